@@ -1,0 +1,64 @@
+# The two commands of this project are `make demo` and `make test`; each sets up all that it needs.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+CARGO  ?= cargo
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test build lint test-rust test-python docs bench fuzz clean
+
+## demo: score real clinical records under encryption, client and server as separate processes.
+demo: build
+	$(BIN)/noren demo --out demo-out
+
+## test: formatting, lints, documentation, and every test under every instruction set of this machine.
+test: lint test-rust test-python
+
+## build: the tool at target/release/noren and .venv/bin/noren, the Python package in .venv.
+build: $(VENV)/.installed
+
+$(VENV)/.tools: pyproject.toml
+	$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: install your system's python3-venv package" >&2; exit 1; }
+	$(BIN)/pip install --quiet 'maturin>=1.9,<2' 'numpy>=1.26' 'scikit-learn>=1.4' 'matplotlib>=3.8' 'pandas>=2.1' \
+		'pytest>=8' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1'
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(RUST_SOURCES) $(shell find python -name '*.py' -o -name '*.pyi')
+	$(CARGO) build --release --package noren-cli
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+lint: $(VENV)/.tools
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	$(BIN)/ruff check python bench examples
+	$(BIN)/ruff format --check python bench examples
+
+# The first line builds; the loop then runs the same binaries once per table.
+test-rust:
+	$(CARGO) test --workspace --no-run --quiet
+	@for isa in $$($(CARGO) run --quiet --package noren-math --example isa_tables); do \
+		echo "== NOREN_ISA=$$isa"; \
+		NOREN_ISA=$$isa $(CARGO) test --workspace --quiet || exit 1; \
+	done
+
+test-python: build
+	$(BIN)/mypy --strict python
+	$(BIN)/pytest --quiet python/tests
+
+## bench: this machine's figures for the kernels and CKKS, as a table.
+bench: build
+	target/release/noren bench ckks
+
+## fuzz: every decoder for FUZZ_SECONDS each (needs a nightly toolchain and cargo-fuzz).
+FUZZ_SECONDS ?= 60
+fuzz:
+	@for target in $$($(CARGO) +nightly fuzz list); do \
+		$(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=2048 || exit 1; \
+	done
+
+clean:
+	rm -rf target $(VENV) demo-out fuzz/target

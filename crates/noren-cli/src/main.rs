@@ -1,0 +1,2 @@
+//! noren
+fn main() {}

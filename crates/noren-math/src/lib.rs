@@ -1,0 +1,25 @@
+//! Numbers, transforms and randomness: how are numbers multiplied fast.
+//!
+//! The lowest floor of noren. It knows primes below 2^50, rows of residues, transforms of rows, and
+//! deterministic byte streams; it knows nothing of polynomials in many primes, keys or messages.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`modulus`] | [`Modulus`](modulus::Modulus): a prime below 2^50 with its reduction constants |
+//! | [`prime`] | primality, primes with a given residue, primitive roots |
+//! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
+//! | [`ntt`] | [`NttTable`](ntt::table::NttTable): the transform of one prime in one ring |
+//! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
+//! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |
+//! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
+//! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
+
+pub mod cyclotomic;
+pub mod error;
+pub mod fft;
+pub mod kernels;
+pub mod modulus;
+pub mod ntt;
+pub mod prime;
+pub mod random;
+pub mod sample;

@@ -1,0 +1,208 @@
+//! Primes below 2^50 and their roots of unity.
+
+use crate::error::Error;
+use crate::modulus::{MAX_MODULUS_BITS, Modulus};
+
+/// Bases that make the Miller-Rabin test exact for every `u64`: Sorenson and Webster, eprint 2015/1207 (the first
+/// twelve primes decide below 3.1 * 10^23). They serve as trial divisors too.
+const BASES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+
+/// Whether `n` is a prime; exact for every `u64`.
+#[must_use]
+pub fn is_prime(n: u64) -> bool {
+    if n < 2 {
+        return false;
+    }
+    for p in BASES {
+        if n.is_multiple_of(p) {
+            return n == p;
+        }
+    }
+    let twos = (n - 1).trailing_zeros();
+    let odd = (n - 1) >> twos;
+    BASES.iter().all(|&base| {
+        let mut x = pow_mod(base, odd, n);
+        if x == 1 || x == n - 1 {
+            return true;
+        }
+        (1..twos).any(|_| {
+            x = mul_mod(x, x, n);
+            x == n - 1
+        })
+    })
+}
+
+/// Primes `p = 1 mod step` with `step < p < 2^50`, by growing `|p - center|`; of two at one distance the smaller comes
+/// first.
+///
+/// The sequence is finite and the same on every machine.
+///
+/// # Panics
+/// If `step` is 0.
+pub fn primes_near(center: f64, step: u64) -> impl Iterator<Item = u64> {
+    assert!(step > 0, "primes 1 modulo 0 do not exist");
+    const LIMIT: u64 = 1 << MAX_MODULUS_BITS;
+    // A float cast saturates, so a centre outside the range (or NaN) starts at the nearest end of it.
+    let middle = (center.clamp(0.0, LIMIT as f64) as u64).min(LIMIT - 1) / step;
+    let mut below = (1..=middle).rev().map(move |k| k * step + 1).filter(|&p| p < LIMIT).filter(|&p| is_prime(p)).peekable();
+    let mut above = (middle.max(0) + 1..=(LIMIT - 1) / step)
+        .map(move |k| k * step + 1)
+        .take_while(|&p| p < LIMIT)
+        .filter(|&p| is_prime(p))
+        .peekable();
+    std::iter::from_fn(move || match (below.peek(), above.peek()) {
+        (Some(&low), Some(&high)) if (low as f64 - center).abs() <= (high as f64 - center).abs() => below.next(),
+        (_, Some(_)) => above.next(),
+        (_, None) => below.next(),
+    })
+}
+
+/// Primes `p = 1 mod step` with `step < p < bound`, descending.
+///
+/// # Panics
+/// If `step` is 0.
+pub fn primes_below(bound: u64, step: u64) -> impl Iterator<Item = u64> {
+    assert!(step > 0, "primes 1 modulo 0 do not exist");
+    // p = k * step + 1 <= bound - 1
+    let last = bound.saturating_sub(2) / step;
+    (1..=last).rev().map(move |k| k * step + 1).filter(|&p| is_prime(p))
+}
+
+/// A primitive root of unity of the given order, a power of two: `g^((q-1)/order)` for the smallest `g >= 2` that is
+/// not a square modulo q.
+///
+/// This choice fixes the order of points in evaluation form, and so the bytes of everything stored in that form. The
+/// root of order `m/2` is the square of the root of order `m`.
+///
+/// # Errors
+/// [`Error::NoRoot`] if `order` is not a power of two that divides `q - 1`.
+pub fn primitive_root_of_order(q: &Modulus, order: u64) -> Result<u64, Error> {
+    let p = q.value();
+    if !order.is_power_of_two() || !(p - 1).is_multiple_of(order) {
+        return Err(Error::NoRoot { prime: p, order });
+    }
+    // Euler: g^((p-1)/2) = -1 exactly for the non-squares, and then g^((p-1)/order) has the full order.
+    let g = (2..p).find(|&g| q.pow(g, (p - 1) / 2) == p - 1);
+    g.map(|g| q.pow(g, (p - 1) / order)).ok_or(Error::NoRoot { prime: p, order })
+}
+
+/// The prime factors of `n` with multiplicity, ascending; 0 and 1 have none.
+///
+/// By trial division, for indices and orders: the time grows with the square root of the second largest factor.
+#[must_use]
+pub fn prime_factors(mut n: u64) -> Vec<u64> {
+    let mut factors = Vec::new();
+    if n == 0 {
+        return factors;
+    }
+    let mut p = 2;
+    while n > 1 {
+        if p * p > n || is_prime(n) {
+            factors.push(n);
+            break;
+        }
+        while n.is_multiple_of(p) {
+            factors.push(p);
+            n /= p;
+        }
+        p += 1;
+    }
+    factors
+}
+
+fn mul_mod(a: u64, b: u64, n: u64) -> u64 {
+    (u128::from(a) * u128::from(b) % u128::from(n)) as u64
+}
+
+fn pow_mod(mut base: u64, mut exponent: u64, n: u64) -> u64 {
+    let mut result = 1;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = mul_mod(result, base, n);
+        }
+        base = mul_mod(base, base, n);
+        exponent >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_prime_agrees_with_a_sieve() {
+        const LIMIT: usize = 20_000;
+        let mut composite = vec![false; LIMIT];
+        for n in 2..LIMIT {
+            if !composite[n] {
+                (n * n..LIMIT).step_by(n).for_each(|k| composite[k] = true);
+            }
+            assert_eq!(is_prime(n as u64), !composite[n], "{n}");
+        }
+        assert!(!is_prime(0) && !is_prime(1));
+    }
+
+    #[test]
+    fn is_prime_is_exact_for_large_numbers() {
+        // Strong pseudoprimes to the first 4, 9 and 12 prime bases below 2^64, and the largest u64 prime.
+        for composite in [3_215_031_751, 3_825_123_056_546_413_051, 318_665_857_834_031_151_167_461_u128 as u64] {
+            assert!(!is_prime(composite), "{composite}");
+        }
+        assert!(is_prime(18_446_744_073_709_551_557));
+        assert!(!is_prime(u64::MAX));
+        assert!(is_prime((1 << 61) - 1));
+    }
+
+    #[test]
+    fn primes_below_lists_the_published_largest_primes() {
+        let largest: Vec<u64> = primes_below(1 << 50, 1 << 17).take(3).collect();
+        assert_eq!(largest, [1_125_899_903_827_969, 1_125_899_902_124_033, 1_125_899_887_312_897]);
+        assert_eq!(primes_below(30, 1).collect::<Vec<_>>(), [29, 23, 19, 17, 13, 11, 7, 5, 3, 2]);
+        assert_eq!(primes_below(18, 16).collect::<Vec<_>>(), [17]);
+        assert_eq!(primes_below(17, 16).count(), 0);
+        assert_eq!(primes_below(0, 16).count(), 0);
+    }
+
+    #[test]
+    fn primes_near_come_by_growing_distance() {
+        let center = (1u64 << 40) as f64;
+        let found: Vec<u64> = primes_near(center, 1 << 13).take(50).collect();
+        let distance = |p: u64| (p as f64 - center).abs();
+        assert!(found.windows(2).all(|w| distance(w[0]) <= distance(w[1])));
+        let reach = distance(*found.last().expect("50 primes exist")) as u64;
+        let all = primes_below((1 << 40) + reach + 1, 1 << 13).take_while(|&p| p >= (1 << 40) - reach).count();
+        assert_eq!(all, found.len(), "a nearer prime was left out");
+    }
+
+    #[test]
+    fn primes_near_stay_between_step_and_the_largest_modulus() {
+        assert_eq!(primes_near(13.0, 4).take(4).collect::<Vec<_>>(), [13, 17, 5, 29]);
+        assert!(primes_near(1e300, 1 << 40).all(|p| p < 1 << MAX_MODULUS_BITS && p > 1 << 40));
+        assert_eq!(primes_near(-5.0, 1 << 48).collect::<Vec<_>>(), primes_near(0.0, 1 << 48).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn primitive_roots_have_their_order() {
+        for prime in [3, 17, 97, 65537, 1_125_899_903_827_969] {
+            let q = Modulus::new(prime).expect("a prime");
+            let mut order = 1;
+            while (prime - 1).is_multiple_of(order) {
+                let root = primitive_root_of_order(&q, order).expect("order divides q - 1");
+                assert_eq!(q.pow(root, order), 1);
+                assert!(order == 1 || q.pow(root, order / 2) == prime - 1);
+                order *= 2;
+            }
+            assert_eq!(primitive_root_of_order(&q, order), Err(Error::NoRoot { prime, order }));
+        }
+    }
+
+    #[test]
+    fn prime_factors_multiply_to_the_number() {
+        assert_eq!(prime_factors(0), []);
+        assert_eq!(prime_factors(1), []);
+        assert_eq!(prime_factors(2 * 2 * 3 * 7 * 7 * 65537), [2, 2, 3, 7, 7, 65537]);
+        assert_eq!(prime_factors(1_125_899_903_827_969), [1_125_899_903_827_969]);
+        assert!((2..2000).all(|n| prime_factors(n).iter().product::<u64>() == n));
+    }
+}

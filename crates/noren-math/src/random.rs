@@ -1,0 +1,173 @@
+//! Deterministic byte streams: one for each pair of a seed and a label.
+//!
+//! All randomness of noren flows from a [`Seed`] through a labelled [`Xof`], so the same seed gives
+//! the same bytes on every machine, and two purposes with different labels never share a byte.
+//!
+//! ```text
+//! stream(seed, label) = ChaCha20(key = BLAKE3-keyed(seed, "noren-xof-v1/" || label), nonce 0, counter 0)
+//! child(seed, label)  = BLAKE3-keyed(seed, "noren-seed-v1/" || label)
+//! ```
+//!
+//! ChaCha20 is D. J. Bernstein's, with a 64-bit nonce and a 64-bit block counter; for the first 2^32
+//! blocks it equals RFC 8439 with a zero nonce. Labels are UTF-8, without a terminator.
+
+use std::fmt;
+use std::hint::black_box;
+
+use rand_chacha::ChaCha20Core;
+use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::block::Generator;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::error::Error;
+
+/// Bytes of a seed and of a ChaCha20 key.
+pub const SEED_BYTES: usize = 32;
+
+const STREAM_DOMAIN: &[u8] = b"noren-xof-v1/";
+const CHILD_DOMAIN: &[u8] = b"noren-seed-v1/";
+
+/// Words of 32 bits that one call of the generator gives: four ChaCha blocks.
+const BLOCK_WORDS: usize = 64;
+const BLOCK_BYTES: usize = 4 * BLOCK_WORDS;
+/// Bytes of the words that [`Xof::next_u64`] reads.
+const WORD_BYTES: usize = 8;
+
+/// 32 secret or public bytes from which streams are drawn; wiped on drop.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Seed([u8; SEED_BYTES]);
+
+impl Seed {
+    /// Takes the bytes as they are.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; SEED_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// Draws a seed from the operating system.
+    ///
+    /// # Errors
+    /// [`Error::Entropy`] if the operating system refuses.
+    pub fn random() -> Result<Self, Error> {
+        let mut seed = Self([0; SEED_BYTES]);
+        getrandom::fill(&mut seed.0).map_err(|e| Error::Entropy(e.to_string()))?;
+        Ok(seed)
+    }
+
+    /// The bytes of the seed.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; SEED_BYTES] {
+        &self.0
+    }
+
+    /// The stream of this seed for one purpose, from its first byte.
+    #[must_use]
+    pub fn xof(&self, label: &str) -> Xof {
+        let key = self.keyed_hash(STREAM_DOMAIN, label);
+        Xof { core: ChaCha20Core::from_seed(key.0), block: [0; BLOCK_WORDS], used: BLOCK_BYTES }
+    }
+
+    /// A seed for one purpose that tells nothing of this seed or of its other children.
+    #[must_use]
+    pub fn derive(&self, label: &str) -> Self {
+        self.keyed_hash(CHILD_DOMAIN, label)
+    }
+
+    fn keyed_hash(&self, domain: &[u8], label: &str) -> Self {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(domain);
+        hasher.update(label.as_bytes());
+        let mut digest = hasher.finalize();
+        let out = Self(*digest.as_bytes());
+        digest.zeroize();
+        hasher.zeroize();
+        out
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(..)")
+    }
+}
+
+/// A stream of bytes that [`Seed::xof`] opens; wiped on drop.
+///
+/// The stream is a plain sequence of bytes: how the reads are cut does not change what is read.
+pub struct Xof {
+    core: ChaCha20Core,
+    block: [u32; BLOCK_WORDS],
+    /// Bytes of `block` that have been given out.
+    used: usize,
+}
+
+impl Xof {
+    /// Reads the next bytes.
+    pub fn fill(&mut self, out: &mut [u8]) {
+        let mut filled = 0;
+        while filled < out.len() {
+            if self.used == BLOCK_BYTES {
+                self.refill();
+            }
+            let count = (BLOCK_BYTES - self.used).min(out.len() - filled);
+            for (byte, at) in out[filled..filled + count].iter_mut().zip(self.used..) {
+                *byte = self.block[at / 4].to_le_bytes()[at % 4];
+            }
+            self.used += count;
+            filled += count;
+        }
+    }
+
+    /// Reads the next words, 8 bytes each, little-endian.
+    pub fn fill_u64(&mut self, out: &mut [u64]) {
+        if !self.used.is_multiple_of(WORD_BYTES) {
+            for word in out {
+                let mut bytes = [0; WORD_BYTES];
+                self.fill(&mut bytes);
+                *word = u64::from_le_bytes(bytes);
+            }
+            return;
+        }
+        let mut filled = 0;
+        while filled < out.len() {
+            if self.used == BLOCK_BYTES {
+                self.refill();
+            }
+            let count = ((BLOCK_BYTES - self.used) / WORD_BYTES).min(out.len() - filled);
+            let halves = self.block[self.used / 4..].chunks_exact(2);
+            for (word, half) in out[filled..filled + count].iter_mut().zip(halves) {
+                *word = u64::from(half[0]) | u64::from(half[1]) << u32::BITS;
+            }
+            self.used += WORD_BYTES * count;
+            filled += count;
+        }
+    }
+
+    /// Reads the next word, 8 bytes, little-endian.
+    #[must_use]
+    pub fn next_u64(&mut self) -> u64 {
+        let mut word = [0];
+        self.fill_u64(&mut word);
+        word[0]
+    }
+
+    fn refill(&mut self) {
+        self.core.generate(&mut self.block);
+        self.used = 0;
+    }
+}
+
+impl fmt::Debug for Xof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Xof(..)")
+    }
+}
+
+impl Drop for Xof {
+    fn drop(&mut self) {
+        self.block.zeroize();
+        // The generator offers no wipe: overwrite its state, and keep the store from being elided.
+        self.core = ChaCha20Core::from_seed([0; SEED_BYTES]);
+        black_box(&mut self.core);
+    }
+}
