@@ -36,6 +36,14 @@ pub enum Error {
         /// The wanted primes are 1 modulo this number.
         step: u64,
     },
+    /// The kernel table that `NOREN_ISA` names does not exist, or this CPU cannot run it.
+    #[error("NOREN_ISA={found} is refused: this CPU runs {available}")]
+    Isa {
+        /// The name that was asked for.
+        found: String,
+        /// The names that can be asked for here.
+        available: String,
+    },
     /// The operating system gave no randomness.
     #[error("the operating system gave no randomness: {0}")]
     Entropy(String),

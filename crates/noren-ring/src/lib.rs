@@ -1,1 +1,38 @@
-//! noren-ring
+//! Polynomials over residue number systems: how are large numbers calculated with.
+//!
+//! The second floor of noren. It knows rings `R_Q = Z_Q[X]/Phi_m` with `Q` a product of primes, and the verbs on
+//! their elements; it knows nothing of keys, noise or messages.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`ring`] | [`Ring`](ring::Ring): one ring, and its views on fewer primes |
+//! | [`poly`] | [`Poly`](poly::Poly): an element, whose type says in which form it is |
+//! | [`arithmetic`] | sums, products and transforms |
+//! | [`automorphism`] | [`Automorphism`](automorphism::Automorphism): `X -> X^k` |
+//! | [`words`] | elements from and to words: the door of encoders, samplers and files |
+//! | [`centered`] | elements to the numbers they stand for |
+//! | [`convert`] | [`BasisConverter`](convert::BasisConverter): the same number modulo other primes |
+//! | [`divide`] | [`DivideRound`](divide::DivideRound): division by some of the primes (ModDown, rescale) |
+//! | [`gadget`] | [`Gadget`](gadget::Gadget): how a modulus is cut into digits |
+//! | [`decompose`] | [`Decomposer`](decompose::Decomposer): the digits of an element (ModUp), and their inner product |
+//! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
+//! | [`engine`] | [`Engine`](engine::Engine): the kernels, the threads and the memory that all verbs use |
+
+#![forbid(unsafe_code)]
+
+pub mod arithmetic;
+pub mod automorphism;
+pub mod basis;
+pub mod centered;
+pub mod convert;
+pub mod decompose;
+pub mod divide;
+pub mod engine;
+pub mod error;
+pub mod gadget;
+pub mod poly;
+pub mod ring;
+pub mod words;
+
+mod pool;
+mod rows;

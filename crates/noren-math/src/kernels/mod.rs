@@ -1,0 +1,69 @@
+//! Row kernels: the arithmetic on whole rows of residues, one table per instruction set.
+//!
+//! [`Kernels`] lists the verbs. `portable.rs` says what each of them means; the other tables give the same results, bit
+//! for bit, faster. A new instruction set is one file and one line in `TABLES`. All `unsafe` code of noren is here.
+
+use std::sync::OnceLock;
+
+use crate::error::Error;
+
+pub mod aligned;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+mod portable_fft;
+mod table;
+
+pub use table::{Kernels, MAX_TERMS};
+
+/// All tables, each faster than those before it.
+static TABLES: &[Kernels] = &[
+    portable::TABLE,
+    #[cfg(target_arch = "x86_64")]
+    avx2::TABLE,
+    #[cfg(target_arch = "x86_64")]
+    avx512::TABLE,
+];
+
+/// The environment variable that forces a table by its name.
+const VARIABLE: &str = "NOREN_ISA";
+
+/// The table in use: the fastest that this CPU supports, or the one that the environment variable `NOREN_ISA` names.
+/// It is chosen once per process.
+///
+/// # Panics
+/// If `NOREN_ISA` names no table that this CPU supports; [`select`] finds out without a panic.
+#[must_use]
+pub fn kernels() -> &'static Kernels {
+    static CHOSEN: OnceLock<&'static Kernels> = OnceLock::new();
+    CHOSEN.get_or_init(|| select().unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// The table that [`kernels`] chooses, or why it cannot choose.
+///
+/// # Errors
+/// [`Error::Isa`] if `NOREN_ISA` names no table that this CPU supports.
+pub fn select() -> Result<&'static Kernels, Error> {
+    match std::env::var_os(VARIABLE) {
+        Some(name) => by_name(&name.to_string_lossy()),
+        None => Ok(available().last().expect("the portable table runs everywhere")),
+    }
+}
+
+/// The table called `name`, one of `portable`, `avx2` and `avx512`.
+///
+/// # Errors
+/// [`Error::Isa`] if there is no such table, or this CPU does not support it.
+pub fn by_name(name: &str) -> Result<&'static Kernels, Error> {
+    available().find(|table| table.name() == name).ok_or_else(|| Error::Isa {
+        found: name.to_owned(),
+        available: available().map(Kernels::name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The tables that this CPU supports: `portable` first, the fastest last.
+pub fn available() -> impl Iterator<Item = &'static Kernels> {
+    TABLES.iter().filter(|table| table.is_supported())
+}

@@ -1,0 +1,309 @@
+//! The verbs on rows: one private function pointer each, behind a safe method that checks lengths.
+
+use std::fmt;
+
+use crate::fft::FftTable;
+use crate::modulus::{Modulus, ShoupFactor};
+use crate::ntt::table::NttTable;
+
+/// How many terms [`Kernels::inner_product`] and [`Kernels::weighted_sum`] may add.
+pub const MAX_TERMS: usize = 64;
+
+type Map1 = unsafe fn(&mut [u64], &[u64], &Modulus);
+type Map1Assign = unsafe fn(&mut [u64], &Modulus);
+type Map2 = unsafe fn(&mut [u64], &[u64], &[u64], &Modulus);
+type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
+type Ntt = unsafe fn(&mut [u64], &NttTable);
+type Fft = unsafe fn(&mut [f64], &mut [f64], &FftTable);
+
+/// The row kernels of one instruction set.
+///
+/// A row is a slice of residues modulo one prime. All rows of a call have one length, which may be 0. Every result is
+/// canonical, in `[0, q)`, so that all tables agree bit for bit. A value outside a stated range gives an unspecified
+/// result, never undefined behaviour.
+#[derive(Clone, Copy)]
+pub struct Kernels {
+    pub(super) name: &'static str,
+    pub(super) supported: fn() -> bool,
+    pub(super) add: Map2,
+    pub(super) add_assign: Map2Assign,
+    pub(super) sub: Map2,
+    pub(super) sub_assign: Map2Assign,
+    pub(super) neg: Map1,
+    pub(super) neg_assign: Map1Assign,
+    pub(super) mul: Map2,
+    pub(super) mul_assign: Map2Assign,
+    pub(super) mul_add_assign: unsafe fn(&mut [u64], &[u64], &[u64], &Modulus),
+    pub(super) mul_scalar: unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus),
+    pub(super) mul_scalar_assign: unsafe fn(&mut [u64], ShoupFactor, &Modulus),
+    pub(super) mul_scalar_add_assign: unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus),
+    pub(super) sub_mul_scalar_assign: unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus),
+    pub(super) add_scalar_assign: unsafe fn(&mut [u64], u64, &Modulus),
+    pub(super) inner_product: unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus),
+    pub(super) weighted_sum: unsafe fn(&mut [u64], &[&[u64]], &[u64], &Modulus),
+    pub(super) quotients: unsafe fn(&mut [u64], &[&[u64]], &[f64]),
+    pub(super) reduce: Map1,
+    pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
+    pub(super) permute: unsafe fn(&mut [u64], &[u64], &[u32]),
+    pub(super) ntt_forward: Ntt,
+    pub(super) ntt_inverse: Ntt,
+    pub(super) fft_forward: Fft,
+    pub(super) fft_inverse: Fft,
+}
+
+/// Calls a kernel: the one place where a table's functions are called.
+macro_rules! call {
+    ($table:ident.$kernel:ident($($argument:expr),*)) => {
+        // SAFETY: the functions of a table need nothing but a CPU with the instructions that its `supported` looks for,
+        // and a table leaves `kernels` only through `available`, after `supported` said yes.
+        unsafe { ($table.$kernel)($($argument),*) }
+    };
+}
+
+impl Kernels {
+    /// The name by which `NOREN_ISA` asks for this table.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(super) fn is_supported(&self) -> bool {
+        (self.supported)()
+    }
+
+    /// `out = a + b`. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn add(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len(), b.len()]);
+        call!(self.add(out, a, b, q));
+    }
+
+    /// `a += b`; see [`Kernels::add`].
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn add_assign(&self, a: &mut [u64], b: &[u64], q: &Modulus) {
+        assert_lengths(a.len(), &[b.len()]);
+        call!(self.add_assign(a, b, q));
+    }
+
+    /// `out = a - b`. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn sub(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len(), b.len()]);
+        call!(self.sub(out, a, b, q));
+    }
+
+    /// `a -= b`; see [`Kernels::sub`].
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn sub_assign(&self, a: &mut [u64], b: &[u64], q: &Modulus) {
+        assert_lengths(a.len(), &[b.len()]);
+        call!(self.sub_assign(a, b, q));
+    }
+
+    /// `out = -a`. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn neg(&self, out: &mut [u64], a: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len()]);
+        call!(self.neg(out, a, q));
+    }
+
+    /// `a = -a`; see [`Kernels::neg`].
+    pub fn neg_assign(&self, a: &mut [u64], q: &Modulus) {
+        call!(self.neg_assign(a, q));
+    }
+
+    /// `out = a * b`, word by word. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn mul(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len(), b.len()]);
+        call!(self.mul(out, a, b, q));
+    }
+
+    /// `a *= b`, word by word; see [`Kernels::mul`].
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn mul_assign(&self, a: &mut [u64], b: &[u64], q: &Modulus) {
+        assert_lengths(a.len(), &[b.len()]);
+        call!(self.mul_assign(a, b, q));
+    }
+
+    /// `acc += a * b`, word by word. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// For a sum of many products use [`Kernels::inner_product`], which reduces once.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn mul_add_assign(&self, acc: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
+        assert_lengths(acc.len(), &[a.len(), b.len()]);
+        call!(self.mul_add_assign(acc, a, b, q));
+    }
+
+    /// `out = a * w`. Range: in `[0, 2^52)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn mul_scalar(&self, out: &mut [u64], a: &[u64], w: ShoupFactor, q: &Modulus) {
+        assert_lengths(out.len(), &[a.len()]);
+        call!(self.mul_scalar(out, a, w, q));
+    }
+
+    /// `a *= w`; see [`Kernels::mul_scalar`].
+    pub fn mul_scalar_assign(&self, a: &mut [u64], w: ShoupFactor, q: &Modulus) {
+        call!(self.mul_scalar_assign(a, w, q));
+    }
+
+    /// `acc += a * w`. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn mul_scalar_add_assign(&self, acc: &mut [u64], a: &[u64], w: ShoupFactor, q: &Modulus) {
+        assert_lengths(acc.len(), &[a.len()]);
+        call!(self.mul_scalar_add_assign(acc, a, w, q));
+    }
+
+    /// `a = (a - b) * w`: the end of ModDown and of rescale. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn sub_mul_scalar_assign(&self, a: &mut [u64], b: &[u64], w: ShoupFactor, q: &Modulus) {
+        assert_lengths(a.len(), &[b.len()]);
+        call!(self.sub_mul_scalar_assign(a, b, w, q));
+    }
+
+    /// `a += c` for a constant. Range: in `[0, q)`, out `[0, q)`.
+    pub fn add_scalar_assign(&self, a: &mut [u64], c: u64, q: &Modulus) {
+        call!(self.add_scalar_assign(a, c, q));
+    }
+
+    /// `out = sum_j a_j * b_j`, word by word, over the pairs `(a_j, b_j)`; the sum is reduced once. Range: in
+    /// `[0, 2^50)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length, or there are more than [`MAX_TERMS`] pairs.
+    pub fn inner_product(&self, out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
+        assert!(pairs.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", pairs.len());
+        for (a, b) in pairs {
+            assert_lengths(out.len(), &[a.len(), b.len()]);
+        }
+        call!(self.inner_product(out, pairs, q));
+    }
+
+    /// `out = sum_j rows_j * weights_j`; the sum is reduced once. The rows may be residues of other primes: this is one
+    /// target row of a basis conversion. Range: rows in `[0, 2^50)`, weights in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length, there are not as many weights as rows, or more than [`MAX_TERMS`].
+    pub fn weighted_sum(&self, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
+        assert!(rows.len() <= MAX_TERMS, "{} rows are too many: add at most {MAX_TERMS} at once", rows.len());
+        assert_eq!(rows.len(), weights.len(), "each row needs one weight");
+        for row in rows {
+            assert_lengths(out.len(), &[row.len()]);
+        }
+        call!(self.weighted_sum(out, rows, weights, q));
+    }
+
+    /// `out = floor(0.5 + sum_j rows_j * inverses_j)` in `f64`: how often the modulus fits into the sum that a basis
+    /// conversion forms.
+    ///
+    /// The additions start at 0.5 and run in index order, and no product is fused with its addition, so that all tables
+    /// round alike. Range: rows in `[0, 2^52)`, inverses not negative, sum below 2^52.
+    ///
+    /// # Panics
+    /// If the rows differ in length, or there are not as many inverses as rows.
+    pub fn quotients(&self, out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
+        assert_eq!(rows.len(), inverses.len(), "each row needs one inverse");
+        for row in rows {
+            assert_lengths(out.len(), &[row.len()]);
+        }
+        call!(self.quotients(out, rows, inverses));
+    }
+
+    /// `out = a mod q`. Range: in `[0, 2^52)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn reduce(&self, out: &mut [u64], a: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len()]);
+        call!(self.reduce(out, a, q));
+    }
+
+    /// `out = a mod q` for signed words. Range: in `(-2^62, 2^62)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn reduce_signed(&self, out: &mut [u64], a: &[i64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len()]);
+        call!(self.reduce_signed(out, a, q));
+    }
+
+    /// `out[j] = a[perm[j]]`. Fast where each eight consecutive entries stay within eight consecutive words, as those
+    /// of [`Cyclotomic::permutation`](crate::cyclotomic::Cyclotomic::permutation) do.
+    ///
+    /// # Panics
+    /// If the rows and the permutation differ in length, or an entry is not below that length.
+    pub fn permute(&self, out: &mut [u64], a: &[u64], perm: &[u32]) {
+        assert_lengths(out.len(), &[a.len(), perm.len()]);
+        call!(self.permute(out, a, perm));
+    }
+
+    /// From coefficients to evaluations; see [`NttTable::forward`].
+    ///
+    /// # Panics
+    /// If the row's length is not the table's degree.
+    pub fn ntt_forward(&self, row: &mut [u64], table: &NttTable) {
+        assert_lengths(table.degree(), &[row.len()]);
+        call!(self.ntt_forward(row, table));
+    }
+
+    /// From evaluations to coefficients; see [`NttTable::inverse`].
+    ///
+    /// # Panics
+    /// If the row's length is not the table's degree.
+    pub fn ntt_inverse(&self, row: &mut [u64], table: &NttTable) {
+        assert_lengths(table.degree(), &[row.len()]);
+        call!(self.ntt_inverse(row, table));
+    }
+
+    /// From packed coefficients to slot values; see [`FftTable::forward`]. All tables round alike.
+    ///
+    /// # Panics
+    /// If a row's length is not the table's number of slots.
+    pub fn fft_forward(&self, re: &mut [f64], im: &mut [f64], table: &FftTable) {
+        assert_lengths(table.slots(), &[re.len(), im.len()]);
+        call!(self.fft_forward(re, im, table));
+    }
+
+    /// From slot values to packed coefficients; see [`FftTable::inverse`]. All tables round alike.
+    ///
+    /// # Panics
+    /// If a row's length is not the table's number of slots.
+    pub fn fft_inverse(&self, re: &mut [f64], im: &mut [f64], table: &FftTable) {
+        assert_lengths(table.slots(), &[re.len(), im.len()]);
+        call!(self.fft_inverse(re, im, table));
+    }
+}
+
+impl fmt::Debug for Kernels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernels").field(&self.name).finish()
+    }
+}
+
+#[track_caller]
+fn assert_lengths(expected: usize, found: &[usize]) {
+    for &len in found {
+        assert_eq!(len, expected, "the rows of one call need one length");
+    }
+}

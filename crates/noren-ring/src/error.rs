@@ -1,0 +1,53 @@
+//! Why a ring or an element cannot be made.
+
+/// What a caller can get wrong when making rings, digits or elements.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number does not suit the arithmetic.
+    #[error(transparent)]
+    Math(#[from] noren_math::error::Error),
+    /// A ring was asked for without primes.
+    #[error("a ring needs at least 1 prime, 0 were given: pass the primes of its modulus")]
+    NoModuli,
+    /// The same prime was given twice.
+    #[error("prime {prime} was given twice: the primes of a ring must differ")]
+    RepeatedModulus {
+        /// The prime.
+        prime: u64,
+    },
+    /// The threads cannot be started.
+    #[error("{found} threads cannot be used: {reason}")]
+    Threads {
+        /// How many threads were asked for.
+        found: usize,
+        /// What stands against it.
+        reason: String,
+    },
+    /// The modulus cannot be cut into that many digits.
+    #[error("{found} digits were asked for, {limbs} limbs can be cut into 1 to {limbs}: choose another number of digits")]
+    Digits {
+        /// How many digits were asked for.
+        found: usize,
+        /// How many limbs there are.
+        limbs: usize,
+    },
+    /// There are too many or too few words for an element.
+    #[error("{found} words were given, the element has {needed}: limbs times degree")]
+    Length {
+        /// How many words were given.
+        found: usize,
+        /// How many words the element has.
+        needed: usize,
+    },
+    /// A word is not a residue of its prime.
+    #[error("word {index} of the limb modulo {modulus} is {found}: it must lie below the prime")]
+    Word {
+        /// The prime of the limb.
+        modulus: u64,
+        /// Which word of the limb.
+        index: usize,
+        /// The word.
+        found: u64,
+    },
+}

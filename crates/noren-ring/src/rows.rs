@@ -1,0 +1,179 @@
+//! The words of a polynomial.
+
+use std::sync::Arc;
+
+use noren_math::kernels::aligned::AlignedVec;
+
+use crate::pool::Pool;
+
+/// Rows from this degree on are padded: strides by a power of two fall on the same cache sets, which costs up to 30 %.
+const PADDED_DEGREE: usize = 1 << 12;
+/// Nine cache lines: neighbouring rows start in different sets, and every row stays aligned to 64 bytes.
+const PADDING: usize = 576 / size_of::<u64>();
+/// Words in a cache line: rows start at its multiples.
+const LINE: usize = 64 / size_of::<u64>();
+
+/// `limbs` rows of `degree` words, shape `[limbs, degree]`, in one buffer; every row is aligned to 64 bytes.
+///
+/// The buffer comes from a [`Pool`] and returns to it on drop, wiped if the rows are secret.
+pub(crate) struct Rows {
+    buffer: AlignedVec<u64>,
+    /// The first word of the first row.
+    offset: usize,
+    limbs: usize,
+    degree: usize,
+    secret: bool,
+    pool: Arc<Pool>,
+}
+
+impl Rows {
+    /// Rows that hold anything: for results that are written before they are read.
+    pub(crate) fn unset(pool: &Arc<Pool>, limbs: usize, degree: usize) -> Self {
+        let buffer = pool.take(limbs * stride(degree));
+        Self { buffer, offset: 0, limbs, degree, secret: false, pool: Arc::clone(pool) }
+    }
+
+    /// Rows of zeros.
+    pub(crate) fn zero(pool: &Arc<Pool>, limbs: usize, degree: usize) -> Self {
+        let mut rows = Self::unset(pool, limbs, degree);
+        rows.buffer.fill(0);
+        rows
+    }
+
+    /// How many rows there are.
+    pub(crate) fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// How many words a row has.
+    pub(crate) fn degree(&self) -> usize {
+        self.degree
+    }
+
+    /// Whether the rows are wiped on drop.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.secret
+    }
+
+    /// Marks the rows to be wiped on drop, if `secret`; a mark stays.
+    pub(crate) fn mark(&mut self, secret: bool) {
+        self.secret |= secret;
+    }
+
+    /// Row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub(crate) fn row(&self, i: usize) -> &[u64] {
+        assert!(i < self.limbs, "row {i} of {} does not exist", self.limbs);
+        &self.buffer[self.offset + i * stride(self.degree)..][..self.degree]
+    }
+
+    /// All rows in order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[u64]> {
+        (0..self.limbs).map(|i| self.row(i))
+    }
+
+    /// All rows in order, to be written.
+    pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        let (degree, words) = (self.degree, self.limbs * stride(self.degree));
+        self.buffer[self.offset..][..words].chunks_exact_mut(stride(degree)).map(move |row| &mut row[..degree])
+    }
+
+    /// Keeps `limbs` rows from row `first` on. The buffer stays as long as it is, so this costs nothing.
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    pub(crate) fn keep(&mut self, first: usize, limbs: usize) {
+        assert!(first + limbs <= self.limbs, "rows {first}..{} of {} cannot be kept", first + limbs, self.limbs);
+        self.offset += first * stride(self.degree);
+        self.limbs = limbs;
+    }
+
+    /// A copy of `limbs` rows from row `first` on, as secret as these.
+    ///
+    /// # Panics
+    /// If there are no such rows.
+    pub(crate) fn copy(&self, first: usize, limbs: usize) -> Self {
+        assert!(first + limbs <= self.limbs, "rows {first}..{} of {} cannot be copied", first + limbs, self.limbs);
+        let mut copy = Self::unset(&self.pool, limbs, self.degree);
+        copy.secret = self.secret;
+        let (start, words) = (self.offset + first * stride(self.degree), limbs * stride(self.degree));
+        copy.buffer[..words].copy_from_slice(&self.buffer[start..][..words]);
+        copy
+    }
+}
+
+impl Clone for Rows {
+    fn clone(&self) -> Self {
+        self.copy(0, self.limbs)
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        let mut buffer = std::mem::replace(&mut self.buffer, AlignedVec::zeroed(0));
+        if self.secret {
+            buffer.wipe();
+        }
+        self.pool.give(buffer);
+    }
+}
+
+/// Words from the start of one row to the start of the next.
+pub(crate) const fn stride(degree: usize) -> usize {
+    if degree >= PADDED_DEGREE { degree + PADDING } else { degree.next_multiple_of(LINE) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(pool: &Arc<Pool>, limbs: usize, degree: usize) -> Rows {
+        let mut rows = Rows::unset(pool, limbs, degree);
+        rows.rows_mut().enumerate().for_each(|(i, row)| row.fill(i as u64 + 1));
+        rows
+    }
+
+    #[test]
+    fn rows_are_aligned_disjoint_and_complete() {
+        let pool = Arc::new(Pool::new(0));
+        for degree in [8, 64, 1 << 12, 1 << 13] {
+            let rows = filled(&pool, 5, degree);
+            for (i, row) in rows.rows().enumerate() {
+                assert_eq!(row.len(), degree);
+                assert_eq!(row.as_ptr() as usize % 64, 0, "degree {degree}, row {i}");
+                assert!(row.iter().all(|&word| word == i as u64 + 1), "degree {degree}, row {i}");
+            }
+        }
+    }
+
+    #[test]
+    fn kept_and_copied_rows_are_the_named_ones() {
+        let pool = Arc::new(Pool::new(1 << 20));
+        let mut rows = filled(&pool, 6, 16);
+        let copy = rows.copy(1, 3);
+        assert_eq!(copy.rows().map(|row| row[0]).collect::<Vec<_>>(), [2, 3, 4]);
+        rows.keep(2, 3);
+        rows.keep(1, 2);
+        assert_eq!(rows.rows().map(|row| row[15]).collect::<Vec<_>>(), [4, 5]);
+        assert_eq!(rows.clone().rows_mut().map(|row| row[0]).collect::<Vec<_>>(), [4, 5]);
+    }
+
+    #[test]
+    fn secret_rows_come_back_wiped_and_others_as_they_were() {
+        let pool = Arc::new(Pool::new(1 << 20));
+        drop(filled(&pool, 4, 16));
+        assert!(Rows::unset(&pool, 4, 16).row(3).iter().all(|&word| word == 4), "public rows are not wiped");
+        let mut secret = filled(&pool, 4, 16);
+        secret.mark(true);
+        secret.keep(1, 2);
+        let copy = secret.clone();
+        assert!(copy.is_secret());
+        drop((secret, copy));
+        assert!(pool.bytes() > 0);
+        while pool.bytes() > 0 {
+            assert!(pool.take(32).iter().all(|&word| word == 0), "a part that was cut off is wiped too");
+        }
+    }
+}
