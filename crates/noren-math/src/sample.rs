@@ -24,41 +24,45 @@ const CHUNK: usize = 64;
 /// Fields of two bits in a word.
 const FIELDS: usize = 32;
 
-/// `THRESHOLDS[k-1] = round(2^127 P(|x| >= k))` for `k = 1..=32`; `tests/sampling.rs` computes them again.
+/// `THRESHOLDS[k-1] = round(2^126 P(|x| >= k))` for `k = 1..=32`; `tests/sampling.rs` computes them again.
 const THRESHOLDS: [u128; GAUSSIAN_BOUND as usize] = [
-    0x6ffe065e_4d356b97_82894b2d_e5d843b8,
-    0x51830c10_f87c934a_265aebbc_468a25ea,
-    0x3735817a_27cb5a86_2fb9433f_61120a9c,
-    0x22a2ae88_7089f77f_5d633bb0_0455d033,
-    0x140caa67_aafbde4f_c785a545_4cb6e810,
-    0x0aad236f_7f84412a_2b5a38b2_973afdc2,
-    0x05377dfa_9e5b368b_258fd55f_15ebe2b8,
-    0x02559a69_adb48002_c77d2813_8d9dab60,
-    0x00f47eeb_445b1346_ca011532_c09052dc,
-    0x005b5603_a15a8b17_44d278a2_36f64c6a,
-    0x001f1ef8_8510c6e6_0af76fd5_0d8f06fe,
-    0x0009a9c0_7ef0ea2f_ef9ef0e1_79471297,
-    0x0002bb6f_66643a6b_2b429ea0_f7aecf67,
-    0x0000b3f7_fb32c792_5a8352d3_e7fde936,
-    0x00002a1e_718025e7_c81ef646_d8856992,
-    0x000008f6_39863d12_0176e174_7588e058,
-    0x000001bb_a386f094_13b362d4_d4f2e41e,
-    0x0000004d_f0855ab5_80ab4562_b3288671,
-    0x0000000c_6fc2dca2_be6bcf18_50eab2b4,
-    0x00000001_cd4f92e2_89beb456_d78bc965,
-    0x00000000_3caeda33_959c2c7b_12cadbc2,
-    0x00000000_073ee89b_40493f29_543c546f,
-    0x00000000_00c901cc_b6efcf73_8e73e074,
-    0x00000000_0013c408_019b16ed_d7db0b35,
-    0x00000000_0001c374_caa2f2db_72ef9967,
-    0x00000000_0000248a_be96f520_11531ab3,
-    0x00000000_000002ae_e1546708_4e44b75b,
-    0x00000000_0000002d_bf546748_d02e03b7,
-    0x00000000_00000002_c3724108_c24fb55e,
-    0x00000000_00000000_26c11cf5_b1e58b74,
-    0x00000000_00000000_01ec0e2f_a271bf8e,
-    0x00000000_00000000_00154d8b_fc315260,
+    0x37ff032f_269ab5cb_c144a596_f2ec21dc,
+    0x28c18608_7c3e49a5_132d75de_234512f5,
+    0x1b9ac0bd_13e5ad43_17dca19f_b089054e,
+    0x11515744_3844fbbf_aeb19dd8_022ae81a,
+    0x0a065533_d57def27_e3c2d2a2_a65b7408,
+    0x055691b7_bfc22095_15ad1c59_4b9d7ee1,
+    0x029bbefd_4f2d9b45_92c7eaaf_8af5f15c,
+    0x012acd34_d6da4001_63be9409_c6ced5b0,
+    0x007a3f75_a22d89a3_65008a99_6048296e,
+    0x002dab01_d0ad458b_a2693c51_1b7b2635,
+    0x000f8f7c_42886373_057bb7ea_86c7837f,
+    0x0004d4e0_3f787517_f7cf7870_bca3894b,
+    0x00015db7_b3321d35_95a14f50_7bd767b4,
+    0x000059fb_fd9963c9_2d41a969_f3fef49b,
+    0x0000150f_38c012f3_e40f7b23_6c42b4c9,
+    0x0000047b_1cc31e89_00bb70ba_3ac4702c,
+    0x000000dd_d1c3784a_09d9b16a_6a79720f,
+    0x00000026_f842ad5a_c055a2b1_59944339,
+    0x00000006_37e16e51_5f35e78c_2875595a,
+    0x00000000_e6a7c971_44df5a2b_6bc5e4b2,
+    0x00000000_1e576d19_cace163d_89656de1,
+    0x00000000_039f744d_a0249f94_aa1e2a38,
+    0x00000000_006480e6_5b77e7b9_c739f03a,
+    0x00000000_0009e204_00cd8b76_ebed859b,
+    0x00000000_0000e1ba_6551796d_b977ccb4,
+    0x00000000_00001245_5f4b7a90_08a98d59,
+    0x00000000_00000157_70aa3384_27225bad,
+    0x00000000_00000016_dfaa33a4_681701dc,
+    0x00000000_00000001_61b92084_6127daaf,
+    0x00000000_00000000_13608e7a_d8f2c5ba,
+    0x00000000_00000000_00f60717_d138dfc7,
+    0x00000000_00000000_000aa6c5_fe18a930,
 ];
+
+/// Bits of each half of a threshold: one less than a word, so that a difference of halves shows its sign.
+const HALF_BITS: u32 = 63;
+const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
 
 /// Fills `out` with independent uniform residues.
 ///
@@ -72,10 +76,12 @@ pub fn uniform(xof: &mut Xof, q: &Modulus, out: &mut [u64]) {
     while filled < out.len() {
         // Each missing residue needs one more word at least, so this never reads too far.
         xof.fill_u64(&mut out[filled..]);
-        for at in filled..out.len() {
+        let mut at = filled;
+        while at < out.len() {
             let candidate = out[at] & mask;
             out[filled] = candidate;
             filled += usize::from(candidate < q.value());
+            at += 1;
         }
     }
 }
@@ -128,7 +134,11 @@ pub fn ternary(xof: &mut Xof, out: &mut [i64]) {
 /// # Panics
 /// If `weight` exceeds the length of `out`, or the length is 2^32 or more.
 pub fn sparse_ternary(xof: &mut Xof, weight: usize, out: &mut [i64]) {
-    assert!(weight <= out.len(), "weight {weight} needs at least as many places, {} given", out.len());
+    assert!(
+        weight <= out.len(),
+        "weight {weight} needs at least as many places, {} given",
+        out.len()
+    );
     assert!(out.len() < 1 << 32, "a row has fewer than 2^32 places");
     let mut missing = weight as i64;
     let mut words = [0; CHUNK];
@@ -139,7 +149,9 @@ pub fn sparse_ternary(xof: &mut Xof, weight: usize, out: &mut [i64]) {
         xof.fill_u64(&mut words[..count]);
         for &word in &words[..count] {
             let places = (out.len() - filled) as u64;
-            let mask = u64::MAX.checked_shr((places - 1).leading_zeros()).unwrap_or(0);
+            let mask = u64::MAX
+                .checked_shr((places - 1).leading_zeros())
+                .unwrap_or(0);
             let candidate = word & mask;
             if candidate < places {
                 // All ones where the place is taken: a difference below 2^32 shows its sign.
@@ -156,31 +168,48 @@ pub fn sparse_ternary(xof: &mut Xof, weight: usize, out: &mut [i64]) {
 
 /// Fills `out` with independent samples of the discrete Gaussian, cut at [`GAUSSIAN_BOUND`].
 ///
-/// `P(x) = exp(-x^2 / (2 * 3.19^2)) / Z` for `|x| <= 32`, to within 2^-127 for each `x`.
+/// `P(x) = exp(-x^2 / (2 * 3.19^2)) / Z` for `|x| <= 32`, to within 2^-126 for each `x`.
 ///
-/// Rule: read 16 bytes as a little-endian number; let `s` be its bit 127 and `u` its low 127 bits.
-/// Then `|x|` is the number of `k` in `1..=32` with `u < round(2^127 P(|x| >= k))`, and `x` is
-/// negative if `s` is set. All 32 comparisons are made for each sample.
+/// Rule: read 16 bytes as a little-endian number; let `s` be its bit 127 and `u` the number that its
+/// bits 1 to 126 form (bit 0 is not used). Then `|x|` is the number of `k` in `1..=32` with
+/// `u < round(2^126 P(|x| >= k))`, and `x` is negative if `s` is set.
+///
+/// All 32 comparisons are made for each sample, by subtractions: no branch, no index.
 ///
 /// Range: out `[-32, 32]`.
 pub fn gaussian(xof: &mut Xof, out: &mut [i64]) {
     let mut words = [0; 2 * CHUNK];
+    let (mut high, mut low) = ([0; CHUNK], [0; CHUNK]);
     for row in out.chunks_mut(CHUNK) {
         let words = &mut words[..2 * row.len()];
         xof.fill_u64(words);
-        for (x, pair) in row.iter_mut().zip(words.chunks_exact(2)) {
-            *x = gaussian_from(pair[0], pair[1]);
+        for ((pair, high), low) in words.chunks_exact(2).zip(&mut high).zip(&mut low) {
+            (*low, *high) = (pair[0] >> 1, pair[1] & HALF_MASK);
         }
+        let mut sizes = thresholds_above(&high, &low);
+        for ((x, &size), pair) in row.iter_mut().zip(&sizes).zip(words.chunks_exact(2)) {
+            let negative = (pair[1] >> HALF_BITS) as i64;
+            *x = (size as i64 ^ -negative) + negative;
+        }
+        sizes.zeroize();
     }
     words.zeroize();
+    high.zeroize();
+    low.zeroize();
 }
 
-/// The sample that 16 bytes of the stream give, as their low and high word.
-#[inline]
-fn gaussian_from(low: u64, high: u64) -> i64 {
-    let negative = (high >> 63) as i64;
-    let u = u128::from(high << 1 >> 1) << 64 | u128::from(low);
-    // A comparison of double words compiles to a subtraction with borrow, not to a branch.
-    let magnitude: i64 = THRESHOLDS.iter().map(|&threshold| i64::from(u < threshold)).sum();
-    (magnitude ^ -negative) + negative
+/// How many thresholds lie above `2^63 high + low`.
+fn thresholds_above(high: &[u64; CHUNK], low: &[u64; CHUNK]) -> [u64; CHUNK] {
+    let mut counts = [0; CHUNK];
+    for threshold in THRESHOLDS {
+        let (threshold_high, threshold_low) = (
+            (threshold >> HALF_BITS) as u64,
+            threshold as u64 & HALF_MASK,
+        );
+        for ((count, &high), &low) in counts.iter_mut().zip(high).zip(low) {
+            let borrow = low.wrapping_sub(threshold_low) >> HALF_BITS;
+            *count += high.wrapping_sub(threshold_high).wrapping_sub(borrow) >> HALF_BITS;
+        }
+    }
+    counts
 }

@@ -60,6 +60,11 @@ impl Rows {
         self.secret |= secret;
     }
 
+    /// Takes the mark away.
+    pub(crate) fn unmark(&mut self) {
+        self.secret = false;
+    }
+
     /// Row `i`.
     ///
     /// # Panics

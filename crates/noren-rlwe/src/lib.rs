@@ -1,1 +1,39 @@
-//! noren-rlwe
+//! Samples and keys of ring learning with errors: what can be done to a ciphertext without knowing its message?
+//!
+//! The third floor of noren. It knows secrets, keys, ciphertexts and their noise; it knows nothing of messages, scales
+//! or slots, which the schemes above give a meaning to.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`parameters`] | [`ParametersSpec`](parameters::ParametersSpec), checked into [`Parameters`](parameters::Parameters) |
+//! | [`security`] | how large a modulus a ring of a given degree carries, by dated tables |
+//! | [`context`] | [`Context`](context::Context): parameters with their rings and converters |
+//! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
+//! | [`keys`] | [`SecretKey`](keys::SecretKey), [`PublicKey`](keys::PublicKey), [`EvaluationKeys`](keys::EvaluationKeys) |
+//! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
+//! | [`encrypt`], [`decrypt`] | the two ends |
+//! | [`linear`] | sums, products with plaintexts, rescaling |
+//! | [`multiply`] | products of ciphertexts, relinearisation |
+//! | [`keyswitch`] | key switching, hoisting, sums of switched ciphertexts |
+//! | [`galois`] | automorphisms `X -> X^k` and their sums |
+//! | [`noise`] | noise predicted without the key, measured with it |
+//! | [`wire`] | bytes for files and for the network |
+//! | [`error`] | [`Error`](error::Error): the one error type that a user meets |
+
+#![forbid(unsafe_code)]
+
+pub mod ciphertext;
+pub mod context;
+pub mod decrypt;
+pub mod encrypt;
+pub mod error;
+pub mod galois;
+pub mod keygen;
+pub mod keys;
+pub mod keyswitch;
+pub mod linear;
+pub mod multiply;
+pub mod noise;
+pub mod parameters;
+pub mod security;
+pub mod wire;

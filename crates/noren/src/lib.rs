@@ -1,1 +1,51 @@
-//! noren
+//! Homomorphic encryption: arithmetic on numbers that stay encrypted.
+//!
+//! - [`ckks`]: vectors of real or complex numbers, with a known bound on their error;
+//! - [`circuits`]: matrices, polynomials and sums over slots, written once for every scheme;
+//! - [`programs`]: whole computations on tables, as the command-line tool runs them.
+//!
+//! The floors below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
+//!
+//! # Examples
+//! ```
+//! use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec};
+//! use noren::{Security, Seed};
+//!
+//! // A small ring for the example: real parameters keep the default security of 128 bits.
+//! let spec = ParametersSpec {
+//!     log_n: 10,
+//!     log_q: vec![50, 40, 40],
+//!     log_p: vec![50],
+//!     log_scale: 40,
+//!     security: Security::None,
+//!     ..ParametersSpec::default()
+//! };
+//! let context = Context::new(spec.build()?)?;
+//! let request = KeyRequest { relinearization: true, rotations: vec![1], ..KeyRequest::default() };
+//! let keys = context.generate_keys(Seed::random()?, &request)?;
+//!
+//! let plaintext = Encoder::new(&context).encode(&[0.5, -0.25, 1.0], 4, 2)?;
+//! let x = Encryptor::public(&context, &keys.public, Seed::random()?)?.encrypt(&plaintext)?;
+//!
+//! let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
+//! let y = evaluator.add(&evaluator.square(&x)?, &evaluator.rotate(&x, 1)?)?;
+//!
+//! let values = Decryptor::new(&context, &keys.secret)?.decrypt_real(&y)?;
+//! for (value, expected) in values.iter().zip([0.0, 1.0625, 1.0, 0.5]) {
+//!     assert!((value - expected).abs() < y.error_bound());
+//! }
+//! # Ok::<(), noren::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod circuits;
+pub mod programs;
+pub mod schemes;
+
+pub use noren_math::random::Seed;
+pub use noren_rlwe::error::{self, Error, Result};
+pub use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
+pub use noren_rlwe::security::{SecretDistribution, Security};
+pub use num_complex::Complex64;
+pub use schemes::ckks;

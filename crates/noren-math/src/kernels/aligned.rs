@@ -24,7 +24,8 @@ const LINE: usize = 8;
 #[repr(C, align(64))]
 struct Line<T>([T; LINE]);
 
-/// A row of words of fixed length that starts on a 64-byte boundary, so that no vector load crosses a cache line.
+/// A row of words of fixed length that starts on a 64-byte boundary, so that no vector load crosses
+/// a cache line.
 #[derive(Clone)]
 pub struct AlignedVec<T: Word> {
     lines: Vec<Line<T>>,
@@ -35,7 +36,10 @@ impl<T: Word> AlignedVec<T> {
     /// `len` zeros.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        Self { lines: vec![Line([T::default(); LINE]); len.div_ceil(LINE)], len }
+        Self {
+            lines: vec![Line([T::default(); LINE]); len.div_ceil(LINE)],
+            len,
+        }
     }
 
     /// A copy of `words`.
@@ -56,8 +60,9 @@ impl<T: Word> Deref for AlignedVec<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `lines` holds at least `len` initialised words, one after the other: a line has the size and, for
-        // the sealed types, the layout of eight words, and `len` never changes after `zeroed`.
+        // SAFETY: `lines` holds at least `len` initialised words, one after the other: a line has
+        // the size and, for the sealed types, the layout of eight words, and `len` never changes
+        // after `zeroed`.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
     }
 }
@@ -72,7 +77,9 @@ impl<T: Word> DerefMut for AlignedVec<T> {
 impl<T: Word> fmt::Debug for AlignedVec<T> {
     /// Shows the length only: a row may hold a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AlignedVec").field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("AlignedVec")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
     }
 }
 
@@ -93,7 +100,9 @@ mod tests {
             assert_eq!(row.as_ptr() as usize % 64, 0);
             assert_eq!(row.len(), len);
             assert!(row.iter().all(|&x| x == 0));
-            row.iter_mut().enumerate().for_each(|(i, x)| *x = i as u64 + 1);
+            row.iter_mut()
+                .enumerate()
+                .for_each(|(i, x)| *x = i as u64 + 1);
             let copy = row.clone();
             assert!(copy.iter().enumerate().all(|(i, &x)| x == i as u64 + 1));
             assert_eq!(copy, AlignedVec::from_slice(&row));

@@ -1,7 +1,8 @@
 //! Row kernels: the arithmetic on whole rows of residues, one table per instruction set.
 //!
-//! [`Kernels`] lists the verbs. `portable.rs` says what each of them means; the other tables give the same results, bit
-//! for bit, faster. A new instruction set is one file and one line in `TABLES`. All `unsafe` code of noren is here.
+//! [`Kernels`] lists the verbs. `portable.rs` says what each of them means; the other tables give
+//! the same results, bit for bit, faster. A new instruction set is one file and one line in
+//! `TABLES`. All `unsafe` code of noren is here.
 
 use std::sync::OnceLock;
 
@@ -15,6 +16,8 @@ mod avx512;
 mod portable;
 mod portable_fft;
 mod table;
+#[cfg(target_arch = "x86_64")]
+mod vector_fft;
 
 pub use table::{Kernels, MAX_TERMS};
 
@@ -30,8 +33,8 @@ static TABLES: &[Kernels] = &[
 /// The environment variable that forces a table by its name.
 const VARIABLE: &str = "NOREN_ISA";
 
-/// The table in use: the fastest that this CPU supports, or the one that the environment variable `NOREN_ISA` names.
-/// It is chosen once per process.
+/// The table in use: the fastest that this CPU supports, or the one that the environment variable
+/// `NOREN_ISA` names. It is chosen once per process.
 ///
 /// # Panics
 /// If `NOREN_ISA` names no table that this CPU supports; [`select`] finds out without a panic.
@@ -48,7 +51,9 @@ pub fn kernels() -> &'static Kernels {
 pub fn select() -> Result<&'static Kernels, Error> {
     match std::env::var_os(VARIABLE) {
         Some(name) => by_name(&name.to_string_lossy()),
-        None => Ok(available().last().expect("the portable table runs everywhere")),
+        None => Ok(available()
+            .last()
+            .expect("the portable table runs everywhere")),
     }
 }
 
@@ -57,10 +62,15 @@ pub fn select() -> Result<&'static Kernels, Error> {
 /// # Errors
 /// [`Error::Isa`] if there is no such table, or this CPU does not support it.
 pub fn by_name(name: &str) -> Result<&'static Kernels, Error> {
-    available().find(|table| table.name() == name).ok_or_else(|| Error::Isa {
-        found: name.to_owned(),
-        available: available().map(Kernels::name).collect::<Vec<_>>().join(", "),
-    })
+    available()
+        .find(|table| table.name() == name)
+        .ok_or_else(|| Error::Isa {
+            found: name.to_owned(),
+            available: available()
+                .map(Kernels::name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
 }
 
 /// The tables that this CPU supports: `portable` first, the fastest last.

@@ -123,11 +123,19 @@ pub(super) fn inner_product(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Mod
 }
 
 /// [`inner_product`] of the words from `start` on, for tables that did the words before.
-pub(super) fn inner_product_from(start: usize, out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
+pub(super) fn inner_product_from(
+    start: usize,
+    out: &mut [u64],
+    pairs: &[(&[u64], &[u64])],
+    q: &Modulus,
+) {
     let reduction = WideReduction::new(q);
     for (j, out) in out.iter_mut().enumerate().skip(start) {
         // At most 64 products below 2^100 each.
-        let sum = pairs.iter().map(|(a, b)| u128::from(a[j]) * u128::from(b[j])).sum();
+        let sum = pairs
+            .iter()
+            .map(|(a, b)| u128::from(a[j]) * u128::from(b[j]))
+            .sum();
         *out = reduction.reduce(sum);
     }
 }
@@ -137,10 +145,20 @@ pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q:
 }
 
 /// [`weighted_sum`] of the words from `start` on, for tables that did the words before.
-pub(super) fn weighted_sum_from(start: usize, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
+pub(super) fn weighted_sum_from(
+    start: usize,
+    out: &mut [u64],
+    rows: &[&[u64]],
+    weights: &[u64],
+    q: &Modulus,
+) {
     let reduction = WideReduction::new(q);
     for (j, out) in out.iter_mut().enumerate().skip(start) {
-        let sum = rows.iter().zip(weights).map(|(row, &w)| u128::from(row[j]) * u128::from(w)).sum();
+        let sum = rows
+            .iter()
+            .zip(weights)
+            .map(|(row, &w)| u128::from(row[j]) * u128::from(w))
+            .sum();
         *out = reduction.reduce(sum);
     }
 }
@@ -152,7 +170,10 @@ pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
 /// [`quotients`] of the words from `start` on, for tables that did the words before.
 pub(super) fn quotients_from(start: usize, out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
     for (j, out) in out.iter_mut().enumerate().skip(start) {
-        let sum = rows.iter().zip(inverses).fold(0.5, |sum, (row, &inverse)| sum + row[j] as f64 * inverse);
+        let sum = rows
+            .iter()
+            .zip(inverses)
+            .fold(0.5, |sum, (row, &inverse)| sum + row[j] as f64 * inverse);
         // The sum is not negative, so the cast is the floor.
         *out = sum as u64;
     }
@@ -167,10 +188,16 @@ pub(super) fn reduce(out: &mut [u64], a: &[u64], q: &Modulus) {
 
 pub(super) fn reduce_signed(out: &mut [u64], a: &[i64], q: &Modulus) {
     let reduction = WideReduction::new(q);
+    let offset = signed_offset(q);
     for (out, &a) in out.iter_mut().zip(a) {
-        let r = reduction.reduce_word(a.unsigned_abs());
-        *out = if a < 0 { q.neg(r) } else { r };
+        *out = reduction.reduce_word(offset.wrapping_add_signed(a));
     }
+}
+
+/// The multiple of q that makes words in `(-2^62, 2^62)` positive, so that the sign of a secret word
+/// decides nothing.
+pub(super) fn signed_offset(q: &Modulus) -> u64 {
+    (1u64 << 62).next_multiple_of(q.value())
 }
 
 pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
@@ -190,7 +217,11 @@ struct WideReduction {
 
 impl WideReduction {
     fn new(q: &Modulus) -> Self {
-        Self { q: q.value(), inverse: u64::MAX / q.value(), high: q.shoup(q.reduce(1 << 52)) }
+        Self {
+            q: q.value(),
+            inverse: u64::MAX / q.value(),
+            high: q.shoup(q.reduce(1 << 52)),
+        }
     }
 
     /// Range: in `[0, 2^64)`, out `[0, q)`.
@@ -198,23 +229,24 @@ impl WideReduction {
     fn reduce_word(&self, x: u64) -> u64 {
         // The quotient is at most 1 short, since x < 2^64.
         let quotient = ((u128::from(x) * u128::from(self.inverse)) >> 64) as u64;
-        let r = x - quotient * self.q;
-        if r >= self.q { r - self.q } else { r }
+        subtract_if_not_below(x - quotient * self.q, self.q)
     }
 
     /// Range: in `[0, 2^108)`, out `[0, q)`.
     #[inline(always)]
     fn reduce(&self, x: u128) -> u64 {
         let (high, low) = ((x >> 52) as u64, x as u64 & ((1 << 52) - 1));
-        // Shoup's product exceeds [0, q) by q times 1 + high / 2^52 at most: below 2^4 * 2q < 2^56.
+        // Shoup's product is below (1 + high / 2^52) q: at most 17q < 2^55.
         let quotient = ((u128::from(high) * u128::from(self.high.quotient)) >> 52) as u64;
-        let folded = high.wrapping_mul(self.high.value).wrapping_sub(quotient.wrapping_mul(self.q));
+        let folded = high
+            .wrapping_mul(self.high.value)
+            .wrapping_sub(quotient.wrapping_mul(self.q));
         self.reduce_word(folded + low)
     }
 }
 
-/// Layers whose stride is at least eight words run over the whole row, two at a time; the last three run inside groups
-/// of eight words. Values stay in `[0, 4q)` (Harvey, arXiv 1205.2926).
+/// Layers whose stride is at least eight words run over the whole row, two at a time; the last
+/// three run inside groups of eight words. Values stay in `[0, 4q)` (Harvey, arXiv 1205.2926).
 pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
     let q = table.modulus();
     let roots = table.forward_roots();
@@ -229,7 +261,10 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
     while blocks < roots.early.len() {
         for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
             let first = roots.early[blocks + i];
-            let second = [roots.early[2 * (blocks + i)], roots.early[2 * (blocks + i) + 1]];
+            let second = [
+                roots.early[2 * (blocks + i)],
+                roots.early[2 * (blocks + i) + 1],
+            ];
             for [a, b, c, d] in quarters(block) {
                 let (a1, c1) = forward_butterfly(*a, *c, first, q);
                 let (b1, d1) = forward_butterfly(*b, *d, first, q);
@@ -242,32 +277,25 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
     for (words, late) in row.chunks_mut(8 * LANES).zip(&roots.late) {
         for (lane, group) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let mut x = *group;
-            for (layer, half) in [4, 2, 1].into_iter().enumerate() {
-                for pair in 0..4 {
-                    let (left, root) = butterfly_position(layer, half, pair);
-                    let w = late.root(root, lane);
-                    (x[left], x[left + half]) = forward_butterfly(x[left], x[left + half], w, q);
-                }
-            }
+            late_layer::<4>(&mut x, late, lane, |a, b, w| forward_butterfly(a, b, w, q));
+            late_layer::<2>(&mut x, late, lane, |a, b, w| forward_butterfly(a, b, w, q));
+            late_layer::<1>(&mut x, late, lane, |a, b, w| forward_butterfly(a, b, w, q));
             *group = x.map(|x| normalize(x, q));
         }
     }
 }
 
-/// The mirror of [`ntt_forward`]. Values stay in `[0, 2q)`; the last layer carries the factor `1/n`.
+/// The mirror of [`ntt_forward`]. Values stay in `[0, 2q)`; the last layer carries the factor
+/// `1/n`.
 pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
     let q = table.modulus();
     let roots = table.inverse_roots();
     for (words, late) in row.chunks_mut(8 * LANES).zip(&roots.late) {
         for (lane, group) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let mut x = *group;
-            for (layer, half) in [4, 2, 1].into_iter().enumerate().rev() {
-                for pair in 0..4 {
-                    let (left, root) = butterfly_position(layer, half, pair);
-                    let w = late.root(root, lane);
-                    (x[left], x[left + half]) = inverse_butterfly(x[left], x[left + half], w, q);
-                }
-            }
+            late_layer::<1>(&mut x, late, lane, |a, b, w| inverse_butterfly(a, b, w, q));
+            late_layer::<2>(&mut x, late, lane, |a, b, w| inverse_butterfly(a, b, w, q));
+            late_layer::<4>(&mut x, late, lane, |a, b, w| inverse_butterfly(a, b, w, q));
             *group = x;
         }
     }
@@ -280,7 +308,10 @@ pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
         blocks /= 4;
         for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
             let first = roots.early[blocks + i];
-            let second = [roots.early[2 * (blocks + i)], roots.early[2 * (blocks + i) + 1]];
+            let second = [
+                roots.early[2 * (blocks + i)],
+                roots.early[2 * (blocks + i) + 1],
+            ];
             for [a, b, c, d] in quarters(block) {
                 let (a1, b1) = inverse_butterfly(*a, *b, second[0], q);
                 let (c1, d1) = inverse_butterfly(*c, *d, second[1], q);
@@ -308,15 +339,28 @@ impl LateRoots {
     #[inline(always)]
     fn root(&self, entry: usize, lane: usize) -> ShoupFactor {
         let RootLanes { value, quotient } = &self.0[entry];
-        ShoupFactor { value: value[lane], quotient: quotient[lane] }
+        ShoupFactor {
+            value: value[lane],
+            quotient: quotient[lane],
+        }
     }
 }
 
-/// Where butterfly `pair` of the four in a layer over eight words starts, and which entry of [`LateRoots`] it uses.
+/// One of the last three layers in the group `lane`: butterflies of words `STRIDE` apart.
 #[inline(always)]
-const fn butterfly_position(layer: usize, half: usize, pair: usize) -> (usize, usize) {
-    let block = pair / half;
-    (2 * half * block + pair % half, (1 << layer) - 1 + block)
+fn late_layer<const STRIDE: usize>(
+    x: &mut [u64; 8],
+    late: &LateRoots,
+    lane: usize,
+    butterfly: impl Fn(u64, u64, ShoupFactor) -> (u64, u64),
+) {
+    for i in 0..4 {
+        let (block, place) = (i / STRIDE, i % STRIDE);
+        let left = 2 * STRIDE * block + place;
+        // The entries of a layer follow those of the layers before it: 1, then 2, then 4.
+        let w = late.root(4 / STRIDE - 1 + block, lane);
+        (x[left], x[left + STRIDE]) = butterfly(x[left], x[left + STRIDE], w);
+    }
 }
 
 /// The words at equal places of the four quarters of a block.
@@ -324,7 +368,11 @@ fn quarters(block: &mut [u64]) -> impl Iterator<Item = [&mut u64; 4]> {
     let (left, right) = block.split_at_mut(block.len() / 2);
     let (a, b) = left.split_at_mut(left.len() / 2);
     let (c, d) = right.split_at_mut(right.len() / 2);
-    a.iter_mut().zip(b).zip(c).zip(d).map(|(((a, b), c), d)| [a, b, c, d])
+    a.iter_mut()
+        .zip(b)
+        .zip(c)
+        .zip(d)
+        .map(|(((a, b), c), d)| [a, b, c, d])
 }
 
 /// `(x + w y, x - w y)`. Range: in `[0, 4q)`, out `[0, 4q)`.
@@ -340,7 +388,10 @@ fn forward_butterfly(x: u64, y: u64, w: ShoupFactor, q: &Modulus) -> (u64, u64) 
 #[inline(always)]
 fn inverse_butterfly(x: u64, y: u64, w: ShoupFactor, q: &Modulus) -> (u64, u64) {
     let twice = 2 * q.value();
-    (subtract_if_not_below(x + y, twice), q.mul_shoup_lazy(x + twice - y, w))
+    (
+        subtract_if_not_below(x + y, twice),
+        q.mul_shoup_lazy(x + twice - y, w),
+    )
 }
 
 /// `(s (x + y), w (x - y))`. Range: in `[0, 2q)`, out `[0, q)`.

@@ -13,14 +13,17 @@ type Map1 = unsafe fn(&mut [u64], &[u64], &Modulus);
 type Map1Assign = unsafe fn(&mut [u64], &Modulus);
 type Map2 = unsafe fn(&mut [u64], &[u64], &[u64], &Modulus);
 type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
+type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
+type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
+type WeightedSum = unsafe fn(&mut [u64], &[&[u64]], &[u64], &Modulus);
 type Ntt = unsafe fn(&mut [u64], &NttTable);
 type Fft = unsafe fn(&mut [f64], &mut [f64], &FftTable);
 
 /// The row kernels of one instruction set.
 ///
-/// A row is a slice of residues modulo one prime. All rows of a call have one length, which may be 0. Every result is
-/// canonical, in `[0, q)`, so that all tables agree bit for bit. A value outside a stated range gives an unspecified
-/// result, never undefined behaviour.
+/// A row is a slice of residues modulo one prime. All rows of a call have one length, which may be
+/// 0. Every result is canonical, in `[0, q)`, so that all tables agree bit for bit. A value outside a
+/// stated range gives an unspecified result or a panic, never undefined behaviour.
 #[derive(Clone, Copy)]
 pub struct Kernels {
     pub(super) name: &'static str,
@@ -33,14 +36,14 @@ pub struct Kernels {
     pub(super) neg_assign: Map1Assign,
     pub(super) mul: Map2,
     pub(super) mul_assign: Map2Assign,
-    pub(super) mul_add_assign: unsafe fn(&mut [u64], &[u64], &[u64], &Modulus),
-    pub(super) mul_scalar: unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus),
+    pub(super) mul_add_assign: Map2,
+    pub(super) mul_scalar: ScalarMap1,
     pub(super) mul_scalar_assign: unsafe fn(&mut [u64], ShoupFactor, &Modulus),
-    pub(super) mul_scalar_add_assign: unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus),
-    pub(super) sub_mul_scalar_assign: unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus),
+    pub(super) mul_scalar_add_assign: ScalarMap1,
+    pub(super) sub_mul_scalar_assign: ScalarMap1,
     pub(super) add_scalar_assign: unsafe fn(&mut [u64], u64, &Modulus),
-    pub(super) inner_product: unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus),
-    pub(super) weighted_sum: unsafe fn(&mut [u64], &[&[u64]], &[u64], &Modulus),
+    pub(super) inner_product: InnerProduct,
+    pub(super) weighted_sum: WeightedSum,
     pub(super) quotients: unsafe fn(&mut [u64], &[&[u64]], &[f64]),
     pub(super) reduce: Map1,
     pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
@@ -54,8 +57,9 @@ pub struct Kernels {
 /// Calls a kernel: the one place where a table's functions are called.
 macro_rules! call {
     ($table:ident.$kernel:ident($($argument:expr),*)) => {
-        // SAFETY: the functions of a table need nothing but a CPU with the instructions that its `supported` looks for,
-        // and a table leaves `kernels` only through `available`, after `supported` said yes.
+        // SAFETY: the functions of a table need nothing but a CPU with the instructions that its
+        // `supported` looks for, and a table leaves `kernels` only through `available`, after
+        // `supported` said yes.
         unsafe { ($table.$kernel)($($argument),*) }
     };
 }
@@ -187,26 +191,36 @@ impl Kernels {
         call!(self.add_scalar_assign(a, c, q));
     }
 
-    /// `out = sum_j a_j * b_j`, word by word, over the pairs `(a_j, b_j)`; the sum is reduced once. Range: in
-    /// `[0, 2^50)`, out `[0, q)`.
+    /// `out = sum_j a_j * b_j`, word by word, over the pairs `(a_j, b_j)`; the sum is reduced once.
+    /// Range: in `[0, 2^50)`, out `[0, q)`.
     ///
     /// # Panics
     /// If the rows differ in length, or there are more than [`MAX_TERMS`] pairs.
     pub fn inner_product(&self, out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
-        assert!(pairs.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", pairs.len());
+        assert!(
+            pairs.len() <= MAX_TERMS,
+            "{} products are too many: add at most {MAX_TERMS} at once",
+            pairs.len()
+        );
         for (a, b) in pairs {
             assert_lengths(out.len(), &[a.len(), b.len()]);
         }
         call!(self.inner_product(out, pairs, q));
     }
 
-    /// `out = sum_j rows_j * weights_j`; the sum is reduced once. The rows may be residues of other primes: this is one
-    /// target row of a basis conversion. Range: rows in `[0, 2^50)`, weights in `[0, q)`, out `[0, q)`.
+    /// `out = sum_j rows_j * weights_j`; the sum is reduced once. The rows may be residues of other
+    /// primes: this is one target row of a basis conversion. Range: rows in `[0, 2^50)`, weights in
+    /// `[0, q)`, out `[0, q)`.
     ///
     /// # Panics
-    /// If the rows differ in length, there are not as many weights as rows, or more than [`MAX_TERMS`].
+    /// If the rows differ in length, there are not as many weights as rows, or more than
+    /// [`MAX_TERMS`].
     pub fn weighted_sum(&self, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-        assert!(rows.len() <= MAX_TERMS, "{} rows are too many: add at most {MAX_TERMS} at once", rows.len());
+        assert!(
+            rows.len() <= MAX_TERMS,
+            "{} rows are too many: add at most {MAX_TERMS} at once",
+            rows.len()
+        );
         assert_eq!(rows.len(), weights.len(), "each row needs one weight");
         for row in rows {
             assert_lengths(out.len(), &[row.len()]);
@@ -214,11 +228,12 @@ impl Kernels {
         call!(self.weighted_sum(out, rows, weights, q));
     }
 
-    /// `out = floor(0.5 + sum_j rows_j * inverses_j)` in `f64`: how often the modulus fits into the sum that a basis
-    /// conversion forms.
+    /// `out = floor(0.5 + sum_j rows_j * inverses_j)` in `f64`: how often the modulus fits into the
+    /// sum that a basis conversion forms.
     ///
-    /// The additions start at 0.5 and run in index order, and no product is fused with its addition, so that all tables
-    /// round alike. Range: rows in `[0, 2^52)`, inverses not negative, sum below 2^52.
+    /// The additions start at 0.5 and run in index order, and no product is fused with its
+    /// addition, so that all tables round alike. Range: rows in `[0, 2^52)`, inverses not negative,
+    /// sum below 2^52.
     ///
     /// # Panics
     /// If the rows differ in length, or there are not as many inverses as rows.
@@ -248,8 +263,9 @@ impl Kernels {
         call!(self.reduce_signed(out, a, q));
     }
 
-    /// `out[j] = a[perm[j]]`. Fast where each eight consecutive entries stay within eight consecutive words, as those
-    /// of [`Cyclotomic::permutation`](crate::cyclotomic::Cyclotomic::permutation) do.
+    /// `out[j] = a[perm[j]]`. Fast where each eight consecutive entries stay within eight
+    /// consecutive words, as those of
+    /// [`Cyclotomic::permutation`](crate::cyclotomic::Cyclotomic::permutation) do.
     ///
     /// # Panics
     /// If the rows and the permutation differ in length, or an entry is not below that length.

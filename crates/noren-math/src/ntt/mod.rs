@@ -1,3 +1,4 @@
-//! The number-theoretic transform: between coefficient and evaluation form, for one prime in one ring.
+//! The number-theoretic transform: between coefficient and evaluation form, for one prime in one
+//! ring.
 
 pub mod table;

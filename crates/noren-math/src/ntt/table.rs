@@ -8,13 +8,14 @@ use crate::kernels::kernels;
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::prime::primitive_root_of_order;
 
-/// The negacyclic transform modulo one prime: `a -> (a(psi^(2 brv(j) + 1)))_j` with psi a primitive 2n-th root of unity
-/// and brv the reversal of `log2 n` bits.
+/// The negacyclic transform modulo one prime: `a -> (a(psi^(2 brv(j) + 1)))_j` with psi a primitive
+/// 2n-th root of unity and brv the reversal of `log2 n` bits.
 ///
-/// The forward transform takes coefficients in natural order and runs layers `m = 1, 2, 4, .. n/2` of `m` blocks each
-/// (Cooley and Tukey; the twist by psi is merged into the roots: eprint 2016/504); block `i` of layer `m` multiplies by
-/// `W[m + i] = psi^brv(m + i)`. The inverse runs the layers backwards (Gentleman and Sande) with `psi^-brv(m + i)`, and
-/// its last layer carries the factor `1/n`. No reordering pass is ever made.
+/// The forward transform takes coefficients in natural order and runs layers `m = 1, 2, 4, .. n/2`
+/// of `m` blocks each (Cooley and Tukey; the twist by psi is merged into the roots: eprint
+/// 2016/504); block `i` of layer `m` multiplies by `W[m + i] = psi^brv(m + i)`. The inverse runs
+/// the layers backwards (Gentleman and Sande) with `psi^-brv(m + i)`, and its last layer carries
+/// the factor `1/n`. No reordering pass is ever made.
 #[derive(Clone)]
 pub struct NttTable {
     modulus: Modulus,
@@ -27,13 +28,14 @@ pub struct NttTable {
 
 /// The roots of one direction, in the order in which the layers read them.
 ///
-/// `early` is all but the last three layers of the forward transform. The last three (strides 4, 2, 1) own 7/8 of the
-/// roots, so `late` holds those for vectors of [`LANES`] words; no root is stored twice.
+/// `late` has the roots of the forward transform's last three layers (strides 4, 2 and 1), 7/8 of all,
+/// in the order of vectors; `early` has the others. No root is stored twice.
 #[derive(Clone)]
 pub(crate) struct Roots {
     /// `early[m + i]` belongs to block `i` of layer `m`, for `m < n/8`; index 0 is not used.
     pub(crate) early: Box<[ShoupFactor]>,
-    /// One entry for each 64 consecutive words of a row; the only entry of a shorter row is partly unused.
+    /// One entry for each 64 consecutive words of a row; the only entry of a shorter row is partly
+    /// unused.
     pub(crate) late: Box<[LateRoots]>,
 }
 
@@ -42,9 +44,10 @@ pub(crate) const LANES: usize = 8;
 
 /// The roots of the last three layers for 64 words: eight groups of eight.
 ///
-/// Each group of eight words is a transform of its own, with one root of stride 4, two of stride 2 and four of
-/// stride 1: entries 0, 1..3 and 3..7. Lane `g` of an entry belongs to group `g`. A vector kernel transposes the 8 x 8
-/// words, so that lane `g` of each vector is in group `g`, and then needs no shuffles within vectors.
+/// Each group of eight words is a transform of its own, with one root of stride 4, two of stride 2
+/// and four of stride 1: entries 0, 1..3 and 3..7. Lane `g` of an entry belongs to group `g`. A
+/// vector kernel transposes the 8 x 8 words, so that lane `g` of each vector is in group `g`, and
+/// then needs no shuffles within vectors.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct LateRoots(pub(crate) [RootLanes; 7]);
@@ -132,14 +135,23 @@ impl NttTable {
 
 impl fmt::Debug for NttTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NttTable").field("modulus", &self.modulus).field("degree", &self.degree).finish_non_exhaustive()
+        f.debug_struct("NttTable")
+            .field("modulus", &self.modulus)
+            .field("degree", &self.degree)
+            .finish_non_exhaustive()
     }
 }
 
 impl Roots {
     fn new(q: &Modulus, root: u64, degree: usize) -> Self {
         let shift = usize::BITS - degree.trailing_zeros();
-        let mut powers = vec![ShoupFactor { value: 0, quotient: 0 }; degree];
+        let mut powers = vec![
+            ShoupFactor {
+                value: 0,
+                quotient: 0
+            };
+            degree
+        ];
         let step = q.shoup(root);
         let mut power = 1;
         for exponent in 0..degree {
@@ -147,16 +159,24 @@ impl Roots {
             power = q.mul_shoup(power, step);
         }
         let groups = degree / 8;
-        let late = (0..groups.div_ceil(LANES)).map(|block| LateRoots::new(&powers, groups, block * LANES)).collect();
+        let late = (0..groups.div_ceil(LANES))
+            .map(|block| LateRoots::new(&powers, groups, block * LANES))
+            .collect();
         powers.truncate(groups);
-        Self { early: powers.into(), late }
+        Self {
+            early: powers.into(),
+            late,
+        }
     }
 }
 
 impl LateRoots {
     /// The roots of groups `first..first + 8` out of `groups`.
     fn new(powers: &[ShoupFactor], groups: usize, first: usize) -> Self {
-        let mut roots = [RootLanes { value: [0; LANES], quotient: [0; LANES] }; 7];
+        let mut roots = [RootLanes {
+            value: [0; LANES],
+            quotient: [0; LANES],
+        }; 7];
         for (lane, group) in (first..groups.min(first + LANES)).enumerate() {
             for layer in 0..3 {
                 for block in 0..1 << layer {

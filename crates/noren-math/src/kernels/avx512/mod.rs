@@ -1,9 +1,17 @@
-//! Kernels for x86-64 with AVX-512 and IFMA.
+//! Kernels for x86-64 with AVX-512 and IFMA: eight residues to a vector, products of 52 bits.
+//!
+//! `vpmadd52hi` gives the quotient of Shoup's product at 2^52 in one step; this is why primes stay
+//! below 2^50.
 
 use std::arch::is_x86_feature_detected;
 
-use super::portable;
 use super::table::Kernels;
+
+mod arithmetic;
+mod fft;
+mod ntt;
+mod rows;
+mod sums;
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "avx512",
@@ -12,5 +20,28 @@ pub(super) const TABLE: Kernels = Kernels {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512ifma")
     },
-    ..portable::TABLE
+    add: rows::add,
+    add_assign: rows::add_assign,
+    sub: rows::sub,
+    sub_assign: rows::sub_assign,
+    neg: rows::neg,
+    neg_assign: rows::neg_assign,
+    mul: rows::mul,
+    mul_assign: rows::mul_assign,
+    mul_add_assign: rows::mul_add_assign,
+    mul_scalar: rows::mul_scalar,
+    mul_scalar_assign: rows::mul_scalar_assign,
+    mul_scalar_add_assign: rows::mul_scalar_add_assign,
+    sub_mul_scalar_assign: rows::sub_mul_scalar_assign,
+    add_scalar_assign: rows::add_scalar_assign,
+    inner_product: sums::inner_product,
+    weighted_sum: sums::weighted_sum,
+    quotients: sums::quotients,
+    reduce: rows::reduce,
+    reduce_signed: rows::reduce_signed,
+    permute: rows::permute,
+    ntt_forward: ntt::forward,
+    ntt_inverse: ntt::inverse,
+    fft_forward: fft::forward,
+    fft_inverse: fft::inverse,
 };

@@ -1,0 +1,45 @@
+//! Kernels for x86-64 with AVX2 and FMA: four residues to a vector, multiplied as integers in `f64`.
+//!
+//! A fused multiply-add gives both halves of a product of 106 bits exactly, where the integer
+//! instructions of AVX2 multiply 32 bits. All results are exact integers; see `arithmetic.rs`.
+
+use std::arch::is_x86_feature_detected;
+
+use super::portable;
+use super::table::Kernels;
+
+mod arithmetic;
+mod fft;
+mod ntt;
+mod rows;
+mod sums;
+
+pub(super) const TABLE: Kernels = Kernels {
+    name: "avx2",
+    supported: || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+    add: rows::add,
+    add_assign: rows::add_assign,
+    sub: rows::sub,
+    sub_assign: rows::sub_assign,
+    neg: rows::neg,
+    neg_assign: rows::neg_assign,
+    mul: rows::mul,
+    mul_assign: rows::mul_assign,
+    mul_add_assign: rows::mul_add_assign,
+    mul_scalar: rows::mul_scalar,
+    mul_scalar_assign: rows::mul_scalar_assign,
+    mul_scalar_add_assign: rows::mul_scalar_add_assign,
+    sub_mul_scalar_assign: rows::sub_mul_scalar_assign,
+    add_scalar_assign: rows::add_scalar_assign,
+    inner_product: sums::inner_product,
+    weighted_sum: sums::weighted_sum,
+    quotients: sums::quotients,
+    reduce: rows::reduce,
+    reduce_signed: rows::reduce_signed,
+    ntt_forward: ntt::forward,
+    ntt_inverse: ntt::inverse,
+    fft_forward: fft::forward,
+    fft_inverse: fft::inverse,
+    // `permute` stays: a gather of four words is no faster than four loads.
+    ..portable::TABLE
+};

@@ -1,0 +1,193 @@
+//! Kernels that add over many rows and reduce once.
+//!
+//! A product of two numbers below 2^50 is cut exactly into `2^51 h + l` with `|l| <= 2^50`: adding it to `2^103`
+//! with one rounding leaves `h` in the last bits, and the same multiply-add once more, from the other side, gives
+//! `l`. Both parts are then added up as integers in 64 bits, so the sums are exact and need no reduction on the way.
+
+use std::arch::x86_64::*;
+
+use super::arithmetic::{
+    Factor, Prime, TWO_52, Vector, WIDTH, Words, broadcast, load, numbers, store, words,
+};
+use crate::kernels::portable;
+use crate::kernels::table::MAX_TERMS;
+use crate::modulus::Modulus;
+
+/// How many vectors of columns are summed side by side.
+const COLUMNS: usize = 2;
+/// How many words those are.
+const BLOCK: usize = COLUMNS * WIDTH;
+
+/// The whole blocks of a row.
+type Blocks<'a> = &'a [[u64; BLOCK]];
+
+/// Bits of a product below its high part.
+const LOW_BITS: u32 = 51;
+/// `2^103`: what is added to it keeps multiples of `2^51`.
+const HIGH_UNIT: f64 = TWO_52 * (1u64 << LOW_BITS) as f64;
+/// `3 * 2^51`: a number of at most `2^50` added to it keeps the exponent.
+const LOW_UNIT: f64 = 3.0 * (1u64 << LOW_BITS) as f64;
+
+/// Sums of products as `2^51 high + low`, words modulo 2^64, `low` signed.
+#[derive(Clone, Copy)]
+struct Sum {
+    high: __m256i,
+    low: __m256i,
+}
+
+impl Sum {
+    /// What makes the sum of `terms` products end at their value, `low` raised by [`LOW_OFFSET`].
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn start(terms: usize) -> Self {
+        let terms = terms as u64;
+        Self {
+            high: broadcast(HIGH_UNIT.to_bits().wrapping_mul(terms).wrapping_neg()),
+            low: broadcast(LOW_OFFSET.wrapping_sub(LOW_UNIT.to_bits().wrapping_mul(terms))),
+        }
+    }
+
+    /// Adds `a * b`. Range: in `[0, 2^50)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn add(&mut self, a: Vector, b: Vector) {
+        // 2^103 + 2^51 h: products below 2^100 keep the exponent, so the bits count h.
+        let high = _mm256_fmadd_pd(a, b, _mm256_set1_pd(HIGH_UNIT));
+        // 3 * 2^51 - 2^51 h, exact: both terms are multiples of 2^51 below 2^104, and so is the constant.
+        let rest = _mm256_sub_pd(_mm256_set1_pd(HIGH_UNIT + LOW_UNIT), high);
+        // 3 * 2^51 + l, exact: an integer between 2^52 and 2^53.
+        let low = _mm256_fmadd_pd(a, b, rest);
+        self.high = _mm256_add_epi64(self.high, _mm256_castpd_si256(high));
+        self.low = _mm256_add_epi64(self.low, _mm256_castpd_si256(low));
+    }
+}
+
+/// Above 64 low parts of at most `2^50`, so that the raised sum is positive and below `2^58`.
+const LOW_OFFSET: u64 = 1 << 57;
+
+/// Constants that reduce a [`Sum`].
+struct Fold {
+    prime: Prime,
+    /// `2^51`, `2^77` (`2^51` times a cut at 26 bits) and `2^26` modulo q.
+    powers: [Factor; 3],
+    offset: Vector,
+}
+
+impl Fold {
+    /// Where a sum below `2^58` is cut: into less than `2^32` and `2^26`.
+    const CUT: i32 = 26;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(q: &Modulus) -> Self {
+        let power = |bits: u32| Factor::broadcast(q.shoup(q.reduce_u128(1 << bits)), q);
+        Self {
+            prime: Prime::new(q),
+            powers: [
+                power(LOW_BITS),
+                power(LOW_BITS + Self::CUT as u32),
+                power(Self::CUT as u32),
+            ],
+            offset: _mm256_set1_pd(q.reduce(LOW_OFFSET) as f64),
+        }
+    }
+
+    /// The sum modulo q. Range: at most [`MAX_TERMS`] products, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn reduce(&self, sum: Sum) -> __m256i {
+        let mask = broadcast((1 << Self::CUT) - 1);
+        let top = |x| numbers(_mm256_srli_epi64::<{ Self::CUT }>(x));
+        let bottom = |x| numbers(_mm256_and_si256(x, mask));
+        let high = _mm256_add_pd(
+            self.prime.mul(bottom(sum.high), self.powers[0]),
+            self.prime.mul(top(sum.high), self.powers[1]),
+        );
+        let low = _mm256_add_pd(
+            self.prime.mul(top(sum.low), self.powers[2]),
+            _mm256_sub_pd(bottom(sum.low), self.offset),
+        );
+        // Three products of at most 3q/4, the offset and 2^26: below 2^52 in size.
+        words(
+            self.prime
+                .positive(self.prime.reduce(_mm256_add_pd(high, low))),
+        )
+    }
+}
+
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn inner_product(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
+    let fold = Fold::new(q);
+    let mut views: [(Blocks<'_>, Blocks<'_>); MAX_TERMS] = [(&[], &[]); MAX_TERMS];
+    let views = &mut views[..pairs.len()];
+    for (view, (a, b)) in views.iter_mut().zip(pairs) {
+        *view = (a.as_chunks().0, b.as_chunks().0);
+    }
+    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        let mut sums = [Sum::start(pairs.len()); COLUMNS];
+        for (a, b) in views.iter() {
+            let (a, b) = (vectors(&a[j]), vectors(&b[j]));
+            for column in 0..COLUMNS {
+                sums[column].add(numbers(load(&a[column])), numbers(load(&b[column])));
+            }
+        }
+        for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
+            store(out, fold.reduce(sum));
+        }
+    }
+    portable::inner_product_from(out.len() / BLOCK * BLOCK, out, pairs, q);
+}
+
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
+    let fold = Fold::new(q);
+    let mut views: [(Blocks<'_>, f64); MAX_TERMS] = [(&[], 0.0); MAX_TERMS];
+    let views = &mut views[..rows.len()];
+    for ((view, row), &weight) in views.iter_mut().zip(rows).zip(weights) {
+        *view = (row.as_chunks().0, weight as f64);
+    }
+    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        let mut sums = [Sum::start(rows.len()); COLUMNS];
+        for (row, weight) in views.iter() {
+            let (row, weight) = (vectors(&row[j]), _mm256_set1_pd(*weight));
+            for column in 0..COLUMNS {
+                sums[column].add(numbers(load(&row[column])), weight);
+            }
+        }
+        for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
+            store(out, fold.reduce(sum));
+        }
+    }
+    portable::weighted_sum_from(out.len() / BLOCK * BLOCK, out, rows, weights, q);
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
+    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        let mut sums = [_mm256_set1_pd(0.5); COLUMNS];
+        for (row, &inverse) in rows.iter().zip(inverses) {
+            let row = vectors(&row.as_chunks::<BLOCK>().0[j]);
+            for column in 0..COLUMNS {
+                // Two roundings, as in `portable`: a fused multiply-add would give other bits.
+                let product = _mm256_mul_pd(numbers(load(&row[column])), _mm256_set1_pd(inverse));
+                sums[column] = _mm256_add_pd(sums[column], product);
+            }
+        }
+        for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
+            store(out, words(_mm256_floor_pd(sum)));
+        }
+    }
+    portable::quotients_from(out.len() / BLOCK * BLOCK, out, rows, inverses);
+}
+
+/// The vectors of a block.
+#[inline]
+fn vectors(block: &[u64; BLOCK]) -> &[Words] {
+    block.as_chunks().0
+}
+
+/// The vectors of a block.
+#[inline]
+fn vectors_mut(block: &mut [u64; BLOCK]) -> &mut [Words] {
+    block.as_chunks_mut().0
+}

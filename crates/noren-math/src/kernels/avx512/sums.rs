@@ -1,0 +1,157 @@
+//! Kernels that add over many rows and reduce once.
+//!
+//! The sums run down the rows for 32 columns at a time, in registers. What is left of a row, less
+//! than 32 words, is left to `portable`.
+
+use std::arch::x86_64::*;
+
+use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store};
+use crate::kernels::portable;
+use crate::kernels::table::MAX_TERMS;
+use crate::modulus::Modulus;
+
+/// How many vectors of columns are summed side by side: their eight accumulators hide the latency
+/// of the products.
+const COLUMNS: usize = 4;
+/// How many words those are.
+const BLOCK: usize = COLUMNS * WIDTH;
+/// A row, cut into blocks.
+type Blocks<'a> = &'a [[u64; BLOCK]];
+/// So many products of words below 2^50 have high halves, each below 2^48, whose sum stays below
+/// 2^52.
+const FEW: usize = 16;
+
+/// Sums of products as `high * 2^52 + low`.
+struct Sums {
+    high: [Vector; COLUMNS],
+    low: [Vector; COLUMNS],
+}
+
+impl Sums {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn zero() -> Self {
+        Self {
+            high: [_mm512_setzero_si512(); COLUMNS],
+            low: [_mm512_setzero_si512(); COLUMNS],
+        }
+    }
+
+    /// Adds the product of one vector of each.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn add(&mut self, column: usize, a: Vector, b: Vector) {
+        self.high[column] = add_high(self.high[column], a, b);
+        self.low[column] = add_low(self.low[column], a, b);
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn store<const MANY: bool>(self, out: &mut [u64; BLOCK], wide: Wide) {
+        for (column, out) in vectors_mut(out).iter_mut().enumerate() {
+            let (high, low) = (self.high[column], self.low[column]);
+            store(
+                out,
+                if MANY {
+                    wide.reduce_large(high, low)
+                } else {
+                    wide.reduce(high, low)
+                },
+            );
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn inner_product(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
+    if pairs.len() <= FEW {
+        sum_pairs::<false>(out, pairs, q)
+    } else {
+        sum_pairs::<true>(out, pairs, q)
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn sum_pairs<const MANY: bool>(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
+    let wide = Wide::new(q);
+    let mut views: [(Blocks, Blocks); MAX_TERMS] = [(&[], &[]); MAX_TERMS];
+    let views = &mut views[..pairs.len()];
+    for (view, (a, b)) in views.iter_mut().zip(pairs) {
+        *view = (a.as_chunks().0, b.as_chunks().0);
+    }
+    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        let mut sums = Sums::zero();
+        for (a, b) in views.iter() {
+            let (a, b) = (vectors(&a[j]), vectors(&b[j]));
+            for (column, (a, b)) in a.iter().zip(b).enumerate() {
+                sums.add(column, load(a), load(b));
+            }
+        }
+        sums.store::<MANY>(out, wide);
+    }
+    portable::inner_product_from(out.len() / BLOCK * BLOCK, out, pairs, q);
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
+    if rows.len() <= FEW {
+        sum_rows::<false>(out, rows, weights, q);
+    } else {
+        sum_rows::<true>(out, rows, weights, q);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn sum_rows<const MANY: bool>(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
+    let wide = Wide::new(q);
+    let mut views: [(Blocks, u64); MAX_TERMS] = [(&[], 0); MAX_TERMS];
+    let views = &mut views[..rows.len()];
+    for ((view, row), &weight) in views.iter_mut().zip(rows).zip(weights) {
+        *view = (row.as_chunks().0, weight);
+    }
+    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        let mut sums = Sums::zero();
+        for (row, weight) in views.iter() {
+            let (row, weight) = (vectors(&row[j]), broadcast(*weight));
+            for (column, words) in row.iter().enumerate() {
+                sums.add(column, load(words), weight);
+            }
+        }
+        sums.store::<MANY>(out, wide);
+    }
+    portable::weighted_sum_from(out.len() / BLOCK * BLOCK, out, rows, weights, q);
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
+    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        let mut sums = [_mm512_set1_pd(0.5); COLUMNS];
+        for (row, &inverse) in rows.iter().zip(inverses) {
+            let row = vectors(&row.as_chunks::<BLOCK>().0[j]);
+            for (sum, words) in sums.iter_mut().zip(row) {
+                // Two roundings, as in `portable`: a fused multiply-add would give other bits.
+                let product =
+                    _mm512_mul_pd(_mm512_cvtepu64_pd(load(words)), _mm512_set1_pd(inverse));
+                *sum = _mm512_add_pd(*sum, product);
+            }
+        }
+        for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
+            store(out, _mm512_cvttpd_epu64(sum));
+        }
+    }
+    portable::quotients_from(out.len() / BLOCK * BLOCK, out, rows, inverses);
+}
+
+/// The vectors of a block.
+#[inline]
+fn vectors(block: &[u64; BLOCK]) -> &[[u64; WIDTH]] {
+    block.as_chunks().0
+}
+
+/// The vectors of a block.
+#[inline]
+fn vectors_mut(block: &mut [u64; BLOCK]) -> &mut [[u64; WIDTH]] {
+    block.as_chunks_mut().0
+}

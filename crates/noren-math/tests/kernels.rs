@@ -1,0 +1,435 @@
+//! Every kernel of every table: equal to the portable one, bit for bit, and to arithmetic in big
+//! integers.
+
+use noren_math::cyclotomic::Cyclotomic;
+use noren_math::error::Error;
+use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::{Kernels, MAX_TERMS, available, by_name, kernels, select};
+use noren_math::modulus::Modulus;
+use noren_math::prime::primes_below;
+use num_bigint::BigUint;
+
+mod support;
+use support::Numbers;
+
+/// Around the widths of all vectors and of the blocks of the sums, and two real rows.
+const LENGTHS: [usize; 14] = [0, 1, 3, 4, 5, 7, 8, 9, 31, 32, 33, 100, 1024, 4096];
+
+/// The smallest and largest primes that a kernel accepts, and those of the sizes in use.
+fn moduli() -> Vec<Modulus> {
+    let mut primes = vec![3, 5, 17, 12289];
+    for bits in [14, 28, 30, 36, 40, 45, 48, 49, 50] {
+        primes.extend(primes_below(1 << bits, 1 << 10).take(1));
+        // The first prime past a power of two is the hardest for Barrett's method.
+        primes.extend(
+            (1..)
+                .map(|k| (1 << (bits - 1)) + 2 * k + 1)
+                .find(|&p| noren_math::prime::is_prime(p)),
+        );
+    }
+    primes
+        .into_iter()
+        .map(|p| Modulus::new(p).expect("a prime below 2^50"))
+        .collect()
+}
+
+/// Calls `check` for each table but the portable one, which comes first.
+fn each_table(check: impl Fn(&Kernels, &Kernels)) {
+    let portable = by_name("portable").expect("always there");
+    available()
+        .filter(|table| table.name() != "portable")
+        .for_each(|table| check(table, portable));
+}
+
+/// Runs the same call on both tables from the same start and compares the rows.
+fn assert_same(
+    name: &str,
+    table: &Kernels,
+    portable: &Kernels,
+    start: &[u64],
+    call: impl Fn(&Kernels, &mut [u64]),
+) {
+    let (mut found, mut expected) = (AlignedVec::from_slice(start), AlignedVec::from_slice(start));
+    call(table, &mut found);
+    call(portable, &mut expected);
+    if let Some(j) = (0..start.len()).find(|&j| found[j] != expected[j]) {
+        panic!(
+            "{name} of {}: word {j} of {} is {}, not {}",
+            table.name(),
+            start.len(),
+            found[j],
+            expected[j]
+        );
+    }
+    // The same from a row that starts off the cache line.
+    let mut shifted = AlignedVec::zeroed(start.len() + 1);
+    shifted[1..].copy_from_slice(start);
+    call(table, &mut shifted[1..]);
+    assert_eq!(
+        shifted[1..],
+        found[..],
+        "{name} of {} off the line",
+        table.name()
+    );
+}
+
+#[test]
+fn element_wise_kernels_equal_portable() {
+    each_table(|table, portable| {
+        let mut numbers = Numbers::new(1);
+        for q in moduli() {
+            for n in LENGTHS {
+                let (a, b, c) = (
+                    numbers.row(n, q.value()),
+                    numbers.row(n, q.value()),
+                    numbers.row(n, q.value()),
+                );
+                let w = q.shoup(numbers.below(q.value()));
+                let same = |name: &str, call: &dyn Fn(&Kernels, &mut [u64])| {
+                    assert_same(
+                        &format!("{name} modulo {}", q.value()),
+                        table,
+                        portable,
+                        &a,
+                        call,
+                    );
+                };
+                same("add", &|k, out| k.add(out, &c, &b, &q));
+                same("add_assign", &|k, a| k.add_assign(a, &b, &q));
+                same("sub", &|k, out| k.sub(out, &c, &b, &q));
+                same("sub_assign", &|k, a| k.sub_assign(a, &b, &q));
+                same("neg", &|k, out| k.neg(out, &b, &q));
+                same("neg_assign", &|k, a| k.neg_assign(a, &q));
+                same("mul", &|k, out| k.mul(out, &c, &b, &q));
+                same("mul_assign", &|k, a| k.mul_assign(a, &b, &q));
+                same("mul_add_assign", &|k, acc| {
+                    k.mul_add_assign(acc, &c, &b, &q)
+                });
+                same("mul_scalar_add_assign", &|k, acc| {
+                    k.mul_scalar_add_assign(acc, &b, w, &q)
+                });
+                same("sub_mul_scalar_assign", &|k, a| {
+                    k.sub_mul_scalar_assign(a, &b, w, &q)
+                });
+                same("add_scalar_assign", &|k, a| {
+                    k.add_scalar_assign(a, w.value, &q)
+                });
+                let wide = numbers.row(n, 1 << 52);
+                same("mul_scalar", &|k, out| k.mul_scalar(out, &wide, w, &q));
+                same("reduce", &|k, out| k.reduce(out, &wide, &q));
+                assert_same("mul_scalar_assign", table, portable, &wide, |k, a| {
+                    k.mul_scalar_assign(a, w, &q)
+                });
+                let signed = numbers.signed_row(n);
+                same("reduce_signed", &|k, out| k.reduce_signed(out, &signed, &q));
+            }
+        }
+    });
+}
+
+#[test]
+fn element_wise_kernels_mean_arithmetic_modulo_q() {
+    let mut numbers = Numbers::new(2);
+    for table in available() {
+        for q in moduli() {
+            let (n, p) = (64, u128::from(q.value()));
+            let (a, b, c) = (
+                numbers.row(n, q.value()),
+                numbers.row(n, q.value()),
+                numbers.row(n, q.value()),
+            );
+            let w = q.shoup(numbers.below(q.value()));
+            let factor = u128::from(w.value);
+            let check = |name: &str,
+                         call: &dyn Fn(&mut [u64]),
+                         meaning: &dyn Fn(u128, u128, u128) -> u128| {
+                let mut out = c.clone();
+                call(&mut out);
+                for j in 0..n {
+                    let expected = meaning(a[j].into(), b[j].into(), c[j].into()) % p;
+                    assert_eq!(
+                        u128::from(out[j]),
+                        expected,
+                        "{name} of {} modulo {p}",
+                        table.name()
+                    );
+                }
+            };
+            check("add", &|out| table.add(out, &a, &b, &q), &|a, b, _| a + b);
+            check(
+                "add_assign",
+                &|c| table.add_assign(c, &b, &q),
+                &|_, b, c| c + b,
+            );
+            check("sub", &|out| table.sub(out, &a, &b, &q), &|a, b, _| {
+                a + p - b
+            });
+            check(
+                "sub_assign",
+                &|c| table.sub_assign(c, &b, &q),
+                &|_, b, c| c + p - b,
+            );
+            check("neg", &|out| table.neg(out, &a, &q), &|a, _, _| p - a);
+            check("neg_assign", &|c| table.neg_assign(c, &q), &|_, _, c| p - c);
+            check("mul", &|out| table.mul(out, &a, &b, &q), &|a, b, _| a * b);
+            check(
+                "mul_assign",
+                &|c| table.mul_assign(c, &b, &q),
+                &|_, b, c| c * b,
+            );
+            check(
+                "mul_add_assign",
+                &|c| table.mul_add_assign(c, &a, &b, &q),
+                &|a, b, c| c + a * b,
+            );
+            check(
+                "mul_scalar",
+                &|out| table.mul_scalar(out, &a, w, &q),
+                &|a, _, _| a * factor,
+            );
+            check(
+                "mul_scalar_assign",
+                &|c| table.mul_scalar_assign(c, w, &q),
+                &|_, _, c| c * factor,
+            );
+            check(
+                "mul_scalar_add",
+                &|c| table.mul_scalar_add_assign(c, &a, w, &q),
+                &|a, _, c| c + a * factor,
+            );
+            check(
+                "sub_mul_scalar",
+                &|c| table.sub_mul_scalar_assign(c, &b, w, &q),
+                &|_, b, c| (c + p - b) * factor,
+            );
+            check(
+                "add_scalar",
+                &|c| table.add_scalar_assign(c, w.value, &q),
+                &|_, _, c| c + factor,
+            );
+
+            let wide = numbers.row(n, 1 << 52);
+            let mut out = vec![0; n];
+            table.reduce(&mut out, &wide, &q);
+            assert!((0..n).all(|j| u128::from(out[j]) == u128::from(wide[j]) % p));
+            let signed = numbers.signed_row(n);
+            table.reduce_signed(&mut out, &signed, &q);
+            assert!(
+                (0..n).all(|j| i128::from(out[j]) == i128::from(signed[j]).rem_euclid(p as i128))
+            );
+        }
+    }
+}
+
+#[test]
+fn sums_equal_portable_and_big_integers() {
+    let mut numbers = Numbers::new(3);
+    let portable = by_name("portable").expect("always there");
+    for q in moduli() {
+        for terms in [0, 1, 2, 3, 15, 16, 17, 32, MAX_TERMS] {
+            for n in [0, 1, 7, 8, 9, 31, 32, 33, 256] {
+                let lefts: Vec<Vec<u64>> = (0..terms).map(|_| numbers.row(n, 1 << 50)).collect();
+                let rights: Vec<Vec<u64>> = (0..terms).map(|_| numbers.row(n, 1 << 50)).collect();
+                let weights = numbers.row(terms, q.value());
+                let pairs: Vec<(&[u64], &[u64])> = lefts
+                    .iter()
+                    .zip(&rights)
+                    .map(|(a, b)| (a.as_slice(), b.as_slice()))
+                    .collect();
+                let rows: Vec<&[u64]> = lefts.iter().map(Vec::as_slice).collect();
+                let start = vec![7; n];
+
+                each_table(|table, portable| {
+                    assert_same("inner_product", table, portable, &start, |k, out| {
+                        k.inner_product(out, &pairs, &q)
+                    });
+                    assert_same("weighted_sum", table, portable, &start, |k, out| {
+                        k.weighted_sum(out, &rows, &weights, &q);
+                    });
+                });
+
+                let (mut product, mut weighted) = (start.clone(), start);
+                portable.inner_product(&mut product, &pairs, &q);
+                portable.weighted_sum(&mut weighted, &rows, &weights, &q);
+                for j in 0..n.min(33) {
+                    let big = |sum: BigUint| u64::try_from(sum % q.value()).expect("below q");
+                    let expected = (0..terms)
+                        .map(|i| BigUint::from(lefts[i][j]) * rights[i][j])
+                        .sum();
+                    assert_eq!(
+                        product[j],
+                        big(expected),
+                        "{terms} products modulo {}",
+                        q.value()
+                    );
+                    let expected = (0..terms)
+                        .map(|i| BigUint::from(lefts[i][j]) * weights[i])
+                        .sum();
+                    assert_eq!(
+                        weighted[j],
+                        big(expected),
+                        "{terms} weights modulo {}",
+                        q.value()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_the_largest_words_are_right() {
+    let largest = vec![(1 << 50) - 1; 40];
+    for table in available() {
+        for q in moduli() {
+            for terms in [15, 16, 17, MAX_TERMS] {
+                let mut out = vec![0; largest.len()];
+                table.inner_product(
+                    &mut out,
+                    &vec![(largest.as_slice(), largest.as_slice()); terms],
+                    &q,
+                );
+                let expected = q.reduce_u128(u128::from(largest[0]).pow(2) * terms as u128);
+                assert!(
+                    out.iter().all(|&x| x == expected),
+                    "{terms} products of {} modulo {}",
+                    table.name(),
+                    q.value()
+                );
+                table.weighted_sum(
+                    &mut out,
+                    &vec![largest.as_slice(); terms],
+                    &vec![q.value() - 1; terms],
+                    &q,
+                );
+                let expected = q.reduce_u128(
+                    u128::from(largest[0]) * u128::from(q.value() - 1) * terms as u128,
+                );
+                assert!(
+                    out.iter().all(|&x| x == expected),
+                    "{terms} weights of {} modulo {}",
+                    table.name(),
+                    q.value()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn quotients_equal_portable_and_count_the_moduli() {
+    let mut numbers = Numbers::new(4);
+    let primes: Vec<u64> = primes_below(1 << 50, 1 << 17).take(24).collect();
+    let inverses: Vec<f64> = primes.iter().map(|&p| 1.0 / p as f64).collect();
+    for count in [0, 1, 2, 8, 24] {
+        for n in LENGTHS {
+            let rows: Vec<Vec<u64>> = primes[..count].iter().map(|&p| numbers.row(n, p)).collect();
+            let rows: Vec<&[u64]> = rows.iter().map(Vec::as_slice).collect();
+            each_table(|table, portable| {
+                assert_same("quotients", table, portable, &vec![7; n], |k, out| {
+                    k.quotients(out, &rows, &inverses[..count]);
+                });
+            });
+        }
+    }
+    // Eight times a third of the prime, up to a rest that no rounding can hide: 8/3 + 1/2 = 3.17.
+    let row = vec![primes[0] / 3; 33];
+    for table in available() {
+        let mut out = vec![0; row.len()];
+        table.quotients(&mut out, &[row.as_slice(); 8], &[inverses[0]; 8]);
+        assert!(out.iter().all(|&x| x == 3));
+    }
+}
+
+#[test]
+fn permute_equals_portable_for_automorphisms_and_any_other_map() {
+    let mut numbers = Numbers::new(5);
+    each_table(|table, portable| {
+        for n in [8, 16, 64, 1024] {
+            let a = Numbers::new(6).row(n, u64::MAX);
+            let ring = Cyclotomic::power_of_two(n).expect("a degree");
+            for k in [1, 3, 5, 25, 2 * n as u32 - 1] {
+                let perm = ring.permutation(k).expect("odd");
+                assert_same("permute", table, portable, &a, |kernels, out| {
+                    kernels.permute(out, &a, &perm)
+                });
+            }
+        }
+    });
+    for n in LENGTHS {
+        let a = numbers.row(n, 1 << 50);
+        let perm: Vec<u32> = (0..n).map(|_| numbers.below(n as u64) as u32).collect();
+        for table in available() {
+            let mut out = vec![0; n];
+            table.permute(&mut out, &a, &perm);
+            assert!((0..n).all(|j| out[j] == a[perm[j] as usize]));
+        }
+    }
+}
+
+#[test]
+fn a_permutation_past_the_row_panics_in_every_table() {
+    for table in available() {
+        for perm in [
+            [0, 1, 2, 3, 4, 5, 6, 8],
+            [8, 9, 10, 11, 12, 13, 14, 15],
+            [u32::MAX; 8],
+        ] {
+            let caught = std::panic::catch_unwind(|| table.permute(&mut [0; 8], &[1; 8], &perm));
+            assert!(caught.is_err(), "{}", table.name());
+        }
+    }
+}
+
+#[test]
+fn rows_of_different_lengths_panic_in_every_table() {
+    let q = Modulus::new(17).expect("a prime");
+    for table in available() {
+        let panics =
+            |call: &(dyn Fn() + std::panic::RefUnwindSafe)| std::panic::catch_unwind(call).is_err();
+        assert!(panics(&|| table.add(&mut [0; 8], &[0; 8], &[0; 9], &q)));
+        assert!(panics(&|| table.mul_assign(&mut [0; 9], &[0; 8], &q)));
+        assert!(panics(&|| table.inner_product(
+            &mut [0; 8],
+            &[(&[0u64; 8][..], &[0u64; 7][..])],
+            &q
+        )));
+        assert!(panics(&|| table.inner_product(
+            &mut [],
+            &[(&[0u64; 0][..], &[0u64; 0][..]); MAX_TERMS + 1],
+            &q
+        )));
+        assert!(panics(&|| table.weighted_sum(
+            &mut [0; 8],
+            &[&[0; 8]],
+            &[1, 1],
+            &q
+        )));
+    }
+}
+
+#[test]
+fn tables_are_chosen_by_name() {
+    assert_eq!(available().next().map(Kernels::name), Some("portable"));
+    for table in available() {
+        assert!(std::ptr::eq(
+            by_name(table.name()).expect("available"),
+            table
+        ));
+    }
+    for name in ["", "AVX2", "sse2"] {
+        let Err(Error::Isa { found, available }) = by_name(name) else {
+            panic!("{name} was accepted")
+        };
+        assert_eq!(found, name);
+        assert!(available.contains("portable"));
+    }
+}
+
+#[test]
+fn the_chosen_table_is_the_selected_one() {
+    assert!(std::ptr::eq(
+        kernels(),
+        select().expect("NOREN_ISA is unset or right")
+    ));
+}

@@ -1,0 +1,240 @@
+//! The transform: against its definition, against schoolbook products, and every table against the
+//! portable one.
+
+use noren_math::cyclotomic::Cyclotomic;
+use noren_math::error::Error;
+use noren_math::kernels::{Kernels, available, by_name};
+use noren_math::modulus::Modulus;
+use noren_math::ntt::table::NttTable;
+use noren_math::prime::{primes_below, primitive_root_of_order};
+
+mod support;
+use support::Numbers;
+
+/// The largest prime of each size that has the roots for this ring: small ones exist for small
+/// rings only.
+fn tables(ring: &Cyclotomic, sizes: &[u32]) -> Vec<NttTable> {
+    let primes = sizes
+        .iter()
+        .filter_map(|&bits| primes_below(1 << bits, ring.index().into()).next());
+    primes
+        .map(|p| {
+            NttTable::new(Modulus::new(p).expect("a prime below 2^50"), ring).expect("p = 1 mod m")
+        })
+        .collect()
+}
+
+fn forward(kernels: &Kernels, table: &NttTable, row: &[u64]) -> Vec<u64> {
+    let mut row = row.to_vec();
+    kernels.ntt_forward(&mut row, table);
+    row
+}
+
+fn inverse(kernels: &Kernels, table: &NttTable, row: &[u64]) -> Vec<u64> {
+    let mut row = row.to_vec();
+    kernels.ntt_inverse(&mut row, table);
+    row
+}
+
+fn negacyclic_product(a: &[u64], b: &[u64], q: &Modulus) -> Vec<u64> {
+    let n = a.len();
+    let mut product = vec![0; n];
+    for (i, &a) in a.iter().enumerate() {
+        for (j, &b) in b.iter().enumerate() {
+            let term = (u128::from(a) * u128::from(b) % u128::from(q.value())) as u64;
+            let place = &mut product[(i + j) % n];
+            *place = if i + j < n {
+                q.add(*place, term)
+            } else {
+                q.sub(*place, term)
+            };
+        }
+    }
+    product
+}
+
+#[test]
+fn products_of_evaluations_are_negacyclic_products() {
+    let mut numbers = Numbers::new(10);
+    for log in 3..=9 {
+        let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+        for table in tables(&ring, &[14, 28, 36, 45, 50]) {
+            let q = table.modulus();
+            let (a, b) = (
+                numbers.row(1 << log, q.value()),
+                numbers.row(1 << log, q.value()),
+            );
+            let expected = negacyclic_product(&a, &b, q);
+            for kernels in available() {
+                let mut product = forward(kernels, &table, &a);
+                kernels.mul_assign(&mut product, &forward(kernels, &table, &b), q);
+                assert_eq!(
+                    inverse(kernels, &table, &product),
+                    expected,
+                    "{} degree 2^{log}",
+                    kernels.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn index_j_holds_the_value_at_psi_to_twice_its_reversal_plus_one() {
+    let mut numbers = Numbers::new(11);
+    for log in 3..=9u32 {
+        let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+        for table in tables(&ring, &[20, 50]) {
+            let q = table.modulus();
+            let psi = primitive_root_of_order(q, ring.index().into()).expect("p = 1 mod m");
+            let a = numbers.row(1 << log, q.value());
+            let values: Vec<u64> = (0..ring.degree() as u64)
+                .map(|j| {
+                    let point = q.pow(psi, 2 * (j.reverse_bits() >> (64 - log)) + 1);
+                    a.iter()
+                        .rev()
+                        .fold(0, |value, &c| q.add(q.mul(value, point), c))
+                })
+                .collect();
+            for kernels in available() {
+                assert_eq!(
+                    forward(kernels, &table, &a),
+                    values,
+                    "{} degree 2^{log}",
+                    kernels.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn round_trips_return_the_row_and_tables_agree_at_every_degree() {
+    let mut numbers = Numbers::new(12);
+    let portable = by_name("portable").expect("always there");
+    for log in 3..=17 {
+        let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+        for table in tables(&ring, &[30, 50]) {
+            let row = numbers.row(1 << log, table.modulus().value());
+            let expected = forward(portable, &table, &row);
+            let unscaled = inverse(portable, &table, &row);
+            for kernels in available() {
+                let values = forward(kernels, &table, &row);
+                assert_eq!(values, expected, "{} degree 2^{log}", kernels.name());
+                assert_eq!(
+                    inverse(kernels, &table, &values),
+                    row,
+                    "{} degree 2^{log}",
+                    kernels.name()
+                );
+                assert_eq!(
+                    inverse(kernels, &table, &row),
+                    unscaled,
+                    "{} degree 2^{log}",
+                    kernels.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn lazy_rows_below_twice_the_prime_give_canonical_rows() {
+    let mut numbers = Numbers::new(13);
+    for log in [3, 6, 7, 8, 9, 10, 12] {
+        let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+        for table in tables(&ring, &[20, 28, 36, 40, 48, 49, 50]) {
+            let q = table.modulus();
+            for lazy in [
+                numbers.row(1 << log, 2 * q.value()),
+                vec![2 * q.value() - 1; 1 << log],
+            ] {
+                let row: Vec<u64> = lazy.iter().map(|&x| q.reduce(x)).collect();
+                for kernels in available() {
+                    let values = forward(kernels, &table, &lazy);
+                    assert_eq!(values, forward(kernels, &table, &row));
+                    assert!(values.iter().all(|&x| x < q.value()));
+                    let values = inverse(kernels, &table, &lazy);
+                    assert_eq!(values, inverse(kernels, &table, &row));
+                    assert!(values.iter().all(|&x| x < q.value()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn monomials_multiply_with_the_sign_at_the_largest_degree() {
+    let ring = Cyclotomic::power_of_two(1 << 17).expect("a degree");
+    let n = ring.degree();
+    for table in tables(&ring, &[50]) {
+        let q = table.modulus();
+        let monomial = |i: usize| {
+            let mut row = vec![0; n];
+            row[i] = 1;
+            row
+        };
+        for kernels in available() {
+            for (i, j) in [(0, n - 1), (1, n - 1), (12_345, 123_456)] {
+                let mut product = forward(kernels, &table, &monomial(i));
+                kernels.mul_assign(&mut product, &forward(kernels, &table, &monomial(j)), q);
+                let mut expected = monomial((i + j) % n);
+                if i + j >= n {
+                    kernels.neg_assign(&mut expected, q);
+                }
+                assert_eq!(inverse(kernels, &table, &product), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn permutations_of_evaluations_are_automorphisms_of_coefficients() {
+    let mut numbers = Numbers::new(14);
+    for n in [8, 64, 512] {
+        let ring = Cyclotomic::power_of_two(n).expect("a degree");
+        for table in tables(&ring, &[50]) {
+            let q = table.modulus();
+            let a = numbers.row(n, q.value());
+            for k in [1, 3, 5, 25, 2 * n as u32 - 1, 2 * n as u32 + 5] {
+                let mut image = vec![0; n];
+                for (i, &coefficient) in a.iter().enumerate() {
+                    let (place, negated) = ring.coefficient_image(i, k);
+                    image[place] = if negated {
+                        q.neg(coefficient)
+                    } else {
+                        coefficient
+                    };
+                }
+                let permutation = ring.permutation(k).expect("odd");
+                for kernels in available() {
+                    let mut permuted = vec![0; n];
+                    kernels.permute(&mut permuted, &forward(kernels, &table, &a), &permutation);
+                    assert_eq!(permuted, forward(kernels, &table, &image), "X -> X^{k}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prime_without_the_roots_is_refused() {
+    let ring = Cyclotomic::power_of_two(1 << 10).expect("a degree");
+    let q = Modulus::new(97).expect("a prime");
+    assert_eq!(
+        NttTable::new(q, &ring).err(),
+        Some(Error::NoRoot {
+            prime: 97,
+            order: 1 << 11
+        })
+    );
+}
+
+#[test]
+fn a_row_of_another_length_panics() {
+    let ring = Cyclotomic::power_of_two(64).expect("a degree");
+    let table = tables(&ring, &[30]).remove(0);
+    for kernels in available() {
+        assert!(std::panic::catch_unwind(|| kernels.ntt_forward(&mut [0; 32], &table)).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! The automorphisms `X -> X^k`.
+
+use std::sync::Arc;
+
+use noren_math::cyclotomic::Cyclotomic;
+
+use crate::error::Error;
+use crate::poly::{Coeff, Eval, Poly};
+use crate::ring::Ring;
+
+/// Words that are permuted at once: 8 KiB in, 8 KiB out and 4 KiB of permutation stay in the first cache.
+const BLOCK: usize = 1 << 10;
+
+/// The automorphism `X -> X^k` of a ring of index m, k a unit modulo m. A clone is cheap.
+///
+/// In evaluation form it permutes the words of each limb in the same way. The evaluation points are in bit-reversed
+/// order, and the low bits of their exponents go to the low bits of the images: so an aligned block of `2^b` words is
+/// the image of an aligned block of `2^b` words, and the permutation is held as one for blocks and one within them.
+#[derive(Debug, Clone)]
+pub struct Automorphism {
+    index: Cyclotomic,
+    k: u32,
+    /// Which block each block is the image of.
+    blocks: Arc<[u32]>,
+    /// Which word of that block each word is the image of.
+    within: Arc<[u32]>,
+}
+
+impl Automorphism {
+    /// The automorphism `X -> X^k`; k counts modulo the index.
+    ///
+    /// # Errors
+    /// [`Error::Math`] if k is not a unit modulo the index, that is, even.
+    pub fn new(index: &Cyclotomic, k: u32) -> Result<Self, Error> {
+        let k = k % index.index();
+        let permutation = index.permutation(k)?;
+        let block = BLOCK.min(index.degree()) as u32;
+        let blocks: Arc<[u32]> = permutation.chunks(block as usize).map(|chunk| chunk[0] / block).collect();
+        for (chunk, &source) in permutation.chunks(block as usize).zip(blocks.iter()) {
+            assert!(chunk.iter().all(|&j| j / block == source), "X -> X^{k} must map blocks of {block} words to blocks");
+        }
+        Ok(Self { index: *index, k, blocks, within: permutation.iter().map(|&j| j % block).collect() })
+    }
+
+    /// The exponent k, in `[1, m)`.
+    #[must_use]
+    pub fn k(&self) -> u32 {
+        self.k
+    }
+
+    /// The automorphism that undoes this one: `X -> X^(1/k)`.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        let mask = self.index.index() - 1;
+        // Newton's iteration modulo a power of two: an odd k is its own inverse modulo 8, and each step doubles the
+        // number of right bits, to 24 of the at most 18 that an index has.
+        let inverse = (0..3).fold(self.k, |x, _| x.wrapping_mul(2u32.wrapping_sub(self.k.wrapping_mul(x)))) & mask;
+        Self::new(&self.index, inverse).expect("the inverse of a unit is a unit")
+    }
+
+    /// Calls `visit(j, a's block, its permutation)` for each block `j` of the image.
+    fn for_each_block<'a>(&'a self, a: &'a [u64], mut visit: impl FnMut(usize, &'a [u64], &'a [u32])) {
+        let block = BLOCK.min(a.len());
+        for (j, (&source, within)) in self.blocks.iter().zip(self.within.chunks(block)).enumerate() {
+            visit(j, &a[source as usize * block..][..block], within);
+        }
+    }
+}
+
+impl Ring {
+    /// `a(X^k)` in evaluation form; `a` may have more limbs than this ring.
+    ///
+    /// # Panics
+    /// If the automorphism is one of another index.
+    #[must_use]
+    pub fn automorphism(&self, a: &Poly<Eval>, automorphism: &Automorphism) -> Poly<Eval> {
+        self.check_covers(a);
+        self.check_index(automorphism);
+        self.build(a.is_secret(), |limb, out| {
+            automorphism.for_each_block(a.limb(limb), |j, block, within| {
+                self.engine().kernels().permute(&mut out[j * block.len()..][..block.len()], block, within);
+            });
+        })
+    }
+
+    /// `acc += a(X^k)` in evaluation form; `a` may have more limbs than this ring.
+    ///
+    /// # Panics
+    /// If the automorphism is one of another index.
+    pub fn automorphism_add_assign(&self, acc: &mut Poly<Eval>, a: &Poly<Eval>, automorphism: &Automorphism) {
+        self.check(acc);
+        self.check_covers(a);
+        self.check_index(automorphism);
+        let secret = a.is_secret();
+        acc.rows.mark(secret);
+        self.update(acc, |limb, row| {
+            let q = self.basis().modulus(limb);
+            let mut image = [0; BLOCK];
+            automorphism.for_each_block(a.limb(limb), |j, block, within| {
+                let image = &mut image[..block.len()];
+                self.engine().kernels().permute(image, block, within);
+                self.engine().kernels().add_assign(&mut row[j * block.len()..][..block.len()], image, q);
+            });
+        });
+    }
+
+    /// `a(X^k)` in coefficient form: the definition, word by word.
+    ///
+    /// # Panics
+    /// If the automorphism is one of another index.
+    #[must_use]
+    pub fn automorphism_coeff(&self, a: &Poly<Coeff>, automorphism: &Automorphism) -> Poly<Coeff> {
+        self.check_covers(a);
+        self.check_index(automorphism);
+        self.build(a.is_secret(), |limb, out| {
+            let q = self.basis().modulus(limb);
+            for (i, &word) in a.limb(limb).iter().enumerate() {
+                let (image, negated) = self.index().coefficient_image(i, automorphism.k);
+                out[image] = if negated { q.neg(word) } else { word };
+            }
+        })
+    }
+
+    fn check_index(&self, automorphism: &Automorphism) {
+        assert_eq!(*self.index(), automorphism.index, "the automorphism must be one of this ring");
+    }
+}

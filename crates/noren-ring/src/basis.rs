@@ -1,0 +1,98 @@
+//! The primes of a ring and their transforms.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use noren_math::cyclotomic::Cyclotomic;
+use noren_math::modulus::Modulus;
+use noren_math::ntt::table::NttTable;
+
+use crate::error::Error;
+
+/// A window of consecutive primes out of a shared list.
+///
+/// The list is ordered `[p_0 .. p_{k-1}, q_0 .. q_L]`, special primes first. So the modulus of a level `q_0 .. q_l` is
+/// the window `k..k+l+1`, the same with the special primes is `0..k+l+1`, and both cost no more than a range.
+#[derive(Debug, Clone)]
+pub struct RnsBasis {
+    tables: Arc<[NttTable]>,
+    window: Range<usize>,
+}
+
+impl RnsBasis {
+    /// Computes the transforms of all `moduli` for the ring of that index.
+    ///
+    /// # Errors
+    /// [`Error::NoModuli`], [`Error::RepeatedModulus`], and [`Error::Math`] for a number that is not a prime below 2^50
+    /// or not 1 modulo the index.
+    pub fn new(index: &Cyclotomic, moduli: &[u64]) -> Result<Self, Error> {
+        if moduli.is_empty() {
+            return Err(Error::NoModuli);
+        }
+        for (i, &prime) in moduli.iter().enumerate() {
+            if moduli[..i].contains(&prime) {
+                return Err(Error::RepeatedModulus { prime });
+            }
+        }
+        let tables = moduli
+            .iter()
+            .map(|&prime| Ok(NttTable::new(Modulus::new(prime)?, index)?))
+            .collect::<Result<Arc<[_]>, Error>>()?;
+        Ok(Self { window: 0..tables.len(), tables })
+    }
+
+    /// Another window of the same list, by positions in the whole list.
+    ///
+    /// # Panics
+    /// If the window is empty or reaches past the list.
+    #[must_use]
+    pub fn window(&self, window: Range<usize>) -> Self {
+        assert!(
+            window.start < window.end && window.end <= self.tables.len(),
+            "window {window:?} of {} primes does not exist",
+            self.tables.len()
+        );
+        Self { tables: Arc::clone(&self.tables), window }
+    }
+
+    /// The whole list.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        self.window(0..self.tables.len())
+    }
+
+    /// The window's positions in the whole list.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.window.clone()
+    }
+
+    /// The transforms of the window, in order.
+    #[must_use]
+    pub fn tables(&self) -> &[NttTable] {
+        &self.tables[self.window.clone()]
+    }
+
+    /// The transform of prime `limb` of the whole list.
+    ///
+    /// # Panics
+    /// If the list is shorter.
+    #[must_use]
+    pub fn table(&self, limb: usize) -> &NttTable {
+        &self.tables[limb]
+    }
+
+    /// Prime `limb` of the whole list.
+    ///
+    /// # Panics
+    /// If the list is shorter.
+    #[must_use]
+    pub fn modulus(&self, limb: usize) -> &Modulus {
+        self.tables[limb].modulus()
+    }
+
+    /// The product of the primes at `limbs` of the whole list, modulo `q`.
+    pub(crate) fn product_mod(&self, limbs: impl Iterator<Item = usize>, q: &Modulus) -> u64 {
+        limbs.fold(1, |product, limb| q.mul(product, q.reduce(self.modulus(limb).value())))
+    }
+}

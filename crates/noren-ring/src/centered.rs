@@ -1,0 +1,169 @@
+//! Elements to the numbers they stand for.
+
+use noren_math::kernels::Kernels;
+
+use crate::basis::RnsBasis;
+use crate::convert::{BLOCK, block_of, columns, weighted_sum};
+use crate::poly::{Coeff, Poly};
+use crate::ring::Ring;
+
+/// Coefficients come out as `i128` if they are all below this in absolute value.
+const WIDEST: u128 = 1 << 126;
+
+impl Ring {
+    /// The coefficients as numbers in `(-Q/2, Q/2)`, rounded to `f64`: exact up to a relative error of `2^-52`. Range:
+    /// `|x| < 2^970`; what is larger may come out as no number (NaN).
+    #[must_use]
+    pub fn to_centered_f64(&self, a: &Poly<Coeff>) -> Vec<f64> {
+        let mut numbers = vec![0.0; self.degree()];
+        self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
+            for (j, number) in numbers.iter_mut().enumerate() {
+                let mut sum = DoubleDouble::default();
+                for (i, row) in digits.iter().enumerate().rev() {
+                    sum = sum.mul_add(radix.moduli[i] as f64, radix.centred(i, row[j]) as f64);
+                }
+                *number = sum.round();
+            }
+        });
+        numbers
+    }
+
+    /// The coefficients as numbers in `(-Q/2, Q/2)`, or `None` unless all lie in `(-2^126, 2^126)`.
+    #[must_use]
+    pub fn to_centered_i128(&self, a: &Poly<Coeff>) -> Option<Vec<i128>> {
+        let mut numbers = vec![None; self.degree()];
+        self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
+            for (j, number) in numbers.iter_mut().enumerate() {
+                // A partial sum is no larger than the number itself divided by the moduli that are to come, plus one:
+                // it overflows only if the number lies outside the range.
+                *number = digits.iter().enumerate().rev().try_fold(0i128, |sum, (i, row)| {
+                    sum.checked_mul(radix.moduli[i].into())?.checked_add(radix.centred(i, row[j]).into())
+                });
+            }
+        });
+        numbers.into_iter().map(|number| number.filter(|x| x.unsigned_abs() < WIDEST)).collect()
+    }
+
+    /// Calls `read` with the mixed-radix digits of each block of coefficients and the block of `out` to fill.
+    fn for_each_centered<T: Send>(
+        &self,
+        a: &Poly<Coeff>,
+        out: &mut [T],
+        read: impl Fn(&MixedRadix, &[&[u64]], &mut [T]) + Send + Sync,
+    ) {
+        self.check(a);
+        let (engine, basis) = (self.engine(), self.basis());
+        let radix = MixedRadix::new(basis);
+        let mut digits = engine.unset_rows(self.limbs(), self.degree());
+        digits.mark(a.is_secret());
+        let mut columns = columns(digits.rows_mut());
+        let tasks = columns.chunks_mut(self.limbs()).zip(out.chunks_mut(BLOCK)).enumerate();
+        engine.run(self.limbs() * self.degree(), tasks, |(block, (columns, out))| {
+            let mut digits: Vec<&[u64]> = Vec::with_capacity(columns.len());
+            for (i, digit) in columns.iter_mut().enumerate() {
+                radix.digit(engine.kernels(), basis, i, digit, block_of(a.rows.row(i), block), &digits);
+                digits.push(digit);
+            }
+            read(&radix, &digits, out);
+        });
+    }
+}
+
+/// The digits of numbers to the radices `q_0, q_1, ...`: Garner's algorithm on rows.
+///
+/// With `W_i = q_0 .. q_{i-1}` and `h = (Q-1)/2`, a number x in `[-h, h]` has `x + h = sum u_i W_i` with u_i in
+/// `[0, q_i)`. As `h = sum (q_i - 1)/2 W_i`, x itself is `sum (u_i - (q_i - 1)/2) W_i`: digits that are centred one by
+/// one, and found without a comparison.
+struct MixedRadix {
+    moduli: Vec<u64>,
+    /// For digit i: `W_i^-1`, and `-W_j W_i^-1` for each j below i, modulo q_i.
+    weights: Vec<Vec<u64>>,
+    /// For digit i: `h W_i^-1 mod q_i`.
+    offsets: Vec<u64>,
+}
+
+impl MixedRadix {
+    fn new(basis: &RnsBasis) -> Self {
+        let range = basis.range();
+        let mut radix = Self { moduli: Vec::new(), weights: Vec::new(), offsets: Vec::new() };
+        for limb in range.clone() {
+            let q = basis.modulus(limb);
+            let inverse = q.inv(basis.product_mod(range.start..limb, q));
+            let mut weights = vec![inverse];
+            let mut product = inverse;
+            for below in range.start..limb {
+                weights.push(q.neg(product));
+                product = q.mul(product, q.reduce(basis.modulus(below).value()));
+            }
+            // Q is 0 modulo q_i, so h is -1/2.
+            let half = q.value() / 2;
+            radix.moduli.push(q.value());
+            radix.offsets.push(q.mul(half, inverse));
+            radix.weights.push(weights);
+        }
+        radix
+    }
+
+    /// Writes digit `i` of the numbers with residues `residues` modulo q_i, whose lower digits are `below`.
+    fn digit(
+        &self,
+        kernels: &Kernels,
+        basis: &RnsBasis,
+        i: usize,
+        out: &mut [u64],
+        residues: &[u64],
+        below: &[&[u64]],
+    ) {
+        let q = basis.tables()[i].modulus();
+        let mut terms = Vec::with_capacity(i + 1);
+        terms.push(residues);
+        terms.extend_from_slice(below);
+        weighted_sum(kernels, out, &terms, &self.weights[i], q);
+        kernels.add_scalar_assign(out, self.offsets[i], q);
+    }
+
+    /// Digit `i`, centred. Range: in `[0, q_i)`.
+    fn centred(&self, i: usize, digit: u64) -> i64 {
+        digit as i64 - (self.moduli[i] / 2) as i64
+    }
+}
+
+/// An unevaluated sum of two `f64`, about 106 bits wide, by operations that round alike on every machine.
+///
+/// Source: Dekker, A floating-point technique for extending the available precision, 1971.
+#[derive(Clone, Copy, Default)]
+struct DoubleDouble {
+    high: f64,
+    low: f64,
+}
+
+impl DoubleDouble {
+    /// `self * factor + term`.
+    #[inline]
+    fn mul_add(self, factor: f64, term: f64) -> Self {
+        let product = self.high * factor;
+        let (a, b) = (split(self.high), split(factor));
+        let error = ((a.0 * b.0 - product) + a.0 * b.1 + a.1 * b.0) + a.1 * b.1;
+        let sum = product + term;
+        let back = sum - product;
+        let lost = (product - (sum - back)) + (term - back);
+        let low = self.low * factor + error + lost;
+        let high = sum + low;
+        Self { high, low: low - (high - sum) }
+    }
+
+    /// The nearest `f64`.
+    fn round(self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// Cuts the 53 bits of `x` into two halves whose products are exact.
+#[inline]
+fn split(x: f64) -> (f64, f64) {
+    /// `2^27 + 1`.
+    const SPLITTER: f64 = 134_217_729.0;
+    let shifted = SPLITTER * x;
+    let high = shifted - (shifted - x);
+    (high, x - high)
+}

@@ -1,0 +1,89 @@
+//! How a modulus is cut into digits.
+
+use std::ops::Range;
+
+use crate::error::Error;
+
+/// Sizes are compared to this fraction of a bit, so that the last bits of a logarithm cannot move a cut.
+const STEPS_PER_BIT: f64 = (1u64 << 20) as f64;
+
+/// The cut of `Q = q_0 .. q_L` into products D_j of consecutive primes, next to `special` primes with product P.
+///
+/// The gadget element `g_j` is 1 modulo the primes of digit j and 0 modulo the others, so that `sum_j d_j g_j = c` for
+/// any `d_j = c mod D_j`. A switching key holds the multiples `P g_j` of a secret, and its noise grows with the largest
+/// D_j / P: hence the digits are as even in bits, not in number of primes, as consecutive primes allow. At a lower level
+/// the same digits are used as far as their primes are alive. Source: Han, Ki, section 3, eprint 2019/688.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gadget {
+    special: usize,
+    digits: Vec<Range<usize>>,
+}
+
+impl Gadget {
+    /// The cut into `dnum` digits whose largest digit is smallest; of several such cuts, the one whose last digits hold
+    /// the fewest primes.
+    ///
+    /// `q_bits` are the sizes `log2 q_i` in bits, from q_0 up; they count to 2^-20 bit.
+    ///
+    /// # Errors
+    /// [`Error::Digits`] unless there is at least 1 digit and at most one for each prime.
+    pub fn new(q_bits: &[f64], special: usize, dnum: usize) -> Result<Self, Error> {
+        if dnum == 0 || dnum > q_bits.len() {
+            return Err(Error::Digits { found: dnum, limbs: q_bits.len() });
+        }
+        let mut ends = vec![0];
+        ends.extend(q_bits.iter().scan(0, |end, &bits| {
+            *end += (bits * STEPS_PER_BIT).round() as u64;
+            Some(*end)
+        }));
+        // largest[j][i] is the largest digit of the best cut of the first i primes into j + 1 digits, and cuts[j][i] is
+        // where the last of those digits starts.
+        let mut largest = vec![ends.clone()];
+        let mut cuts = vec![vec![0; ends.len()]];
+        for j in 1..dnum {
+            let best = |i: usize| {
+                let cost = |cut: usize| largest[j - 1][cut].max(ends[i] - ends[cut]);
+                (j..i).rev().map(|cut| (cost(cut), cut)).min_by_key(|&(cost, _)| cost).unwrap_or((u64::MAX, 0))
+            };
+            let (costs, starts) = (0..ends.len()).map(best).unzip();
+            largest.push(costs);
+            cuts.push(starts);
+        }
+        let mut end = q_bits.len();
+        let mut digits: Vec<Range<usize>> = (0..dnum)
+            .rev()
+            .map(|j| {
+                let digit = cuts[j][end]..end;
+                end = digit.start;
+                digit
+            })
+            .collect();
+        digits.reverse();
+        Ok(Self { special, digits })
+    }
+
+    /// How many special primes stand before q_0 in the whole list.
+    #[must_use]
+    pub fn special(&self) -> usize {
+        self.special
+    }
+
+    /// The digits, as ranges of the primes q_0, q_1, ...
+    #[must_use]
+    pub fn digits(&self) -> &[Range<usize>] {
+        &self.digits
+    }
+
+    /// How many primes q_i there are.
+    #[must_use]
+    pub fn limbs(&self) -> usize {
+        self.digits.last().map_or(0, |digit| digit.end)
+    }
+
+    /// The digits that are alive among the first `limbs` primes; the last one may have lost primes.
+    #[must_use]
+    pub fn digits_at(&self, limbs: usize) -> Vec<Range<usize>> {
+        let alive = self.digits.iter().filter(|digit| digit.start < limbs);
+        alive.map(|digit| digit.start..digit.end.min(limbs)).collect()
+    }
+}

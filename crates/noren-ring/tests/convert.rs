@@ -1,0 +1,91 @@
+//! Basis conversion against the Chinese remainder theorem.
+
+mod oracle;
+
+use noren_ring::convert::{BasisConverter, Conversion};
+use num_bigint::BigInt;
+use oracle::{adversarial, centred, coefficients, element, is_centred, modulus, product, residue};
+
+const DEGREE: usize = 64;
+const BITS: [u32; 8] = [50, 30, 45, 50, 36, 49, 41, 50];
+
+/// The source sets that are tried: one limb, the smallest and the largest primes, many, and not in a row.
+const SOURCES: [&[usize]; 6] = [&[1], &[0], &[0, 1, 2], &[5, 6, 7], &[0, 1, 2, 7], &[0, 1, 2, 3, 4, 5]];
+
+#[test]
+fn exact_conversion_gives_the_centred_representative() {
+    let whole = oracle::ring(DEGREE, &BITS);
+    for sources in SOURCES {
+        let q = product(&whole, sources);
+        let single = sources.len() == 1;
+        // Next to Q/2 one number may come out as its neighbour x ± Q, unless there is a single source.
+        let numbers: Vec<BigInt> = adversarial(1, DEGREE, &q)
+            .into_iter()
+            .map(|x| if single || &x * 2 < &q - 9 || &x * 2 > &q + 9 { x } else { &x / 2 })
+            .collect();
+        for targets in [0..8, 2..5, 6..8] {
+            let out = BasisConverter::new(&whole, sources, targets.clone(), Conversion::Exact)
+                .apply(&element(&whole, &numbers));
+            let ring = whole.window(targets);
+            let expected: Vec<BigInt> = numbers.iter().map(|x| centred(x, &q)).collect();
+            // Where a source is a target, the whole element's own residue, which is congruent, is kept.
+            assert_eq!(ring.to_words(&out), ring.to_words(&element(&ring, &expected)), "{sources:?}");
+        }
+    }
+}
+
+#[test]
+fn exact_conversion_is_off_by_one_modulus_at_most_next_to_the_half() {
+    let whole = oracle::ring(DEGREE, &BITS);
+    let sources = [0, 1, 2, 3];
+    let (q, ring) = (product(&whole, &sources), whole.window(4..8));
+    let numbers = adversarial(2, DEGREE, &q);
+    let out = BasisConverter::new(&whole, &sources, 4..8, Conversion::Exact).apply(&element(&whole, &numbers));
+    for (found, x) in coefficients(&ring, &out).iter().zip(&numbers) {
+        assert_eq!(residue(found, &q), *x);
+        assert!(is_centred(found, &q), "{found} is too large");
+    }
+}
+
+#[test]
+fn approximate_conversion_adds_fewer_multiples_than_sources() {
+    let whole = oracle::ring(DEGREE, &BITS);
+    for (sources, targets) in [(&[0usize, 1, 2][..], 3..8), (&[5, 6, 7], 0..5), (&[4], 0..4)] {
+        let (q, ring) = (product(&whole, sources), whole.window(targets.clone()));
+        let numbers = adversarial(3, DEGREE, &q);
+        let converter = BasisConverter::new(&whole, sources, targets, Conversion::Approximate);
+        let out = converter.apply(&element(&whole, &numbers));
+        for (found, x) in coefficients(&ring, &out).iter().zip(&numbers) {
+            let multiple = residue(&(found - x), &modulus(&ring)) / &q;
+            assert!(multiple < BigInt::from(sources.len()), "{multiple} multiples with {} sources", sources.len());
+            assert_eq!(residue(&(x + multiple * &q), &modulus(&ring)), residue(found, &modulus(&ring)));
+        }
+    }
+}
+
+#[test]
+fn conversion_takes_more_sources_than_one_sum_holds() {
+    let whole = oracle::ring(16, &[40; 70]);
+    let sources: Vec<usize> = (0..68).collect();
+    let q = product(&whole, &sources);
+    let numbers = oracle::random(4, 16, &(&q / 4));
+    for conversion in [Conversion::Exact, Conversion::Approximate] {
+        let out = BasisConverter::new(&whole, &sources, 68..70, conversion).apply(&element(&whole, &numbers));
+        let ring = whole.window(68..70);
+        for (found, x) in ring.to_words(&out).chunks(16).zip(ring.moduli()).flat_map(|(row, p)| {
+            let p = BigInt::from(p.value());
+            row.iter().zip(&numbers).map(move |(&word, x)| (residue(&(x - word), &p), p.clone())).collect::<Vec<_>>()
+        }) {
+            // The difference is a small multiple of Q modulo each target.
+            let multiples: u32 = if conversion == Conversion::Exact { 1 } else { 68 };
+            let zero = BigInt::from(0);
+            assert!((0..multiples).any(|e| residue(&(&found + &q * e), &x) == zero));
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "repeat a limb")]
+fn repeated_sources_are_a_bug() {
+    let _ = BasisConverter::new(&oracle::ring(16, &[40, 41, 42]), &[0, 0], 1..3, Conversion::Exact);
+}

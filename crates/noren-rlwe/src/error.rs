@@ -1,0 +1,213 @@
+//! The one error type that a user meets, whichever scheme is used.
+
+use std::path::PathBuf;
+
+use crate::security::Security;
+use crate::wire::reason::Reason;
+
+/// What this floor and the floors above return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What a caller can get wrong: what was found, what was needed, what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number does not suit the arithmetic.
+    #[error(transparent)]
+    Math(#[from] noren_math::error::Error),
+    /// A ring or an element cannot be made.
+    #[error(transparent)]
+    Ring(#[from] noren_ring::error::Error),
+    /// A key or sample would be easier to break than the parameters promise.
+    #[error(
+        "{key}: a modulus of {log_qp:.1} bits is too large for {level} security with a {secret} secret of degree {n}, \
+         which carries at most {bound:.0} bits: use a larger ring or fewer primes, make the key for fewer limbs, \
+         or write Security::None if no security is needed"
+    )]
+    Insecure {
+        /// Which object was refused.
+        key: &'static str,
+        /// The size of its modulus in bits, special primes included.
+        log_qp: f64,
+        /// The largest size that the tables allow, in bits; 0 where they allow none.
+        bound: f64,
+        /// The degree of the ring.
+        n: usize,
+        /// The distribution of the secret that the object is an encryption under.
+        secret: String,
+        /// The level that was asked for.
+        level: Security,
+    },
+    /// A parameter is outside what is supported.
+    #[error("parameter {name} is {found}, it must be {needed}")]
+    Parameters {
+        /// The name of the parameter.
+        name: &'static str,
+        /// What was given.
+        found: String,
+        /// What is supported.
+        needed: String,
+    },
+    /// An evaluation key is missing.
+    #[error("the evaluation keys have no key for {kind}, they have {available}: make them with that key too")]
+    MissingKey {
+        /// What the key is for, such as `relinearisation` or `rotation by 3 (X -> X^125)`.
+        kind: String,
+        /// The keys that there are.
+        available: String,
+    },
+    /// A key was made for lower levels than it is used at.
+    #[error(
+        "the key for {kind} was made for ciphertexts of at most {found} limbs, this one has {needed}: \
+         make the key for {needed} limbs, or drop limbs first"
+    )]
+    KeyLevel {
+        /// What the key is for.
+        kind: String,
+        /// The number of limbs that the key was made for.
+        found: usize,
+        /// The number of limbs of the ciphertext.
+        needed: usize,
+    },
+    /// An operation consumes more levels than are left.
+    #[error("the operation needs {needed} levels, {left} are left: bootstrap, or use parameters with more primes")]
+    LevelExhausted {
+        /// How many levels the operation consumes.
+        needed: usize,
+        /// How many levels the operand has.
+        left: usize,
+    },
+    /// Two operands have different numbers of limbs.
+    #[error("the operands have levels {left} and {right}: bring both to the same level first")]
+    LevelMismatch {
+        /// The level of the first operand.
+        left: usize,
+        /// The level of the second operand.
+        right: usize,
+    },
+    /// Two things were made with different parameters.
+    #[error("{what} belongs to parameters {right}, {left} are in use: make both with the same parameters")]
+    ParameterMismatch {
+        /// The fingerprint in use, first bytes in hexadecimal.
+        left: String,
+        /// The fingerprint of the other thing, first bytes in hexadecimal.
+        right: String,
+        /// What the other thing is.
+        what: &'static str,
+    },
+    /// Two operands have different scales.
+    #[error("the operands have scales 2^{left_log2:.6} and 2^{right_log2:.6}: align them first")]
+    ScaleMismatch {
+        /// The base-two logarithm of the first scale.
+        left_log2: f64,
+        /// The base-two logarithm of the second scale.
+        right_log2: f64,
+    },
+    /// There are too many or too few of something.
+    #[error("{what}: {found} were given, {needed} are needed")]
+    Length {
+        /// What is counted.
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many are needed, such as `at most 8192`.
+        needed: String,
+    },
+    /// A value is infinite or not a number.
+    #[error("value {index} is {value}: only finite numbers can be encoded")]
+    NotFinite {
+        /// The position of the value.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A value is too large for the modulus at the scale asked for.
+    #[error(
+        "value {index} is {value}, at scale 2^{scale_log2:.1} this level holds values up to {limit:e}: \
+         scale the values down, or encode at a higher level"
+    )]
+    Overflow {
+        /// The position of the largest value.
+        index: usize,
+        /// The value.
+        value: f64,
+        /// The largest absolute value that fits.
+        limit: f64,
+        /// The base-two logarithm of the scale.
+        scale_log2: f64,
+    },
+    /// The ciphertext has more parts than the operation takes.
+    #[error("the ciphertext has degree {found} in the secret, the operation takes degree {needed}: relinearise first")]
+    DegreeTooHigh {
+        /// The degree of the ciphertext.
+        found: usize,
+        /// The largest degree that is taken.
+        needed: usize,
+    },
+    /// An exponent is not one of an automorphism.
+    #[error("X -> X^{found} is not an automorphism of the ring of degree {n}: the exponent must be odd and below {}", 2 * n)]
+    NotAnAutomorphism {
+        /// The exponent.
+        found: u32,
+        /// The degree of the ring.
+        n: usize,
+    },
+    /// Bytes from outside are not what they should be.
+    #[error("{what} cannot be read: {reason}")]
+    Wire {
+        /// What was being read.
+        what: &'static str,
+        /// What is wrong with the bytes.
+        reason: Reason,
+    },
+    /// Bytes from outside hold something else than what was asked for.
+    #[error("found {found}, needed {needed}: pass another file or other bytes")]
+    WrongKind {
+        /// What the bytes hold.
+        found: String,
+        /// What was asked for.
+        needed: String,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+}
+
+/// The first bytes of a fingerprint in hexadecimal, as errors show it.
+#[must_use]
+pub fn short_fingerprint(fingerprint: &[u8; 32]) -> String {
+    /// Eight digits tell apart what one person has lying around.
+    const SHOWN_BYTES: usize = 4;
+    fingerprint[..SHOWN_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_found_needed_and_what_to_do() {
+        let text = Error::LevelExhausted { needed: 3, left: 1 }.to_string();
+        assert_eq!(text, "the operation needs 3 levels, 1 are left: bootstrap, or use parameters with more primes");
+        let text = Error::NotAnAutomorphism { found: 6, n: 16 }.to_string();
+        assert!(text.contains("X^6") && text.contains("below 32"), "{text}");
+    }
+
+    #[test]
+    fn errors_stay_small_enough_to_return() {
+        // Larger errors slow down every result that carries one (clippy's result_large_err).
+        assert!(size_of::<Error>() <= 128, "{}", size_of::<Error>());
+    }
+
+    #[test]
+    fn short_fingerprint_is_hexadecimal() {
+        let mut fingerprint = [0xff; 32];
+        fingerprint[0] = 0x0a;
+        assert_eq!(short_fingerprint(&fingerprint), "0affffff");
+    }
+}

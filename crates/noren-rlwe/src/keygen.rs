@@ -1,0 +1,263 @@
+//! All keys from one seed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_math::sample;
+use noren_ring::poly::{Eval, Poly};
+use noren_ring::ring::Ring;
+use zeroize::Zeroizing;
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
+use crate::security::{self, SecretDistribution};
+
+/// Which evaluation keys are wanted, each for ciphertexts of how many limbs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyRequest {
+    /// The relinearisation key, for so many limbs.
+    pub relinearization: Option<usize>,
+    /// The keys of automorphisms `X -> X^k`, as `(k, limbs)`. Of a repeated k the most limbs count, and k = 1, which
+    /// needs no key, is passed over.
+    pub galois: Vec<(u32, usize)>,
+}
+
+/// Makes keys from one seed: the same seed gives the same bytes on every machine, for any number of threads.
+///
+/// Every key has its own streams. The uniform halves come from a seed of their own, derived one-way, which becomes
+/// public with the key; secrets and errors come from other streams. The streams of a key are bound to the secrets that
+/// it is made from, so that one generator may serve several secrets.
+pub struct KeyGenerator {
+    context: Context,
+    seed: Seed,
+}
+
+impl KeyGenerator {
+    /// The generator of this seed. The seed is as secret as the keys that are made from it, and is used for nothing
+    /// else.
+    #[must_use]
+    pub fn new(context: &Context, seed: Seed) -> Self {
+        Self { context: context.clone(), seed: seed.derive("keygen") }
+    }
+
+    /// The secret key, drawn as the parameters say.
+    #[must_use]
+    pub fn secret(&self) -> SecretKey {
+        self.draw("secret", self.context.parameters().secret())
+    }
+
+    /// A secret for a while, such as the sparse one of an encapsulation, drawn as asked; `label` tells several apart.
+    ///
+    /// Keys under it are checked against its distribution: a sparse secret carries few limbs.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if the weight of a sparse secret is not in `1..=n`.
+    pub fn ephemeral_secret(&self, label: &str, distribution: SecretDistribution) -> Result<SecretKey> {
+        let n = self.context.parameters().degree();
+        match distribution {
+            SecretDistribution::SparseTernary(weight) if !(1..=n).contains(&weight) => Err(Error::Parameters {
+                name: "secret",
+                found: distribution.to_string(),
+                needed: format!("of weight 1 to {n}"),
+            }),
+            _ => Ok(self.draw(&format!("ephemeral/{label}"), distribution)),
+        }
+    }
+
+    /// The public key `(-a s + e, a)`, modulo all primes q.
+    ///
+    /// # Errors
+    /// [`Error::Insecure`] if the secret does not carry this modulus, [`Error::ParameterMismatch`] if it was made with
+    /// other parameters.
+    pub fn public(&self, secret: &SecretKey) -> Result<PublicKey> {
+        let parameters = self.context.parameters();
+        let ring = self.context.ring_q(parameters.max_limbs());
+        self.check_secret(secret)?;
+        self.check_security("public key", secret, parameters.log_q(parameters.max_limbs()))?;
+        let own = self.seed.derive(&format!("public/{}", self.binding(&[secret])));
+        let seed = own.derive("uniform");
+        let a = public_half(&ring, &seed);
+        let b = masked(&ring, error(&ring, &own, "error"), &a, &secret.poly).into_public();
+        Ok(PublicKey { b, a, seed, fingerprint: parameters.fingerprint() })
+    }
+
+    /// The relinearisation key, from `s^2` to `s`, for ciphertexts of so many limbs; `None` means all.
+    ///
+    /// # Errors
+    /// [`Error::Insecure`], [`Error::ParameterMismatch`] as [`KeyGenerator::public`]; [`Error::Parameters`] without
+    /// special primes or for more limbs than there are.
+    pub fn relinearization(&self, secret: &SecretKey, limbs: Option<usize>) -> Result<KeySwitchKey> {
+        let limbs = self.check("relinearisation key", secret, limbs)?;
+        let ring = self.context.ring_qp(limbs);
+        let square = ring.mul(&secret.poly, &secret.poly);
+        Ok(self.switch(&format!("relinearization/{}", self.binding(&[secret])), &square, &secret.poly, limbs))
+    }
+
+    /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs; `None` means all.
+    ///
+    /// # Errors
+    /// As [`KeyGenerator::relinearization`], and [`Error::NotAnAutomorphism`].
+    pub fn galois(&self, secret: &SecretKey, k: u32, limbs: Option<usize>) -> Result<KeySwitchKey> {
+        self.context.check_automorphism(k)?;
+        let limbs = self.check("Galois key", secret, limbs)?;
+        let ring = self.context.ring_qp(limbs);
+        let image = ring.automorphism(&secret.poly, &self.context.automorphism(k)?.inverse());
+        Ok(self.switch(&format!("galois/{k}/{}", self.binding(&[secret])), &secret.poly, &image, limbs))
+    }
+
+    /// The key that switches ciphertexts of so many limbs from one secret to another; `None` means all. It is an
+    /// encryption under `to`, and checked against that secret.
+    ///
+    /// # Errors
+    /// As [`KeyGenerator::relinearization`].
+    pub fn switching(&self, from: &SecretKey, to: &SecretKey, limbs: Option<usize>) -> Result<KeySwitchKey> {
+        self.check_secret(from)?;
+        let limbs = self.check("key switching key", to, limbs)?;
+        Ok(self.switch(&format!("switching/{}", self.binding(&[from, to])), &from.poly, &to.poly, limbs))
+    }
+
+    /// All keys of a request; `progress` hears how many are done, of how many, after each.
+    ///
+    /// # Errors
+    /// As [`KeyGenerator::relinearization`] and [`KeyGenerator::galois`].
+    pub fn evaluation_keys(
+        &self,
+        secret: &SecretKey,
+        request: &KeyRequest,
+        progress: Option<&dyn Fn(usize, usize)>,
+    ) -> Result<EvaluationKeys> {
+        let mut wanted = BTreeMap::new();
+        for &(k, limbs) in request.galois.iter().filter(|(k, _)| *k != 1) {
+            let most = wanted.entry(k).or_insert(limbs);
+            *most = limbs.max(*most);
+        }
+        let total = wanted.len() + usize::from(request.relinearization.is_some());
+        let report = |done| progress.iter().for_each(|report| report(done, total));
+        let mut keys = EvaluationKeys::new(self.context.parameters());
+        let mut done = 0;
+        if request.relinearization.is_some() {
+            keys.insert_relinearization(Arc::new(self.relinearization(secret, request.relinearization)?))?;
+            done += 1;
+            report(done);
+        }
+        for (k, limbs) in wanted {
+            keys.insert_galois(k, Arc::new(self.galois(secret, k, Some(limbs))?))?;
+            done += 1;
+            report(done);
+        }
+        Ok(keys)
+    }
+
+    fn draw(&self, label: &str, distribution: SecretDistribution) -> SecretKey {
+        let parameters = self.context.parameters();
+        let mut coefficients = Zeroizing::new(vec![0; parameters.degree()]);
+        let mut xof = self.seed.xof(label);
+        match distribution {
+            SecretDistribution::Ternary => sample::ternary(&mut xof, &mut coefficients),
+            SecretDistribution::SparseTernary(weight) => sample::sparse_ternary(&mut xof, weight, &mut coefficients),
+            SecretDistribution::Gaussian => sample::gaussian(&mut xof, &mut coefficients),
+        }
+        // At most 32, the bound of the Gaussian.
+        let small = Zeroizing::new(coefficients.iter().map(|&x| x as i8).collect());
+        secret_key(&self.context, small, distribution)
+    }
+
+    /// The pairs of all digits that so many limbs have.
+    ///
+    /// A key for fewer limbs is the longer key without its last limbs: the streams do not depend on them.
+    fn switch(&self, label: &str, from: &Poly<Eval>, to: &Poly<Eval>, limbs: usize) -> KeySwitchKey {
+        let parameters = self.context.parameters();
+        let gadget = parameters.gadget().expect("checked: there are special primes");
+        let (ring, ring_q) = (self.context.ring_qp(limbs), self.context.ring_q(limbs));
+        let own = self.seed.derive(label);
+        let seed = own.derive("uniform");
+        let special = self.context.special_residues(limbs);
+        let pairs = gadget.digits_at(limbs).into_iter().enumerate().map(|(j, digit)| {
+            let a = digit_half(&ring, &seed, j);
+            let mut b = masked(&ring, error(&ring, &own, &format!("error/{j}")), &a, to);
+            let factor: Vec<u64> =
+                special.iter().enumerate().map(|(i, &p)| if digit.contains(&i) { p } else { 0 }).collect();
+            ring_q.mul_scalar_add_assign(&mut b, from, &factor);
+            [b.into_public(), a]
+        });
+        KeySwitchKey { digits: pairs.collect(), seed, limbs, fingerprint: parameters.fingerprint() }
+    }
+
+    /// Tells the secrets apart without showing them, so that no two keys share their randomness.
+    fn binding(&self, secrets: &[&SecretKey]) -> String {
+        let mut hasher = blake3::Hasher::new_keyed(self.seed.as_bytes());
+        for secret in secrets {
+            let bytes: Zeroizing<Vec<u8>> = Zeroizing::new(secret.coefficients.iter().map(|&x| x as u8).collect());
+            hasher.update(&bytes);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    fn check(&self, key: &'static str, secret: &SecretKey, limbs: Option<usize>) -> Result<usize> {
+        let parameters = self.context.parameters();
+        let most = parameters.max_limbs();
+        let limbs = limbs.unwrap_or(most);
+        if parameters.gadget().is_none() {
+            let needed = "at least one special prime, which key switching divides by".into();
+            return Err(Error::Parameters { name: "p", found: "empty".into(), needed });
+        }
+        if !(1..=most).contains(&limbs) {
+            let needed = format!("1 to the {most} limbs of the parameters");
+            return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
+        }
+        self.check_secret(secret)?;
+        self.check_security(key, secret, parameters.log_q(limbs) + parameters.log_p())?;
+        Ok(limbs)
+    }
+
+    fn check_secret(&self, secret: &SecretKey) -> Result<()> {
+        self.context.parameters().check_fingerprint(&secret.fingerprint, "the secret key")
+    }
+
+    fn check_security(&self, key: &'static str, secret: &SecretKey, log_qp: f64) -> Result<()> {
+        let parameters = self.context.parameters();
+        security::check(key, parameters.degree(), secret.distribution, log_qp, parameters.security())
+    }
+}
+
+/// The secret key with these coefficients.
+///
+/// # Panics
+/// If there are not as many coefficients as the degree.
+pub(crate) fn secret_key(
+    context: &Context,
+    coefficients: Zeroizing<Vec<i8>>,
+    distribution: SecretDistribution,
+) -> SecretKey {
+    let ring = context.ring();
+    let wide = Zeroizing::new(coefficients.iter().map(|&x| i64::from(x)).collect::<Vec<_>>());
+    let poly = ring.ntt(ring.from_signed(&wide).into_secret());
+    SecretKey { poly, coefficients, distribution, fingerprint: context.parameters().fingerprint() }
+}
+
+/// The uniform half of a public key, from its public seed.
+pub(crate) fn public_half(ring: &Ring, seed: &Seed) -> Poly<Eval> {
+    ring.uniform(seed, "public")
+}
+
+/// The uniform half of digit j of a key switching key, from its public seed.
+pub(crate) fn digit_half(ring: &Ring, seed: &Seed, j: usize) -> Poly<Eval> {
+    ring.uniform(seed, &format!("digit/{j}"))
+}
+
+/// A small error of the stream `label`, in evaluation form; wiped when dropped.
+pub(crate) fn error(ring: &Ring, seed: &Seed, label: &str) -> Poly<Eval> {
+    let mut coefficients = Zeroizing::new(vec![0; ring.degree()]);
+    sample::gaussian(&mut seed.xof(label), &mut coefficients);
+    ring.ntt(ring.from_signed(&coefficients).into_secret())
+}
+
+/// `e - a s`: what hides the error behind the secret.
+pub(crate) fn masked(ring: &Ring, e: Poly<Eval>, a: &Poly<Eval>, s: &Poly<Eval>) -> Poly<Eval> {
+    let mut b = ring.mul(a, s);
+    ring.neg_assign(&mut b);
+    ring.add_assign(&mut b, &e);
+    b
+}

@@ -1,0 +1,255 @@
+//! Keys: the secret one, the public one, and those that evaluation needs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_ring::poly::{Eval, Poly};
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Result};
+use crate::parameters::Parameters;
+use crate::security::SecretDistribution;
+
+/// The secret `s`. Wiped when dropped; whoever holds it reads everything.
+pub struct SecretKey {
+    /// Over the whole ring, special primes included.
+    pub(crate) poly: Poly<Eval>,
+    /// The same secret as small integers; a distribution is never wider than 32.
+    pub(crate) coefficients: Zeroizing<Vec<i8>>,
+    pub(crate) distribution: SecretDistribution,
+    pub(crate) fingerprint: [u8; 32],
+}
+
+impl SecretKey {
+    /// How the secret was drawn.
+    #[must_use]
+    pub fn distribution(&self) -> SecretDistribution {
+        self.distribution
+    }
+
+    /// The fingerprint of the parameters that the key was made with.
+    #[must_use]
+    pub fn fingerprint(&self) -> &[u8; 32] {
+        &self.fingerprint
+    }
+}
+
+/// An encryption `(b, a) = (-a s + e, a)` of zero, which lets anybody encrypt.
+#[derive(Debug, Clone)]
+pub struct PublicKey {
+    /// Modulo `q_0 ... q_L`, as `a`.
+    pub(crate) b: Poly<Eval>,
+    pub(crate) a: Poly<Eval>,
+    /// `a` is `uniform(seed, "public")`.
+    pub(crate) seed: Seed,
+    pub(crate) fingerprint: [u8; 32],
+}
+
+impl PublicKey {
+    /// The fingerprint of the parameters that the key was made with.
+    #[must_use]
+    pub fn fingerprint(&self) -> &[u8; 32] {
+        &self.fingerprint
+    }
+}
+
+/// A key that switches from a secret `s'` to a secret `s`: for each digit j the pair
+/// `(b_j, a_j)` with `b_j = -a_j s + e_j + P g_j s'` modulo `P q_0 ... q_{limbs-1}`.
+///
+/// `g_j` is 1 modulo the primes of digit j and 0 modulo the others (hybrid key switching, eprint 2019/688).
+///
+/// The key of an automorphism `psi_k` switches from `s` to `psi_k^-1(s)`. So digits are never permuted: the inner product
+/// of the digits of `c_1` with this key decrypts under `psi_k^-1(s)`, and one application of `psi_k` to the two sums
+/// brings the image of `c_1` under `s`.
+#[derive(Debug, Clone)]
+pub struct KeySwitchKey {
+    pub(crate) digits: Vec<[Poly<Eval>; 2]>,
+    /// `a_j` is `uniform(seed, "digit/{j}")`.
+    pub(crate) seed: Seed,
+    pub(crate) limbs: usize,
+    pub(crate) fingerprint: [u8; 32],
+}
+
+impl KeySwitchKey {
+    /// The pairs `(b_j, a_j)`.
+    #[must_use]
+    pub fn digits(&self) -> &[[Poly<Eval>; 2]] {
+        &self.digits
+    }
+
+    /// The number of limbs of the largest ciphertext that the key switches.
+    #[must_use]
+    pub fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    /// The public seed of the uniform halves.
+    #[must_use]
+    pub fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    /// The fingerprint of the parameters that the key was made with.
+    #[must_use]
+    pub fn fingerprint(&self) -> &[u8; 32] {
+        &self.fingerprint
+    }
+}
+
+/// The keys that evaluation needs: nothing in them decrypts.
+#[derive(Debug, Clone)]
+pub struct EvaluationKeys {
+    pub(crate) relinearization: Option<Arc<KeySwitchKey>>,
+    pub(crate) galois: BTreeMap<u32, Arc<KeySwitchKey>>,
+    pub(crate) parameters: Parameters,
+}
+
+impl EvaluationKeys {
+    /// No keys yet.
+    #[must_use]
+    pub fn new(parameters: &Parameters) -> Self {
+        Self { relinearization: None, galois: BTreeMap::new(), parameters: parameters.clone() }
+    }
+
+    /// The parameters that the keys were made with.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The relinearisation key, for ciphertexts of so many limbs.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`] if there is none, [`Error::KeyLevel`] if it was made for fewer limbs.
+    pub fn relinearization(&self, limbs: usize) -> Result<&Arc<KeySwitchKey>> {
+        self.usable(self.relinearization.as_ref(), limbs, || "relinearisation".into())
+    }
+
+    /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`] if there is none, [`Error::KeyLevel`] if it was made for fewer limbs.
+    pub fn galois(&self, k: u32, limbs: usize) -> Result<&Arc<KeySwitchKey>> {
+        self.usable(self.galois.get(&k), limbs, || describe_automorphism(k, self.parameters.degree()))
+    }
+
+    /// The exponents k of the automorphisms that there are keys for, in order, each with its key.
+    pub fn automorphisms(&self) -> impl ExactSizeIterator<Item = (u32, &Arc<KeySwitchKey>)> {
+        self.galois.iter().map(|(&k, key)| (k, key))
+    }
+
+    /// Whether there is a relinearisation key.
+    #[must_use]
+    pub fn has_relinearization(&self) -> bool {
+        self.relinearization.is_some()
+    }
+
+    /// Takes in a relinearisation key, unless there is one for more limbs.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if it was made with other parameters.
+    pub fn insert_relinearization(&mut self, key: Arc<KeySwitchKey>) -> Result<()> {
+        self.parameters.check_fingerprint(&key.fingerprint, "the relinearisation key")?;
+        if self.relinearization.as_ref().is_none_or(|known| known.limbs < key.limbs) {
+            self.relinearization = Some(key);
+        }
+        Ok(())
+    }
+
+    /// Takes in the key of the automorphism `X -> X^k`, unless there is one for more limbs.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if it was made with other parameters.
+    pub fn insert_galois(&mut self, k: u32, key: Arc<KeySwitchKey>) -> Result<()> {
+        self.parameters.check_fingerprint(&key.fingerprint, "the Galois key")?;
+        if self.galois.get(&k).is_none_or(|known| known.limbs < key.limbs) {
+            self.galois.insert(k, key);
+        }
+        Ok(())
+    }
+
+    /// Takes in all keys of another set of the same secret; where both have a key, the one for more limbs stays.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if they were made with other parameters.
+    pub fn merge(&mut self, other: Self) -> Result<()> {
+        self.parameters.check_fingerprint(&other.parameters.fingerprint(), "the other set of evaluation keys")?;
+        if let Some(key) = other.relinearization {
+            self.insert_relinearization(key)?;
+        }
+        other.galois.into_iter().try_for_each(|(k, key)| self.insert_galois(k, key))
+    }
+
+    fn usable<'a>(
+        &self,
+        key: Option<&'a Arc<KeySwitchKey>>,
+        limbs: usize,
+        kind: impl Fn() -> String,
+    ) -> Result<&'a Arc<KeySwitchKey>> {
+        match key {
+            None => Err(Error::MissingKey { kind: kind(), available: self.describe() }),
+            Some(key) if key.limbs < limbs => Err(Error::KeyLevel { kind: kind(), found: key.limbs, needed: limbs }),
+            Some(key) => Ok(key),
+        }
+    }
+
+    /// What keys there are, in words.
+    fn describe(&self) -> String {
+        /// More names than this help nobody.
+        const SHOWN: usize = 8;
+        let n = self.parameters.degree();
+        let mut names: Vec<String> = self.relinearization.iter().map(|_| "relinearisation".into()).collect();
+        names.extend(self.galois.keys().take(SHOWN).map(|&k| describe_automorphism(k, n)));
+        if self.galois.len() > SHOWN {
+            names.push(format!("{} more automorphisms", self.galois.len() - SHOWN));
+        }
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    }
+}
+
+/// The automorphism `X -> X^k` of the ring of degree n by what it does to slots: such as `rotation by 3 (X -> X^125)`.
+///
+/// The powers of 5 rotate the slots, to the left for positive steps, and `2n - 1` conjugates them.
+#[must_use]
+pub fn describe_automorphism(k: u32, n: usize) -> String {
+    let m = 2 * n as u64;
+    let k = u64::from(k);
+    // 5 has order n/2 modulo 2n.
+    let steps_of = |k: u64| {
+        let mut power = 1;
+        (0..n as i64 / 2).find(|_| {
+            let found = power == k;
+            power = power * 5 % m;
+            found
+        })
+    };
+    // The shorter way round.
+    let signed = |steps: i64| if steps > n as i64 / 4 { steps - n as i64 / 2 } else { steps };
+    match (steps_of(k), steps_of((m - k % m) % m)) {
+        (Some(steps), _) => format!("rotation by {} (X -> X^{k})", signed(steps)),
+        (None, Some(0)) => "conjugation".into(),
+        (None, Some(steps)) => format!("conjugation and rotation by {} (X -> X^{k})", signed(steps)),
+        (None, None) => format!("X -> X^{k}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn automorphisms_are_described_by_what_they_do_to_slots() {
+        for (k, text) in [
+            (1, "rotation by 0 (X -> X^1)"),
+            (125, "rotation by 3 (X -> X^125)"),
+            // 5 * 205 = 1 modulo 1024.
+            (205, "rotation by -1 (X -> X^205)"),
+            (1023, "conjugation"),
+            (1019, "conjugation and rotation by 1 (X -> X^1019)"),
+            (6, "X -> X^6"),
+        ] {
+            assert_eq!(describe_automorphism(k, 512), text);
+        }
+    }
+}

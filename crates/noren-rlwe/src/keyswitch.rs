@@ -1,0 +1,225 @@
+//! Hybrid key switching: once, hoisted, and summed before the division.
+
+use noren_ring::decompose::Digits;
+use noren_ring::poly::{Eval, Poly};
+
+use crate::ciphertext::Ciphertext;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::keys::KeySwitchKey;
+use crate::linear;
+
+/// Switches `c`, a polynomial that is multiplied with the secret `s'`, to the secret `s` of the key: a pair with
+/// `u_0 + u_1 s = c s' + noise`.
+///
+/// The digits of c are extended to the special primes (ModUp), their inner products with the halves of the key are taken,
+/// and these are divided by the special modulus P (ModDown). The noise has the standard deviation
+/// [`key_switch`](crate::noise::key_switch). Source: Han and Ki, eprint 2019/688, section 3.
+///
+/// # Errors
+/// [`Error::KeyLevel`] if the key was made for fewer limbs, [`Error::ParameterMismatch`] if it was made with other
+/// parameters.
+pub fn switch_key(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
+    let extended = switch_extended(context, c, key)?;
+    Ok(mod_down(context, extended, c.limbs()))
+}
+
+/// A ciphertext with the digits of its second part, for several automorphisms: the digits are made only once.
+pub struct Hoisted<'a> {
+    ciphertext: &'a Ciphertext,
+    /// `None` where there is no second part: such a ciphertext needs no switch.
+    digits: Option<Digits>,
+}
+
+impl<'a> Hoisted<'a> {
+    /// Makes the digits.
+    ///
+    /// # Errors
+    /// [`Error::DegreeTooHigh`] if the ciphertext must be relinearised first, [`Error::Parameters`] without special
+    /// primes.
+    pub fn new(context: &Context, ciphertext: &'a Ciphertext) -> Result<Self> {
+        check_degree(ciphertext)?;
+        if context.parameters().gadget().is_none() {
+            let needed = "at least one special prime, which key switching divides by".into();
+            return Err(Error::Parameters { name: "p", found: "empty".into(), needed });
+        }
+        let ring = context.ring_q(ciphertext.limbs());
+        let digits = ciphertext.parts().get(1).map(|c1| context.decomposer().decompose(&ring, c1));
+        Ok(Self { ciphertext, digits })
+    }
+
+    /// The ciphertext.
+    #[must_use]
+    pub fn ciphertext(&self) -> &'a Ciphertext {
+        self.ciphertext
+    }
+
+    /// `(c_0 + u_0, u_1)`, where u is c_1 switched by the key of an automorphism: psi_k of it is the result.
+    pub(crate) fn switch(&self, context: &Context, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
+        let limbs = self.ciphertext.limbs();
+        let (ring, c0) = (context.ring_q(limbs), &self.ciphertext.parts()[0]);
+        check_key(context, key, limbs)?;
+        let Some(digits) = &self.digits else { return Ok([c0.clone(), ring.zero()]) };
+        let [mut u0, u1] = mod_down(context, products(context, digits, key, limbs), limbs);
+        ring.add_assign(&mut u0, c0);
+        Ok([u0, u1])
+    }
+}
+
+/// A sum of ciphertexts and of switched ciphertexts, which divides by the special modulus only once, at its end.
+///
+/// Switched terms are added modulo `P q_0 ... q_{limbs-1}`, the others modulo `q_0 ... q_{limbs-1}`, so the sum costs one
+/// ModDown and has the noise of one rounding, however many terms it has.
+pub struct LazySum {
+    context: Context,
+    limbs: usize,
+    /// Times P, modulo P and the limbs.
+    extended: Option<[Poly<Eval>; 2]>,
+    /// Modulo the limbs.
+    direct: [Option<Poly<Eval>>; 2],
+}
+
+impl LazySum {
+    /// The empty sum of ciphertexts of so many limbs.
+    #[must_use]
+    pub fn new(context: &Context, limbs: usize) -> Self {
+        Self { context: context.clone(), limbs, extended: None, direct: [None, None] }
+    }
+
+    /// Adds a ciphertext as it is.
+    ///
+    /// # Errors
+    /// [`Error::DegreeTooHigh`] unless its degree is at most 1, [`Error::LevelMismatch`] if it has other limbs than the
+    /// sum.
+    pub fn add(&mut self, ciphertext: &Ciphertext) -> Result<()> {
+        check_degree(ciphertext)?;
+        self.check_limbs(ciphertext.limbs())?;
+        ciphertext.parts().iter().enumerate().for_each(|(i, part)| self.add_direct(i, part));
+        Ok(())
+    }
+
+    /// Adds `c s'`, switched to the secret of the key.
+    ///
+    /// # Errors
+    /// As [`switch_key`], and [`Error::LevelMismatch`] if c has other limbs than the sum.
+    pub fn add_switched(&mut self, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<()> {
+        self.check_limbs(c.limbs())?;
+        let terms = switch_extended(&self.context, c, key)?;
+        let ring = self.context.ring_qp(self.limbs);
+        match &mut self.extended {
+            None => self.extended = Some(terms),
+            Some(sums) => sums.iter_mut().zip(&terms).for_each(|(sum, term)| ring.add_assign(sum, term)),
+        }
+        Ok(())
+    }
+
+    /// Adds the image of a hoisted ciphertext under `X -> X^k`, of which `key` is the key.
+    ///
+    /// # Errors
+    /// [`Error::LevelMismatch`] if the ciphertext has other limbs than the sum, [`Error::KeyLevel`],
+    /// [`Error::ParameterMismatch`] as [`switch_key`], and [`Error::NotAnAutomorphism`].
+    pub fn add_rotated(&mut self, hoisted: &Hoisted, k: u32, key: &KeySwitchKey) -> Result<()> {
+        self.check_limbs(hoisted.ciphertext.limbs())?;
+        check_key(&self.context, key, self.limbs)?;
+        let psi = self.context.automorphism(k)?;
+        let (ring_q, ring_qp) = (self.context.ring_q(self.limbs), self.context.ring_qp(self.limbs));
+        let terms = hoisted.digits.as_ref().map(|digits| products(&self.context, digits, key, self.limbs));
+        match (&mut self.extended, terms) {
+            (_, None) => {}
+            (None, Some(terms)) => self.extended = Some(terms.map(|term| ring_qp.automorphism(&term, &psi))),
+            (Some(sums), Some(terms)) => {
+                sums.iter_mut().zip(&terms).for_each(|(sum, term)| ring_qp.automorphism_add_assign(sum, term, &psi));
+            }
+        }
+        let c0 = &hoisted.ciphertext.parts()[0];
+        match &mut self.direct[0] {
+            None => self.direct[0] = Some(ring_q.automorphism(c0, &psi)),
+            Some(sum) => ring_q.automorphism_add_assign(sum, c0, &psi),
+        }
+        Ok(())
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn finish(self) -> Ciphertext {
+        let ring = self.context.ring_q(self.limbs);
+        let Some(extended) = self.extended else { return Ciphertext::new(direct_or_zero(self.direct, &ring).into()) };
+        let mut parts = mod_down(&self.context, extended, self.limbs);
+        for (part, direct) in parts.iter_mut().zip(self.direct) {
+            direct.iter().for_each(|direct| ring.add_assign(part, direct));
+        }
+        Ciphertext::new(parts.into())
+    }
+
+    /// The sum divided by the last prime: one division by `P q_{limbs-1}`, with one rounding.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`] if there is only one limb.
+    pub fn finish_rescale(self) -> Result<Ciphertext> {
+        linear::check_levels(1, self.limbs - 1)?;
+        let ring = self.context.ring_q(self.limbs);
+        let Some(mut extended) = self.extended else {
+            let parts = direct_or_zero(self.direct, &ring);
+            return linear::rescale(&self.context, Ciphertext::new(parts.into()));
+        };
+        let special = self.context.special_residues(self.limbs);
+        for (sum, direct) in extended.iter_mut().zip(&self.direct) {
+            direct.iter().for_each(|direct| ring.mul_scalar_add_assign(sum, direct, &special));
+        }
+        Ok(Ciphertext::new(mod_down_rescale(&self.context, extended, self.limbs).into()))
+    }
+
+    fn add_direct(&mut self, i: usize, part: &Poly<Eval>) {
+        match &mut self.direct[i] {
+            None => self.direct[i] = Some(part.clone()),
+            Some(sum) => self.context.ring_q(self.limbs).add_assign(sum, part),
+        }
+    }
+
+    fn check_limbs(&self, found: usize) -> Result<()> {
+        if found == self.limbs {
+            return Ok(());
+        }
+        Err(Error::LevelMismatch { left: self.limbs - 1, right: found - 1 })
+    }
+}
+
+/// `P` times `c s'` under the secret of the key, modulo P and the limbs of c.
+pub(crate) fn switch_extended(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
+    check_key(context, key, c.limbs())?;
+    let digits = context.decomposer().decompose(&context.ring_q(c.limbs()), c);
+    Ok(products(context, &digits, key, c.limbs()))
+}
+
+/// Divides a pair by P and the last limb at once.
+pub(crate) fn mod_down_rescale(context: &Context, pair: [Poly<Eval>; 2], limbs: usize) -> [Poly<Eval>; 2] {
+    context.mod_down_rescale(limbs).apply_many(pair)
+}
+
+/// Refuses ciphertexts that must be relinearised first.
+pub(crate) fn check_degree(ciphertext: &Ciphertext) -> Result<()> {
+    match ciphertext.degree() {
+        0 | 1 => Ok(()),
+        found => Err(Error::DegreeTooHigh { found, needed: 1 }),
+    }
+}
+
+fn direct_or_zero(direct: [Option<Poly<Eval>>; 2], ring: &noren_ring::ring::Ring) -> [Poly<Eval>; 2] {
+    direct.map(|part| part.unwrap_or_else(|| ring.zero()))
+}
+
+fn products(context: &Context, digits: &Digits, key: &KeySwitchKey, limbs: usize) -> [Poly<Eval>; 2] {
+    digits.inner_product(&context.ring_qp(limbs), &key.digits)
+}
+
+fn mod_down(context: &Context, pair: [Poly<Eval>; 2], limbs: usize) -> [Poly<Eval>; 2] {
+    context.mod_down(limbs).apply_many(pair)
+}
+
+fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<()> {
+    context.parameters().check_fingerprint(&key.fingerprint, "the key switching key")?;
+    if key.limbs < limbs {
+        return Err(Error::KeyLevel { kind: "key switching".into(), found: key.limbs, needed: limbs });
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Products of ciphertexts, and back to two parts.
+
+use noren_ring::poly::{Eval, Poly};
+
+use crate::ciphertext::Ciphertext;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::keys::EvaluationKeys;
+use crate::keyswitch;
+use crate::linear;
+
+/// The product of two ciphertexts as polynomials in the secret: part k is the sum of `a_i b_{k-i}`.
+///
+/// # Errors
+/// [`Error::LevelMismatch`] if the operands have different numbers of limbs.
+pub fn tensor(context: &Context, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+    linear::check_same_level(a, b)?;
+    let ring = context.ring_q(a.limbs());
+    let part = |k: usize| {
+        let pairs: Vec<(&Poly<Eval>, &Poly<Eval>)> = a
+            .parts()
+            .iter()
+            .enumerate()
+            .filter_map(|(i, x)| b.parts().get(k.checked_sub(i)?).map(|y| (x, y)))
+            .collect();
+        ring.inner_product(&pairs)
+    };
+    Ok(Ciphertext::new((0..=a.degree() + b.degree()).map(part).collect()))
+}
+
+/// The product of a ciphertext with itself; the same as [`tensor`], with fewer products.
+#[must_use]
+pub fn square(context: &Context, a: &Ciphertext) -> Ciphertext {
+    let ring = context.ring_q(a.limbs());
+    let part = |k: usize| {
+        // Each product of two different parts counts twice.
+        let pairs: Vec<_> = (0..k.div_ceil(2))
+            .filter_map(|i| Some((a.parts().get(i)?, a.parts().get(k - i)?)))
+            .collect();
+        let mut sum = if pairs.is_empty() { ring.zero() } else { ring.inner_product(&pairs) };
+        if !pairs.is_empty() {
+            ring.mul_scalar_assign(&mut sum, &ring.integer_residues(2));
+        }
+        if let (true, Some(middle)) = (k.is_multiple_of(2), a.parts().get(k / 2)) {
+            ring.mul_add_assign(&mut sum, middle, middle);
+        }
+        sum
+    };
+    Ciphertext::new((0..=2 * a.degree()).map(part).collect())
+}
+
+/// Brings a product back to two parts: `c_2 s^2` is switched to the secret `s`. Two parts stay as they are.
+///
+/// # Errors
+/// [`Error::DegreeTooHigh`] above degree 2, [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is
+/// missing or too short.
+pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext> {
+    let Some([c0, c1, c2]) = three_parts(ciphertext)? else { return Ok(ciphertext.clone()) };
+    let key = keys.relinearization(ciphertext.limbs())?;
+    let mut switched = keyswitch::switch_key(context, c2, key)?;
+    let ring = context.ring_q(ciphertext.limbs());
+    switched.iter_mut().zip([c0, c1]).for_each(|(part, c)| ring.add_assign(part, c));
+    Ok(Ciphertext::new(switched.into()))
+}
+
+/// [`relinearize`] and [`rescale`](crate::linear::rescale) at once: one division by `P q_l`, which saves a round of
+/// transforms and one rounding.
+///
+/// # Errors
+/// As [`relinearize`], and [`Error::LevelExhausted`] if there is only one limb.
+pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext> {
+    linear::check_levels(1, ciphertext.level())?;
+    let limbs = ciphertext.limbs();
+    let Some([c0, c1, c2]) = three_parts(ciphertext)? else { return linear::rescale(context, ciphertext.clone()) };
+    let mut switched = keyswitch::switch_extended(context, c2, keys.relinearization(limbs)?)?;
+    let (ring, special) = (context.ring_q(limbs), context.special_residues(limbs));
+    switched.iter_mut().zip([c0, c1]).for_each(|(part, c)| ring.mul_scalar_add_assign(part, c, &special));
+    Ok(Ciphertext::new(keyswitch::mod_down_rescale(context, switched, limbs).into()))
+}
+
+/// The three parts of a product; `None` if there are fewer.
+fn three_parts(ciphertext: &Ciphertext) -> Result<Option<[&Poly<Eval>; 3]>> {
+    match ciphertext.parts() {
+        [c0, c1, c2] => Ok(Some([c0, c1, c2])),
+        [_] | [_, _] => Ok(None),
+        parts => Err(Error::DegreeTooHigh { found: parts.len() - 1, needed: 2 }),
+    }
+}

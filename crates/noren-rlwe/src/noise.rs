@@ -1,0 +1,131 @@
+//! Noise: predicted without the key, measured with it.
+//!
+//! All values are standard deviations of one coefficient, in units of the coefficients: not divided by a scale.
+
+use noren_math::sample::GAUSSIAN_SIGMA;
+
+use crate::ciphertext::{Ciphertext, Plaintext};
+use crate::context::Context;
+use crate::decrypt::decrypt;
+use crate::error::{Error, Result};
+use crate::keys::SecretKey;
+use crate::parameters::Parameters;
+use crate::security::SecretDistribution;
+
+/// The variance of a coefficient that is uniform in {-1, 0, 1}.
+const TERNARY_VARIANCE: f64 = 2.0 / 3.0;
+/// The variance of rounding to integers: uniform on an interval of length 1.
+const ROUNDING_VARIANCE: f64 = 1.0 / 12.0;
+
+/// The noise of a fresh encryption with the public key: `sigma sqrt(2n/3 + 1 + |s|^2)`.
+///
+/// From `e v + e_0 + e_1 s`, with v ternary and `|s|^2` the expected square norm of the secret.
+#[must_use]
+pub fn fresh_public(parameters: &Parameters) -> f64 {
+    let mask = TERNARY_VARIANCE * parameters.degree() as f64;
+    GAUSSIAN_SIGMA * (mask + 1.0 + secret_square_norm(parameters)).sqrt()
+}
+
+/// The noise of a fresh encryption with the secret key: `sigma = 3.19`.
+#[must_use]
+pub fn fresh_symmetric(_parameters: &Parameters) -> f64 {
+    GAUSSIAN_SIGMA
+}
+
+/// The noise that one rescaling or modulus switch adds by rounding two parts: `sqrt((|s|^2 + 1)/12)`.
+#[must_use]
+pub fn rounding(parameters: &Parameters) -> f64 {
+    ((secret_square_norm(parameters) + 1.0) * ROUNDING_VARIANCE).sqrt()
+}
+
+/// The noise that one key switch of a ciphertext of so many limbs adds, its rounding included.
+///
+/// The digits `d_j`, uniform in `(-D_j/2, D_j/2)`, meet the errors of the key, and the sum is divided by P:
+/// `sqrt(sum_j n D_j^2/12 sigma^2/P^2 + (|s|^2 + 1)/12)`, with `D_j` the product of the primes that digit j has among
+/// the limbs.
+///
+/// # Panics
+/// If there are no special primes, or fewer limbs.
+#[must_use]
+pub fn key_switch(parameters: &Parameters, limbs: usize) -> f64 {
+    key_switch_sum(parameters, limbs, 1)
+}
+
+/// The noise that a sum of so many key switches with one division adds: see [`key_switch`], of which only the part
+/// before the rounding counts several times.
+///
+/// # Panics
+/// As [`key_switch`].
+#[must_use]
+pub fn key_switch_sum(parameters: &Parameters, limbs: usize, terms: usize) -> f64 {
+    (terms as f64 * digit_variance(parameters, limbs) + rounding(parameters).powi(2)).sqrt()
+}
+
+/// The noise that [`relinearize_rescale`](crate::multiply::relinearize_rescale) adds to a ciphertext of so many limbs,
+/// after its division by the last of them.
+///
+/// # Panics
+/// As [`key_switch`].
+#[must_use]
+pub fn key_switch_rescale(parameters: &Parameters, limbs: usize) -> f64 {
+    let dropped = parameters.q()[limbs - 1] as f64;
+    (digit_variance(parameters, limbs) / (dropped * dropped) + rounding(parameters).powi(2)).sqrt()
+}
+
+/// The expected square norm `|s|^2` of a secret: how many nonzero coefficients a ternary one has.
+#[must_use]
+pub fn secret_square_norm(parameters: &Parameters) -> f64 {
+    let n = parameters.degree() as f64;
+    match parameters.secret() {
+        SecretDistribution::Ternary => TERNARY_VARIANCE * n,
+        SecretDistribution::SparseTernary(weight) => weight as f64,
+        SecretDistribution::Gaussian => GAUSSIAN_SIGMA * GAUSSIAN_SIGMA * n,
+    }
+}
+
+/// What a decryption is away from what was expected, in units of the coefficients.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The root of the mean square over all coefficients.
+    pub std: f64,
+    /// The largest absolute value.
+    pub max: f64,
+}
+
+/// Measures the noise of a ciphertext, for tests and diagnosis.
+///
+/// Measured noise is a function of the secret: given to others, it helps to recover the key. It is never serialised and
+/// has no place in a server.
+///
+/// # Errors
+/// As [`decrypt`], and [`Error::LevelMismatch`] if the expected plaintext has fewer limbs than the ciphertext.
+pub fn measure(
+    context: &Context,
+    secret: &SecretKey,
+    ciphertext: &Ciphertext,
+    expected: &Plaintext,
+) -> Result<Measured> {
+    if expected.limbs() < ciphertext.limbs() {
+        return Err(Error::LevelMismatch { left: ciphertext.level(), right: expected.level() });
+    }
+    let ring = context.ring_q(ciphertext.limbs());
+    let mut noise = decrypt(context, secret, ciphertext)?.poly;
+    ring.sub_assign(&mut noise, &ring.restrict(&expected.poly));
+    let coefficients = ring.to_centered_f64(&ring.intt(noise));
+    let squares: f64 = coefficients.iter().map(|x| x * x).sum();
+    let max = coefficients.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
+    Ok(Measured { std: (squares / coefficients.len() as f64).sqrt(), max })
+}
+
+/// The variance of the digits times the errors of the key, after the division by P.
+fn digit_variance(parameters: &Parameters, limbs: usize) -> f64 {
+    let Some(gadget) = parameters.gadget() else { panic!("key switching without special primes") };
+    let n = parameters.degree() as f64;
+    let ratio_squared = |digit: std::ops::Range<usize>| {
+        // Divided one by one: neither D^2 nor P^2 need fit a double.
+        let bits: f64 = digit.map(|i| libm::log2(parameters.q()[i] as f64)).sum();
+        libm::exp2(2.0 * (bits - parameters.log_p()))
+    };
+    let digits: f64 = gadget.digits_at(limbs).into_iter().map(ratio_squared).sum();
+    n * ROUNDING_VARIANCE * GAUSSIAN_SIGMA * GAUSSIAN_SIGMA * digits
+}

@@ -1,0 +1,419 @@
+//! Parameters: an open specification, checked into an immutable value.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use noren_math::cyclotomic::Cyclotomic;
+use noren_math::modulus::Modulus;
+use noren_ring::gadget::Gadget;
+
+use crate::error::{Error, Result, short_fingerprint};
+use crate::security::{self, SecretDistribution, Security};
+
+/// How many bits a digit should stay below the special modulus, so that the noise of a key switch stays below its
+/// rounding: a digit as large as P would cost about three bits of precision (guide on hybrid key switching).
+pub const DIGIT_MARGIN_BITS: f64 = 6.0;
+
+/// The most primes, special ones included: one list of limbs in a file.
+pub const MAX_PRIMES: usize = 128;
+
+/// What parameters are asked for; [`ParametersSpec::build`] checks them.
+///
+/// ```
+/// use noren_rlwe::parameters::ParametersSpec;
+/// use noren_rlwe::security::Security;
+///
+/// let parameters = ParametersSpec {
+///     log_n: 4,
+///     q: vec![97, 193],
+///     p: vec![257],
+///     security: Security::None,
+///     ..ParametersSpec::default()
+/// }
+/// .build()?;
+/// assert_eq!(parameters.max_limbs(), 2);
+/// # Ok::<(), noren_rlwe::error::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParametersSpec {
+    /// The base-two logarithm of the degree n of the ring, 3 to 17.
+    pub log_n: u32,
+    /// The primes `q_0 ... q_L` of ciphertexts, each below 2^50 and 1 modulo 2n. A ciphertext of level l is modulo
+    /// `q_0 ... q_l`.
+    pub q: Vec<u64>,
+    /// The special primes of key switching, as those of `q`. Without any there are no evaluation keys.
+    pub p: Vec<u64>,
+    /// Into how many digits `q` is cut for key switching. 0 chooses: the fewest digits that stay
+    /// [`DIGIT_MARGIN_BITS`] below the special modulus, or come as near to it as they can.
+    pub dnum: usize,
+    /// How secrets are drawn.
+    pub secret: SecretDistribution,
+    /// What the largest key must reach.
+    pub security: Security,
+}
+
+impl ParametersSpec {
+    /// Checks the specification.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names what is outside the supported range, [`Error::Math`] a number that is not a prime
+    /// below 2^50, and [`Error::Insecure`] says how large the modulus may be.
+    pub fn build(self) -> Result<Parameters> {
+        let degree = self.check_degree()?;
+        self.check_primes(degree)?;
+        self.check_secret(degree)?;
+        let gadget = self.gadget()?;
+        let log_qp = log2_product(&self.q) + log2_product(&self.p);
+        security::check("parameters", degree, self.secret, log_qp, self.security)?;
+        let fingerprint = fingerprint(&self, gadget.as_ref());
+        Ok(Parameters(Arc::new(Inner { spec: self, gadget, fingerprint })))
+    }
+
+    fn check_degree(&self) -> Result<usize> {
+        let degree = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
+        let refuse = |_| parameter("log_n", self.log_n, "3 to 17");
+        Cyclotomic::power_of_two(degree).map(|ring| ring.degree()).map_err(refuse)
+    }
+
+    fn check_primes(&self, degree: usize) -> Result<()> {
+        if self.q.is_empty() {
+            return Err(parameter("q", "empty", "at least one prime"));
+        }
+        let primes = self.q.len() + self.p.len();
+        if primes > MAX_PRIMES {
+            return Err(parameter("q and p", format!("{primes} primes"), format!("at most {MAX_PRIMES} primes together")));
+        }
+        let step = 2 * degree as u64;
+        for (name, primes) in [("q", &self.q), ("p", &self.p)] {
+            for (i, &prime) in primes.iter().enumerate() {
+                Modulus::new(prime)?;
+                if prime % step != 1 {
+                    return Err(parameter(name, format!("{prime} at index {i}"), format!("primes that are 1 modulo {step}")));
+                }
+            }
+        }
+        let mut sorted: Vec<u64> = self.q.iter().chain(&self.p).copied().collect();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(parameter("q and p", format!("{} twice", pair[0]), "distinct primes")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_secret(&self, degree: usize) -> Result<()> {
+        match self.secret {
+            SecretDistribution::SparseTernary(weight) if !(1..=degree).contains(&weight) => {
+                Err(parameter("secret", self.secret, format!("of weight 1 to {degree}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn gadget(&self) -> Result<Option<Gadget>> {
+        let limbs = self.q.len();
+        if self.p.is_empty() {
+            return if self.dnum == 0 {
+                Ok(None)
+            } else {
+                Err(parameter("dnum", self.dnum, "0 without special primes"))
+            };
+        }
+        if self.dnum > limbs {
+            return Err(parameter("dnum", self.dnum, format!("at most the {limbs} primes of q")));
+        }
+        let bits: Vec<f64> = self.q.iter().map(|&q| libm::log2(q as f64)).collect();
+        let gadget = if self.dnum > 0 {
+            Gadget::new(&bits, self.p.len(), self.dnum)?
+        } else {
+            automatic_gadget(&bits, self.p.len(), log2_product(&self.p))?
+        };
+        Ok(Some(gadget))
+    }
+}
+
+/// Checked parameters. Immutable, and cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Parameters(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    spec: ParametersSpec,
+    gadget: Option<Gadget>,
+    fingerprint: [u8; 32],
+}
+
+impl Parameters {
+    /// The degree n of the ring.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        1 << self.0.spec.log_n
+    }
+
+    /// The base-two logarithm of the degree.
+    #[must_use]
+    pub fn log_n(&self) -> u32 {
+        self.0.spec.log_n
+    }
+
+    /// The primes `q_0 ... q_L` of ciphertexts.
+    #[must_use]
+    pub fn q(&self) -> &[u64] {
+        &self.0.spec.q
+    }
+
+    /// The special primes of key switching.
+    #[must_use]
+    pub fn p(&self) -> &[u64] {
+        &self.0.spec.p
+    }
+
+    /// How many digits key switching has; 0 without special primes.
+    #[must_use]
+    pub fn dnum(&self) -> usize {
+        self.digits().len()
+    }
+
+    /// The digits of key switching, as ranges of indices into [`Parameters::q`]; empty without special primes.
+    #[must_use]
+    pub fn digits(&self) -> &[Range<usize>] {
+        self.gadget().map_or(&[], Gadget::digits)
+    }
+
+    /// How the modulus is cut into digits; `None` without special primes.
+    #[must_use]
+    pub fn gadget(&self) -> Option<&Gadget> {
+        self.0.gadget.as_ref()
+    }
+
+    /// How secrets are drawn.
+    #[must_use]
+    pub fn secret(&self) -> SecretDistribution {
+        self.0.spec.secret
+    }
+
+    /// The security that every key is checked against.
+    #[must_use]
+    pub fn security(&self) -> Security {
+        self.0.spec.security
+    }
+
+    /// `log2(q_0 ... q_{limbs-1})` in bits.
+    ///
+    /// # Panics
+    /// If there are fewer primes.
+    #[must_use]
+    pub fn log_q(&self, limbs: usize) -> f64 {
+        assert!(limbs <= self.max_limbs(), "{limbs} limbs of {}", self.max_limbs());
+        log2_product(&self.q()[..limbs])
+    }
+
+    /// The size of the special modulus in bits, 0 without special primes.
+    #[must_use]
+    pub fn log_p(&self) -> f64 {
+        log2_product(self.p())
+    }
+
+    /// The size of all primes together in bits: the modulus of the largest key.
+    #[must_use]
+    pub fn log_qp(&self) -> f64 {
+        self.log_q(self.max_limbs()) + self.log_p()
+    }
+
+    /// How many primes the modulus of a fresh ciphertext has: its level plus one.
+    #[must_use]
+    pub fn max_limbs(&self) -> usize {
+        self.q().len()
+    }
+
+    /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts: two parties can work together if theirs
+    /// agree.
+    ///
+    /// Hashed are, integers as 64-bit little-endian words: the text `noren-rlwe-parameters-v1`; `log_n`; the secret (0
+    /// ternary, 1 sparse ternary, 2 Gaussian) and its weight (0 unless sparse); the number of primes q and the primes;
+    /// the number of primes p and the primes; the number of digits and the end of each, as index into q. The security
+    /// level is not hashed: it refuses keys, but changes none.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.0.fingerprint
+    }
+
+    /// The specification that gives these parameters again, with the number of digits written out.
+    #[must_use]
+    pub fn to_spec(&self) -> ParametersSpec {
+        ParametersSpec { dnum: self.dnum(), ..self.0.spec.clone() }
+    }
+
+    /// Refuses a thing that was made with other parameters.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] with both fingerprints.
+    pub fn check_fingerprint(&self, found: &[u8; 32], what: &'static str) -> Result<()> {
+        if *found == self.0.fingerprint {
+            return Ok(());
+        }
+        Err(Error::ParameterMismatch {
+            left: short_fingerprint(&self.0.fingerprint),
+            right: short_fingerprint(found),
+            what,
+        })
+    }
+}
+
+impl PartialEq for Parameters {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.fingerprint == other.0.fingerprint && self.security() == other.security()
+    }
+}
+
+impl Eq for Parameters {}
+
+/// The fewest digits that keep the margin; if none do, the fewest whose largest is as small as can be.
+fn automatic_gadget(bits: &[f64], special: usize, log_p: f64) -> Result<Gadget> {
+    let most = bits.len();
+    let largest = |gadget: &Gadget| {
+        gadget.digits().iter().map(|digit| bits[digit.clone()].iter().sum::<f64>()).fold(0.0, f64::max)
+    };
+    let finest = largest(&Gadget::new(bits, special, most)?);
+    let allowed = finest.max(log_p - DIGIT_MARGIN_BITS);
+    for dnum in 1..most {
+        let gadget = Gadget::new(bits, special, dnum)?;
+        if largest(&gadget) <= allowed {
+            return Ok(gadget);
+        }
+    }
+    Ok(Gadget::new(bits, special, most)?)
+}
+
+fn fingerprint(spec: &ParametersSpec, gadget: Option<&Gadget>) -> [u8; 32] {
+    let (secret, weight) = match spec.secret {
+        SecretDistribution::Ternary => (0, 0),
+        SecretDistribution::SparseTernary(weight) => (1, weight),
+        SecretDistribution::Gaussian => (2, 0),
+    };
+    let digits = gadget.map_or(&[][..], Gadget::digits);
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"noren-rlwe-parameters-v1");
+    let mut word = |value: u64| {
+        hasher.update(&value.to_le_bytes());
+    };
+    for value in [u64::from(spec.log_n), secret, weight as u64] {
+        word(value);
+    }
+    for primes in [&spec.q, &spec.p] {
+        word(primes.len() as u64);
+        primes.iter().copied().for_each(&mut word);
+    }
+    word(digits.len() as u64);
+    digits.iter().for_each(|digit| word(digit.end as u64));
+    hasher.finalize().into()
+}
+
+/// The size of a product in bits, the same on every machine.
+fn log2_product(factors: &[u64]) -> f64 {
+    factors.iter().map(|&factor| libm::log2(factor as f64)).sum()
+}
+
+fn parameter(name: &'static str, found: impl ToString, needed: impl ToString) -> Error {
+    Error::Parameters { name, found: found.to_string(), needed: needed.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use noren_math::prime::primes_below;
+
+    /// Degree 2^10 with primes of 40 bits for q and of 49 bits for p.
+    fn spec(limbs: usize, special: usize) -> ParametersSpec {
+        ParametersSpec {
+            log_n: 10,
+            q: primes_below(1 << 40, 1 << 11).take(limbs).collect(),
+            p: primes_below(1 << 49, 1 << 11).take(special).collect(),
+            security: Security::None,
+            ..ParametersSpec::default()
+        }
+    }
+
+    #[test]
+    fn digits_are_chosen_with_a_margin_below_the_special_modulus() {
+        for (limbs, special, dnum) in [
+            // 80 bits stay 6 below 98, 120 do not.
+            (6, 2, 3),
+            (5, 2, 3),
+            // 120 bits stay below 147 - 6.
+            (6, 3, 2),
+            (1, 1, 1),
+            (4, 1, 4),
+            // 160 bits stay below 196 - 6.
+            (4, 4, 1),
+        ] {
+            let parameters = spec(limbs, special).build().expect("supported");
+            assert_eq!(parameters.dnum(), dnum, "{limbs} limbs, {special} special primes");
+            assert_eq!(parameters.digits().iter().map(Range::len).sum::<usize>(), limbs);
+        }
+    }
+
+    #[test]
+    fn digits_without_margin_come_as_near_as_they_can() {
+        let mut near = spec(4, 0);
+        // 41 bits: even one prime of 40 bits does not stay 6 bits below.
+        near.p = primes_below(1 << 41, 1 << 11).take(1).collect();
+        assert_eq!(near.build().expect("supported").dnum(), 4);
+    }
+
+    #[test]
+    fn unsupported_specifications_are_named() {
+        let name_of = |spec: ParametersSpec| match spec.build() {
+            Err(Error::Parameters { name, .. }) => name,
+            Err(Error::Math(_)) => "math",
+            other => panic!("{other:?} was not expected"),
+        };
+        assert_eq!(name_of(ParametersSpec { log_n: 2, ..spec(2, 1) }), "log_n");
+        assert_eq!(name_of(ParametersSpec { log_n: 64, ..spec(2, 1) }), "log_n");
+        assert_eq!(name_of(ParametersSpec { log_n: 17, ..spec(2, 1) }), "q");
+        assert_eq!(name_of(spec(0, 1)), "q");
+        assert_eq!(name_of(ParametersSpec { dnum: 3, ..spec(2, 1) }), "dnum");
+        assert_eq!(name_of(ParametersSpec { dnum: 1, ..spec(2, 0) }), "dnum");
+        assert_eq!(name_of(ParametersSpec { p: spec(1, 0).q, ..spec(2, 0) }), "q and p");
+        assert_eq!(name_of(spec(MAX_PRIMES, 1)), "q and p");
+        assert_eq!(name_of(ParametersSpec { q: vec![(1 << 20) + 1], ..spec(1, 0) }), "math");
+        for weight in [0, 1025] {
+            let secret = SecretDistribution::SparseTernary(weight);
+            assert_eq!(name_of(ParametersSpec { secret, ..spec(1, 0) }), "secret");
+        }
+    }
+
+    #[test]
+    fn security_counts_the_special_primes() {
+        // Degree 2^13 carries 214 bits: four primes of 40 bits fit alone, and with one of 49, but not with two.
+        let secure = |special| ParametersSpec {
+            log_n: 13,
+            q: primes_below(1 << 40, 1 << 14).take(4).collect(),
+            p: primes_below(1 << 49, 1 << 14).take(special).collect(),
+            ..ParametersSpec::default()
+        };
+        assert!(secure(0).build().is_ok());
+        assert!(secure(1).build().is_ok());
+        assert!(matches!(secure(2).build(), Err(Error::Insecure { bound: 214.0, .. })));
+        assert!(ParametersSpec { security: Security::None, ..secure(2) }.build().is_ok());
+    }
+
+    #[test]
+    fn fingerprint_covers_what_changes_bytes() {
+        let base = spec(4, 2).build().expect("supported");
+        let same = ParametersSpec { dnum: base.dnum(), security: Security::None, ..spec(4, 2) };
+        assert_eq!(same.build().expect("supported"), base);
+        assert_eq!(base.to_spec().build().expect("supported").fingerprint(), base.fingerprint());
+        for other in [
+            spec(3, 2),
+            spec(4, 1),
+            ParametersSpec { dnum: 4, ..spec(4, 2) },
+            ParametersSpec { secret: SecretDistribution::Gaussian, ..spec(4, 2) },
+            ParametersSpec { secret: SecretDistribution::SparseTernary(64), ..spec(4, 2) },
+        ] {
+            let other = other.build().expect("supported");
+            assert_ne!(other.fingerprint(), base.fingerprint());
+            let refused = base.check_fingerprint(&other.fingerprint(), "the key");
+            assert!(matches!(refused, Err(Error::ParameterMismatch { what: "the key", .. })));
+        }
+    }
+}

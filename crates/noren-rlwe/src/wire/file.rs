@@ -1,0 +1,193 @@
+//! Files that are replaced as a whole or not at all, and reads that are bounded.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Who may read a file that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Whoever the process lets by default (its umask).
+    Default,
+    /// The owner only, from the first moment on: mode 0600. On systems without modes: as the directory has it.
+    Owner,
+}
+
+/// How often a name for the temporary file is tried that another process has not taken.
+const ATTEMPTS: usize = 64;
+
+/// Writes a file through a temporary one in the same directory: written, synchronised, then renamed.
+///
+/// A reader of `path` sees the old content or the new one, never a part, even after a loss of power. After any failure,
+/// and after a panic in `write`, the temporary file is gone and the old one is untouched. A symbolic link stays, and what
+/// it points to is replaced.
+///
+/// # Errors
+/// [`Error::Io`] with `path`: what the operating system or `write` says, or that `path` is no regular file.
+pub fn write_atomically(
+    path: &Path,
+    access: Access,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<()> {
+    replace(path, access, write).map_err(|source| Error::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The bytes of a file, at most `max_bytes`.
+///
+/// # Errors
+/// [`Error::Io`] with `path`: what the operating system says, or that the file is larger.
+pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
+    read_bounded(path, max_bytes).map_err(|source| Error::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// A file that is removed again unless it is renamed.
+struct Temporary {
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.kept {
+            // Nothing more can be done about a file that cannot be removed, and the first error matters more.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn replace(
+    path: &Path,
+    access: Access,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let target = target(path)?;
+    let (mut temporary, mut file) = create_beside(&target, access)?;
+    write(&mut file)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&temporary.path, &target)?;
+    temporary.kept = true;
+    synchronise_directory(&target)
+}
+
+/// The file that a path leads to, which must be a regular one or not exist: renaming over a device would destroy it.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let target = match fs::canonicalize(path) {
+        Ok(target) => target,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(path.to_owned()),
+        Err(error) => return Err(error),
+    };
+    if fs::metadata(&target)?.is_file() {
+        Ok(target)
+    } else {
+        Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "not a regular file: choose another name",
+        ))
+    }
+}
+
+fn create_beside(target: &Path, access: Access) -> io::Result<(Temporary, File)> {
+    /// Tells apart the files of one process.
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let Some(name) = target.file_name() else {
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "no name of a file: add one",
+        ));
+    };
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    restrict(&mut options, access);
+    for _ in 0..ATTEMPTS {
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(
+            ".{}-{}.tmp",
+            process::id(),
+            COUNTER.fetch_add(1, Ordering::Relaxed)
+        ));
+        let path = target.with_file_name(hidden);
+        match options.open(&path) {
+            Ok(file) => return Ok((Temporary { path, kept: false }, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(
+        ErrorKind::AlreadyExists,
+        "temporary files of this name fill the directory: remove them",
+    ))
+}
+
+#[cfg(unix)]
+fn restrict(options: &mut OpenOptions, access: Access) {
+    use std::os::unix::fs::OpenOptionsExt;
+    if access == Access::Owner {
+        options.mode(0o600);
+    }
+}
+
+#[cfg(not(unix))]
+fn restrict(_options: &mut OpenOptions, _access: Access) {}
+
+/// Makes a rename outlast a loss of power.
+#[cfg(unix)]
+fn synchronise_directory(target: &Path) -> io::Result<()> {
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn synchronise_directory(_target: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let too_large = |found: String| {
+        let message = format!(
+            "{found} where at most {max_bytes} bytes are read: raise the limit if that is right"
+        );
+        io::Error::new(ErrorKind::FileTooLarge, message)
+    };
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(
+            ErrorKind::IsADirectory,
+            "a directory: name a file",
+        ));
+    }
+    if metadata.len() > max_bytes {
+        return Err(too_large(format!("{} bytes", metadata.len())));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than announced, so that the end of the file is seen without growing. Where the memory for that
+    // is missing this is an error, not an abort.
+    let announced = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+    bytes
+        .try_reserve_exact(announced.saturating_add(1))
+        .map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+    file.by_ref()
+        .take(max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    // A pipe, or a file that grows, announces less than it gives.
+    if bytes.len() as u64 > max_bytes {
+        Err(too_large("more bytes".to_owned()))
+    } else {
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,309 @@
+//! Keys as sections.
+
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_math::sample::GAUSSIAN_BOUND;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::keygen::{digit_half, public_half, secret_key};
+use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
+use crate::security::SecretDistribution;
+use crate::wire::kind::Kind;
+use crate::wire::object::Object;
+use crate::wire::parameters::{distribution_from_words, distribution_to_words};
+use crate::wire::reader::Reader;
+use crate::wire::writer::Writer;
+
+/// Two words: how a secret was drawn, and its weight.
+const DISTRIBUTION: u16 = 0x0101;
+/// The coefficients of a secret.
+const COEFFICIENTS: u16 = 0x0102;
+
+/// One word: the exponent k of the automorphism that a key of a set is for, 0 for relinearisation.
+const ELEMENT: u16 = 0x0101;
+/// The seed of the uniform halves.
+const SEED: u16 = 0x0110;
+/// The half b of a public key.
+const B: u16 = 0x0111;
+/// The half b of the first digit of a key switching key; the other digits have the tags behind it.
+const DIGIT: u16 = 0x0120;
+
+/// What relinearisation keys have in place of an exponent, which is odd.
+const RELINEARIZATION: u64 = 0;
+
+impl Object for SecretKey {
+    type Context = Context;
+    const KIND: Kind = Kind::SecretKey;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _context: &Context) -> [u8; 32] {
+        *SecretKey::fingerprint(self)
+    }
+
+    fn write<'a>(&'a self, _context: &'a Context, writer: &mut Writer<'a>) {
+        let (bits, _) = width(self.distribution);
+        writer.words(
+            DISTRIBUTION,
+            distribution_to_words(self.distribution).to_vec(),
+        );
+        writer.small(COEFFICIENTS, &self.coefficients, bits);
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let section = reader.take(DISTRIBUTION)?;
+        let distribution = distribution_from_words(&section, section.word_array()?)?;
+        let (bits, bound) = width(distribution);
+        let coefficients =
+            reader
+                .take(COEFFICIENTS)?
+                .small(context.parameters().degree(), bits, bound)?;
+        if let SecretDistribution::SparseTernary(weight) = distribution {
+            // The weight is public; the sum over all coefficients is the only thing that is looked at.
+            let found: usize = coefficients
+                .iter()
+                .map(|&x| usize::from(x.unsigned_abs()))
+                .sum();
+            if found != weight {
+                return Err(section.value(
+                    "the weight",
+                    weight,
+                    "the number of nonzero coefficients",
+                ));
+            }
+        }
+        Ok(secret_key(context, coefficients, distribution))
+    }
+}
+
+impl Object for PublicKey {
+    type Context = Context;
+    const KIND: Kind = Kind::PublicKey;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _context: &Context) -> [u8; 32] {
+        *PublicKey::fingerprint(self)
+    }
+
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        writer.poly(B, context.ring_q(context.parameters().max_limbs()), &self.b);
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let ring = context.ring_q(context.parameters().max_limbs());
+        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let b = reader.take(B)?.poly(&ring)?;
+        let a = public_half(&ring, &seed);
+        Ok(Self {
+            b,
+            a,
+            seed,
+            fingerprint: context.parameters().fingerprint(),
+        })
+    }
+}
+
+impl Object for KeySwitchKey {
+    type Context = Context;
+    const KIND: Kind = Kind::KeySwitchKey;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _context: &Context) -> [u8; 32] {
+        *KeySwitchKey::fingerprint(self)
+    }
+
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        let ring = context.ring_qp(self.limbs);
+        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        for (tag, [b, _]) in (DIGIT..).zip(&self.digits) {
+            writer.poly(tag, ring.clone(), b);
+        }
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let parameters = context.parameters();
+        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let first = reader.take(DIGIT)?;
+        let (window, special) = (first.window()?, parameters.p().len());
+        let limbs = window.end.saturating_sub(special);
+        let (Some(gadget), true) = (
+            parameters.gadget(),
+            (1..=parameters.max_limbs()).contains(&limbs),
+        ) else {
+            let needed = format!(
+                "0.. with all {special} special primes and up to {} others",
+                parameters.max_limbs()
+            );
+            return Err(first.value("limbs", format!("{window:?}"), needed));
+        };
+        let ring = context.ring_qp(limbs);
+        let mut digits = vec![[first.poly(&ring)?, digit_half(&ring, &seed, 0)]];
+        for (j, tag) in (0..gadget.digits_at(limbs).len()).zip(DIGIT..).skip(1) {
+            digits.push([reader.take(tag)?.poly(&ring)?, digit_half(&ring, &seed, j)]);
+        }
+        Ok(Self {
+            digits,
+            seed,
+            limbs,
+            fingerprint: parameters.fingerprint(),
+        })
+    }
+}
+
+impl Object for EvaluationKeys {
+    type Context = Context;
+    const KIND: Kind = Kind::EvaluationKeys;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _context: &Context) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    /// Adds one item for each key.
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        let relinearization = self
+            .relinearization
+            .iter()
+            .map(|key| (RELINEARIZATION, key));
+        let galois = self.galois.iter().map(|(&k, key)| (u64::from(k), key));
+        for (i, (element, key)) in relinearization.chain(galois).enumerate() {
+            if i > 0 {
+                writer.next_item();
+            }
+            writer.words(ELEMENT, vec![element]);
+            key.write(context, writer);
+        }
+    }
+
+    /// Takes all items that are left.
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let mut keys = Self::new(context.parameters());
+        let mut previous = None;
+        while reader.has_more() && (previous.is_none() || reader.next_item()?) {
+            let section = reader.take(ELEMENT)?;
+            let [element] = section.word_array()?;
+            if previous.is_some_and(|previous| element <= previous) {
+                return Err(section.value("the automorphism", element, "in ascending order"));
+            }
+            previous = Some(element);
+            let exponent = match u32::try_from(element) {
+                Ok(k) if element == RELINEARIZATION || context.check_automorphism(k).is_ok() => k,
+                _ => {
+                    return Err(section.value(
+                        "the automorphism",
+                        element,
+                        "0, or odd and below 2n",
+                    ));
+                }
+            };
+            let key = Arc::new(KeySwitchKey::read(context, reader)?);
+            if element == RELINEARIZATION {
+                keys.relinearization = Some(key);
+            } else {
+                keys.galois.insert(exponent, key);
+            }
+        }
+        Ok(keys)
+    }
+}
+
+/// Bits and bound of the coefficients of a secret.
+const fn width(distribution: SecretDistribution) -> (u32, i8) {
+    match distribution {
+        SecretDistribution::Ternary | SecretDistribution::SparseTernary(_) => (2, 1),
+        // 7 bits hold up to 63.
+        SecretDistribution::Gaussian => (7, GAUSSIAN_BOUND as i8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keygen::{KeyGenerator, KeyRequest};
+    use crate::parameters::ParametersSpec;
+    use crate::security::Security;
+    use crate::wire::writer::Form;
+    use noren_math::prime::primes_below;
+
+    #[test]
+    fn uniform_halves_come_back_from_their_seeds() {
+        let (q, p) = (
+            primes_below(1 << 30, 32).take(3).collect(),
+            primes_below(1 << 31, 32).take(1).collect(),
+        );
+        let spec = ParametersSpec {
+            log_n: 4,
+            q,
+            p,
+            security: Security::None,
+            ..ParametersSpec::default()
+        };
+        let context = Context::new(spec.build().expect("supported")).expect("supported");
+        let generator = KeyGenerator::new(&context, Seed::from_bytes([1; 32]));
+        let secret = generator.secret();
+        let public = generator.public(&secret).expect("no security asked for");
+        let request = KeyRequest {
+            relinearization: Some(3),
+            galois: vec![(5, 2), (31, 3)],
+        };
+        let keys = generator
+            .evaluation_keys(&secret, &request, None)
+            .expect("no security asked for");
+        for form in [Form::Raw, Form::Packed] {
+            let again = SecretKey::from_bytes(&context, &secret.to_bytes(&context, form))
+                .expect("just written");
+            assert_eq!(*again.coefficients, *secret.coefficients);
+            assert_eq!(
+                context.ring().to_words(&again.poly),
+                context.ring().to_words(&secret.poly)
+            );
+            let again = PublicKey::from_bytes(&context, &public.to_bytes(&context, form))
+                .expect("just written");
+            let ring = context.ring_q(3);
+            for (left, right) in [(&again.a, &public.a), (&again.b, &public.b)] {
+                assert_eq!(ring.to_words(left), ring.to_words(right));
+            }
+            let again = EvaluationKeys::from_bytes(&context, &keys.to_bytes(&context, form))
+                .expect("just written");
+            assert_eq!(
+                again.automorphisms().map(|(k, _)| k).collect::<Vec<_>>(),
+                [5, 31]
+            );
+            let pairs = keys
+                .automorphisms()
+                .zip(again.automorphisms())
+                .map(|((_, left), (_, right))| (left, right));
+            for (left, right) in
+                pairs.chain(keys.relinearization.iter().zip(&again.relinearization))
+            {
+                assert_eq!(
+                    (left.limbs, left.digits.len()),
+                    (right.limbs, right.digits.len())
+                );
+                let ring = context.ring_qp(left.limbs);
+                for (left, right) in left
+                    .digits
+                    .iter()
+                    .flatten()
+                    .zip(right.digits.iter().flatten())
+                {
+                    assert_eq!(ring.to_words(left), ring.to_words(right));
+                }
+            }
+        }
+    }
+}

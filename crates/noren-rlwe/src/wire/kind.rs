@@ -1,0 +1,97 @@
+//! What a container holds.
+
+use std::fmt;
+
+/// The kind of object in a container: the registry of the whole format, of every floor.
+///
+/// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u16)]
+pub enum Kind {
+    /// Parameters of ring learning with errors.
+    Parameters = 0x0001,
+    /// A secret key. It decrypts: its files are readable by their owner only.
+    SecretKey = 0x0002,
+    /// A public key.
+    PublicKey = 0x0003,
+    /// Evaluation keys.
+    EvaluationKeys = 0x0004,
+    /// A plaintext without a scale.
+    Plaintext = 0x0005,
+    /// A ciphertext without a scale.
+    Ciphertext = 0x0006,
+    /// A single key switching key.
+    KeySwitchKey = 0x0007,
+    /// Parameters of CKKS.
+    CkksParameters = 0x0101,
+    /// A plaintext of CKKS.
+    CkksPlaintext = 0x0102,
+    /// A ciphertext of CKKS.
+    CkksCiphertext = 0x0103,
+    /// Several ciphertexts of CKKS.
+    CkksCiphertexts = 0x0104,
+    /// An encrypted table with its layout.
+    Table = 0x0201,
+}
+
+impl Kind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 12] = [
+        Self::Parameters,
+        Self::SecretKey,
+        Self::PublicKey,
+        Self::EvaluationKeys,
+        Self::Plaintext,
+        Self::Ciphertext,
+        Self::KeySwitchKey,
+        Self::CkksParameters,
+        Self::CkksPlaintext,
+        Self::CkksCiphertext,
+        Self::CkksCiphertexts,
+        Self::Table,
+    ];
+
+    /// The kind of this number, if there is one.
+    #[must_use]
+    pub fn from_code(code: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+
+    /// The number in the header.
+    #[must_use]
+    pub const fn code(self) -> u16 {
+        self as u16
+    }
+
+    /// What messages call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parameters => "parameters",
+            Self::SecretKey => "secret key",
+            Self::PublicKey => "public key",
+            Self::EvaluationKeys => "evaluation keys",
+            Self::Plaintext => "plaintext",
+            Self::Ciphertext => "ciphertext",
+            Self::KeySwitchKey => "key switching key",
+            Self::CkksParameters => "CKKS parameters",
+            Self::CkksPlaintext => "CKKS plaintext",
+            Self::CkksCiphertext => "CKKS ciphertext",
+            Self::CkksCiphertexts => "CKKS ciphertexts",
+            Self::Table => "encrypted table",
+        }
+    }
+
+    /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
+    #[must_use]
+    pub const fn is_secret(self) -> bool {
+        matches!(self, Self::SecretKey)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,35 @@
+//! Bytes for files and for the network: one container for every object.
+//!
+//! `docs/wire.md` describes every byte. What matters to callers:
+//!
+//! * Equal objects give equal bytes, and what is read and written again comes out unchanged: there is one encoding.
+//! * Bytes from outside never panic and never allocate by a length that they claim; everything is checked, down to each
+//!   residue, before an object is made of it.
+//! * The digest finds damage, not forgery: whoever can change a file can change its digest. Where that matters, sign
+//!   or authenticate the file.
+//! * Uniform halves of keys and of fresh symmetric ciphertexts are written as the seed that they are expanded from.
+//! * A file is replaced as a whole or not at all, and the file of a secret is never readable by others.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`object`] | [`Object`](object::Object): `to_bytes`, `from_bytes`, `write_file`, `read_file` of everything |
+//! | [`writer`], [`reader`] | containers from sections, sections from containers: for objects of the floors above |
+//! | [`header`] | the first bytes of a container, and its limits |
+//! | [`kind`] | [`Kind`](kind::Kind): the registry of what a container holds |
+//! | [`reason`] | [`Reason`](reason::Reason): why bytes are refused |
+//! | [`words`] | [`Words`](words::Words): words where they lie in a file |
+//! | [`file`](mod@file) | atomic writes, bounded reads |
+
+pub mod file;
+pub mod header;
+pub mod kind;
+pub mod object;
+pub mod reader;
+pub mod reason;
+pub mod words;
+pub mod writer;
+
+mod keys;
+mod pack;
+mod parameters;
+mod samples;

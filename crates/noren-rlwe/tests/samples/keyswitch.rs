@@ -1,0 +1,150 @@
+//! Key switching: right at every level, with the noise that the formula says.
+
+use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
+use noren_rlwe::error::Error;
+use noren_rlwe::keys::KeySwitchKey;
+use noren_rlwe::keyswitch::{LazySum, switch_key};
+use noren_rlwe::noise;
+use noren_rlwe::parameters::ParametersSpec;
+use noren_rlwe::security::SecretDistribution;
+
+use crate::small::{Setup, ciphertext_words, spec, words};
+
+/// Keys from another secret to the one of the set-up, and the message `c s'` that a switched c must decrypt to.
+fn switched(setup: &Setup, limbs: usize, key: &KeySwitchKey, from: &noren_rlwe::keys::SecretKey) -> (Ciphertext, Plaintext) {
+    let c = setup.context.ring_q(limbs).uniform(&crate::small::seed(4), &format!("c/{limbs}"));
+    let zero = setup.context.ring_q(limbs).zero();
+    // Decrypting (0, c) under s' multiplies c with s'.
+    let expected = noren_rlwe::decrypt::decrypt(&setup.context, from, &Ciphertext::new(vec![zero, c.clone()]));
+    let pair = switch_key(&setup.context, &c, key).expect("long enough");
+    (Ciphertext::new(pair.into()), expected.expect("one context"))
+}
+
+#[test]
+fn noise_is_as_predicted_at_every_level_for_every_gadget() {
+    const LIMBS: usize = 5;
+    for special in 1..=4 {
+        for dnum in 1..=LIMBS {
+            let setup = Setup::new(spec(12, LIMBS, special, dnum));
+            let from = setup.generator.ephemeral_secret("from", SecretDistribution::Ternary).expect("supported");
+            let key = setup.generator.switching(&from, &setup.secret, None).expect("no security asked");
+            assert_eq!(key.digits().len(), dnum);
+            for limbs in 1..=LIMBS {
+                let (switched, expected) = switched(&setup, limbs, &key, &from);
+                let predicted = noise::key_switch(setup.parameters(), limbs);
+                let what = format!("{special} special primes, {dnum} digits, {limbs} limbs");
+                setup.assert_noise(&switched, &expected, predicted, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn rounding_is_the_largest_noise_of_automatic_digits() {
+    // Digits 6 bits below P: sqrt(n D^2/12) sigma/P per digit stays below sqrt(2n/36), for up to 13 digits.
+    for special in 1..=4 {
+        let setup = Setup::new(spec(12, 6, special, 0));
+        let largest_digit = setup.parameters().digits().iter().map(|digit| {
+            setup.parameters().q()[digit.clone()].iter().map(|&q| (q as f64).log2()).sum::<f64>()
+        });
+        let margin = setup.parameters().log_p() - largest_digit.fold(0.0, f64::max);
+        if margin >= 6.0 {
+            let noise = noise::key_switch(setup.parameters(), 6);
+            assert!(noise < 1.5 * noise::rounding(setup.parameters()), "{special}: {noise}");
+        } else {
+            // One special prime of 50 bits cannot stay 6 bits above the first limb of 49.
+            assert_eq!(special, 1);
+        }
+    }
+}
+
+#[test]
+fn truncated_keys_are_the_start_of_longer_ones() {
+    const LIMBS: usize = 5;
+    let setup = Setup::new(spec(6, LIMBS, 2, 3));
+    let key = |limbs| setup.generator.relinearization(&setup.secret, limbs).expect("no security asked");
+    let whole = key(None);
+    assert_eq!(whole.limbs(), LIMBS);
+    for limbs in 1..=LIMBS {
+        let short = key(Some(limbs));
+        let ring = setup.context.ring_qp(limbs);
+        assert_eq!(short.limbs(), limbs);
+        assert_eq!(short.digits().len(), setup.parameters().gadget().expect("special primes").digits_at(limbs).len());
+        for (short, long) in short.digits().iter().flatten().zip(whole.digits().iter().flatten()) {
+            assert_eq!(words(&setup.context, short), words(&setup.context, &ring.restrict(long)));
+        }
+        // Both switch to the same bits, at the key's own level and below it.
+        for used in 1..=limbs {
+            let c = setup.context.ring_q(used).uniform(&crate::small::seed(5), "c");
+            let by = |key| Ciphertext::new(switch_key(&setup.context, &c, key).expect("long enough").into());
+            assert_eq!(ciphertext_words(&setup.context, &by(&short)), ciphertext_words(&setup.context, &by(&whole)));
+        }
+        if limbs < LIMBS {
+            let c = setup.context.ring_q(limbs + 1).zero();
+            let refused = switch_key(&setup.context, &c, &short);
+            assert!(matches!(refused, Err(Error::KeyLevel { found, needed, .. }) if (found, needed) == (limbs, limbs + 1)));
+        }
+    }
+}
+
+#[test]
+fn sparse_secrets_come_and_go() {
+    // Encapsulation: to a sparse secret for the lowest limb, and back.
+    let setup = Setup::new(ParametersSpec { secret: SecretDistribution::Gaussian, ..spec(12, 3, 2, 0) });
+    let sparse = setup.generator.ephemeral_secret("sparse", SecretDistribution::SparseTernary(32)).expect("supported");
+    let there = setup.generator.switching(&setup.secret, &sparse, Some(1)).expect("no security asked");
+    let back = setup.generator.switching(&sparse, &setup.secret, None).expect("no security asked");
+    let ciphertext = setup.arbitrary(1, 1, "dense");
+    let expected = noren_rlwe::decrypt::decrypt(&setup.context, &setup.secret, &ciphertext).expect("one context");
+    let apply = |ciphertext: &Ciphertext, key| {
+        let [mut u0, u1] = switch_key(&setup.context, &ciphertext.parts()[1], key).expect("long enough");
+        setup.context.ring_q(1).add_assign(&mut u0, &ciphertext.parts()[0]);
+        Ciphertext::new(vec![u0, u1])
+    };
+    let encapsulated = apply(&ciphertext, &there);
+    let measured = noise::measure(&setup.context, &sparse, &encapsulated, &expected).expect("one context");
+    // Rounding under the sparse secret only: the digit of one limb lies 51 bits below P.
+    crate::small::assert_std(measured.std, (33.0f64 / 12.0).sqrt(), setup.parameters().degree(), "under the sparse secret");
+    let predicted = (33.0 / 12.0 + noise::key_switch(setup.parameters(), 1).powi(2)).sqrt();
+    setup.assert_noise(&apply(&encapsulated, &back), &expected, predicted, "there and back");
+}
+
+#[test]
+fn sums_of_switched_ciphertexts_round_once() {
+    const TERMS: usize = 5;
+    let setup = Setup::new(spec(12, 4, 2, 2));
+    let from = setup.generator.ephemeral_secret("from", SecretDistribution::Ternary).expect("supported");
+    let key = setup.generator.switching(&from, &setup.secret, None).expect("no security asked");
+    let ring = setup.context.ring_q(4);
+    let direct = setup.arbitrary(4, 1, "direct");
+    let mut sum = LazySum::new(&setup.context, 4);
+    let mut expected = noren_rlwe::decrypt::decrypt(&setup.context, &setup.secret, &direct).expect("one context").poly;
+    for i in 0..TERMS {
+        let c = ring.uniform(&crate::small::seed(6), &format!("term/{i}"));
+        sum.add_switched(&c, &key).expect("long enough");
+        let term = Ciphertext::new(vec![ring.zero(), c]);
+        let image = noren_rlwe::decrypt::decrypt(&setup.context, &from, &term).expect("one context");
+        ring.add_assign(&mut expected, &image.poly);
+    }
+    sum.add(&direct).expect("same level");
+    // All terms meet the same errors, but each with its own digits.
+    let predicted = noise::key_switch_sum(setup.parameters(), 4, TERMS);
+    setup.assert_noise(&sum.finish(), &Plaintext { poly: expected }, predicted, "sum of switched terms");
+}
+
+#[test]
+fn empty_and_direct_sums_need_no_key() {
+    let setup = Setup::new(spec(4, 3, 0, 0));
+    let (a, b) = (setup.arbitrary(2, 1, "a"), setup.arbitrary(2, 0, "b"));
+    assert!(ciphertext_words(&setup.context, &LazySum::new(&setup.context, 2).finish()).iter().all(|&word| word == 0));
+    let mut sum = LazySum::new(&setup.context, 2);
+    sum.add(&a).and_then(|()| sum.add(&b)).expect("same level");
+    let mut expected = a.clone();
+    noren_rlwe::linear::add_assign(&setup.context, &mut expected, &b).expect("same level");
+    assert_eq!(ciphertext_words(&setup.context, &sum.finish()), ciphertext_words(&setup.context, &expected));
+    let mut sum = LazySum::new(&setup.context, 2);
+    sum.add(&a).expect("same level");
+    let rescaled = noren_rlwe::linear::rescale(&setup.context, a).expect("two limbs");
+    let finished = sum.finish_rescale().expect("two limbs");
+    assert_eq!(ciphertext_words(&setup.context, &finished), ciphertext_words(&setup.context, &rescaled));
+}

@@ -1,0 +1,10 @@
+//! Keys, ciphertexts and their noise, against what the definitions say; one binary, so that it links once.
+
+mod determinism;
+mod encryption;
+mod errors;
+mod galois;
+mod keyswitch;
+mod multiply;
+mod security;
+mod small;

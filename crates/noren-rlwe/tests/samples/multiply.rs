@@ -1,0 +1,101 @@
+//! Products of ciphertexts and their relinearisation.
+
+use noren_rlwe::ciphertext::Ciphertext;
+use noren_rlwe::decrypt::decrypt;
+use noren_rlwe::error::Error;
+use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::keys::EvaluationKeys;
+use noren_rlwe::multiply::{relinearize, relinearize_rescale, square, tensor};
+use noren_rlwe::noise;
+use proptest::prelude::*;
+
+use crate::small::{Setup, ciphertext_words, spec, words};
+
+fn relinearization(setup: &Setup, limbs: usize) -> EvaluationKeys {
+    let request = KeyRequest { relinearization: Some(limbs), ..KeyRequest::default() };
+    setup.generator.evaluation_keys(&setup.secret, &request, None).expect("no security asked")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn products_decrypt_to_products(label in any::<u32>(), degrees in (0usize..4, 0usize..4), limbs in 1usize..4) {
+        let setup = Setup::new(spec(4, 3, 0, 0));
+        let a = setup.arbitrary(limbs, degrees.0, &format!("a/{label}"));
+        let b = setup.arbitrary(limbs, degrees.1, &format!("b/{label}"));
+        let message = |ciphertext: &Ciphertext| {
+            decrypt(&setup.context, &setup.secret, ciphertext).expect("one context").poly
+        };
+        let product = tensor(&setup.context, &a, &b).expect("same level");
+        prop_assert_eq!(product.degree(), degrees.0 + degrees.1);
+        let expected = setup.context.ring_q(limbs).mul(&message(&a), &message(&b));
+        prop_assert_eq!(words(&setup.context, &message(&product)), words(&setup.context, &expected));
+        let squared = ciphertext_words(&setup.context, &square(&setup.context, &a));
+        let product = tensor(&setup.context, &a, &a).expect("same level");
+        prop_assert_eq!(squared, ciphertext_words(&setup.context, &product));
+    }
+}
+
+#[test]
+fn relinearisation_adds_the_noise_of_a_key_switch() {
+    let setup = Setup::new(spec(12, 4, 2, 2));
+    let keys = relinearization(&setup, 4);
+    for limbs in 1..=4 {
+        let product = setup.arbitrary(limbs, 2, "product");
+        let expected = decrypt(&setup.context, &setup.secret, &product).expect("one context");
+        let two = relinearize(&setup.context, &product, &keys).expect("keys for all limbs");
+        assert_eq!((two.degree(), two.limbs()), (1, limbs));
+        setup.assert_noise(&two, &expected, noise::key_switch(setup.parameters(), limbs), &format!("{limbs} limbs"));
+    }
+}
+
+#[test]
+fn relinearising_and_rescaling_at_once_rounds_once() {
+    // The second: one digit of 169 bits over special primes of 100, whose noise stands out even divided by a limb.
+    for (special, dnum) in [(2, 2), (2, 1), (3, 4)] {
+        let setup = Setup::new(spec(12, 4, special, dnum));
+        let keys = relinearization(&setup, 4);
+        for limbs in 2..=4 {
+            let (product, dropped) = (setup.arbitrary(limbs, 2, "product"), setup.parameters().q()[limbs - 1]);
+            let before = decrypt(&setup.context, &setup.secret, &product).expect("one context");
+            let after = relinearize_rescale(&setup.context, &product, &keys).expect("keys for all limbs");
+            assert_eq!((after.degree(), after.limbs()), (1, limbs - 1));
+            // Times the dropped prime again, it is the message before with the noise times that prime.
+            let ring = setup.context.ring_q(limbs - 1);
+            let again = after.parts().iter().map(|part| ring.mul_integer(part, dropped as i64)).collect();
+            let predicted = noise::key_switch_rescale(setup.parameters(), limbs) * dropped as f64;
+            let what = format!("{special} special primes, {dnum} digits, {limbs} limbs");
+            setup.assert_noise(&Ciphertext::new(again), &before, predicted, &what);
+        }
+    }
+}
+
+#[test]
+fn two_parts_stay_as_they_are() {
+    let setup = Setup::new(spec(4, 2, 1, 0));
+    let (keys, two) = (EvaluationKeys::new(setup.parameters()), setup.arbitrary(2, 1, "two"));
+    let same = relinearize(&setup.context, &two, &keys).expect("nothing to do");
+    assert_eq!(ciphertext_words(&setup.context, &same), ciphertext_words(&setup.context, &two));
+    let rescaled = relinearize_rescale(&setup.context, &two, &keys).expect("no key needed");
+    let expected = noren_rlwe::linear::rescale(&setup.context, two).expect("levels left");
+    assert_eq!(ciphertext_words(&setup.context, &rescaled), ciphertext_words(&setup.context, &expected));
+}
+
+#[test]
+fn products_that_cannot_be_relinearised_are_refused() {
+    let setup = Setup::new(spec(4, 2, 1, 0));
+    let (context, short) = (&setup.context, relinearization(&setup, 1));
+    let product = setup.arbitrary(2, 2, "product");
+    assert!(matches!(relinearize(context, &product, &short), Err(Error::KeyLevel { found: 1, needed: 2, .. })));
+    let none = EvaluationKeys::new(setup.parameters());
+    let refused = relinearize(context, &product, &none).expect_err("no key").to_string();
+    assert!(refused.contains("relinearisation") && refused.contains("they have none"), "{refused}");
+    let cube = setup.arbitrary(2, 3, "cube");
+    assert!(matches!(relinearize(context, &cube, &short), Err(Error::DegreeTooHigh { found: 3, needed: 2 })));
+    let lowest = setup.arbitrary(1, 2, "lowest");
+    let refused = relinearize_rescale(context, &lowest, &short);
+    assert!(matches!(refused, Err(Error::LevelExhausted { needed: 1, left: 0 })));
+    let refused = tensor(context, &product, &lowest);
+    assert!(matches!(refused, Err(Error::LevelMismatch { left: 1, right: 0 })));
+}

@@ -1,0 +1,225 @@
+//! Matrix times vector, by diagonals with baby steps and giant steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::schemes::slots::SlotEvaluator;
+
+/// A linear map `y = A x` on vectors of dimension `n`, a power of two.
+///
+/// A vector with more slots than `n` holds `x` over and over (`slots / n` copies), and so does the result. With the
+/// diagonals `D_k[j] = A[j][(j + k) mod n]` and `k = a + n_1 b`,
+/// `y = sum_b rot_{n_1 b}( sum_a rot_{-n_1 b}(D_k) * rot_a(x) )`:
+/// the baby steps `a` are rotations of one ciphertext, which share a decomposition, and each giant step `b` is one
+/// rotation of its own. Diagonals that are zero cost nothing. One level.
+///
+/// # Examples
+/// ```
+/// use noren::circuits::linear::LinearMap;
+/// use noren::schemes::clear::{ClearEvaluator, ClearVector};
+///
+/// let map = LinearMap::dense(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// assert_eq!(map.dimension(), 4);
+/// let x = ClearVector::new(vec![1.0, 1.0, 1.0, 0.0], LinearMap::DEPTH)?;
+/// assert_eq!(map.apply(&ClearEvaluator, &x)?.values(), [6.0, 15.0, 0.0, 0.0]);
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+/// Source: guide to plaintext matrix products in Halevi and Shoup, "Faster homomorphic linear transformations in
+/// HElib", eprint 2018/244.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearMap {
+    dimension: usize,
+    diagonals: BTreeMap<usize, Vec<f64>>,
+    baby_steps: usize,
+}
+
+/// A [`LinearMap`] whose diagonals are encoded for one level, to be applied to many vectors.
+pub struct PreparedMap<P> {
+    dimension: usize,
+    level: usize,
+    babies: Vec<isize>,
+    giants: Vec<Giant<P>>,
+}
+
+/// One giant step: its rotation, and for each diagonal the position of its baby step.
+struct Giant<P> {
+    rotation: isize,
+    terms: Vec<(usize, P)>,
+}
+
+/// What a giant step costs, in baby steps: it decomposes anew, where baby steps share a decomposition.
+const GIANT_COST: usize = 6;
+
+impl LinearMap {
+    /// The levels that applying a map uses.
+    pub const DEPTH: usize = 1;
+
+    /// The map of a matrix with `rows` times `columns` entries, row after row.
+    ///
+    /// The dimension is the power of two from the larger of the two numbers on; zeros fill the rest.
+    ///
+    /// # Errors
+    /// No entry, a number of entries that is not `rows * columns`, an entry that is not finite.
+    pub fn dense(rows: usize, columns: usize, entries: &[f64]) -> Result<Self> {
+        if entries.is_empty() || rows.checked_mul(columns) != Some(entries.len()) {
+            let needed = format!("{rows} times {columns}, and at least 1");
+            return Err(Error::Length { what: "entries of a matrix", found: entries.len(), needed });
+        }
+        if let Some((index, &value)) = entries.iter().enumerate().find(|(_, entry)| !entry.is_finite()) {
+            return Err(Error::NotFinite { index, value });
+        }
+        let n = rows.max(columns).next_power_of_two();
+        let mut diagonals = BTreeMap::new();
+        for (index, &entry) in entries.iter().enumerate().filter(|(_, entry)| **entry != 0.0) {
+            let (row, column) = (index / columns, index % columns);
+            diagonals.entry((n + column - row) % n).or_insert_with(|| vec![0.0; n])[row] = entry;
+        }
+        Self::from_diagonals(n, diagonals)
+    }
+
+    /// The map with the diagonals `D_k[j] = A[j][(j + k) mod n]`; those that are not named are zero.
+    ///
+    /// # Errors
+    /// A dimension that is not a power of two; a diagonal with an index not below the dimension, of another length, or
+    /// with an entry that is not finite.
+    pub fn from_diagonals(dimension: usize, mut diagonals: BTreeMap<usize, Vec<f64>>) -> Result<Self> {
+        if !dimension.is_power_of_two() {
+            let needed = "a power of two".to_owned();
+            return Err(Error::Parameters { name: "dimension", found: dimension.to_string(), needed });
+        }
+        for (&k, diagonal) in &diagonals {
+            if k >= dimension {
+                let needed = format!("below {dimension}");
+                return Err(Error::Parameters { name: "diagonal", found: k.to_string(), needed });
+            }
+            if diagonal.len() != dimension {
+                let needed = dimension.to_string();
+                return Err(Error::Length { what: "entries of a diagonal", found: diagonal.len(), needed });
+            }
+            if let Some((index, &value)) = diagonal.iter().enumerate().find(|(_, entry)| !entry.is_finite()) {
+                return Err(Error::NotFinite { index, value });
+            }
+        }
+        diagonals.retain(|_, diagonal| diagonal.iter().any(|&entry| entry != 0.0));
+        if diagonals.is_empty() {
+            diagonals.insert(0, vec![0.0; dimension]);
+        }
+        let map = Self { dimension, diagonals, baby_steps: 1 };
+        let baby_steps = (0..=dimension.ilog2()).map(|bits| 1 << bits).min_by_key(|&n1| map.cost(n1)).unwrap_or(1);
+        Ok(Self { baby_steps, ..map })
+    }
+
+    /// The same map with `n_1` baby steps, instead of the number that costs least.
+    ///
+    /// # Errors
+    /// A number that is not a power of two up to the dimension.
+    pub fn with_baby_steps(self, baby_steps: usize) -> Result<Self> {
+        if baby_steps.is_power_of_two() && baby_steps <= self.dimension {
+            return Ok(Self { baby_steps, ..self });
+        }
+        let needed = format!("a power of two up to {}", self.dimension);
+        Err(Error::Parameters { name: "baby_steps", found: baby_steps.to_string(), needed })
+    }
+
+    /// The dimension `n`.
+    #[must_use]
+    pub const fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The number `n_1` of baby steps.
+    #[must_use]
+    pub const fn baby_steps(&self) -> usize {
+        self.baby_steps
+    }
+
+    /// The rotations for which [`apply`](Self::apply) needs keys, each once, in ascending order.
+    #[must_use]
+    pub fn rotations(&self) -> Vec<isize> {
+        let (babies, giants) = self.steps(self.baby_steps);
+        let all: BTreeSet<usize> = babies.union(&giants).copied().filter(|&r| r != 0).collect();
+        all.into_iter().map(usize::cast_signed).collect()
+    }
+
+    /// Encodes the diagonals for the level and slots of `operand`.
+    ///
+    /// # Errors
+    /// Slots that are not a multiple of the dimension; entries too large for the level.
+    pub fn prepare<E: SlotEvaluator<Scalar = f64>>(
+        &self,
+        ev: &E,
+        operand: &E::Ciphertext,
+    ) -> Result<PreparedMap<E::Plaintext>> {
+        let slots = ev.slots(operand);
+        if slots < self.dimension {
+            let needed = format!("at least {}, the dimension of the map", self.dimension);
+            return Err(Error::Length { what: "slots of the vector", found: slots, needed });
+        }
+        let (babies, giants) = self.steps(self.baby_steps);
+        let babies: Vec<usize> = babies.into_iter().collect();
+        let giants = giants
+            .into_iter()
+            .map(|giant| {
+                let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
+                    let diagonal = self.diagonals.get(&(giant + baby))?;
+                    let shifted: Vec<f64> =
+                        (0..slots).map(|j| diagonal[(slots + j - giant) % self.dimension]).collect();
+                    Some(ev.encode_for(&shifted, operand).map(|plain| (position, plain)))
+                });
+                Ok(Giant { rotation: giant.cast_signed(), terms: terms.collect::<Result<_>>()? })
+            })
+            .collect::<Result<_>>()?;
+        let babies = babies.into_iter().map(usize::cast_signed).collect();
+        Ok(PreparedMap { dimension: self.dimension, level: ev.level(operand), babies, giants })
+    }
+
+    /// `A x`, with the diagonals encoded on the way; one level.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare) and [`PreparedMap::apply`].
+    pub fn apply<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.prepare(ev, x)?.apply(ev, x)
+    }
+
+    /// The rotations of the baby steps and of the giant steps that have a diagonal, 0 included.
+    fn steps(&self, baby_steps: usize) -> (BTreeSet<usize>, BTreeSet<usize>) {
+        self.diagonals.keys().map(|k| (k % baby_steps, k - k % baby_steps)).unzip()
+    }
+
+    fn cost(&self, baby_steps: usize) -> usize {
+        let (babies, giants) = self.steps(baby_steps);
+        let real = |steps: &BTreeSet<usize>| steps.iter().filter(|&&r| r != 0).count();
+        real(&babies) + GIANT_COST * real(&giants)
+    }
+}
+
+impl<P> PreparedMap<P> {
+    /// `A x`; one level.
+    ///
+    /// # Errors
+    /// A vector of another level than the one that the map was prepared for; no level left; a missing key.
+    pub fn apply<E: SlotEvaluator<Plaintext = P>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        if ev.level(x) != self.level {
+            return Err(Error::LevelMismatch { left: self.level, right: ev.level(x) });
+        }
+        let babies = ev.rotate_many(x, &self.babies)?;
+        let mut total: Option<E::Ciphertext> = None;
+        for giant in &self.giants {
+            let pairs: Vec<_> = giant.terms.iter().map(|(position, plain)| (&babies[*position], plain)).collect();
+            let inner = ev.dot_plain(&pairs)?;
+            let outer = if giant.rotation == 0 { inner } else { ev.rotate(&inner, giant.rotation)? };
+            total = Some(match total {
+                Some(total) => ev.add(&total, &outer)?,
+                None => outer,
+            });
+        }
+        Ok(total.expect("a map has at least one diagonal, if only a zero one"))
+    }
+
+    /// The dimension of the map.
+    #[must_use]
+    pub const fn dimension(&self) -> usize {
+        self.dimension
+    }
+}

@@ -1,0 +1,16 @@
+//! Algorithms on slots, written once for every scheme that has them.
+//!
+//! | file | what it computes | levels |
+//! |---|---|---|
+//! | [`trace`] | sums over rotations, and copies by rotations | 0 |
+//! | [`linear`] | matrix times vector | 1 |
+//! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
+//! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
+//! | [`recorder`] | no result: what a circuit needs and costs | |
+
+pub mod approx;
+pub mod linear;
+mod paterson_stockmeyer;
+pub mod polynomial;
+pub mod recorder;
+pub mod trace;

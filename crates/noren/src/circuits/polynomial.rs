@@ -1,0 +1,200 @@
+//! Polynomials of every slot, in minimal depth.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::circuits::paterson_stockmeyer::Plan;
+use crate::schemes::slots::SlotEvaluator;
+
+/// The polynomials that the coefficients refer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// `x^k`.
+    Power,
+    /// The Chebyshev polynomials `T_k(cos t) = cos(k t)`, for `x` in `[-1, 1]`: the numerically stable choice.
+    Chebyshev,
+}
+
+/// A polynomial `sum c_k B_k(x)` with real coefficients.
+///
+/// # Examples
+/// ```
+/// use noren::circuits::polynomial::Polynomial;
+/// use noren::schemes::clear::{ClearEvaluator, ClearVector};
+///
+/// let square_minus_one = Polynomial::power(vec![-1.0, 0.0, 1.0])?;
+/// let x = ClearVector::new(vec![0.5, -2.0], square_minus_one.depth())?;
+/// let y = square_minus_one.evaluate(&ClearEvaluator, &x)?;
+/// assert_eq!(y.values(), [-0.75, 3.0]);
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Polynomial {
+    basis: Basis,
+    coefficients: Vec<f64>,
+}
+
+/// How many ciphertext operations an evaluation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Products of two ciphertexts.
+    pub products: usize,
+    /// Relinearisations: products that are added up share one.
+    pub relinearizations: usize,
+}
+
+/// Points of the grid on which the size of a polynomial is measured, for each degree.
+const GRID_PER_DEGREE: usize = 4;
+
+impl Polynomial {
+    /// The polynomial with these coefficients, lowest first; zeros at the end are dropped.
+    ///
+    /// # Errors
+    /// No coefficient; one that is not finite.
+    pub fn new(basis: Basis, mut coefficients: Vec<f64>) -> Result<Self> {
+        if coefficients.is_empty() {
+            return Err(Error::Length { what: "coefficients of a polynomial", found: 0, needed: "at least 1".to_owned() });
+        }
+        if let Some((index, &value)) = coefficients.iter().enumerate().find(|(_, c)| !c.is_finite()) {
+            return Err(Error::NotFinite { index, value });
+        }
+        let degree = coefficients.iter().rposition(|&c| c != 0.0).unwrap_or(0);
+        coefficients.truncate(degree + 1);
+        Ok(Self { basis, coefficients })
+    }
+
+    /// `sum c_k x^k`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn power(coefficients: Vec<f64>) -> Result<Self> {
+        Self::new(Basis::Power, coefficients)
+    }
+
+    /// `sum c_k T_k(x)`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn chebyshev(coefficients: Vec<f64>) -> Result<Self> {
+        Self::new(Basis::Chebyshev, coefficients)
+    }
+
+    /// What the coefficients refer to.
+    #[must_use]
+    pub const fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    /// The coefficients, lowest first; the last is not zero unless it is the only one.
+    #[must_use]
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// The degree; that of the zero polynomial is 0.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        self.coefficients.len() - 1
+    }
+
+    /// The levels that [`evaluate`](Self::evaluate) uses: `ceil(log2(degree + 1))`, which no circuit can better.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        (self.degree() + 1).next_power_of_two().ilog2() as usize
+    }
+
+    /// The operations that [`evaluate`](Self::evaluate) does.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        Plan::new(self).cost()
+    }
+
+    /// The value at a number in clear, by the schemes of Horner and Clenshaw.
+    #[must_use]
+    pub fn at(&self, x: f64) -> f64 {
+        value_at(self.basis, &self.coefficients, x)
+    }
+
+    /// A bound on `|p(x)|` over `[-1, 1]`, at most 8.3 % above the true maximum.
+    ///
+    /// The largest value on the grid `cos(pi j / m)`, divided by `cos(pi d / (2 m))`, bounds a polynomial of degree
+    /// `d < m` (Ehlich and Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", 1964); here `m = 4 d`.
+    #[must_use]
+    pub fn max_abs(&self) -> f64 {
+        max_abs(self.basis, &self.coefficients)
+    }
+
+    /// The polynomial of every slot; [`depth`](Self::depth) levels, [`cost`](Self::cost) operations.
+    ///
+    /// The method is that of Paterson and Stockmeyer, as a recursion on the degree with the number of levels as its
+    /// budget. In the Chebyshev basis the slots must lie in `[-1, 1]`, or the error estimate of the result is void
+    /// (and the values explode). Even and odd polynomials never make the powers that they skip.
+    ///
+    /// Needs the relinearisation key, from degree 2.
+    ///
+    /// # Errors
+    /// Fewer levels left than the depth; a missing key.
+    pub fn evaluate<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let left = ev.level(x);
+        if left < self.depth() {
+            return Err(Error::LevelExhausted { needed: self.depth(), left });
+        }
+        Plan::new(self).run(ev, x)
+    }
+
+    /// The polynomial of `(2 x - a - b) / (b - a)` for slots in the interval `[a, b]`; one level more.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate); an interval that is empty or not finite.
+    pub fn evaluate_on<E: SlotEvaluator<Scalar = f64>>(
+        &self,
+        ev: &E,
+        x: &E::Ciphertext,
+        interval: [f64; 2],
+    ) -> Result<E::Ciphertext> {
+        let (factor, shift) = to_unit(interval)?;
+        let unit = ev.weighted_sum(&[(x, factor)], shift)?;
+        self.evaluate(ev, &ev.with_magnitude(unit, 1.0))
+    }
+}
+
+/// Factor and shift of the map that takes `[a, b]` to `[-1, 1]`: `x -> factor x + shift`.
+///
+/// # Errors
+/// An interval that is empty or not finite.
+pub fn to_unit([a, b]: [f64; 2]) -> Result<(f64, f64)> {
+    let (factor, shift) = (2.0 / (b - a), -(a + b) / (b - a));
+    if a < b && factor.is_finite() && factor > 0.0 && shift.is_finite() {
+        return Ok((factor, shift));
+    }
+    Err(Error::Parameters {
+        name: "interval",
+        found: format!("[{a}, {b}]"),
+        needed: "two finite numbers, the smaller first".to_owned(),
+    })
+}
+
+/// `sum c_k B_k(x)`.
+pub(super) fn value_at(basis: Basis, coefficients: &[f64], x: f64) -> f64 {
+    match basis {
+        Basis::Power => coefficients.iter().rev().fold(0.0, |value, c| value * x + c),
+        Basis::Chebyshev => {
+            let (first, rest) = coefficients.split_first().unwrap_or((&0.0, &[]));
+            let (b1, b2) = rest.iter().rev().fold((0.0, 0.0), |(b1, b2), c| (c + 2.0 * x * b1 - b2, b1));
+            first + x * b1 - b2
+        }
+    }
+}
+
+/// See [`Polynomial::max_abs`].
+pub(super) fn max_abs(basis: Basis, coefficients: &[f64]) -> f64 {
+    let degree = coefficients.len() - 1;
+    if degree == 0 {
+        return coefficients[0].abs();
+    }
+    let points = GRID_PER_DEGREE * degree;
+    let angle = std::f64::consts::PI / points as f64;
+    let largest = (0..=points)
+        .map(|j| value_at(basis, coefficients, libm::cos(angle * j as f64)).abs())
+        .fold(0.0, f64::max);
+    largest / libm::cos(angle * degree as f64 / 2.0)
+}

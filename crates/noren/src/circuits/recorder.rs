@@ -1,0 +1,250 @@
+//! A dry run: which levels and keys a circuit needs, and how much it does, before any key is made.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::schemes::slots::SlotEvaluator;
+
+/// An evaluator whose ciphertexts hold nothing but a level, and which writes down what is asked of it.
+///
+/// Circuits are generic over the evaluator, so the plan of a circuit is made by the circuit itself: what it records
+/// here is exactly what it asks of a scheme later.
+///
+/// # Examples
+/// ```
+/// use noren::circuits::recorder::Recorder;
+/// use noren::schemes::slots::SlotEvaluator;
+///
+/// let recorder = Recorder::new();
+/// let x = recorder.fresh(8);
+/// recorder.rotate(&recorder.square(&x)?, -2)?;
+/// let demands = recorder.demands();
+/// assert_eq!((demands.depth, demands.rotations[&-2]), (1, 1));
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Recorder {
+    demands: Mutex<Demands>,
+}
+
+/// What a circuit needs of a scheme.
+///
+/// Levels are counted from the inputs: a thing used "at depth 2" works on ciphertexts that have lost two levels, so
+/// that its key may be made for that level, which makes it smaller.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Demands {
+    /// Levels that the circuit uses up: a fresh ciphertext must have at least these.
+    pub depth: usize,
+    /// The rotations for which a key is needed, each with the smallest depth at which it is used.
+    pub rotations: BTreeMap<isize, usize>,
+    /// The smallest depth at which a product is relinearised; none if the circuit never multiplies ciphertexts.
+    pub relinearization: Option<usize>,
+    /// How often the circuit does what.
+    pub counts: Counts,
+}
+
+/// How many operations of each costly kind a circuit does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Products of two ciphertexts (squares included).
+    pub products: usize,
+    /// Relinearisations: one for each product, but one for a whole sum of products.
+    pub relinearizations: usize,
+    /// Products of a ciphertext and a plain vector: each needs one encoding as well.
+    pub plain_products: usize,
+    /// Rotations that decompose the ciphertext anew: each single one, and each group made from one ciphertext.
+    pub decompositions: usize,
+    /// Rotations in all: inner products with a key.
+    pub rotations: usize,
+}
+
+/// A ciphertext without content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blank {
+    slots: usize,
+    depth: usize,
+}
+
+/// The most levels that a recorded circuit may use.
+const LEVELS: usize = 1 << 20;
+
+impl Demands {
+    /// What two circuits need that run on the same inputs.
+    #[must_use]
+    pub fn merge(mut self, other: &Self) -> Self {
+        self.depth = self.depth.max(other.depth);
+        for (&steps, &depth) in &other.rotations {
+            let own = self.rotations.entry(steps).or_insert(depth);
+            *own = depth.min(*own);
+        }
+        self.relinearization = [self.relinearization, other.relinearization].into_iter().flatten().min();
+        self.counts.products += other.counts.products;
+        self.counts.relinearizations += other.counts.relinearizations;
+        self.counts.plain_products += other.counts.plain_products;
+        self.counts.decompositions += other.counts.decompositions;
+        self.counts.rotations += other.counts.rotations;
+        self
+    }
+}
+
+impl Recorder {
+    /// A recorder that has seen nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A fresh ciphertext of so many slots.
+    #[must_use]
+    pub const fn fresh(&self, slots: usize) -> Blank {
+        Blank { slots, depth: 0 }
+    }
+
+    /// What has been asked so far.
+    #[must_use]
+    pub fn demands(&self) -> Demands {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Demands> {
+        // A poisoned record is still a record: the panic that poisoned it is reported elsewhere.
+        self.demands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn deeper(&self, slots: usize, depth: usize) -> Blank {
+        let mut demands = self.lock();
+        demands.depth = demands.depth.max(depth);
+        Blank { slots, depth }
+    }
+
+    fn rotations(&self, a: &Blank, steps: &[isize]) {
+        let mut demands = self.lock();
+        let real = steps.iter().filter(|&&r| r != 0);
+        for &r in real.clone() {
+            let depth = demands.rotations.entry(r).or_insert(a.depth);
+            *depth = a.depth.min(*depth);
+        }
+        let count = real.count();
+        demands.counts.rotations += count;
+        demands.counts.decompositions += usize::from(count > 0);
+    }
+
+    fn products(&self, count: usize, depth: usize) {
+        let mut demands = self.lock();
+        demands.counts.products += count;
+        demands.counts.relinearizations += 1;
+        demands.relinearization = Some(demands.relinearization.map_or(depth, |d| d.min(depth)));
+    }
+}
+
+impl SlotEvaluator for Recorder {
+    type Scalar = f64;
+    type Ciphertext = Blank;
+    type Plaintext = ();
+
+    fn slots(&self, x: &Blank) -> usize {
+        x.slots
+    }
+
+    fn level(&self, x: &Blank) -> usize {
+        LEVELS - x.depth
+    }
+
+    fn encode_for(&self, values: &[f64], operand: &Blank) -> Result<()> {
+        if values.len() > operand.slots {
+            return Err(Error::Length { what: "values", found: values.len(), needed: format!("at most {}", operand.slots) });
+        }
+        match values.iter().enumerate().find(|(_, x)| !x.is_finite()) {
+            Some((index, &value)) => Err(Error::NotFinite { index, value }),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {
+        Ok(Blank { slots: a.slots, depth: a.depth.max(b.depth) })
+    }
+
+    fn sub(&self, a: &Blank, b: &Blank) -> Result<Blank> {
+        self.add(a, b)
+    }
+
+    fn neg(&self, a: &Blank) -> Result<Blank> {
+        Ok(a.clone())
+    }
+
+    fn add_scalar(&self, a: &Blank, _c: f64) -> Result<Blank> {
+        Ok(a.clone())
+    }
+
+    fn add_plain(&self, a: &Blank, _p: &()) -> Result<Blank> {
+        Ok(a.clone())
+    }
+
+    fn mul(&self, a: &Blank, b: &Blank) -> Result<Blank> {
+        self.dot(&[(a, b)])
+    }
+
+    fn square(&self, a: &Blank) -> Result<Blank> {
+        self.dot(&[(a, a)])
+    }
+
+    fn mul_plain(&self, a: &Blank, p: &()) -> Result<Blank> {
+        self.dot_plain(&[(a, p)])
+    }
+
+    fn mul_scalar(&self, a: &Blank, _c: f64) -> Result<Blank> {
+        Ok(self.deeper(a.slots, a.depth + 1))
+    }
+
+    fn weighted_sum(&self, terms: &[(&Blank, f64)], _constant: f64) -> Result<Blank> {
+        let (slots, depth) = deepest(terms.iter().map(|(x, _)| *x))?;
+        Ok(self.deeper(slots, depth + 1))
+    }
+
+    fn dot(&self, pairs: &[(&Blank, &Blank)]) -> Result<Blank> {
+        let (slots, depth) = deepest(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
+        self.products(pairs.len(), depth);
+        Ok(self.deeper(slots, depth + 1))
+    }
+
+    fn dot_plain(&self, pairs: &[(&Blank, &())]) -> Result<Blank> {
+        let (slots, depth) = deepest(pairs.iter().map(|(a, _)| *a))?;
+        self.lock().counts.plain_products += pairs.len();
+        Ok(self.deeper(slots, depth + 1))
+    }
+
+    fn rotate(&self, a: &Blank, steps: isize) -> Result<Blank> {
+        self.rotations(a, &[steps]);
+        Ok(a.clone())
+    }
+
+    fn rotate_many(&self, a: &Blank, steps: &[isize]) -> Result<Vec<Blank>> {
+        self.rotations(a, steps);
+        Ok(vec![a.clone(); steps.len()])
+    }
+
+    fn sum_rotations(&self, a: &Blank, steps: &[isize]) -> Result<Blank> {
+        self.rotations(a, steps);
+        Ok(a.clone())
+    }
+
+    fn with_magnitude(&self, a: Blank, _bound: f64) -> Blank {
+        a
+    }
+
+    fn at_level(&self, a: &Blank, level: usize) -> Result<Blank> {
+        match LEVELS.checked_sub(level) {
+            Some(depth) if depth >= a.depth => Ok(self.deeper(a.slots, depth)),
+            _ => Err(Error::LevelExhausted { needed: level, left: LEVELS - a.depth }),
+        }
+    }
+}
+
+fn deepest<'a>(operands: impl Iterator<Item = &'a Blank>) -> Result<(usize, usize)> {
+    operands
+        .map(|x| (x.slots, x.depth))
+        .reduce(|a, b| (a.0, a.1.max(b.1)))
+        .ok_or_else(|| Error::Length { what: "terms of a sum", found: 0, needed: "at least 1".to_owned() })
+}

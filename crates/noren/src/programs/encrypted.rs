@@ -1,0 +1,86 @@
+//! Tables encrypted with CKKS: keys for programs, encryption, decryption.
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result};
+use rayon::prelude::*;
+
+use crate::circuits::recorder::Demands;
+use crate::programs::layout::TableLayout;
+use crate::programs::table::{EncryptedTable, Layout, Matrix};
+use crate::schemes::ckks::encoder::Encoder;
+use crate::schemes::ckks::encryption::{Ciphertext, Decryptor, Encryptor};
+use crate::schemes::ckks::keys::KeyRequest;
+
+impl Demands {
+    /// The keys for tables that are encrypted at this level: each for the highest level at which it is used.
+    ///
+    /// # Errors
+    /// A level below the depth.
+    pub fn key_request(&self, level: usize) -> Result<KeyRequest> {
+        if level < self.depth {
+            return Err(Error::LevelExhausted { needed: self.depth, left: level });
+        }
+        Ok(KeyRequest {
+            relinearization: self.relinearization.is_some(),
+            rotations_at: self.rotations.iter().map(|(&steps, &depth)| (steps, level - depth)).collect(),
+            level: self.relinearization.map(|depth| level - depth),
+            ..KeyRequest::default()
+        })
+    }
+}
+
+impl EncryptedTable<Ciphertext> {
+    /// Encrypts a table given row after row, at a level that is at least the depth of the programs to run on it.
+    ///
+    /// The ciphertexts say of their contents that they are at most 1, as the layout does, and nothing else.
+    ///
+    /// # Errors
+    /// As [`TableLayout::pack`]; a level or slots that the parameters do not have; what the encryptor refuses.
+    pub fn encrypt(
+        encoder: &Encoder,
+        encryptor: &Encryptor<'_>,
+        layout: TableLayout,
+        entries: &[f64],
+        level: usize,
+    ) -> Result<Self> {
+        // One after another, so that equal seeds give equal bytes.
+        let ciphertexts = layout
+            .pack(entries)?
+            .iter()
+            .map(|slots| encryptor.encrypt_within(&encoder.encode(slots, layout.slots(), level)?, 1.0))
+            .collect::<Result<_>>()?;
+        Self::new(Layout::Table(layout), ciphertexts)
+    }
+
+    /// Decrypts a table, with the error bounds of its numbers.
+    ///
+    /// The numbers hold traces of the secret key in their last digits: they are for the owner of the key alone. To hand
+    /// results on, see [`decrypt_for_release`](Self::decrypt_for_release).
+    ///
+    /// # Errors
+    /// Ciphertexts of other parameters, or of other slots than the layout says.
+    pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Matrix> {
+        let slots = self.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<Result<Vec<_>>>()?;
+        let bounds: Vec<f64> = self.ciphertexts().iter().map(Ciphertext::error_bound).collect();
+        self.layout().read(&slots, &bounds)
+    }
+
+    /// Decrypts a table to numbers that may be handed on: encoded entries are rounded to multiples of `2^-bits`, as
+    /// [`Decryptor::decrypt_for_release`] describes.
+    ///
+    /// The seed must be fresh: it is used for nothing else.
+    ///
+    /// # Errors
+    /// As [`decrypt`](Self::decrypt), and more bits than the error bounds allow.
+    pub fn decrypt_for_release(&self, decryptor: &Decryptor<'_>, bits: i32, seed: &Seed) -> Result<Matrix> {
+        let slots = self
+            .ciphertexts()
+            .par_iter()
+            .enumerate()
+            .map(|(index, c)| decryptor.decrypt_for_release(c, bits, &seed.derive(&format!("table/{index}"))))
+            .collect::<Result<Vec<_>>>()?;
+        let spacing = libm::ldexp(1.0, -bits);
+        let bounds: Vec<f64> = self.ciphertexts().iter().map(|c| c.error_bound() + spacing).collect();
+        self.layout().read(&slots, &bounds)
+    }
+}

@@ -1,0 +1,102 @@
+//! The same polynomial of every entry of a table.
+
+use noren_rlwe::error::Result;
+use rayon::prelude::*;
+
+use crate::circuits::approx::interpolate;
+use crate::circuits::polynomial::{Polynomial, to_unit};
+use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
+use crate::programs::model::{BasisName, PolynomialModel};
+use crate::programs::program::TableEvaluator;
+use crate::programs::table::{EncryptedTable, Layout};
+
+/// `p(x)` of every entry; the levels of the polynomial, and one more unless the columns already span the interval.
+pub(super) fn polynomial<E: TableEvaluator>(
+    ev: &E,
+    table: &EncryptedTable<E::Ciphertext>,
+    model: &PolynomialModel,
+) -> Result<EncryptedTable<E::Ciphertext>> {
+    let layout = table.columns()?;
+    let task = Task::new(layout, model)?;
+    let values = table
+        .ciphertexts()
+        .par_iter()
+        .enumerate()
+        .map(|(index, x)| {
+            let unit = task.to_unit(ev, layout, index, x)?;
+            Ok(ev.with_magnitude(task.polynomial.evaluate(ev, &unit)?, 1.0))
+        })
+        .collect::<Result<_>>()?;
+    let mut result = layout
+        .clone()
+        .without_guarantee()
+        .with_exponents(vec![task.exponent; layout.columns()])?
+        .with_zero_padding(false);
+    if model.interval.is_some() {
+        let largest = libm::ldexp(task.polynomial.max_abs(), task.exponent);
+        result = result.with_guarantee(Guarantee {
+            function: format!("a polynomial of degree {}", task.polynomial.degree()),
+            interval: task.interval,
+            error: 0.0,
+            range: [-largest, largest],
+        });
+    }
+    EncryptedTable::new(Layout::Table(result), values)
+}
+
+/// `2^exponent polynomial(factor_c x + shift)`, for encoded entries `x` of column `c`.
+struct Task {
+    polynomial: Polynomial,
+    exponent: i32,
+    interval: [f64; 2],
+    factors: Vec<f64>,
+    shift: f64,
+}
+
+impl Task {
+    fn new(layout: &TableLayout, model: &PolynomialModel) -> Result<Self> {
+        let largest = layout.exponents().iter().max().map_or(1.0, |&e| libm::ldexp(1.0, e));
+        let interval = model.interval.unwrap_or(match model.basis {
+            BasisName::Power => [-largest, largest],
+            BasisName::Chebyshev => [-1.0, 1.0],
+        });
+        let (factor, shift) = to_unit(interval)?;
+        let given = Polynomial::new(model.basis.into(), model.coefficients.clone())?;
+        let polynomial = match model.basis {
+            BasisName::Chebyshev => given,
+            // The same polynomial in the basis that is stable on the interval: it is its own interpolant.
+            BasisName::Power => Polynomial::chebyshev(interpolate(&|x| given.at(x), interval, given.degree() + 1)?)?,
+        };
+        // Divided by a power of two, results are at most 1.
+        let exponent = exponent_above(polynomial.max_abs());
+        let scaled = polynomial.coefficients().iter().map(|&c| libm::ldexp(c, -exponent)).collect();
+        let factors = layout.exponents().iter().map(|&e| libm::ldexp(factor, e)).collect();
+        Ok(Self { polynomial: Polynomial::chebyshev(scaled)?, exponent, interval, factors, shift })
+    }
+
+    /// Brings the entries of a ciphertext to `[-1, 1]`: for nothing if they are there already.
+    ///
+    /// The padding must not leave `[-1, 1]` either: a polynomial far outside would overflow the modulus, which spoils
+    /// all slots. So it is made zero where it is not known to stay inside.
+    fn to_unit<E: TableEvaluator>(
+        &self,
+        ev: &E,
+        layout: &TableLayout,
+        index: usize,
+        x: &E::Ciphertext,
+    ) -> Result<E::Ciphertext> {
+        let first = self.factors[0];
+        let alike = self.factors.iter().all(|&factor| factor == first);
+        let unit = if alike && layout.zero_padding() && self.shift.abs() <= 1.0 {
+            if first == 1.0 && self.shift == 0.0 { x.clone() } else { ev.weighted_sum(&[(x, first)], self.shift)? }
+        } else {
+            let (block, group) = (index / layout.groups(), index % layout.groups());
+            let column = |slot_block: usize| block * layout.columns_per_ciphertext() + slot_block;
+            let factor = |slot_block: usize| self.factors.get(column(slot_block)).copied();
+            let shift = |slot_block: usize| factor(slot_block).map(|_| self.shift);
+            let scaled = ev.mul_plain(x, &ev.encode_for(&layout.constant_blocks(group, factor), x)?)?;
+            ev.add_plain(&scaled, &ev.encode_for(&layout.constant_blocks(group, shift), &scaled)?)?
+        };
+        Ok(ev.with_magnitude(unit, 1.0))
+    }
+}

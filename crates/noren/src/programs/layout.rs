@@ -1,0 +1,349 @@
+//! Where the entries of a table lie in the slots of its ciphertexts.
+
+use noren_rlwe::error::{Error, Result};
+
+/// The arrangement of a table of `rows` times `columns` numbers in ciphertexts of `slots` slots.
+///
+/// A column takes a *block* of `height` consecutive slots, a power of two; a ciphertext holds `slots / height` columns
+/// side by side. A table with more rows than `height` has several *row groups*, each with ciphertexts of its own. The
+/// entry in row `r`, column `c` lies in ciphertext `(c / per) * groups + r / height`, slot
+/// `(c % per) * height + r % height`, with `per = slots / height` columns per ciphertext. What is not an entry is
+/// padding.
+///
+/// Encoded numbers are at most 1 in absolute value: column `c` is divided by `2^exponents[c]` first. **The exponents,
+/// the names and the shape are public**: choose exponents from what is known of a quantity, not from the data, where
+/// its largest value is a secret.
+///
+/// # Examples
+/// ```
+/// use noren::programs::layout::TableLayout;
+///
+/// let layout = TableLayout::new(285, 30, 8192)?;
+/// assert_eq!((layout.height(), layout.columns_per_ciphertext(), layout.ciphertexts()), (512, 16, 2));
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableLayout {
+    rows: usize,
+    columns: usize,
+    slots: usize,
+    height: usize,
+    exponents: Vec<i32>,
+    row_names: Vec<String>,
+    column_names: Vec<String>,
+    zero_padding: bool,
+    guarantee: Option<Guarantee>,
+}
+
+/// What a program says about the numbers in a table that only approximate a function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guarantee {
+    /// The function, in words.
+    pub function: String,
+    /// Where its argument must lie. One argument far outside makes all results of its ciphertext worthless.
+    pub interval: [f64; 2],
+    /// The largest distance from the function inside, on top of the error of the ciphertexts.
+    pub error: f64,
+    /// Where results lie: one that is further outside than its error bound had its argument outside the interval.
+    pub range: [f64; 2],
+}
+
+/// The largest absolute exponent, and so the range of numbers: `2^-500` to `2^500`. Two exponents add without overflow.
+const LARGEST_EXPONENT: i32 = 500;
+
+/// The most rows, columns or slots.
+const LARGEST_COUNT: usize = 1 << 32;
+
+impl TableLayout {
+    /// The layout of a table in ciphertexts of at most `max_slots` slots, with exponents 0 and no names.
+    ///
+    /// A small table gets fewer slots, so that sums are shorter.
+    ///
+    /// # Errors
+    /// No row or no column; a number of slots that is not a power of two.
+    pub fn new(rows: usize, columns: usize, max_slots: usize) -> Result<Self> {
+        check_count("rows", rows)?;
+        check_count("columns", columns)?;
+        check_power_of_two("slots", max_slots)?;
+        let height = rows.next_power_of_two().min(max_slots);
+        let slots = height.saturating_mul(columns.next_power_of_two()).min(max_slots);
+        Self::with_geometry(rows, columns, slots, height)
+    }
+
+    /// The layout with these numbers of slots and rows per block, exponents 0 and no names.
+    ///
+    /// # Errors
+    /// No row or no column; numbers that are not powers of two; a height above the slots.
+    pub fn with_geometry(rows: usize, columns: usize, slots: usize, height: usize) -> Result<Self> {
+        check_count("rows", rows)?;
+        check_count("columns", columns)?;
+        check_power_of_two("slots", slots)?;
+        check_power_of_two("height", height)?;
+        if height > slots {
+            return Err(refuse("height", height, format!("at most {slots}, the number of slots")));
+        }
+        Ok(Self {
+            rows,
+            columns,
+            slots,
+            height,
+            exponents: vec![0; columns],
+            row_names: Vec::new(),
+            column_names: Vec::new(),
+            zero_padding: true,
+            guarantee: None,
+        })
+    }
+
+    /// The same layout for columns divided by these powers of two.
+    ///
+    /// # Errors
+    /// A number of exponents that is not that of the columns; one beyond 500 in absolute value.
+    pub fn with_exponents(self, exponents: Vec<i32>) -> Result<Self> {
+        check_length("exponents", exponents.len(), self.columns)?;
+        match exponents.iter().find(|e| e.unsigned_abs() > LARGEST_EXPONENT.unsigned_abs()) {
+            Some(e) => Err(refuse("exponent", e, format!("between -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"))),
+            None => Ok(Self { exponents, ..self }),
+        }
+    }
+
+    /// The same layout with the smallest exponents that suit these numbers, row after row.
+    ///
+    /// # Errors
+    /// A number of entries that is not `rows * columns`; one that is not finite.
+    pub fn with_exponents_of(self, entries: &[f64]) -> Result<Self> {
+        self.check_entries(entries)?;
+        let exponents = (0..self.columns)
+            .map(|c| exponent_above(entries.iter().skip(c).step_by(self.columns).fold(0.0, |m, x| m.max(x.abs()))))
+            .collect();
+        self.with_exponents(exponents)
+    }
+
+    /// The same layout with names of the columns, or none.
+    ///
+    /// # Errors
+    /// A number of names that is neither 0 nor that of the columns.
+    pub fn with_column_names(self, column_names: Vec<String>) -> Result<Self> {
+        if !column_names.is_empty() {
+            check_length("names of columns", column_names.len(), self.columns)?;
+        }
+        Ok(Self { column_names, ..self })
+    }
+
+    /// The same layout with names of the rows, or none. They travel with the table, in clear.
+    ///
+    /// # Errors
+    /// A number of names that is neither 0 nor that of the rows.
+    pub fn with_row_names(self, row_names: Vec<String>) -> Result<Self> {
+        if !row_names.is_empty() {
+            check_length("names of rows", row_names.len(), self.rows)?;
+        }
+        Ok(Self { row_names, ..self })
+    }
+
+    /// The same layout for numbers that come with a guarantee.
+    #[must_use]
+    pub fn with_guarantee(self, guarantee: Guarantee) -> Self {
+        Self { guarantee: Some(guarantee), ..self }
+    }
+
+    /// The same layout, with a statement on whether all padding in the blocks of columns is zero.
+    #[must_use]
+    pub fn with_zero_padding(self, zero_padding: bool) -> Self {
+        Self { zero_padding, ..self }
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub const fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of slots of each ciphertext, a power of two.
+    #[must_use]
+    pub const fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Number of slots that a column takes in a ciphertext, a power of two.
+    #[must_use]
+    pub const fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Base-two logarithms of the numbers that the columns are divided by.
+    #[must_use]
+    pub fn exponents(&self) -> &[i32] {
+        &self.exponents
+    }
+
+    /// Names of the columns, or nothing.
+    #[must_use]
+    pub fn column_names(&self) -> &[String] {
+        &self.column_names
+    }
+
+    /// Names of the rows, or nothing.
+    #[must_use]
+    pub fn row_names(&self) -> &[String] {
+        &self.row_names
+    }
+
+    /// Whether all padding in the blocks of columns is zero, so that sums need not avoid it.
+    #[must_use]
+    pub const fn zero_padding(&self) -> bool {
+        self.zero_padding
+    }
+
+    /// What is known about the numbers if they only approximate a function.
+    #[must_use]
+    pub const fn guarantee(&self) -> Option<&Guarantee> {
+        self.guarantee.as_ref()
+    }
+
+    /// How many columns lie side by side in a ciphertext.
+    #[must_use]
+    pub const fn columns_per_ciphertext(&self) -> usize {
+        self.slots / self.height
+    }
+
+    /// How many ciphertexts the columns take, for one row group.
+    #[must_use]
+    pub const fn blocks(&self) -> usize {
+        self.columns.div_ceil(self.columns_per_ciphertext())
+    }
+
+    /// How many row groups there are.
+    #[must_use]
+    pub const fn groups(&self) -> usize {
+        self.rows.div_ceil(self.height)
+    }
+
+    /// How many rows a row group has: `height`, but for the last.
+    #[must_use]
+    pub fn rows_of_group(&self, group: usize) -> usize {
+        self.height.min(self.rows - group * self.height)
+    }
+
+    /// How many ciphertexts the table takes.
+    #[must_use]
+    pub const fn ciphertexts(&self) -> usize {
+        self.blocks() * self.groups()
+    }
+
+    /// Ciphertext and slot of an entry.
+    #[must_use]
+    pub const fn place(&self, row: usize, column: usize) -> (usize, usize) {
+        let per = self.columns_per_ciphertext();
+        let ciphertext = column / per * self.groups() + row / self.height;
+        (ciphertext, column % per * self.height + row % self.height)
+    }
+
+    /// The slots of all ciphertexts: entries given row after row, divided by the powers of two, zeros between.
+    ///
+    /// # Errors
+    /// A number of entries that is not `rows * columns`; one that is not finite; one that its exponent does not make
+    /// at most 1.
+    pub fn pack(&self, entries: &[f64]) -> Result<Vec<Vec<f64>>> {
+        self.check_entries(entries)?;
+        let mut packed = vec![vec![0.0; self.slots]; self.ciphertexts()];
+        for (index, &entry) in entries.iter().enumerate() {
+            let (row, column) = (index / self.columns, index % self.columns);
+            let value = libm::ldexp(entry, -self.exponents[column]);
+            if value.abs() > 1.0 {
+                return Err(Error::Parameters {
+                    name: "exponent",
+                    found: format!("{} for column {column}", self.exponents[column]),
+                    needed: format!("at least {}, because row {row} holds {entry}", exponent_above(entry.abs())),
+                });
+            }
+            let (ciphertext, slot) = self.place(row, column);
+            packed[ciphertext][slot] = value;
+        }
+        Ok(packed)
+    }
+
+    /// A plain vector for one block of columns: `value(column)` in the first row of each column, zeros elsewhere.
+    pub(super) fn first_rows(&self, block: usize, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let per = self.columns_per_ciphertext();
+        let mut slots = vec![0.0; self.slots];
+        for column in block * per..self.columns.min((block + 1) * per) {
+            slots[column % per * self.height] = value(column);
+        }
+        slots
+    }
+
+    /// A plain vector for one row group: `value(block of slots)` in the rows of each block, zeros in the padding below.
+    pub(super) fn constant_blocks(&self, group: usize, value: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
+        let mut slots = vec![0.0; self.slots];
+        for (block, rows) in slots.chunks_mut(self.height).enumerate() {
+            rows[..self.rows_of_group(group)].fill(value(block).unwrap_or(0.0));
+        }
+        slots
+    }
+
+    /// The position of a column with this name.
+    pub(super) fn column_named(&self, name: &str) -> Option<usize> {
+        self.column_names.iter().position(|n| n == name)
+    }
+
+    /// The layout of one row under the columns of this table, each number in the first row of its column.
+    pub(super) fn summary(&self, name: &str) -> Self {
+        Self { rows: 1, row_names: vec![name.to_owned()], zero_padding: true, ..self.clone() }
+    }
+
+    /// The same layout for numbers about which nothing is known.
+    pub(super) fn without_guarantee(self) -> Self {
+        Self { guarantee: None, ..self }
+    }
+
+    fn check_entries(&self, entries: &[f64]) -> Result<()> {
+        check_length("entries of the table", entries.len(), self.rows * self.columns)?;
+        match entries.iter().enumerate().find(|(_, x)| !x.is_finite()) {
+            Some((index, &value)) => Err(Error::NotFinite { index, value }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The smallest `e` with `x <= 2^e`, for `x >= 0`; 0 for `x = 0`.
+pub(super) fn exponent_above(x: f64) -> i32 {
+    if x == 0.0 {
+        return 0;
+    }
+    let (mantissa, exponent) = libm::frexp(x); // mantissa in [1/2, 1)
+    if mantissa <= 0.5 { exponent - 1 } else { exponent }
+}
+
+/// A parameter error.
+pub(super) fn refuse(name: &'static str, found: impl ToString, needed: impl Into<String>) -> Error {
+    Error::Parameters { name, found: found.to_string(), needed: needed.into() }
+}
+
+/// Checks a number of things.
+pub(super) fn check_length(what: &'static str, found: usize, needed: usize) -> Result<()> {
+    if found == needed {
+        return Ok(());
+    }
+    Err(Error::Length { what, found, needed: needed.to_string() })
+}
+
+fn check_count(name: &'static str, found: usize) -> Result<()> {
+    if (1..=LARGEST_COUNT).contains(&found) {
+        return Ok(());
+    }
+    Err(refuse(name, found, "at least 1, and at most 2^32"))
+}
+
+fn check_power_of_two(name: &'static str, found: usize) -> Result<()> {
+    if found.is_power_of_two() && found <= LARGEST_COUNT {
+        return Ok(());
+    }
+    Err(refuse(name, found, "a power of two"))
+}

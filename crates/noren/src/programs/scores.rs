@@ -1,0 +1,133 @@
+//! One number for each row from all its columns: linear and logistic models.
+
+use noren_rlwe::error::Result;
+use rayon::prelude::*;
+
+use crate::circuits::trace;
+use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
+use crate::programs::model::{Affine, LinearModel, LogisticModel};
+use crate::programs::program::TableEvaluator;
+use crate::programs::table::{EncryptedTable, Layout};
+
+/// `y_k = bias_k + sum_c weights_kc x_c` for each row; one level.
+pub(super) fn linear<E: TableEvaluator>(
+    ev: &E,
+    table: &EncryptedTable<E::Ciphertext>,
+    model: &LinearModel,
+) -> Result<EncryptedTable<E::Ciphertext>> {
+    let layout = table.columns()?;
+    let mut affine = model.resolve(layout, "score")?;
+    // The largest score that entries of at most 2^exponent can have; divided by it, scores are at most 1.
+    let exponents: Vec<i32> = affine.largest(layout).into_iter().map(exponent_above).collect();
+    affine.scale_by(|k| libm::ldexp(1.0, -exponents[k]));
+    let scores = weighted_columns(ev, layout, table.ciphertexts(), &affine)?;
+    let layout = score_layout(layout, affine.names, true)?.with_exponents(exponents)?;
+    EncryptedTable::new(Layout::Table(layout), scores)
+}
+
+/// `1 / (1 + e^-y)` of the scores of a linear model; one level and those of the polynomial.
+pub(super) fn logistic<E: TableEvaluator>(
+    ev: &E,
+    table: &EncryptedTable<E::Ciphertext>,
+    model: &LogisticModel,
+) -> Result<EncryptedTable<E::Ciphertext>> {
+    let layout = table.columns()?;
+    let approximation = model.approximation()?;
+    let mut affine = model.linear().resolve(layout, "probability")?;
+    affine.scale_by(|_| 1.0 / model.interval);
+    let probabilities = weighted_columns(ev, layout, table.ciphertexts(), &affine)?
+        .into_par_iter()
+        .map(|score| {
+            // The model says that no score exceeds its interval.
+            let value = approximation.polynomial().evaluate(ev, &ev.with_magnitude(score, 1.0))?;
+            Ok(ev.with_magnitude(value, 1.0 + approximation.error()))
+        })
+        .collect::<Result<_>>()?;
+    let layout = score_layout(layout, affine.names, false)?.with_guarantee(Guarantee {
+        function: "1 / (1 + exp(-score))".to_owned(),
+        interval: approximation.interval(),
+        error: approximation.error(),
+        range: [0.0, 1.0],
+    });
+    EncryptedTable::new(Layout::Table(layout), probabilities)
+}
+
+impl Affine {
+    /// For each output the largest absolute value that the table allows.
+    fn largest(&self, layout: &TableLayout) -> Vec<f64> {
+        let of_row = |weights: &[f64]| -> f64 {
+            weights.iter().zip(layout.exponents()).map(|(w, &e)| libm::ldexp(w.abs(), e)).sum()
+        };
+        self.weights.iter().zip(&self.bias).map(|(weights, bias)| of_row(weights) + bias.abs()).collect()
+    }
+
+    /// Multiplies each output by a factor.
+    fn scale_by(&mut self, factor: impl Fn(usize) -> f64) {
+        for (k, (weights, bias)) in self.weights.iter_mut().zip(&mut self.bias).enumerate() {
+            weights.iter_mut().for_each(|w| *w *= factor(k));
+            *bias *= factor(k);
+        }
+    }
+}
+
+/// How many outputs are computed side by side: a power of two, of which each ciphertext holds one or more copies.
+fn outputs_per_ciphertext(layout: &TableLayout, outputs: usize) -> usize {
+    outputs.next_power_of_two().min(layout.columns_per_ciphertext())
+}
+
+/// The weighted sums, arranged as a table with a column for each output; one level.
+///
+/// With `k` outputs side by side, the columns are rotated by `0 ... k - 1` blocks and multiplied so that block `j`
+/// collects, for output `j mod k`, every column that lies `d` modulo `k` away; a sum over the blocks `k` apart
+/// completes it ("Gazelle", Juvekar, Vaikuntanathan, Chandrakasan, 2018, for `k` outputs; for one output, products and
+/// a sum over all blocks). All blocks hold complete sums then, so that no partial sum leaves.
+fn weighted_columns<E: TableEvaluator>(
+    ev: &E,
+    layout: &TableLayout,
+    ciphertexts: &[E::Ciphertext],
+    affine: &Affine,
+) -> Result<Vec<E::Ciphertext>> {
+    let per = layout.columns_per_ciphertext();
+    let side = outputs_per_ciphertext(layout, affine.weights.len());
+    let rotations: Vec<isize> = (0..side).map(|d| (d * layout.height()).cast_signed()).collect();
+    let by_group: Vec<Vec<E::Ciphertext>> = (0..layout.groups())
+        .into_par_iter()
+        .map(|group| {
+            let rotated = ciphertexts
+                .chunks(layout.groups())
+                .map(|groups| ev.rotate_many(&groups[group], &rotations))
+                .collect::<Result<Vec<_>>>()?;
+            (0..affine.weights.len().div_ceil(per))
+                .map(|chunk| {
+                    let mut pairs = Vec::new();
+                    for (block, rotated) in rotated.iter().enumerate() {
+                        for (d, x) in rotated.iter().enumerate() {
+                            let weight = |slot_block: usize| {
+                                let column = block * per + (slot_block + d) % per;
+                                let weights = affine.weights.get(chunk * per + slot_block % side)?;
+                                weights.get(column).map(|w| libm::ldexp(*w, layout.exponents()[column]))
+                            };
+                            pairs.push((x, ev.encode_for(&layout.constant_blocks(group, weight), x)?));
+                        }
+                    }
+                    let pairs: Vec<_> = pairs.iter().map(|(x, plain)| (*x, plain)).collect();
+                    let partial = ev.dot_plain(&pairs)?;
+                    let sums = trace::sum(ev, &partial, per / side, (side * layout.height()).cast_signed())?;
+                    let bias = |slot_block: usize| affine.bias.get(chunk * per + slot_block % side).copied();
+                    ev.add_plain(&sums, &ev.encode_for(&layout.constant_blocks(group, bias), &sums)?)
+                })
+                .collect()
+        })
+        .collect::<Result<_>>()?;
+    // From group by group to the order of the layout: chunk by chunk.
+    let chunks = by_group[0].len();
+    Ok((0..chunks).flat_map(|chunk| by_group.iter().map(move |group| group[chunk].clone())).collect())
+}
+
+/// The layout of outputs: the rows of the table, a column for each output.
+fn score_layout(layout: &TableLayout, names: Vec<String>, zero_padding: bool) -> Result<TableLayout> {
+    TableLayout::with_geometry(layout.rows(), names.len(), layout.slots(), layout.height())?
+        .with_row_names(layout.row_names().to_vec())?
+        .with_column_names(names)
+        .map(|layout| layout.with_zero_padding(zero_padding))
+}

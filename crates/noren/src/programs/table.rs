@@ -1,0 +1,185 @@
+//! Tables as ciphertexts, and as plain numbers after decryption.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::programs::layout::{TableLayout, check_length};
+use crate::programs::pairs::PairLayout;
+
+/// An encrypted table: ciphertexts, and where its entries lie in them.
+///
+/// Generic over the ciphertexts, so that a program runs on encrypted numbers, on numbers in clear, and on nothing but
+/// levels, alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncryptedTable<C> {
+    layout: Layout,
+    ciphertexts: Vec<C>,
+}
+
+/// Where the entries of a table lie.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Layout {
+    /// Columns side by side.
+    Table(TableLayout),
+    /// One number for each of some pairs of columns.
+    Pairs(PairLayout),
+}
+
+/// A table of numbers with names, as a client reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    /// Names of the rows; the positions where there were no names.
+    pub row_names: Vec<String>,
+    /// Names of the columns; the positions where there were no names.
+    pub column_names: Vec<String>,
+    /// The numbers, row after row.
+    pub values: Vec<f64>,
+    /// For each number, how far it may be from the true one.
+    pub errors: Vec<f64>,
+    /// Row and column of numbers that cannot be results of arguments in the interval of the program: see
+    /// [`Guarantee::range`](crate::programs::layout::Guarantee::range).
+    pub out_of_range: Vec<(usize, usize)>,
+}
+
+impl<C> EncryptedTable<C> {
+    /// A table of these ciphertexts.
+    ///
+    /// # Errors
+    /// A number of ciphertexts that is not that of the layout.
+    pub fn new(layout: Layout, ciphertexts: Vec<C>) -> Result<Self> {
+        check_length("ciphertexts of the table", ciphertexts.len(), layout.ciphertexts())?;
+        Ok(Self { layout, ciphertexts })
+    }
+
+    /// Where the entries lie.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The ciphertexts.
+    #[must_use]
+    pub fn ciphertexts(&self) -> &[C] {
+        &self.ciphertexts
+    }
+
+    /// Layout and ciphertexts.
+    #[must_use]
+    pub fn into_parts(self) -> (Layout, Vec<C>) {
+        (self.layout, self.ciphertexts)
+    }
+
+    /// The layout, if the table has columns side by side, as programs need it.
+    ///
+    /// # Errors
+    /// Results for pairs of columns.
+    pub fn columns(&self) -> Result<&TableLayout> {
+        match &self.layout {
+            Layout::Table(layout) => Ok(layout),
+            Layout::Pairs(_) => Err(Error::WrongKind {
+                found: "a table of results for pairs of columns".to_owned(),
+                needed: "a table with columns side by side".to_owned(),
+            }),
+        }
+    }
+}
+
+impl Layout {
+    /// How many ciphertexts the table takes.
+    #[must_use]
+    pub fn ciphertexts(&self) -> usize {
+        match self {
+            Self::Table(layout) => layout.ciphertexts(),
+            Self::Pairs(layout) => layout.ciphertexts(),
+        }
+    }
+
+    /// Number of slots of each ciphertext.
+    #[must_use]
+    pub const fn slots(&self) -> usize {
+        match self {
+            Self::Table(layout) => layout.slots(),
+            Self::Pairs(layout) => layout.table().slots(),
+        }
+    }
+
+    /// The table in the slots of decrypted ciphertexts; `bounds` says for each how far its slots may be off.
+    ///
+    /// # Errors
+    /// A number of vectors, of bounds or of slots that is not that of the layout.
+    pub fn read(&self, slots: &[Vec<f64>], bounds: &[f64]) -> Result<Matrix> {
+        check_length("decrypted ciphertexts", slots.len(), self.ciphertexts())?;
+        check_length("error bounds of ciphertexts", bounds.len(), self.ciphertexts())?;
+        slots.iter().try_for_each(|vector| check_length("decrypted slots", vector.len(), self.slots()))?;
+        let entry = |(ciphertext, slot): (usize, usize), exponent: i32| {
+            (libm::ldexp(slots[ciphertext][slot], exponent), libm::ldexp(bounds[ciphertext], exponent))
+        };
+        Ok(match self {
+            Self::Table(layout) => read_table(layout, entry),
+            Self::Pairs(layout) => read_pairs(layout, entry),
+        })
+    }
+}
+
+impl Matrix {
+    /// The number in a row and column.
+    ///
+    /// # Panics
+    /// There is no such row or column.
+    #[must_use]
+    pub fn at(&self, row: usize, column: usize) -> f64 {
+        assert!(column < self.column_names.len(), "column {column} of {}", self.column_names.len());
+        self.values[row * self.column_names.len() + column]
+    }
+
+    /// The largest error bound of all numbers.
+    #[must_use]
+    pub fn error_bound(&self) -> f64 {
+        self.errors.iter().fold(0.0, |m, e| m.max(*e))
+    }
+}
+
+fn read_table(layout: &TableLayout, entry: impl Fn((usize, usize), i32) -> (f64, f64)) -> Matrix {
+    let (rows, columns) = (layout.rows(), layout.columns());
+    let (mut values, mut errors): (Vec<_>, Vec<_>) = (0..rows)
+        .flat_map(|row| (0..columns).map(move |column| (row, column)))
+        .map(|(row, column)| entry(layout.place(row, column), layout.exponents()[column]))
+        .unzip();
+    let mut out_of_range = Vec::new();
+    if let Some(guarantee) = layout.guarantee() {
+        let [low, high] = guarantee.range;
+        for (index, (value, error)) in values.iter_mut().zip(&mut errors).enumerate() {
+            *error += guarantee.error;
+            if !(low - *error..=high + *error).contains(value) {
+                out_of_range.push((index / columns, index % columns));
+            }
+        }
+    }
+    Matrix {
+        row_names: names(layout.row_names(), rows),
+        column_names: names(layout.column_names(), columns),
+        values,
+        errors,
+        out_of_range,
+    }
+}
+
+fn read_pairs(layout: &PairLayout, entry: impl Fn((usize, usize), i32) -> (f64, f64)) -> Matrix {
+    let columns = names(layout.table().column_names(), layout.table().columns());
+    let of_pair = |i: usize, j: usize| entry(layout.place(i, j), layout.exponent_of(i, j));
+    let (row_names, column_names, entries): (_, _, Vec<_>) = if layout.is_square() {
+        let count = columns.len();
+        let entries = (0..count * count).map(|index| of_pair(index / count, index % count)).collect();
+        (columns.clone(), columns, entries)
+    } else {
+        let rows = layout.pairs().iter().map(|&(i, j)| format!("{} * {}", columns[i], columns[j])).collect();
+        let entries = layout.pairs().iter().map(|&(i, j)| of_pair(i, j)).collect();
+        (rows, vec!["inner product".to_owned()], entries)
+    };
+    let (values, errors) = entries.into_iter().unzip();
+    Matrix { row_names, column_names, values, errors, out_of_range: Vec::new() }
+}
+
+/// The names, or the positions where there are none.
+fn names(given: &[String], count: usize) -> Vec<String> {
+    if given.is_empty() { (0..count).map(|k| k.to_string()).collect() } else { given.to_vec() }
+}

@@ -1,0 +1,262 @@
+//! Numbers to plaintexts and back, by the canonical embedding.
+
+use noren_ring::poly::{Coeff, Poly};
+use noren_ring::ring::Ring;
+use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::error::{Error, Result};
+use num_complex::Complex64;
+
+use crate::schemes::ckks::context::Context;
+use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
+use crate::schemes::ckks::parameters::Parameters;
+use crate::schemes::ckks::scale::Scale;
+
+/// Coefficients below this are rounded to 64-bit integers, larger ones to 128 bits.
+const NARROW: f64 = (1u64 << 62) as f64;
+/// The largest coefficient that 128 bits are used for.
+const WIDE: f64 = (1u128 << 126) as f64;
+/// Decoding reads as many limbs as hold the message that is expected, times `2^MARGIN_BITS`.
+const MARGIN_BITS: f64 = 32.0;
+
+/// Turns vectors of numbers into plaintexts, and plaintexts into vectors.
+///
+/// A plaintext is a polynomial m with integer coefficients. Slot j is `m(zeta^(5^j)) / scale`, `zeta = exp(i pi / N)`
+/// for degree N. Encoding n values at a scale takes the inverse of this map, multiplies by the scale and rounds every
+/// coefficient to the nearest integer. With n below N/2 slots, m is a polynomial in `X^(N/2n)`, and the slots of the
+/// full embedding repeat the n values.
+#[derive(Clone)]
+pub struct Encoder {
+    context: Context,
+}
+
+/// An encoded vector.
+#[derive(Clone)]
+pub struct Plaintext {
+    pub(crate) inner: rlwe::Plaintext,
+    pub(crate) scale: Scale,
+    pub(crate) slots: usize,
+    pub(crate) estimate: Estimate,
+    pub(crate) parameters: Parameters,
+}
+
+impl Plaintext {
+    /// How many slots it has.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The level that it was encoded for.
+    #[must_use]
+    pub fn level(&self) -> usize {
+        self.inner.level()
+    }
+
+    /// The scale.
+    #[must_use]
+    pub fn scale(&self) -> &Scale {
+        &self.scale
+    }
+
+    /// What is known of its magnitude and error: of its own rounding when encoded, of the ciphertext's when decrypted.
+    #[must_use]
+    pub fn estimate(&self) -> &Estimate {
+        &self.estimate
+    }
+
+    /// A bound on the error in every slot.
+    #[must_use]
+    pub fn error_bound(&self) -> f64 {
+        self.estimate.bound(self.slots, self.parameters.max_slots())
+    }
+}
+
+impl Encoder {
+    /// The encoder of a context.
+    #[must_use]
+    pub fn new(context: &Context) -> Self {
+        Self { context: context.clone() }
+    }
+
+    /// Encodes real values at the canonical scale of a level. Fewer values than slots are followed by zeros.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_real`].
+    pub fn encode(&self, values: &[f64], slots: usize, level: usize) -> Result<Plaintext> {
+        self.context.check_level(level)?;
+        self.encode_real(values, slots, level, self.context.parameters().scale_at(level))
+    }
+
+    /// Encodes real values. Fewer values than slots are followed by zeros.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are more values than slots, or the slots are not a power of two up to half the degree;
+    /// [`Error::NotFinite`]; [`Error::Overflow`] if a value does not fit the modulus of the level at this scale;
+    /// [`Error::LevelExhausted`] if there is no such level.
+    pub fn encode_real(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
+        self.encode_with(values.len(), |j| (values[j], 0.0), slots, level, scale)
+    }
+
+    /// Encodes complex values. Fewer values than slots are followed by zeros.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_real`].
+    pub fn encode_complex(&self, values: &[Complex64], slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
+        self.encode_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale)
+    }
+
+    /// The real parts of the slots.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters.
+    pub fn decode_real(&self, plaintext: &Plaintext) -> Result<Vec<f64>> {
+        Ok(self.decode(plaintext)?.0)
+    }
+
+    /// The slots.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters.
+    pub fn decode_complex(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>> {
+        let (re, im) = self.decode(plaintext)?;
+        Ok(re.into_iter().zip(im).map(|(re, im)| Complex64::new(re, im)).collect())
+    }
+
+    fn encode_with(
+        &self,
+        count: usize,
+        value: impl Fn(usize) -> (f64, f64),
+        slots: usize,
+        level: usize,
+        scale: &Scale,
+    ) -> Result<Plaintext> {
+        let table = self.context.transform(slots)?;
+        self.context.check_level(level)?;
+        if count > slots {
+            return Err(Error::Length { what: "values", found: count, needed: format!("at most {slots}") });
+        }
+        let (mut re, mut im) = (vec![0.0; slots], vec![0.0; slots]);
+        let (mut largest, mut square) = (0, 0.0f64);
+        for j in 0..count {
+            (re[j], im[j]) = value(j);
+            let next = re[j] * re[j] + im[j] * im[j];
+            if !next.is_finite() {
+                return Err(unusable(j, re[j], im[j], scale));
+            }
+            if next > square {
+                (largest, square) = (j, next);
+            }
+        }
+        let magnitude = square.sqrt();
+        table.inverse(&mut re, &mut im);
+
+        let factor = scale.to_f64();
+        let ring = self.context.rlwe().ring_q(level + 1);
+        let highest = re.iter().chain(&im).fold(0.0, |max: f64, x| max.max(x.abs())) * factor;
+        let limit = libm::exp2((ring.log2_modulus() - 1.0).min(WIDE_BITS));
+        if highest >= limit {
+            let (value, limit) = (magnitude, limit / factor);
+            return Err(Error::Overflow { index: largest, value, limit, scale_log2: scale.log2() });
+        }
+        let (poly, residue) = if highest < NARROW {
+            rounded(&ring, &re, &im, factor, |x| x as i64, Ring::from_signed)
+        } else {
+            rounded(&ring, &re, &im, factor, |x| x as i128, Ring::from_i128)
+        };
+        let parameters = self.context.parameters().clone();
+        let estimate = encoded(&parameters, slots, magnitude, residue, level, scale);
+        Ok(Plaintext { inner: rlwe::Plaintext { poly: ring.ntt(poly) }, scale: *scale, slots, estimate, parameters })
+    }
+
+    fn decode(&self, plaintext: &Plaintext) -> Result<(Vec<f64>, Vec<f64>)> {
+        self.context.check(&plaintext.parameters, "the plaintext")?;
+        let table = self.context.transform(plaintext.slots)?;
+        let limbs = limbs_to_read(&self.context, plaintext.inner.limbs(), &plaintext.scale, &plaintext.estimate);
+        let ring = self.context.rlwe().ring_q(limbs);
+        let coefficients = ring.to_centered_f64(&ring.intt(ring.restrict(&plaintext.inner.poly)));
+        let half = self.context.parameters().max_slots();
+        let gap = half / plaintext.slots;
+        let inverse = 1.0 / plaintext.scale.to_f64();
+        let part = |from: usize| coefficients[from..from + half].iter().step_by(gap).map(|x| x * inverse).collect();
+        let (mut re, mut im): (Vec<f64>, Vec<f64>) = (part(0), part(half));
+        table.forward(&mut re, &mut im);
+        Ok((re, im))
+    }
+}
+
+/// The base-two logarithm of [`WIDE`].
+const WIDE_BITS: f64 = 126.0;
+
+/// The polynomial of the scaled and rounded coefficients, and the sum of the squares of what rounding changed.
+fn rounded<T: Copy + Default>(
+    ring: &Ring,
+    re: &[f64],
+    im: &[f64],
+    factor: f64,
+    to_integer: impl Fn(f64) -> T,
+    to_poly: impl Fn(&Ring, &[T]) -> Poly<Coeff>,
+) -> (Poly<Coeff>, f64) {
+    let half = ring.degree() / 2;
+    let gap = half / re.len();
+    let mut coefficients = vec![T::default(); ring.degree()];
+    let mut residue = 0.0;
+    let (low, high) = coefficients.split_at_mut(half);
+    for (values, out) in [(re, low), (im, high)] {
+        for (x, out) in values.iter().zip(out.iter_mut().step_by(gap)) {
+            let exact = x * factor;
+            let whole = exact.round_ties_even();
+            residue += (exact - whole) * (exact - whole);
+            *out = to_integer(whole);
+        }
+    }
+    (to_poly(ring, &coefficients), residue)
+}
+
+/// The estimate of an encoded vector: the rounding as it turned out, and the errors of the transforms.
+///
+/// By Parseval the mean square over the slots of a polynomial is the sum of the squares of its coefficients. Estimates
+/// count in slots of the full embedding, of which `max_slots / slots` make one: hence that factor.
+fn encoded(
+    parameters: &Parameters,
+    slots: usize,
+    magnitude: f64,
+    residue: f64,
+    level: usize,
+    scale: &Scale,
+) -> Estimate {
+    let copies = (parameters.max_slots() / slots) as f64;
+    let variance = residue * copies / (scale.to_f64() * scale.to_f64());
+    let contents = [residue, magnitude, scale.to_f64(), level as f64, slots as f64];
+    let tag = contents.iter().fold(0, |tag, x| mix(tag, x.to_bits()));
+    Estimate::exact(magnitude, tag)
+        .with_source(Nature::Plain, variance, 0)
+        .with_bias(magnitude * transform_error(slots))
+}
+
+/// A bound on the error of encoding and decoding in `f64`, relative to the largest slot.
+///
+/// Each of the `log2 n` layers of both transforms rounds a product and a sum, `2^-53` each, and the root itself; the
+/// conversions and the scaling round four times more. The errors of different layers are independent, and a fourfold
+/// allowance for the largest of all slots covers them: `4 * 2^-53 * (log2 n + 4)`.
+pub(crate) fn transform_error(slots: usize) -> f64 {
+    4.0 * f64::EPSILON / 2.0 * (f64::from(slots.ilog2()) + 4.0)
+}
+
+/// How many of `limbs` limbs hold the message with a wide margin: modulo fewer primes everything is faster.
+pub(crate) fn limbs_to_read(context: &Context, limbs: usize, scale: &Scale, estimate: &Estimate) -> usize {
+    let expected = estimate.magnitude().max(1.0) * scale.to_f64();
+    let bits = libm::log2(expected) + 1.0 + MARGIN_BITS;
+    let parameters = context.parameters().rlwe();
+    (1..limbs).find(|&few| parameters.log_q(few) >= bits).unwrap_or(limbs)
+}
+
+/// Why a value cannot be encoded whose square is not finite.
+fn unusable(index: usize, re: f64, im: f64, scale: &Scale) -> Error {
+    match [re, im].into_iter().find(|x| !x.is_finite()) {
+        Some(value) => Error::NotFinite { index, value },
+        None => {
+            let value = re.abs().max(im.abs());
+            Error::Overflow { index, value, limit: WIDE / scale.to_f64(), scale_log2: scale.log2() }
+        }
+    }
+}

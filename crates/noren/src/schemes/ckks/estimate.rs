@@ -1,0 +1,394 @@
+//! The error that each ciphertext carries, and how it grows.
+
+use crate::schemes::ckks::tail::{self, Spread};
+
+/// What is known, without any key, about the message and the error of a ciphertext or plaintext.
+///
+/// The error of slot j, in units of the message, is a sum of independent sources (an encryption, a key switch, a
+/// rounding), each random and of the same size in every slot, and of a systematic part. An estimate holds
+///
+/// - `magnitude`: a bound on the absolute value of the message in every slot;
+/// - `bias`: a bound on the systematic part (constants and scales that integers cannot meet exactly, `f64` transforms);
+/// - the sources, in groups that are known to be independent of each other, with the variance of each group.
+///
+/// Two errors of unknown common part add linearly, and independent ones in quadrature. Which sources a group contains
+/// is remembered as a set of 128 bits that moves with rotations, so that `x + x` counts double, the sum of a thousand
+/// encryptions or of a thousand rotations grows with the square root, and both are told apart without a key.
+/// `docs/noise.md` derives the rules, and the tail that [`Estimate::bound`] rests on.
+///
+/// An estimate is public: it is stored with its ciphertext. The magnitude of a fresh ciphertext is a power of two from
+/// 1 up; see [`Encryptor::encrypt`](crate::schemes::ckks::encryption::Encryptor::encrypt). It is computed with
+/// operations that round alike on every machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    magnitude: f64,
+    bias: f64,
+    /// Names the polynomials: what is computed from the same ones in the same way has the same error.
+    tag: u64,
+    /// Sorted by key, one for each.
+    groups: Vec<Group>,
+}
+
+/// Sources that are treated as one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Group {
+    pub(crate) key: Key,
+    /// Which sources are in it, by one bit of each.
+    pub(crate) members: u128,
+    /// `E |error|^2` of one slot, over all slots of the full embedding.
+    pub(crate) variance: f64,
+}
+
+/// Where a source is counted: sources with different keys are independent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    /// What the size of the error in a slot depends on.
+    pub(crate) nature: Nature,
+    /// By how many slots the error was rotated since it arose, modulo [`CLASSES`].
+    pub(crate) class: u8,
+    /// Part of the name of the source.
+    pub(crate) bucket: u8,
+}
+
+/// What the size of an error in a slot depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Nature {
+    /// Nothing: complex Gaussian in every slot, such as the error of a symmetric encryption.
+    Plain,
+    /// The secret: a random polynomial times `s`, complex Gaussian times the value of `s` in that slot.
+    Secret,
+    /// The error of the public key, in the same way.
+    PublicKey,
+}
+
+/// Rotations are told apart modulo this number for the tail of the error.
+pub(crate) const CLASSES: usize = 64;
+/// The bits of a set of members.
+const MEMBER_BITS: usize = 128;
+/// Groups are folded together, where that changes nothing, above this number.
+const FOLD_ABOVE: usize = 1024;
+/// What may be folded: groups whose deviations add up to this part of the whole.
+const FOLDED_PART: f64 = 1.0 / 256.0;
+
+impl Estimate {
+    /// A message without error, whose polynomial is named by `tag`.
+    pub(crate) fn exact(magnitude: f64, tag: u64) -> Self {
+        Self { magnitude, bias: 0.0, tag, groups: Vec::new() }
+    }
+
+    /// An estimate of its parts, as a file holds them; `None` if a number is negative or not a number, or the groups
+    /// are out of order.
+    pub(crate) fn from_parts(magnitude: f64, bias: f64, tag: u64, groups: Vec<Group>) -> Option<Self> {
+        let sorted = groups.windows(2).all(|pair| pair[0].key < pair[1].key);
+        let proper = groups.iter().all(|g| g.variance >= 0.0 && usize::from(g.key.class) < CLASSES);
+        (magnitude >= 0.0 && bias >= 0.0 && sorted && proper).then_some(Self { magnitude, bias, tag, groups })
+    }
+
+    /// A bound on the absolute value of the message in every slot.
+    #[must_use]
+    pub fn magnitude(&self) -> f64 {
+        self.magnitude
+    }
+
+    /// A bound on the systematic error in every slot.
+    #[must_use]
+    pub fn bias(&self) -> f64 {
+        self.bias
+    }
+
+    /// The root of the mean square of the random error in the slots of the full embedding, `n/2` for degree n.
+    #[must_use]
+    pub fn std(&self) -> f64 {
+        self.variance().sqrt()
+    }
+
+    /// A bound on the error in each of `slots` slots, in a ring that has `max_slots`.
+    ///
+    /// It is exceeded in some slot with probability below `2^-40`. With fewer slots than the ring has, the error of a
+    /// slot is the mean over `max_slots / slots` slots of the full embedding, and smaller by the root of that.
+    #[must_use]
+    pub fn bound(&self, slots: usize, max_slots: usize) -> f64 {
+        let copies = max_slots / slots;
+        self.bias + tail::quantile(&self.spread(), slots, copies) / (copies as f64).sqrt()
+    }
+
+    /// The same with a better bound on the message, which the caller knows; the smaller bound counts.
+    #[must_use]
+    pub fn with_magnitude(mut self, magnitude: f64) -> Self {
+        self.magnitude = self.magnitude.min(magnitude);
+        self
+    }
+
+    pub(crate) fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The same error for a result named `tag`.
+    pub(crate) fn named(mut self, tag: u64) -> Self {
+        self.tag = tag;
+        self
+    }
+
+    /// Adds a new source of this variance. Sources of one `tag` differ by their salt.
+    pub(crate) fn with_source(mut self, nature: Nature, variance: f64, salt: u64) -> Self {
+        let name = mix(self.tag, salt);
+        let key = Key { nature, class: 0, bucket: (name >> 8) as u8 };
+        let group = Group { key, members: 1 << (name as usize % MEMBER_BITS), variance };
+        match self.groups.binary_search_by_key(&key, |g| g.key) {
+            Ok(at) => self.groups[at] = self.groups[at].join(&group),
+            Err(at) => self.groups.insert(at, group),
+        }
+        self
+    }
+
+    /// Adds a systematic error.
+    pub(crate) fn with_bias(mut self, bias: f64) -> Self {
+        self.bias += bias;
+        self
+    }
+
+    /// Message and error times a factor of this absolute value.
+    pub(crate) fn scaled(mut self, gain: f64) -> Self {
+        self.magnitude *= gain;
+        self.bias *= gain;
+        self.amplify(gain);
+        self
+    }
+
+    /// The sum, or the difference, of two messages.
+    pub(crate) fn sum(&self, other: &Self) -> Self {
+        Self {
+            magnitude: self.magnitude + other.magnitude,
+            bias: self.bias + other.bias,
+            tag: mix(SUM, mix_symmetric(self.tag, other.tag)),
+            groups: merge(&self.groups, &other.groups),
+        }
+        .folded()
+    }
+
+    /// The product of two messages: the error is `m_1 e_2 + m_2 e_1 + e_1 e_2`.
+    pub(crate) fn product(&self, other: &Self) -> Self {
+        let (mut a, mut b) = (self.clone(), other.clone());
+        a.amplify(other.magnitude);
+        b.amplify(self.magnitude);
+        let systematic = other.magnitude * self.bias + self.magnitude * other.bias;
+        let both = self.worst() * other.worst();
+        Self {
+            magnitude: self.magnitude * other.magnitude,
+            bias: systematic + both,
+            tag: mix(PRODUCT, mix_symmetric(self.tag, other.tag)),
+            groups: merge(&a.groups, &b.groups),
+        }
+        .folded()
+    }
+
+    /// The message rotated by `steps` of `slots` slots; both count modulo `slots`.
+    ///
+    /// A source that was rotated by r is another one than itself, unless r is a multiple of the number of slots: then
+    /// the slots that are read are the same again.
+    pub(crate) fn rotated(mut self, steps: usize, slots: usize) -> Self {
+        let steps = steps % slots;
+        let classes = slots.min(CLASSES);
+        let width = (slots / classes).min(MEMBER_BITS);
+        for group in &mut self.groups {
+            let position = usize::from(group.key.class) + steps;
+            group.key.class = (position % classes) as u8;
+            group.members = rotate_blocks(group.members, width, position / classes);
+        }
+        self.groups.sort_unstable_by_key(|g| g.key);
+        self.tag = mix(self.tag, mix(ROTATION, steps as u64));
+        self
+    }
+
+    /// What the tail of the error depends on.
+    fn spread(&self) -> Spread {
+        let mut spread = Spread::default();
+        for group in &self.groups {
+            match group.key.nature {
+                Nature::Plain => spread.plain += group.variance,
+                Nature::Secret => spread.secret[usize::from(group.key.class)] += group.variance,
+                Nature::PublicKey => spread.public_key[usize::from(group.key.class)] += group.variance,
+            }
+        }
+        spread
+    }
+
+    fn variance(&self) -> f64 {
+        self.groups.iter().map(|g| g.variance).sum()
+    }
+
+    /// A bound on the error in every slot of the full embedding of any ring.
+    fn worst(&self) -> f64 {
+        self.bias + tail::LARGEST_QUANTILE * self.std()
+    }
+
+    fn amplify(&mut self, gain: f64) {
+        self.groups.iter_mut().for_each(|g| g.variance *= gain * gain);
+    }
+
+    /// Folds the smallest groups into the largest, linearly, where that hardly adds anything.
+    fn folded(mut self) -> Self {
+        if self.groups.len() <= FOLD_ABOVE {
+            return self;
+        }
+        let allowed = self.std() * FOLDED_PART;
+        let mut order: Vec<usize> = (0..self.groups.len()).collect();
+        order.sort_by(|&i, &j| self.groups[i].variance.total_cmp(&self.groups[j].variance));
+        let largest = order[order.len() - 1];
+        let mut deviation = 0.0;
+        let small = order.iter().take_while(|&&i| {
+            deviation += self.groups[i].variance.sqrt();
+            deviation <= allowed
+        });
+        let small: Vec<usize> = small.copied().collect();
+        let total: f64 = small.iter().map(|&i| self.groups[i].variance.sqrt()).sum();
+        let host = &mut self.groups[largest];
+        // A group that holds everything is independent of nothing in its key.
+        host.members = u128::MAX;
+        host.variance = square(host.variance.sqrt() + total);
+        small.iter().for_each(|&i| self.groups[i].variance = f64::NAN);
+        self.groups.retain(|g| !g.variance.is_nan());
+        self
+    }
+}
+
+impl Group {
+    /// The sum of two groups of one key: in quadrature if they share no source.
+    fn join(&self, other: &Self) -> Self {
+        let variance = if self.members & other.members == 0 {
+            self.variance + other.variance
+        } else {
+            square(self.variance.sqrt() + other.variance.sqrt())
+        };
+        Self { key: self.key, members: self.members | other.members, variance }
+    }
+}
+
+/// Salts of [`mix`], one for each operation.
+const SUM: u64 = 0x11;
+const PRODUCT: u64 = 0x12;
+const ROTATION: u64 = 0x13;
+
+/// The name of what is computed from `a` with `b`: two words to one, by the finaliser of SplitMix64.
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
+    let mut x = a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b ^ 0xd1b5_4a32_d192_ed03);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// As [`mix`], whichever comes first.
+fn mix_symmetric(a: u64, b: u64) -> u64 {
+    mix(a.min(b), a.max(b))
+}
+
+/// Rotates each block of `width` bits to the left.
+fn rotate_blocks(members: u128, width: usize, by: usize) -> u128 {
+    let by = by % width;
+    if by == 0 {
+        return members;
+    }
+    // One bit at the start of each block, then `by` bits.
+    let starts = if width == MEMBER_BITS { 1 } else { u128::MAX / ((1 << width) - 1) };
+    let low = starts * ((1 << by) - 1);
+    ((members << by) & !low) | ((members >> (width - by)) & low)
+}
+
+/// The union of two sorted lists, equal keys joined.
+fn merge(a: &[Group], b: &[Group]) -> Vec<Group> {
+    let mut merged = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let group = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if x.key == y.key => x.join(y),
+            (Some(x), Some(y)) if x.key < y.key => **x,
+            (_, Some(y)) => **y,
+            (Some(x), None) => **x,
+            (None, None) => return merged,
+        };
+        a.next_if(|x| x.key == group.key);
+        b.next_if(|y| y.key == group.key);
+        merged.push(group);
+    }
+}
+
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fresh(tag: u64) -> Estimate {
+        Estimate::exact(1.0, tag).with_source(Nature::Plain, 1.0, 0)
+    }
+
+    #[test]
+    fn equal_sources_add_linearly_and_others_in_quadrature() {
+        let (x, y) = (fresh(1), fresh(2));
+        assert_eq!(x.sum(&x).std(), 2.0);
+        assert!((x.sum(&y).std() - 2f64.sqrt()).abs() < 1e-15);
+        // x^2: the derivative at 1 is 2.
+        assert_eq!(x.product(&x).std(), 2.0);
+        assert_eq!(x.product(&y).std(), 2f64.sqrt());
+        // (x + y) + x: 2 and 1.
+        assert!((x.sum(&y).sum(&x).std() - 5f64.sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn sums_of_many_encryptions_grow_with_the_square_root() {
+        for count in [10usize, 100, 1000, 10_000] {
+            let sum = (1..count as u64).fold(fresh(0), |sum, tag| sum.sum(&fresh(tag)));
+            let ratio = sum.std() / (count as f64).sqrt();
+            // One bit of the three that a bound may be loose by.
+            assert!((1.0 - 1e-9..2.0).contains(&ratio), "{count}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn traces_grow_with_the_square_root() {
+        for slots in [8usize, 64, 256, 8192] {
+            let mut sum = fresh(7);
+            for doubling in 0..slots.ilog2() {
+                sum = sum.sum(&sum.clone().rotated(1 << doubling, slots));
+            }
+            assert!((sum.std() / (slots as f64).sqrt() - 1.0).abs() < 1e-9, "{slots}");
+            // Once more: every slot already holds the whole sum.
+            assert!((sum.sum(&sum.clone().rotated(1, slots)).std() / sum.std() - 2.0).abs() < 1e-9, "{slots}");
+        }
+    }
+
+    #[test]
+    fn rotations_compose_and_come_back() {
+        for slots in [1usize, 16, 64, 128, 1024, 8192, 65536] {
+            let there = fresh(3).rotated(3 * slots / 4, slots);
+            assert_eq!(there.clone().rotated(slots - 3 * slots / 4, slots).groups, fresh(3).groups);
+            assert_eq!(there.rotated(slots / 4, slots).rotated(slots + 1, slots).groups, fresh(3).rotated(1, slots).groups);
+        }
+        assert_eq!(fresh(3).rotated(1, 8).sum(&fresh(3)).std(), 2f64.sqrt());
+        assert_eq!(fresh(3).rotated(8, 8).sum(&fresh(3)).std(), 2.0);
+    }
+
+    #[test]
+    fn folding_keeps_the_bound_and_the_size() {
+        let mut sum = fresh(0);
+        for tag in 1..3000 {
+            sum = sum.sum(&fresh(tag).rotated(tag as usize, 8192).scaled(1e-6));
+        }
+        assert!(sum.groups.len() <= FOLD_ABOVE + 1, "{}", sum.groups.len());
+        assert!(sum.std() >= 1.0 && sum.std() < 1.1, "{}", sum.std());
+    }
+
+    #[test]
+    fn rotate_blocks_rotates_each_block() {
+        assert_eq!(rotate_blocks(0b1001_0001, 4, 1), 0b0011_0010);
+        assert_eq!(rotate_blocks(1 << 127 | 2, 128, 1), 0b101);
+        assert_eq!(rotate_blocks(u128::MAX, 32, 5), u128::MAX);
+        assert_eq!(rotate_blocks(5, 1, 3), 5);
+    }
+}

@@ -1,0 +1,112 @@
+//! Levels and scales: down the ladder, and onto one rung.
+
+use noren_ring::ring::Ring;
+use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::linear;
+
+use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::estimate::mix;
+use crate::schemes::ckks::evaluator::{Evaluator, check_levels};
+use crate::schemes::ckks::noise;
+use crate::schemes::ckks::scale::Scale;
+
+/// Salts of the names of results.
+const RESCALE: u64 = 0x21;
+const LOWER: u64 = 0x22;
+
+impl Evaluator {
+    /// Divides by the last prime: the scale becomes `scale / q_l`, the level `l - 1`, and the message stays.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`] at level 0.
+    pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check(a)?;
+        check_levels(1, a.level())?;
+        let estimate = a.estimate.clone().named(mix(a.estimate.tag(), RESCALE));
+        self.rescaled(Ciphertext { estimate, ..a.clone() })
+    }
+
+    /// The same message at a lower level, at the canonical scale of that level; at its own level it stays as it is.
+    ///
+    /// Limbs are dropped down to level `l' + 1`, the polynomial is multiplied by the integer nearest to
+    /// `S_{l'} q_{l'+1} / scale`, and rescaled. What the integer misses counts as a systematic error: about `2^-40` of
+    /// the message.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`] if the level is above that of `a`, [`Error::ScaleMismatch`] if the scale of `a` is so
+    /// large that the integer would be 0.
+    pub fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
+        self.check(a)?;
+        check_levels(level, a.level())?;
+        if level == a.level() {
+            return Ok(a.clone());
+        }
+        self.at_level_and_scale(a, level, self.context.parameters().scale_at(level))
+    }
+
+    /// Both operands at one level and one scale, so that they can be added.
+    ///
+    /// Different levels: the higher operand goes to the level and the scale of the lower one. The same level, different
+    /// scales: both go one level down, to the canonical scale there.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`] if both are at level 0 and their scales differ; [`Error::ScaleMismatch`] as
+    /// [`Evaluator::at_level`].
+    pub fn align(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
+        self.check_pair(a, b)?;
+        if a.level() > b.level() {
+            return Ok((self.at_level_and_scale(a, b.level(), &b.scale)?, b.clone()));
+        }
+        if a.level() < b.level() {
+            return Ok((a.clone(), self.at_level_and_scale(b, a.level(), &a.scale)?));
+        }
+        if super::check_scales(&a.scale, &b.scale).is_ok() {
+            return Ok((a.clone(), b.clone()));
+        }
+        check_levels(1, a.level())?;
+        Ok((self.at_level(a, a.level() - 1)?, self.at_level(b, b.level() - 1)?))
+    }
+
+    /// The same polynomial modulo fewer primes: the scale stays, so it is not canonical afterwards.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`] if the level is above that of `a`.
+    pub fn drop_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
+        self.check(a)?;
+        check_levels(level, a.level())?;
+        let inner = restricted(&self.ring(level), a);
+        Ok(self.result(a, inner, a.scale, a.estimate.clone()))
+    }
+
+    /// The message of `a` at a lower level and any scale.
+    pub(super) fn at_level_and_scale(&self, a: &Ciphertext, level: usize, scale: &Scale) -> Result<Ciphertext> {
+        let before = scale.mul_u64(self.context.parameters().prime(level + 1));
+        let ratio = before.div(&a.scale);
+        let Some((factor, miss)) = ratio.round_multiple(1.0).filter(|&(factor, _)| factor > 0) else {
+            return Err(Error::ScaleMismatch { left_log2: a.scale.log2(), right_log2: scale.log2() });
+        };
+        let ring = self.ring(level + 1);
+        let mut inner = restricted(&ring, a);
+        let residues = ring.integer_residues(factor);
+        inner.parts_mut().iter_mut().for_each(|part| ring.mul_scalar_assign(part, &residues));
+        let tag = mix(mix(a.estimate.tag(), LOWER), mix(level as u64, scale.to_f64().to_bits()));
+        let estimate = a.estimate.clone().with_bias(miss.abs() * a.magnitude()).named(tag);
+        let lowered = linear::rescale(self.context.rlwe(), inner)?;
+        let estimate = noise::rescaled(estimate, self.context.parameters().rlwe(), scale);
+        Ok(self.result(a, lowered, *scale, estimate))
+    }
+
+    /// [`Evaluator::rescale`] of a result that is not needed otherwise.
+    pub(super) fn rescaled(&self, a: Ciphertext) -> Result<Ciphertext> {
+        let scale = a.scale.div_u64(self.context.parameters().prime(a.level()));
+        let inner = linear::rescale(self.context.rlwe(), a.inner)?;
+        let estimate = noise::rescaled(a.estimate, self.context.parameters().rlwe(), &scale);
+        Ok(Ciphertext { inner, scale, estimate, ..a })
+    }
+}
+
+/// A copy of the limbs of a ring.
+fn restricted(ring: &Ring, a: &Ciphertext) -> rlwe::Ciphertext {
+    rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.restrict(part)).collect())
+}

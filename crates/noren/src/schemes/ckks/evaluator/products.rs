@@ -1,0 +1,163 @@
+//! Products of ciphertexts, and of ciphertexts with plaintexts.
+
+use std::borrow::Cow;
+
+use noren_ring::poly::{Eval, Poly};
+use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::error::Result;
+use noren_rlwe::multiply::{relinearize, relinearize_rescale, square, tensor};
+
+use crate::schemes::ckks::encoder::Plaintext;
+use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::estimate::Estimate;
+use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_scales, first};
+use crate::schemes::ckks::noise;
+use crate::schemes::ckks::scale::Scale;
+
+impl Evaluator {
+    /// `a b`, relinearised and rescaled at once: one level down.
+    ///
+    /// The scale is `scale_a scale_b / q_l`, canonical for canonical operands.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) if an operand is at level 0,
+    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) and
+    /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the relinearisation key is missing or too short.
+    pub fn mul(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.check_pair(a, b)?;
+        check_levels(1, a.level().min(b.level()))?;
+        let [a, b] = self.level_pair(a, b)?;
+        let product = tensor(self.context.rlwe(), &a.inner, &b.inner)?;
+        self.relinearized_rescaled(&a, product, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate))
+    }
+
+    /// `a a`; cheaper than [`Evaluator::mul`].
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul`].
+    pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check(a)?;
+        check_levels(1, a.level())?;
+        let product = square(self.context.rlwe(), &a.inner);
+        self.relinearized_rescaled(a, product, &a.scale.mul(&a.scale), a.estimate.product(&a.estimate))
+    }
+
+    /// `a b`, relinearised but not rescaled: at the level of the lower operand, with the product of both scales.
+    ///
+    /// Several such products are added before one [`Evaluator::rescale`]; see also [`Evaluator::dot`], which
+    /// relinearises only once too.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) and
+    /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the relinearisation key is missing or too short.
+    pub fn mul_no_rescale(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        let [a, b] = self.level_pair(a, b)?;
+        let product = tensor(self.context.rlwe(), &a.inner, &b.inner)?;
+        let inner = relinearize(self.context.rlwe(), &product, &self.keys)?;
+        let (scale, estimate) = (a.scale.mul(&b.scale), a.estimate.product(&b.estimate));
+        let estimate = noise::switched(estimate, self.context.parameters().rlwe(), &scale, inner.limbs(), 1);
+        Ok(self.result(&a, inner, scale, estimate))
+    }
+
+    /// `a p`, rescaled: one level down. The plaintext is of the level of `a`.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) at level 0,
+    /// [`Error::LevelMismatch`](noren_rlwe::error::Error::LevelMismatch) for a plaintext of another level.
+    pub fn mul_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
+        self.dot_plain(&[(a, p)])
+    }
+
+    /// `a p`, not rescaled: with the product of both scales.
+    ///
+    /// # Errors
+    /// [`Error::LevelMismatch`](noren_rlwe::error::Error::LevelMismatch) for a plaintext of another level.
+    pub fn mul_plain_no_rescale(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
+        self.sum_of_plain_products(&[(a, p)])
+    }
+
+    /// `sum a_k b_k`, with one relinearisation and one rescaling for all products.
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul`]; [`Error::Length`](noren_rlwe::error::Error::Length) for an empty sum;
+    /// [`Error::ScaleMismatch`](noren_rlwe::error::Error::ScaleMismatch) if the scales of the products differ, as those
+    /// of canonical operands never do.
+    pub fn dot(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
+        let &(operand, _) = first("products of a sum", pairs)?;
+        for (a, b) in pairs {
+            self.check_pair(operand, a)?;
+            self.check_pair(operand, b)?;
+        }
+        let level = pairs.iter().map(|(a, b)| a.level().min(b.level())).min().unwrap_or(0);
+        check_levels(1, level)?;
+        let lowered: Vec<[Cow<Ciphertext>; 2]> =
+            pairs.iter().map(|(a, b)| Ok([self.lowered(a, level)?, self.lowered(b, level)?])).collect::<Result<_>>()?;
+        let (scale, estimate) =
+            sum_of_products(lowered.iter().map(|[a, b]| (a.scale.mul(&b.scale), a.estimate.product(&b.estimate))))?;
+        let part = |i: usize, j: usize| lowered.iter().map(move |[a, b]| (&a.inner.parts()[i], &b.inner.parts()[j]));
+        let ring = self.ring(level);
+        let sum = |pairs: Vec<(&Poly<Eval>, &Poly<Eval>)>| ring.inner_product(&pairs);
+        let mixed = part(0, 1).chain(part(1, 0)).collect();
+        let product = vec![sum(part(0, 0).collect()), sum(mixed), sum(part(1, 1).collect())];
+        self.relinearized_rescaled(operand, rlwe::Ciphertext::new(product), &scale, estimate)
+    }
+
+    /// `sum a_k p_k`, with one rescaling; all operands are of one level.
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul_plain`]; [`Error::Length`](noren_rlwe::error::Error::Length) for an empty sum;
+    /// [`Error::ScaleMismatch`](noren_rlwe::error::Error::ScaleMismatch) if the scales of the products differ.
+    pub fn dot_plain(&self, pairs: &[(&Ciphertext, &Plaintext)]) -> Result<Ciphertext> {
+        let (operand, _) = first("products of a sum", pairs)?;
+        check_levels(1, operand.level())?;
+        self.rescaled(self.sum_of_plain_products(pairs)?)
+    }
+
+    fn sum_of_plain_products(&self, pairs: &[(&Ciphertext, &Plaintext)]) -> Result<Ciphertext> {
+        let &(operand, plain) = first("products of a sum", pairs)?;
+        for (a, p) in pairs {
+            self.check_pair(operand, a)?;
+            self.check_plain(operand, plain)?;
+            self.check_plain(a, p)?;
+            self.check_plain(operand, p)?;
+        }
+        let (scale, estimate) =
+            sum_of_products(pairs.iter().map(|(a, p)| (a.scale.mul(&p.scale), a.estimate.product(&p.estimate))))?;
+        let ring = self.ring(operand.level());
+        let part = |i: usize| {
+            let pairs: Vec<_> = pairs.iter().map(|(a, p)| (&a.inner.parts()[i], &p.inner.poly)).collect();
+            ring.inner_product(&pairs)
+        };
+        Ok(self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)]), scale, estimate))
+    }
+
+    /// Brings a product of three parts and this scale one level down.
+    fn relinearized_rescaled(
+        &self,
+        operand: &Ciphertext,
+        product: rlwe::Ciphertext,
+        scale: &Scale,
+        estimate: Estimate,
+    ) -> Result<Ciphertext> {
+        let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
+        let parameters = self.context.parameters();
+        let scale = scale.div_u64(parameters.prime(product.level()));
+        let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), &scale, product.limbs());
+        Ok(self.result(operand, inner, scale, estimate))
+    }
+}
+
+/// The scale and the estimate of a sum of products, which must all have one scale.
+fn sum_of_products(products: impl Iterator<Item = (Scale, Estimate)>) -> Result<(Scale, Estimate)> {
+    let mut sum: Option<(Scale, Estimate)> = None;
+    for (scale, estimate) in products {
+        sum = Some(match sum {
+            None => (scale, estimate),
+            Some((common, total)) => {
+                let miss = check_scales(&common, &scale)? * estimate.magnitude();
+                (common, total.sum(&estimate).with_bias(miss))
+            }
+        });
+    }
+    sum.ok_or_else(|| first::<()>("products of a sum", &[]).expect_err("nothing is first"))
+}

@@ -1,0 +1,102 @@
+//! Rotations of the slots, and complex conjugation.
+
+use noren_rlwe::error::Result;
+use noren_rlwe::galois::{apply_automorphism, apply_automorphism_hoisted, sum_automorphisms};
+use noren_rlwe::keyswitch::Hoisted;
+
+use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::estimate::{Estimate, mix};
+use crate::schemes::ckks::evaluator::Evaluator;
+use crate::schemes::ckks::noise;
+
+/// Salts of the names of results.
+const CONJUGATE: u64 = 0x41;
+const SUM_ROTATIONS: u64 = 0x42;
+
+impl Evaluator {
+    /// Slot j of the result is slot `j + steps` of `a`, indices modulo the number of slots.
+    ///
+    /// The key is the one of this many steps modulo n/2. A multiple of the number of slots needs no key.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) and
+    /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the key of this rotation is missing or too short.
+    pub fn rotate(&self, a: &Ciphertext, steps: isize) -> Result<Ciphertext> {
+        self.check(a)?;
+        let k = self.exponent(a, steps);
+        if k == 1 {
+            return Ok(a.clone());
+        }
+        let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        Ok(self.result(a, inner, a.scale, self.switched(a, rotated(a, steps), 1)))
+    }
+
+    /// The rotations of `a` by all of `steps`, in their order: the digits of `a` are made only once.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate`].
+    pub fn rotate_many(&self, a: &Ciphertext, steps: &[isize]) -> Result<Vec<Ciphertext>> {
+        self.check(a)?;
+        let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
+        if exponents.iter().all(|&k| k == 1) {
+            return Ok(vec![a.clone(); steps.len()]);
+        }
+        // A missing key is told before the digits are made.
+        for &k in exponents.iter().filter(|&&k| k != 1) {
+            self.keys.galois(k, a.inner.limbs())?;
+        }
+        let hoisted = Hoisted::new(self.context.rlwe(), &a.inner)?;
+        let rotate = |(&k, &steps): (&u32, &isize)| {
+            if k == 1 {
+                return Ok(a.clone());
+            }
+            let inner = apply_automorphism_hoisted(self.context.rlwe(), &hoisted, k, &self.keys)?;
+            Ok(self.result(a, inner, a.scale, self.switched(a, rotated(a, steps), 1)))
+        };
+        exponents.iter().zip(steps).map(rotate).collect()
+    }
+
+    /// The complex conjugate of every slot.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate`], for the key of conjugation.
+    pub fn conjugate(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check(a)?;
+        let k = self.context.conjugation_exponent();
+        let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        // The error of a slot becomes its own conjugate: it stays dependent on itself.
+        let conjugated = a.estimate.clone().named(mix(a.estimate.tag(), CONJUGATE));
+        Ok(self.result(a, inner, a.scale, self.switched(a, conjugated, 1)))
+    }
+
+    /// `a + sum rotate(a, r)` over the r in `steps`, with one decomposition and one division by the special modulus.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate`].
+    pub fn sum_rotations(&self, a: &Ciphertext, steps: &[isize]) -> Result<Ciphertext> {
+        self.check(a)?;
+        let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
+        let inner = sum_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
+        let sum = steps.iter().fold(a.estimate.clone(), |sum, &steps| sum.sum(&rotated(a, steps)));
+        let switches = exponents.iter().filter(|&&k| k != 1).count();
+        let named = exponents.iter().fold(mix(a.estimate.tag(), SUM_ROTATIONS), |tag, &k| mix(tag, k.into()));
+        let sum = sum.named(named);
+        let estimate = if switches == 0 { sum } else { self.switched(a, sum, switches) };
+        Ok(self.result(a, inner, a.scale, estimate))
+    }
+
+    /// The exponent of the automorphism of a rotation; 1 if it changes nothing.
+    fn exponent(&self, a: &Ciphertext, steps: isize) -> u32 {
+        if steps % a.slots as isize == 0 { 1 } else { self.context.rotation_exponent(steps) }
+    }
+
+    fn switched(&self, a: &Ciphertext, estimate: Estimate, terms: usize) -> Estimate {
+        noise::switched(estimate, self.context.parameters().rlwe(), &a.scale, a.inner.limbs(), terms)
+    }
+}
+
+/// The estimate of a rotation, without the key switch.
+fn rotated(a: &Ciphertext, steps: isize) -> Estimate {
+    let steps = steps.rem_euclid(a.slots as isize) as usize;
+    if steps == 0 { a.estimate.clone() } else { a.estimate.clone().rotated(steps, a.slots) }
+}

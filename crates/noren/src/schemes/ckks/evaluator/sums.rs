@@ -1,0 +1,257 @@
+//! Sums, and products with constants.
+
+use noren_ring::poly::{Eval, Poly};
+use noren_ring::ring::Ring;
+use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::context::Context;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::linear;
+use num_complex::Complex64;
+
+use crate::schemes::ckks::encoder::Plaintext;
+use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::estimate::{Estimate, mix};
+use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_scales, first};
+use crate::schemes::ckks::noise;
+use crate::schemes::ckks::scale::Scale;
+
+/// Salts of the names of results.
+const CONSTANT: u64 = 0x31;
+const WEIGHTED: u64 = 0x32;
+
+impl Evaluator {
+    /// `a + b`. An operand at a higher level is brought to the level and scale of the other.
+    ///
+    /// # Errors
+    /// [`Error::ScaleMismatch`] at equal levels with different scales.
+    pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.combine(a, b, Ring::add)
+    }
+
+    /// `a - b`; see [`Evaluator::add`].
+    ///
+    /// # Errors
+    /// As [`Evaluator::add`].
+    pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.combine(a, b, Ring::sub)
+    }
+
+    /// `-a`.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`].
+    pub fn neg(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check(a)?;
+        let ring = self.ring(a.level());
+        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.neg(part)).collect());
+        Ok(self.result(a, inner, a.scale, a.estimate.clone()))
+    }
+
+    /// `a + p`, for a plaintext of the level and scale of `a`.
+    ///
+    /// # Errors
+    /// [`Error::LevelMismatch`], [`Error::ScaleMismatch`].
+    pub fn add_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
+        self.combine_plain(a, p, linear::add_plain_assign)
+    }
+
+    /// `a - p`; see [`Evaluator::add_plain`].
+    ///
+    /// # Errors
+    /// As [`Evaluator::add_plain`].
+    pub fn sub_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
+        self.combine_plain(a, p, linear::sub_plain_assign)
+    }
+
+    /// `a + c` in every slot.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`]; [`Error::Overflow`] if the constant does not fit the modulus of the level.
+    pub fn add_const(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
+        self.check(a)?;
+        let mut inner = a.inner.clone();
+        let miss = self.add_constant(&mut inner, c, &a.scale)?;
+        let constant = Estimate::exact(modulus(c), named(CONSTANT, &[c.re, c.im])).with_bias(miss);
+        Ok(self.result(a, inner, a.scale, a.estimate.sum(&constant)))
+    }
+
+    /// `c a` in every slot, at the canonical scale one level below, whatever the scale of `a`.
+    ///
+    /// The polynomial is multiplied by the integers nearest to `re(c) f` and `im(c) f`, the second times `X^{n/2}`, with
+    /// `f = q_l S_{l-1} / scale`; then it is rescaled.
+    ///
+    /// # Errors
+    /// [`Error::LevelExhausted`] at level 0, [`Error::NotFinite`], [`Error::Overflow`] if the constant does not fit the
+    /// modulus.
+    pub fn mul_const(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
+        self.check(a)?;
+        check_levels(1, a.level())?;
+        let (target, before) = self.below(a.level());
+        let ring = self.ring(a.level());
+        let factor = before.div(&a.scale);
+        let ([re, im], miss) = integers(&ring, c, &factor)?;
+        let multiplied = |part| {
+            let mut product = ring.mul_integer_i128(part, re);
+            if im != 0 {
+                let turned = ring.mul(part, self.context.imaginary_unit());
+                ring.mul_scalar_add_assign(&mut product, &turned, &ring.integer_residues(im));
+            }
+            product
+        };
+        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(multiplied).collect());
+        let tag = mix(a.estimate.tag(), named(CONSTANT, &[c.re, c.im]));
+        let estimate = a.estimate.clone().scaled(modulus(c)).with_bias(miss * a.magnitude()).named(tag);
+        self.rescaled_to(a, inner, target, estimate)
+    }
+
+    /// `k a` for an integer: exact, and no level is used.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`].
+    pub fn mul_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.check(a)?;
+        let ring = self.ring(a.level());
+        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul_integer(part, k)).collect());
+        let tag = mix(a.estimate.tag(), named(CONSTANT, &[k as f64]));
+        Ok(self.result(a, inner, a.scale, a.estimate.clone().scaled(k.unsigned_abs() as f64).named(tag)))
+    }
+
+    /// `i a`, the imaginary unit times every slot: exact, and no level is used.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`].
+    pub fn mul_i(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check(a)?;
+        let ring = self.ring(a.level());
+        let unit = self.context.imaginary_unit();
+        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul(part, unit)).collect());
+        Ok(self.result(a, inner, a.scale, a.estimate.clone()))
+    }
+
+    /// `constant + sum c_k x_k`, with one rescaling.
+    ///
+    /// The result is at the canonical scale one level below the lowest operand. The operands may be at any levels and
+    /// scales: the integers `round(c_k S_{l-1} q_l / scale_k)` take up the differences exactly.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for an empty sum, [`Error::LevelExhausted`] if an operand is at level 0, [`Error::NotFinite`]
+    /// and [`Error::Overflow`] for factors that are not numbers or do not fit the modulus.
+    pub fn weighted_sum(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
+        let &(operand, _) = first("terms of a weighted sum", terms)?;
+        terms.iter().try_for_each(|(x, _)| self.check_pair(operand, x))?;
+        let level = terms.iter().map(|(x, _)| x.level()).min().unwrap_or(0);
+        check_levels(1, level)?;
+        let (target, before) = self.below(level);
+        let ring = self.ring(level);
+        let mut parts = vec![ring.zero(), ring.zero()];
+        let mut estimate: Option<Estimate> = None;
+        for (x, c) in terms {
+            let ([factor, _], miss) = integers(&ring, Complex64::from(*c), &before.div(&x.scale))?;
+            let residues = ring.integer_residues(factor);
+            parts.iter_mut().zip(x.inner.parts()).for_each(|(sum, part)| ring.mul_scalar_add_assign(sum, part, &residues));
+            let tag = mix(x.estimate.tag(), named(WEIGHTED, &[*c]));
+            let term = x.estimate.clone().scaled(c.abs()).with_bias(miss * x.magnitude()).named(tag);
+            estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
+        }
+        let mut inner = rlwe::Ciphertext::new(parts);
+        let miss = self.add_constant(&mut inner, Complex64::from(constant), &before)?;
+        let constant = Estimate::exact(constant.abs(), named(WEIGHTED, &[constant])).with_bias(miss);
+        let estimate = estimate.map_or_else(|| constant.clone(), |sum| sum.sum(&constant));
+        self.rescaled_to(operand, inner, target, estimate)
+    }
+
+    fn combine(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+        operation: fn(&Ring, &Poly<Eval>, &Poly<Eval>) -> Poly<Eval>,
+    ) -> Result<Ciphertext> {
+        self.check_pair(a, b)?;
+        if a.level() > b.level() {
+            return self.combine(&self.at_level_and_scale(a, b.level(), &b.scale)?, b, operation);
+        }
+        if a.level() < b.level() {
+            return self.combine(a, &self.at_level_and_scale(b, a.level(), &a.scale)?, operation);
+        }
+        let miss = check_scales(&a.scale, &b.scale)?;
+        let ring = self.ring(a.level());
+        let parts = a.inner.parts().iter().zip(b.inner.parts()).map(|(x, y)| operation(&ring, x, y)).collect();
+        let estimate = a.estimate.sum(&b.estimate).with_bias(miss * b.magnitude());
+        Ok(self.result(a, rlwe::Ciphertext::new(parts), a.scale, estimate))
+    }
+
+    fn combine_plain(
+        &self,
+        a: &Ciphertext,
+        p: &Plaintext,
+        operation: fn(&Context, &mut rlwe::Ciphertext, &rlwe::Plaintext) -> Result<()>,
+    ) -> Result<Ciphertext> {
+        self.check_plain(a, p)?;
+        let miss = check_scales(&a.scale, &p.scale)?;
+        let mut inner = a.inner.clone();
+        operation(self.context.rlwe(), &mut inner, &p.inner)?;
+        let estimate = a.estimate.sum(&p.estimate).with_bias(miss * p.estimate.magnitude());
+        Ok(self.result(a, inner, a.scale, estimate))
+    }
+
+    /// Adds a constant at a scale; gives how far the integers are from it.
+    fn add_constant(&self, inner: &mut rlwe::Ciphertext, c: Complex64, scale: &Scale) -> Result<f64> {
+        let ring = self.ring(inner.level());
+        let ([re, im], miss) = integers(&ring, c, scale)?;
+        let c0 = &mut inner.parts_mut()[0];
+        ring.add_constant_assign(c0, &ring.integer_residues(re));
+        if im != 0 {
+            ring.mul_scalar_add_assign(c0, self.context.imaginary_unit(), &ring.integer_residues(im));
+        }
+        Ok(miss)
+    }
+
+    /// What the canonical scale one level below is before rescaling.
+    pub(crate) fn scale_before_rescale(&self, level: usize) -> Scale {
+        self.below(level).1
+    }
+
+    /// The canonical scale one level below, and what it is before rescaling.
+    fn below(&self, level: usize) -> (Scale, Scale) {
+        let parameters = self.context.parameters();
+        let target = *parameters.scale_at(level - 1);
+        (target, target.mul_u64(parameters.prime(level)))
+    }
+
+    /// Rescales polynomials whose scale becomes `target`.
+    fn rescaled_to(
+        &self,
+        operand: &Ciphertext,
+        inner: rlwe::Ciphertext,
+        target: Scale,
+        estimate: Estimate,
+    ) -> Result<Ciphertext> {
+        let inner = linear::rescale(self.context.rlwe(), inner)?;
+        let estimate = noise::rescaled(estimate, self.context.parameters().rlwe(), &target);
+        Ok(self.result(operand, inner, target, estimate))
+    }
+}
+
+/// The integers nearest to the parts of `c scale`, and how far they are from c in units of it.
+fn integers(ring: &Ring, c: Complex64, scale: &Scale) -> Result<([i128; 2], f64)> {
+    if let Some(&value) = [c.re, c.im].iter().find(|x| !x.is_finite()) {
+        return Err(Error::NotFinite { index: 0, value });
+    }
+    let limit = libm::exp2(ring.log2_modulus() - 1.0) / scale.to_f64();
+    let round = |x: f64| {
+        let fits = scale.round_multiple(x).filter(|_| x.abs() < limit);
+        fits.ok_or(Error::Overflow { index: 0, value: x, limit, scale_log2: scale.log2() })
+    };
+    let ((re, miss_re), (im, miss_im)) = (round(c.re)?, round(c.im)?);
+    Ok(([re, im], modulus(Complex64::new(miss_re, miss_im))))
+}
+
+/// The absolute value, by operations that round alike everywhere.
+fn modulus(c: Complex64) -> f64 {
+    (c.re * c.re + c.im * c.im).sqrt()
+}
+
+/// A name of constants.
+fn named(operation: u64, constants: &[f64]) -> u64 {
+    constants.iter().fold(operation, |name, c| mix(name, c.to_bits()))
+}

@@ -1,0 +1,40 @@
+//! CKKS: arithmetic on encrypted vectors of real or complex numbers, up to a small error that is known.
+//!
+//! A ciphertext holds `n` slots, `n` a power of two up to half the degree. Every multiplication uses one level; every
+//! ciphertext knows its level, its exact scale, and a bound on its error.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`parameters`] | [`ParametersSpec`](parameters::ParametersSpec), [`Parameters`](parameters::Parameters): primes and the ladder of scales |
+//! | [`requirements`] | [`Requirements`](requirements::Requirements): parameters from depth and precision |
+//! | [`context`] | [`Context`](context::Context): parameters with their rings and transforms |
+//! | [`keys`] | [`KeyRequest`](keys::KeyRequest), [`Keys`](keys::Keys): all keys from one seed |
+//! | [`encoder`] | [`Encoder`](encoder::Encoder): numbers to plaintexts and back |
+//! | [`encryption`] | [`Encryptor`](encryption::Encryptor), [`Decryptor`](encryption::Decryptor), [`Ciphertext`](encryption::Ciphertext) |
+//! | [`evaluator`] | [`Evaluator`](evaluator::Evaluator): operations on ciphertexts |
+//! | [`scale`] | [`Scale`](scale::Scale): exact scales |
+//! | [`estimate`] | [`Estimate`](estimate::Estimate): the error that each ciphertext carries |
+
+pub mod context;
+pub mod encoder;
+pub mod encryption;
+pub mod estimate;
+pub mod evaluator;
+pub mod keys;
+pub mod parameters;
+pub mod requirements;
+pub mod scale;
+
+mod noise;
+mod slots;
+mod tail;
+
+pub use context::Context;
+pub use encoder::{Encoder, Plaintext};
+pub use encryption::{Ciphertext, Decryptor, Encryptor};
+pub use estimate::Estimate;
+pub use evaluator::Evaluator;
+pub use keys::{KeyRequest, Keys};
+pub use parameters::{Parameters, ParametersSpec};
+pub use requirements::Requirements;
+pub use scale::Scale;

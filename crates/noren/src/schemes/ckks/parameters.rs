@@ -1,0 +1,300 @@
+//! CKKS parameters: sizes of primes, from which the primes and the ladder of scales follow.
+
+use std::sync::Arc;
+
+use noren_math::prime::{primes_below, primes_near};
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::parameters as rlwe;
+use noren_rlwe::security::{SecretDistribution, Security};
+
+use crate::schemes::ckks::scale::Scale;
+
+/// Scales, and the sizes of primes, stay between these numbers of bits.
+const MIN_BITS: u32 = 20;
+const MAX_BITS: u32 = 50;
+
+/// What parameters are asked for; [`ParametersSpec::build`] chooses the primes and checks everything.
+///
+/// The scale of a fresh ciphertext at the highest level L is `S_L = 2^log_scale`. A product at level l has scale
+/// `S_l^2`, and rescaling divides it by the prime `q_l`: the ladder is `S_{l-1} = S_l^2 / q_l`. A deviation of `S_l` from
+/// `2^log_scale` doubles at every level, so the primes are chosen from the top, each as near as possible to
+/// `S_l^2 / 2^log_scale`: then all scales stay as near to `2^log_scale` as primes lie dense.
+///
+/// # Examples
+/// ```
+/// use noren::schemes::ckks::parameters::ParametersSpec;
+///
+/// let parameters = ParametersSpec {
+///     log_n: 14,
+///     log_q: vec![50, 40, 40, 40],
+///     log_p: vec![50],
+///     log_scale: 40,
+///     ..ParametersSpec::default()
+/// }
+/// .build()?;
+/// assert_eq!((parameters.max_slots(), parameters.max_level()), (8192, 3));
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParametersSpec {
+    /// The base-two logarithm of the degree n of the ring, 3 to 17. There are n/2 slots.
+    pub log_n: u32,
+    /// The sizes of the primes `q_0 ... q_L` in bits, 20 to 50. `q_0` holds the results: they reach `2^(log q_0 -
+    /// log_scale - 1)`. Those equal to `log_scale` follow the ladder; one of another size moves the scales below it.
+    pub log_q: Vec<u32>,
+    /// The sizes of the special primes of key switching in bits, 20 to 50. Without any there are no evaluation keys.
+    pub log_p: Vec<u32>,
+    /// The base-two logarithm of the scale of fresh ciphertexts, 20 to 50.
+    pub log_scale: u32,
+    /// Into how many digits `q` is cut for key switching; 0 chooses, see
+    /// [`rlwe::ParametersSpec::dnum`](noren_rlwe::parameters::ParametersSpec).
+    pub dnum: usize,
+    /// How secrets are drawn.
+    pub secret: SecretDistribution,
+    /// What the largest key must reach.
+    pub security: Security,
+}
+
+impl ParametersSpec {
+    /// Chooses the primes and checks the parameters.
+    ///
+    /// `q_L` down to `q_1` come first, each the unused prime that is 1 modulo 2n and nearest to its target; then `q_0`
+    /// and the special primes, each the largest unused one of its size.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names what is outside the supported range: a size, a ladder that leaves `2^20` to `2^50`, a
+    /// size without a prime. [`Error::Insecure`] says how large the modulus may be.
+    pub fn build(self) -> Result<Parameters> {
+        self.check_sizes()?;
+        let step = 2u64 << self.log_n;
+        let mut used = Vec::new();
+        let nominal = Scale::from_log2(self.log_scale);
+        let mut scale = nominal;
+        let mut ladder = vec![nominal];
+        for &bits in self.log_q[1..].iter().rev() {
+            let target = if bits == self.log_scale { scale.mul(&scale).div(&nominal) } else { Scale::from_log2(bits) };
+            let near = primes_near(target.to_f64(), step).find(|prime| !used.contains(prime));
+            let prime = near.filter(|&prime| is_near(prime, target.to_f64())).ok_or_else(|| no_prime("log_q", bits, step))?;
+            used.push(prime);
+            scale = scale.mul(&scale).div_u64(prime);
+            check_scale(&scale, ladder.len())?;
+            ladder.push(scale);
+        }
+        ladder.reverse();
+        let largest = |name, bits: u32, used: &mut Vec<u64>| {
+            let found = primes_below(1 << bits, step).find(|prime| !used.contains(prime));
+            let prime = found.filter(|&prime| prime > 1 << (bits - 1)).ok_or_else(|| no_prime(name, bits, step))?;
+            used.push(prime);
+            Ok::<_, Error>(prime)
+        };
+        let first = largest("log_q", self.log_q[0], &mut used)?;
+        let q = std::iter::once(first).chain(used[..used.len() - 1].iter().rev().copied()).collect();
+        let p = self.log_p.iter().map(|&bits| largest("log_p", bits, &mut used)).collect::<Result<_>>()?;
+        let (log_n, dnum, secret, security) = (self.log_n, self.dnum, self.secret, self.security);
+        let rlwe = rlwe::ParametersSpec { log_n, q, p, dnum, secret, security }.build()?;
+        let fingerprint = fingerprint(&rlwe, &ladder);
+        Ok(Parameters(Arc::new(Inner { spec: self, rlwe, ladder, fingerprint })))
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        if !(3..=17).contains(&self.log_n) {
+            return Err(parameter("log_n", self.log_n, "3 to 17"));
+        }
+        if self.log_q.is_empty() {
+            return Err(parameter("log_q", "empty", "at least one size"));
+        }
+        let sizes = [("log_q", &self.log_q[..]), ("log_p", &self.log_p), ("log_scale", &[self.log_scale])];
+        for (name, bits) in sizes {
+            if let Some(bits) = bits.iter().find(|bits| !(MIN_BITS..=MAX_BITS).contains(bits)) {
+                return Err(parameter(name, bits, format!("{MIN_BITS} to {MAX_BITS} bits")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checked parameters. Immutable, and cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Parameters(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    spec: ParametersSpec,
+    rlwe: rlwe::Parameters,
+    /// Index l is the scale of level l.
+    ladder: Vec<Scale>,
+    fingerprint: [u8; 32],
+}
+
+impl Parameters {
+    /// The ring, the primes and the security, without the scales.
+    #[must_use]
+    pub fn rlwe(&self) -> &rlwe::Parameters {
+        &self.0.rlwe
+    }
+
+    /// The specification that gives these parameters again.
+    #[must_use]
+    pub fn spec(&self) -> &ParametersSpec {
+        &self.0.spec
+    }
+
+    /// The degree n of the ring.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        self.rlwe().degree()
+    }
+
+    /// The largest number of slots: half the degree.
+    #[must_use]
+    pub fn max_slots(&self) -> usize {
+        self.degree() / 2
+    }
+
+    /// The level of fresh ciphertexts: how many multiplications can follow one another.
+    #[must_use]
+    pub fn max_level(&self) -> usize {
+        self.rlwe().max_limbs() - 1
+    }
+
+    /// The canonical scale of a level: `S_l`.
+    ///
+    /// # Panics
+    /// If there is no such level.
+    #[must_use]
+    pub fn scale_at(&self, level: usize) -> &Scale {
+        assert!(level <= self.max_level(), "level {level} of {}", self.max_level());
+        &self.0.ladder[level]
+    }
+
+    /// The base-two logarithm of the scale at the highest level.
+    #[must_use]
+    pub fn log_scale(&self) -> u32 {
+        self.0.spec.log_scale
+    }
+
+    /// The BLAKE3 digest of the text `noren-ckks-parameters-v1`, the fingerprint of [`Parameters::rlwe`], and the scales
+    /// from level 0 up, each as the bits of its two `f64` parts in little-endian order.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.0.fingerprint
+    }
+
+    /// The prime that rescaling from this level divides by.
+    pub(crate) fn prime(&self, level: usize) -> u64 {
+        self.rlwe().q()[level]
+    }
+}
+
+impl PartialEq for Parameters {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.fingerprint() == other.fingerprint() && self.rlwe().security() == other.rlwe().security())
+    }
+}
+
+impl Eq for Parameters {}
+
+/// Refuses a parameter.
+pub(crate) fn parameter(name: &'static str, found: impl ToString, needed: impl ToString) -> Error {
+    Error::Parameters { name, found: found.to_string(), needed: needed.to_string() }
+}
+
+/// Whether a prime is within half a bit of its target: otherwise there is none of that size.
+fn is_near(prime: u64, target: f64) -> bool {
+    let ratio = prime as f64 / target;
+    ratio * ratio < 2.0 && ratio * ratio > 0.5
+}
+
+fn no_prime(name: &'static str, bits: u32, step: u64) -> Error {
+    parameter(name, format!("{bits} bits once more"), format!("a size with an unused prime that is 1 modulo {step}"))
+}
+
+/// Refuses a scale that the levels above have led astray.
+fn check_scale(scale: &Scale, steps: usize) -> Result<()> {
+    let bits = scale.log2();
+    if (f64::from(MIN_BITS)..=f64::from(MAX_BITS)).contains(&bits) {
+        return Ok(());
+    }
+    let found = format!("such that the scale is 2^{bits:.1} {steps} levels below the highest");
+    Err(parameter("log_q", found, format!("such that all scales stay between 2^{MIN_BITS} and 2^{MAX_BITS}")))
+}
+
+fn fingerprint(rlwe: &rlwe::Parameters, ladder: &[Scale]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"noren-ckks-parameters-v1");
+    hasher.update(&rlwe.fingerprint());
+    for scale in ladder {
+        let (high, low) = scale.parts();
+        hasher.update(&high.to_bits().to_le_bytes());
+        hasher.update(&low.to_bits().to_le_bytes());
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(log_q: Vec<u32>) -> ParametersSpec {
+        ParametersSpec { log_n: 10, log_q, log_p: vec![50], log_scale: 40, security: Security::None, ..Default::default() }
+    }
+
+    #[test]
+    fn scales_stay_near_the_nominal_one_at_any_depth() {
+        let parameters = spec([vec![50], vec![40; 40]].concat()).build().expect("supported");
+        assert_eq!(parameters.scale_at(40), &Scale::from_log2(40));
+        for level in 0..40 {
+            let deviation = parameters.scale_at(level).to_f64() / 2f64.powi(40) - 1.0;
+            assert!(deviation.abs() < 2f64.powi(-15), "level {level}: {deviation:e}");
+            let next = parameters.scale_at(level + 1);
+            assert_eq!(parameters.scale_at(level), &next.mul(next).div_u64(parameters.prime(level + 1)));
+        }
+    }
+
+    #[test]
+    fn primes_are_distinct_and_in_their_order() {
+        let parameters = spec(vec![50, 40, 45, 40, 40]).build().expect("supported");
+        let bits: Vec<u32> = parameters.rlwe().q().iter().map(|&q| (q as f64).log2().round() as u32).collect();
+        assert_eq!(bits[0], 50);
+        assert_eq!(bits[2..], [45, 40, 40]);
+        // 2^80 / 2^45: the scale below the larger prime is smaller, and the ladder leads back: (2^35)^2 / 2^40.
+        assert_eq!(parameters.scale_at(1).log2().round(), 35.0);
+        assert_eq!(bits[1], 30);
+        assert_eq!(parameters.scale_at(0).log2().round(), 40.0);
+    }
+
+    #[test]
+    fn unsupported_sizes_are_named() {
+        let name = |spec: ParametersSpec| match spec.build() {
+            Err(Error::Parameters { name, .. }) => name,
+            other => panic!("{other:?} was not expected"),
+        };
+        assert_eq!(name(spec(vec![])), "log_q");
+        assert_eq!(name(spec(vec![51])), "log_q");
+        assert_eq!(name(spec(vec![50, 19])), "log_q");
+        assert_eq!(name(ParametersSpec { log_n: 18, ..spec(vec![50]) }), "log_n");
+        assert_eq!(name(ParametersSpec { log_scale: 60, ..spec(vec![50]) }), "log_scale");
+        assert_eq!(name(ParametersSpec { log_p: vec![10], ..spec(vec![50]) }), "log_p");
+        // 2^80 / 2^50 = 2^30, and once more with a prime of 50 bits 2^10.
+        assert_eq!(name(spec(vec![50, 50, 50])), "log_q");
+        // There is no prime of 20 bits that is 1 modulo 2^18.
+        assert_eq!(name(ParametersSpec { log_n: 17, log_p: vec![20; 3], ..spec(vec![50]) }), "log_p");
+    }
+
+    #[test]
+    fn fingerprint_covers_the_scale() {
+        let base = spec(vec![50, 45]).build().expect("supported");
+        let same = spec(vec![50, 45]).build().expect("supported");
+        assert_eq!(base, same);
+        let other = ParametersSpec { log_scale: 41, ..spec(vec![50, 45]) }.build().expect("supported");
+        assert_eq!(base.rlwe().fingerprint(), other.rlwe().fingerprint());
+        assert_ne!(base, other);
+    }
+
+    #[test]
+    fn insecure_parameters_are_refused() {
+        let refused = ParametersSpec { security: Security::Bits128, ..spec(vec![50, 40]) }.build();
+        assert!(matches!(refused, Err(Error::Insecure { n: 1024, .. })));
+    }
+}

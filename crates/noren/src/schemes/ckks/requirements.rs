@@ -1,0 +1,166 @@
+//! Parameters from what a computation needs: depth, precision and slots.
+
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::security::{Security, SecretDistribution, max_log_qp};
+
+use crate::schemes::ckks::estimate::Estimate;
+use crate::schemes::ckks::noise::{self, Mode};
+use crate::schemes::ckks::parameters::{Parameters, ParametersSpec, parameter};
+
+/// What a computation needs of its parameters; see [`Parameters::for_requirements`].
+///
+/// # Examples
+/// ```
+/// use noren::schemes::ckks::parameters::Parameters;
+/// use noren::schemes::ckks::requirements::Requirements;
+///
+/// let requirements = Requirements { depth: 3, precision_bits: 15.0, ..Requirements::default() };
+/// let parameters = Parameters::for_requirements(&requirements)?;
+/// assert_eq!(parameters.max_level(), 3);
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Requirements {
+    /// How many multiplications follow one another.
+    pub depth: usize,
+    /// The error of the results is at most `2^-precision_bits`.
+    pub precision_bits: f64,
+    /// All inputs, intermediate values and results are at most this in absolute value.
+    pub max_abs: f64,
+    /// How many slots are needed.
+    pub slots: usize,
+    /// The security of the keys.
+    pub security: Security,
+}
+
+impl Default for Requirements {
+    /// One multiplication of values in [-1, 1] in any number of slots to 20 bits, at 128-bit security.
+    fn default() -> Self {
+        Self { depth: 1, precision_bits: 20.0, max_abs: 1.0, slots: 1, security: Security::Bits128 }
+    }
+}
+
+/// The sizes of rings that are tried.
+const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
+/// The sizes of scales that are tried.
+const LOG_SCALE: std::ops::RangeInclusive<u32> = 20..=50;
+/// The size of special primes, and the largest size of `q_0`.
+const PRIME_BITS: u32 = 50;
+/// `q_0` is larger than the largest value at the scale by this many bits: one for the sign, one for the error.
+const HEADROOM_BITS: u32 = 2;
+/// A digit stays this many bits below the special modulus.
+const MARGIN_BITS: u32 = 6;
+
+impl Parameters {
+    /// The smallest ring and the smallest scale that give the required depth, precision and security.
+    ///
+    /// The precision is predicted for a public encryption that is squared `depth` times with all values at `max_abs`, the
+    /// worst that so many multiplications can do; additions are not counted. The modulus has as many special primes as
+    /// the security allows, for fast key switching.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] says which requirement cannot be met.
+    pub fn for_requirements(requirements: &Requirements) -> Result<Self> {
+        let &Requirements { depth, precision_bits, max_abs, slots, security } = requirements;
+        if !(max_abs.is_finite() && max_abs > 0.0) {
+            return Err(parameter("max_abs", max_abs, "finite and positive"));
+        }
+        if !precision_bits.is_finite() {
+            return Err(parameter("precision_bits", precision_bits, "finite"));
+        }
+        if slots == 0 || slots > 1 << (LOG_N.end() - 1) {
+            return Err(parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
+        }
+        let integer_bits = libm::log2(max_abs).ceil().max(0.0);
+        let most_bits = f64::from(PRIME_BITS - HEADROOM_BITS) - integer_bits;
+        let mut closest = None;
+        for log_n in LOG_N.filter(|log_n| 1 << (log_n - 1) >= slots) {
+            for log_scale in LOG_SCALE.take_while(|&bits| f64::from(bits) <= most_bits) {
+                let first = log_scale + HEADROOM_BITS + integer_bits as u32;
+                let Some(spec) = specification(log_n, log_scale, first, depth, security) else { break };
+                let parameters = match spec.build() {
+                    Ok(parameters) => parameters,
+                    // Primes of this size lie too thin, or a few bits too far from their targets.
+                    Err(Error::Parameters { .. } | Error::Insecure { .. }) => continue,
+                    Err(other) => return Err(other),
+                };
+                let bits = -libm::log2(predicted(&parameters, depth, max_abs, slots));
+                if bits >= precision_bits {
+                    return Ok(parameters);
+                }
+                closest = Some(closest.map_or(bits, |closest: f64| closest.max(bits)));
+            }
+        }
+        let wanted = format!("{precision_bits} bits at depth {depth} for values up to {max_abs} at {security} security");
+        Err(match closest {
+            Some(bits) => parameter("precision_bits", wanted, format!("at most {bits:.1} bits, or fewer levels or smaller values")),
+            None => parameter("depth", wanted, format!("less: degree 2^{} does not carry such a modulus", LOG_N.end())),
+        })
+    }
+}
+
+/// The specification with the fewest digits that is secure; `None` if even one special prime is too much.
+fn specification(log_n: u32, log_scale: u32, first: u32, depth: usize, security: Security) -> Option<ParametersSpec> {
+    let secret = SecretDistribution::default();
+    let most = match security {
+        Security::None => f64::INFINITY,
+        _ => max_log_qp(1 << log_n, secret, security)?,
+    };
+    let log_q = first as usize + depth * log_scale as usize;
+    let one_digit = (log_q + MARGIN_BITS as usize).div_ceil(PRIME_BITS as usize);
+    let fits = |special: &usize| (log_q + special * PRIME_BITS as usize) as f64 <= most;
+    let special = (1..=one_digit).rev().find(fits)?;
+    let log_q = std::iter::once(first).chain(std::iter::repeat_n(log_scale, depth)).collect();
+    let log_p = vec![PRIME_BITS; special];
+    Some(ParametersSpec { log_n, log_q, log_p, log_scale, dnum: 0, secret, security })
+}
+
+/// A bound on the error after `depth` squarings of values of this absolute value.
+fn predicted(parameters: &Parameters, depth: usize, max_abs: f64, slots: usize) -> f64 {
+    let level = parameters.max_level();
+    let exact = Estimate::exact(max_abs, 0);
+    let mut estimate = noise::fresh(parameters.rlwe(), Mode::Public, parameters.scale_at(level), exact);
+    for below in (level - depth..level).rev() {
+        let product = estimate.product(&estimate).with_magnitude(max_abs);
+        estimate = noise::switched_rescaled(product, parameters.rlwe(), parameters.scale_at(below), below + 2);
+    }
+    estimate.bound(slots.next_power_of_two(), parameters.max_slots())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_met_and_not_by_much_more() {
+        for (depth, precision_bits) in [(0, 20.0), (1, 20.0), (4, 12.0), (10, 10.0)] {
+            let requirements = Requirements { depth, precision_bits, ..Requirements::default() };
+            let parameters = Parameters::for_requirements(&requirements).expect("can be met");
+            assert_eq!(parameters.max_level(), depth);
+            let bits = -predicted(&parameters, depth, 1.0, 1).log2();
+            // The scale is in whole bits, and that of a larger ring starts anew.
+            assert!(bits >= precision_bits && bits < precision_bits + 2.0, "{depth}: {bits}");
+            let most = max_log_qp(parameters.degree(), SecretDistribution::Ternary, Security::Bits128);
+            assert!(parameters.rlwe().log_qp() <= most.expect("in the table"));
+        }
+    }
+
+    #[test]
+    fn more_slots_need_a_larger_ring() {
+        let requirements = Requirements { slots: 8192, ..Requirements::default() };
+        assert!(Parameters::for_requirements(&requirements).expect("can be met").max_slots() >= 8192);
+    }
+
+    #[test]
+    fn what_cannot_be_met_is_named() {
+        let name = |requirements: Requirements| match Parameters::for_requirements(&requirements) {
+            Err(Error::Parameters { name, .. }) => name,
+            other => panic!("{other:?} was not expected"),
+        };
+        assert_eq!(name(Requirements { precision_bits: 45.0, ..Requirements::default() }), "precision_bits");
+        assert_eq!(name(Requirements { depth: 500, ..Requirements::default() }), "depth");
+        assert_eq!(name(Requirements { slots: 0, ..Requirements::default() }), "slots");
+        assert_eq!(name(Requirements { max_abs: f64::NAN, ..Requirements::default() }), "max_abs");
+        assert_eq!(name(Requirements { precision_bits: f64::INFINITY, ..Requirements::default() }), "precision_bits");
+    }
+}

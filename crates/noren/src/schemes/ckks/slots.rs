@@ -1,0 +1,104 @@
+//! CKKS as an evaluator of circuits.
+
+use noren_rlwe::error::Result;
+use num_complex::Complex64;
+
+use crate::schemes::ckks::encoder::{Encoder, Plaintext};
+use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::evaluator::Evaluator;
+use crate::schemes::slots::SlotEvaluator;
+
+impl SlotEvaluator for Evaluator {
+    type Scalar = f64;
+    type Ciphertext = Ciphertext;
+    type Plaintext = Plaintext;
+
+    fn slots(&self, x: &Ciphertext) -> usize {
+        x.slots()
+    }
+
+    fn level(&self, x: &Ciphertext) -> usize {
+        x.level()
+    }
+
+    /// At the scale that brings the product to the canonical scale one level below; at level 0, at that of the operand.
+    fn encode_for(&self, values: &[f64], operand: &Ciphertext) -> Result<Plaintext> {
+        self.context().check(operand.parameters(), "the ciphertext")?;
+        let level = operand.level();
+        let canonical = operand.scale() == self.context().parameters().scale_at(level);
+        let scale = if level == 0 || canonical {
+            *operand.scale()
+        } else {
+            self.scale_before_rescale(level).div(operand.scale())
+        };
+        Encoder::new(self.context()).encode_real(values, operand.slots(), level, &scale)
+    }
+
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        Evaluator::add(self, a, b)
+    }
+
+    fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        Evaluator::sub(self, a, b)
+    }
+
+    fn neg(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        Evaluator::neg(self, a)
+    }
+
+    fn add_scalar(&self, a: &Ciphertext, c: f64) -> Result<Ciphertext> {
+        self.add_const(a, Complex64::from(c))
+    }
+
+    fn add_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
+        Evaluator::add_plain(self, a, p)
+    }
+
+    fn mul(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        Evaluator::mul(self, a, b)
+    }
+
+    fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        Evaluator::square(self, a)
+    }
+
+    fn mul_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
+        Evaluator::mul_plain(self, a, p)
+    }
+
+    fn mul_scalar(&self, a: &Ciphertext, c: f64) -> Result<Ciphertext> {
+        self.mul_const(a, Complex64::from(c))
+    }
+
+    fn weighted_sum(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
+        Evaluator::weighted_sum(self, terms, constant)
+    }
+
+    fn dot(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
+        Evaluator::dot(self, pairs)
+    }
+
+    fn dot_plain(&self, pairs: &[(&Ciphertext, &Plaintext)]) -> Result<Ciphertext> {
+        Evaluator::dot_plain(self, pairs)
+    }
+
+    fn rotate(&self, a: &Ciphertext, steps: isize) -> Result<Ciphertext> {
+        Evaluator::rotate(self, a, steps)
+    }
+
+    fn rotate_many(&self, a: &Ciphertext, steps: &[isize]) -> Result<Vec<Ciphertext>> {
+        Evaluator::rotate_many(self, a, steps)
+    }
+
+    fn sum_rotations(&self, a: &Ciphertext, steps: &[isize]) -> Result<Ciphertext> {
+        Evaluator::sum_rotations(self, a, steps)
+    }
+
+    fn with_magnitude(&self, a: Ciphertext, bound: f64) -> Ciphertext {
+        a.with_magnitude(bound)
+    }
+
+    fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
+        Evaluator::at_level(self, a, level)
+    }
+}

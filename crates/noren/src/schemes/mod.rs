@@ -1,0 +1,11 @@
+//! The schemes, and what circuits ask of them.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`slots`] | [`SlotEvaluator`](slots::SlotEvaluator): the contract between schemes and circuits |
+//! | [`ckks`] | approximate numbers |
+//! | [`clear`] | the same operations on numbers in clear: the oracle of circuit tests |
+
+pub mod ckks;
+pub mod clear;
+pub mod slots;

@@ -1,0 +1,152 @@
+//! What a circuit may ask of a scheme.
+
+use noren_rlwe::error::Result;
+
+/// Arithmetic on vectors of slots, encrypted or in clear: the whole contract between schemes and circuits.
+///
+/// A ciphertext holds a vector of [`slots`](Self::slots) numbers, a power of two, and a [`level`](Self::level): the
+/// number of multiplications that can still follow one another. All operations act slot by slot, but the rotations,
+/// which move the vector: slot `j` of `rotate(x, r)` is slot `j + r` of `x`, indices modulo the number of slots, `r`
+/// of either sign.
+///
+/// The level of a result is the lowest level of the operands, and one less where the operation multiplies:
+///
+/// | operation | levels used |
+/// |---|---|
+/// | `add sub neg add_scalar add_plain rotate rotate_many sum_rotations` | 0 |
+/// | `mul square mul_plain mul_scalar weighted_sum dot dot_plain` | 1 |
+///
+/// Operands at different levels are brought to the lower level by the operation. Whatever an evaluator refuses (no
+/// level left, a missing key, unequal numbers of slots, an empty sum) it refuses with an
+/// [`Error`](noren_rlwe::error::Error), and the evaluator in clear refuses the same for the same reason.
+pub trait SlotEvaluator {
+    /// The numbers that the caller hands in, in clear.
+    type Scalar: Copy;
+    /// A vector of slots at a level.
+    type Ciphertext: Clone;
+    /// A vector of numbers in clear, prepared for operations with ciphertexts.
+    type Plaintext;
+
+    /// How many slots `x` has: a power of two.
+    fn slots(&self, x: &Self::Ciphertext) -> usize;
+
+    /// How many multiplications can still follow one another on `x`.
+    fn level(&self, x: &Self::Ciphertext) -> usize;
+
+    /// Prepares `values` to be multiplied with (or added to) ciphertexts of the level and slots of `operand`.
+    ///
+    /// Fewer values than slots are followed by zeros. The values must be finite.
+    ///
+    /// # Errors
+    /// More values than slots; a value that is not finite or too large for the modulus at this level.
+    fn encode_for(&self, values: &[Self::Scalar], operand: &Self::Ciphertext) -> Result<Self::Plaintext>;
+
+    /// `a + b`.
+    ///
+    /// # Errors
+    /// Unequal numbers of slots or parameters; scales that do not match.
+    fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+
+    /// `a - b`.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+
+    /// `-a`.
+    ///
+    /// # Errors
+    /// A ciphertext of other parameters.
+    fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+
+    /// `a + c` in every slot.
+    ///
+    /// # Errors
+    /// A scalar that is not finite or too large for the modulus at this level.
+    fn add_scalar(&self, a: &Self::Ciphertext, c: Self::Scalar) -> Result<Self::Ciphertext>;
+
+    /// `a + p`.
+    ///
+    /// # Errors
+    /// A plaintext of another level, parameters or number of slots.
+    fn add_plain(&self, a: &Self::Ciphertext, p: &Self::Plaintext) -> Result<Self::Ciphertext>;
+
+    /// `a * b`; one level.
+    ///
+    /// # Errors
+    /// No level left; no relinearisation key; unequal numbers of slots or parameters.
+    fn mul(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+
+    /// `a * a`; one level; cheaper than [`mul`](Self::mul).
+    ///
+    /// # Errors
+    /// As [`mul`](Self::mul).
+    fn square(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+
+    /// `a * p`; one level.
+    ///
+    /// # Errors
+    /// No level left; a plaintext of another level, parameters or number of slots.
+    fn mul_plain(&self, a: &Self::Ciphertext, p: &Self::Plaintext) -> Result<Self::Ciphertext>;
+
+    /// `a * c` in every slot; one level.
+    ///
+    /// # Errors
+    /// No level left; a scalar that is not finite or too large.
+    fn mul_scalar(&self, a: &Self::Ciphertext, c: Self::Scalar) -> Result<Self::Ciphertext>;
+
+    /// `constant + sum c_k x_k`; one level below the lowest operand, whatever the levels of the others.
+    ///
+    /// # Errors
+    /// No operand; no level left; unequal numbers of slots or parameters; a factor that is not finite or too large.
+    fn weighted_sum(
+        &self,
+        terms: &[(&Self::Ciphertext, Self::Scalar)],
+        constant: Self::Scalar,
+    ) -> Result<Self::Ciphertext>;
+
+    /// `sum a_k b_k`; one level below the lowest operand, with one relinearisation for all products.
+    ///
+    /// # Errors
+    /// As [`mul`](Self::mul); no operand.
+    fn dot(&self, pairs: &[(&Self::Ciphertext, &Self::Ciphertext)]) -> Result<Self::Ciphertext>;
+
+    /// `sum a_k p_k`; one level below the operands.
+    ///
+    /// # Errors
+    /// As [`mul_plain`](Self::mul_plain); no operand.
+    fn dot_plain(&self, pairs: &[(&Self::Ciphertext, &Self::Plaintext)]) -> Result<Self::Ciphertext>;
+
+    /// Slot `j` of the result is slot `j + steps` of `a`.
+    ///
+    /// # Errors
+    /// No key for this rotation.
+    fn rotate(&self, a: &Self::Ciphertext, steps: isize) -> Result<Self::Ciphertext>;
+
+    /// All the rotations of `a`, in the order of `steps`; much cheaper than one by one.
+    ///
+    /// # Errors
+    /// As [`rotate`](Self::rotate).
+    fn rotate_many(&self, a: &Self::Ciphertext, steps: &[isize]) -> Result<Vec<Self::Ciphertext>>;
+
+    /// `a + sum rotate(a, r)` over the `r` in `steps`; cheaper than adding the results of
+    /// [`rotate_many`](Self::rotate_many).
+    ///
+    /// # Errors
+    /// As [`rotate`](Self::rotate).
+    fn sum_rotations(&self, a: &Self::Ciphertext, steps: &[isize]) -> Result<Self::Ciphertext>;
+
+    /// The same vector, of which the caller knows that no slot exceeds `bound` in absolute value.
+    ///
+    /// Schemes that carry an error estimate bound the result of a circuit by the sizes of its parts, which is far too
+    /// much where parts cancel (`2 x^2 - 1` stays in `[-1, 1]`, not in `[-3, 3]`). A statement that is false makes the
+    /// estimate false; the values stay as they are.
+    #[must_use]
+    fn with_magnitude(&self, a: Self::Ciphertext, bound: f64) -> Self::Ciphertext;
+
+    /// The same vector at a lower level.
+    ///
+    /// # Errors
+    /// `level` lies above the level of `a`.
+    fn at_level(&self, a: &Self::Ciphertext, level: usize) -> Result<Self::Ciphertext>;
+}

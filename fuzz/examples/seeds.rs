@@ -1,0 +1,105 @@
+//! Writes a corpus: a few valid files for each target.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use noren_fuzz::context;
+use noren_math::random::Seed;
+use noren_rlwe::ciphertext::Plaintext;
+use noren_rlwe::encrypt::Encryptor;
+use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
+use noren_rlwe::multiply::tensor;
+use noren_rlwe::security::SecretDistribution;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::writer::Form;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
+    let context = context();
+    let generator = KeyGenerator::new(context, Seed::from_bytes([1; 32]));
+    let secret = generator.secret();
+    let public = generator.public(&secret)?;
+    let request = KeyRequest {
+        relinearization: Some(2),
+        galois: vec![(5, 1), (31, 2)],
+    };
+    let plaintext = |limbs| {
+        let ring = context.ring_q(limbs);
+        Plaintext {
+            poly: ring.ntt(ring.from_signed(&[5; 16])),
+        }
+    };
+    let fresh =
+        Encryptor::public(context, &public, Seed::from_bytes([2; 32]))?.encrypt(&plaintext(2))?;
+    let seeded = Encryptor::symmetric(context, &secret, Seed::from_bytes([3; 32]))?
+        .encrypt(&plaintext(1))?;
+    write("parameters", "all", &(), context.parameters())?;
+    write("secret_key", "ternary", context, &secret)?;
+    for (name, distribution) in [
+        ("sparse", SecretDistribution::SparseTernary(3)),
+        ("gaussian", SecretDistribution::Gaussian),
+    ] {
+        write(
+            "secret_key",
+            name,
+            context,
+            &generator.ephemeral_secret(name, distribution)?,
+        )?;
+    }
+    write("public_key", "all", context, &public)?;
+    write(
+        "key_switch_key",
+        "one",
+        context,
+        &generator.relinearization(&secret, Some(1))?,
+    )?;
+    write(
+        "key_switch_key",
+        "two",
+        context,
+        &generator.relinearization(&secret, Some(2))?,
+    )?;
+    write(
+        "evaluation_keys",
+        "three",
+        context,
+        &generator.evaluation_keys(&secret, &request, None)?,
+    )?;
+    write(
+        "evaluation_keys",
+        "none",
+        context,
+        &generator.evaluation_keys(&secret, &KeyRequest::default(), None)?,
+    )?;
+    write("plaintext", "one", context, &plaintext(1))?;
+    write("plaintext", "two", context, &plaintext(2))?;
+    write(
+        "ciphertext",
+        "product",
+        context,
+        &tensor(context, &fresh, &fresh)?,
+    )?;
+    write("ciphertext", "fresh", context, &fresh)?;
+    write("ciphertext", "seeded", context, &seeded)?;
+    Ok(())
+}
+
+/// Writes an object for its own target and for that of containers, in both forms.
+fn write<T: Object>(target: &str, name: &str, context: &T::Context, object: &T) -> Result<()> {
+    for (form, suffix) in [(Form::Raw, "raw"), (Form::Packed, "packed")] {
+        let bytes = object.to_bytes(context, form);
+        put(target, &format!("{name}-{suffix}"), &bytes)?;
+        put("container", &format!("{target}-{name}-{suffix}"), &bytes)?;
+    }
+    Ok(())
+}
+
+fn put(target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(target);
+    fs::create_dir_all(&directory)?;
+    fs::write(directory.join(name), bytes)
+}

@@ -1,0 +1,125 @@
+//! What every fuzz target claims of the bytes that it is given.
+//!
+//! Make a corpus first: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`, then
+//! `cargo +nightly fuzz run TARGET`. The digest is not checked here, as a fuzzer cannot make it right.
+
+use std::sync::OnceLock;
+
+use noren_math::cyclotomic::Cyclotomic;
+use noren_math::prime::primes_below;
+use noren_ring::ring::Ring;
+use noren_rlwe::context::Context;
+use noren_rlwe::parameters::{Parameters, ParametersSpec};
+use noren_rlwe::security::Security;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::{Limits, Reader};
+
+/// Where the digest stands in the header.
+const DIGEST: std::ops::Range<usize> = 64..96;
+
+/// Everything but the digest is checked.
+pub const LIMITS: Limits = Limits {
+    max_bytes: 1 << 30,
+    check_digest: false,
+};
+
+/// The parameters of the corpus: two digits, one special prime, degree 16.
+#[must_use]
+pub fn parameters() -> Parameters {
+    let (q, p) = (
+        primes_below(1 << 30, 32).take(2).collect(),
+        primes_below(1 << 31, 32).take(1).collect(),
+    );
+    let spec = ParametersSpec {
+        log_n: 4,
+        q,
+        p,
+        security: Security::None,
+        ..ParametersSpec::default()
+    };
+    spec.build().expect("a tiny ring without security")
+}
+
+/// The context of the corpus.
+pub fn context() -> &'static Context {
+    static CONTEXT: OnceLock<Context> = OnceLock::new();
+    CONTEXT.get_or_init(|| Context::with_threads(parameters(), Some(1)).expect("a tiny ring"))
+}
+
+/// Any bytes are refused, or are exactly those that the object in them is written as.
+///
+/// # Panics
+/// If they are not.
+pub fn object<T: Object>(context: &T::Context, bytes: &[u8]) {
+    let Ok(object) = T::from_bytes_within(context, bytes, &LIMITS) else {
+        return;
+    };
+    let reader = Reader::open(bytes, T::KIND, &LIMITS).expect("it was read before");
+    let again = object.to_bytes(context, reader.form().unwrap_or_default());
+    assert_eq!(again.len(), bytes.len(), "the length has changed");
+    let same = again[..DIGEST.start] == bytes[..DIGEST.start]
+        && again[DIGEST.end..] == bytes[DIGEST.end..];
+    assert!(same, "one object has two encodings");
+    // And now with the right digest.
+    T::from_bytes(context, &again)
+        .map(drop)
+        .expect("what is written is read");
+}
+
+/// Any bytes are refused, or hand out all of their sections, whatever is asked of them.
+///
+/// # Panics
+/// If an accepted frame is not consistent.
+pub fn container(bytes: &[u8]) {
+    static RING: OnceLock<Ring> = OnceLock::new();
+    let ring = RING.get_or_init(|| {
+        let moduli: Vec<u64> = primes_below(1 << 30, 32).take(4).collect();
+        Ring::new(
+            Cyclotomic::power_of_two(16).expect("supported"),
+            &moduli,
+            Some(1),
+        )
+        .expect("supported")
+    });
+    let Ok(mut reader) = Reader::open_any(bytes, &LIMITS) else {
+        return;
+    };
+    let sections = reader.sections().to_vec();
+    assert!(
+        sections
+            .iter()
+            .map(|section| section.as_bytes().len())
+            .sum::<usize>()
+            < bytes.len()
+    );
+    for section in &sections {
+        if reader.take_if(section.place().tag).is_none() {
+            assert!(
+                reader
+                    .next_item()
+                    .expect("all of the item before was taken"),
+                "a section is left"
+            );
+            let taken = reader
+                .take(section.place().tag)
+                .expect("sections are handed out in order");
+            assert_eq!(taken.place(), section.place());
+        }
+        let read = [
+            section.bytes().is_ok(),
+            section.words().is_ok(),
+            section.array::<32>().is_ok(),
+            section.word_array::<2>().is_ok(),
+            section.small(16, 2, 1).is_ok(),
+        ];
+        assert!(!(read[0] && read[1]), "a section has one encoding");
+        if let Ok(window) = section.window() {
+            let inside = window.end <= ring.limbs();
+            let poly = inside.then(|| section.poly(&ring.window(window.clone())));
+            if let Some(Ok(poly)) = poly {
+                assert_eq!(poly.window(), window);
+            }
+        }
+    }
+    reader.finish().expect("everything was taken");
+}
