@@ -4,7 +4,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use noren_fuzz::context;
+use noren::ckks;
+use noren::programs::layout::TableLayout;
+use noren::programs::table::EncryptedTable;
+use noren_fuzz::{ckks_context, context};
 use noren_math::random::Seed;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
@@ -21,68 +24,62 @@ fn main() -> Result<()> {
     let generator = KeyGenerator::new(context, Seed::from_bytes([1; 32]));
     let secret = generator.secret();
     let public = generator.public(&secret)?;
-    let request = KeyRequest {
-        relinearization: Some(2),
-        galois: vec![(5, 1), (31, 2)],
-    };
+    let request = KeyRequest { relinearization: Some(2), galois: vec![(5, 1), (31, 2)] };
     let plaintext = |limbs| {
         let ring = context.ring_q(limbs);
-        Plaintext {
-            poly: ring.ntt(ring.from_signed(&[5; 16])),
-        }
+        Plaintext { poly: ring.ntt(ring.from_signed(&[5; 16])) }
     };
-    let fresh =
-        Encryptor::public(context, &public, Seed::from_bytes([2; 32]))?.encrypt(&plaintext(2))?;
-    let seeded = Encryptor::symmetric(context, &secret, Seed::from_bytes([3; 32]))?
-        .encrypt(&plaintext(1))?;
+    let fresh = Encryptor::public(context, &public, Seed::from_bytes([2; 32]))?.encrypt(&plaintext(2))?;
+    let seeded = Encryptor::symmetric(context, &secret, Seed::from_bytes([3; 32]))?.encrypt(&plaintext(1))?;
     write("parameters", "all", &(), context.parameters())?;
     write("secret_key", "ternary", context, &secret)?;
-    for (name, distribution) in [
-        ("sparse", SecretDistribution::SparseTernary(3)),
-        ("gaussian", SecretDistribution::Gaussian),
-    ] {
-        write(
-            "secret_key",
-            name,
-            context,
-            &generator.ephemeral_secret(name, distribution)?,
-        )?;
+    for (name, distribution) in
+        [("sparse", SecretDistribution::SparseTernary(3)), ("gaussian", SecretDistribution::Gaussian)]
+    {
+        write("secret_key", name, context, &generator.ephemeral_secret(name, distribution)?)?;
     }
     write("public_key", "all", context, &public)?;
-    write(
-        "key_switch_key",
-        "one",
-        context,
-        &generator.relinearization(&secret, Some(1))?,
-    )?;
-    write(
-        "key_switch_key",
-        "two",
-        context,
-        &generator.relinearization(&secret, Some(2))?,
-    )?;
-    write(
-        "evaluation_keys",
-        "three",
-        context,
-        &generator.evaluation_keys(&secret, &request, None)?,
-    )?;
-    write(
-        "evaluation_keys",
-        "none",
-        context,
-        &generator.evaluation_keys(&secret, &KeyRequest::default(), None)?,
-    )?;
+    write("key_switch_key", "one", context, &generator.relinearization(&secret, Some(1))?)?;
+    write("key_switch_key", "two", context, &generator.relinearization(&secret, Some(2))?)?;
+    write("evaluation_keys", "three", context, &generator.evaluation_keys(&secret, &request, None)?)?;
+    write("evaluation_keys", "none", context, &generator.evaluation_keys(&secret, &KeyRequest::default(), None)?)?;
     write("plaintext", "one", context, &plaintext(1))?;
     write("plaintext", "two", context, &plaintext(2))?;
-    write(
-        "ciphertext",
-        "product",
-        context,
-        &tensor(context, &fresh, &fresh)?,
-    )?;
+    write("ciphertext", "product", context, &tensor(context, &fresh, &fresh)?)?;
     write("ciphertext", "fresh", context, &fresh)?;
     write("ciphertext", "seeded", context, &seeded)?;
+    write_ckks()
+}
+
+fn write_ckks() -> Result<()> {
+    let context = ckks_context();
+    let keys = context.generate_keys(Seed::from_bytes([4; 32]), &ckks::KeyRequest::default())?;
+    let encoder = ckks::Encoder::new(context);
+    let encode = |level| encoder.encode(&[0.5, -0.25, 0.125], 4, level);
+    let public = ckks::Encryptor::public(context, &keys.public, Seed::from_bytes([5; 32]))?;
+    let secret = ckks::Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([6; 32]))?;
+    let ciphertexts = vec![public.encrypt(&encode(1)?)?, secret.encrypt(&encode(0)?)?];
+    write("ckks_parameters", "all", &(), context.parameters())?;
+    write("ckks_plaintext", "all", context, &encode(1)?)?;
+    write("ckks_ciphertext", "public", context, &ciphertexts[0])?;
+    write("ckks_ciphertext", "secret", context, &ciphertexts[1])?;
+    write("ckks_ciphertexts", "two", context, &ckks::Ciphertexts(ciphertexts))?;
+    let layout = TableLayout::new(3, 2, 4)?.with_column_names(vec!["a".into(), "b".into()])?;
+    let table = EncryptedTable::encrypt(&encoder, &secret, layout, &[0.5; 6], 1)?;
+    write("table", "two", context, &table)?;
+    write_key_files()
+}
+
+fn write_key_files() -> Result<()> {
+    let context = ckks_context();
+    for (name, rotations) in [("none", vec![]), ("one", vec![1])] {
+        let request = ckks::KeyRequest { rotations, ..ckks::KeyRequest::default() };
+        let keys = context.generate_keys(Seed::from_bytes([4; 32]), &request)?;
+        let evaluation = (*keys.evaluation).clone();
+        write("ckks_secret_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.secret })?;
+        write("ckks_public_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.public })?;
+        write("ckks_evaluation_keys", name, &(), &ckks::KeyFile { context: context.clone(), key: evaluation })?;
+    }
     Ok(())
 }
 
@@ -97,9 +94,7 @@ fn write<T: Object>(target: &str, name: &str, context: &T::Context, object: &T) 
 }
 
 fn put(target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("corpus")
-        .join(target);
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     fs::create_dir_all(&directory)?;
     fs::write(directory.join(name), bytes)
 }

@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use noren::ckks;
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
 use noren_ring::ring::Ring;
@@ -18,25 +19,13 @@ use noren_rlwe::wire::reader::{Limits, Reader};
 const DIGEST: std::ops::Range<usize> = 64..96;
 
 /// Everything but the digest is checked.
-pub const LIMITS: Limits = Limits {
-    max_bytes: 1 << 30,
-    check_digest: false,
-};
+pub const LIMITS: Limits = Limits { max_bytes: 1 << 30, check_digest: false };
 
 /// The parameters of the corpus: two digits, one special prime, degree 16.
 #[must_use]
 pub fn parameters() -> Parameters {
-    let (q, p) = (
-        primes_below(1 << 30, 32).take(2).collect(),
-        primes_below(1 << 31, 32).take(1).collect(),
-    );
-    let spec = ParametersSpec {
-        log_n: 4,
-        q,
-        p,
-        security: Security::None,
-        ..ParametersSpec::default()
-    };
+    let (q, p) = (primes_below(1 << 30, 32).take(2).collect(), primes_below(1 << 31, 32).take(1).collect());
+    let spec = ParametersSpec { log_n: 4, q, p, security: Security::None, ..ParametersSpec::default() };
     spec.build().expect("a tiny ring without security")
 }
 
@@ -44,6 +33,23 @@ pub fn parameters() -> Parameters {
 pub fn context() -> &'static Context {
     static CONTEXT: OnceLock<Context> = OnceLock::new();
     CONTEXT.get_or_init(|| Context::with_threads(parameters(), Some(1)).expect("a tiny ring"))
+}
+
+/// The context of the CKKS objects of the corpus: two levels, one special prime, degree 16.
+pub fn ckks_context() -> &'static ckks::Context {
+    static CONTEXT: OnceLock<ckks::Context> = OnceLock::new();
+    CONTEXT.get_or_init(|| {
+        let spec = ckks::ParametersSpec {
+            log_n: 4,
+            log_q: vec![30, 25],
+            log_p: vec![30],
+            log_scale: 25,
+            security: Security::None,
+            ..ckks::ParametersSpec::default()
+        };
+        let parameters = spec.build().expect("a tiny ring without security");
+        ckks::Context::with_threads(parameters, Some(1)).expect("a tiny ring")
+    })
 }
 
 /// Any bytes are refused, or are exactly those that the object in them is written as.
@@ -57,13 +63,10 @@ pub fn object<T: Object>(context: &T::Context, bytes: &[u8]) {
     let reader = Reader::open(bytes, T::KIND, &LIMITS).expect("it was read before");
     let again = object.to_bytes(context, reader.form().unwrap_or_default());
     assert_eq!(again.len(), bytes.len(), "the length has changed");
-    let same = again[..DIGEST.start] == bytes[..DIGEST.start]
-        && again[DIGEST.end..] == bytes[DIGEST.end..];
+    let same = again[..DIGEST.start] == bytes[..DIGEST.start] && again[DIGEST.end..] == bytes[DIGEST.end..];
     assert!(same, "one object has two encodings");
     // And now with the right digest.
-    T::from_bytes(context, &again)
-        .map(drop)
-        .expect("what is written is read");
+    T::from_bytes(context, &again).map(drop).expect("what is written is read");
 }
 
 /// Any bytes are refused, or hand out all of their sections, whatever is asked of them.
@@ -74,35 +77,17 @@ pub fn container(bytes: &[u8]) {
     static RING: OnceLock<Ring> = OnceLock::new();
     let ring = RING.get_or_init(|| {
         let moduli: Vec<u64> = primes_below(1 << 30, 32).take(4).collect();
-        Ring::new(
-            Cyclotomic::power_of_two(16).expect("supported"),
-            &moduli,
-            Some(1),
-        )
-        .expect("supported")
+        Ring::new(Cyclotomic::power_of_two(16).expect("supported"), &moduli, Some(1)).expect("supported")
     });
     let Ok(mut reader) = Reader::open_any(bytes, &LIMITS) else {
         return;
     };
     let sections = reader.sections().to_vec();
-    assert!(
-        sections
-            .iter()
-            .map(|section| section.as_bytes().len())
-            .sum::<usize>()
-            < bytes.len()
-    );
+    assert!(sections.iter().map(|section| section.as_bytes().len()).sum::<usize>() < bytes.len());
     for section in &sections {
         if reader.take_if(section.place().tag).is_none() {
-            assert!(
-                reader
-                    .next_item()
-                    .expect("all of the item before was taken"),
-                "a section is left"
-            );
-            let taken = reader
-                .take(section.place().tag)
-                .expect("sections are handed out in order");
+            assert!(reader.next_item().expect("all of the item before was taken"), "a section is left");
+            let taken = reader.take(section.place().tag).expect("sections are handed out in order");
             assert_eq!(taken.place(), section.place());
         }
         let read = [

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 STATISTICS = ("mean", "variance", "covariance")
 # Logits of unseen records go past those of the training half; the polynomial must still hold there.
-INTERVAL_MARGIN = 1.5
+INTERVAL_MARGIN = 1.25
 APPROXIMATION_ERROR = 1e-5
 
 
@@ -90,8 +90,8 @@ def fit(features: Array, labels: NDArray[np.int64]) -> tuple[dict[str, Any], Any
         "bias": float(regression.intercept_[0]),
         "mean": scaler.mean_.tolist(),
         "scale": scaler.scale_.tolist(),
-        "interval": math.ceil(INTERVAL_MARGIN * largest_logit),
-        "approximation_error": APPROXIMATION_ERROR,
+        "interval": float(math.ceil(INTERVAL_MARGIN * largest_logit)),
+        "error": APPROXIMATION_ERROR,
     }
     return model, pipeline
 
@@ -131,7 +131,9 @@ def plot(path: Path, clear: Array, encrypted: Array, labels: NDArray[np.int64]) 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the main job and return 0 when it reached what it promises."""
     parser = argparse.ArgumentParser(prog="noren demo", description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--out", type=Path, default=Path("demo-out"), help="directory for all files (default: demo-out)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo-out"), help="directory for all files (default: demo-out)"
+    )
     options = parser.parse_args(arguments)
     client, server = options.out / "client", options.out / "server"
     for directory in (client, server):
@@ -185,14 +187,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     same = int(((scores > 0.5) == (clear_scores > 0.5)).sum())
     logits = np.abs(pipeline.decision_function(features[test])).max()
     print(f"\nsecurity            {keys['security_bits']} bits (log2 QP = {keys['log_qp']:.0f}, N = {keys['n']})")
-    print(f"accuracy            clear {((clear_scores > 0.5) == labels[test]).mean():.4f}   "
-          f"encrypted {((scores > 0.5) == labels[test]).mean():.4f}   same prediction on {same} of {len(test)}")  # fmt: skip
+    accuracy = {
+        name: ((s > 0.5) == labels[test]).mean() for name, s in (("clear", clear_scores), ("encrypted", scores))
+    }
+    print("accuracy            " + "   ".join(f"{name} {value:.4f}" for name, value in accuracy.items()))
+    print(f"same prediction     {same} of {len(test)} records")
     print(f"largest |logit|     {logits:.1f}, approximated on [-{model['interval']}, {model['interval']}]")
     print(f"score error         {score_error:.2e}   (bound {bounds['logistic']:.2e})")
     for name in STATISTICS:
         scale = np.abs(expected[name]).max()
         error = float(np.abs(found[name] - expected[name]).max())
-        print(f"{name + ' error':<19} {error:.2e}   ({error / scale:.1e} of the largest entry; bound {bounds[name]:.2e})")
+        print(
+            f"{name + ' error':<19} {error:.2e}   ({error / scale:.1e} of the largest entry; bound {bounds[name]:.2e})"
+        )
     travel = {
         "evaluation keys": (server / "eval.keys").stat().st_size,
         "encrypted records": (server / "records.ct").stat().st_size,

@@ -30,9 +30,8 @@ fn median(mut call: impl FnMut()) -> f64 {
     while time(repeats, &mut call) < BATCH_TIME {
         repeats *= 2;
     }
-    let mut times: Vec<f64> = (0..BATCHES)
-        .map(|_| time(repeats, &mut call).as_nanos() as f64 / f64::from(repeats))
-        .collect();
+    let mut times: Vec<f64> =
+        (0..BATCHES).map(|_| time(repeats, &mut call).as_nanos() as f64 / f64::from(repeats)).collect();
     times.sort_by(f64::total_cmp);
     times[BATCHES / 2]
 }
@@ -40,9 +39,7 @@ fn median(mut call: impl FnMut()) -> f64 {
 /// A row of words below `bound`, each different.
 fn row(n: usize, bound: u64) -> AlignedVec<u64> {
     let mut row = AlignedVec::zeroed(n);
-    row.iter_mut()
-        .enumerate()
-        .for_each(|(i, x)| *x = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) % bound);
+    row.iter_mut().enumerate().for_each(|(i, x)| *x = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) % bound);
     row
 }
 
@@ -56,82 +53,50 @@ fn main() {
         print!("{name:24}");
         for table in &tables {
             let ns = median(|| call(table));
-            print!(
-                " {:>9} {ns:>11.0} ns {:>7.3} ns/word",
-                table.name(),
-                ns / words as f64
-            );
+            print!(" {:>9} {ns:>11.0} ns {:>7.3} ns/word", table.name(), ns / words as f64);
         }
         println!();
     };
 
-    let prime = primes_below(1 << 50, 1 << 18)
-        .next()
-        .expect("there are many");
+    let prime = primes_below(1 << 50, 1 << 18).next().expect("there are many");
     let q = Modulus::new(prime).expect("a prime below 2^50");
     for log in [10, 11, 12, 13, 14, 15, 16, 17] {
         let n = 1 << log;
         let ring = Cyclotomic::power_of_two(n).expect("a degree");
         let ntt = NttTable::new(q, &ring).expect("q = 1 mod m");
         let mut x = row(n, prime);
-        print(&format!("ntt_forward 2^{log}"), n, &mut |k| {
-            k.ntt_forward(black_box(&mut x), &ntt)
-        });
-        print(&format!("ntt_inverse 2^{log}"), n, &mut |k| {
-            k.ntt_inverse(black_box(&mut x), &ntt)
-        });
+        print(&format!("ntt_forward 2^{log}"), n, &mut |k| k.ntt_forward(black_box(&mut x), &ntt));
+        print(&format!("ntt_inverse 2^{log}"), n, &mut |k| k.ntt_inverse(black_box(&mut x), &ntt));
     }
 
     let n = LENGTH;
     let (a, b, w) = (row(n, prime), row(n, prime - 2), q.shoup(prime / 3));
     let mut out = row(n, prime - 4);
     print("add", n, &mut |k| k.add(black_box(&mut out), &a, &b, &q));
-    print("sub_assign", n, &mut |k| {
-        k.sub_assign(black_box(&mut out), &a, &q)
-    });
+    print("sub_assign", n, &mut |k| k.sub_assign(black_box(&mut out), &a, &q));
     print("neg", n, &mut |k| k.neg(black_box(&mut out), &a, &q));
     print("mul", n, &mut |k| k.mul(black_box(&mut out), &a, &b, &q));
-    print("mul_assign", n, &mut |k| {
-        k.mul_assign(black_box(&mut out), &a, &q)
-    });
-    print("mul_add_assign", n, &mut |k| {
-        k.mul_add_assign(black_box(&mut out), &a, &b, &q)
-    });
-    print("mul_scalar", n, &mut |k| {
-        k.mul_scalar(black_box(&mut out), &a, w, &q)
-    });
-    print("mul_scalar_add_assign", n, &mut |k| {
-        k.mul_scalar_add_assign(black_box(&mut out), &a, w, &q)
-    });
-    print("sub_mul_scalar_assign", n, &mut |k| {
-        k.sub_mul_scalar_assign(black_box(&mut out), &a, w, &q)
-    });
+    print("mul_assign", n, &mut |k| k.mul_assign(black_box(&mut out), &a, &q));
+    print("mul_add_assign", n, &mut |k| k.mul_add_assign(black_box(&mut out), &a, &b, &q));
+    print("mul_scalar", n, &mut |k| k.mul_scalar(black_box(&mut out), &a, w, &q));
+    print("mul_scalar_add_assign", n, &mut |k| k.mul_scalar_add_assign(black_box(&mut out), &a, w, &q));
+    print("sub_mul_scalar_assign", n, &mut |k| k.sub_mul_scalar_assign(black_box(&mut out), &a, w, &q));
     print("reduce", n, &mut |k| k.reduce(black_box(&mut out), &a, &q));
     let signed: Vec<i64> = a.iter().map(|&x| x.cast_signed() - (1 << 49)).collect();
-    print("reduce_signed", n, &mut |k| {
-        k.reduce_signed(black_box(&mut out), &signed, &q)
-    });
+    print("reduce_signed", n, &mut |k| k.reduce_signed(black_box(&mut out), &signed, &q));
     let ring = Cyclotomic::power_of_two(n).expect("a degree");
     let permutation = ring.permutation(5).expect("odd");
-    print("permute", n, &mut |k| {
-        k.permute(black_box(&mut out), &a, &permutation)
-    });
+    print("permute", n, &mut |k| k.permute(black_box(&mut out), &a, &permutation));
 
     let many: Vec<AlignedVec<u64>> = (0..16).map(|i| row(n, prime - 2 * i)).collect();
     let rows: Vec<&[u64]> = many.iter().map(|row| &**row).collect();
     for terms in [3, 8, 16] {
         let pairs: Vec<(&[u64], &[u64])> = (0..terms).map(|i| (rows[i], rows[15 - i])).collect();
-        print(&format!("inner_product {terms}"), n, &mut |k| {
-            k.inner_product(black_box(&mut out), &pairs, &q)
-        });
+        print(&format!("inner_product {terms}"), n, &mut |k| k.inner_product(black_box(&mut out), &pairs, &q));
         let weights = row(terms, prime);
         let rows = &rows[..terms];
-        print(&format!("weighted_sum {terms}"), n, &mut |k| {
-            k.weighted_sum(black_box(&mut out), rows, &weights, &q)
-        });
+        print(&format!("weighted_sum {terms}"), n, &mut |k| k.weighted_sum(black_box(&mut out), rows, &weights, &q));
         let inverses = vec![1.0 / prime as f64; terms];
-        print(&format!("quotients {terms}"), n, &mut |k| {
-            k.quotients(black_box(&mut out), rows, &inverses)
-        });
+        print(&format!("quotients {terms}"), n, &mut |k| k.quotients(black_box(&mut out), rows, &inverses));
     }
 }

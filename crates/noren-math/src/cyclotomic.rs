@@ -25,16 +25,10 @@ impl Cyclotomic {
     /// [`Error::Index`] unless `m` is a power of two from 2^4 to 2^18.
     pub fn new(m: u32) -> Result<Self, Error> {
         if !m.is_power_of_two() {
-            return Err(Error::Index {
-                found: m,
-                reason: "it must be a power of two",
-            });
+            return Err(Error::Index { found: m, reason: "it must be a power of two" });
         }
         if !(MIN_LOG_DEGREE + 1..=MAX_LOG_DEGREE + 1).contains(&m.trailing_zeros()) {
-            return Err(Error::Index {
-                found: m,
-                reason: "it must lie between 2^4 and 2^18 (degree 2^3 to 2^17)",
-            });
+            return Err(Error::Index { found: m, reason: "it must lie between 2^4 and 2^18 (degree 2^3 to 2^17)" });
         }
         Ok(Self { index: m })
     }
@@ -66,10 +60,7 @@ impl Cyclotomic {
     /// [`Error::Index`] if `k` is not a unit modulo `m`, that is, even.
     pub fn permutation(&self, k: u32) -> Result<Vec<u32>, Error> {
         if k.is_multiple_of(2) {
-            return Err(Error::Index {
-                found: k,
-                reason: "an automorphism X -> X^k needs an odd k",
-            });
+            return Err(Error::Index { found: k, reason: "an automorphism X -> X^k needs an odd k" });
         }
         let shift = u32::BITS - self.degree().trailing_zeros();
         let reverse = |j: u32| j.reverse_bits() >> shift;
@@ -89,21 +80,10 @@ impl Cyclotomic {
     /// If `i` is not below the degree, or `k` is even.
     #[must_use]
     pub fn coefficient_image(&self, i: usize, k: u32) -> (usize, bool) {
-        assert!(
-            i < self.degree(),
-            "coefficient {i} does not exist in degree {}",
-            self.degree()
-        );
-        assert!(
-            !k.is_multiple_of(2),
-            "an automorphism X -> X^k needs an odd k, not {k}"
-        );
+        assert!(i < self.degree(), "coefficient {i} does not exist in degree {}", self.degree());
+        assert!(!k.is_multiple_of(2), "an automorphism X -> X^k needs an odd k, not {k}");
         let exponent = (i as u64 * u64::from(k)) as usize & (self.index as usize - 1);
-        if exponent < self.degree() {
-            (exponent, false)
-        } else {
-            (exponent - self.degree(), true)
-        }
+        if exponent < self.degree() { (exponent, false) } else { (exponent - self.degree(), true) }
     }
 }
 
@@ -114,10 +94,7 @@ mod tests {
     #[test]
     fn only_supported_indices_are_accepted() {
         for m in [0, 1, 2, 8, 12, 24, 1 << 19, u32::MAX] {
-            assert!(
-                matches!(Cyclotomic::new(m), Err(Error::Index { found, .. }) if found == m),
-                "{m}"
-            );
+            assert!(matches!(Cyclotomic::new(m), Err(Error::Index { found, .. }) if found == m), "{m}");
         }
         for log in 4..=18 {
             let ring = Cyclotomic::new(1 << log).expect("supported");
@@ -131,20 +108,11 @@ mod tests {
     #[test]
     fn permutations_compose_like_their_exponents() {
         let ring = Cyclotomic::new(64).expect("supported");
-        let (a, b) = (
-            ring.permutation(5).expect("odd"),
-            ring.permutation(63).expect("odd"),
-        );
+        let (a, b) = (ring.permutation(5).expect("odd"), ring.permutation(63).expect("odd"));
         let product = ring.permutation(5 * 63).expect("odd");
         let composed: Vec<u32> = (0..ring.degree()).map(|j| b[a[j] as usize]).collect();
         assert_eq!(composed, product);
-        assert!(
-            ring.permutation(1)
-                .expect("odd")
-                .iter()
-                .enumerate()
-                .all(|(j, &p)| j == p as usize)
-        );
+        assert!(ring.permutation(1).expect("odd").iter().enumerate().all(|(j, &p)| j == p as usize));
         assert!(ring.permutation(6).is_err());
     }
 
@@ -155,9 +123,6 @@ mod tests {
         assert_eq!(ring.coefficient_image(1, 15), (7, true));
         assert_eq!(ring.coefficient_image(3, 5), (7, true));
         assert_eq!(ring.coefficient_image(7, 5), (3, false));
-        assert_eq!(
-            ring.coefficient_image(3, 5 + 16),
-            ring.coefficient_image(3, 5)
-        );
+        assert_eq!(ring.coefficient_image(3, 5 + 16), ring.coefficient_image(3, 5));
     }
 }

@@ -29,9 +29,7 @@ pub enum Error {
         order: u64,
     },
     /// There are not enough primes of the wanted size.
-    #[error(
-        "no further prime of {bits} bits is 1 modulo {step}: choose another size or a smaller ring"
-    )]
+    #[error("no further prime of {bits} bits is 1 modulo {step}: choose another size or a smaller ring")]
     PrimesExhausted {
         /// The wanted size, in bits.
         bits: u32,

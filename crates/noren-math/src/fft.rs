@@ -68,14 +68,8 @@ impl FftTable {
     /// If `slots` is not a power of two, or exceeds [`MAX_SLOTS`].
     #[must_use]
     pub fn new(slots: usize) -> Self {
-        assert!(
-            slots.is_power_of_two() && slots <= MAX_SLOTS,
-            "{slots} slots: needs a power of two up to {MAX_SLOTS}"
-        );
-        let mut head = Head {
-            re: [0.0; TILE / 2],
-            im: [0.0; TILE / 2],
-        };
+        assert!(slots.is_power_of_two() && slots <= MAX_SLOTS, "{slots} slots: needs a power of two up to {MAX_SLOTS}");
+        let mut head = Head { re: [0.0; TILE / 2], im: [0.0; TILE / 2] };
         for layer in 0..slots.min(TILE / 2).ilog2() {
             let half = 1 << layer;
             for (j, exponent) in powers_of_five(half).enumerate() {
@@ -88,22 +82,14 @@ impl FftTable {
             let mut left = slots.ilog2() as usize - HEAD_LAYERS;
             while left > 0 {
                 // Four layers are better done as 2 + 2 than as 3 + 1.
-                let most = if half >= FAR || left == MERGED_LAYERS + 1 {
-                    2
-                } else {
-                    MERGED_LAYERS
-                };
+                let most = if half >= FAR || left == MERGED_LAYERS + 1 { 2 } else { MERGED_LAYERS };
                 let layers = left.min(most);
                 passes.push(FftPass::new(half, layers));
                 half <<= layers;
                 left -= layers;
             }
         }
-        Self {
-            slots,
-            head,
-            passes,
-        }
+        Self { slots, head, passes }
     }
 
     /// The number of slots `n`.
@@ -157,11 +143,7 @@ impl FftPass {
                 roots[at + LANES] = im;
             }
         }
-        Self {
-            half,
-            layers,
-            roots,
-        }
+        Self { half, layers, roots }
     }
 
     /// `h`: the distance of the values that the first layer joins, a multiple of [`LANES`].
@@ -198,11 +180,7 @@ fn root(t: usize, order: usize) -> (f64, f64) {
     let eighth = order / 8;
     let (octant, offset) = (t / eighth, t % eighth);
     // Odd octants are mirrored: their angle is counted from their end.
-    let from_axis = if octant % 2 == 0 {
-        offset
-    } else {
-        eighth - offset
-    };
+    let from_axis = if octant % 2 == 0 { offset } else { eighth - offset };
     let (cos, sin) = first_octant(from_axis, order);
     match octant {
         0 => (cos, sin),
@@ -221,10 +199,7 @@ fn first_octant(t: usize, order: usize) -> (f64, f64) {
     /// `pi - PI`, what the nearest `f64` leaves out.
     const PI_REST: f64 = 1.224_646_799_147_353_2e-16;
     if t == order / 8 {
-        return (
-            std::f64::consts::FRAC_1_SQRT_2,
-            std::f64::consts::FRAC_1_SQRT_2,
-        );
+        return (std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::FRAC_1_SQRT_2);
     }
     // Exact: `t` has few bits and `order` is a power of two.
     let half_turns = 2.0 * t as f64 / order as f64;

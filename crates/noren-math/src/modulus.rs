@@ -32,12 +32,7 @@ impl Modulus {
     /// # Errors
     /// [`Error::Modulus`] says what is wrong with the number.
     pub fn new(value: u64) -> Result<Self, Error> {
-        let refuse = |reason| {
-            Err(Error::Modulus {
-                found: value,
-                reason,
-            })
-        };
+        let refuse = |reason| Err(Error::Modulus { found: value, reason });
         if value >= 1 << MAX_MODULUS_BITS {
             return refuse("it must lie below 2^50");
         }
@@ -49,12 +44,7 @@ impl Modulus {
         }
         let bits = 64 - value.leading_zeros();
         let quotient_of_power = |exponent: u32| ((1u128 << exponent) / u128::from(value)) as u64;
-        Ok(Self {
-            value,
-            barrett: quotient_of_power(2 * bits),
-            inverse: quotient_of_power(62 + bits),
-            bits,
-        })
+        Ok(Self { value, barrett: quotient_of_power(2 * bits), inverse: quotient_of_power(62 + bits), bits })
     }
 
     /// The prime.
@@ -105,9 +95,7 @@ impl Modulus {
         // last cut included, 1 at most is missing.
         let high = high_word(a << (64 - self.bits), b << 2);
         let quotient = high_word(high, self.inverse);
-        let r = a
-            .wrapping_mul(b)
-            .wrapping_sub(quotient.wrapping_mul(self.value));
+        let r = a.wrapping_mul(b).wrapping_sub(quotient.wrapping_mul(self.value));
         subtract_if_not_below(r, self.value)
     }
 
@@ -148,11 +136,7 @@ impl Modulus {
     #[inline]
     #[must_use]
     pub const fn center(&self, a: u64) -> i64 {
-        if a > self.value / 2 {
-            a as i64 - self.value as i64
-        } else {
-            a as i64
-        }
+        if a > self.value / 2 { a as i64 - self.value as i64 } else { a as i64 }
     }
 
     /// `a^e mod q`. Range: `a` in `[0, q)`, out `[0, q)`.
@@ -178,10 +162,7 @@ impl Modulus {
     /// Prepares `w` for repeated products. Range: in `[0, q)`.
     #[must_use]
     pub const fn shoup(&self, w: u64) -> ShoupFactor {
-        ShoupFactor {
-            value: w,
-            quotient: (((w as u128) << 52) / self.value as u128) as u64,
-        }
+        ShoupFactor { value: w, quotient: (((w as u128) << 52) / self.value as u128) as u64 }
     }
 
     /// `a * w mod q`. Range: `a` in `[0, 2^52)`, out `[0, q)`.
@@ -198,8 +179,7 @@ impl Modulus {
     pub const fn mul_shoup_lazy(&self, a: u64, w: ShoupFactor) -> u64 {
         // The same as a shift of the product by 52, but cheaper: only a high word is needed.
         let quotient = high_word(a, w.quotient << 12);
-        a.wrapping_mul(w.value)
-            .wrapping_sub(quotient.wrapping_mul(self.value))
+        a.wrapping_mul(w.value).wrapping_sub(quotient.wrapping_mul(self.value))
     }
 }
 
@@ -223,35 +203,12 @@ mod tests {
     use super::*;
 
     /// The smallest and the largest primes of some sizes.
-    const PRIMES: [u64; 9] = [
-        3,
-        5,
-        7,
-        65_521,
-        65_537,
-        536_870_923,
-        1_073_741_789,
-        562_949_953_421_381,
-        (1 << 50) - 27,
-    ];
+    const PRIMES: [u64; 9] = [3, 5, 7, 65_521, 65_537, 536_870_923, 1_073_741_789, 562_949_953_421_381, (1 << 50) - 27];
 
     #[test]
     fn only_odd_primes_below_2_to_50_are_accepted() {
-        for value in [
-            0,
-            1,
-            2,
-            9,
-            1 << 20,
-            (1 << 50) - 1,
-            1 << 50,
-            (1 << 50) + 4_867,
-            u64::MAX,
-        ] {
-            assert!(
-                matches!(Modulus::new(value), Err(Error::Modulus { found, .. }) if found == value),
-                "{value}"
-            );
+        for value in [0, 1, 2, 9, 1 << 20, (1 << 50) - 1, 1 << 50, (1 << 50) + 4_867, u64::MAX] {
+            assert!(matches!(Modulus::new(value), Err(Error::Modulus { found, .. }) if found == value), "{value}");
         }
         for value in PRIMES {
             assert_eq!(Modulus::new(value).map(|q| q.value()), Ok(value));
@@ -264,39 +221,18 @@ mod tests {
             let q = Modulus::new(value).expect("a prime");
             let p = u128::from(value);
             let top = (1 << q.bits()) - 1;
-            let words = [
-                0,
-                1,
-                2,
-                value / 2,
-                value / 2 + 1,
-                value - 2,
-                value - 1,
-                value,
-                value + 1,
-                top - 1,
-                top,
-            ];
+            let words = [0, 1, 2, value / 2, value / 2 + 1, value - 2, value - 1, value, value + 1, top - 1, top];
             let words = words.into_iter().filter(|&a| a <= top);
             for a in words.clone() {
                 let (a_reduced, wide_a) = (q.reduce(a), u128::from(a));
                 assert_eq!(q.reduce_signed(-a.cast_signed()), q.neg(a_reduced));
-                assert_eq!(
-                    q.center(a_reduced).rem_euclid(value.cast_signed()),
-                    a_reduced.cast_signed()
-                );
-                assert_eq!(
-                    q.mul(a_reduced, q.inv(a_reduced)),
-                    u64::from(a_reduced != 0)
-                );
+                assert_eq!(q.center(a_reduced).rem_euclid(value.cast_signed()), a_reduced.cast_signed());
+                assert_eq!(q.mul(a_reduced, q.inv(a_reduced)), u64::from(a_reduced != 0));
                 for b in words.clone() {
                     let (b_reduced, wide_b) = (q.reduce(b), u128::from(b));
                     assert_eq!(u128::from(q.mul(a, b)), wide_a * wide_b % p);
                     assert_eq!(q.reduce_wide(wide_a * wide_b), q.mul(a, b));
-                    assert_eq!(
-                        u128::from(q.add(a_reduced, b_reduced)),
-                        (wide_a + wide_b) % p
-                    );
+                    assert_eq!(u128::from(q.add(a_reduced, b_reduced)), (wide_a + wide_b) % p);
                     assert_eq!(q.add(q.sub(a_reduced, b_reduced), b_reduced), a_reduced);
                     let w = q.shoup(b_reduced);
                     for x in [a, (1 << 52) - 1 - a] {

@@ -45,21 +45,10 @@ pub fn primes_near(center: f64, step: u64) -> impl Iterator<Item = u64> {
     // The casts saturate, so a centre outside the range (or NaN) starts at the nearest end of it.
     let middle = (center.min(LIMIT as f64).floor() as u64).saturating_sub(1) / step;
     let candidate = move |k: u64| k * step + 1;
-    let mut below = (1..=middle)
-        .rev()
-        .map(candidate)
-        .filter(|&p| p < LIMIT && is_prime(p))
-        .peekable();
-    let mut above = (middle + 1..=LIMIT / step)
-        .map(candidate)
-        .filter(|&p| p < LIMIT && is_prime(p))
-        .peekable();
+    let mut below = (1..=middle).rev().map(candidate).filter(|&p| p < LIMIT && is_prime(p)).peekable();
+    let mut above = (middle + 1..=LIMIT / step).map(candidate).filter(|&p| p < LIMIT && is_prime(p)).peekable();
     std::iter::from_fn(move || match (below.peek(), above.peek()) {
-        (Some(&low), Some(&high))
-            if (low as f64 - center).abs() <= (high as f64 - center).abs() =>
-        {
-            below.next()
-        }
+        (Some(&low), Some(&high)) if (low as f64 - center).abs() <= (high as f64 - center).abs() => below.next(),
         (_, Some(_)) => above.next(),
         (_, None) => below.next(),
     })
@@ -73,10 +62,7 @@ pub fn primes_below(bound: u64, step: u64) -> impl Iterator<Item = u64> {
     assert!(step > 0, "primes 1 modulo 0 do not exist");
     // p = k * step + 1 <= bound - 1
     let last = bound.saturating_sub(2) / step;
-    (1..=last)
-        .rev()
-        .map(move |k| k * step + 1)
-        .filter(|&p| is_prime(p))
+    (1..=last).rev().map(move |k| k * step + 1).filter(|&p| is_prime(p))
 }
 
 /// A primitive root of unity of the given order, a power of two: `g^((q-1)/order)` for the smallest
@@ -95,8 +81,7 @@ pub fn primitive_root_of_order(q: &Modulus, order: u64) -> Result<u64, Error> {
     // Euler: g^((p-1)/2) = -1 exactly for the non-squares, and then g^((p-1)/order) has the full
     // order.
     let g = (2..p).find(|&g| q.pow(g, (p - 1) / 2) == p - 1);
-    g.map(|g| q.pow(g, (p - 1) / order))
-        .ok_or(Error::NoRoot { prime: p, order })
+    g.map(|g| q.pow(g, (p - 1) / order)).ok_or(Error::NoRoot { prime: p, order })
 }
 
 /// The prime factors of `n` with multiplicity, ascending; 0 and 1 have none.
@@ -160,11 +145,7 @@ mod tests {
     #[test]
     fn is_prime_is_exact_for_large_numbers() {
         // Strong pseudoprimes to the first 4, 9 and 7 prime bases.
-        for composite in [
-            3_215_031_751,
-            3_825_123_056_546_413_051,
-            341_550_071_728_321,
-        ] {
+        for composite in [3_215_031_751, 3_825_123_056_546_413_051, 341_550_071_728_321] {
             assert!(!is_prime(composite), "{composite}");
         }
         assert!(is_prime(18_446_744_073_709_551_557));
@@ -175,18 +156,8 @@ mod tests {
     #[test]
     fn primes_below_lists_the_published_largest_primes() {
         let largest: Vec<u64> = primes_below(1 << 50, 1 << 17).take(3).collect();
-        assert_eq!(
-            largest,
-            [
-                1_125_899_903_827_969,
-                1_125_899_902_124_033,
-                1_125_899_887_312_897
-            ]
-        );
-        assert_eq!(
-            primes_below(30, 1).collect::<Vec<_>>(),
-            [29, 23, 19, 17, 13, 11, 7, 5, 3, 2]
-        );
+        assert_eq!(largest, [1_125_899_903_827_969, 1_125_899_902_124_033, 1_125_899_887_312_897]);
+        assert_eq!(primes_below(30, 1).collect::<Vec<_>>(), [29, 23, 19, 17, 13, 11, 7, 5, 3, 2]);
         assert_eq!(primes_below(18, 16).collect::<Vec<_>>(), [17]);
         assert_eq!(primes_below(17, 16).count(), 0);
         assert_eq!(primes_below(0, 16).count(), 0);
@@ -199,23 +170,15 @@ mod tests {
         let distance = |p: u64| (p as f64 - center).abs();
         assert!(found.windows(2).all(|w| distance(w[0]) <= distance(w[1])));
         let reach = distance(*found.last().expect("50 primes exist")) as u64;
-        let all = primes_below((1 << 40) + reach + 1, 1 << 13)
-            .take_while(|&p| p >= (1 << 40) - reach)
-            .count();
+        let all = primes_below((1 << 40) + reach + 1, 1 << 13).take_while(|&p| p >= (1 << 40) - reach).count();
         assert_eq!(all, found.len(), "a nearer prime was left out");
     }
 
     #[test]
     fn primes_near_stay_between_step_and_the_largest_modulus() {
-        assert_eq!(
-            primes_near(13.0, 4).take(4).collect::<Vec<_>>(),
-            [13, 17, 5, 29]
-        );
+        assert_eq!(primes_near(13.0, 4).take(4).collect::<Vec<_>>(), [13, 17, 5, 29]);
         assert!(primes_near(1e300, 1 << 40).all(|p| p < 1 << MAX_MODULUS_BITS && p > 1 << 40));
-        assert_eq!(
-            primes_near(-5.0, 1 << 48).collect::<Vec<_>>(),
-            primes_near(0.0, 1 << 48).collect::<Vec<_>>()
-        );
+        assert_eq!(primes_near(-5.0, 1 << 48).collect::<Vec<_>>(), primes_near(0.0, 1 << 48).collect::<Vec<_>>());
     }
 
     #[test]
@@ -229,10 +192,7 @@ mod tests {
                 assert!(order == 1 || q.pow(root, order / 2) == prime - 1);
                 order *= 2;
             }
-            assert_eq!(
-                primitive_root_of_order(&q, order),
-                Err(Error::NoRoot { prime, order })
-            );
+            assert_eq!(primitive_root_of_order(&q, order), Err(Error::NoRoot { prime, order }));
         }
     }
 
@@ -240,14 +200,8 @@ mod tests {
     fn prime_factors_multiply_to_the_number() {
         assert_eq!(prime_factors(0), []);
         assert_eq!(prime_factors(1), []);
-        assert_eq!(
-            prime_factors(2 * 2 * 3 * 7 * 7 * 65537),
-            [2, 2, 3, 7, 7, 65537]
-        );
-        assert_eq!(
-            prime_factors(1_125_899_903_827_969),
-            [1_125_899_903_827_969]
-        );
+        assert_eq!(prime_factors(2 * 2 * 3 * 7 * 7 * 65537), [2, 2, 3, 7, 7, 65537]);
+        assert_eq!(prime_factors(1_125_899_903_827_969), [1_125_899_903_827_969]);
         assert!((2..2000).all(|n| prime_factors(n).iter().product::<u64>() == n));
     }
 }

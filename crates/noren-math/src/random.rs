@@ -64,11 +64,7 @@ impl Seed {
     #[must_use]
     pub fn xof(&self, label: &str) -> Xof {
         let key = self.keyed_hash(STREAM_DOMAIN, label);
-        Xof {
-            core: ChaCha20Core::from_seed(key.0),
-            block: [0; BLOCK_WORDS],
-            used: BLOCK_BYTES,
-        }
+        Xof { core: ChaCha20Core::from_seed(key.0), block: [0; BLOCK_WORDS], used: BLOCK_BYTES }
     }
 
     /// A seed for one purpose that tells nothing of this seed or of its other children.

@@ -134,11 +134,7 @@ pub fn ternary(xof: &mut Xof, out: &mut [i64]) {
 /// # Panics
 /// If `weight` exceeds the length of `out`, or the length is 2^32 or more.
 pub fn sparse_ternary(xof: &mut Xof, weight: usize, out: &mut [i64]) {
-    assert!(
-        weight <= out.len(),
-        "weight {weight} needs at least as many places, {} given",
-        out.len()
-    );
+    assert!(weight <= out.len(), "weight {weight} needs at least as many places, {} given", out.len());
     assert!(out.len() < 1 << 32, "a row has fewer than 2^32 places");
     let mut missing = weight as i64;
     let mut words = [0; CHUNK];
@@ -149,9 +145,7 @@ pub fn sparse_ternary(xof: &mut Xof, weight: usize, out: &mut [i64]) {
         xof.fill_u64(&mut words[..count]);
         for &word in &words[..count] {
             let places = (out.len() - filled) as u64;
-            let mask = u64::MAX
-                .checked_shr((places - 1).leading_zeros())
-                .unwrap_or(0);
+            let mask = u64::MAX.checked_shr((places - 1).leading_zeros()).unwrap_or(0);
             let candidate = word & mask;
             if candidate < places {
                 // All ones where the place is taken: a difference below 2^32 shows its sign.
@@ -202,10 +196,7 @@ pub fn gaussian(xof: &mut Xof, out: &mut [i64]) {
 fn thresholds_above(high: &[u64; CHUNK], low: &[u64; CHUNK]) -> [u64; CHUNK] {
     let mut counts = [0; CHUNK];
     for threshold in THRESHOLDS {
-        let (threshold_high, threshold_low) = (
-            (threshold >> HALF_BITS) as u64,
-            threshold as u64 & HALF_MASK,
-        );
+        let (threshold_high, threshold_low) = ((threshold >> HALF_BITS) as u64, threshold as u64 & HALF_MASK);
         for ((count, &high), &low) in counts.iter_mut().zip(high).zip(low) {
             let borrow = low.wrapping_sub(threshold_low) >> HALF_BITS;
             *count += high.wrapping_sub(threshold_high).wrapping_sub(borrow) >> HALF_BITS;

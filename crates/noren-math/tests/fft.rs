@@ -9,9 +9,7 @@ use noren_math::kernels::{Kernels, available, by_name};
 fn noise(len: usize, seed: u64) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
     (0..len).map(|_| next()).collect()
@@ -30,13 +28,10 @@ fn slots_by_definition(re: &[f64], im: &[f64]) -> Vec<(f64, f64)> {
         .map(|_| {
             let point = power;
             power = 5 * power % (4 * n);
-            coefficients
-                .iter()
-                .enumerate()
-                .fold((0.0, 0.0), |(re, im), (k, c)| {
-                    let angle = PI / (2 * n) as f64 * (point * k % (4 * n)) as f64;
-                    (re + c * angle.cos(), im + c * angle.sin())
-                })
+            coefficients.iter().enumerate().fold((0.0, 0.0), |(re, im), (k, c)| {
+                let angle = PI / (2 * n) as f64 * (point * k % (4 * n)) as f64;
+                (re + c * angle.cos(), im + c * angle.sin())
+            })
         })
         .collect()
 }
@@ -51,10 +46,7 @@ fn forward_evaluates_at_the_powers_of_five() {
         // The definition sums 2n terms below sqrt 2, each with an error below 2^-50.
         let bound = 4.0 * n as f64 * 2f64.powi(-50);
         for (j, (x, y)) in expected.into_iter().enumerate() {
-            assert!(
-                (re[j] - x).abs() < bound && (im[j] - y).abs() < bound,
-                "n = {n}, slot {j}"
-            );
+            assert!((re[j] - x).abs() < bound && (im[j] - y).abs() < bound, "n = {n}, slot {j}");
         }
     }
 }
@@ -92,12 +84,7 @@ fn round_trip_error_grows_with_the_logarithm_of_the_size() {
         let (mut re, mut im) = start.clone();
         table.forward(&mut re, &mut im);
         table.inverse(&mut re, &mut im);
-        let square = |row: &[f64], from: &[f64]| {
-            row.iter()
-                .zip(from)
-                .map(|(x, y)| (x - y).powi(2))
-                .sum::<f64>()
-        };
+        let square = |row: &[f64], from: &[f64]| row.iter().zip(from).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
         let error = ((square(&re, &start.0) + square(&im, &start.1)) / (2 * n) as f64).sqrt();
         // Two transforms of `log` layers; a layer adds at most about 2^-53 in the mean square to numbers
         // below 1 (Higham, Accuracy and Stability of Numerical Algorithms, section 24.1).
@@ -122,11 +109,7 @@ fn tables_agree_in_every_bit() {
             for kernels in available() {
                 let (mut re, mut im) = (re.clone(), im.clone());
                 direction(kernels, &mut re, &mut im, &table);
-                assert!(
-                    (bits(&re), bits(&im)) == expected,
-                    "{} differs at n = {n}",
-                    kernels.name()
-                );
+                assert!((bits(&re), bits(&im)) == expected, "{} differs at n = {n}", kernels.name());
             }
         }
     }
@@ -139,9 +122,9 @@ fn bits_are_frozen() {
     let table = FftTable::new(n);
     let (mut re, mut im) = (noise(n, 7), noise(n, 8));
     let digest = |re: &[f64], im: &[f64]| {
-        re.iter().chain(im).fold(0u64, |hash, x| {
-            (hash.rotate_left(5) ^ x.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        })
+        re.iter()
+            .chain(im)
+            .fold(0u64, |hash, x| (hash.rotate_left(5) ^ x.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     };
     table.forward(&mut re, &mut im);
     assert_eq!(digest(&re, &im), FROZEN_FORWARD);

@@ -21,56 +21,30 @@ fn moduli() -> Vec<Modulus> {
     for bits in [14, 28, 30, 36, 40, 45, 48, 49, 50] {
         primes.extend(primes_below(1 << bits, 1 << 10).take(1));
         // The first prime past a power of two is the hardest for Barrett's method.
-        primes.extend(
-            (1..)
-                .map(|k| (1 << (bits - 1)) + 2 * k + 1)
-                .find(|&p| noren_math::prime::is_prime(p)),
-        );
+        primes.extend((1..).map(|k| (1 << (bits - 1)) + 2 * k + 1).find(|&p| noren_math::prime::is_prime(p)));
     }
-    primes
-        .into_iter()
-        .map(|p| Modulus::new(p).expect("a prime below 2^50"))
-        .collect()
+    primes.into_iter().map(|p| Modulus::new(p).expect("a prime below 2^50")).collect()
 }
 
 /// Calls `check` for each table but the portable one, which comes first.
 fn each_table(check: impl Fn(&Kernels, &Kernels)) {
     let portable = by_name("portable").expect("always there");
-    available()
-        .filter(|table| table.name() != "portable")
-        .for_each(|table| check(table, portable));
+    available().filter(|table| table.name() != "portable").for_each(|table| check(table, portable));
 }
 
 /// Runs the same call on both tables from the same start and compares the rows.
-fn assert_same(
-    name: &str,
-    table: &Kernels,
-    portable: &Kernels,
-    start: &[u64],
-    call: impl Fn(&Kernels, &mut [u64]),
-) {
+fn assert_same(name: &str, table: &Kernels, portable: &Kernels, start: &[u64], call: impl Fn(&Kernels, &mut [u64])) {
     let (mut found, mut expected) = (AlignedVec::from_slice(start), AlignedVec::from_slice(start));
     call(table, &mut found);
     call(portable, &mut expected);
     if let Some(j) = (0..start.len()).find(|&j| found[j] != expected[j]) {
-        panic!(
-            "{name} of {}: word {j} of {} is {}, not {}",
-            table.name(),
-            start.len(),
-            found[j],
-            expected[j]
-        );
+        panic!("{name} of {}: word {j} of {} is {}, not {}", table.name(), start.len(), found[j], expected[j]);
     }
     // The same from a row that starts off the cache line.
     let mut shifted = AlignedVec::zeroed(start.len() + 1);
     shifted[1..].copy_from_slice(start);
     call(table, &mut shifted[1..]);
-    assert_eq!(
-        shifted[1..],
-        found[..],
-        "{name} of {} off the line",
-        table.name()
-    );
+    assert_eq!(shifted[1..], found[..], "{name} of {} off the line", table.name());
 }
 
 #[test]
@@ -79,20 +53,10 @@ fn element_wise_kernels_equal_portable() {
         let mut numbers = Numbers::new(1);
         for q in moduli() {
             for n in LENGTHS {
-                let (a, b, c) = (
-                    numbers.row(n, q.value()),
-                    numbers.row(n, q.value()),
-                    numbers.row(n, q.value()),
-                );
+                let (a, b, c) = (numbers.row(n, q.value()), numbers.row(n, q.value()), numbers.row(n, q.value()));
                 let w = q.shoup(numbers.below(q.value()));
                 let same = |name: &str, call: &dyn Fn(&Kernels, &mut [u64])| {
-                    assert_same(
-                        &format!("{name} modulo {}", q.value()),
-                        table,
-                        portable,
-                        &a,
-                        call,
-                    );
+                    assert_same(&format!("{name} modulo {}", q.value()), table, portable, &a, call);
                 };
                 same("add", &|k, out| k.add(out, &c, &b, &q));
                 same("add_assign", &|k, a| k.add_assign(a, &b, &q));
@@ -102,24 +66,14 @@ fn element_wise_kernels_equal_portable() {
                 same("neg_assign", &|k, a| k.neg_assign(a, &q));
                 same("mul", &|k, out| k.mul(out, &c, &b, &q));
                 same("mul_assign", &|k, a| k.mul_assign(a, &b, &q));
-                same("mul_add_assign", &|k, acc| {
-                    k.mul_add_assign(acc, &c, &b, &q)
-                });
-                same("mul_scalar_add_assign", &|k, acc| {
-                    k.mul_scalar_add_assign(acc, &b, w, &q)
-                });
-                same("sub_mul_scalar_assign", &|k, a| {
-                    k.sub_mul_scalar_assign(a, &b, w, &q)
-                });
-                same("add_scalar_assign", &|k, a| {
-                    k.add_scalar_assign(a, w.value, &q)
-                });
+                same("mul_add_assign", &|k, acc| k.mul_add_assign(acc, &c, &b, &q));
+                same("mul_scalar_add_assign", &|k, acc| k.mul_scalar_add_assign(acc, &b, w, &q));
+                same("sub_mul_scalar_assign", &|k, a| k.sub_mul_scalar_assign(a, &b, w, &q));
+                same("add_scalar_assign", &|k, a| k.add_scalar_assign(a, w.value, &q));
                 let wide = numbers.row(n, 1 << 52);
                 same("mul_scalar", &|k, out| k.mul_scalar(out, &wide, w, &q));
                 same("reduce", &|k, out| k.reduce(out, &wide, &q));
-                assert_same("mul_scalar_assign", table, portable, &wide, |k, a| {
-                    k.mul_scalar_assign(a, w, &q)
-                });
+                assert_same("mul_scalar_assign", table, portable, &wide, |k, a| k.mul_scalar_assign(a, w, &q));
                 let signed = numbers.signed_row(n);
                 same("reduce_signed", &|k, out| k.reduce_signed(out, &signed, &q));
             }
@@ -133,80 +87,31 @@ fn element_wise_kernels_mean_arithmetic_modulo_q() {
     for table in available() {
         for q in moduli() {
             let (n, p) = (64, u128::from(q.value()));
-            let (a, b, c) = (
-                numbers.row(n, q.value()),
-                numbers.row(n, q.value()),
-                numbers.row(n, q.value()),
-            );
+            let (a, b, c) = (numbers.row(n, q.value()), numbers.row(n, q.value()), numbers.row(n, q.value()));
             let w = q.shoup(numbers.below(q.value()));
             let factor = u128::from(w.value);
-            let check = |name: &str,
-                         call: &dyn Fn(&mut [u64]),
-                         meaning: &dyn Fn(u128, u128, u128) -> u128| {
+            let check = |name: &str, call: &dyn Fn(&mut [u64]), meaning: &dyn Fn(u128, u128, u128) -> u128| {
                 let mut out = c.clone();
                 call(&mut out);
                 for j in 0..n {
                     let expected = meaning(a[j].into(), b[j].into(), c[j].into()) % p;
-                    assert_eq!(
-                        u128::from(out[j]),
-                        expected,
-                        "{name} of {} modulo {p}",
-                        table.name()
-                    );
+                    assert_eq!(u128::from(out[j]), expected, "{name} of {} modulo {p}", table.name());
                 }
             };
             check("add", &|out| table.add(out, &a, &b, &q), &|a, b, _| a + b);
-            check(
-                "add_assign",
-                &|c| table.add_assign(c, &b, &q),
-                &|_, b, c| c + b,
-            );
-            check("sub", &|out| table.sub(out, &a, &b, &q), &|a, b, _| {
-                a + p - b
-            });
-            check(
-                "sub_assign",
-                &|c| table.sub_assign(c, &b, &q),
-                &|_, b, c| c + p - b,
-            );
+            check("add_assign", &|c| table.add_assign(c, &b, &q), &|_, b, c| c + b);
+            check("sub", &|out| table.sub(out, &a, &b, &q), &|a, b, _| a + p - b);
+            check("sub_assign", &|c| table.sub_assign(c, &b, &q), &|_, b, c| c + p - b);
             check("neg", &|out| table.neg(out, &a, &q), &|a, _, _| p - a);
             check("neg_assign", &|c| table.neg_assign(c, &q), &|_, _, c| p - c);
             check("mul", &|out| table.mul(out, &a, &b, &q), &|a, b, _| a * b);
-            check(
-                "mul_assign",
-                &|c| table.mul_assign(c, &b, &q),
-                &|_, b, c| c * b,
-            );
-            check(
-                "mul_add_assign",
-                &|c| table.mul_add_assign(c, &a, &b, &q),
-                &|a, b, c| c + a * b,
-            );
-            check(
-                "mul_scalar",
-                &|out| table.mul_scalar(out, &a, w, &q),
-                &|a, _, _| a * factor,
-            );
-            check(
-                "mul_scalar_assign",
-                &|c| table.mul_scalar_assign(c, w, &q),
-                &|_, _, c| c * factor,
-            );
-            check(
-                "mul_scalar_add",
-                &|c| table.mul_scalar_add_assign(c, &a, w, &q),
-                &|a, _, c| c + a * factor,
-            );
-            check(
-                "sub_mul_scalar",
-                &|c| table.sub_mul_scalar_assign(c, &b, w, &q),
-                &|_, b, c| (c + p - b) * factor,
-            );
-            check(
-                "add_scalar",
-                &|c| table.add_scalar_assign(c, w.value, &q),
-                &|_, _, c| c + factor,
-            );
+            check("mul_assign", &|c| table.mul_assign(c, &b, &q), &|_, b, c| c * b);
+            check("mul_add_assign", &|c| table.mul_add_assign(c, &a, &b, &q), &|a, b, c| c + a * b);
+            check("mul_scalar", &|out| table.mul_scalar(out, &a, w, &q), &|a, _, _| a * factor);
+            check("mul_scalar_assign", &|c| table.mul_scalar_assign(c, w, &q), &|_, _, c| c * factor);
+            check("mul_scalar_add", &|c| table.mul_scalar_add_assign(c, &a, w, &q), &|a, _, c| c + a * factor);
+            check("sub_mul_scalar", &|c| table.sub_mul_scalar_assign(c, &b, w, &q), &|_, b, c| (c + p - b) * factor);
+            check("add_scalar", &|c| table.add_scalar_assign(c, w.value, &q), &|_, _, c| c + factor);
 
             let wide = numbers.row(n, 1 << 52);
             let mut out = vec![0; n];
@@ -214,9 +119,7 @@ fn element_wise_kernels_mean_arithmetic_modulo_q() {
             assert!((0..n).all(|j| u128::from(out[j]) == u128::from(wide[j]) % p));
             let signed = numbers.signed_row(n);
             table.reduce_signed(&mut out, &signed, &q);
-            assert!(
-                (0..n).all(|j| i128::from(out[j]) == i128::from(signed[j]).rem_euclid(p as i128))
-            );
+            assert!((0..n).all(|j| i128::from(out[j]) == i128::from(signed[j]).rem_euclid(p as i128)));
         }
     }
 }
@@ -231,18 +134,13 @@ fn sums_equal_portable_and_big_integers() {
                 let lefts: Vec<Vec<u64>> = (0..terms).map(|_| numbers.row(n, 1 << 50)).collect();
                 let rights: Vec<Vec<u64>> = (0..terms).map(|_| numbers.row(n, 1 << 50)).collect();
                 let weights = numbers.row(terms, q.value());
-                let pairs: Vec<(&[u64], &[u64])> = lefts
-                    .iter()
-                    .zip(&rights)
-                    .map(|(a, b)| (a.as_slice(), b.as_slice()))
-                    .collect();
+                let pairs: Vec<(&[u64], &[u64])> =
+                    lefts.iter().zip(&rights).map(|(a, b)| (a.as_slice(), b.as_slice())).collect();
                 let rows: Vec<&[u64]> = lefts.iter().map(Vec::as_slice).collect();
                 let start = vec![7; n];
 
                 each_table(|table, portable| {
-                    assert_same("inner_product", table, portable, &start, |k, out| {
-                        k.inner_product(out, &pairs, &q)
-                    });
+                    assert_same("inner_product", table, portable, &start, |k, out| k.inner_product(out, &pairs, &q));
                     assert_same("weighted_sum", table, portable, &start, |k, out| {
                         k.weighted_sum(out, &rows, &weights, &q);
                     });
@@ -253,24 +151,10 @@ fn sums_equal_portable_and_big_integers() {
                 portable.weighted_sum(&mut weighted, &rows, &weights, &q);
                 for j in 0..n.min(33) {
                     let big = |sum: BigUint| u64::try_from(sum % q.value()).expect("below q");
-                    let expected = (0..terms)
-                        .map(|i| BigUint::from(lefts[i][j]) * rights[i][j])
-                        .sum();
-                    assert_eq!(
-                        product[j],
-                        big(expected),
-                        "{terms} products modulo {}",
-                        q.value()
-                    );
-                    let expected = (0..terms)
-                        .map(|i| BigUint::from(lefts[i][j]) * weights[i])
-                        .sum();
-                    assert_eq!(
-                        weighted[j],
-                        big(expected),
-                        "{terms} weights modulo {}",
-                        q.value()
-                    );
+                    let expected = (0..terms).map(|i| BigUint::from(lefts[i][j]) * rights[i][j]).sum();
+                    assert_eq!(product[j], big(expected), "{terms} products modulo {}", q.value());
+                    let expected = (0..terms).map(|i| BigUint::from(lefts[i][j]) * weights[i]).sum();
+                    assert_eq!(weighted[j], big(expected), "{terms} weights modulo {}", q.value());
                 }
             }
         }
@@ -284,11 +168,7 @@ fn sums_of_the_largest_words_are_right() {
         for q in moduli() {
             for terms in [15, 16, 17, MAX_TERMS] {
                 let mut out = vec![0; largest.len()];
-                table.inner_product(
-                    &mut out,
-                    &vec![(largest.as_slice(), largest.as_slice()); terms],
-                    &q,
-                );
+                table.inner_product(&mut out, &vec![(largest.as_slice(), largest.as_slice()); terms], &q);
                 let expected = q.reduce_u128(u128::from(largest[0]).pow(2) * terms as u128);
                 assert!(
                     out.iter().all(|&x| x == expected),
@@ -296,21 +176,9 @@ fn sums_of_the_largest_words_are_right() {
                     table.name(),
                     q.value()
                 );
-                table.weighted_sum(
-                    &mut out,
-                    &vec![largest.as_slice(); terms],
-                    &vec![q.value() - 1; terms],
-                    &q,
-                );
-                let expected = q.reduce_u128(
-                    u128::from(largest[0]) * u128::from(q.value() - 1) * terms as u128,
-                );
-                assert!(
-                    out.iter().all(|&x| x == expected),
-                    "{terms} weights of {} modulo {}",
-                    table.name(),
-                    q.value()
-                );
+                table.weighted_sum(&mut out, &vec![largest.as_slice(); terms], &vec![q.value() - 1; terms], &q);
+                let expected = q.reduce_u128(u128::from(largest[0]) * u128::from(q.value() - 1) * terms as u128);
+                assert!(out.iter().all(|&x| x == expected), "{terms} weights of {} modulo {}", table.name(), q.value());
             }
         }
     }
@@ -350,9 +218,7 @@ fn permute_equals_portable_for_automorphisms_and_any_other_map() {
             let ring = Cyclotomic::power_of_two(n).expect("a degree");
             for k in [1, 3, 5, 25, 2 * n as u32 - 1] {
                 let perm = ring.permutation(k).expect("odd");
-                assert_same("permute", table, portable, &a, |kernels, out| {
-                    kernels.permute(out, &a, &perm)
-                });
+                assert_same("permute", table, portable, &a, |kernels, out| kernels.permute(out, &a, &perm));
             }
         }
     });
@@ -370,11 +236,7 @@ fn permute_equals_portable_for_automorphisms_and_any_other_map() {
 #[test]
 fn a_permutation_past_the_row_panics_in_every_table() {
     for table in available() {
-        for perm in [
-            [0, 1, 2, 3, 4, 5, 6, 8],
-            [8, 9, 10, 11, 12, 13, 14, 15],
-            [u32::MAX; 8],
-        ] {
+        for perm in [[0, 1, 2, 3, 4, 5, 6, 8], [8, 9, 10, 11, 12, 13, 14, 15], [u32::MAX; 8]] {
             let caught = std::panic::catch_unwind(|| table.permute(&mut [0; 8], &[1; 8], &perm));
             assert!(caught.is_err(), "{}", table.name());
         }
@@ -385,26 +247,12 @@ fn a_permutation_past_the_row_panics_in_every_table() {
 fn rows_of_different_lengths_panic_in_every_table() {
     let q = Modulus::new(17).expect("a prime");
     for table in available() {
-        let panics =
-            |call: &(dyn Fn() + std::panic::RefUnwindSafe)| std::panic::catch_unwind(call).is_err();
+        let panics = |call: &(dyn Fn() + std::panic::RefUnwindSafe)| std::panic::catch_unwind(call).is_err();
         assert!(panics(&|| table.add(&mut [0; 8], &[0; 8], &[0; 9], &q)));
         assert!(panics(&|| table.mul_assign(&mut [0; 9], &[0; 8], &q)));
-        assert!(panics(&|| table.inner_product(
-            &mut [0; 8],
-            &[(&[0u64; 8][..], &[0u64; 7][..])],
-            &q
-        )));
-        assert!(panics(&|| table.inner_product(
-            &mut [],
-            &[(&[0u64; 0][..], &[0u64; 0][..]); MAX_TERMS + 1],
-            &q
-        )));
-        assert!(panics(&|| table.weighted_sum(
-            &mut [0; 8],
-            &[&[0; 8]],
-            &[1, 1],
-            &q
-        )));
+        assert!(panics(&|| table.inner_product(&mut [0; 8], &[(&[0u64; 8][..], &[0u64; 7][..])], &q)));
+        assert!(panics(&|| table.inner_product(&mut [], &[(&[0u64; 0][..], &[0u64; 0][..]); MAX_TERMS + 1], &q)));
+        assert!(panics(&|| table.weighted_sum(&mut [0; 8], &[&[0; 8]], &[1, 1], &q)));
     }
 }
 
@@ -412,15 +260,10 @@ fn rows_of_different_lengths_panic_in_every_table() {
 fn tables_are_chosen_by_name() {
     assert_eq!(available().next().map(Kernels::name), Some("portable"));
     for table in available() {
-        assert!(std::ptr::eq(
-            by_name(table.name()).expect("available"),
-            table
-        ));
+        assert!(std::ptr::eq(by_name(table.name()).expect("available"), table));
     }
     for name in ["", "AVX2", "sse2"] {
-        let Err(Error::Isa { found, available }) = by_name(name) else {
-            panic!("{name} was accepted")
-        };
+        let Err(Error::Isa { found, available }) = by_name(name) else { panic!("{name} was accepted") };
         assert_eq!(found, name);
         assert!(available.contains("portable"));
     }
@@ -428,8 +271,5 @@ fn tables_are_chosen_by_name() {
 
 #[test]
 fn the_chosen_table_is_the_selected_one() {
-    assert!(std::ptr::eq(
-        kernels(),
-        select().expect("NOREN_ISA is unset or right")
-    ));
+    assert!(std::ptr::eq(kernels(), select().expect("NOREN_ISA is unset or right")));
 }

@@ -14,14 +14,8 @@ use support::Numbers;
 /// The largest prime of each size that has the roots for this ring: small ones exist for small
 /// rings only.
 fn tables(ring: &Cyclotomic, sizes: &[u32]) -> Vec<NttTable> {
-    let primes = sizes
-        .iter()
-        .filter_map(|&bits| primes_below(1 << bits, ring.index().into()).next());
-    primes
-        .map(|p| {
-            NttTable::new(Modulus::new(p).expect("a prime below 2^50"), ring).expect("p = 1 mod m")
-        })
-        .collect()
+    let primes = sizes.iter().filter_map(|&bits| primes_below(1 << bits, ring.index().into()).next());
+    primes.map(|p| NttTable::new(Modulus::new(p).expect("a prime below 2^50"), ring).expect("p = 1 mod m")).collect()
 }
 
 fn forward(kernels: &Kernels, table: &NttTable, row: &[u64]) -> Vec<u64> {
@@ -43,11 +37,7 @@ fn negacyclic_product(a: &[u64], b: &[u64], q: &Modulus) -> Vec<u64> {
         for (j, &b) in b.iter().enumerate() {
             let term = (u128::from(a) * u128::from(b) % u128::from(q.value())) as u64;
             let place = &mut product[(i + j) % n];
-            *place = if i + j < n {
-                q.add(*place, term)
-            } else {
-                q.sub(*place, term)
-            };
+            *place = if i + j < n { q.add(*place, term) } else { q.sub(*place, term) };
         }
     }
     product
@@ -60,20 +50,12 @@ fn products_of_evaluations_are_negacyclic_products() {
         let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
         for table in tables(&ring, &[14, 28, 36, 45, 50]) {
             let q = table.modulus();
-            let (a, b) = (
-                numbers.row(1 << log, q.value()),
-                numbers.row(1 << log, q.value()),
-            );
+            let (a, b) = (numbers.row(1 << log, q.value()), numbers.row(1 << log, q.value()));
             let expected = negacyclic_product(&a, &b, q);
             for kernels in available() {
                 let mut product = forward(kernels, &table, &a);
                 kernels.mul_assign(&mut product, &forward(kernels, &table, &b), q);
-                assert_eq!(
-                    inverse(kernels, &table, &product),
-                    expected,
-                    "{} degree 2^{log}",
-                    kernels.name()
-                );
+                assert_eq!(inverse(kernels, &table, &product), expected, "{} degree 2^{log}", kernels.name());
             }
         }
     }
@@ -91,18 +73,11 @@ fn index_j_holds_the_value_at_psi_to_twice_its_reversal_plus_one() {
             let values: Vec<u64> = (0..ring.degree() as u64)
                 .map(|j| {
                     let point = q.pow(psi, 2 * (j.reverse_bits() >> (64 - log)) + 1);
-                    a.iter()
-                        .rev()
-                        .fold(0, |value, &c| q.add(q.mul(value, point), c))
+                    a.iter().rev().fold(0, |value, &c| q.add(q.mul(value, point), c))
                 })
                 .collect();
             for kernels in available() {
-                assert_eq!(
-                    forward(kernels, &table, &a),
-                    values,
-                    "{} degree 2^{log}",
-                    kernels.name()
-                );
+                assert_eq!(forward(kernels, &table, &a), values, "{} degree 2^{log}", kernels.name());
             }
         }
     }
@@ -121,18 +96,8 @@ fn round_trips_return_the_row_and_tables_agree_at_every_degree() {
             for kernels in available() {
                 let values = forward(kernels, &table, &row);
                 assert_eq!(values, expected, "{} degree 2^{log}", kernels.name());
-                assert_eq!(
-                    inverse(kernels, &table, &values),
-                    row,
-                    "{} degree 2^{log}",
-                    kernels.name()
-                );
-                assert_eq!(
-                    inverse(kernels, &table, &row),
-                    unscaled,
-                    "{} degree 2^{log}",
-                    kernels.name()
-                );
+                assert_eq!(inverse(kernels, &table, &values), row, "{} degree 2^{log}", kernels.name());
+                assert_eq!(inverse(kernels, &table, &row), unscaled, "{} degree 2^{log}", kernels.name());
             }
         }
     }
@@ -145,10 +110,7 @@ fn lazy_rows_below_twice_the_prime_give_canonical_rows() {
         let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
         for table in tables(&ring, &[20, 28, 36, 40, 48, 49, 50]) {
             let q = table.modulus();
-            for lazy in [
-                numbers.row(1 << log, 2 * q.value()),
-                vec![2 * q.value() - 1; 1 << log],
-            ] {
+            for lazy in [numbers.row(1 << log, 2 * q.value()), vec![2 * q.value() - 1; 1 << log]] {
                 let row: Vec<u64> = lazy.iter().map(|&x| q.reduce(x)).collect();
                 for kernels in available() {
                     let values = forward(kernels, &table, &lazy);
@@ -200,11 +162,7 @@ fn permutations_of_evaluations_are_automorphisms_of_coefficients() {
                 let mut image = vec![0; n];
                 for (i, &coefficient) in a.iter().enumerate() {
                     let (place, negated) = ring.coefficient_image(i, k);
-                    image[place] = if negated {
-                        q.neg(coefficient)
-                    } else {
-                        coefficient
-                    };
+                    image[place] = if negated { q.neg(coefficient) } else { coefficient };
                 }
                 let permutation = ring.permutation(k).expect("odd");
                 for kernels in available() {
@@ -221,13 +179,7 @@ fn permutations_of_evaluations_are_automorphisms_of_coefficients() {
 fn a_prime_without_the_roots_is_refused() {
     let ring = Cyclotomic::power_of_two(1 << 10).expect("a degree");
     let q = Modulus::new(97).expect("a prime");
-    assert_eq!(
-        NttTable::new(q, &ring).err(),
-        Some(Error::NoRoot {
-            prime: 97,
-            order: 1 << 11
-        })
-    );
+    assert_eq!(NttTable::new(q, &ring).err(), Some(Error::NoRoot { prime: 97, order: 1 << 11 }));
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use noren_math::modulus::Modulus;
 use noren_math::random::Seed;
-use noren_math::sample::{
-    GAUSSIAN_BOUND, GAUSSIAN_SIGMA, gaussian, sparse_ternary, ternary, uniform,
-};
+use noren_math::sample::{GAUSSIAN_BOUND, GAUSSIAN_SIGMA, gaussian, sparse_ternary, ternary, uniform};
 use num_bigint::BigUint;
 
 /// The seed of all tests here.
@@ -20,24 +18,7 @@ fn chacha20_block(key: &[u8; 32], counter: u32) -> Vec<u8> {
             s[z] = (s[z] ^ s[x]).rotate_left(turn);
         }
     }
-    let mut state = [
-        0x6170_7865,
-        0x3320_646e,
-        0x7962_2d32,
-        0x6b20_6574,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        counter,
-        0,
-        0,
-        0,
-    ];
+    let mut state = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574, 0, 0, 0, 0, 0, 0, 0, 0, counter, 0, 0, 0];
     for (word, bytes) in state[4..12].iter_mut().zip(key.chunks_exact(4)) {
         *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     }
@@ -51,18 +32,13 @@ fn chacha20_block(key: &[u8; 32], counter: u32) -> Vec<u8> {
             quarter(&mut s, [turned(0), turned(1), turned(2), turned(3)]);
         }
     }
-    s.iter()
-        .zip(state)
-        .flat_map(|(x, start)| x.wrapping_add(start).to_le_bytes())
-        .collect()
+    s.iter().zip(state).flat_map(|(x, start)| x.wrapping_add(start).to_le_bytes()).collect()
 }
 
 /// The stream of `label` by its definition, at least `len` bytes.
 fn stream_by_definition(seed: &Seed, label: &str, len: usize) -> Vec<u8> {
     let key = blake3::keyed_hash(seed.as_bytes(), format!("noren-xof-v1/{label}").as_bytes());
-    (0..len.div_ceil(64) as u32)
-        .flat_map(|counter| chacha20_block(key.as_bytes(), counter))
-        .collect()
+    (0..len.div_ceil(64) as u32).flat_map(|counter| chacha20_block(key.as_bytes(), counter)).collect()
 }
 
 /// Words of a stream, read one after the other.
@@ -74,9 +50,7 @@ impl Words {
     }
 
     fn next(&mut self) -> u64 {
-        u64::from_le_bytes(std::array::from_fn(|_| {
-            self.0.next().expect("enough words")
-        }))
+        u64::from_le_bytes(std::array::from_fn(|_| self.0.next().expect("enough words")))
     }
 }
 
@@ -86,10 +60,7 @@ fn chacha20_block_agrees_with_rfc_8439() {
     let block = chacha20_block(&[0; 32], 0);
     assert_eq!(
         block[..16],
-        [
-            0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90, 0x40, 0x5d, 0x6a, 0xe5, 0x53, 0x86,
-            0xbd, 0x28
-        ]
+        [0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90, 0x40, 0x5d, 0x6a, 0xe5, 0x53, 0x86, 0xbd, 0x28]
     );
 }
 
@@ -113,10 +84,7 @@ fn streams_are_frozen() {
     seed().xof("test").fill(&mut bytes);
     assert_eq!(u128::from_be_bytes(bytes), FROZEN_STREAM);
     let child = seed().derive("child");
-    assert_eq!(
-        u128::from_be_bytes(child.as_bytes()[..16].try_into().unwrap()),
-        FROZEN_CHILD
-    );
+    assert_eq!(u128::from_be_bytes(child.as_bytes()[..16].try_into().unwrap()), FROZEN_CHILD);
 }
 
 #[test]
@@ -154,18 +122,12 @@ fn labels_and_seeds_separate_streams() {
     for (i, word) in words.iter().enumerate() {
         assert!(!words[..i].contains(word));
     }
-    assert_ne!(
-        Seed::random().unwrap().as_bytes(),
-        Seed::random().unwrap().as_bytes()
-    );
+    assert_ne!(Seed::random().unwrap().as_bytes(), Seed::random().unwrap().as_bytes());
 }
 
 #[test]
 fn debug_shows_no_secret() {
-    assert_eq!(
-        format!("{:?} {:?}", seed(), seed().xof("x")),
-        "Seed(..) Xof(..)"
-    );
+    assert_eq!(format!("{:?} {:?}", seed(), seed().xof("x")), "Seed(..) Xof(..)");
 }
 
 #[test]
@@ -174,10 +136,8 @@ fn uniform_follows_its_rule() {
     for prime in [3, 65537, (1 << 49) + 69, (1 << 50) - 27] {
         let q = Modulus::new(prime).unwrap();
         let mut words = Words::new(&seed(), "uniform", 5000);
-        let expected: Vec<u64> = std::iter::repeat_with(|| words.next() & ((1 << q.bits()) - 1))
-            .filter(|&x| x < prime)
-            .take(1000)
-            .collect();
+        let expected: Vec<u64> =
+            std::iter::repeat_with(|| words.next() & ((1 << q.bits()) - 1)).filter(|&x| x < prime).take(1000).collect();
         let mut xof = seed().xof("uniform");
         let mut found = vec![0; 1000];
         uniform(&mut xof, &q, &mut found[..377]);
@@ -209,11 +169,7 @@ fn ternary_follows_its_rule() {
         let mut expected = Vec::new();
         while expected.len() < len {
             let word = words.next();
-            expected.extend(
-                (0..32)
-                    .map(|i| (word >> (2 * i) & 3) as i64 - 1)
-                    .filter(|&x| x < 2),
-            );
+            expected.extend((0..32).map(|i| (word >> (2 * i) & 3) as i64 - 1).filter(|&x| x < 2));
         }
         expected.truncate(len);
         let mut found = vec![9; len];
@@ -240,16 +196,7 @@ fn ternary_spreads_evenly() {
 fn sparse_ternary_follows_its_rule() {
     let mut xof = seed().xof("sparse");
     let mut words = Words::new(&seed(), "sparse", 20000);
-    for (len, weight) in [
-        (0, 0),
-        (1, 0),
-        (1, 1),
-        (5, 2),
-        (64, 64),
-        (1000, 0),
-        (1000, 17),
-        (4096, 192),
-    ] {
+    for (len, weight) in [(0, 0), (1, 0), (1, 1), (5, 2), (64, 64), (1000, 0), (1000, 17), (4096, 192)] {
         let mut missing = weight;
         let mut expected = Vec::new();
         while expected.len() < len {
@@ -334,10 +281,7 @@ fn gaussian_follows_its_rule_with_recomputed_thresholds() {
             .map(|_| {
                 let draw = u128::from(words.next()) | u128::from(words.next()) << 64;
                 let u = draw << 1 >> 2;
-                let size = thresholds
-                    .iter()
-                    .filter(|&&threshold| u < threshold)
-                    .count() as i64;
+                let size = thresholds.iter().filter(|&&threshold| u < threshold).count() as i64;
                 if draw >> 127 == 1 { -size } else { size }
             })
             .collect();
@@ -356,15 +300,9 @@ fn gaussian_has_the_moments_and_cells_of_its_density() {
     let mean = row.iter().sum::<i64>() as f64 / DRAWS as f64;
     let variance = row.iter().map(|x| x * x).sum::<i64>() as f64 / DRAWS as f64;
     // Standard errors of a Gaussian: sigma / sqrt(n) and sigma^2 sqrt(2 / n); five of them.
-    assert!(
-        mean.abs() < 5.0 * GAUSSIAN_SIGMA / (DRAWS as f64).sqrt(),
-        "mean {mean}"
-    );
+    assert!(mean.abs() < 5.0 * GAUSSIAN_SIGMA / (DRAWS as f64).sqrt(), "mean {mean}");
     let error = GAUSSIAN_SIGMA.powi(2) * (2.0 / DRAWS as f64).sqrt();
-    assert!(
-        (variance - GAUSSIAN_SIGMA.powi(2)).abs() < 5.0 * error,
-        "variance {variance}"
-    );
+    assert!((variance - GAUSSIAN_SIGMA.powi(2)).abs() < 5.0 * error, "variance {variance}");
     assert!(row.iter().all(|x| x.abs() <= GAUSSIAN_BOUND));
 
     // Cells -13..=13 expect more than 60 each; what lies beyond forms one cell on each side.
@@ -375,8 +313,7 @@ fn gaussian_has_the_moments_and_cells_of_its_density() {
     let mut expected = vec![0.0; counts.len()];
     let cell = |x: i64| (x.clamp(-EDGE - 1, EDGE + 1) + EDGE + 1) as usize;
     row.iter().for_each(|&x| counts[cell(x)] += 1);
-    (-GAUSSIAN_BOUND..=GAUSSIAN_BOUND)
-        .for_each(|x| expected[cell(x)] += density(x) / total * DRAWS as f64);
+    (-GAUSSIAN_BOUND..=GAUSSIAN_BOUND).for_each(|x| expected[cell(x)] += density(x) / total * DRAWS as f64);
     assert_chi_squared(&counts, &expected);
 }
 
@@ -400,27 +337,15 @@ fn samplers_are_frozen() {
 const FROZEN_STREAM: u128 = 0x92f2fa7c31e91ff01f836a0c1e427d0e;
 const FROZEN_CHILD: u128 = 0x4891c1cc540c647b01e7b89789cb2568;
 const FROZEN_UNIFORM: [u64; 3] = [716584649230812, 738338070386391, 955587886122423];
-const FROZEN_TERNARY: [i64; 24] = [
-    -1, 0, 0, 1, -1, -1, -1, 1, 0, 0, 0, 1, 1, 1, 1, -1, 1, 1, 0, 0, 0, 1, 1, 0,
-];
-const FROZEN_SPARSE: [i64; 24] = [
-    0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 0, -1, 0, 0, 0, 0, -1, 0, 0, -1, 1, 1, 0, 0,
-];
-const FROZEN_GAUSSIAN: [i64; 24] = [
-    -1, 2, 2, 3, 4, 2, 0, -5, -1, -6, -2, 1, -2, 0, -5, 3, 1, -2, 5, -2, -1, -3, -2, -4,
-];
+const FROZEN_TERNARY: [i64; 24] = [-1, 0, 0, 1, -1, -1, -1, 1, 0, 0, 0, 1, 1, 1, 1, -1, 1, 1, 0, 0, 0, 1, 1, 0];
+const FROZEN_SPARSE: [i64; 24] = [0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 0, -1, 0, 0, 0, 0, -1, 0, 0, -1, 1, 1, 0, 0];
+const FROZEN_GAUSSIAN: [i64; 24] =
+    [-1, 2, 2, 3, 4, 2, 0, -5, -1, -6, -2, 1, -2, 0, -5, 3, 1, -2, 5, -2, -1, -3, -2, -4];
 
 /// Chi squared with `k` degrees of freedom has mean `k` and variance `2k`; six standard deviations
 /// above the mean are passed with a chance of about 10^-7 for the sizes here.
 fn assert_chi_squared(counts: &[usize], expected: &[f64]) {
     let freedom = counts.len() as f64 - 1.0;
-    let statistic: f64 = counts
-        .iter()
-        .zip(expected)
-        .map(|(&c, &e)| (c as f64 - e).powi(2) / e)
-        .sum();
-    assert!(
-        statistic < freedom + 6.0 * (2.0 * freedom).sqrt(),
-        "chi^2 = {statistic} at {freedom} degrees of freedom"
-    );
+    let statistic: f64 = counts.iter().zip(expected).map(|(&c, &e)| (c as f64 - e).powi(2) / e).sum();
+    assert!(statistic < freedom + 6.0 * (2.0 * freedom).sqrt(), "chi^2 = {statistic} at {freedom} degrees of freedom");
 }

@@ -1,81 +1,145 @@
-//! numpy in, numpy out.
+//! numpy in: arrays of numbers as the library takes them, and work without the interpreter.
 
-use noren::error::Error as Refusal;
-use num_complex::Complex64;
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use noren::Complex64;
+use noren::ckks::{Encoder, Plaintext, Scale};
+use noren::error::Result;
+use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::errors::raise;
+use crate::errors::{EncodingError, raise};
 
-/// Numbers from Python, one row for each vector.
+/// Numbers from Python: a shape, and the entries in row-major order.
 pub(crate) struct Numbers {
-    /// The rows.
-    pub(crate) rows: Vec<Row>,
-    /// Whether there was only one vector, without a leading dimension.
-    pub(crate) single: bool,
+    shape: Vec<usize>,
+    entries: Entries,
 }
 
-/// One vector.
-pub(crate) enum Row {
-    /// Real numbers.
+enum Entries {
     Real(Vec<f64>),
-    /// Complex numbers.
     Complex(Vec<Complex64>),
 }
 
-/// Reads anything that numpy takes for an array of one or two dimensions of real or complex numbers.
-pub(crate) fn numbers(values: &Bound<'_, PyAny>) -> PyResult<Numbers> {
-    let py = values.py();
-    let array = py.import("numpy")?.call_method1("asarray", (values,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    let target = match kind.as_str() {
-        "c" => "complex128",
-        "b" | "i" | "u" | "f" => "float64",
-        _ => return Err(PyTypeError::new_err(format!("numbers are needed, found an array of dtype kind {kind:?}"))),
-    };
-    let array = array.call_method1("astype", (target,))?;
-    if target == "complex128" {
-        let array = array.cast_into::<PyArrayDyn<Complex64>>()?;
-        split(array.shape(), &array.to_vec_in_order()?, Row::Complex)
-    } else {
-        let array = array.cast_into::<PyArrayDyn<f64>>()?;
-        split(array.shape(), &array.to_vec_in_order()?, Row::Real)
+/// One vector.
+#[derive(Clone, Copy)]
+pub(crate) enum Row<'a> {
+    Real(&'a [f64]),
+    Complex(&'a [Complex64]),
+}
+
+impl Numbers {
+    /// Reads anything that numpy takes for an array of real or complex numbers; they become float64 or complex128.
+    pub(crate) fn of(values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let array = values.py().import("numpy")?.call_method1("asarray", (values,))?;
+        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        let entries = match kind.as_str() {
+            "c" => Entries::Complex(entries(&array, "complex128")?),
+            "b" | "i" | "u" | "f" => Entries::Real(entries(&array, "float64")?),
+            _ => {
+                let dtype = array.getattr("dtype")?.str()?;
+                return Err(PyTypeError::new_err(format!("numbers are needed, found dtype {dtype}")));
+            }
+        };
+        Ok(Self { shape: array.getattr("shape")?.extract()?, entries })
+    }
+
+    /// The number, if it is a single one.
+    pub(crate) fn as_scalar(&self) -> Option<Complex64> {
+        match (&self.shape[..], &self.entries) {
+            ([], Entries::Real(x)) => Some(Complex64::new(x[0], 0.0)),
+            ([], Entries::Complex(x)) => Some(x[0]),
+            _ => None,
+        }
+    }
+
+    /// The vector, if there is one dimension.
+    pub(crate) fn as_vector(&self) -> PyResult<Row<'_>> {
+        if self.is_vector() { Ok(self.flat()) } else { Err(wrong_shape(&self.shape, "1 dimension")) }
+    }
+
+    /// All entries as one vector.
+    pub(crate) fn flat(&self) -> Row<'_> {
+        self.entries.row(0, self.shape.iter().product())
+    }
+
+    /// One vector, or those that lie along the first of two dimensions.
+    pub(crate) fn rows(&self) -> PyResult<Vec<Row<'_>>> {
+        match self.shape[..] {
+            [_] => Ok(vec![self.flat()]),
+            [rows, columns] => Ok((0..rows).map(|row| self.entries.row(row * columns, columns)).collect()),
+            _ => Err(wrong_shape(&self.shape, "1 or 2 dimensions")),
+        }
+    }
+
+    /// Whether there is one dimension.
+    pub(crate) fn is_vector(&self) -> bool {
+        self.shape.len() == 1
+    }
+
+    /// A vector of real numbers.
+    pub(crate) fn into_real_vector(self) -> PyResult<Vec<f64>> {
+        self.as_vector()?;
+        Ok(self.into_real()?.1)
+    }
+
+    /// Rows, columns and entries of a matrix of real numbers.
+    pub(crate) fn into_real_matrix(self) -> PyResult<(usize, usize, Vec<f64>)> {
+        match self.into_real()? {
+            (shape, entries) if shape.len() == 2 => Ok((shape[0], shape[1], entries)),
+            (shape, _) => Err(wrong_shape(&shape, "2 dimensions")),
+        }
+    }
+
+    fn into_real(self) -> PyResult<(Vec<usize>, Vec<f64>)> {
+        match self.entries {
+            Entries::Real(entries) => Ok((self.shape, entries)),
+            Entries::Complex(_) => Err(PyTypeError::new_err("real numbers are needed, found complex ones")),
+        }
     }
 }
 
-/// One vector of real numbers.
-pub(crate) fn real_vector(values: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    let mut numbers = numbers(values)?;
-    match (numbers.single, numbers.rows.pop()) {
-        (true, Some(Row::Real(row))) => Ok(row),
-        _ => Err(PyTypeError::new_err("a vector of real numbers is needed")),
+impl Entries {
+    fn row(&self, start: usize, len: usize) -> Row<'_> {
+        match self {
+            Self::Real(entries) => Row::Real(&entries[start..start + len]),
+            Self::Complex(entries) => Row::Complex(&entries[start..start + len]),
+        }
+    }
+}
+
+impl Row<'_> {
+    /// Encodes the vector, with zeros after it.
+    pub(crate) fn encode(self, encoder: &Encoder, slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
+        match self {
+            Self::Real(row) => encoder.encode_real(row, slots, level, scale),
+            Self::Complex(row) => encoder.encode_complex(row, slots, level, scale),
+        }
+    }
+}
+
+/// Whole numbers from anything that can be iterated over.
+#[derive(Default)]
+pub(crate) struct Integers(pub(crate) Vec<isize>);
+
+impl<'py> FromPyObject<'_, 'py> for Integers {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        object.try_iter()?.map(|item| item?.extract()).collect::<PyResult<_>>().map(Self)
     }
 }
 
 /// Runs `work` without the interpreter, and turns what it refuses into an exception.
-pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Refusal> + Send) -> PyResult<T> {
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     py.detach(work).map_err(raise)
 }
 
-trait InOrder<T> {
-    fn to_vec_in_order(&self) -> PyResult<Vec<T>>;
+/// The entries in row-major order, whatever the strides.
+fn entries<T: Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Vec<T>> {
+    let array = array.call_method1("astype", (dtype,))?.cast_into::<PyArrayDyn<T>>()?;
+    Ok(array.try_readonly()?.as_array().iter().copied().collect())
 }
 
-impl<T: numpy::Element + Clone> InOrder<T> for Bound<'_, PyArrayDyn<T>> {
-    /// The entries in row-major order, whatever the strides.
-    fn to_vec_in_order(&self) -> PyResult<Vec<T>> {
-        Ok(self.try_readonly()?.as_array().iter().cloned().collect())
-    }
-}
-
-fn split<T: Clone>(shape: &[usize], entries: &[T], wrap: impl Fn(Vec<T>) -> Row) -> PyResult<Numbers> {
-    match *shape {
-        [_] => Ok(Numbers { rows: vec![wrap(entries.to_vec())], single: true }),
-        [_, 0] => Err(PyTypeError::new_err("vectors without entries cannot be encrypted")),
-        [_, columns] => {
-            Ok(Numbers { rows: entries.chunks(columns).map(|row| wrap(row.to_vec())).collect(), single: false })
-        }
-        _ => Err(PyTypeError::new_err(format!("an array of 1 or 2 dimensions is needed, found shape {shape:?}"))),
-    }
+fn wrong_shape(shape: &[usize], needed: &str) -> PyErr {
+    EncodingError::new_err(format!("an array of shape {shape:?} was given, {needed} are needed"))
 }

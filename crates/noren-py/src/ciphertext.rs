@@ -2,17 +2,30 @@
 
 use noren::ckks::{Ciphertext, Context};
 use noren::wire::{Form, Object};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::context::{PyContext, context_of};
-use crate::errors::raise;
+use crate::context::{PyContext, shared_context};
 use crate::evaluator::PyEvaluator;
+use crate::operand::Operand;
 use crate::parameters::PyParameters;
 
 /// An encrypted vector.
+///
+/// The operators ``+``, ``-``, ``*`` and ``matrix @ x`` are the methods ``add``, ``sub``, ``mul`` and ``matvec`` of the
+/// evaluator that made one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh ciphertext. Ciphertexts
+/// are immutable, and can be pickled; what was pickled has no evaluator.
+///
+/// >>> from noren import ckks
+/// >>> params = ckks.Parameters(10, [50, 40], [50], security=None)  # a small ring, for an example
+/// >>> ctx = ckks.Context(params)
+/// >>> keys = ctx.keygen()
+/// >>> ev = ctx.evaluator(keys.evaluation)
+/// >>> x = ev.bind(ctx.encrypt([0.5, -0.25], keys.public, slots=2))
+/// >>> ctx.decrypt(2 * x * x + 1, keys.secret).round(3)
+/// array([1.5  , 1.125])
 #[pyclass(frozen, name = "Ciphertext", module = "noren.ckks")]
 #[derive(Clone)]
 pub(crate) struct PyCiphertext {
@@ -27,6 +40,7 @@ impl PyCiphertext {
         Self { inner, context: context.clone(), evaluator }
     }
 
+    /// The evaluator of this ciphertext, or of the other operand.
     fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<PyEvaluator> {
         let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
         self.evaluator.clone().or_else(of_other).ok_or_else(|| {
@@ -35,68 +49,103 @@ impl PyCiphertext {
             )
         })
     }
+
+    /// The result of a binary operator: `NotImplemented` beside what is no number.
+    fn operator<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        work: impl FnOnce(&PyEvaluator, &Operand<'_>) -> PyResult<Self>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let operand = match Operand::of(other) {
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                return Ok(py.NotImplemented().into_bound(py));
+            }
+            operand => operand?,
+        };
+        let result = work(&self.evaluator(Some(other))?, &operand)?;
+        Ok(Bound::new(py, result)?.into_any())
+    }
 }
 
 #[pymethods]
 impl PyCiphertext {
+    /// How many multiplications can still follow one another.
     #[getter]
     fn level(&self) -> usize {
         self.inner.level()
     }
 
+    /// The number of slots.
     #[getter]
     fn slots(&self) -> usize {
         self.inner.slots()
     }
 
+    /// The scale: the encrypted polynomial is this multiple of the message.
     #[getter]
     fn scale(&self) -> f64 {
         self.inner.scale().to_f64()
     }
 
+    /// A bound on the absolute error of every slot, which fails with a probability of at most 2^-40.
+    ///
+    /// Infinite where nothing can be said: the message may be too large for this level.
     #[getter]
     fn error_bound(&self) -> f64 {
         self.inner.error_bound()
     }
 
+    /// A bound on the absolute value of every slot, as far as is known without decrypting.
     #[getter]
     fn magnitude(&self) -> f64 {
         self.inner.magnitude()
     }
 
+    /// The parameters that it belongs to.
     #[getter]
     fn parameters(&self) -> PyParameters {
-        PyParameters(self.inner.parameters().clone())
+        PyParameters(self.context.parameters().clone())
     }
 
-    fn with_magnitude(&self, magnitude: f64) -> Self {
+    /// The same ciphertext with a better bound on the absolute value of its slots, which the caller knows.
+    ///
+    /// Errors of later products are then predicted more sharply; a wrong bound makes later error bounds wrong.
+    /// Raises ValueError for a bound that is negative or not a number.
+    fn with_magnitude(&self, magnitude: f64) -> PyResult<Self> {
+        if magnitude.is_nan() || magnitude < 0.0 {
+            return Err(PyValueError::new_err(format!("magnitude is {magnitude}, it must be 0 or more")));
+        }
         let inner = self.inner.clone().with_magnitude(magnitude);
-        Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() }
+        Ok(Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() })
     }
 
-    fn __add__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.evaluator(Some(other))?.add(py, self, other)
+    fn __add__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.operator(py, other, |ev, y| ev.sum_with(py, self, y))
     }
 
-    fn __radd__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __radd__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.__add__(py, other)
     }
 
-    fn __sub__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.evaluator(Some(other))?.sub(py, self, other)
+    fn __sub__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.operator(py, other, |ev, y| ev.difference_with(py, self, y))
     }
 
-    fn __rsub__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let evaluator = self.evaluator(Some(other))?;
-        evaluator.add(py, &evaluator.neg(py, self)?, other)
+    fn __rsub__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.operator(py, other, |ev, y| ev.sum_with(py, &ev.neg(py, self)?, y))
     }
 
-    fn __mul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.evaluator(Some(other))?.mul(py, self, other)
+    fn __mul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.operator(py, other, |ev, y| ev.product_with(py, self, y))
     }
 
-    fn __rmul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __rmul__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.__mul__(py, other)
+    }
+
+    fn __rmatmul__(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.evaluator(None)?.matvec(py, matrix, self)
     }
 
     fn __neg__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -109,6 +158,9 @@ impl PyCiphertext {
         None
     }
 
+    /// The bytes of the ciphertext, with residues in as few bits as they need, or in whole words for faster reading.
+    ///
+    /// Fresh ciphertexts of a secret key take half the bytes of others.
     #[pyo3(signature = (*, packed = true))]
     fn to_bytes<'py>(&self, py: Python<'py>, packed: bool) -> Bound<'py, PyBytes> {
         let form = if packed { Form::Packed } else { Form::Raw };
@@ -120,6 +172,9 @@ impl PyCiphertext {
         self.to_bytes(py, true)
     }
 
+    /// The ciphertext that ``to_bytes`` gave, without an evaluator.
+    ///
+    /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, context: &PyContext, data: &[u8]) -> PyResult<Self> {
         let inner = detached(py, || Ciphertext::from_bytes(&context.0, data))?;
@@ -128,8 +183,7 @@ impl PyCiphertext {
 
     #[staticmethod]
     fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
-        let context = context_of(&parameters.0).map_err(raise)?;
-        Self::from_bytes(py, &PyContext(context), data)
+        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>))> {
@@ -138,11 +192,6 @@ impl PyCiphertext {
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "Ciphertext(slots={}, level={}, error_bound={:.2e})",
-            self.slots(),
-            self.level(),
-            self.error_bound()
-        )
+        format!("Ciphertext(slots={}, level={}, error_bound={:.2e})", self.slots(), self.level(), self.error_bound())
     }
 }

@@ -1,43 +1,37 @@
-//! `Context`: parameters with their tables; makes keys, encrypts and decrypts.
+//! `Context`: parameters with their tables; makes keys, encodes, encrypts and decrypts.
 
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use noren::Seed;
-use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, KeyRequest, Parameters};
-use noren::error::{Error as Refusal, Result};
-use numpy::{IntoPyArray, PyArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use noren::ckks::{Context, Decryptor, Encoder, KeyRequest, Parameters};
+use noren::error::Result;
+use numpy::IntoPyArray;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::array::{Numbers, Row, detached, numbers};
+use crate::array::{Integers, Numbers, Row, detached};
 use crate::ciphertext::PyCiphertext;
 use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
-use crate::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
+use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
+use crate::plaintext::PyPlaintext;
 
-/// How many contexts are kept for objects that arrive by pickle.
-const KEPT_CONTEXTS: usize = 4;
-
-/// Contexts of unpickled objects: making one for every ciphertext would take longer than computing with it.
-static CONTEXTS: Mutex<Vec<Context>> = Mutex::new(Vec::new());
-
-/// The context of parameters that arrive by pickle.
-pub(crate) fn context_of(parameters: &Parameters) -> Result<Context> {
-    let mut contexts = CONTEXTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some(found) = contexts.iter().find(|context| context.parameters() == parameters) {
-        return Ok(found.clone());
-    }
-    let context = Context::new(parameters.clone())?;
-    if contexts.len() == KEPT_CONTEXTS {
-        contexts.remove(0);
-    }
-    contexts.push(context.clone());
-    Ok(context)
-}
-
-/// CKKS parameters with their tables.
+/// CKKS parameters with their tables: makes keys, encodes, encrypts and decrypts.
+///
+/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All methods
+/// let other Python threads run. A pickle holds the parameters alone.
+///
+/// >>> from noren import ckks
+/// >>> params = ckks.Parameters(10, [50, 40], [50], security=None)  # a small ring, for an example
+/// >>> ctx = ckks.Context(params)
+/// >>> keys = ctx.keygen()
+/// >>> x = ctx.encrypt([[1, 2], [3, 4]], keys.public, slots=2)
+/// >>> ctx.decrypt(x, keys.secret).round(3)
+/// array([[1., 2.],
+///        [3., 4.]])
 #[pyclass(frozen, name = "Context", module = "noren.ckks")]
 #[derive(Clone)]
 pub(crate) struct PyContext(pub(crate) Context);
@@ -51,85 +45,151 @@ impl PyContext {
         detached(py, || Context::with_threads(parameters, threads)).map(Self)
     }
 
+    /// The parameters.
     #[getter]
     fn parameters(&self) -> PyParameters {
         PyParameters(self.0.parameters().clone())
     }
 
+    /// The largest number of slots: half the degree.
     #[getter]
     fn slots(&self) -> usize {
         self.0.parameters().max_slots()
     }
 
-    #[pyo3(signature = (*, rotations = Vec::new(), conjugation = false, relinearization = true, level = None, seed = None))]
+    /// Makes a secret key, its public key and evaluation keys.
+    ///
+    /// rotations: the rotations that ``Evaluator.rotate`` is to do, by how many slots; negative ones move the other way.
+    /// conjugation, relinearization: whether there are keys for ``conjugate`` and for products of ciphertexts.
+    /// level: the highest level that the keys serve, None for all; lower keys are smaller and faster.
+    /// rotations_at: rotations up to a level of their own, as {steps: level}.
+    /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+    ///
+    /// Raises InsecureError for a key whose modulus is too large, LevelError for a level that there is not.
+    #[pyo3(signature = (*, rotations = Integers::default(), conjugation = false, relinearization = true, level = None, rotations_at = None, seed = None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn keygen(
         &self,
         py: Python<'_>,
-        rotations: Vec<isize>,
+        rotations: Integers,
         conjugation: bool,
         relinearization: bool,
         level: Option<usize>,
+        rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
     ) -> PyResult<PyKeys> {
-        let request = KeyRequest { relinearization, rotations, conjugation, level, rotations_at: Vec::new() };
-        let seed = seed_of(seed)?;
-        let keys = detached(py, || self.0.generate_keys(seed, &request))?;
-        PyKeys::new(py, &self.0, keys)
+        let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
+        let request = KeyRequest { relinearization, rotations: rotations.0, conjugation, level, rotations_at };
+        PyKeys::generate(py, &self.0, &request, seed)
     }
 
+    /// Encodes a vector of at most `slots` real or complex numbers; zeros fill the slots after them.
+    ///
+    /// slots: a power of two, None for as many as there are.
+    /// level: where it is to be used, None for the highest level.
+    ///
+    /// Raises EncodingError for numbers that are not finite, too large for the level or too many, LevelError for a
+    /// level that there is not.
+    #[pyo3(signature = (values, *, slots = None, level = None))]
+    fn encode(
+        &self,
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        slots: Option<usize>,
+        level: Option<usize>,
+    ) -> PyResult<PyPlaintext> {
+        let numbers = Numbers::of(values)?;
+        let row = numbers.as_vector()?;
+        let (slots, level) = self.shape(slots, level);
+        let inner = detached(py, || self.encode_row(row, slots, level))?;
+        Ok(PyPlaintext::new(&self.0, inner))
+    }
+
+    /// The numbers in a plaintext: shape (slots,), float64, or complex128 if `complex`.
+    #[pyo3(signature = (plaintext, *, complex = false))]
+    fn decode<'py>(&self, py: Python<'py>, plaintext: &PyPlaintext, complex: bool) -> PyResult<Bound<'py, PyAny>> {
+        let encoder = Encoder::new(&self.0);
+        if complex {
+            let values = detached(py, || encoder.decode_complex(&plaintext.inner))?;
+            Ok(values.into_pyarray(py).into_any())
+        } else {
+            let values = detached(py, || encoder.decode_real(&plaintext.inner))?;
+            Ok(values.into_pyarray(py).into_any())
+        }
+    }
+
+    /// Encrypts a vector of at most `slots` real or complex numbers, or each row of an array of shape (k, m) by itself.
+    ///
+    /// Returns a Ciphertext, or a list of k. Zeros fill the slots after the values. A ciphertext tells, in clear, a
+    /// power of two that its values stay below; values in [-1, 1] give nothing away.
+    ///
+    /// key: a PublicKey, or the SecretKey: then the error is smaller, and the ciphertext takes half the bytes.
+    /// slots: a power of two, None for as many as there are.
+    /// level: the level of the ciphertext, None for the highest.
+    /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
+    ///
+    /// Raises EncodingError for numbers that are not finite, too large for the level or too many, LevelError for a
+    /// level that there is not, ParameterMismatchError for a key of other parameters.
     #[pyo3(signature = (values, key, *, slots = None, level = None, seed = None))]
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
         values: &Bound<'py, PyAny>,
-        key: &Bound<'py, PyAny>,
+        key: EncryptionKey<'py>,
         slots: Option<usize>,
         level: Option<usize>,
         seed: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let numbers = numbers(values)?;
-        let single = numbers.single;
-        let slots = slots.unwrap_or_else(|| self.0.parameters().max_slots());
-        let level = level.unwrap_or_else(|| self.0.parameters().max_level());
+        let numbers = Numbers::of(values)?;
+        let rows = numbers.rows()?;
+        let (slots, level) = self.shape(slots, level);
         let seed = seed_of(seed)?;
-        let encrypted = if let Ok(public) = key.cast::<PyPublicKey>() {
-            let key = public.get().key.clone();
-            detached(py, || encrypt(&self.0, &Encryptor::public(&self.0, &key, seed)?, &numbers, slots, level))?
-        } else if let Ok(secret) = key.cast::<PySecretKey>() {
-            let key = secret.get().key.clone();
-            detached(py, || encrypt(&self.0, &Encryptor::symmetric(&self.0, &key, seed)?, &numbers, slots, level))?
-        } else {
-            return Err(PyTypeError::new_err("key must be a PublicKey or a SecretKey"));
-        };
-        let mut wrapped = encrypted.into_iter().map(|inner| PyCiphertext::new(&self.0, inner, None));
-        match (single, wrapped.next()) {
-            (true, Some(first)) => Ok(Bound::new(py, first)?.into_any()),
-            (_, first) => {
-                let all = first.into_iter().chain(wrapped).map(|one| Bound::new(py, one)).collect::<PyResult<Vec<_>>>()?;
-                Ok(PyList::new(py, all)?.into_any())
-            }
+        let key = key.shared();
+        let encrypted = detached(py, || {
+            let encryptor = key.encryptor(&self.0, seed)?;
+            let encrypt = |row: &Row<'_>| encryptor.encrypt(&self.encode_row(*row, slots, level)?);
+            rows.iter().map(encrypt).collect::<Result<Vec<_>>>()
+        })?;
+        let mut wrapped = Vec::with_capacity(encrypted.len());
+        for inner in encrypted {
+            wrapped.push(Bound::new(py, PyCiphertext::new(&self.0, inner, None))?);
         }
+        if numbers.is_vector() {
+            return Ok(wrapped.remove(0).into_any());
+        }
+        Ok(PyList::new(py, wrapped)?.into_any())
     }
 
+    /// Decrypts a ciphertext to shape (slots,), or a sequence of k of them to shape (k, slots).
+    ///
+    /// The numbers are float64, or complex128 if `complex`; otherwise imaginary parts are dropped. Their last digits
+    /// hold traces of the secret key: **they are for the owner of the key alone**. To hand results on, see
+    /// ``decrypt_for_release``.
+    ///
+    /// Raises ParameterMismatchError for a key or ciphertext of other parameters.
     #[pyo3(signature = (ciphertext, key, *, complex = false))]
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
-        ciphertext: &PyCiphertext,
+        ciphertext: &Bound<'py, PyAny>,
         key: &PySecretKey,
         complex: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (inner, key) = (&ciphertext.inner, &key.key);
-        if complex {
-            let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_complex(inner))?;
-            Ok(values.into_pyarray(py).to_dyn().clone().into_any())
-        } else {
-            let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_real(inner))?;
-            Ok(values.into_pyarray(py).to_dyn().clone().into_any())
+        if let Ok(ciphertext) = ciphertext.cast::<PyCiphertext>() {
+            return self.decrypt_one(py, ciphertext.get(), key, complex);
         }
+        let ciphertexts = ciphertext.extract::<Vec<Bound<'py, PyCiphertext>>>()?;
+        let rows = ciphertexts.iter().map(|one| self.decrypt_one(py, one.get(), key, complex));
+        py.import("numpy")?.call_method1("stack", (rows.collect::<PyResult<Vec<_>>>()?,))
     }
 
-    #[pyo3(signature = (ciphertext, key, bits))]
+    /// Decrypts to multiples of 2^-bits that may be handed on: noise that floods the error of the encryption is added
+    /// before rounding.
+    ///
+    /// Returns float64 of shape (slots,), within 1.5 * 2^-bits of the decryption. Release each ciphertext only once.
+    ///
+    /// Raises Error if the error bound of the ciphertext is above 2^-(bits + 20).
+    #[pyo3(signature = (ciphertext, key, *, bits))]
     fn decrypt_for_release<'py>(
         &self,
         py: Python<'py>,
@@ -140,15 +200,23 @@ impl PyContext {
         let seed = seed_of(None)?;
         let (inner, key) = (&ciphertext.inner, &key.key);
         let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_for_release(inner, bits, &seed))?;
-        Ok(values.into_pyarray(py).to_dyn().clone().into_any())
+        Ok(values.into_pyarray(py).into_any())
     }
 
+    /// An evaluator with these keys.
+    ///
+    /// Raises ParameterMismatchError for keys of other parameters.
     fn evaluator(&self, keys: &PyEvaluationKeys) -> PyResult<PyEvaluator> {
-        PyEvaluator::new(&self.0, keys)
+        PyEvaluator::new(self, keys)
+    }
+
+    #[staticmethod]
+    fn _unpickle(py: Python<'_>, parameters: &PyParameters) -> PyResult<Self> {
+        shared_context(py, &parameters.0).map(Self)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters,))> {
-        Ok((py.get_type::<Self>().into_any(), (self.parameters(),)))
+        Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(),)))
     }
 
     fn __repr__(&self) -> String {
@@ -156,8 +224,63 @@ impl PyContext {
     }
 }
 
+impl PyContext {
+    /// Slots and level, the largest where none is given.
+    fn shape(&self, slots: Option<usize>, level: Option<usize>) -> (usize, usize) {
+        let parameters = self.0.parameters();
+        (slots.unwrap_or_else(|| parameters.max_slots()), level.unwrap_or_else(|| parameters.max_level()))
+    }
+
+    fn encode_row(&self, row: Row<'_>, slots: usize, level: usize) -> Result<noren::ckks::Plaintext> {
+        let parameters = self.0.parameters();
+        // The encoder refuses levels that there are not; they have no scale.
+        let scale = parameters.scale_at(level.min(parameters.max_level()));
+        row.encode(&Encoder::new(&self.0), slots, level, scale)
+    }
+
+    fn decrypt_one<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: &PyCiphertext,
+        key: &PySecretKey,
+        complex: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (inner, key) = (&ciphertext.inner, &key.key);
+        if complex {
+            let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_complex(inner))?;
+            Ok(values.into_pyarray(py).into_any())
+        } else {
+            let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_real(inner))?;
+            Ok(values.into_pyarray(py).into_any())
+        }
+    }
+}
+
+/// How many contexts are kept for objects that arrive by pickle.
+const KEPT_CONTEXTS: usize = 4;
+
+/// Contexts of unpickled objects: making one for every ciphertext would take longer than computing with it.
+static CONTEXTS: Mutex<Vec<Context>> = Mutex::new(Vec::new());
+
+/// The context of parameters that arrive by pickle.
+pub(crate) fn shared_context(py: Python<'_>, parameters: &Parameters) -> PyResult<Context> {
+    // Without the interpreter, so that waiting for the lock keeps no other thread from running.
+    detached(py, || {
+        let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = contexts.iter().find(|context| context.parameters() == parameters) {
+            return Ok(found.clone());
+        }
+        let context = Context::new(parameters.clone())?;
+        if contexts.len() == KEPT_CONTEXTS {
+            contexts.remove(0);
+        }
+        contexts.push(context.clone());
+        Ok(context)
+    })
+}
+
 /// 32 bytes from the caller, or fresh ones from the operating system.
-fn seed_of(bytes: Option<&[u8]>) -> PyResult<Seed> {
+pub(crate) fn seed_of(bytes: Option<&[u8]>) -> PyResult<Seed> {
     match bytes {
         None => Seed::random().map_err(|error| raise(error.into())),
         Some(bytes) => {
@@ -167,26 +290,4 @@ fn seed_of(bytes: Option<&[u8]>) -> PyResult<Seed> {
             Ok(Seed::from_bytes(bytes))
         }
     }
-}
-
-fn encrypt(
-    context: &Context,
-    encryptor: &Encryptor<'_>,
-    numbers: &Numbers,
-    slots: usize,
-    level: usize,
-) -> std::result::Result<Vec<Ciphertext>, Refusal> {
-    let encoder = Encoder::new(context);
-    let encrypt_row = |row: &Row| {
-        let plaintext = match row {
-            Row::Real(row) => encoder.encode(row, slots, level)?,
-            Row::Complex(row) => {
-                let levels = context.parameters().max_level();
-                let scale = context.parameters().scale_at(level.min(levels));
-                encoder.encode_complex(row, slots, level, scale)?
-            }
-        };
-        encryptor.encrypt(&plaintext)
-    };
-    numbers.rows.iter().map(encrypt_row).collect()
 }

@@ -4,140 +4,234 @@ use noren::Complex64;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::trace;
-use noren::ckks::{Ciphertext, Context, Encoder, Evaluator};
+use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::array::{Row, detached, numbers, real_vector};
+use crate::array::{Integers, Numbers, Row, detached};
 use crate::ciphertext::PyCiphertext;
 use crate::context::PyContext;
-use crate::errors::raise;
+use crate::errors::{EncodingError, raise};
 use crate::keys::PyEvaluationKeys;
+use crate::operand::Operand;
 
-/// Computes on ciphertexts with evaluation keys.
+/// Computes on ciphertexts with evaluation keys. Cheap to copy, and for all threads at once.
+///
+/// Where a method takes an operand `y`, this is a Ciphertext, a Plaintext, a number, or a vector of at most as many
+/// numbers as there are slots, with zeros after them. Every product uses one level, but for products with whole
+/// numbers, which use none. Ciphertexts of different levels are brought to the lower one. Results carry a bound on
+/// their error, and this evaluator for their operators.
+///
+/// Every method raises ParameterMismatchError for a ciphertext of other parameters, EncodingError for operands of
+/// different numbers of slots, LevelError if too few levels are left, and MissingKeyError that names the key if one is
+/// missing. A pickle holds the evaluation keys.
 #[pyclass(frozen, name = "Evaluator", module = "noren.ckks")]
 #[derive(Clone)]
 pub(crate) struct PyEvaluator(pub(crate) Evaluator);
 
-/// The second operand of an operator.
-enum Operand {
-    Ciphertext(Ciphertext),
-    Scalar(Complex64),
-    Vector(Row),
+/// The scale of a plaintext operand.
+#[derive(Clone, Copy)]
+enum Beside {
+    /// That of the ciphertext: for sums.
+    Sum,
+    /// The canonical one of its level: for products.
+    Product,
 }
 
 impl PyEvaluator {
-    pub(crate) fn new(context: &Context, keys: &PyEvaluationKeys) -> PyResult<Self> {
-        Evaluator::new(context, keys.key.clone()).map(Self).map_err(raise)
-    }
-
-    fn wrap(&self, inner: Ciphertext) -> PyCiphertext {
+    pub(crate) fn wrap(&self, inner: Ciphertext) -> PyCiphertext {
         PyCiphertext::new(self.0.context(), inner, Some(self.clone()))
     }
 
-    fn run(&self, py: Python<'_>, work: impl FnOnce(&Evaluator) -> Result<Ciphertext> + Send) -> PyResult<PyCiphertext> {
+    pub(crate) fn sum_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
+        let x = &x.inner;
+        self.run(py, |ev| match y {
+            Operand::Ciphertext(y) => ev.add(x, y),
+            Operand::Plaintext(y) => ev.add_plain(x, y),
+            Operand::Integer(k) => ev.add_const(x, Complex64::from(*k as f64)),
+            Operand::Scalar(c) => ev.add_const(x, *c),
+            Operand::Vector(y) => ev.add_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+        })
+    }
+
+    pub(crate) fn difference_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
+        let x = &x.inner;
+        self.run(py, |ev| match y {
+            Operand::Ciphertext(y) => ev.sub(x, y),
+            Operand::Plaintext(y) => ev.sub_plain(x, y),
+            Operand::Integer(k) => ev.add_const(x, Complex64::from(-(*k as f64))),
+            Operand::Scalar(c) => ev.add_const(x, -*c),
+            Operand::Vector(y) => ev.sub_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+        })
+    }
+
+    pub(crate) fn product_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
+        let x = &x.inner;
+        self.run(py, |ev| match y {
+            Operand::Ciphertext(y) => ev.mul(x, y),
+            Operand::Plaintext(y) => ev.mul_plain(x, y),
+            Operand::Integer(k) => ev.mul_integer(x, *k),
+            Operand::Scalar(c) => ev.mul_const(x, *c),
+            Operand::Vector(y) => ev.mul_plain(x, &self.encode(y.flat(), x, Beside::Product)?),
+        })
+    }
+
+    fn run(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Evaluator) -> Result<Ciphertext> + Send,
+    ) -> PyResult<PyCiphertext> {
         detached(py, || work(&self.0)).map(|inner| self.wrap(inner))
     }
 
-    fn encode(&self, row: &Row, beside: &Ciphertext, level_scale: bool) -> Result<noren::ckks::Plaintext> {
-        let encoder = Encoder::new(self.0.context());
-        let (slots, level) = (beside.slots(), beside.level());
-        let canonical = self.0.context().parameters().scale_at(level);
-        // A summand needs the scale of the ciphertext; a factor the canonical one of the level.
-        let scale = if level_scale { canonical } else { beside.scale() };
-        match row {
-            Row::Real(row) => encoder.encode_real(row, slots, level, scale),
-            Row::Complex(row) => encoder.encode_complex(row, slots, level, scale),
-        }
+    fn encode(&self, row: Row<'_>, x: &Ciphertext, beside: Beside) -> Result<Plaintext> {
+        let scale = match beside {
+            Beside::Sum => x.scale(),
+            Beside::Product => self.0.context().parameters().scale_at(x.level()),
+        };
+        row.encode(&Encoder::new(self.0.context()), x.slots(), x.level(), scale)
     }
 }
 
 #[pymethods]
 impl PyEvaluator {
+    #[new]
+    pub(crate) fn new(context: &PyContext, keys: &PyEvaluationKeys) -> PyResult<Self> {
+        Evaluator::new(&context.0, keys.key.clone()).map(Self).map_err(raise)
+    }
+
+    /// The context.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext(self.0.context().clone())
     }
 
-    fn bind(&self, x: &PyCiphertext) -> PyCiphertext {
-        self.wrap(x.inner.clone())
+    /// The evaluation keys.
+    #[getter]
+    fn keys(&self) -> PyEvaluationKeys {
+        PyEvaluationKeys { key: self.0.keys().clone(), context: self.0.context().clone() }
     }
 
-    pub(crate) fn add(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
-        let y = operand(y)?;
-        self.run(py, |ev| match &y {
-            Operand::Ciphertext(y) => ev.add(&x.inner, y),
-            Operand::Scalar(c) => ev.add_const(&x.inner, *c),
-            Operand::Vector(row) => ev.add_plain(&x.inner, &self.encode(row, &x.inner, false)?),
-        })
+    /// The same ciphertext with operators that use this evaluator.
+    fn bind(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
+        // Drops nothing, and refuses ciphertexts of other parameters.
+        self.run(py, |ev| ev.drop_level(&x.inner, x.inner.level()))
     }
 
-    pub(crate) fn sub(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
-        let y = operand(y)?;
-        self.run(py, |ev| match &y {
-            Operand::Ciphertext(y) => ev.sub(&x.inner, y),
-            Operand::Scalar(c) => ev.add_const(&x.inner, -*c),
-            Operand::Vector(row) => ev.sub_plain(&x.inner, &self.encode(row, &x.inner, false)?),
-        })
+    /// x + y.
+    fn add(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+        self.sum_with(py, x, &Operand::of(y)?)
     }
 
-    pub(crate) fn mul(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
-        let y = operand(y)?;
-        self.run(py, |ev| match &y {
-            Operand::Ciphertext(y) => ev.mul(&x.inner, y),
-            Operand::Scalar(c) => ev.mul_const(&x.inner, *c),
-            Operand::Vector(row) => ev.mul_plain(&x.inner, &self.encode(row, &x.inner, true)?),
-        })
+    /// x - y.
+    fn sub(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+        self.difference_with(py, x, &Operand::of(y)?)
     }
 
+    /// x * y, slot by slot; one level, but for a whole number y.
+    fn mul(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+        self.product_with(py, x, &Operand::of(y)?)
+    }
+
+    /// -x.
     pub(crate) fn neg(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         self.run(py, |ev| ev.neg(&x.inner))
     }
 
+    /// x * x, faster than ``mul``; one level.
     fn square(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         self.run(py, |ev| ev.square(&x.inner))
     }
 
+    /// x times the imaginary unit; no level.
     fn mul_i(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         self.run(py, |ev| ev.mul_i(&x.inner))
     }
 
-    fn mul_integer(&self, py: Python<'_>, x: &PyCiphertext, k: i64) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.mul_integer(&x.inner, k))
+    /// x * y for two ciphertexts, without the rescaling: no level, but the scales multiply; see ``rescale``.
+    fn mul_no_rescale(&self, py: Python<'_>, x: &PyCiphertext, y: &PyCiphertext) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.mul_no_rescale(&x.inner, &y.inner))
     }
 
-    fn rotate(&self, py: Python<'_>, x: &PyCiphertext, steps: isize) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.rotate(&x.inner, steps))
-    }
-
-    fn rotate_many(&self, py: Python<'_>, x: &PyCiphertext, steps: Vec<isize>) -> PyResult<Vec<PyCiphertext>> {
-        let all = detached(py, || self.0.rotate_many(&x.inner, &steps))?;
-        Ok(all.into_iter().map(|inner| self.wrap(inner)).collect())
-    }
-
-    fn conjugate(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.conjugate(&x.inner))
-    }
-
+    /// Divides the scale by the prime of the level, which is used up.
     fn rescale(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         self.run(py, |ev| ev.rescale(&x.inner))
     }
 
+    /// The same message at a lower level, at the canonical scale of that level.
     fn at_level(&self, py: Python<'_>, x: &PyCiphertext, level: usize) -> PyResult<PyCiphertext> {
         self.run(py, |ev| ev.at_level(&x.inner, level))
     }
 
+    /// The same message at a lower level, at the scale that it has.
+    fn drop_level(&self, py: Python<'_>, x: &PyCiphertext, level: usize) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.drop_level(&x.inner, level))
+    }
+
+    /// Both ciphertexts at one level and scale, so that they can be added: what ScaleError asks for.
     fn align(&self, py: Python<'_>, x: &PyCiphertext, y: &PyCiphertext) -> PyResult<(PyCiphertext, PyCiphertext)> {
         let (x, y) = detached(py, || self.0.align(&x.inner, &y.inner))?;
         Ok((self.wrap(x), self.wrap(y)))
     }
 
+    /// Moves slot j + steps to slot j, around the end; ``numpy.roll(x, -steps)``.
+    fn rotate(&self, py: Python<'_>, x: &PyCiphertext, steps: isize) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.rotate(&x.inner, steps))
+    }
+
+    /// Several rotations of one ciphertext, which share most of the work.
+    fn rotate_many(&self, py: Python<'_>, x: &PyCiphertext, steps: Integers) -> PyResult<Vec<PyCiphertext>> {
+        let all = detached(py, || self.0.rotate_many(&x.inner, &steps.0))?;
+        Ok(all.into_iter().map(|inner| self.wrap(inner)).collect())
+    }
+
+    /// The complex conjugate of every slot.
+    fn conjugate(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.conjugate(&x.inner))
+    }
+
+    /// weights[0] * xs[0] + weights[1] * xs[1] + ... + constant, for real weights; one level for all together.
+    #[pyo3(signature = (xs, weights, *, constant = 0.0))]
+    fn weighted_sum(
+        &self,
+        py: Python<'_>,
+        xs: Vec<Bound<'_, PyCiphertext>>,
+        weights: &Bound<'_, PyAny>,
+        constant: f64,
+    ) -> PyResult<PyCiphertext> {
+        let weights = Numbers::of(weights)?.into_real_vector()?;
+        same_length(xs.len(), weights.len())?;
+        let terms: Vec<_> = xs.iter().map(|x| &x.get().inner).zip(weights).collect();
+        self.run(py, |ev| ev.weighted_sum(&terms, constant))
+    }
+
+    /// xs[0] * ys[0] + xs[1] * ys[1] + ..., slot by slot; one level, and one key switch for all products.
+    fn dot(
+        &self,
+        py: Python<'_>,
+        xs: Vec<Bound<'_, PyCiphertext>>,
+        ys: Vec<Bound<'_, PyCiphertext>>,
+    ) -> PyResult<PyCiphertext> {
+        same_length(xs.len(), ys.len())?;
+        let pairs: Vec<_> = xs.iter().zip(&ys).map(|(x, y)| (&x.get().inner, &y.get().inner)).collect();
+        self.run(py, |ev| ev.dot(&pairs))
+    }
+
+    /// Slot j of the result is the sum of the slots j, j + stride, ..., j + (count - 1) * stride of x, around the end.
+    ///
+    /// No level. Needs keys for ``rotations_of_sum(count, stride=stride)``.
     #[pyo3(signature = (x, count, *, stride = 1))]
-    fn sum(&self, py: Python<'_>, x: &PyCiphertext, count: usize, stride: isize) -> PyResult<PyCiphertext> {
+    fn sum(&self, py: Python<'_>, x: &PyCiphertext, count: u32, stride: i32) -> PyResult<PyCiphertext> {
+        let (count, stride) = arguments_of_sum(count, stride)?;
         self.run(py, |ev| trace::sum(ev, &x.inner, count, stride))
     }
 
+    /// A polynomial of every slot, with real coefficients, lowest first: ceil(log2(len(coefficients))) levels.
+    ///
+    /// basis: "power", or "chebyshev" for coefficients of Chebyshev polynomials, as numpy.polynomial.chebyshev has them,
+    /// for slots in [-1, 1].
+    /// interval: all slots are in [a, b], which is mapped to [-1, 1] before, for one level more.
     #[pyo3(signature = (x, coefficients, *, basis = "power", interval = None))]
     fn polynomial(
         &self,
@@ -145,35 +239,34 @@ impl PyEvaluator {
         x: &PyCiphertext,
         coefficients: &Bound<'_, PyAny>,
         basis: &str,
-        interval: Option<[f64; 2]>,
+        interval: Option<(f64, f64)>,
     ) -> PyResult<PyCiphertext> {
-        let coefficients = real_vector(coefficients)?;
+        let coefficients = Numbers::of(coefficients)?.into_real_vector()?;
         let polynomial = match basis {
             "power" => Polynomial::power(coefficients),
             "chebyshev" => Polynomial::chebyshev(coefficients),
-            _ => return Err(PyValueError::new_err(format!("basis must be \"power\" or \"chebyshev\", found {basis:?}"))),
+            _ => {
+                return Err(PyValueError::new_err(format!("basis must be \"power\" or \"chebyshev\", found {basis:?}")));
+            }
         }
         .map_err(raise)?;
         self.run(py, |ev| match interval {
             None => polynomial.evaluate(ev, &x.inner),
-            Some(interval) => polynomial.evaluate_on(ev, &x.inner, interval),
+            Some((low, high)) => polynomial.evaluate_on(ev, &x.inner, [low, high]),
         })
     }
 
-    fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
+    /// matrix @ x, for a real matrix of shape (rows, columns); one level.
+    ///
+    /// The slots of x hold the vector over and over, at a distance of the power of two from max(rows, columns) on: give
+    /// that as `slots` when encrypting. So does the result. Needs keys for ``rotations_of_matrix(matrix)``.
+    pub(crate) fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         let map = dense(matrix)?;
         self.run(py, |ev| map.apply(ev, &x.inner))
     }
 
-    #[staticmethod]
-    fn matvec_rotations(matrix: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
-        Ok(dense(matrix)?.rotations())
-    }
-
-    #[staticmethod]
-    #[pyo3(signature = (count, *, stride = 1))]
-    fn sum_rotations(count: usize, stride: isize) -> Vec<isize> {
-        trace::rotations(count, stride)
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (PyContext, PyEvaluationKeys)) {
+        (py.get_type::<Self>().into_any(), (self.context(), self.keys()))
     }
 
     fn __repr__(&self) -> String {
@@ -181,32 +274,35 @@ impl PyEvaluator {
     }
 }
 
-fn operand(y: &Bound<'_, PyAny>) -> PyResult<Operand> {
-    if let Ok(ciphertext) = y.cast::<PyCiphertext>() {
-        return Ok(Operand::Ciphertext(ciphertext.get().inner.clone()));
-    }
-    if let Ok(scalar) = y.extract::<Complex64>() {
-        return Ok(Operand::Scalar(scalar));
-    }
-    let mut numbers = numbers(y)?;
-    match (numbers.single, numbers.rows.pop()) {
-        (true, Some(row)) => Ok(Operand::Vector(row)),
-        _ => Err(PyValueError::new_err("the second operand must be a ciphertext, a number or a vector")),
-    }
+/// The rotations that ``Evaluator.sum`` of so many slots needs keys for.
+#[pyfunction]
+#[pyo3(signature = (count, *, stride = 1))]
+pub(crate) fn rotations_of_sum(count: u32, stride: i32) -> PyResult<Vec<isize>> {
+    let (count, stride) = arguments_of_sum(count, stride)?;
+    Ok(trace::rotations(count, stride))
 }
 
-/// A matrix of one row for each entry of the result.
+/// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.
+#[pyfunction]
+pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
+    Ok(dense(matrix)?.rotations())
+}
+
+fn arguments_of_sum(count: u32, stride: i32) -> PyResult<(usize, isize)> {
+    if count == 0 {
+        return Err(PyValueError::new_err("count is 0, it must be at least 1"));
+    }
+    Ok((count as usize, stride as isize))
+}
+
+fn same_length(xs: usize, others: usize) -> PyResult<()> {
+    if xs == others {
+        return Ok(());
+    }
+    Err(EncodingError::new_err(format!("{xs} ciphertexts were given beside {others} factors, as many are needed")))
+}
+
 fn dense(matrix: &Bound<'_, PyAny>) -> PyResult<LinearMap> {
-    let numbers = numbers(matrix)?;
-    let mut entries = Vec::new();
-    let mut columns = 0;
-    for row in &numbers.rows {
-        let Row::Real(row) = row else { return Err(PyValueError::new_err("the matrix must be real")) };
-        columns = row.len();
-        entries.extend_from_slice(row);
-    }
-    if numbers.single {
-        return Err(PyValueError::new_err("the matrix must have two dimensions"));
-    }
-    LinearMap::dense(numbers.rows.len(), columns, &entries).map_err(raise)
+    let (rows, columns, entries) = Numbers::of(matrix)?.into_real_matrix()?;
+    LinearMap::dense(rows, columns, &entries).map_err(raise)
 }

@@ -2,13 +2,19 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`array`] | numpy in, numpy out |
+//! | [`array`] | numpy in |
 //! | [`errors`] | one exception for each family of errors |
 //! | [`parameters`] | `Parameters` |
 //! | [`keys`] | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
-//! | [`context`] | `Context`: encryption, decryption, key generation |
+//! | [`context`] | `Context`: key generation, encoding, encryption, decryption |
+//! | [`plaintext`] | `Plaintext` |
 //! | [`ciphertext`] | `Ciphertext` and its operators |
+//! | [`operand`] | what can stand beside a ciphertext |
 //! | [`evaluator`] | `Evaluator` |
+//! | [`program`] | `Program` and `Plan` |
+//! | [`table`] | `EncryptedTable` |
+//!
+//! Documentation comments of classes, methods and functions are their docstrings in Python.
 #![forbid(unsafe_code)]
 
 use pyo3::prelude::*;
@@ -19,7 +25,11 @@ mod context;
 mod errors;
 mod evaluator;
 mod keys;
+mod operand;
 mod parameters;
+mod plaintext;
+mod program;
+mod table;
 
 /// The compiled part of the package `noren`.
 #[pymodule(name = "_noren")]
@@ -32,14 +42,20 @@ mod module {
     use crate::context::PyContext;
     #[pymodule_export]
     use crate::errors::{
-        Error, EncodingError, InsecureError, LevelError, MissingKeyError, ParameterMismatchError, ScaleError, WireError,
+        EncodingError, Error, InsecureError, LevelError, MissingKeyError, ParameterMismatchError, ScaleError, WireError,
     };
     #[pymodule_export]
-    use crate::evaluator::PyEvaluator;
+    use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};
     #[pymodule_export]
     use crate::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
     #[pymodule_export]
     use crate::parameters::PyParameters;
+    #[pymodule_export]
+    use crate::plaintext::PyPlaintext;
+    #[pymodule_export]
+    use crate::program::{PyPlan, PyProgram};
+    #[pymodule_export]
+    use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

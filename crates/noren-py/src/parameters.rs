@@ -3,35 +3,57 @@
 use noren::ckks::{Parameters, ParametersSpec, Requirements};
 use noren::security::{SecretDistribution, Security};
 use noren::wire::{Form, Object};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::raise;
 
 /// CKKS parameters, checked and immutable.
-#[pyclass(frozen, eq, name = "Parameters", module = "noren.ckks")]
+///
+/// log_n: base-two logarithm of the degree of the ring, 3 to 17; there are 2^(log_n - 1) slots.
+/// log_q: sizes in bits of the primes, 20 to 50: the first holds the results, each other one a multiplication.
+/// log_p: sizes in bits of the special primes of the evaluation keys, 20 to 50.
+/// log_scale: base-two logarithm of the scale of fresh ciphertexts, 20 to 50; None takes the size of the last prime.
+/// dnum: into how many digits keys are cut; 0 chooses.
+/// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients.
+/// security: what every key must reach: 128, 192 or 256 bits, or None for none, in tests.
+///
+/// Raises InsecureError if the modulus is too large for the degree, Error for sizes out of range.
+/// Equal parameters compare equal; they can be hashed and pickled.
+///
+/// >>> from noren import ckks
+/// >>> ckks.Parameters(log_n=14, log_q=[50, 40, 40, 40], log_p=[50])
+/// Parameters(log_n=14, log_q=[50, 40, 40, 40], log_p=[50], log_scale=40, dnum=4, security=128)
+#[pyclass(frozen, eq, from_py_object, name = "Parameters", module = "noren.ckks")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyParameters(pub(crate) Parameters);
 
 #[pymethods]
 impl PyParameters {
     #[new]
-    #[pyo3(signature = (log_n, log_q, log_p = Vec::new(), log_scale = 40, *, dnum = 0, secret = None, security = Some(128)))]
+    #[pyo3(signature = (log_n, log_q, log_p = Vec::new(), log_scale = None, *, dnum = 0, secret = None, security = Some(128)))]
     fn new(
         log_n: u32,
         log_q: Vec<u32>,
         log_p: Vec<u32>,
-        log_scale: u32,
+        log_scale: Option<u32>,
         dnum: usize,
-        secret: Option<&Bound<'_, PyAny>>,
+        secret: Option<Secret>,
         security: Option<u32>,
     ) -> PyResult<Self> {
         let (secret, security) = (secret_of(secret)?, security_of(security)?);
+        let log_scale = log_scale.or(log_q.last().copied()).unwrap_or_default();
         let spec = ParametersSpec { log_n, log_q, log_p, log_scale, dnum, secret, security };
         spec.build().map(Self).map_err(raise)
     }
 
+    /// The smallest parameters that let `depth` multiplications follow one another.
+    ///
+    /// precision_bits: errors of results are at most 2^-precision_bits, for values up to max_abs everywhere.
+    /// slots: how many slots are needed.
+    ///
+    /// Raises Error that says which of these cannot be met.
     #[staticmethod]
     #[pyo3(signature = (*, depth, precision_bits, max_abs = 1.0, slots = 1, security = Some(128)))]
     fn for_requirements(
@@ -45,51 +67,61 @@ impl PyParameters {
         Parameters::for_requirements(&requirements).map(Self).map_err(raise)
     }
 
+    /// The parameters that ``bytes(parameters)`` gave. Raises WireError, and what the constructor raises.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         Parameters::from_bytes(&(), data).map(Self).map_err(raise)
     }
 
+    /// The degree of the ring.
     #[getter]
     fn n(&self) -> usize {
         self.0.degree()
     }
 
+    /// The largest number of slots: half the degree.
     #[getter]
     fn slots(&self) -> usize {
         self.0.max_slots()
     }
 
+    /// The level of fresh ciphertexts: how many multiplications can follow one another.
     #[getter]
     fn max_level(&self) -> usize {
         self.0.max_level()
     }
 
+    /// The base-two logarithm of the scale of fresh ciphertexts.
     #[getter]
     fn log_scale(&self) -> u32 {
         self.0.log_scale()
     }
 
+    /// The size in bits of the modulus of the largest key, on which its security depends.
     #[getter]
     fn log_qp(&self) -> f64 {
         self.0.rlwe().log_qp()
     }
 
+    /// The primes, one for each level.
     #[getter]
     fn q(&self) -> Vec<u64> {
         self.0.rlwe().q().to_vec()
     }
 
+    /// The special primes.
     #[getter]
     fn p(&self) -> Vec<u64> {
         self.0.rlwe().p().to_vec()
     }
 
+    /// Into how many digits keys are cut.
     #[getter]
     fn dnum(&self) -> usize {
         self.0.rlwe().dnum()
     }
 
+    /// The security in bits that every key reaches, or None.
     #[getter]
     fn security(&self) -> Option<u32> {
         match self.0.rlwe().security() {
@@ -100,11 +132,13 @@ impl PyParameters {
         }
     }
 
+    /// The fingerprint that objects of these parameters carry: 64 hexadecimal digits.
     #[getter]
     fn fingerprint(&self) -> String {
         self.0.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// The canonical scale of ciphertexts of a level. Raises ValueError for a level that there is not.
     fn scale(&self, level: usize) -> PyResult<f64> {
         if level > self.0.max_level() {
             return Err(PyValueError::new_err(format!("level {level} of {}", self.0.max_level())));
@@ -148,15 +182,25 @@ fn security_of(bits: Option<u32>) -> PyResult<Security> {
     }
 }
 
-/// `None` or `"ternary"`, `"gaussian"`, or the weight of a sparse ternary secret.
-fn secret_of(secret: Option<&Bound<'_, PyAny>>) -> PyResult<SecretDistribution> {
-    let Some(secret) = secret else { return Ok(SecretDistribution::Ternary) };
-    if let Ok(weight) = secret.extract::<usize>() {
-        return Ok(SecretDistribution::SparseTernary(weight));
-    }
-    match secret.extract::<String>().as_deref() {
-        Ok("ternary") => Ok(SecretDistribution::Ternary),
-        Ok("gaussian") => Ok(SecretDistribution::Gaussian),
-        _ => Err(PyTypeError::new_err("secret must be \"ternary\", \"gaussian\" or the weight of a sparse secret")),
+/// A distribution of secrets, by name or by the weight of sparse ternary ones.
+#[derive(FromPyObject)]
+enum Secret {
+    #[pyo3(annotation = "int")]
+    Weight(usize),
+    #[pyo3(annotation = "str")]
+    Name(String),
+}
+
+fn secret_of(secret: Option<Secret>) -> PyResult<SecretDistribution> {
+    match secret {
+        None => Ok(SecretDistribution::default()),
+        Some(Secret::Weight(weight)) => Ok(SecretDistribution::SparseTernary(weight)),
+        Some(Secret::Name(name)) => match name.as_str() {
+            "ternary" => Ok(SecretDistribution::Ternary),
+            "gaussian" => Ok(SecretDistribution::Gaussian),
+            _ => Err(PyValueError::new_err(format!(
+                "secret must be \"ternary\", \"gaussian\" or a weight, found {name:?}"
+            ))),
+        },
     }
 }

@@ -37,7 +37,10 @@ impl Automorphism {
         let block = BLOCK.min(index.degree()) as u32;
         let blocks: Arc<[u32]> = permutation.chunks(block as usize).map(|chunk| chunk[0] / block).collect();
         for (chunk, &source) in permutation.chunks(block as usize).zip(blocks.iter()) {
-            assert!(chunk.iter().all(|&j| j / block == source), "X -> X^{k} must map blocks of {block} words to blocks");
+            assert!(
+                chunk.iter().all(|&j| j / block == source),
+                "X -> X^{k} must map blocks of {block} words to blocks"
+            );
         }
         Ok(Self { index: *index, k, blocks, within: permutation.iter().map(|&j| j % block).collect() })
     }

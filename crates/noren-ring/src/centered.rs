@@ -3,7 +3,7 @@
 use noren_math::kernels::Kernels;
 
 use crate::basis::RnsBasis;
-use crate::convert::{BLOCK, block_of, columns, weighted_sum};
+use crate::convert::{BLOCK, block_of, weighted_sum};
 use crate::poly::{Coeff, Poly};
 use crate::ring::Ring;
 
@@ -67,6 +67,17 @@ impl Ring {
             read(&radix, &digits, out);
         });
     }
+}
+
+/// Cuts rows into blocks of [`BLOCK`] words, and lists them block by block: all rows of the first block come first.
+fn columns<'a>(rows: impl Iterator<Item = &'a mut [u64]>) -> Vec<&'a mut [u64]> {
+    let mut cut: Vec<_> = rows.map(|row| row.chunks_mut(BLOCK)).collect();
+    let blocks = cut.first().map_or(0, ExactSizeIterator::len);
+    let mut columns = Vec::with_capacity(blocks * cut.len());
+    for _ in 0..blocks {
+        columns.extend(cut.iter_mut().filter_map(Iterator::next));
+    }
+    columns
 }
 
 /// The digits of numbers to the radices `q_0, q_1, ...`: Garner's algorithm on rows.

@@ -6,10 +6,12 @@ use noren_math::kernels::{Kernels, MAX_TERMS};
 use noren_math::modulus::{Modulus, ShoupFactor};
 
 use crate::basis::RnsBasis;
+use crate::engine::Engine;
 use crate::poly::{Coeff, Poly};
 use crate::ring::Ring;
+use crate::rows::Rows;
 
-/// Coefficients that are converted at once to all targets, so that the sources are read from a near cache each time.
+/// Coefficients that are handled at once where several rows are read side by side: 8 KiB of each.
 pub(crate) const BLOCK: usize = 1 << 10;
 
 /// Which of the numbers that are congruent modulo the sources' product a conversion gives.
@@ -19,8 +21,9 @@ pub enum Conversion {
     Approximate,
     /// The centred representative, in `(-Q/2, Q/2)`.
     ///
-    /// How often Q fits is estimated in `f64`, with an error below `2^-50` for up to 16 sources; so x may come out as
-    /// `x ± Q` if `|x|/Q` is that near to 1/2.
+    /// How often Q fits is estimated in `f64`. For l sources the additions err by at most `2^-53` of partial sums below
+    /// 1.5, .. l + 0.5 and the products by `2^-52`, together by less than `(l+3)^2 2^-54`: `2^-45` for 16 sources. Only
+    /// if `|x|/Q` is that near to 1/2, x may come out as `x ± Q`; with a single source never.
     Exact,
 }
 
@@ -64,23 +67,25 @@ impl BasisConverter {
             engine.kernels().mul_scalar(row, a.limb(sources[i]), self.plan.scales[i], q);
         });
         let ring = self.whole.window(self.targets.clone());
-        let mut out = Poly::new(engine.unset_rows(ring.limbs(), degree), self.targets.start);
-        out.rows.mark(a.is_secret());
-        let (own, others): (Vec<_>, Vec<_>) = out.limbs_mut().partition(|(limb, _)| sources.contains(limb));
-        engine.run(own.len() * degree, own.into_iter(), |(limb, row)| row.copy_from_slice(a.limb(limb)));
-        let count = others.len();
-        let mut columns = columns(others.into_iter().map(|(_, row)| row));
-        engine.run(count * degree, columns.chunks_mut(count.max(1)).enumerate(), |(block, targets)| {
-            self.plan.convert(engine.kernels(), basis, |i| block_of(scaled.row(i), block), targets);
-        });
-        out
+        let mut terms: Vec<&[u64]> = scaled.rows().collect();
+        let quotient = self.plan.quotient(engine, &terms, a.is_secret());
+        terms.extend(quotient.rows());
+        ring.build(a.is_secret(), |limb, row| {
+            if sources.contains(&limb) {
+                row.copy_from_slice(a.limb(limb));
+            } else {
+                self.plan.convert(engine.kernels(), basis, &terms, limb, row);
+            }
+        })
     }
 }
 
 /// The numbers of a conversion, for the verbs that convert on their way.
 ///
-/// Such a verb scales each source row with [`Plan::scale`], and then calls [`Plan::convert`] for each block of
-/// coefficients.
+/// Such a verb scales each source row with [`Plan::scale`], takes the [`Plan::quotient`] of all, and then makes each
+/// target's row with [`Plan::convert`] just before it uses it. That reads the sources once for each target; to convert
+/// a block of coefficients to all targets at once would read them from a nearer cache, but the targets, which are more,
+/// would leave the cache before they are used.
 #[derive(Debug)]
 pub(crate) struct Plan {
     sources: Vec<usize>,
@@ -88,10 +93,11 @@ pub(crate) struct Plan {
     targets: Vec<usize>,
     /// `(Q/q_i)^-1 mod q_i`.
     scales: Vec<ShoupFactor>,
-    /// `1/q_i`; empty for approximate conversions.
+    /// `1/q_i`.
     inverses: Vec<f64>,
     /// For each target p: `Q/q_i mod p` for each source, and `-Q mod p` for the quotient of exact conversions.
     weights: Vec<Vec<u64>>,
+    exact: bool,
 }
 
 impl Plan {
@@ -123,10 +129,11 @@ impl Plan {
         };
         Self {
             scales: (0..sources.len()).map(scale).collect(),
-            inverses: sources.iter().filter(|_| exact).map(|&i| 1.0 / basis.modulus(i).value() as f64).collect(),
+            inverses: sources.iter().map(|&i| 1.0 / basis.modulus(i).value() as f64).collect(),
             weights: targets.iter().map(target_weights).collect(),
             sources: sources.to_vec(),
             targets,
+            exact,
         }
     }
 
@@ -140,41 +147,35 @@ impl Plan {
         kernels.mul_scalar_assign(row, self.scales[i], basis.modulus(self.sources[i]));
     }
 
-    /// Converts one block of coefficients: `source(i)` is the block of scaled source `i`, `out` are the blocks of the
-    /// first targets in ascending order.
-    pub(crate) fn convert<'a>(
+    /// How often the sources' product fits into the sum of the scaled sources: one more row for an exact conversion, no
+    /// row for an approximate one.
+    pub(crate) fn quotient(&self, engine: &Engine, scaled: &[&[u64]], secret: bool) -> Rows {
+        let degree = scaled[0].len();
+        let mut quotient = engine.unset_rows(usize::from(self.exact), degree);
+        quotient.mark(secret);
+        let blocks = quotient.rows_mut().flat_map(|row| row.chunks_mut(BLOCK)).enumerate();
+        engine.run(scaled.len() * degree, blocks, |(block, out)| {
+            let scaled: Vec<&[u64]> = scaled.iter().map(|row| block_of(row, block)).collect();
+            engine.kernels().quotients(out, &scaled, &self.inverses);
+        });
+        quotient
+    }
+
+    /// Writes the row of one target: a weighted sum of `terms`, the scaled sources and their quotient.
+    ///
+    /// # Panics
+    /// If the limb is not a target of the plan.
+    pub(crate) fn convert(
         &self,
         kernels: &Kernels,
         basis: &RnsBasis,
-        source: impl Fn(usize) -> &'a [u64],
-        out: &mut [&mut [u64]],
+        terms: &[&[u64]],
+        target: usize,
+        out: &mut [u64],
     ) {
-        assert!(out.len() <= self.targets.len(), "{} targets are not in the plan", out.len());
-        let Some(width) = out.first().map(|block| block.len()) else { return };
-        let mut quotient = [0; BLOCK];
-        let mut terms: Vec<&[u64]> = Vec::with_capacity(self.sources.len() + 1);
-        for i in 0..self.sources.len() {
-            terms.push(source(i));
-        }
-        if !self.inverses.is_empty() {
-            kernels.quotients(&mut quotient[..width], &terms, &self.inverses);
-            terms.push(&quotient[..width]);
-        }
-        for ((&target, weights), block) in self.targets.iter().zip(&self.weights).zip(out) {
-            weighted_sum(kernels, block, &terms, weights, basis.modulus(target));
-        }
+        let i = self.targets.binary_search(&target).expect("the limb is a target of the plan");
+        weighted_sum(kernels, out, terms, &self.weights[i], basis.modulus(target));
     }
-}
-
-/// Cuts rows into blocks of [`BLOCK`] words, and lists them block by block: all rows of the first block come first.
-pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a mut [u64]>) -> Vec<&'a mut [u64]> {
-    let mut cut: Vec<_> = rows.map(|row| row.chunks_mut(BLOCK)).collect();
-    let blocks = cut.first().map_or(0, ExactSizeIterator::len);
-    let mut columns = Vec::with_capacity(blocks * cut.len());
-    for _ in 0..blocks {
-        columns.extend(cut.iter_mut().filter_map(Iterator::next));
-    }
-    columns
 }
 
 /// The words of a row that belong to a block.
@@ -182,16 +183,19 @@ pub(crate) fn block_of(row: &[u64], block: usize) -> &[u64] {
     &row[block * BLOCK..row.len().min((block + 1) * BLOCK)]
 }
 
-/// `out = sum_j rows_j * weights_j mod q` for any number of rows of at most [`BLOCK`] words. Range: rows in
-/// `[0, 2^50)`, weights in `[0, q)`, out `[0, q)`.
+/// `out = sum_j rows_j * weights_j mod q` for any number of rows. Range: rows in `[0, 2^50)`, weights in `[0, q)`, out
+/// `[0, q)`.
 pub(crate) fn weighted_sum(kernels: &Kernels, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
     let first = rows.len().min(MAX_TERMS);
     kernels.weighted_sum(out, &rows[..first], &weights[..first], q);
     // Only a modulus of more than 64 primes comes here.
     for (rows, weights) in rows[first..].chunks(MAX_TERMS).zip(weights[first..].chunks(MAX_TERMS)) {
         let mut part = [0; BLOCK];
-        let part = &mut part[..out.len()];
-        kernels.weighted_sum(part, rows, weights, q);
-        kernels.add_assign(out, part, q);
+        for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+            let part = &mut part[..out.len()];
+            let rows: Vec<&[u64]> = rows.iter().map(|row| block_of(row, block)).collect();
+            kernels.weighted_sum(part, &rows, weights, q);
+            kernels.add_assign(out, part, q);
+        }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::OnceLock;
 
-use crate::convert::{BLOCK, Conversion, Plan, block_of, columns};
+use crate::convert::{BLOCK, Conversion, Plan, block_of};
 use crate::gadget::Gadget;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
+use crate::rows::Rows;
 
 /// Takes elements modulo Q apart into the digits of a [`Gadget`], each extended to all primes of `Q P`.
 ///
@@ -64,36 +65,21 @@ impl Decomposer {
             plans[j].scale(kernels, basis, limb - special - digits[j].start, row);
         });
 
-        let window = special + limbs;
-        let unset = || {
-            let mut rows = engine.unset_rows(window, degree);
-            rows.mark(c.is_secret());
-            Poly::new(rows, 0)
-        };
-        let mut polys: Vec<Poly<Eval>> = digits.iter().map(|_| unset()).collect();
-        let is_own = |j: usize, limb: usize| limb >= special && digits[j].contains(&(limb - special));
-        let mut blocks: Vec<_> = polys
-            .iter_mut()
-            .enumerate()
-            .map(|(j, poly)| columns(poly.limbs_mut().filter(|&(limb, _)| !is_own(j, limb)).map(|(_, row)| row)))
-            .collect();
-        let tasks = blocks.iter_mut().enumerate().flat_map(|(j, blocks)| {
-            // A single digit without special primes has no other limbs, and then no blocks.
-            let others = (window - digits[j].len()).max(1);
-            blocks.chunks_mut(others).enumerate().map(move |(block, targets)| (j, block, targets))
-        });
-        engine.run(digits.len() * window * degree, tasks, |(j, block, targets)| {
-            let source = |i| block_of(scaled.limb(plans[j].sources()[i]), block);
-            plans[j].convert(kernels, basis, source, targets);
-        });
+        let mut terms: Vec<Vec<&[u64]>> =
+            plans.iter().map(|plan| plan.sources().iter().map(|&limb| scaled.limb(limb)).collect()).collect();
+        let quotients: Vec<Rows> =
+            plans.iter().zip(&terms).map(|(plan, terms)| plan.quotient(engine, terms, c.is_secret())).collect();
+        terms.iter_mut().zip(&quotients).for_each(|(terms, quotient)| terms.extend(quotient.rows()));
 
-        let tasks = polys.iter_mut().enumerate().flat_map(|(j, poly)| {
-            poly.limbs_mut().map(move |(limb, row)| (j, limb, row))
-        });
-        engine.run(digits.len() * window * degree, tasks, |(j, limb, row)| {
-            if is_own(j, limb) {
+        let ring_qp = ring_q.window(0..special + limbs);
+        let mut polys: Vec<Poly<Eval>> = digits.iter().map(|_| ring_qp.unset(c.is_secret())).collect();
+        let tasks =
+            polys.iter_mut().enumerate().flat_map(|(j, poly)| poly.limbs_mut().map(move |(limb, row)| (j, limb, row)));
+        engine.run(digits.len() * ring_qp.limbs() * degree, tasks, |(j, limb, row)| {
+            if plans[j].sources().contains(&limb) {
                 row.copy_from_slice(c.limb(limb));
             } else {
+                plans[j].convert(kernels, basis, &terms[j], limb, row);
                 kernels.ntt_forward(row, basis.table(limb));
             }
         });
@@ -134,14 +120,13 @@ impl Digits {
     #[must_use]
     pub fn inner_product(&self, ring_qp: &Ring, key: &[[Poly<Eval>; 2]]) -> [Poly<Eval>; 2] {
         assert!(key.len() >= self.polys.len(), "{} digits need as many key rows, not {}", self.polys.len(), key.len());
-        self.polys.iter().chain(key.iter().take(self.polys.len()).flatten()).for_each(|poly| ring_qp.check_covers(poly));
+        self.polys
+            .iter()
+            .chain(key.iter().take(self.polys.len()).flatten())
+            .for_each(|poly| ring_qp.check_covers(poly));
         let secret = self.polys.iter().chain(key.iter().flatten()).any(Poly::is_secret);
         let engine = ring_qp.engine();
-        let mut sums: [Poly<Eval>; 2] = std::array::from_fn(|_| {
-            let mut rows = engine.unset_rows(ring_qp.limbs(), ring_qp.degree());
-            rows.mark(secret);
-            Poly::new(rows, ring_qp.range().start)
-        });
+        let mut sums: [Poly<Eval>; 2] = std::array::from_fn(|_| ring_qp.unset(secret));
         let [first, second] = &mut sums;
         let words = self.polys.len() * ring_qp.limbs() * ring_qp.degree();
         engine.run(words, first.limbs_mut().zip(second.limbs_mut()), |((limb, first), (_, second))| {
@@ -150,9 +135,8 @@ impl Digits {
             for (block, (first, second)) in blocks {
                 for (side, out) in [first, second].into_iter().enumerate() {
                     let pairs = self.polys.iter().zip(key);
-                    let terms = pairs.map(|(digit, key)| {
-                        (block_of(digit.limb(limb), block), block_of(key[side].limb(limb), block))
-                    });
+                    let terms = pairs
+                        .map(|(digit, key)| (block_of(digit.limb(limb), block), block_of(key[side].limb(limb), block)));
                     ring_qp.add_products(limb, out, terms);
                 }
             }

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use noren_math::modulus::ShoupFactor;
 
-use crate::convert::{Conversion, Plan, block_of, columns};
+use crate::convert::{Conversion, Plan};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
+use crate::rows::Rows;
 
 /// `x -> round(x / D)` for `D` the product of some primes of x's modulus, modulo the primes that are kept.
 ///
@@ -15,8 +16,8 @@ use crate::ring::Ring;
 /// converted to the kept primes, transformed forth, and subtracted: `(x_i - t_i) D^-1 mod q_i`.
 ///
 /// Dropping the last prime is a rescale, dropping the special primes is ModDown, dropping both is one followed by the
-/// other with a single rounding. The conversion is exact as [`Conversion::Exact`] says: where x/D is within `2^-50` of a
-/// half the result may be the other neighbour.
+/// other with a single rounding. The conversion is exact as [`Conversion::Exact`] says: where x/D is that near to a half
+/// the result may be the other neighbour.
 ///
 /// A scheme that keeps its message in the residue modulo a plaintext modulus p (BGV) needs a t that is 0 modulo p. It
 /// takes `t + D u` for the centred `u = -t D^-1 mod p`: one more source row u with weight D in the conversion here, and
@@ -81,28 +82,21 @@ impl DivideRound {
             self.plan.scale(kernels, basis, source, row);
         });
 
-        let mut quotients: [Poly<Eval>; COUNT] = std::array::from_fn(|i| {
-            let mut rows = engine.unset_rows(self.ring.limbs(), degree);
-            rows.mark(xs[i].is_secret());
-            Poly::new(rows, self.ring.range().start)
-        });
-        let words = COUNT * self.ring.limbs() * degree;
-        let mut blocks: Vec<_> = quotients.iter_mut().map(|quotient| columns(quotient.rows.rows_mut())).collect();
-        let tasks = blocks.iter_mut().zip(&xs).flat_map(|(blocks, x)| {
-            blocks.chunks_mut(self.ring.limbs()).enumerate().map(move |(block, targets)| (x, block, targets))
-        });
-        engine.run(words, tasks, |(x, block, targets)| {
-            self.plan.convert(kernels, basis, |i| block_of(x.limb(dropped[i]), block), targets);
-        });
+        let mut terms: Vec<Vec<&[u64]>> =
+            xs.iter().map(|x| dropped.iter().map(|&limb| x.limb(limb)).collect()).collect();
+        let overflows: Vec<Rows> =
+            xs.iter().zip(&terms).map(|(x, terms)| self.plan.quotient(engine, terms, x.is_secret())).collect();
+        terms.iter_mut().zip(&overflows).for_each(|(terms, overflow)| terms.extend(overflow.rows()));
 
-        let start = self.ring.range().start;
-        let tasks = quotients.iter_mut().zip(&xs).flat_map(|(quotient, x)| {
-            quotient.limbs_mut().map(move |(limb, row)| (limb, row, x.limb(limb)))
+        let mut quotients: [Poly<Eval>; COUNT] = std::array::from_fn(|i| self.ring.unset(xs[i].is_secret()));
+        let tasks = quotients.iter_mut().zip(xs.iter().zip(&terms)).flat_map(|(quotient, (x, terms))| {
+            quotient.limbs_mut().map(move |(limb, row)| (limb, row, x.limb(limb), terms))
         });
-        engine.run(words, tasks, |(limb, row, x)| {
-            let table = basis.table(limb);
+        engine.run(COUNT * self.ring.limbs() * degree, tasks, |(limb, row, x, terms)| {
+            let (table, factor) = (basis.table(limb), self.factors[limb - self.ring.range().start]);
+            self.plan.convert(kernels, basis, terms, limb, row);
             kernels.ntt_forward(row, table);
-            kernels.sub_mul_scalar_assign(row, x, self.factors[limb - start], table.modulus());
+            kernels.sub_mul_scalar_assign(row, x, factor, table.modulus());
         });
         quotients
     }

@@ -25,7 +25,9 @@ pub enum Error {
         reason: String,
     },
     /// The modulus cannot be cut into that many digits.
-    #[error("{found} digits were asked for, {limbs} limbs can be cut into 1 to {limbs}: choose another number of digits")]
+    #[error(
+        "{found} digits were asked for, {limbs} limbs can be cut into 1 to {limbs}: choose another number of digits"
+    )]
     Digits {
         /// How many digits were asked for.
         found: usize,

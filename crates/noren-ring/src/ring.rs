@@ -171,11 +171,16 @@ impl Ring {
 
     /// A new element, of which `write` writes each limb.
     pub(crate) fn build<D: Domain>(&self, secret: bool, write: impl Fn(usize, &mut [u64]) + Send + Sync) -> Poly<D> {
-        let mut rows = self.engine.unset_rows(self.limbs(), self.degree());
-        rows.mark(secret);
-        let mut poly = Poly::new(rows, self.range().start);
+        let mut poly = self.unset(secret);
         self.update(&mut poly, write);
         poly
+    }
+
+    /// An element that holds anything: for results that are written before they are read.
+    pub(crate) fn unset<D: Domain>(&self, secret: bool) -> Poly<D> {
+        let mut rows = self.engine.unset_rows(self.limbs(), self.degree());
+        rows.mark(secret);
+        Poly::new(rows, self.range().start)
     }
 
     /// Changes each limb of this ring's window.

@@ -7,7 +7,7 @@ use noren_ring::automorphism::Automorphism;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use num_bigint::BigInt;
-use oracle::{centred, coefficients, element, modulus, random};
+use oracle::{centred, element, modulus, random};
 use proptest::prelude::*;
 
 fn automorphism(ring: &Ring, k: u32) -> Automorphism {
@@ -54,7 +54,7 @@ proptest! {
     fn automorphisms_compose_and_respect_products(log in 3u32..13, i in any::<u32>(), j in any::<u32>()) {
         let ring = oracle::ring(1 << log, &[50, 30, 40]);
         // Below 2^14, so that the product fits; odd.
-        let (k, l) = (i % (1 << 14) | 1, j % (1 << 14) | 1);
+        let (k, l) = ((i % (1 << 14)) | 1, (j % (1 << 14)) | 1);
         let (first, second) = (automorphism(&ring, k), automorphism(&ring, l));
         let [a, b] = [1, 2].map(|seed| ring.uniform(&Seed::from_bytes([seed; 32]), "test"));
         let words = |x: &Poly<Eval>| ring.to_words(x);

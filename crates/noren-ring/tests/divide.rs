@@ -35,7 +35,7 @@ fn numbers(d: &BigInt, kept: &BigInt, near_half: bool) -> Vec<BigInt> {
         if near_half {
             numbers.extend([&base + &half, &base + &half + 1]);
         } else {
-            // 2^-40 of D away from the half, where the conversion promises 2^-50.
+            // 2^-40 of D away from the half, where the conversion promises 2^-45.
             numbers.extend([&base + &half - (d >> 40), &base + &half + (d >> 40)]);
         }
     }

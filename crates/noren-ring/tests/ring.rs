@@ -41,9 +41,8 @@ fn linear_verbs_are_those_of_numbers() {
     let (a, b) = (random(3, 64, &modulus(&ring)), random(4, 64, &modulus(&ring)));
     let (x, y) = (element(&ring, &a), element(&ring, &b));
     let w = -(1i128 << 100) + 12345;
-    let each = |f: &dyn Fn(&BigInt, &BigInt) -> BigInt| {
-        reduced(&ring, a.iter().zip(&b).map(|(a, b)| f(a, b)).collect())
-    };
+    let each =
+        |f: &dyn Fn(&BigInt, &BigInt) -> BigInt| reduced(&ring, a.iter().zip(&b).map(|(a, b)| f(a, b)).collect());
     let check = |found: &Poly<Coeff>, expected: Vec<BigInt>| assert_eq!(coefficients(&ring, found), expected);
     check(&ring.add(&x, &y), each(&|a, b| a + b));
     check(&ring.sub(&x, &y), each(&|a, b| a - b));
@@ -168,6 +167,19 @@ fn words_come_back_and_wrong_ones_are_refused() {
     let prime = ring.basis().modulus(1).value();
     words[20] = prime;
     assert_eq!(error(&words), Error::Word { modulus: prime, index: 4, found: prime });
+}
+
+#[test]
+fn rows_are_written_limb_by_limb_and_the_first_refusal_is_told() {
+    let ring = oracle::ring(16, &BITS).window(1..4);
+    let a = uniform(&ring, 6);
+    let copy = ring.try_from_fn(|limb, row| {
+        row.copy_from_slice(ring.row(&a, limb));
+        Ok::<(), usize>(())
+    });
+    assert_eq!(ring.to_words::<Eval>(&copy.expect("no refusal")), ring.to_words(&a));
+    let refused = ring.try_from_fn::<Eval, usize>(|limb, _| if limb == 1 { Ok(()) } else { Err(limb) });
+    assert_eq!(refused.err(), Some(2));
 }
 
 #[test]

@@ -156,7 +156,8 @@ impl Context {
     /// `P` modulo each of the first `limbs` primes q.
     pub(crate) fn special_residues(&self, limbs: usize) -> Vec<u64> {
         let special = self.parameters().p();
-        let product = |q: &noren_math::modulus::Modulus| special.iter().fold(1, |product, &p| q.mul(product, q.reduce(p)));
+        let product =
+            |q: &noren_math::modulus::Modulus| special.iter().fold(1, |product, &p| q.mul(product, q.reduce(p)));
         self.ring_q(limbs).moduli().map(product).collect()
     }
 

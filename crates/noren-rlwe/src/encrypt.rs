@@ -83,7 +83,11 @@ impl<'a> Encryptor<'a> {
 
     fn ring(&self, plaintext: &Plaintext) -> Result<Ring> {
         let parameters = self.context.parameters();
-        check_length("coefficients of the plaintext", plaintext.poly.degree(), parameters.degree()..=parameters.degree())?;
+        check_length(
+            "coefficients of the plaintext",
+            plaintext.poly.degree(),
+            parameters.degree()..=parameters.degree(),
+        )?;
         check_length("limbs of the plaintext", plaintext.limbs(), 1..=parameters.max_limbs())?;
         Ok(self.context.ring_q(plaintext.limbs()))
     }

@@ -145,7 +145,10 @@ pub enum Error {
         needed: usize,
     },
     /// An exponent is not one of an automorphism.
-    #[error("X -> X^{found} is not an automorphism of the ring of degree {n}: the exponent must be odd and below {}", 2 * n)]
+    #[error(
+        "X -> X^{found} is not an automorphism of the ring of degree {n}: the exponent must be odd and below {}",
+        2 * n
+    )]
     NotAnAutomorphism {
         /// The exponent.
         found: u32,

@@ -59,9 +59,9 @@ impl PublicKey {
 ///
 /// `g_j` is 1 modulo the primes of digit j and 0 modulo the others (hybrid key switching, eprint 2019/688).
 ///
-/// The key of an automorphism `psi_k` switches from `s` to `psi_k^-1(s)`. So digits are never permuted: the inner product
-/// of the digits of `c_1` with this key decrypts under `psi_k^-1(s)`, and one application of `psi_k` to the two sums
-/// brings the image of `c_1` under `s`.
+/// The key of an automorphism `psi_k` switches from `s` to `psi_k^-1(s)`. So digits are never permuted: the inner
+/// product of the digits of `c_1` with this key decrypts under `psi_k^-1(s)`, and one application of `psi_k` to the two
+/// sums brings the image of `c_1` under `s`.
 #[derive(Debug, Clone)]
 pub struct KeySwitchKey {
     pub(crate) digits: Vec<[Poly<Eval>; 2]>,
@@ -225,11 +225,15 @@ pub fn describe_automorphism(k: u32, n: usize) -> String {
         })
     };
     // The shorter way round.
-    let signed = |steps: i64| if steps > n as i64 / 4 { steps - n as i64 / 2 } else { steps };
+    let signed = |steps: i64| {
+        if steps > n as i64 / 4 { steps - n as i64 / 2 } else { steps }
+    };
     match (steps_of(k), steps_of((m - k % m) % m)) {
         (Some(steps), _) => format!("rotation by {} (X -> X^{k})", signed(steps)),
         (None, Some(0)) => "conjugation".into(),
-        (None, Some(steps)) => format!("conjugation and rotation by {} (X -> X^{k})", signed(steps)),
+        (None, Some(steps)) => {
+            format!("conjugation and rotation by {} (X -> X^{k})", signed(steps))
+        }
         (None, None) => format!("X -> X^{k}"),
     }
 }

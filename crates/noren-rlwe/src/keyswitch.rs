@@ -12,8 +12,8 @@ use crate::linear;
 /// Switches `c`, a polynomial that is multiplied with the secret `s'`, to the secret `s` of the key: a pair with
 /// `u_0 + u_1 s = c s' + noise`.
 ///
-/// The digits of c are extended to the special primes (ModUp), their inner products with the halves of the key are taken,
-/// and these are divided by the special modulus P (ModDown). The noise has the standard deviation
+/// The digits of c are extended to the special primes (ModUp), their inner products with the halves of the key are
+/// taken, and these are divided by the special modulus P (ModDown). The noise has the standard deviation
 /// [`key_switch`](crate::noise::key_switch). Source: Han and Ki, eprint 2019/688, section 3.
 ///
 /// # Errors
@@ -59,7 +59,9 @@ impl<'a> Hoisted<'a> {
         let limbs = self.ciphertext.limbs();
         let (ring, c0) = (context.ring_q(limbs), &self.ciphertext.parts()[0]);
         check_key(context, key, limbs)?;
-        let Some(digits) = &self.digits else { return Ok([c0.clone(), ring.zero()]) };
+        let Some(digits) = &self.digits else {
+            return Ok([c0.clone(), ring.zero()]);
+        };
         let [mut u0, u1] = mod_down(context, products(context, digits, key, limbs), limbs);
         ring.add_assign(&mut u0, c0);
         Ok([u0, u1])
@@ -68,8 +70,8 @@ impl<'a> Hoisted<'a> {
 
 /// A sum of ciphertexts and of switched ciphertexts, which divides by the special modulus only once, at its end.
 ///
-/// Switched terms are added modulo `P q_0 ... q_{limbs-1}`, the others modulo `q_0 ... q_{limbs-1}`, so the sum costs one
-/// ModDown and has the noise of one rounding, however many terms it has.
+/// Switched terms are added modulo `P q_0 ... q_{limbs-1}`, the others modulo `q_0 ... q_{limbs-1}`, so the sum costs
+/// one ModDown and has the noise of one rounding, however many terms it has.
 pub struct LazySum {
     context: Context,
     limbs: usize,
@@ -143,7 +145,9 @@ impl LazySum {
     #[must_use]
     pub fn finish(self) -> Ciphertext {
         let ring = self.context.ring_q(self.limbs);
-        let Some(extended) = self.extended else { return Ciphertext::new(direct_or_zero(self.direct, &ring).into()) };
+        let Some(extended) = self.extended else {
+            return Ciphertext::new(direct_or_zero(self.direct, &ring).into());
+        };
         let mut parts = mod_down(&self.context, extended, self.limbs);
         for (part, direct) in parts.iter_mut().zip(self.direct) {
             direct.iter().for_each(|direct| ring.add_assign(part, direct));

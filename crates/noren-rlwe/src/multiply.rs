@@ -34,9 +34,8 @@ pub fn square(context: &Context, a: &Ciphertext) -> Ciphertext {
     let ring = context.ring_q(a.limbs());
     let part = |k: usize| {
         // Each product of two different parts counts twice.
-        let pairs: Vec<_> = (0..k.div_ceil(2))
-            .filter_map(|i| Some((a.parts().get(i)?, a.parts().get(k - i)?)))
-            .collect();
+        let pairs: Vec<_> =
+            (0..k.div_ceil(2)).filter_map(|i| Some((a.parts().get(i)?, a.parts().get(k - i)?))).collect();
         let mut sum = if pairs.is_empty() { ring.zero() } else { ring.inner_product(&pairs) };
         if !pairs.is_empty() {
             ring.mul_scalar_assign(&mut sum, &ring.integer_residues(2));
@@ -55,7 +54,9 @@ pub fn square(context: &Context, a: &Ciphertext) -> Ciphertext {
 /// [`Error::DegreeTooHigh`] above degree 2, [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is
 /// missing or too short.
 pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext> {
-    let Some([c0, c1, c2]) = three_parts(ciphertext)? else { return Ok(ciphertext.clone()) };
+    let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
+        return Ok(ciphertext.clone());
+    };
     let key = keys.relinearization(ciphertext.limbs())?;
     let mut switched = keyswitch::switch_key(context, c2, key)?;
     let ring = context.ring_q(ciphertext.limbs());
@@ -71,7 +72,9 @@ pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &Evaluation
 pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext> {
     linear::check_levels(1, ciphertext.level())?;
     let limbs = ciphertext.limbs();
-    let Some([c0, c1, c2]) = three_parts(ciphertext)? else { return linear::rescale(context, ciphertext.clone()) };
+    let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
+        return linear::rescale(context, ciphertext.clone());
+    };
     let mut switched = keyswitch::switch_extended(context, c2, keys.relinearization(limbs)?)?;
     let (ring, special) = (context.ring_q(limbs), context.special_residues(limbs));
     switched.iter_mut().zip([c0, c1]).for_each(|(part, c)| ring.mul_scalar_add_assign(part, c, &special));

@@ -159,7 +159,11 @@ impl Table {
             (Secrets::Ternary, SecretDistribution::Ternary | SecretDistribution::SparseTernary(_))
             | (Secrets::Gaussian, SecretDistribution::Gaussian) => Some(by_level),
             (Secrets::Sparse(weights), SecretDistribution::SparseTernary(weight)) => {
-                if by_level == 0 { weights.iter().rposition(|&w| w <= weight) } else { None }
+                if by_level == 0 {
+                    weights.iter().rposition(|&w| w <= weight)
+                } else {
+                    None
+                }
             }
             _ => return None,
         };

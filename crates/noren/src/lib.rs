@@ -43,9 +43,18 @@ pub mod circuits;
 pub mod programs;
 pub mod schemes;
 
+/// Bytes for files and for the network.
+pub mod wire {
+    pub use noren_rlwe::wire::kind::Kind;
+    pub use noren_rlwe::wire::object::Object;
+    pub use noren_rlwe::wire::reader::{Limits, Reader};
+    pub use noren_rlwe::wire::reason::Reason;
+    pub use noren_rlwe::wire::writer::{Form, Writer};
+}
+
 pub use noren_math::random::Seed;
 pub use noren_rlwe::error::{self, Error, Result};
 pub use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
-pub use noren_rlwe::security::{SecretDistribution, Security};
+pub use noren_rlwe::security::{self, SecretDistribution, Security};
 pub use num_complex::Complex64;
 pub use schemes::ckks;

@@ -36,10 +36,7 @@ impl<T: Word> AlignedVec<T> {
     /// `len` zeros.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        Self {
-            lines: vec![Line([T::default(); LINE]); len.div_ceil(LINE)],
-            len,
-        }
+        Self { lines: vec![Line([T::default(); LINE]); len.div_ceil(LINE)], len }
     }
 
     /// A copy of `words`.
@@ -77,9 +74,7 @@ impl<T: Word> DerefMut for AlignedVec<T> {
 impl<T: Word> fmt::Debug for AlignedVec<T> {
     /// Shows the length only: a row may hold a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AlignedVec")
-            .field("len", &self.len)
-            .finish_non_exhaustive()
+        f.debug_struct("AlignedVec").field("len", &self.len).finish_non_exhaustive()
     }
 }
 
@@ -100,9 +95,7 @@ mod tests {
             assert_eq!(row.as_ptr() as usize % 64, 0);
             assert_eq!(row.len(), len);
             assert!(row.iter().all(|&x| x == 0));
-            row.iter_mut()
-                .enumerate()
-                .for_each(|(i, x)| *x = i as u64 + 1);
+            row.iter_mut().enumerate().for_each(|(i, x)| *x = i as u64 + 1);
             let copy = row.clone();
             assert!(copy.iter().enumerate().all(|(i, &x)| x == i as u64 + 1));
             assert_eq!(copy, AlignedVec::from_slice(&row));

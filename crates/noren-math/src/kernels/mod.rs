@@ -51,9 +51,7 @@ pub fn kernels() -> &'static Kernels {
 pub fn select() -> Result<&'static Kernels, Error> {
     match std::env::var_os(VARIABLE) {
         Some(name) => by_name(&name.to_string_lossy()),
-        None => Ok(available()
-            .last()
-            .expect("the portable table runs everywhere")),
+        None => Ok(available().last().expect("the portable table runs everywhere")),
     }
 }
 
@@ -62,15 +60,10 @@ pub fn select() -> Result<&'static Kernels, Error> {
 /// # Errors
 /// [`Error::Isa`] if there is no such table, or this CPU does not support it.
 pub fn by_name(name: &str) -> Result<&'static Kernels, Error> {
-    available()
-        .find(|table| table.name() == name)
-        .ok_or_else(|| Error::Isa {
-            found: name.to_owned(),
-            available: available()
-                .map(Kernels::name)
-                .collect::<Vec<_>>()
-                .join(", "),
-        })
+    available().find(|table| table.name() == name).ok_or_else(|| Error::Isa {
+        found: name.to_owned(),
+        available: available().map(Kernels::name).collect::<Vec<_>>().join(", "),
+    })
 }
 
 /// The tables that this CPU supports: `portable` first, the fastest last.

@@ -123,19 +123,11 @@ pub(super) fn inner_product(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Mod
 }
 
 /// [`inner_product`] of the words from `start` on, for tables that did the words before.
-pub(super) fn inner_product_from(
-    start: usize,
-    out: &mut [u64],
-    pairs: &[(&[u64], &[u64])],
-    q: &Modulus,
-) {
+pub(super) fn inner_product_from(start: usize, out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
     let reduction = WideReduction::new(q);
     for (j, out) in out.iter_mut().enumerate().skip(start) {
         // At most 64 products below 2^100 each.
-        let sum = pairs
-            .iter()
-            .map(|(a, b)| u128::from(a[j]) * u128::from(b[j]))
-            .sum();
+        let sum = pairs.iter().map(|(a, b)| u128::from(a[j]) * u128::from(b[j])).sum();
         *out = reduction.reduce(sum);
     }
 }
@@ -145,20 +137,10 @@ pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q:
 }
 
 /// [`weighted_sum`] of the words from `start` on, for tables that did the words before.
-pub(super) fn weighted_sum_from(
-    start: usize,
-    out: &mut [u64],
-    rows: &[&[u64]],
-    weights: &[u64],
-    q: &Modulus,
-) {
+pub(super) fn weighted_sum_from(start: usize, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
     let reduction = WideReduction::new(q);
     for (j, out) in out.iter_mut().enumerate().skip(start) {
-        let sum = rows
-            .iter()
-            .zip(weights)
-            .map(|(row, &w)| u128::from(row[j]) * u128::from(w))
-            .sum();
+        let sum = rows.iter().zip(weights).map(|(row, &w)| u128::from(row[j]) * u128::from(w)).sum();
         *out = reduction.reduce(sum);
     }
 }
@@ -170,10 +152,7 @@ pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
 /// [`quotients`] of the words from `start` on, for tables that did the words before.
 pub(super) fn quotients_from(start: usize, out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
     for (j, out) in out.iter_mut().enumerate().skip(start) {
-        let sum = rows
-            .iter()
-            .zip(inverses)
-            .fold(0.5, |sum, (row, &inverse)| sum + row[j] as f64 * inverse);
+        let sum = rows.iter().zip(inverses).fold(0.5, |sum, (row, &inverse)| sum + row[j] as f64 * inverse);
         // The sum is not negative, so the cast is the floor.
         *out = sum as u64;
     }
@@ -217,11 +196,7 @@ struct WideReduction {
 
 impl WideReduction {
     fn new(q: &Modulus) -> Self {
-        Self {
-            q: q.value(),
-            inverse: u64::MAX / q.value(),
-            high: q.shoup(q.reduce(1 << 52)),
-        }
+        Self { q: q.value(), inverse: u64::MAX / q.value(), high: q.shoup(q.reduce(1 << 52)) }
     }
 
     /// Range: in `[0, 2^64)`, out `[0, q)`.
@@ -238,9 +213,7 @@ impl WideReduction {
         let (high, low) = ((x >> 52) as u64, x as u64 & ((1 << 52) - 1));
         // Shoup's product is below (1 + high / 2^52) q: at most 17q < 2^55.
         let quotient = ((u128::from(high) * u128::from(self.high.quotient)) >> 52) as u64;
-        let folded = high
-            .wrapping_mul(self.high.value)
-            .wrapping_sub(quotient.wrapping_mul(self.q));
+        let folded = high.wrapping_mul(self.high.value).wrapping_sub(quotient.wrapping_mul(self.q));
         self.reduce_word(folded + low)
     }
 }
@@ -261,10 +234,7 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
     while blocks < roots.early.len() {
         for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
             let first = roots.early[blocks + i];
-            let second = [
-                roots.early[2 * (blocks + i)],
-                roots.early[2 * (blocks + i) + 1],
-            ];
+            let second = [roots.early[2 * (blocks + i)], roots.early[2 * (blocks + i) + 1]];
             for [a, b, c, d] in quarters(block) {
                 let (a1, c1) = forward_butterfly(*a, *c, first, q);
                 let (b1, d1) = forward_butterfly(*b, *d, first, q);
@@ -308,10 +278,7 @@ pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
         blocks /= 4;
         for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
             let first = roots.early[blocks + i];
-            let second = [
-                roots.early[2 * (blocks + i)],
-                roots.early[2 * (blocks + i) + 1],
-            ];
+            let second = [roots.early[2 * (blocks + i)], roots.early[2 * (blocks + i) + 1]];
             for [a, b, c, d] in quarters(block) {
                 let (a1, b1) = inverse_butterfly(*a, *b, second[0], q);
                 let (c1, d1) = inverse_butterfly(*c, *d, second[1], q);
@@ -339,10 +306,7 @@ impl LateRoots {
     #[inline(always)]
     fn root(&self, entry: usize, lane: usize) -> ShoupFactor {
         let RootLanes { value, quotient } = &self.0[entry];
-        ShoupFactor {
-            value: value[lane],
-            quotient: quotient[lane],
-        }
+        ShoupFactor { value: value[lane], quotient: quotient[lane] }
     }
 }
 
@@ -368,11 +332,7 @@ fn quarters(block: &mut [u64]) -> impl Iterator<Item = [&mut u64; 4]> {
     let (left, right) = block.split_at_mut(block.len() / 2);
     let (a, b) = left.split_at_mut(left.len() / 2);
     let (c, d) = right.split_at_mut(right.len() / 2);
-    a.iter_mut()
-        .zip(b)
-        .zip(c)
-        .zip(d)
-        .map(|(((a, b), c), d)| [a, b, c, d])
+    a.iter_mut().zip(b).zip(c).zip(d).map(|(((a, b), c), d)| [a, b, c, d])
 }
 
 /// `(x + w y, x - w y)`. Range: in `[0, 4q)`, out `[0, 4q)`.
@@ -388,10 +348,7 @@ fn forward_butterfly(x: u64, y: u64, w: ShoupFactor, q: &Modulus) -> (u64, u64) 
 #[inline(always)]
 fn inverse_butterfly(x: u64, y: u64, w: ShoupFactor, q: &Modulus) -> (u64, u64) {
     let twice = 2 * q.value();
-    (
-        subtract_if_not_below(x + y, twice),
-        q.mul_shoup_lazy(x + twice - y, w),
-    )
+    (subtract_if_not_below(x + y, twice), q.mul_shoup_lazy(x + twice - y, w))
 }
 
 /// `(s (x + y), w (x - y))`. Range: in `[0, 2q)`, out `[0, q)`.

@@ -45,10 +45,7 @@ fn join(x: (f64, f64), y: (f64, f64), w: (f64, f64)) -> ((f64, f64), (f64, f64))
 #[inline(always)]
 fn part(x: (f64, f64), y: (f64, f64), w: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     let d = (x.0 - y.0, x.1 - y.1);
-    (
-        (x.0 + y.0, x.1 + y.1),
-        (d.0 * w.0 + d.1 * w.1, d.1 * w.0 - d.0 * w.1),
-    )
+    ((x.0 + y.0, x.1 + y.1), (d.0 * w.0 + d.1 * w.1, d.1 * w.0 - d.0 * w.1))
 }
 
 trait Butterfly: Fn((f64, f64), (f64, f64), (f64, f64)) -> ((f64, f64), (f64, f64)) {}
@@ -56,30 +53,15 @@ impl<F: Fn((f64, f64), (f64, f64), (f64, f64)) -> ((f64, f64), (f64, f64))> Butt
 
 /// The layers whose roots are in the table's head.
 fn head_layers(table: &FftTable) -> usize {
-    if table.passes().is_empty() {
-        table.slots().ilog2() as usize
-    } else {
-        HEAD_LAYERS
-    }
+    if table.passes().is_empty() { table.slots().ilog2() as usize } else { HEAD_LAYERS }
 }
 
 #[inline(always)]
 fn head_layer(re: &mut [f64], im: &mut [f64], table: &FftTable, half: usize, f: impl Butterfly) {
     let head = table.head();
-    for (re, im) in re
-        .chunks_exact_mut(2 * half)
-        .zip(im.chunks_exact_mut(2 * half))
-    {
+    for (re, im) in re.chunks_exact_mut(2 * half).zip(im.chunks_exact_mut(2 * half)) {
         let ((x_re, y_re), (x_im, y_im)) = (re.split_at_mut(half), im.split_at_mut(half));
-        butterflies(
-            x_re,
-            x_im,
-            y_re,
-            y_im,
-            &head.re[half..],
-            &head.im[half..],
-            &f,
-        );
+        butterflies(x_re, x_im, y_re, y_im, &head.re[half..], &head.im[half..], &f);
     }
 }
 
@@ -87,10 +69,7 @@ fn head_layer(re: &mut [f64], im: &mut [f64], table: &FftTable, half: usize, f: 
 fn pass_layer(re: &mut [f64], im: &mut [f64], pass: &FftPass, layer: usize, f: impl Butterfly) {
     let span = pass.half() << layer;
     let (first, entries) = ((1 << layer) - 1, (1 << pass.layers()) - 1);
-    for (re, im) in re
-        .chunks_exact_mut(2 * span)
-        .zip(im.chunks_exact_mut(2 * span))
-    {
+    for (re, im) in re.chunks_exact_mut(2 * span).zip(im.chunks_exact_mut(2 * span)) {
         let ((x_re, y_re), (x_im, y_im)) = (re.split_at_mut(span), im.split_at_mut(span));
         for row in 0..1 << layer {
             for group in 0..pass.half() / LANES {

@@ -197,11 +197,7 @@ impl Kernels {
     /// # Panics
     /// If the rows differ in length, or there are more than [`MAX_TERMS`] pairs.
     pub fn inner_product(&self, out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
-        assert!(
-            pairs.len() <= MAX_TERMS,
-            "{} products are too many: add at most {MAX_TERMS} at once",
-            pairs.len()
-        );
+        assert!(pairs.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", pairs.len());
         for (a, b) in pairs {
             assert_lengths(out.len(), &[a.len(), b.len()]);
         }
@@ -216,11 +212,7 @@ impl Kernels {
     /// If the rows differ in length, there are not as many weights as rows, or more than
     /// [`MAX_TERMS`].
     pub fn weighted_sum(&self, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-        assert!(
-            rows.len() <= MAX_TERMS,
-            "{} rows are too many: add at most {MAX_TERMS} at once",
-            rows.len()
-        );
+        assert!(rows.len() <= MAX_TERMS, "{} rows are too many: add at most {MAX_TERMS} at once", rows.len());
         assert_eq!(rows.len(), weights.len(), "each row needs one weight");
         for row in rows {
             assert_lengths(out.len(), &[row.len()]);

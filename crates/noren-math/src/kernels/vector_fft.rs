@@ -71,23 +71,15 @@ macro_rules! vector_fft {
 
         /// The passes that stay within a chunk, and the others.
         fn split_passes(table: &FftTable) -> (&[FftPass], &[FftPass]) {
-            table
-                .passes()
-                .split_at(table.passes().partition_point(|pass| pass.block() <= CHUNK))
+            table.passes().split_at(table.passes().partition_point(|pass| pass.block() <= CHUNK))
         }
 
         /// `x, y -> x + w y, x - w y`.
         #[inline]
         #[target_feature(enable = $features)]
         fn join(x: Pair, y: Pair, w: Pair) -> (Pair, Pair) {
-            let t = (
-                sub(mul(y.0, w.0), mul(y.1, w.1)),
-                add(mul(y.0, w.1), mul(y.1, w.0)),
-            );
-            (
-                (add(x.0, t.0), add(x.1, t.1)),
-                (sub(x.0, t.0), sub(x.1, t.1)),
-            )
+            let t = (sub(mul(y.0, w.0), mul(y.1, w.1)), add(mul(y.0, w.1), mul(y.1, w.0)));
+            ((add(x.0, t.0), add(x.1, t.1)), (sub(x.0, t.0), sub(x.1, t.1)))
         }
 
         /// `x, y -> x + y, conj(w) (x - y)`.
@@ -95,10 +87,7 @@ macro_rules! vector_fft {
         #[target_feature(enable = $features)]
         fn part(x: Pair, y: Pair, w: Pair) -> (Pair, Pair) {
             let d = (sub(x.0, y.0), sub(x.1, y.1));
-            let product = (
-                add(mul(d.0, w.0), mul(d.1, w.1)),
-                sub(mul(d.1, w.0), mul(d.0, w.1)),
-            );
+            let product = (add(mul(d.0, w.0), mul(d.1, w.1)), sub(mul(d.1, w.0), mul(d.0, w.1)));
             ((add(x.0, y.0), add(x.1, y.1)), product)
         }
 
@@ -106,10 +95,7 @@ macro_rules! vector_fft {
         /// the layer that joins vectors `HALF` apart.
         #[inline]
         #[target_feature(enable = $features)]
-        fn layers<const R: usize, const BACK: bool>(
-            x: &mut [Pair; R],
-            root: impl Fn(usize) -> Pair,
-        ) {
+        fn layers<const R: usize, const BACK: bool>(x: &mut [Pair; R], root: impl Fn(usize) -> Pair) {
             // Constant distances let the vectors stay in registers.
             if BACK {
                 if R > 4 {
@@ -132,19 +118,13 @@ macro_rules! vector_fft {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn layer<const R: usize, const HALF: usize, const BACK: bool>(
-            x: &mut [Pair; R],
-            root: impl Fn(usize) -> Pair,
-        ) {
-            for i in 0..R / 2 {
-                let (block, row) = (i / HALF, i % HALF);
-                let (a, b) = (2 * HALF * block + row, 2 * HALF * block + row + HALF);
+        fn layer<const R: usize, const HALF: usize, const BACK: bool>(x: &mut [Pair; R], root: impl Fn(usize) -> Pair) {
+            for row in 0..HALF {
                 let w = root(HALF - 1 + row);
-                (x[a], x[b]) = if BACK {
-                    part(x[a], x[b], w)
-                } else {
-                    join(x[a], x[b], w)
-                };
+                for block in 0..R / (2 * HALF) {
+                    let (a, b) = (2 * HALF * block + row, 2 * HALF * block + row + HALF);
+                    (x[a], x[b]) = if BACK { part(x[a], x[b], w) } else { join(x[a], x[b], w) };
+                }
             }
         }
 
@@ -160,21 +140,10 @@ macro_rules! vector_fft {
         /// One pass over `R` streams in each block.
         #[inline]
         #[target_feature(enable = $features)]
-        fn sweep_streams<const R: usize, const BACK: bool>(
-            re: &mut [f64],
-            im: &mut [f64],
-            pass: &FftPass,
-        ) {
-            let groups = pass
-                .roots()
-                .as_chunks::<WIDTH>()
-                .0
-                .chunks_exact(2 * PARTS * (R - 1));
+        fn sweep_streams<const R: usize, const BACK: bool>(re: &mut [f64], im: &mut [f64], pass: &FftPass) {
+            let groups = pass.roots().as_chunks::<WIDTH>().0.chunks_exact(2 * PARTS * (R - 1));
             let zero = splat(0.0);
-            for (re, im) in re
-                .chunks_exact_mut(pass.block())
-                .zip(im.chunks_exact_mut(pass.block()))
-            {
+            for (re, im) in re.chunks_exact_mut(pass.block()).zip(im.chunks_exact_mut(pass.block())) {
                 let (re, im) = (streams::<R>(re), streams::<R>(im));
                 for (group, roots) in groups.clone().enumerate() {
                     for part in 0..PARTS {
@@ -209,10 +178,7 @@ macro_rules! vector_fft {
         fn head<const BACK: bool>(re: &mut [f64], im: &mut [f64], table: &FftTable) {
             let mut roots = [(splat(0.0), splat(0.0)); LANES - 1];
             for (entry, root) in roots.iter_mut().enumerate() {
-                *root = (
-                    splat(table.head().re[entry + 1]),
-                    splat(table.head().im[entry + 1]),
-                );
+                *root = (splat(table.head().re[entry + 1]), splat(table.head().im[entry + 1]));
             }
             let scale = splat(1.0 / table.slots() as f64);
             let (mut re, mut im) = (streams::<LANES>(re), streams::<LANES>(im));
@@ -234,11 +200,7 @@ macro_rules! vector_fft {
         /// The three layers within a tile, and its transposition.
         #[inline]
         #[target_feature(enable = $features)]
-        fn turn_tile<const BACK: bool>(
-            (re, im): &mut (Rows, Rows),
-            roots: &[Pair; LANES - 1],
-            scale: Vector,
-        ) {
+        fn turn_tile<const BACK: bool>((re, im): &mut (Rows, Rows), roots: &[Pair; LANES - 1], scale: Vector) {
             if BACK {
                 transpose(re);
                 transpose(im);
@@ -250,11 +212,7 @@ macro_rules! vector_fft {
                 }
                 layers::<LANES, BACK>(&mut x, |entry| roots[entry]);
                 for (r, x) in x.iter().enumerate() {
-                    let (x_re, x_im) = if BACK {
-                        (mul(x.0, scale), mul(x.1, scale))
-                    } else {
-                        *x
-                    };
+                    let (x_re, x_im) = if BACK { (mul(x.0, scale), mul(x.1, scale)) } else { *x };
                     store(&mut re[r][part], x_re);
                     store(&mut im[r][part], x_im);
                 }
@@ -268,25 +226,12 @@ macro_rules! vector_fft {
         /// The rows of a tile, in bit-reversed order.
         #[inline]
         #[target_feature(enable = $features)]
-        fn read_tile(
-            re: &[&mut [Numbers]; LANES],
-            im: &[&mut [Numbers]; LANES],
-            tile: usize,
-        ) -> (Rows, Rows) {
-            let mut rows = (
-                [[[0.0; WIDTH]; PARTS]; LANES],
-                [[[0.0; WIDTH]; PARTS]; LANES],
-            );
+        fn read_tile(re: &[&mut [Numbers]; LANES], im: &[&mut [Numbers]; LANES], tile: usize) -> (Rows, Rows) {
+            let mut rows = ([[[0.0; WIDTH]; PARTS]; LANES], [[[0.0; WIDTH]; PARTS]; LANES]);
             for r in 0..LANES {
                 for part in 0..PARTS {
-                    store(
-                        &mut rows.0[r][part],
-                        load(&re[REVERSED[r]][PARTS * tile + part]),
-                    );
-                    store(
-                        &mut rows.1[r][part],
-                        load(&im[REVERSED[r]][PARTS * tile + part]),
-                    );
+                    store(&mut rows.0[r][part], load(&re[REVERSED[r]][PARTS * tile + part]));
+                    store(&mut rows.1[r][part], load(&im[REVERSED[r]][PARTS * tile + part]));
                 }
             }
             rows
@@ -302,14 +247,8 @@ macro_rules! vector_fft {
         ) {
             for r in 0..LANES {
                 for part in 0..PARTS {
-                    store(
-                        &mut re[REVERSED[r]][PARTS * tile + part],
-                        load(&rows.0[r][part]),
-                    );
-                    store(
-                        &mut im[REVERSED[r]][PARTS * tile + part],
-                        load(&rows.1[r][part]),
-                    );
+                    store(&mut re[REVERSED[r]][PARTS * tile + part], load(&rows.0[r][part]));
+                    store(&mut im[REVERSED[r]][PARTS * tile + part], load(&rows.1[r][part]));
                 }
             }
         }

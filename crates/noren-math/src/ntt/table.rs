@@ -135,23 +135,14 @@ impl NttTable {
 
 impl fmt::Debug for NttTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NttTable")
-            .field("modulus", &self.modulus)
-            .field("degree", &self.degree)
-            .finish_non_exhaustive()
+        f.debug_struct("NttTable").field("modulus", &self.modulus).field("degree", &self.degree).finish_non_exhaustive()
     }
 }
 
 impl Roots {
     fn new(q: &Modulus, root: u64, degree: usize) -> Self {
         let shift = usize::BITS - degree.trailing_zeros();
-        let mut powers = vec![
-            ShoupFactor {
-                value: 0,
-                quotient: 0
-            };
-            degree
-        ];
+        let mut powers = vec![ShoupFactor { value: 0, quotient: 0 }; degree];
         let step = q.shoup(root);
         let mut power = 1;
         for exponent in 0..degree {
@@ -159,24 +150,16 @@ impl Roots {
             power = q.mul_shoup(power, step);
         }
         let groups = degree / 8;
-        let late = (0..groups.div_ceil(LANES))
-            .map(|block| LateRoots::new(&powers, groups, block * LANES))
-            .collect();
+        let late = (0..groups.div_ceil(LANES)).map(|block| LateRoots::new(&powers, groups, block * LANES)).collect();
         powers.truncate(groups);
-        Self {
-            early: powers.into(),
-            late,
-        }
+        Self { early: powers.into(), late }
     }
 }
 
 impl LateRoots {
     /// The roots of groups `first..first + 8` out of `groups`.
     fn new(powers: &[ShoupFactor], groups: usize, first: usize) -> Self {
-        let mut roots = [RootLanes {
-            value: [0; LANES],
-            quotient: [0; LANES],
-        }; 7];
+        let mut roots = [RootLanes { value: [0; LANES], quotient: [0; LANES] }; 7];
         for (lane, group) in (first..groups.min(first + LANES)).enumerate() {
             for layer in 0..3 {
                 for block in 0..1 << layer {

@@ -43,11 +43,7 @@ impl Numbers {
                     _ => self.below(1 << size),
                 };
                 let magnitude = i64::try_from(magnitude).expect("below 2^62");
-                if self.below(2) == 0 {
-                    magnitude
-                } else {
-                    -magnitude
-                }
+                if self.below(2) == 0 { magnitude } else { -magnitude }
             })
             .collect()
     }

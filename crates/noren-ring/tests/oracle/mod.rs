@@ -87,9 +87,10 @@ pub fn coefficients(ring: &Ring, a: &Poly<Coeff>) -> Vec<BigInt> {
         .collect()
 }
 
-/// Whether x lies in `[-q/2, q/2]`, give or take the `2^-50 q` by which exact conversions may miss.
+/// Whether x lies in `[-q/2, q/2]`, give or take the `2^-45 q` by which exact conversions from up to 16 limbs may
+/// miss.
 pub fn is_centred(x: &BigInt, q: &BigInt) -> bool {
-    let reach: BigInt = q + (q >> 49u32);
+    let reach: BigInt = q + (q >> 44u32);
     let twice: BigInt = x * 2;
     twice <= reach && -twice <= reach
 }

@@ -28,15 +28,8 @@ const ATTEMPTS: usize = 64;
 ///
 /// # Errors
 /// [`Error::Io`] with `path`: what the operating system or `write` says, or that `path` is no regular file.
-pub fn write_atomically(
-    path: &Path,
-    access: Access,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> Result<()> {
-    replace(path, access, write).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        source,
-    })
+pub fn write_atomically(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+    replace(path, access, write).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
 /// The bytes of a file, at most `max_bytes`.
@@ -44,10 +37,7 @@ pub fn write_atomically(
 /// # Errors
 /// [`Error::Io`] with `path`: what the operating system says, or that the file is larger.
 pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
-    read_bounded(path, max_bytes).map_err(|source| Error::Io {
-        path: path.to_owned(),
-        source,
-    })
+    read_bounded(path, max_bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
 /// A file that is removed again unless it is renamed.
@@ -65,11 +55,7 @@ impl Drop for Temporary {
     }
 }
 
-fn replace(
-    path: &Path,
-    access: Access,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
+fn replace(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let target = target(path)?;
     let (mut temporary, mut file) = create_beside(&target, access)?;
     write(&mut file)?;
@@ -90,10 +76,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     if fs::metadata(&target)?.is_file() {
         Ok(target)
     } else {
-        Err(io::Error::new(
-            ErrorKind::InvalidInput,
-            "not a regular file: choose another name",
-        ))
+        Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file: choose another name"))
     }
 }
 
@@ -101,10 +84,7 @@ fn create_beside(target: &Path, access: Access) -> io::Result<(Temporary, File)>
     /// Tells apart the files of one process.
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let Some(name) = target.file_name() else {
-        return Err(io::Error::new(
-            ErrorKind::InvalidInput,
-            "no name of a file: add one",
-        ));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "no name of a file: add one"));
     };
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -112,11 +92,7 @@ fn create_beside(target: &Path, access: Access) -> io::Result<(Temporary, File)>
     for _ in 0..ATTEMPTS {
         let mut hidden = std::ffi::OsString::from(".");
         hidden.push(name);
-        hidden.push(format!(
-            ".{}-{}.tmp",
-            process::id(),
-            COUNTER.fetch_add(1, Ordering::Relaxed)
-        ));
+        hidden.push(format!(".{}-{}.tmp", process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
         let path = target.with_file_name(hidden);
         match options.open(&path) {
             Ok(file) => return Ok((Temporary { path, kept: false }, file)),
@@ -124,10 +100,7 @@ fn create_beside(target: &Path, access: Access) -> io::Result<(Temporary, File)>
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(
-        ErrorKind::AlreadyExists,
-        "temporary files of this name fill the directory: remove them",
-    ))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "temporary files of this name fill the directory: remove them"))
 }
 
 #[cfg(unix)]
@@ -158,18 +131,13 @@ fn synchronise_directory(_target: &Path) -> io::Result<()> {
 
 fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let too_large = |found: String| {
-        let message = format!(
-            "{found} where at most {max_bytes} bytes are read: raise the limit if that is right"
-        );
+        let message = format!("{found} where at most {max_bytes} bytes are read: raise the limit if that is right");
         io::Error::new(ErrorKind::FileTooLarge, message)
     };
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(io::Error::new(
-            ErrorKind::IsADirectory,
-            "a directory: name a file",
-        ));
+        return Err(io::Error::new(ErrorKind::IsADirectory, "a directory: name a file"));
     }
     if metadata.len() > max_bytes {
         return Err(too_large(format!("{} bytes", metadata.len())));
@@ -178,16 +146,8 @@ fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     // One byte more than announced, so that the end of the file is seen without growing. Where the memory for that
     // is missing this is an error, not an abort.
     let announced = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-    bytes
-        .try_reserve_exact(announced.saturating_add(1))
-        .map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
-    file.by_ref()
-        .take(max_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    bytes.try_reserve_exact(announced.saturating_add(1)).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+    file.by_ref().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     // A pipe, or a file that grows, announces less than it gives.
-    if bytes.len() as u64 > max_bytes {
-        Err(too_large("more bytes".to_owned()))
-    } else {
-        Ok(bytes)
-    }
+    if bytes.len() as u64 > max_bytes { Err(too_large("more bytes".to_owned())) } else { Ok(bytes) }
 }

@@ -80,48 +80,28 @@ impl Header {
             return Err(Reason::Magic);
         }
         let Some(bytes) = bytes.first_chunk::<HEADER_BYTES>() else {
-            return Err(Reason::Length {
-                found: bytes.len() as u64,
-                needed: HEADER_BYTES as u64,
-            });
+            return Err(Reason::Length { found: bytes.len() as u64, needed: HEADER_BYTES as u64 });
         };
         let version = u16::from_le_bytes(field(bytes, 8));
         if version != VERSION {
-            return Err(Reason::Version {
-                found: version,
-                needed: VERSION,
-            });
+            return Err(Reason::Version { found: version, needed: VERSION });
         }
         let code = u16::from_le_bytes(field(bytes, 10));
         let kind = Kind::from_code(code).ok_or(Reason::UnknownKind { found: code })?;
         for (name, at) in [("the word of flags", 12), ("the reserved word", 28)] {
             let found = u32::from_le_bytes(field(bytes, at)).into();
             if found != 0 {
-                return Err(Reason::Field {
-                    field: name,
-                    found,
-                    needed: 0,
-                });
+                return Err(Reason::Field { field: name, found, needed: 0 });
             }
         }
         let sections = u32::from_le_bytes(field(bytes, 24));
         if sections > MAX_SECTIONS {
             let (found, limit) = (sections.into(), MAX_SECTIONS.into());
-            return Err(Reason::Limit {
-                what: "sections",
-                found,
-                limit,
-            });
+            return Err(Reason::Limit { what: "sections", found, limit });
         }
         let length = u64::from_le_bytes(field(bytes, 16));
         let (fingerprint, digest) = (field(bytes, 32), field(bytes, DIGEST_AT));
-        Ok(Self {
-            kind,
-            length,
-            sections,
-            fingerprint,
-            digest,
-        })
+        Ok(Self { kind, length, sections, fingerprint, digest })
     }
 
     /// The bytes of the header.
@@ -158,15 +138,7 @@ impl Encoding {
     }
 
     fn from_code(code: u16) -> Option<Self> {
-        [
-            Self::Bytes,
-            Self::Words,
-            Self::Raw,
-            Self::Packed,
-            Self::Small,
-        ]
-        .into_iter()
-        .find(|&known| known as u16 == code)
+        [Self::Bytes, Self::Words, Self::Raw, Self::Packed, Self::Small].into_iter().find(|&known| known as u16 == code)
     }
 }
 
@@ -176,47 +148,26 @@ impl Entry {
     /// # Errors
     /// An unknown encoding, or a detail that the encoding cannot have.
     pub(super) fn parse(bytes: &[u8; ENTRY_BYTES]) -> Result<Self, Reason> {
-        let place = Place {
-            item: u32::from_le_bytes(field(bytes, 0)),
-            tag: u16::from_le_bytes(field(bytes, 4)),
-        };
+        let place = Place { item: u32::from_le_bytes(field(bytes, 0)), tag: u16::from_le_bytes(field(bytes, 4)) };
         let code = u16::from_le_bytes(field(bytes, 6));
         let Some(encoding) = Encoding::from_code(code) else {
-            return Err(Reason::Encoding {
-                place,
-                found: format!("number {code}"),
-                needed: "0 to 4",
-            });
+            return Err(Reason::Encoding { place, found: format!("number {code}"), needed: "0 to 4" });
         };
         let [offset, length, detail] = [8, 16, 24].map(|at| u64::from_le_bytes(field(bytes, at)));
-        let entry = Self {
-            place,
-            encoding,
-            offset,
-            length,
-            detail,
-        };
+        let entry = Self { place, encoding, offset, length, detail };
         let (known, needed) = match encoding {
             Encoding::Bytes | Encoding::Words => (detail == 0, "0".to_owned()),
             Encoding::Small => ((2..=8).contains(&detail), "2 to 8 bits".to_owned()),
             Encoding::Raw | Encoding::Packed => {
                 let (first, limbs) = entry.limbs();
                 // Both are below 2^32, so the sum is exact.
-                (
-                    limbs > 0 && first + limbs <= MAX_LIMBS as u64,
-                    format!("1 to {MAX_LIMBS} limbs"),
-                )
+                (limbs > 0 && first + limbs <= MAX_LIMBS as u64, format!("1 to {MAX_LIMBS} limbs"))
             }
         };
         if known {
             Ok(entry)
         } else {
-            Err(Reason::Value {
-                place,
-                what: "the detail",
-                found: format!("{detail:#x}"),
-                needed,
-            })
+            Err(Reason::Value { place, what: "the detail", found: format!("{detail:#x}"), needed })
         }
     }
 

@@ -47,10 +47,7 @@ impl Object for SecretKey {
 
     fn write<'a>(&'a self, _context: &'a Context, writer: &mut Writer<'a>) {
         let (bits, _) = width(self.distribution);
-        writer.words(
-            DISTRIBUTION,
-            distribution_to_words(self.distribution).to_vec(),
-        );
+        writer.words(DISTRIBUTION, distribution_to_words(self.distribution).to_vec());
         writer.small(COEFFICIENTS, &self.coefficients, bits);
     }
 
@@ -58,22 +55,12 @@ impl Object for SecretKey {
         let section = reader.take(DISTRIBUTION)?;
         let distribution = distribution_from_words(&section, section.word_array()?)?;
         let (bits, bound) = width(distribution);
-        let coefficients =
-            reader
-                .take(COEFFICIENTS)?
-                .small(context.parameters().degree(), bits, bound)?;
+        let coefficients = reader.take(COEFFICIENTS)?.small(context.parameters().degree(), bits, bound)?;
         if let SecretDistribution::SparseTernary(weight) = distribution {
             // The weight is public; the sum over all coefficients is the only thing that is looked at.
-            let found: usize = coefficients
-                .iter()
-                .map(|&x| usize::from(x.unsigned_abs()))
-                .sum();
+            let found: usize = coefficients.iter().map(|&x| usize::from(x.unsigned_abs())).sum();
             if found != weight {
-                return Err(section.value(
-                    "the weight",
-                    weight,
-                    "the number of nonzero coefficients",
-                ));
+                return Err(section.value("the weight", weight, "the number of nonzero coefficients"));
             }
         }
         Ok(secret_key(context, coefficients, distribution))
@@ -102,12 +89,7 @@ impl Object for PublicKey {
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let b = reader.take(B)?.poly(&ring)?;
         let a = public_half(&ring, &seed);
-        Ok(Self {
-            b,
-            a,
-            seed,
-            fingerprint: context.parameters().fingerprint(),
-        })
+        Ok(Self { b, a, seed, fingerprint: context.parameters().fingerprint() })
     }
 }
 
@@ -137,14 +119,8 @@ impl Object for KeySwitchKey {
         let first = reader.take(DIGIT)?;
         let (window, special) = (first.window()?, parameters.p().len());
         let limbs = window.end.saturating_sub(special);
-        let (Some(gadget), true) = (
-            parameters.gadget(),
-            (1..=parameters.max_limbs()).contains(&limbs),
-        ) else {
-            let needed = format!(
-                "0.. with all {special} special primes and up to {} others",
-                parameters.max_limbs()
-            );
+        let (Some(gadget), true) = (parameters.gadget(), (1..=parameters.max_limbs()).contains(&limbs)) else {
+            let needed = format!("0.. with all {special} special primes and up to {} others", parameters.max_limbs());
             return Err(first.value("limbs", format!("{window:?}"), needed));
         };
         let ring = context.ring_qp(limbs);
@@ -152,12 +128,7 @@ impl Object for KeySwitchKey {
         for (j, tag) in (0..gadget.digits_at(limbs).len()).zip(DIGIT..).skip(1) {
             digits.push([reader.take(tag)?.poly(&ring)?, digit_half(&ring, &seed, j)]);
         }
-        Ok(Self {
-            digits,
-            seed,
-            limbs,
-            fingerprint: parameters.fingerprint(),
-        })
+        Ok(Self { digits, seed, limbs, fingerprint: parameters.fingerprint() })
     }
 }
 
@@ -175,10 +146,7 @@ impl Object for EvaluationKeys {
 
     /// Adds one item for each key.
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        let relinearization = self
-            .relinearization
-            .iter()
-            .map(|key| (RELINEARIZATION, key));
+        let relinearization = self.relinearization.iter().map(|key| (RELINEARIZATION, key));
         let galois = self.galois.iter().map(|(&k, key)| (u64::from(k), key));
         for (i, (element, key)) in relinearization.chain(galois).enumerate() {
             if i > 0 {
@@ -203,11 +171,7 @@ impl Object for EvaluationKeys {
             let exponent = match u32::try_from(element) {
                 Ok(k) if element == RELINEARIZATION || context.check_automorphism(k).is_ok() => k,
                 _ => {
-                    return Err(section.value(
-                        "the automorphism",
-                        element,
-                        "0, or odd and below 2n",
-                    ));
+                    return Err(section.value("the automorphism", element, "0, or odd and below 2n"));
                 }
             };
             let key = Arc::new(KeySwitchKey::read(context, reader)?);
@@ -241,66 +205,30 @@ mod tests {
 
     #[test]
     fn uniform_halves_come_back_from_their_seeds() {
-        let (q, p) = (
-            primes_below(1 << 30, 32).take(3).collect(),
-            primes_below(1 << 31, 32).take(1).collect(),
-        );
-        let spec = ParametersSpec {
-            log_n: 4,
-            q,
-            p,
-            security: Security::None,
-            ..ParametersSpec::default()
-        };
+        let (q, p) = (primes_below(1 << 30, 32).take(3).collect(), primes_below(1 << 31, 32).take(1).collect());
+        let spec = ParametersSpec { log_n: 4, q, p, security: Security::None, ..ParametersSpec::default() };
         let context = Context::new(spec.build().expect("supported")).expect("supported");
         let generator = KeyGenerator::new(&context, Seed::from_bytes([1; 32]));
         let secret = generator.secret();
         let public = generator.public(&secret).expect("no security asked for");
-        let request = KeyRequest {
-            relinearization: Some(3),
-            galois: vec![(5, 2), (31, 3)],
-        };
-        let keys = generator
-            .evaluation_keys(&secret, &request, None)
-            .expect("no security asked for");
+        let request = KeyRequest { relinearization: Some(3), galois: vec![(5, 2), (31, 3)] };
+        let keys = generator.evaluation_keys(&secret, &request, None).expect("no security asked for");
         for form in [Form::Raw, Form::Packed] {
-            let again = SecretKey::from_bytes(&context, &secret.to_bytes(&context, form))
-                .expect("just written");
+            let again = SecretKey::from_bytes(&context, &secret.to_bytes(&context, form)).expect("just written");
             assert_eq!(*again.coefficients, *secret.coefficients);
-            assert_eq!(
-                context.ring().to_words(&again.poly),
-                context.ring().to_words(&secret.poly)
-            );
-            let again = PublicKey::from_bytes(&context, &public.to_bytes(&context, form))
-                .expect("just written");
+            assert_eq!(context.ring().to_words(&again.poly), context.ring().to_words(&secret.poly));
+            let again = PublicKey::from_bytes(&context, &public.to_bytes(&context, form)).expect("just written");
             let ring = context.ring_q(3);
             for (left, right) in [(&again.a, &public.a), (&again.b, &public.b)] {
                 assert_eq!(ring.to_words(left), ring.to_words(right));
             }
-            let again = EvaluationKeys::from_bytes(&context, &keys.to_bytes(&context, form))
-                .expect("just written");
-            assert_eq!(
-                again.automorphisms().map(|(k, _)| k).collect::<Vec<_>>(),
-                [5, 31]
-            );
-            let pairs = keys
-                .automorphisms()
-                .zip(again.automorphisms())
-                .map(|((_, left), (_, right))| (left, right));
-            for (left, right) in
-                pairs.chain(keys.relinearization.iter().zip(&again.relinearization))
-            {
-                assert_eq!(
-                    (left.limbs, left.digits.len()),
-                    (right.limbs, right.digits.len())
-                );
+            let again = EvaluationKeys::from_bytes(&context, &keys.to_bytes(&context, form)).expect("just written");
+            assert_eq!(again.automorphisms().map(|(k, _)| k).collect::<Vec<_>>(), [5, 31]);
+            let pairs = keys.automorphisms().zip(again.automorphisms()).map(|((_, left), (_, right))| (left, right));
+            for (left, right) in pairs.chain(keys.relinearization.iter().zip(&again.relinearization)) {
+                assert_eq!((left.limbs, left.digits.len()), (right.limbs, right.digits.len()));
                 let ring = context.ring_qp(left.limbs);
-                for (left, right) in left
-                    .digits
-                    .iter()
-                    .flatten()
-                    .zip(right.digits.iter().flatten())
-                {
+                for (left, right) in left.digits.iter().flatten().zip(right.digits.iter().flatten()) {
                     assert_eq!(ring.to_words(left), ring.to_words(right));
                 }
             }

@@ -31,13 +31,19 @@ pub enum Kind {
     CkksCiphertext = 0x0103,
     /// Several ciphertexts of CKKS.
     CkksCiphertexts = 0x0104,
+    /// A secret key with its CKKS parameters.
+    CkksSecretKey = 0x0105,
+    /// A public key with its CKKS parameters.
+    CkksPublicKey = 0x0106,
+    /// Evaluation keys with their CKKS parameters.
+    CkksEvaluationKeys = 0x0107,
     /// An encrypted table with its layout.
     Table = 0x0201,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -49,6 +55,9 @@ impl Kind {
         Self::CkksPlaintext,
         Self::CkksCiphertext,
         Self::CkksCiphertexts,
+        Self::CkksSecretKey,
+        Self::CkksPublicKey,
+        Self::CkksEvaluationKeys,
         Self::Table,
     ];
 
@@ -79,6 +88,9 @@ impl Kind {
             Self::CkksPlaintext => "CKKS plaintext",
             Self::CkksCiphertext => "CKKS ciphertext",
             Self::CkksCiphertexts => "CKKS ciphertexts",
+            Self::CkksSecretKey => "secret key with CKKS parameters",
+            Self::CkksPublicKey => "public key with CKKS parameters",
+            Self::CkksEvaluationKeys => "evaluation keys with CKKS parameters",
             Self::Table => "encrypted table",
         }
     }
@@ -86,7 +98,7 @@ impl Kind {
     /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
     #[must_use]
     pub const fn is_secret(self) -> bool {
-        matches!(self, Self::SecretKey)
+        matches!(self, Self::SecretKey | Self::CkksSecretKey)
     }
 }
 

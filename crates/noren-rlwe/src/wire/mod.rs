@@ -14,6 +14,7 @@
 //! |---|---|
 //! | [`object`] | [`Object`](object::Object): `to_bytes`, `from_bytes`, `write_file`, `read_file` of everything |
 //! | [`writer`], [`reader`] | containers from sections, sections from containers: for objects of the floors above |
+//! | [`section`] | [`Section`](section::Section): what one section says |
 //! | [`header`] | the first bytes of a container, and its limits |
 //! | [`kind`] | [`Kind`](kind::Kind): the registry of what a container holds |
 //! | [`reason`] | [`Reason`](reason::Reason): why bytes are refused |
@@ -26,6 +27,7 @@ pub mod kind;
 pub mod object;
 pub mod reader;
 pub mod reason;
+pub mod section;
 pub mod words;
 pub mod writer;
 

@@ -93,14 +93,7 @@ pub trait Object: Sized {
         let object = Self::read(context, &mut reader)?;
         let fits = reader.header().fingerprint == object.fingerprint(context);
         reader.finish()?;
-        if fits {
-            Ok(object)
-        } else {
-            Err(Error::Wire {
-                what: Self::KIND.name(),
-                reason: Reason::Fingerprint,
-            })
-        }
+        if fits { Ok(object) } else { Err(Error::Wire { what: Self::KIND.name(), reason: Reason::Fingerprint }) }
     }
 
     /// Writes a file, as a whole or not at all; that of a secret key is readable by its owner only.
@@ -113,11 +106,7 @@ pub trait Object: Sized {
     /// # Panics
     /// As [`Object::write`].
     fn write_file(&self, context: &Self::Context, form: Form, path: &Path) -> Result<()> {
-        let access = if Self::KIND.is_secret() {
-            file::Access::Owner
-        } else {
-            file::Access::Default
-        };
+        let access = if Self::KIND.is_secret() { file::Access::Owner } else { file::Access::Default };
         let writer = self.writer(context, form);
         file::write_atomically(path, access, |file| writer.write_to(file))
     }

@@ -34,15 +34,8 @@ pub(super) fn packed_len(count: usize, bits: u32) -> Option<usize> {
 /// # Panics
 /// If `out` has another length than [`packed_len`], or `bits` is not in `1..=63`.
 pub(super) fn pack(row: &[u64], bits: u32, out: &mut [u8]) {
-    assert!(
-        (1..=MAX_BITS).contains(&bits),
-        "values have 1 to 63 bits, not {bits}"
-    );
-    assert_eq!(
-        Some(out.len()),
-        packed_len(row.len(), bits),
-        "bytes of the packed row"
-    );
+    assert!((1..=MAX_BITS).contains(&bits), "values have 1 to 63 bits, not {bits}");
+    assert_eq!(Some(out.len()), packed_len(row.len(), bits), "bytes of the packed row");
     let mut out = out.as_chunks_mut::<WORD_BYTES>().0.iter_mut();
     let mut put = |word: u64| {
         if let Some(bytes) = out.next() {
@@ -75,21 +68,10 @@ pub(super) fn pack(row: &[u64], bits: u32, out: &mut [u8]) {
 /// # Panics
 /// If `bytes` has another length than [`packed_len`], or `bits` is not in `1..=63`.
 pub(super) fn unpack(bytes: &[u8], bits: u32, bound: u64, row: &mut [u64]) -> Result<(), Fault> {
-    assert!(
-        (1..=MAX_BITS).contains(&bits),
-        "values have 1 to 63 bits, not {bits}"
-    );
-    assert_eq!(
-        Some(bytes.len()),
-        packed_len(row.len(), bits),
-        "bytes of the packed row"
-    );
+    assert!((1..=MAX_BITS).contains(&bits), "values have 1 to 63 bits, not {bits}");
+    assert_eq!(Some(bytes.len()), packed_len(row.len(), bits), "bytes of the packed row");
     let mask = (1 << bits) - 1;
-    let mut words = bytes
-        .as_chunks::<WORD_BYTES>()
-        .0
-        .iter()
-        .map(|&bytes| u64::from_le_bytes(bytes));
+    let mut words = bytes.as_chunks::<WORD_BYTES>().0.iter().map(|&bytes| u64::from_le_bytes(bytes));
     let (mut word, mut left) = (0, 0);
     let mut all_below = true;
     for value in row.iter_mut() {
@@ -106,19 +88,11 @@ pub(super) fn unpack(bytes: &[u8], bits: u32, bound: u64, row: &mut [u64]) -> Re
         all_below &= *value < bound;
     }
     if !all_below {
-        let (index, &value) = row
-            .iter()
-            .enumerate()
-            .find(|&(_, &value)| value >= bound)
-            .unwrap_or((0, &0));
+        let (index, &value) = row.iter().enumerate().find(|&(_, &value)| value >= bound).unwrap_or((0, &0));
         return Err(Fault::Value { index, value });
     }
     // Fewer than 64 bits are left, since the length is exact.
-    if word == 0 {
-        Ok(())
-    } else {
-        Err(Fault::Padding)
-    }
+    if word == 0 { Ok(()) } else { Err(Fault::Padding) }
 }
 
 #[cfg(test)]
@@ -145,8 +119,7 @@ mod tests {
     }
 
     fn rows() -> impl Strategy<Value = (u32, Vec<u64>)> {
-        (1..=MAX_BITS)
-            .prop_flat_map(|bits| (Just(bits), prop::collection::vec(0..1u64 << bits, 0..200)))
+        (1..=MAX_BITS).prop_flat_map(|bits| (Just(bits), prop::collection::vec(0..1u64 << bits, 0..200)))
     }
 
     proptest! {
@@ -184,9 +157,6 @@ mod tests {
     #[test]
     fn lengths_that_do_not_fit_are_none() {
         assert_eq!(packed_len(usize::MAX, 50), None);
-        assert_eq!(
-            [packed_len(0, 50), packed_len(1, 50), packed_len(64, 50)],
-            [Some(0), Some(8), Some(400)]
-        );
+        assert_eq!([packed_len(0, 50), packed_len(1, 50), packed_len(64, 50)], [Some(0), Some(8), Some(400)]);
     }
 }

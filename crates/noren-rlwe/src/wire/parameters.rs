@@ -6,7 +6,8 @@ use crate::security::{SecretDistribution, Security};
 use crate::wire::header::{MAX_LIMBS, MAX_LOG_DEGREE};
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
-use crate::wire::reader::{Reader, Section};
+use crate::wire::reader::Reader;
+use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
 /// Five words: log n, number of digits, secret, weight of the secret, security in bits.
@@ -40,16 +41,7 @@ impl Object for Parameters {
             Security::Bits192 => 192,
             Security::Bits256 => 256,
         };
-        writer.words(
-            SHAPE,
-            vec![
-                u64::from(self.log_n()),
-                self.dnum() as u64,
-                secret,
-                weight,
-                security,
-            ],
-        );
+        writer.words(SHAPE, vec![u64::from(self.log_n()), self.dnum() as u64, secret, weight, security]);
         writer.words(Q, self.q());
         writer.words(P, self.p());
     }
@@ -73,15 +65,7 @@ impl Object for Parameters {
         };
         let (q, p) = (primes(&reader.take(Q)?)?, primes(&reader.take(P)?)?);
         let digits = usize::try_from(dnum).unwrap_or(usize::MAX);
-        let parameters = ParametersSpec {
-            log_n,
-            q,
-            p,
-            dnum: digits,
-            secret,
-            security,
-        }
-        .build()?;
+        let parameters = ParametersSpec { log_n, q, p, dnum: digits, secret, security }.build()?;
         // A specification may leave the number of digits open, a file may not: there is one encoding of each object.
         if parameters.dnum() == digits {
             Ok(parameters)
@@ -101,30 +85,19 @@ pub(super) const fn distribution_to_words(distribution: SecretDistribution) -> [
 }
 
 /// Reads what [`distribution_to_words`] writes; the section is that of the words.
-pub(super) fn distribution_from_words(
-    section: &Section<'_>,
-    words: [u64; 2],
-) -> Result<SecretDistribution> {
+pub(super) fn distribution_from_words(section: &Section<'_>, words: [u64; 2]) -> Result<SecretDistribution> {
     match (words[0], usize::try_from(words[1])) {
         (TERNARY, Ok(0)) => Ok(SecretDistribution::Ternary),
         (SPARSE_TERNARY, Ok(weight)) => Ok(SecretDistribution::SparseTernary(weight)),
         (GAUSSIAN, Ok(0)) => Ok(SecretDistribution::Gaussian),
-        _ => Err(section.value(
-            "the secret",
-            format!("{words:?}"),
-            "[0, 0], [1, weight] or [2, 0]",
-        )),
+        _ => Err(section.value("the secret", format!("{words:?}"), "[0, 0], [1, weight] or [2, 0]")),
     }
 }
 
 fn primes(section: &Section<'_>) -> Result<Vec<u64>> {
     let words = section.words()?;
     if words.len() > MAX_LIMBS {
-        return Err(section.value(
-            "the number of primes",
-            words.len(),
-            format!("at most {MAX_LIMBS}"),
-        ));
+        return Err(section.value("the number of primes", words.len(), format!("at most {MAX_LIMBS}")));
     }
     Ok(words.iter().collect())
 }

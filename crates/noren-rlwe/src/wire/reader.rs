@@ -1,19 +1,13 @@
 //! Sections from containers: everything is checked before it is used.
 
-use std::fmt;
 use std::ops::Range;
-
-use noren_ring::poly::{Eval, Poly};
-use noren_ring::ring::Ring;
-use zeroize::Zeroizing;
 
 use crate::error::{Error, Result, short_fingerprint};
 use crate::wire::header::{self, DIGEST_AT, ENTRY_BYTES, Encoding, Entry, HEADER_BYTES, Header};
 use crate::wire::kind::Kind;
-use crate::wire::pack::{Fault, unpack};
 use crate::wire::reason::{Place, Reason};
-use crate::wire::words::Words;
-use crate::wire::writer::{Form, poly_len, row_len, small_len};
+use crate::wire::section::{Section, refused};
+use crate::wire::writer::Form;
 
 /// How much is read, and how strictly.
 #[derive(Debug, Clone, Copy)]
@@ -28,10 +22,7 @@ pub struct Limits {
 impl Default for Limits {
     /// 64 GiB: more than the keys of the largest ring.
     fn default() -> Self {
-        Self {
-            max_bytes: 1 << 36,
-            check_digest: true,
-        }
+        Self { max_bytes: 1 << 36, check_digest: true }
     }
 }
 
@@ -53,14 +44,6 @@ pub struct Reader<'a> {
     item: u32,
 }
 
-/// One section of a container.
-#[derive(Clone, Copy)]
-pub struct Section<'a> {
-    kind: Kind,
-    entry: Entry,
-    bytes: &'a [u8],
-}
-
 impl<'a> Reader<'a> {
     /// Opens a container that must hold an object of one kind.
     ///
@@ -69,10 +52,7 @@ impl<'a> Reader<'a> {
     pub fn open(bytes: &'a [u8], needed: Kind, limits: &Limits) -> Result<Self> {
         let header = Header::parse(bytes).map_err(|reason| refused(needed, reason))?;
         if header.kind != needed {
-            return Err(Error::WrongKind {
-                found: header.kind.to_string(),
-                needed: needed.to_string(),
-            });
+            return Err(Error::WrongKind { found: header.kind.to_string(), needed: needed.to_string() });
         }
         Self::open_any(bytes, limits)
     }
@@ -82,24 +62,12 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Error::Wire`] with the [`Reason`] why the bytes are refused.
     pub fn open_any(bytes: &'a [u8], limits: &Limits) -> Result<Self> {
-        let header = Header::parse(bytes).map_err(|reason| Error::Wire {
-            what: "the file",
-            reason,
-        })?;
+        let header = Header::parse(bytes).map_err(|reason| Error::Wire { what: "the file", reason })?;
         let kind = header.kind;
         let entries = frame(bytes, &header, limits).map_err(|reason| refused(kind, reason))?;
         let form = common_form(&entries).map_err(|reason| refused(kind, reason))?;
-        let sections = entries
-            .into_iter()
-            .map(|(entry, bytes)| Section { kind, entry, bytes })
-            .collect();
-        Ok(Self {
-            header,
-            sections,
-            form,
-            taken: 0,
-            item: 0,
-        })
+        let sections = entries.into_iter().map(|(entry, bytes)| Section { kind, entry, bytes }).collect();
+        Ok(Self { header, sections, form, taken: 0, item: 0 })
     }
 
     /// The header of the container.
@@ -128,15 +96,8 @@ impl<'a> Reader<'a> {
         if self.header.fingerprint == *needed {
             return Ok(());
         }
-        let (left, right) = (
-            short_fingerprint(needed),
-            short_fingerprint(&self.header.fingerprint),
-        );
-        Err(Error::ParameterMismatch {
-            left,
-            right,
-            what: self.header.kind.name(),
-        })
+        let (left, right) = (short_fingerprint(needed), short_fingerprint(&self.header.fingerprint));
+        Err(Error::ParameterMismatch { left, right, what: self.header.kind.name() })
     }
 
     /// The next section, which must have this tag and belong to the current item.
@@ -146,24 +107,14 @@ impl<'a> Reader<'a> {
     pub fn take(&mut self, tag: u16) -> Result<Section<'a>> {
         match self.take_if(tag) {
             Some(section) => Ok(section),
-            None => Err(self.refused(Reason::Missing {
-                place: Place {
-                    item: self.item,
-                    tag,
-                },
-            })),
+            None => Err(self.refused(Reason::Missing { place: Place { item: self.item, tag } })),
         }
     }
 
     /// The next section if it has this tag and belongs to the current item.
     pub fn take_if(&mut self, tag: u16) -> Option<Section<'a>> {
         let next = *self.sections.get(self.taken)?;
-        if next.place()
-            != (Place {
-                item: self.item,
-                tag,
-            })
-        {
+        if next.place() != (Place { item: self.item, tag }) {
             return None;
         }
         self.taken += 1;
@@ -188,9 +139,7 @@ impl<'a> Reader<'a> {
                 self.item += 1;
                 Ok(true)
             }
-            Some(next) => Err(self.refused(Reason::Unexpected {
-                place: next.place(),
-            })),
+            Some(next) => Err(self.refused(Reason::Unexpected { place: next.place() })),
         }
     }
 
@@ -201,9 +150,7 @@ impl<'a> Reader<'a> {
     pub fn finish(self) -> Result<()> {
         match self.sections.get(self.taken) {
             None => Ok(()),
-            Some(next) => Err(self.refused(Reason::Unexpected {
-                place: next.place(),
-            })),
+            Some(next) => Err(self.refused(Reason::Unexpected { place: next.place() })),
         }
     }
 
@@ -212,238 +159,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'a> Section<'a> {
-    /// Where the section stands.
-    #[must_use]
-    pub const fn place(&self) -> Place {
-        self.entry.place
-    }
-
-    /// How its bytes are to be read.
-    #[must_use]
-    pub const fn encoding(&self) -> Encoding {
-        self.entry.encoding
-    }
-
-    /// Its bytes, whatever they mean.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// Bytes with a meaning of their own.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`] if it holds something else.
-    pub fn bytes(&self) -> Result<&'a [u8]> {
-        self.check_encoding(self.encoding() == Encoding::Bytes, Encoding::Bytes.name())?;
-        Ok(self.bytes)
-    }
-
-    /// Exactly `N` bytes.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`] or [`Reason::SectionLength`] if it holds something else.
-    pub fn array<const N: usize>(&self) -> Result<[u8; N]> {
-        let bytes = self.bytes()?;
-        self.check_len(N as u64)?;
-        let mut array = [0; N];
-        array.copy_from_slice(bytes);
-        Ok(array)
-    }
-
-    /// Words.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`] or [`Reason::SectionLength`] if it holds something else.
-    pub fn words(&self) -> Result<Words<'a>> {
-        self.check_encoding(self.encoding() == Encoding::Words, Encoding::Words.name())?;
-        match Words::new(self.bytes) {
-            Some(words) => Ok(words),
-            None => {
-                Err(self
-                    .length_refused(self.entry.length.next_multiple_of(size_of::<u64>() as u64)))
-            }
-        }
-    }
-
-    /// Exactly `N` words.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`] or [`Reason::SectionLength`] if it holds something else.
-    pub fn word_array<const N: usize>(&self) -> Result<[u64; N]> {
-        let words = self.words()?;
-        self.check_len((size_of::<u64>() * N) as u64)?;
-        let mut array = [0; N];
-        words.copy_to(&mut array);
-        Ok(array)
-    }
-
-    /// The limbs of a polynomial, by the positions of their primes in the whole ring.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`] if it holds something else.
-    pub fn window(&self) -> Result<Range<usize>> {
-        self.check_encoding(self.encoding().is_polynomial(), "a polynomial")?;
-        // Entry::parse has checked that both are at most 128.
-        let (first, limbs) = self.entry.limbs();
-        Ok(first as usize..(first + limbs) as usize)
-    }
-
-    /// A polynomial over exactly the limbs of `ring`.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`], [`Reason::Window`], [`Reason::SectionLength`], [`Reason::Residue`] or [`Reason::Padding`].
-    pub fn poly(&self, ring: &Ring) -> Result<Poly<Eval>> {
-        let (window, needed) = (self.window()?, ring.range());
-        if window != needed {
-            let (found, needed) = (format!("{window:?}"), format!("{needed:?}"));
-            return Err(self.refused(Reason::Window {
-                place: self.place(),
-                found,
-                needed,
-            }));
-        }
-        let form = if self.encoding() == Encoding::Raw {
-            Form::Raw
-        } else {
-            Form::Packed
-        };
-        self.check_len(poly_len(ring, form))?;
-        let mut rest = self.bytes;
-        let rows: Vec<_> = ring
-            .moduli()
-            .map(|q| {
-                let (row, behind) = rest.split_at(row_len(ring.degree(), q.bits(), form));
-                rest = behind;
-                (row, q)
-            })
-            .collect();
-        ring.try_from_fn(|limb, out| {
-            let (row, q) = rows[limb - needed.start];
-            let fault = match form {
-                Form::Raw => read_raw(row, q.value(), out),
-                Form::Packed => unpack(row, q.bits(), q.value(), out),
-            };
-            fault.map_err(|fault| self.fault(fault, limb, q.value()))
-        })
-    }
-
-    /// `count` numbers in `[-bound, bound]` of `bits` bits; wiped on drop.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`], [`Reason::SectionLength`], [`Reason::Value`] or [`Reason::Padding`].
-    ///
-    /// # Panics
-    /// If the bound does not fit the bits.
-    pub fn small(&self, count: usize, bits: u32, bound: i8) -> Result<Zeroizing<Vec<i8>>> {
-        assert!(
-            (2..=8).contains(&bits) && i32::from(bound) < 1 << (bits - 1),
-            "{bound} does not fit {bits} bits"
-        );
-        self.check_encoding(self.encoding() == Encoding::Small, Encoding::Small.name())?;
-        if self.entry.detail != u64::from(bits) {
-            return Err(self.value("bits of a number", self.entry.detail, bits));
-        }
-        self.check_len(small_len(count, bits))?;
-        let mut words = Zeroizing::new(vec![0; count]);
-        unpack(self.bytes, bits, 1 << bits, &mut words)
-            .map_err(|fault| self.fault(fault, 0, 1 << bits))?;
-        // Sign extension from `bits` bits: up to the top, and down again.
-        let values = words
-            .iter()
-            .map(|&word| ((word << (u64::BITS - bits)) as i64 >> (u64::BITS - bits)) as i8);
-        let values = Zeroizing::new(values.collect::<Vec<_>>());
-        // Every number is looked at, and the one that is refused is not told: it may be part of a secret.
-        if values.iter().fold(false, |bad, &value| {
-            bad | (i16::from(value).abs() > i16::from(bound))
-        }) {
-            return Err(self.value("a number", "outside", format!("-{bound} to {bound}")));
-        }
-        Ok(values)
-    }
-
-    /// The error for a value of this section that has no meaning.
-    #[must_use]
-    pub fn value(&self, what: &'static str, found: impl ToString, needed: impl ToString) -> Error {
-        let (found, needed) = (found.to_string(), needed.to_string());
-        self.refused(Reason::Value {
-            place: self.place(),
-            what,
-            found,
-            needed,
-        })
-    }
-
-    fn check_encoding(&self, fits: bool, needed: &'static str) -> Result<()> {
-        if fits {
-            return Ok(());
-        }
-        let found = self.encoding().name().to_owned();
-        Err(self.refused(Reason::Encoding {
-            place: self.place(),
-            found,
-            needed,
-        }))
-    }
-
-    fn check_len(&self, needed: u64) -> Result<()> {
-        if self.entry.length == needed {
-            Ok(())
-        } else {
-            Err(self.length_refused(needed))
-        }
-    }
-
-    fn length_refused(&self, needed: u64) -> Error {
-        self.refused(Reason::SectionLength {
-            place: self.place(),
-            found: self.entry.length,
-            needed,
-        })
-    }
-
-    fn fault(&self, fault: Fault, limb: usize, prime: u64) -> Error {
-        let place = self.place();
-        self.refused(match fault {
-            Fault::Value { index, value } => Reason::Residue {
-                place,
-                limb,
-                index,
-                value,
-                prime,
-            },
-            Fault::Padding => Reason::Bits { place },
-        })
-    }
-
-    fn refused(&self, reason: Reason) -> Error {
-        refused(self.kind, reason)
-    }
-}
-
-impl fmt::Debug for Section<'_> {
-    /// Shows the frame only: the bytes may be secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Section")
-            .field("kind", &self.kind)
-            .field("entry", &self.entry)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Checks the frame: lengths, digest, table of contents, padding. The sections come with their bytes.
-fn frame<'a>(
-    bytes: &'a [u8],
-    header: &Header,
-    limits: &Limits,
-) -> std::result::Result<Vec<(Entry, &'a [u8])>, Reason> {
+fn frame<'a>(bytes: &'a [u8], header: &Header, limits: &Limits) -> std::result::Result<Vec<(Entry, &'a [u8])>, Reason> {
     let found = bytes.len() as u64;
     if header.length != found {
-        return Err(Reason::Length {
-            found,
-            needed: header.length,
-        });
+        return Err(Reason::Length { found, needed: header.length });
     }
     let mut end = header::contents_end(header.sections);
     if end > found {
@@ -451,9 +171,7 @@ fn frame<'a>(
     }
     if limits.check_digest {
         let mut hasher = blake3::Hasher::new();
-        hasher
-            .update(&bytes[..DIGEST_AT])
-            .update(&bytes[HEADER_BYTES..]);
+        hasher.update(&bytes[..DIGEST_AT]).update(&bytes[HEADER_BYTES..]);
         if *hasher.finalize().as_bytes() != header.digest {
             return Err(Reason::Digest);
         }
@@ -470,27 +188,15 @@ fn frame<'a>(
             Some(previous) => place > previous && place.item - previous.item <= 1,
         };
         if !ascends {
-            let previous =
-                previous.map_or_else(|| "the beginning".to_owned(), |place| place.to_string());
-            return Err(Reason::Order {
-                previous,
-                found: place,
-            });
+            let previous = previous.map_or_else(|| "the beginning".to_owned(), |place| place.to_string());
+            return Err(Reason::Order { previous, found: place });
         }
         if entry.offset != end {
-            return Err(Reason::Offset {
-                place,
-                found: entry.offset,
-                needed: end,
-            });
+            return Err(Reason::Offset { place, found: entry.offset, needed: end });
         }
         // `end` is at most `found`, so nothing here wraps.
         if entry.length > found - end {
-            return Err(Reason::Limit {
-                what: "bytes of a section",
-                found: entry.length,
-                limit: found - end,
-            });
+            return Err(Reason::Limit { what: "bytes of a section", found: entry.length, limit: found - end });
         }
         let (from, to) = (end as usize, (end + entry.length) as usize);
         end = (end + entry.length).next_multiple_of(header::ALIGNMENT);
@@ -500,15 +206,8 @@ fn frame<'a>(
         check_zero(bytes, to..end as usize)?;
         entries.push((entry, &bytes[from..to]));
     }
-    check_zero(
-        bytes,
-        table_end..header::contents_end(header.sections) as usize,
-    )?;
-    if end == found {
-        Ok(entries)
-    } else {
-        Err(Reason::Length { found, needed: end })
-    }
+    check_zero(bytes, table_end..header::contents_end(header.sections) as usize)?;
+    if end == found { Ok(entries) } else { Err(Reason::Length { found, needed: end }) }
 }
 
 /// The form of all polynomials, which must be the same.
@@ -535,29 +234,6 @@ fn common_form(entries: &[(Entry, &[u8])]) -> std::result::Result<Option<Form>, 
 fn check_zero(bytes: &[u8], range: Range<usize>) -> std::result::Result<(), Reason> {
     match bytes[range.clone()].iter().position(|&byte| byte != 0) {
         None => Ok(()),
-        Some(at) => Err(Reason::Padding {
-            at: (range.start + at) as u64,
-        }),
-    }
-}
-
-/// Copies one raw row whose residues must lie below `bound`.
-fn read_raw(bytes: &[u8], bound: u64, row: &mut [u64]) -> std::result::Result<(), Fault> {
-    Words::new(bytes)
-        .expect("a raw row is a multiple of 8 bytes")
-        .copy_to(row);
-    match row.iter().position(|&value| value >= bound) {
-        None => Ok(()),
-        Some(index) => Err(Fault::Value {
-            index,
-            value: row[index],
-        }),
-    }
-}
-
-fn refused(kind: Kind, reason: Reason) -> Error {
-    Error::Wire {
-        what: kind.name(),
-        reason,
+        Some(at) => Err(Reason::Padding { at: (range.start + at) as u64 }),
     }
 }

@@ -147,9 +147,7 @@ pub enum Reason {
         needed: String,
     },
     /// A residue is not below its prime.
-    #[error(
-        "{place}: limb {limb} holds {value} at index {index}, which is not below its prime {prime}"
-    )]
+    #[error("{place}: limb {limb} holds {value} at index {index}, which is not below its prime {prime}")]
     Residue {
         /// The section.
         place: Place,

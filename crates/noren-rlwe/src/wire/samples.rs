@@ -9,7 +9,8 @@ use crate::encrypt::uniform_half;
 use crate::error::Result;
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
-use crate::wire::reader::{Reader, Section};
+use crate::wire::reader::Reader;
+use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
 /// The polynomial of a plaintext.
@@ -40,9 +41,7 @@ impl Object for Plaintext {
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
         let section = reader.take(POLY)?;
         let limbs = level_limbs(context, &section)?;
-        Ok(Self {
-            poly: section.poly(&context.ring_q(limbs))?,
-        })
+        Ok(Self { poly: section.poly(&context.ring_q(limbs))? })
     }
 }
 
@@ -62,11 +61,7 @@ impl Object for Ciphertext {
     /// If the ciphertext was not made with this context, or has more than 240 parts.
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
         let parts = self.parts();
-        assert!(
-            parts.len() <= usize::from(MAX_PARTS),
-            "{} parts are more than a file holds",
-            parts.len()
-        );
+        assert!(parts.len() <= usize::from(MAX_PARTS), "{} parts are more than a file holds", parts.len());
         let ring = context.ring_q(self.limbs());
         let written = match self.seed() {
             Some(seed) => {
@@ -106,17 +101,10 @@ impl Object for Ciphertext {
 /// The limbs of a polynomial that must be one of ciphertexts of some level.
 fn level_limbs(context: &Context, section: &Section<'_>) -> Result<usize> {
     let window = section.window()?;
-    let (first, most) = (
-        context.parameters().p().len(),
-        context.parameters().max_limbs(),
-    );
+    let (first, most) = (context.parameters().p().len(), context.parameters().max_limbs());
     if window.start == first && window.len() <= most {
         Ok(window.len())
     } else {
-        Err(section.value(
-            "limbs",
-            format!("{window:?}"),
-            format!("{first}.. and at most {most}"),
-        ))
+        Err(section.value("limbs", format!("{window:?}"), format!("{first}.. and at most {most}")))
     }
 }

@@ -40,11 +40,7 @@ impl<'a> Words<'a> {
     /// The words where they lie, if this machine can read them there.
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [u64]> {
-        if cfg!(target_endian = "little") {
-            bytemuck::try_cast_slice(self.bytes).ok()
-        } else {
-            None
-        }
+        if cfg!(target_endian = "little") { bytemuck::try_cast_slice(self.bytes).ok() } else { None }
     }
 
     /// Copies the words.
@@ -55,10 +51,7 @@ impl<'a> Words<'a> {
         assert_eq!(out.len(), self.len(), "words to copy");
         match self.as_slice() {
             Some(words) => out.copy_from_slice(words),
-            None => out
-                .iter_mut()
-                .zip(self.iter())
-                .for_each(|(out, word)| *out = word),
+            None => out.iter_mut().zip(self.iter()).for_each(|(out, word)| *out = word),
         }
     }
 }

@@ -68,13 +68,7 @@ impl<'a> Writer<'a> {
     /// An empty container for an object that belongs to the parameters with this fingerprint.
     #[must_use]
     pub const fn new(kind: Kind, fingerprint: [u8; 32], form: Form) -> Self {
-        Self {
-            kind,
-            fingerprint,
-            form,
-            item: 0,
-            sections: Vec::new(),
-        }
+        Self { kind, fingerprint, form, item: 0, sections: Vec::new() }
     }
 
     /// Begins the next item.
@@ -83,11 +77,7 @@ impl<'a> Writer<'a> {
     /// If the item before it has no section.
     pub fn next_item(&mut self) {
         let previous = self.sections.last().map(|(place, _)| place.item);
-        assert_eq!(
-            previous,
-            Some(self.item),
-            "an item has at least one section"
-        );
+        assert_eq!(previous, Some(self.item), "an item has at least one section");
         self.item += 1;
     }
 
@@ -120,15 +110,10 @@ impl<'a> Writer<'a> {
     /// # Panics
     /// As [`Writer::bytes`]; also if `bits` is not in `2..=8` or a number is out of range.
     pub fn small(&mut self, tag: u16, values: &'a [i8], bits: u32) {
-        assert!(
-            (2..=8).contains(&bits),
-            "small numbers have 2 to 8 bits, not {bits}"
-        );
+        assert!((2..=8).contains(&bits), "small numbers have 2 to 8 bits, not {bits}");
         let limit = 1 << (bits - 1);
         // Every number is looked at, so that the time tells nothing of a secret.
-        let fits = values
-            .iter()
-            .fold(true, |fits, &value| fits & (i32::from(value).abs() < limit));
+        let fits = values.iter().fold(true, |fits, &value| fits & (i32::from(value).abs() < limit));
         assert!(fits, "a number does not fit {bits} bits");
         self.push(tag, Content::Small { values, bits });
     }
@@ -145,12 +130,10 @@ impl<'a> Writer<'a> {
     /// If it is larger than the address space.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let length = usize::try_from(self.encoded_len())
-            .expect("a container in memory fits the address space");
+        let length = usize::try_from(self.encoded_len()).expect("a container in memory fits the address space");
         // Exactly as long as needed: growing would leave pieces of a secret behind.
         let mut cursor = Cursor::new(Vec::with_capacity(length));
-        self.write_to(&mut cursor)
-            .expect("writing to memory cannot fail");
+        self.write_to(&mut cursor).expect("writing to memory cannot fail");
         cursor.into_inner()
     }
 
@@ -163,11 +146,7 @@ impl<'a> Writer<'a> {
     pub fn write_to<W: Write + Seek>(&self, sink: &mut W) -> io::Result<()> {
         let start = sink.stream_position()?;
         let (header, entries) = self.header_and_contents();
-        let mut out = Hashed {
-            sink,
-            hasher: blake3::Hasher::new(),
-            at: HEADER_BYTES as u64,
-        };
+        let mut out = Hashed { sink, hasher: blake3::Hasher::new(), at: HEADER_BYTES as u64 };
         let bytes = header.to_bytes();
         out.hasher.update(&bytes[..DIGEST_AT]);
         out.sink.write_all(&bytes)?;
@@ -175,14 +154,8 @@ impl<'a> Writer<'a> {
         out.write(&contents)?;
         for (entry, (_, content)) in entries.iter().zip(&self.sections) {
             out.fill_to(entry.offset)?;
-            content.write(self.form, self.kind.is_secret(), &mut |chunk| {
-                out.write(chunk)
-            })?;
-            assert_eq!(
-                out.at,
-                entry.offset + entry.length,
-                "a section has its announced length"
-            );
+            content.write(self.form, self.kind.is_secret(), &mut |chunk| out.write(chunk))?;
+            assert_eq!(out.at, entry.offset + entry.length, "a section has its announced length");
         }
         out.fill_to(header.length)?;
         let digest = out.hasher.finalize();
@@ -195,15 +168,9 @@ impl<'a> Writer<'a> {
     }
 
     fn push(&mut self, tag: u16, content: Content<'a>) {
-        let place = Place {
-            item: self.item,
-            tag,
-        };
+        let place = Place { item: self.item, tag };
         if let Some((previous, _)) = self.sections.last() {
-            assert!(
-                *previous < place,
-                "{place} cannot follow {previous}: tags ascend within an item"
-            );
+            assert!(*previous < place, "{place} cannot follow {previous}: tags ascend within an item");
         }
         self.sections.push((place, content));
     }
@@ -211,34 +178,16 @@ impl<'a> Writer<'a> {
     /// The header without its digest, and the table of contents.
     fn header_and_contents(&self) -> (Header, Vec<Entry>) {
         let count = u32::try_from(self.sections.len()).unwrap_or(u32::MAX);
-        assert!(
-            count <= header::MAX_SECTIONS,
-            "{count} sections are more than a container holds"
-        );
+        assert!(count <= header::MAX_SECTIONS, "{count} sections are more than a container holds");
         let mut end = header::contents_end(count);
         let mut entries = Vec::with_capacity(self.sections.len());
         for (place, content) in &self.sections {
             let (encoding, length, detail) = content.describe(self.form);
-            entries.push(Entry {
-                place: *place,
-                encoding,
-                offset: end,
-                length,
-                detail,
-            });
+            entries.push(Entry { place: *place, encoding, offset: end, length, detail });
             end = (end + length).next_multiple_of(header::ALIGNMENT);
         }
         let (kind, fingerprint) = (self.kind, self.fingerprint);
-        (
-            Header {
-                kind,
-                length: end,
-                sections: count,
-                fingerprint,
-                digest: [0; 32],
-            },
-            entries,
-        )
+        (Header { kind, length: end, sections: count, fingerprint, digest: [0; 32] }, entries)
     }
 }
 
@@ -250,27 +199,14 @@ impl Content<'_> {
             Self::Words(words) => (Encoding::Words, 8 * words.len() as u64, 0),
             Self::Poly { ring, .. } => {
                 let range = ring.range();
-                (
-                    form.encoding(),
-                    poly_len(ring, form),
-                    range.start as u64 | (range.len() as u64) << u32::BITS,
-                )
+                (form.encoding(), poly_len(ring, form), range.start as u64 | (range.len() as u64) << u32::BITS)
             }
-            Self::Small { values, bits } => (
-                Encoding::Small,
-                small_len(values.len(), *bits),
-                u64::from(*bits),
-            ),
+            Self::Small { values, bits } => (Encoding::Small, small_len(values.len(), *bits), u64::from(*bits)),
         }
     }
 
     /// Hands the bytes of the section on, piece by piece.
-    fn write(
-        &self,
-        form: Form,
-        secret: bool,
-        put: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn write(&self, form: Form, secret: bool, put: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         match self {
             Self::Bytes(bytes) => put(bytes),
             Self::Words(words) => put(&little_endian(words)),
@@ -293,10 +229,7 @@ impl Content<'_> {
                 Ok(())
             }
             Self::Small { values, bits } => {
-                let mut words: Vec<u64> = values
-                    .iter()
-                    .map(|&value| value as u64 & ((1 << bits) - 1))
-                    .collect();
+                let mut words: Vec<u64> = values.iter().map(|&value| value as u64 & ((1 << bits) - 1)).collect();
                 let mut packed = vec![0; row_len(words.len(), *bits, Form::Packed)];
                 pack(&words, *bits, &mut packed);
                 words.zeroize();
@@ -338,19 +271,13 @@ impl<W: Write> Hashed<'_, W> {
     fn fill_to(&mut self, position: u64) -> io::Result<()> {
         const ZEROS: [u8; header::ALIGNMENT as usize] = [0; header::ALIGNMENT as usize];
         let count = (position - self.at) as usize;
-        if count == 0 {
-            Ok(())
-        } else {
-            self.write(&ZEROS[..count])
-        }
+        if count == 0 { Ok(()) } else { self.write(&ZEROS[..count]) }
     }
 }
 
 /// Bytes of a polynomial over the limbs of `ring`.
 pub(super) fn poly_len(ring: &Ring, form: Form) -> u64 {
-    ring.moduli()
-        .map(|q| row_len(ring.degree(), q.bits(), form) as u64)
-        .sum()
+    ring.moduli().map(|q| row_len(ring.degree(), q.bits(), form) as u64).sum()
 }
 
 /// Bytes of small numbers.

@@ -13,9 +13,7 @@ use crate::small::{Setup, ciphertext_words, coefficients, seed, spec, words};
 
 #[test]
 fn fresh_noise_is_as_predicted_for_every_secret() {
-    for secret in
-        [SecretDistribution::Ternary, SecretDistribution::SparseTernary(64), SecretDistribution::Gaussian]
-    {
+    for secret in [SecretDistribution::Ternary, SecretDistribution::SparseTernary(64), SecretDistribution::Gaussian] {
         let setup = Setup::new(ParametersSpec { secret, ..spec(12, 3, 1, 0) });
         let public = setup.generator.public(&setup.secret).expect("no security asked");
         let with_public = Encryptor::public(&setup.context, &public, seed(10)).expect("one context");
@@ -34,9 +32,7 @@ fn fresh_noise_is_as_predicted_for_every_secret() {
 
 #[test]
 fn rescaling_rounds_with_the_noise_predicted() {
-    for secret in
-        [SecretDistribution::Ternary, SecretDistribution::SparseTernary(64), SecretDistribution::Gaussian]
-    {
+    for secret in [SecretDistribution::Ternary, SecretDistribution::SparseTernary(64), SecretDistribution::Gaussian] {
         let setup = Setup::new(ParametersSpec { secret, ..spec(12, 4, 1, 0) });
         for limbs in [3, 4] {
             let (ciphertext, dropped) = (setup.arbitrary(limbs, 1, "before"), setup.parameters().q()[limbs - 1]);

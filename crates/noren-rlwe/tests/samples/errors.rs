@@ -88,7 +88,10 @@ fn keys_that_cannot_be_made_are_refused() {
     let bare = Setup::new(spec(4, 2, 0, 0));
     let refused = bare.generator.relinearization(&bare.secret, None);
     assert!(matches!(refused, Err(Error::Parameters { name: "p", .. })));
-    assert!(matches!(Hoisted::new(&bare.context, &bare.arbitrary(2, 1, "a")), Err(Error::Parameters { name: "p", .. })));
+    assert!(matches!(
+        Hoisted::new(&bare.context, &bare.arbitrary(2, 1, "a")),
+        Err(Error::Parameters { name: "p", .. })
+    ));
     assert!(bare.generator.public(&bare.secret).is_ok());
 }
 

@@ -11,7 +11,12 @@ use noren_rlwe::security::SecretDistribution;
 use crate::small::{Setup, ciphertext_words, spec, words};
 
 /// Keys from another secret to the one of the set-up, and the message `c s'` that a switched c must decrypt to.
-fn switched(setup: &Setup, limbs: usize, key: &KeySwitchKey, from: &noren_rlwe::keys::SecretKey) -> (Ciphertext, Plaintext) {
+fn switched(
+    setup: &Setup,
+    limbs: usize,
+    key: &KeySwitchKey,
+    from: &noren_rlwe::keys::SecretKey,
+) -> (Ciphertext, Plaintext) {
     let c = setup.context.ring_q(limbs).uniform(&crate::small::seed(4), &format!("c/{limbs}"));
     let zero = setup.context.ring_q(limbs).zero();
     // Decrypting (0, c) under s' multiplies c with s'.
@@ -44,9 +49,11 @@ fn rounding_is_the_largest_noise_of_automatic_digits() {
     // Digits 6 bits below P: sqrt(n D^2/12) sigma/P per digit stays below sqrt(2n/36), for up to 13 digits.
     for special in 1..=4 {
         let setup = Setup::new(spec(12, 6, special, 0));
-        let largest_digit = setup.parameters().digits().iter().map(|digit| {
-            setup.parameters().q()[digit.clone()].iter().map(|&q| (q as f64).log2()).sum::<f64>()
-        });
+        let largest_digit = setup
+            .parameters()
+            .digits()
+            .iter()
+            .map(|digit| setup.parameters().q()[digit.clone()].iter().map(|&q| (q as f64).log2()).sum::<f64>());
         let margin = setup.parameters().log_p() - largest_digit.fold(0.0, f64::max);
         if margin >= 6.0 {
             let noise = noise::key_switch(setup.parameters(), 6);
@@ -82,7 +89,9 @@ fn truncated_keys_are_the_start_of_longer_ones() {
         if limbs < LIMBS {
             let c = setup.context.ring_q(limbs + 1).zero();
             let refused = switch_key(&setup.context, &c, &short);
-            assert!(matches!(refused, Err(Error::KeyLevel { found, needed, .. }) if (found, needed) == (limbs, limbs + 1)));
+            assert!(
+                matches!(refused, Err(Error::KeyLevel { found, needed, .. }) if (found, needed) == (limbs, limbs + 1))
+            );
         }
     }
 }
@@ -104,7 +113,12 @@ fn sparse_secrets_come_and_go() {
     let encapsulated = apply(&ciphertext, &there);
     let measured = noise::measure(&setup.context, &sparse, &encapsulated, &expected).expect("one context");
     // Rounding under the sparse secret only: the digit of one limb lies 51 bits below P.
-    crate::small::assert_std(measured.std, (33.0f64 / 12.0).sqrt(), setup.parameters().degree(), "under the sparse secret");
+    crate::small::assert_std(
+        measured.std,
+        (33.0f64 / 12.0).sqrt(),
+        setup.parameters().degree(),
+        "under the sparse secret",
+    );
     let predicted = (33.0 / 12.0 + noise::key_switch(setup.parameters(), 1).powi(2)).sqrt();
     setup.assert_noise(&apply(&encapsulated, &back), &expected, predicted, "there and back");
 }

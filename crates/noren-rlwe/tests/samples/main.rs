@@ -6,5 +6,6 @@ mod errors;
 mod galois;
 mod keyswitch;
 mod multiply;
+mod parameters;
 mod security;
 mod small;

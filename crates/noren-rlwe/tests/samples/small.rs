@@ -93,6 +93,8 @@ pub fn coefficients(context: &Context, poly: &Poly<Eval>) -> Poly<Coeff> {
 pub fn assert_std(measured: f64, predicted: f64, n: usize, what: &str) {
     let tolerance = 5.0 * (6.0 / n as f64).sqrt() / 2.0;
     let ratio = measured / predicted;
-    eprintln!("RATIO {ratio:.4} {what}");
-    assert!((ratio - 1.0).abs() < tolerance, "{what}: {measured:e} measured, {predicted:e} predicted, ratio {ratio:.4}");
+    assert!(
+        (ratio - 1.0).abs() < tolerance,
+        "{what}: {measured:e} measured, {predicted:e} predicted, ratio {ratio:.4}"
+    );
 }

@@ -176,8 +176,7 @@ pub(crate) fn interpolate(f: &impl Fn(f64) -> f64, interval: [f64; 2], points: u
     let period = 4 * points;
     let cosines: Vec<f64> =
         (0..period).map(|r| libm::cos(2.0 * std::f64::consts::PI * r as f64 / period as f64)).collect();
-    let values: Vec<f64> =
-        (0..points).map(|j| f(f64::midpoint(a, b) + cosines[2 * j + 1] * (b - a) / 2.0)).collect();
+    let values: Vec<f64> = (0..points).map(|j| f(f64::midpoint(a, b) + cosines[2 * j + 1] * (b - a) / 2.0)).collect();
     if let Some((index, &value)) = values.iter().enumerate().find(|(_, value)| !value.is_finite()) {
         return Err(Error::NotFinite { index, value });
     }

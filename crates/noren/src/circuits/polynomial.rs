@@ -52,7 +52,11 @@ impl Polynomial {
     /// No coefficient; one that is not finite.
     pub fn new(basis: Basis, mut coefficients: Vec<f64>) -> Result<Self> {
         if coefficients.is_empty() {
-            return Err(Error::Length { what: "coefficients of a polynomial", found: 0, needed: "at least 1".to_owned() });
+            return Err(Error::Length {
+                what: "coefficients of a polynomial",
+                found: 0,
+                needed: "at least 1".to_owned(),
+            });
         }
         if let Some((index, &value)) = coefficients.iter().enumerate().find(|(_, c)| !c.is_finite()) {
             return Err(Error::NotFinite { index, value });
@@ -193,8 +197,7 @@ pub(super) fn max_abs(basis: Basis, coefficients: &[f64]) -> f64 {
     }
     let points = GRID_PER_DEGREE * degree;
     let angle = std::f64::consts::PI / points as f64;
-    let largest = (0..=points)
-        .map(|j| value_at(basis, coefficients, libm::cos(angle * j as f64)).abs())
-        .fold(0.0, f64::max);
+    let largest =
+        (0..=points).map(|j| value_at(basis, coefficients, libm::cos(angle * j as f64)).abs()).fold(0.0, f64::max);
     largest / libm::cos(angle * degree as f64 / 2.0)
 }

@@ -154,7 +154,11 @@ impl SlotEvaluator for Recorder {
 
     fn encode_for(&self, values: &[f64], operand: &Blank) -> Result<()> {
         if values.len() > operand.slots {
-            return Err(Error::Length { what: "values", found: values.len(), needed: format!("at most {}", operand.slots) });
+            return Err(Error::Length {
+                what: "values",
+                found: values.len(),
+                needed: format!("at most {}", operand.slots),
+            });
         }
         match values.iter().enumerate().find(|(_, x)| !x.is_finite()) {
             Some((index, &value)) => Err(Error::NotFinite { index, value }),
@@ -243,8 +247,9 @@ impl SlotEvaluator for Recorder {
 }
 
 fn deepest<'a>(operands: impl Iterator<Item = &'a Blank>) -> Result<(usize, usize)> {
-    operands
-        .map(|x| (x.slots, x.depth))
-        .reduce(|a, b| (a.0, a.1.max(b.1)))
-        .ok_or_else(|| Error::Length { what: "terms of a sum", found: 0, needed: "at least 1".to_owned() })
+    operands.map(|x| (x.slots, x.depth)).reduce(|a, b| (a.0, a.1.max(b.1))).ok_or_else(|| Error::Length {
+        what: "terms of a sum",
+        found: 0,
+        needed: "at least 1".to_owned(),
+    })
 }

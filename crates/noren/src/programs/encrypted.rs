@@ -79,7 +79,8 @@ impl EncryptedTable<Ciphertext> {
             .enumerate()
             .map(|(index, c)| decryptor.decrypt_for_release(c, bits, &seed.derive(&format!("table/{index}"))))
             .collect::<Result<Vec<_>>>()?;
-        let spacing = libm::ldexp(1.0, -bits);
+        // A release is within 3/2 of its spacing of the decryption.
+        let spacing = libm::ldexp(1.5, -bits);
         let bounds: Vec<f64> = self.ciphertexts().iter().map(|c| c.error_bound() + spacing).collect();
         self.layout().read(&slots, &bounds)
     }

@@ -51,8 +51,8 @@ pub struct Guarantee {
 /// The largest absolute exponent, and so the range of numbers: `2^-500` to `2^500`. Two exponents add without overflow.
 const LARGEST_EXPONENT: i32 = 500;
 
-/// The most rows, columns or slots.
-const LARGEST_COUNT: usize = 1 << 32;
+/// The most rows, columns or slots: products of two of them fit a word.
+const LARGEST_COUNT: usize = 1 << 31;
 
 impl TableLayout {
     /// The layout of a table in ciphertexts of at most `max_slots` slots, with exponents 0 and no names.
@@ -338,7 +338,7 @@ fn check_count(name: &'static str, found: usize) -> Result<()> {
     if (1..=LARGEST_COUNT).contains(&found) {
         return Ok(());
     }
-    Err(refuse(name, found, "at least 1, and at most 2^32"))
+    Err(refuse(name, found, "at least 1, and at most 2^31"))
 }
 
 fn check_power_of_two(name: &'static str, found: usize) -> Result<()> {

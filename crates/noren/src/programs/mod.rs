@@ -11,6 +11,8 @@ pub mod model;
 pub mod pairs;
 mod products;
 pub mod program;
+mod record;
 mod scores;
 mod statistics;
 pub mod table;
+mod wire;

@@ -221,7 +221,11 @@ impl LinearModel {
         check_list("means", mean, columns.len())?;
         check_list("scales", scale, columns.len())?;
         if let Some(index) = scale.iter().position(|s| !s.is_normal()) {
-            return Err(refuse("scale", format!("{} for column {index}", scale[index]), "a number that can be divided by"));
+            return Err(refuse(
+                "scale",
+                format!("{} for column {index}", scale[index]),
+                "a number that can be divided by",
+            ));
         }
         let mut bias = match &self.bias {
             Bias::One(bias) => vec![*bias; lists.len()],

@@ -32,15 +32,23 @@ pub struct Unit {
     pub rotation: usize,
 }
 
+/// The most columns of which all pairs are taken: eight million pairs.
+const LARGEST_SQUARE: usize = 1 << 12;
+
 impl PairLayout {
     /// The layout of all pairs of columns of a table, read as a symmetric matrix.
     ///
     /// Results are divided by `2^exponent` on top of the powers of two of their columns.
-    #[must_use]
-    pub fn square(table: TableLayout, exponent: i32) -> Self {
+    ///
+    /// # Errors
+    /// More than 4096 columns: name the pairs that are wanted instead.
+    pub fn square(table: TableLayout, exponent: i32) -> Result<Self> {
         let columns = table.columns();
+        if columns > LARGEST_SQUARE {
+            return Err(refuse("columns", columns, format!("at most {LARGEST_SQUARE}, for all pairs of them")));
+        }
         let pairs = (0..columns).flat_map(|i| (i..columns).map(move |j| (i, j))).collect();
-        Self::build(table, pairs, true, exponent)
+        Ok(Self::build(table, pairs, true, exponent))
     }
 
     /// The layout of some pairs of columns, read as one row for each.

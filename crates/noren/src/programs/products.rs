@@ -9,10 +9,12 @@ use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::model::{PairsModel, SpreadModel};
 use crate::programs::pairs::{PairLayout, Unit};
 use crate::programs::program::TableEvaluator;
-use crate::programs::statistics::{centre, sum_products};
+use crate::programs::statistics::{mean_of, sum_products, sum_rows};
 use crate::programs::table::{EncryptedTable, Layout};
 
-/// `(1 / (n - ddof)) sum_r (x_ri - mean_i) (x_rj - mean_j)` for all pairs of columns; three levels.
+/// `(1 / (n - ddof)) sum_r (x_ri - mean_i) (x_rj - mean_j)` for all pairs of columns; two levels.
+///
+/// Computed as `(1 / (n - ddof)) (sum x_i x_j - (sum x_i) mean_j)`: see [`variance`](super::statistics::variance).
 pub(super) fn covariance<E: TableEvaluator>(
     ev: &E,
     table: &EncryptedTable<E::Ciphertext>,
@@ -20,11 +22,17 @@ pub(super) fn covariance<E: TableEvaluator>(
 ) -> Result<EncryptedTable<E::Ciphertext>> {
     let layout = table.columns()?;
     let divisor = model.divisor(layout)?;
-    let centred = centre(ev, layout, table.ciphertexts())?;
-    let results = PairLayout::square(layout.clone().without_guarantee(), 0);
+    let sums: Vec<E::Ciphertext> = table
+        .ciphertexts()
+        .par_chunks(layout.groups())
+        .map(|groups| sum_rows(ev, layout, groups))
+        .collect::<Result<_>>()?;
+    let means = sums.par_iter().map(|sum| mean_of(ev, layout, sum)).collect::<Result<_>>()?;
+    let results = PairLayout::square(layout.clone().without_guarantee(), 0)?;
     // By Cauchy and Schwarz no covariance is larger than the variances, which are at most n / (n - ddof).
     let magnitude = layout.rows() as f64 / divisor;
-    for_pairs(ev, layout, &centred, results, 1.0 / divisor, magnitude)
+    let centre = Some(Centre { sums, means });
+    for_pairs(ev, table, results, &Work { factor: 1.0 / divisor, magnitude, centre })
 }
 
 /// `sum_r x_ri x_rj` for pairs of columns; two levels.
@@ -38,54 +46,72 @@ pub(super) fn inner_products<E: TableEvaluator>(
     // Divided by a power of two, the sums are at most 1 again.
     let exponent = exponent_above(layout.rows() as f64);
     let results = match &model.pairs {
-        None => PairLayout::square(plain, exponent),
+        None => PairLayout::square(plain, exponent)?,
         Some(pairs) => {
-            let pairs = pairs
-                .iter()
-                .map(|(i, j)| Ok((i.resolve(layout)?, j.resolve(layout)?)))
-                .collect::<Result<_>>()?;
+            let pairs =
+                pairs.iter().map(|(i, j)| Ok((i.resolve(layout)?, j.resolve(layout)?))).collect::<Result<_>>()?;
             PairLayout::list(plain, pairs, exponent)?
         }
     };
-    for_pairs(ev, layout, table.ciphertexts(), results, libm::ldexp(1.0, -exponent), 1.0)
+    for_pairs(ev, table, results, &Work { factor: libm::ldexp(1.0, -exponent), magnitude: 1.0, centre: None })
 }
 
-/// `factor sum_r x_ri x_rj` for the pairs of `results`, each at most `magnitude`; two levels.
+/// What is computed for each pair: `factor (sum_r x_ri x_rj - sum_i mean_j)`.
+struct Work<C> {
+    factor: f64,
+    /// The largest result.
+    magnitude: f64,
+    /// Sums and means, where they are subtracted.
+    centre: Option<Centre<C>>,
+}
+
+/// Sums and means of columns, in their first rows: one ciphertext for each block of columns.
+struct Centre<C> {
+    sums: Vec<C>,
+    means: Vec<C>,
+}
+
+/// The work for the pairs of `results`; two levels.
 fn for_pairs<E: TableEvaluator>(
     ev: &E,
-    layout: &TableLayout,
-    ciphertexts: &[E::Ciphertext],
+    table: &EncryptedTable<E::Ciphertext>,
     results: PairLayout,
-    factor: f64,
-    magnitude: f64,
+    work: &Work<E::Ciphertext>,
 ) -> Result<EncryptedTable<E::Ciphertext>> {
+    let layout = table.columns()?;
     let wanted: Vec<(Unit, BTreeSet<usize>)> = results.wanted().into_iter().collect();
     let mut masked = Vec::with_capacity(wanted.len());
     // Units come in the order of their right blocks, so that the rotations of one block are held at a time.
     for units in wanted.chunk_by(|(a, _), (b, _)| a.right == b.right) {
-        let rotated = rotate_block(ev, layout, ciphertexts, units)?;
+        let right = units[0].0.right;
+        let columns = rotate_columns(ev, layout, block(layout, table.ciphertexts(), right), units)?;
+        let means = match &work.centre {
+            Some(centre) => rotate_columns(ev, layout, &centre.means[right..=right], units)?,
+            None => BTreeMap::new(),
+        };
         let found: Vec<E::Ciphertext> = units
             .par_iter()
             .map(|(unit, positions)| {
-                let left = block(layout, ciphertexts, unit.left);
-                let right = match unit.rotation {
-                    0 => block(layout, ciphertexts, unit.right),
-                    rotation => &rotated[&rotation],
-                };
-                let pairs: Vec<_> = left.iter().zip(right).collect();
-                let total = sum_products(ev, layout, &pairs)?;
                 let mut mask = vec![0.0; layout.slots()];
                 for position in positions {
-                    mask[position * layout.height()] = factor;
+                    mask[position * layout.height()] = work.factor;
                 }
-                let mask = ev.encode_for(&mask, &total)?;
-                Ok(ev.with_magnitude(ev.mul_plain(&total, &mask)?, magnitude))
+                let pick = |x: &E::Ciphertext| ev.mul_plain(x, &ev.encode_for(&mask, x)?);
+                let left = block(layout, table.ciphertexts(), unit.left);
+                let pairs: Vec<_> = left.iter().zip(&columns[&unit.rotation]).collect();
+                let mut result = pick(&sum_products(ev, layout, &pairs)?)?;
+                if let Some(centre) = &work.centre {
+                    // The mask on the sums keeps products of means that nobody asked for from leaving.
+                    let product = ev.mul(&pick(&centre.sums[unit.left])?, &means[&unit.rotation][0])?;
+                    result = ev.sub(&result, &product)?;
+                }
+                Ok(ev.with_magnitude(result, work.magnitude))
             })
             .collect::<Result<_>>()?;
         masked.extend(found);
     }
     let packed =
-        masked.par_chunks(layout.height()).map(|units| pack(ev, units, magnitude)).collect::<Result<_>>()?;
+        masked.par_chunks(layout.height()).map(|units| pack(ev, units, work.magnitude)).collect::<Result<_>>()?;
     EncryptedTable::new(Layout::Pairs(results), packed)
 }
 
@@ -94,18 +120,18 @@ fn block<'a, C>(layout: &TableLayout, ciphertexts: &'a [C], block: usize) -> &'a
     &ciphertexts[block * layout.groups()..(block + 1) * layout.groups()]
 }
 
-/// All rotations of the right block of these units, by rotation in columns: each row group is decomposed once.
-fn rotate_block<E: TableEvaluator>(
+/// All rotations that these units need, by rotation in columns: each ciphertext is decomposed once.
+fn rotate_columns<E: TableEvaluator>(
     ev: &E,
     layout: &TableLayout,
     ciphertexts: &[E::Ciphertext],
     units: &[(Unit, BTreeSet<usize>)],
 ) -> Result<BTreeMap<usize, Vec<E::Ciphertext>>> {
-    let rotations: BTreeSet<usize> = units.iter().map(|(unit, _)| unit.rotation).filter(|&r| r != 0).collect();
+    let rotations: BTreeSet<usize> = units.iter().map(|(unit, _)| unit.rotation).collect();
     let steps: Vec<isize> = rotations.iter().map(|r| (r * layout.height()).cast_signed()).collect();
     let mut rotated: BTreeMap<usize, Vec<E::Ciphertext>> = rotations.iter().map(|&r| (r, Vec::new())).collect();
-    for group in block(layout, ciphertexts, units[0].0.right) {
-        for (of_rotation, x) in rotated.values_mut().zip(ev.rotate_many(group, &steps)?) {
+    for x in ciphertexts {
+        for (of_rotation, x) in rotated.values_mut().zip(ev.rotate_many(x, &steps)?) {
             of_rotation.push(x);
         }
     }

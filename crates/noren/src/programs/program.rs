@@ -15,8 +15,8 @@ use crate::schemes::slots::SlotEvaluator;
 /// |---|---|---|---|
 /// | `sum` | one row: the sum of each column | | 1 |
 /// | `mean` | one row | | 1 |
-/// | `variance` | one row | [`SpreadModel`], optional | 3 |
-/// | `covariance` | a row and a column for each column | [`SpreadModel`], optional | 3 |
+/// | `variance` | one row | [`SpreadModel`], optional | 2 |
+/// | `covariance` | a row and a column for each column | [`SpreadModel`], optional | 2 |
 /// | `inner-product` | one number for each pair of columns | [`PairsModel`], optional | 2 |
 /// | `linear` | `n` rows, a column for each output | [`LinearModel`] | 1 |
 /// | `logistic` | as `linear` | [`LogisticModel`] | 1 + ceil(log2(degree + 1)) |

@@ -32,7 +32,10 @@ pub(super) fn mean<E: TableEvaluator>(
     one_row(layout, "mean", layout.exponents().to_vec(), sums)
 }
 
-/// `(1 / (n - ddof)) sum_r (x_rc - mean_c)^2` for each column; three levels.
+/// `(1 / (n - ddof)) sum_r (x_rc - mean_c)^2` for each column; two levels.
+///
+/// Computed as `(1 / (n - ddof)) (sum x^2 - (sum x) mean)`. Errors of a scheme with a fixed scale are absolute, so
+/// that nothing is lost by the difference: an error `e_r` of `x_r` changes either form by `2 (x_r - mean) e_r` in all.
 pub(super) fn variance<E: TableEvaluator>(
     ev: &E,
     table: &EncryptedTable<E::Ciphertext>,
@@ -40,50 +43,31 @@ pub(super) fn variance<E: TableEvaluator>(
 ) -> Result<EncryptedTable<E::Ciphertext>> {
     let layout = table.columns()?;
     let divisor = model.divisor(layout)?;
-    let centred = centre(ev, layout, table.ciphertexts())?;
-    let variances = centred
+    let variances = table
+        .ciphertexts()
         .par_chunks(layout.groups())
         .enumerate()
         .map(|(block, groups)| {
             let pairs: Vec<_> = groups.iter().map(|x| (x, x)).collect();
-            let total = sum_products(ev, layout, &pairs)?;
-            let mask = ev.encode_for(&layout.first_rows(block, |_| 1.0 / divisor), &total)?;
+            let squares = sum_products(ev, layout, &pairs)?;
+            let mask = layout.first_rows(block, |_| 1.0 / divisor);
+            let squares = ev.mul_plain(&squares, &ev.encode_for(&mask, &squares)?)?;
+            let sum = sum_rows(ev, layout, groups)?;
+            let masked = ev.mul_plain(&sum, &ev.encode_for(&mask, &sum)?)?;
+            let variance = ev.sub(&squares, &ev.mul(&masked, &mean_of(ev, layout, &sum)?)?)?;
             // Numbers in [-1, 1] have mean square deviations up to 1.
-            Ok(ev.with_magnitude(ev.mul_plain(&total, &mask)?, layout.rows() as f64 / divisor))
+            Ok(ev.with_magnitude(variance, layout.rows() as f64 / divisor))
         })
         .collect::<Result<_>>()?;
     let exponents = layout.exponents().iter().map(|e| 2 * e).collect();
     one_row(&layout.clone().without_guarantee(), "variance", exponents, variances)
 }
 
-/// The columns less their means, zero in the padding; one level.
-///
-/// The mean of a column is masked, so that nothing but it is left, and copied to as many rows as the column has.
-pub(super) fn centre<E: TableEvaluator>(
-    ev: &E,
-    layout: &TableLayout,
-    ciphertexts: &[E::Ciphertext],
-) -> Result<Vec<E::Ciphertext>> {
-    let means = weighted_sums(ev, layout, ciphertexts, 1.0 / layout.rows() as f64)?;
-    let centred: Vec<Vec<E::Ciphertext>> = means
-        .par_iter()
-        .zip(ciphertexts.par_chunks(layout.groups()))
-        .map(|(mean, groups)| {
-            let last = layout.groups() - 1;
-            let copies = trace::replicate(ev, mean, layout.rows_of_group(last), 1)?;
-            let full = if last > 0 { Some(trace::replicate(ev, mean, layout.height(), 1)?) } else { None };
-            groups
-                .iter()
-                .enumerate()
-                .map(|(group, x)| {
-                    let mean = full.as_ref().filter(|_| group < last).unwrap_or(&copies);
-                    // Numbers in [-1, 1] are at most 2 from their mean.
-                    Ok(ev.with_magnitude(ev.sub(x, mean)?, 2.0))
-                })
-                .collect()
-        })
-        .collect::<Result<_>>()?;
-    Ok(centred.into_iter().flatten().collect())
+/// The mean of each column from its sum, in its first row; the other rows hold what was in them.
+pub(super) fn mean_of<E: TableEvaluator>(ev: &E, layout: &TableLayout, sum: &E::Ciphertext) -> Result<E::Ciphertext> {
+    let factor = 1.0 / layout.rows() as f64;
+    // 1 in the first rows, up to 2 in the others.
+    Ok(ev.with_magnitude(ev.weighted_sum(&[(sum, factor)], 0.0)?, factor * sum_magnitude(layout)))
 }
 
 /// `sum_r a_rc b_rc` over all rows, in the first row of each column: one product for each row group.
@@ -99,14 +83,16 @@ pub(super) fn sum_products<E: TableEvaluator>(
         _ => ev.dot(pairs),
     };
     let last = layout.groups() - 1;
-    if layout.zero_padding() || layout.rows_of_group(last) == layout.height() {
-        return trace::sum(ev, &product(groups)?, layout.height(), 1);
-    }
-    let rest = trace::sum(ev, &product(&groups[last..])?, layout.rows_of_group(last), 1)?;
-    if last == 0 {
-        return Ok(rest);
-    }
-    ev.add(&trace::sum(ev, &product(&groups[..last])?, layout.height(), 1)?, &rest)
+    let total = if layout.zero_padding() || layout.rows_of_group(last) == layout.height() {
+        trace::sum(ev, &product(groups)?, layout.height(), 1)?
+    } else {
+        let rest = trace::sum(ev, &product(&groups[last..])?, layout.rows_of_group(last), 1)?;
+        match last {
+            0 => rest,
+            _ => ev.add(&trace::sum(ev, &product(&groups[..last])?, layout.height(), 1)?, &rest)?,
+        }
+    };
+    Ok(ev.with_magnitude(total, sum_magnitude(layout)))
 }
 
 /// `factor sum_r x_rc` for each column, alone in its first row: one ciphertext for each block; one level.
@@ -130,27 +116,35 @@ fn weighted_sums<E: TableEvaluator>(
 }
 
 /// `sum_r x_rc`, in the first row of each column.
-fn sum_rows<E: TableEvaluator>(ev: &E, layout: &TableLayout, groups: &[E::Ciphertext]) -> Result<E::Ciphertext> {
-    let add_all = |groups: &[E::Ciphertext]| {
-        groups[1..].iter().try_fold(groups[0].clone(), |total, group| ev.add(&total, group))
-    };
+///
+/// The other rows hold sums that nobody asked for: to be masked before they leave.
+pub(super) fn sum_rows<E: TableEvaluator>(
+    ev: &E,
+    layout: &TableLayout,
+    groups: &[E::Ciphertext],
+) -> Result<E::Ciphertext> {
+    let add_all =
+        |groups: &[E::Ciphertext]| groups[1..].iter().try_fold(groups[0].clone(), |total, group| ev.add(&total, group));
     let last = layout.groups() - 1;
-    if layout.zero_padding() || layout.rows_of_group(last) == layout.height() {
-        return trace::sum(ev, &add_all(groups)?, layout.height(), 1);
-    }
-    let rest = trace::sum(ev, &groups[last], layout.rows_of_group(last), 1)?;
-    if last == 0 {
-        return Ok(rest);
-    }
-    ev.add(&trace::sum(ev, &add_all(&groups[..last])?, layout.height(), 1)?, &rest)
+    let total = if layout.zero_padding() || layout.rows_of_group(last) == layout.height() {
+        trace::sum(ev, &add_all(groups)?, layout.height(), 1)?
+    } else {
+        let rest = trace::sum(ev, &groups[last], layout.rows_of_group(last), 1)?;
+        match last {
+            0 => rest,
+            _ => ev.add(&trace::sum(ev, &add_all(&groups[..last])?, layout.height(), 1)?, &rest)?,
+        }
+    };
+    Ok(ev.with_magnitude(total, sum_magnitude(layout)))
 }
 
-fn one_row<C>(
-    layout: &TableLayout,
-    name: &str,
-    exponents: Vec<i32>,
-    ciphertexts: Vec<C>,
-) -> Result<EncryptedTable<C>> {
+/// The largest sum over rows of numbers of at most 1. Only sums of whole blocks of slots count rows of two columns,
+/// and then no more than `height` of each row group.
+fn sum_magnitude(layout: &TableLayout) -> f64 {
+    (layout.groups() * layout.height()) as f64
+}
+
+fn one_row<C>(layout: &TableLayout, name: &str, exponents: Vec<i32>, ciphertexts: Vec<C>) -> Result<EncryptedTable<C>> {
     let layout = layout.summary(name).with_exponents(exponents)?;
     EncryptedTable::new(Layout::Table(layout), ciphertexts)
 }

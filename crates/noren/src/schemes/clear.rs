@@ -79,7 +79,11 @@ impl SlotEvaluator for ClearEvaluator {
 
     fn encode_for(&self, values: &[f64], operand: &ClearVector) -> Result<ClearPlaintext> {
         if values.len() > operand.values.len() {
-            return Err(Error::Length { what: "values", found: values.len(), needed: format!("at most {}", operand.values.len()) });
+            return Err(Error::Length {
+                what: "values",
+                found: values.len(),
+                needed: format!("at most {}", operand.values.len()),
+            });
         }
         check_finite(values)?;
         let mut padded = vec![0.0; operand.values.len()];
@@ -129,8 +133,7 @@ impl SlotEvaluator for ClearEvaluator {
     }
 
     fn weighted_sum(&self, terms: &[(&ClearVector, f64)], constant: f64) -> Result<ClearVector> {
-        sum(terms.iter().map(|(x, c)| self.mul_scalar(x, *c)))
-            .and_then(|total| self.add_scalar(&total, constant))
+        sum(terms.iter().map(|(x, c)| self.mul_scalar(x, *c))).and_then(|total| self.add_scalar(&total, constant))
     }
 
     fn dot(&self, pairs: &[(&ClearVector, &ClearVector)]) -> Result<ClearVector> {
@@ -173,7 +176,11 @@ impl SlotEvaluator for ClearEvaluator {
 
 fn slot_by_slot(a: &ClearVector, b: &[f64], level: usize, op: impl Fn(f64, f64) -> f64) -> Result<ClearVector> {
     if a.values.len() != b.len() {
-        return Err(Error::Length { what: "slots of the second operand", found: b.len(), needed: a.values.len().to_string() });
+        return Err(Error::Length {
+            what: "slots of the second operand",
+            found: b.len(),
+            needed: a.values.len().to_string(),
+        });
     }
     Ok(ClearVector { values: a.values.iter().zip(b).map(|(&x, &y)| op(x, y)).collect(), level })
 }

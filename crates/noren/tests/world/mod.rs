@@ -67,8 +67,12 @@ impl World {
     /// The world of these parameters, with keys for the given rotations, for products and for conjugation.
     pub fn new(spec: ParametersSpec, number: u64, rotations: &[isize]) -> Self {
         let context = Context::new(spec.build().expect("parameters")).expect("context");
-        let request =
-            KeyRequest { relinearization: true, conjugation: true, rotations: rotations.to_vec(), ..Default::default() };
+        let request = KeyRequest {
+            relinearization: true,
+            conjugation: true,
+            rotations: rotations.to_vec(),
+            ..Default::default()
+        };
         let keys = context.generate_keys(seed(number), &request).expect("keys");
         let evaluator = Evaluator::new(&context, keys.evaluation.clone()).expect("evaluator");
         Self { encoder: Encoder::new(&context), context, evaluator, keys }

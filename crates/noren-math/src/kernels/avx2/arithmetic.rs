@@ -102,14 +102,8 @@ pub(super) fn words(numbers: Vector) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn transpose(x: [Vector; 4]) -> [Vector; 4] {
-    let (a, b) = (
-        _mm256_unpacklo_pd(x[0], x[1]),
-        _mm256_unpackhi_pd(x[0], x[1]),
-    );
-    let (c, d) = (
-        _mm256_unpacklo_pd(x[2], x[3]),
-        _mm256_unpackhi_pd(x[2], x[3]),
-    );
+    let (a, b) = (_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpackhi_pd(x[0], x[1]));
+    let (c, d) = (_mm256_unpacklo_pd(x[2], x[3]), _mm256_unpackhi_pd(x[2], x[3]));
     [
         _mm256_permute2f128_pd::<0x20>(a, c),
         _mm256_permute2f128_pd::<0x20>(b, d),
@@ -131,10 +125,7 @@ impl Factor {
     #[target_feature(enable = "avx2")]
     pub(super) fn broadcast(w: ShoupFactor, q: &Modulus) -> Self {
         let value = q.center(w.value) as f64;
-        Self {
-            value: _mm256_set1_pd(value),
-            ratio: _mm256_set1_pd(value / q.value() as f64),
-        }
+        Self { value: _mm256_set1_pd(value), ratio: _mm256_set1_pd(value / q.value() as f64) }
     }
 }
 
@@ -150,10 +141,7 @@ impl Prime {
     #[target_feature(enable = "avx2")]
     pub(super) fn new(q: &Modulus) -> Self {
         let q = q.value() as f64;
-        Self {
-            q: _mm256_set1_pd(q),
-            inverse: _mm256_set1_pd(1.0 / q),
-        }
+        Self { q: _mm256_set1_pd(q), inverse: _mm256_set1_pd(1.0 / q) }
     }
 
     /// An integer within 1/2 of `a * b`. Range: the product in `[-2^51, 2^51]`.
@@ -212,10 +200,7 @@ impl Prime {
         let rough = _mm256_mul_pd(value, self.inverse);
         // One step of Newton's method, to get the ratio as if rounded once.
         let rest = _mm256_fnmadd_pd(rough, self.q, value);
-        Factor {
-            value,
-            ratio: _mm256_fmadd_pd(rest, self.inverse, rough),
-        }
+        Factor { value, ratio: _mm256_fmadd_pd(rest, self.inverse, rough) }
     }
 
     /// The representative nearest to 0. Range: in `[0, q)`, out `[-(q-1)/2, (q-1)/2]`.

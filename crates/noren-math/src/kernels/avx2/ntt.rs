@@ -24,8 +24,8 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{
-    Factor, Prime, TWO_52, Vector, WIDTH, Words, load, load_bits, numbers, numbers_less, store,
-    store_bits, transpose, words,
+    Factor, Prime, TWO_52, Vector, WIDTH, Words, load, load_bits, numbers, numbers_less, store, store_bits, transpose,
+    words,
 };
 use crate::kernels::portable;
 use crate::modulus::Modulus;
@@ -77,22 +77,14 @@ impl<'a> Transform<'a> {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(q: &Modulus, roots: &'a Roots) -> Self {
-        Self {
-            prime: Prime::new(q),
-            raised: _mm256_set1_pd(TWO_52 + q.value() as f64),
-            roots,
-        }
+        Self { prime: Prime::new(q), raised: _mm256_set1_pd(TWO_52 + q.value() as f64), roots }
     }
 
     /// Transforms the block of layer `m` whose number is `index - m`: its root is entry `index` of the early roots.
     ///
     /// The first pass reads words, the others the bits of numbers. `REDUCE` alternates from pass to pass.
     #[target_feature(enable = "avx2,fma")]
-    fn forward_block<const FIRST: bool, const REDUCE: bool>(
-        &self,
-        block: &mut [Words],
-        index: usize,
-    ) {
+    fn forward_block<const FIRST: bool, const REDUCE: bool>(&self, block: &mut [Words], index: usize) {
         let layers = layers_of_pass(block.len());
         match layers {
             1 => self.forward_pass::<2, FIRST, REDUCE>(block, index),
@@ -115,11 +107,7 @@ impl<'a> Transform<'a> {
 
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn forward_pass<const R: usize, const FIRST: bool, const REDUCE: bool>(
-        &self,
-        block: &mut [Words],
-        index: usize,
-    ) {
+    fn forward_pass<const R: usize, const FIRST: bool, const REDUCE: bool>(&self, block: &mut [Words], index: usize) {
         let prime = self.prime;
         let factors = self.early_factors::<R>(index);
         let streams = streams::<R>(block);
@@ -177,12 +165,7 @@ impl<'a> Transform<'a> {
     /// The mirror of [`Transform::forward_block`]; in the `LAST` pass, the last layer multiplies sums and differences by
     /// the two factors of `last`, and words are written.
     #[target_feature(enable = "avx2,fma")]
-    fn inverse_block<const LAST: bool>(
-        &self,
-        block: &mut [Words],
-        index: usize,
-        last: &[Factor; 2],
-    ) {
+    fn inverse_block<const LAST: bool>(&self, block: &mut [Words], index: usize, last: &[Factor; 2]) {
         let layers = layers_of_pass(block.len());
         if block.len() == LATE_VECTORS {
             self.inverse_late(block, index);
@@ -201,12 +184,7 @@ impl<'a> Transform<'a> {
 
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn inverse_pass<const R: usize, const LAST: bool>(
-        &self,
-        block: &mut [Words],
-        index: usize,
-        last: &[Factor; 2],
-    ) {
+    fn inverse_pass<const R: usize, const LAST: bool>(&self, block: &mut [Words], index: usize, last: &[Factor; 2]) {
         let prime = self.prime;
         let factors = self.early_factors::<R>(index);
         let streams = streams::<R>(block);
@@ -219,11 +197,7 @@ impl<'a> Transform<'a> {
             // The last layer has one root, for the differences, or the two factors in its place.
             let sum = |y| if LAST { prime.mul(y, last[0]) } else { y };
             let difference = |y, root| {
-                if LAST {
-                    prime.mul(y, last[1])
-                } else {
-                    product(y, root)
-                }
+                if LAST { prime.mul(y, last[1]) } else { product(y, root) }
             };
             match R {
                 2 => inverse_layer::<R, 1>(&mut x, sum, difference),
@@ -254,11 +228,7 @@ impl<'a> Transform<'a> {
         let prime = self.prime;
         let late = &self.roots.late[index - self.roots.late.len()];
         for (side, groups) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let mut x = turn_in(
-                groups
-                    .each_ref()
-                    .map(|words| numbers_less(load(words), self.raised)),
-            );
+            let mut x = turn_in(groups.each_ref().map(|words| numbers_less(load(words), self.raised)));
             for x in &mut x {
                 *x = prime.reduce(*x);
             }
@@ -279,16 +249,8 @@ impl<'a> Transform<'a> {
     fn early_factors<const R: usize>(&self, index: usize) -> EarlyFactors {
         let early = &self.roots.early;
         // Fewer than eight streams never come last, so that the second layer's roots exist even if they are not used.
-        let upper = [
-            early[index].value,
-            early[2 * index].value,
-            early[2 * index + 1].value,
-            0,
-        ];
-        let mut factors = EarlyFactors {
-            upper: [[0; WIDTH]; 2],
-            lower: [[0; WIDTH]; 2],
-        };
+        let upper = [early[index].value, early[2 * index].value, early[2 * index + 1].value, 0];
+        let mut factors = EarlyFactors { upper: [[0; WIDTH]; 2], lower: [[0; WIDTH]; 2] };
         put(&mut factors.upper, self.prime.factors(load(&upper)));
         if R == 8 {
             let lower = [0, 1, 2, 3].map(|i| early[4 * index + i].value);
@@ -302,10 +264,7 @@ impl<'a> Transform<'a> {
 /// layer order.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn forward_layer<const R: usize, const HALF: usize>(
-    x: &mut [Vector; R],
-    product: impl Fn(Vector, usize) -> Vector,
-) {
+fn forward_layer<const R: usize, const HALF: usize>(x: &mut [Vector; R], product: impl Fn(Vector, usize) -> Vector) {
     for pair in 0..R / 2 {
         let (block, i) = (pair / HALF, pair / HALF * 2 * HALF + pair % HALF);
         let y = product(x[i + HALF], R / (2 * HALF) - 1 + block);
@@ -323,10 +282,7 @@ fn inverse_layer<const R: usize, const HALF: usize>(
 ) {
     for pair in 0..R / 2 {
         let (block, i) = (pair / HALF, pair / HALF * 2 * HALF + pair % HALF);
-        let (plus, minus) = (
-            _mm256_add_pd(x[i], x[i + HALF]),
-            _mm256_sub_pd(x[i], x[i + HALF]),
-        );
+        let (plus, minus) = (_mm256_add_pd(x[i], x[i + HALF]), _mm256_sub_pd(x[i], x[i + HALF]));
         (x[i], x[i + HALF]) = (sum(plus), product(minus, R / (2 * HALF) - 1 + block));
     }
 }
@@ -344,16 +300,9 @@ impl EarlyFactors {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn get(&self, i: usize) -> Factor {
-        let ([values, ratios], at) = if i < 3 {
-            (&self.upper, i)
-        } else {
-            (&self.lower, i - 3)
-        };
+        let ([values, ratios], at) = if i < 3 { (&self.upper, i) } else { (&self.lower, i - 3) };
         let splat = |bits| _mm256_set1_pd(f64::from_bits(bits));
-        Factor {
-            value: splat(values[at]),
-            ratio: splat(ratios[at]),
-        }
+        Factor { value: splat(values[at]), ratio: splat(ratios[at]) }
     }
 }
 
@@ -393,7 +342,5 @@ fn turn_in(x: [Vector; 8]) -> [Vector; 8] {
 #[target_feature(enable = "avx2")]
 fn turn_out([a, b, c, d, e, f, g, h]: [Vector; 8]) -> [Vector; 8] {
     let (left, right) = (transpose([a, b, c, d]), transpose([e, f, g, h]));
-    [
-        left[0], right[0], left[1], right[1], left[2], right[2], left[3], right[3],
-    ]
+    [left[0], right[0], left[1], right[1], left[2], right[2], left[3], right[3]]
 }

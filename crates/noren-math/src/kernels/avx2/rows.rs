@@ -9,11 +9,7 @@ use crate::modulus::{Modulus, ShoupFactor};
 /// `out = f(a)` on whole vectors; gives back the words that are left.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn map<'a, 'b>(
-    out: &'a mut [u64],
-    a: &'b [u64],
-    f: impl Fn(__m256i) -> __m256i,
-) -> (&'a mut [u64], &'b [u64]) {
+fn map<'a, 'b>(out: &'a mut [u64], a: &'b [u64], f: impl Fn(__m256i) -> __m256i) -> (&'a mut [u64], &'b [u64]) {
     let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
     let (a, a_rest) = a.as_chunks::<WIDTH>();
     for (out, a) in out.iter_mut().zip(a) {
@@ -209,11 +205,8 @@ pub(super) fn mul_scalar_assign(a: &mut [u64], w: ShoupFactor, q: &Modulus) {
 
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn mul_scalar_add_assign(acc: &mut [u64], a: &[u64], w: ShoupFactor, q: &Modulus) {
-    let (prime, integer_prime, factor) =
-        (Prime::new(q), broadcast(q.value()), Factor::broadcast(w, q));
-    let (acc, a) = zip_assign(acc, a, |acc, a| {
-        add_words(acc, scale_words(a, factor, prime), integer_prime)
-    });
+    let (prime, integer_prime, factor) = (Prime::new(q), broadcast(q.value()), Factor::broadcast(w, q));
+    let (acc, a) = zip_assign(acc, a, |acc, a| add_words(acc, scale_words(a, factor, prime), integer_prime));
     portable::mul_scalar_add_assign(acc, a, w, q);
 }
 

@@ -6,9 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{
-    Factor, Prime, TWO_52, Vector, WIDTH, Words, broadcast, load, numbers, store, words,
-};
+use super::arithmetic::{Factor, Prime, TWO_52, Vector, WIDTH, Words, broadcast, load, numbers, store, words};
 use crate::kernels::portable;
 use crate::kernels::table::MAX_TERMS;
 use crate::modulus::Modulus;
@@ -83,11 +81,7 @@ impl Fold {
         let power = |bits: u32| Factor::broadcast(q.shoup(q.reduce_u128(1 << bits)), q);
         Self {
             prime: Prime::new(q),
-            powers: [
-                power(LOW_BITS),
-                power(LOW_BITS + Self::CUT as u32),
-                power(Self::CUT as u32),
-            ],
+            powers: [power(LOW_BITS), power(LOW_BITS + Self::CUT as u32), power(Self::CUT as u32)],
             offset: _mm256_set1_pd(q.reduce(LOW_OFFSET) as f64),
         }
     }
@@ -103,15 +97,10 @@ impl Fold {
             self.prime.mul(bottom(sum.high), self.powers[0]),
             self.prime.mul(top(sum.high), self.powers[1]),
         );
-        let low = _mm256_add_pd(
-            self.prime.mul(top(sum.low), self.powers[2]),
-            _mm256_sub_pd(bottom(sum.low), self.offset),
-        );
+        let low =
+            _mm256_add_pd(self.prime.mul(top(sum.low), self.powers[2]), _mm256_sub_pd(bottom(sum.low), self.offset));
         // Three products of at most 3q/4, the offset and 2^26: below 2^52 in size.
-        words(
-            self.prime
-                .positive(self.prime.reduce(_mm256_add_pd(high, low))),
-        )
+        words(self.prime.positive(self.prime.reduce(_mm256_add_pd(high, low))))
     }
 }
 

@@ -64,19 +64,13 @@ impl Factor {
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn broadcast(w: ShoupFactor) -> Self {
-        Self {
-            value: broadcast(w.value),
-            quotient: broadcast(w.quotient),
-        }
+        Self { value: broadcast(w.value), quotient: broadcast(w.quotient) }
     }
 
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn load(value: &[u64; WIDTH], quotient: &[u64; WIDTH]) -> Self {
-        Self {
-            value: load(value),
-            quotient: load(quotient),
-        }
+        Self { value: load(value), quotient: load(quotient) }
     }
 }
 
@@ -91,10 +85,7 @@ impl Prime {
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn new(q: &Modulus) -> Self {
-        Self {
-            q: broadcast(q.value()),
-            twice: broadcast(2 * q.value()),
-        }
+        Self { q: broadcast(q.value()), twice: broadcast(2 * q.value()) }
     }
 
     /// `a + b`. Range: in `[0, q)`, out `[0, q)`.
@@ -126,10 +117,7 @@ impl Prime {
     pub(super) fn mul_lazy(self, a: Vector, w: Factor) -> Vector {
         let quotient = add_high(_mm512_setzero_si512(), a, w.quotient);
         // Products of 64 bits need no mask after the subtraction, as those of 52 bits would.
-        _mm512_sub_epi64(
-            _mm512_mullo_epi64(a, w.value),
-            _mm512_mullo_epi64(quotient, self.q),
-        )
+        _mm512_sub_epi64(_mm512_mullo_epi64(a, w.value), _mm512_mullo_epi64(quotient, self.q))
     }
 
     /// `a * w`. Range: in `[0, 2^52)`, out `[0, q)`.
@@ -162,11 +150,7 @@ impl Barrett {
     #[target_feature(enable = "avx512f")]
     pub(super) fn new(q: &Modulus) -> Self {
         let inverse = (1u128 << (q.bits() + 50)) / u128::from(q.value());
-        Self {
-            prime: Prime::new(q),
-            shift: broadcast(u64::from(52 - q.bits())),
-            inverse: broadcast(inverse as u64),
-        }
+        Self { prime: Prime::new(q), shift: broadcast(u64::from(52 - q.bits())), inverse: broadcast(inverse as u64) }
     }
 
     /// `a * b`. Range: in `[0, q)`, out `[0, 3q)`.
@@ -175,18 +159,11 @@ impl Barrett {
     fn mul_lazy(self, a: Vector, b: Vector) -> Vector {
         let zero = _mm512_setzero_si512();
         // floor(a * b / 2^(bits - 2)), below 2^52.
-        let high = add_high(
-            zero,
-            _mm512_sllv_epi64(a, self.shift),
-            _mm512_slli_epi64::<2>(b),
-        );
+        let high = add_high(zero, _mm512_sllv_epi64(a, self.shift), _mm512_slli_epi64::<2>(b));
         // The cut bits cost the quotient less than 1/2, the cut inverse less than 1, the last cut
         // less than 1: it is at most 2 short.
         let quotient = add_high(zero, high, self.inverse);
-        _mm512_sub_epi64(
-            _mm512_mullo_epi64(a, b),
-            _mm512_mullo_epi64(quotient, self.prime.q),
-        )
+        _mm512_sub_epi64(_mm512_mullo_epi64(a, b), _mm512_mullo_epi64(quotient, self.prime.q))
     }
 
     /// `a * b`. Range: in `[0, q)`, out `[0, q)`.
@@ -200,8 +177,7 @@ impl Barrett {
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     pub(super) fn mul_add(self, a: Vector, b: Vector, c: Vector) -> Vector {
-        self.prime
-            .normalize(_mm512_add_epi64(self.mul_lazy(a, b), c))
+        self.prime.normalize(_mm512_add_epi64(self.mul_lazy(a, b), c))
     }
 }
 
@@ -242,10 +218,7 @@ impl Wide {
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     pub(super) fn reduce_word(self, low: Vector) -> Vector {
         let quotient = add_high(_mm512_setzero_si512(), low, self.inverse);
-        subtract_if_not_below(
-            _mm512_sub_epi64(low, _mm512_mullo_epi64(quotient, self.prime.q)),
-            self.prime.q,
-        )
+        subtract_if_not_below(_mm512_sub_epi64(low, _mm512_mullo_epi64(quotient, self.prime.q)), self.prime.q)
     }
 
     /// `high * 2^52 + low mod q`. Range: `high + low / 2^52` in `[0, 2^52)`, out `[0, q)`.
@@ -271,9 +244,6 @@ impl Wide {
         let low = _mm512_and_si512(low, broadcast(MASK_52));
         // What `high` has above 50 bits, at most 2^9, folds into `low`, which stays below 2^60.
         let folded = _mm512_mullo_epi64(_mm512_srli_epi64::<50>(high), self.top);
-        self.reduce(
-            _mm512_and_si512(high, broadcast(MASK_50)),
-            _mm512_add_epi64(low, folded),
-        )
+        self.reduce(_mm512_and_si512(high, broadcast(MASK_50)), _mm512_add_epi64(low, folded))
     }
 }

@@ -71,13 +71,7 @@ fn transpose(rows: &mut Rows) {
         }
     }
     for k in 0..LANES / 2 {
-        store(
-            &mut rows[k][0],
-            _mm512_shuffle_f64x2::<0x88>(y[k], y[4 + k]),
-        );
-        store(
-            &mut rows[4 + k][0],
-            _mm512_shuffle_f64x2::<0xdd>(y[k], y[4 + k]),
-        );
+        store(&mut rows[k][0], _mm512_shuffle_f64x2::<0x88>(y[k], y[4 + k]));
+        store(&mut rows[4 + k][0], _mm512_shuffle_f64x2::<0xdd>(y[k], y[4 + k]));
     }
 }

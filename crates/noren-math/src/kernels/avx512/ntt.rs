@@ -33,11 +33,7 @@ pub(super) fn forward(row: &mut [u64], table: &NttTable) {
     if row.len() < SHORTEST {
         return portable::ntt_forward(row, table);
     }
-    Transform {
-        prime: Prime::new(table.modulus()),
-        table,
-    }
-    .forward_block(row.as_chunks_mut().0, 1);
+    Transform { prime: Prime::new(table.modulus()), table }.forward_block(row.as_chunks_mut().0, 1);
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
@@ -45,11 +41,7 @@ pub(super) fn inverse(row: &mut [u64], table: &NttTable) {
     if row.len() < SHORTEST {
         return portable::ntt_inverse(row, table);
     }
-    Transform {
-        prime: Prime::new(table.modulus()),
-        table,
-    }
-    .inverse_block::<true>(row.as_chunks_mut().0, 1);
+    Transform { prime: Prime::new(table.modulus()), table }.inverse_block::<true>(row.as_chunks_mut().0, 1);
 }
 
 /// How many layers the next pass over a block does: as many threes as possible, but never a lone
@@ -117,25 +109,18 @@ impl Transform<'_> {
         let Self { prime, table } = *self;
         let roots = table.forward_roots();
         let late = &roots.late[index - roots.late.len()..];
-        for (i, (pair, late)) in words
-            .as_chunks_mut::<16>()
-            .0
-            .iter_mut()
-            .zip(late.as_chunks::<2>().0)
-            .enumerate()
-        {
+        for (i, (pair, late)) in words.as_chunks_mut::<16>().0.iter_mut().zip(late.as_chunks::<2>().0).enumerate() {
             let index = index + 2 * i;
-            let early = [
-                early_factors::<8>(&roots.early, index),
-                early_factors::<8>(&roots.early, index + 1),
-            ];
+            let early = [early_factors::<8>(&roots.early, index), early_factors::<8>(&roots.early, index + 1)];
             let mut x = load_pair(pair);
             forward_layers(&mut x, prime, |root, c| Factor::broadcast(early[c][root]));
             transpose(&mut x);
             forward_layers(&mut x, prime, |root, c| late_factor(&late[c], root));
-            x = x.map(|x| x.map(|x| prime.normalize(x)));
+            for x in x.as_flattened_mut() {
+                *x = prime.normalize(*x);
+            }
             transpose(&mut x);
-            store_pair(pair, x);
+            store_pair(pair, &x);
         }
     }
 
@@ -160,17 +145,10 @@ impl Transform<'_> {
 
     /// The mirror of [`Transform::forward_pass`]; `LAST` if the block is the whole row.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn inverse_pass<const R: usize, const C: usize, const LAST: bool>(
-        &self,
-        block: &mut [Words],
-        index: usize,
-    ) {
+    fn inverse_pass<const R: usize, const C: usize, const LAST: bool>(&self, block: &mut [Words], index: usize) {
         let Self { prime, table } = *self;
         let factors = early_factors::<R>(&table.inverse_roots().early, index);
-        let (scale, scaled_root) = (
-            Factor::broadcast(table.scale()),
-            Factor::broadcast(table.scaled_root()),
-        );
+        let (scale, scaled_root) = (Factor::broadcast(table.scale()), Factor::broadcast(table.scaled_root()));
         let stride = block.len() / R;
         for column in (0..stride).step_by(C) {
             let mut x = [[_mm512_setzero_si512(); C]; R];
@@ -197,26 +175,15 @@ impl Transform<'_> {
         let Self { prime, table } = *self;
         let roots = table.inverse_roots();
         let late = &roots.late[index - roots.late.len()..];
-        for (i, (pair, late)) in words
-            .as_chunks_mut::<16>()
-            .0
-            .iter_mut()
-            .zip(late.as_chunks::<2>().0)
-            .enumerate()
-        {
+        for (i, (pair, late)) in words.as_chunks_mut::<16>().0.iter_mut().zip(late.as_chunks::<2>().0).enumerate() {
             let index = index + 2 * i;
-            let early = [
-                early_factors::<8>(&roots.early, index),
-                early_factors::<8>(&roots.early, index + 1),
-            ];
+            let early = [early_factors::<8>(&roots.early, index), early_factors::<8>(&roots.early, index + 1)];
             let mut x = load_pair(pair);
             transpose(&mut x);
             inverse_layers::<8, 2, false>(&mut x, prime, |root, c| late_factor(&late[c], root));
             transpose(&mut x);
-            inverse_layers::<8, 2, false>(&mut x, prime, |root, c| {
-                Factor::broadcast(early[c][root])
-            });
-            store_pair(pair, x);
+            inverse_layers::<8, 2, false>(&mut x, prime, |root, c| Factor::broadcast(early[c][root]));
+            store_pair(pair, &x);
         }
     }
 }
@@ -231,19 +198,29 @@ fn forward_layers<const R: usize, const C: usize>(
     prime: Prime,
     factor: impl Fn(usize, usize) -> Factor,
 ) {
-    let mut half = R / 2;
-    while half > 0 {
-        let first = R / (2 * half) - 1;
-        layer(x, half, |block, c, a, b| {
-            let a = subtract_if_not_below(a, prime.twice);
-            let b = prime.mul_lazy(b, factor(first + block, c));
-            (
-                _mm512_add_epi64(a, b),
-                _mm512_sub_epi64(_mm512_add_epi64(a, prime.twice), b),
-            )
-        });
-        half /= 2;
+    // Constant distances: with a loop over them the vectors would not stay in registers.
+    if R > 4 {
+        forward_layer::<R, C, 4>(x, prime, &factor);
     }
+    if R > 2 {
+        forward_layer::<R, C, 2>(x, prime, &factor);
+    }
+    forward_layer::<R, C, 1>(x, prime, &factor);
+}
+
+/// One layer of [`forward_layers`], among vectors `HALF` apart.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn forward_layer<const R: usize, const C: usize, const HALF: usize>(
+    x: &mut [[Vector; C]; R],
+    prime: Prime,
+    factor: &impl Fn(usize, usize) -> Factor,
+) {
+    layer::<R, C, HALF>(x, |block, c, a, b| {
+        let a = subtract_if_not_below(a, prime.twice);
+        let b = prime.mul_lazy(b, factor(R / (2 * HALF) - 1 + block, c));
+        (_mm512_add_epi64(a, b), _mm512_sub_epi64(_mm512_add_epi64(a, prime.twice), b))
+    });
 }
 
 /// The mirror of [`forward_layers`], without the last layer if `LAST`.
@@ -255,17 +232,30 @@ fn inverse_layers<const R: usize, const C: usize, const LAST: bool>(
     prime: Prime,
     factor: impl Fn(usize, usize) -> Factor,
 ) {
-    let end = if LAST { R / 2 } else { R };
-    let mut half = 1;
-    while half < end {
-        let first = R / (2 * half) - 1;
-        layer(x, half, |block, c, a, b| {
-            let difference = _mm512_sub_epi64(_mm512_add_epi64(a, prime.twice), b);
-            let sum = subtract_if_not_below(_mm512_add_epi64(a, b), prime.twice);
-            (sum, prime.mul_lazy(difference, factor(first + block, c)))
-        });
-        half *= 2;
+    if R > 2 || !LAST {
+        inverse_layer::<R, C, 1>(x, prime, &factor);
     }
+    if R > 4 || (R == 4 && !LAST) {
+        inverse_layer::<R, C, 2>(x, prime, &factor);
+    }
+    if R > 4 && !LAST {
+        inverse_layer::<R, C, 4>(x, prime, &factor);
+    }
+}
+
+/// One layer of [`inverse_layers`], among vectors `HALF` apart.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn inverse_layer<const R: usize, const C: usize, const HALF: usize>(
+    x: &mut [[Vector; C]; R],
+    prime: Prime,
+    factor: &impl Fn(usize, usize) -> Factor,
+) {
+    layer::<R, C, HALF>(x, |block, c, a, b| {
+        let difference = _mm512_sub_epi64(_mm512_add_epi64(a, prime.twice), b);
+        let sum = subtract_if_not_below(_mm512_add_epi64(a, b), prime.twice);
+        (sum, prime.mul_lazy(difference, factor(R / (2 * HALF) - 1 + block, c)))
+    });
 }
 
 /// The last layer of the inverse, with `1/n` in both factors. Range: in `[0, 2q)`, out `[0, q)`.
@@ -277,27 +267,28 @@ fn last_layer<const R: usize, const C: usize>(
     scale: Factor,
     scaled_root: Factor,
 ) {
-    layer(x, R / 2, |_, _, a, b| {
+    let combine = |_, _, a, b| {
         let difference = _mm512_sub_epi64(_mm512_add_epi64(a, prime.twice), b);
-        (
-            prime.mul(_mm512_add_epi64(a, b), scale),
-            prime.mul(difference, scaled_root),
-        )
-    });
+        (prime.mul(_mm512_add_epi64(a, b), scale), prime.mul(difference, scaled_root))
+    };
+    match R {
+        2 => layer::<R, C, 1>(x, combine),
+        4 => layer::<R, C, 2>(x, combine),
+        _ => layer::<R, C, 4>(x, combine),
+    }
 }
 
-/// One layer: `butterfly(block, c, a, b)` on the vectors `half` apart of each block, in each
+/// One layer: `butterfly(block, c, a, b)` on the vectors `HALF` apart of each block, in each
 /// column.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn layer<const R: usize, const C: usize>(
+fn layer<const R: usize, const C: usize, const HALF: usize>(
     x: &mut [[Vector; C]; R],
-    half: usize,
     butterfly: impl Fn(usize, usize, Vector, Vector) -> (Vector, Vector),
 ) {
-    for block in 0..R / (2 * half) {
-        for i in 2 * half * block..2 * half * block + half {
-            let (upper, lower) = x.split_at_mut(i + half);
+    for block in 0..R / (2 * HALF) {
+        for i in 2 * HALF * block..2 * HALF * block + HALF {
+            let (upper, lower) = x.split_at_mut(i + HALF);
             for (c, (a, b)) in upper[i].iter_mut().zip(&mut lower[0]).enumerate() {
                 (*a, *b) = butterfly(block, c, *a, *b);
             }
@@ -309,14 +300,10 @@ fn layer<const R: usize, const C: usize>(
 #[inline]
 fn early_factors<const R: usize>(early: &[ShoupFactor], index: usize) -> [ShoupFactor; R] {
     // Entry 7 of eight is not used: R - 1 roots serve R streams.
-    let mut factors = [ShoupFactor {
-        value: 0,
-        quotient: 0,
-    }; R];
+    let mut factors = [ShoupFactor { value: 0, quotient: 0 }; R];
     let mut blocks = 1;
     while blocks < R {
-        factors[blocks - 1..2 * blocks - 1]
-            .copy_from_slice(&early[index * blocks..(index + 1) * blocks]);
+        factors[blocks - 1..2 * blocks - 1].copy_from_slice(&early[index * blocks..(index + 1) * blocks]);
         blocks *= 2;
     }
     factors
@@ -333,13 +320,17 @@ fn late_factor(late: &LateRoots, root: usize) -> Factor {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_pair(pair: &[Words; 16]) -> [[Vector; 2]; 8] {
-    std::array::from_fn(|r| [load(&pair[r]), load(&pair[8 + r])])
+    let mut x = [[_mm512_setzero_si512(); 2]; 8];
+    for (r, x) in x.iter_mut().enumerate() {
+        *x = [load(&pair[r]), load(&pair[8 + r])];
+    }
+    x
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_pair(pair: &mut [Words; 16], x: [[Vector; 2]; 8]) {
-    for (r, x) in x.into_iter().enumerate() {
+fn store_pair(pair: &mut [Words; 16], x: &[[Vector; 2]; 8]) {
+    for (r, x) in x.iter().enumerate() {
         store(&mut pair[r], x[0]);
         store(&mut pair[8 + r], x[1]);
     }
@@ -350,7 +341,10 @@ fn store_pair(pair: &mut [Words; 16], x: [[Vector; 2]; 8]) {
 #[target_feature(enable = "avx512f")]
 fn transpose(x: &mut [[Vector; 2]; 8]) {
     for c in 0..2 {
-        let a = x.map(|x| x[c]);
+        let mut a = [_mm512_setzero_si512(); 8];
+        for (a, x) in a.iter_mut().zip(x.iter()) {
+            *a = x[c];
+        }
         // Words of row pairs: b[2i] has columns 0, 2, 4, 6 of rows 2i and 2i + 1, b[2i + 1] has
         // columns 1, 3, 5, 7.
         let mut b = a;

@@ -10,11 +10,7 @@ use crate::modulus::{Modulus, ShoupFactor};
 /// `out = f(a)` on whole vectors; gives back the words that are left.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn map<'a, 'b>(
-    out: &'a mut [u64],
-    a: &'b [u64],
-    f: impl Fn(Vector) -> Vector,
-) -> (&'a mut [u64], &'b [u64]) {
+fn map<'a, 'b>(out: &'a mut [u64], a: &'b [u64], f: impl Fn(Vector) -> Vector) -> (&'a mut [u64], &'b [u64]) {
     let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
     let (a, a_rest) = a.as_chunks::<WIDTH>();
     for (out, a) in out.iter_mut().zip(a) {
@@ -152,9 +148,7 @@ pub(super) fn mul_scalar_assign(a: &mut [u64], w: ShoupFactor, q: &Modulus) {
 pub(super) fn mul_scalar_add_assign(acc: &mut [u64], a: &[u64], w: ShoupFactor, q: &Modulus) {
     let (prime, factor) = (Prime::new(q), Factor::broadcast(w));
     // The lazy product is below 2q, the sum below 3q.
-    let (acc, a) = zip_assign(acc, a, |acc, a| {
-        prime.normalize(_mm512_add_epi64(acc, prime.mul_lazy(a, factor)))
-    });
+    let (acc, a) = zip_assign(acc, a, |acc, a| prime.normalize(_mm512_add_epi64(acc, prime.mul_lazy(a, factor))));
     portable::mul_scalar_add_assign(acc, a, w, q);
 }
 
@@ -202,13 +196,10 @@ pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
     for (out, perm) in out.iter_mut().zip(perm) {
         let sources = load(&perm.map(u64::from));
         let group = perm[0] / WIDTH as u32;
-        let same =
-            _mm512_cmpeq_epi64_mask(_mm512_srli_epi64::<3>(sources), broadcast(u64::from(group)));
+        let same = _mm512_cmpeq_epi64_mask(_mm512_srli_epi64::<3>(sources), broadcast(u64::from(group)));
         match groups.get(group as usize) {
             // The shuffle reads only the low three bits of each source.
-            Some(words) if same == 0xff => {
-                store(out, _mm512_permutexvar_epi64(sources, load(words)))
-            }
+            Some(words) if same == 0xff => store(out, _mm512_permutexvar_epi64(sources, load(words))),
             _ => portable::permute(out, a, perm),
         }
     }

@@ -31,10 +31,7 @@ impl Sums {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn zero() -> Self {
-        Self {
-            high: [_mm512_setzero_si512(); COLUMNS],
-            low: [_mm512_setzero_si512(); COLUMNS],
-        }
+        Self { high: [_mm512_setzero_si512(); COLUMNS], low: [_mm512_setzero_si512(); COLUMNS] }
     }
 
     /// Adds the product of one vector of each.
@@ -50,25 +47,14 @@ impl Sums {
     fn store<const MANY: bool>(self, out: &mut [u64; BLOCK], wide: Wide) {
         for (column, out) in vectors_mut(out).iter_mut().enumerate() {
             let (high, low) = (self.high[column], self.low[column]);
-            store(
-                out,
-                if MANY {
-                    wide.reduce_large(high, low)
-                } else {
-                    wide.reduce(high, low)
-                },
-            );
+            store(out, if MANY { wide.reduce_large(high, low) } else { wide.reduce(high, low) });
         }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn inner_product(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Modulus) {
-    if pairs.len() <= FEW {
-        sum_pairs::<false>(out, pairs, q)
-    } else {
-        sum_pairs::<true>(out, pairs, q)
-    }
+    if pairs.len() <= FEW { sum_pairs::<false>(out, pairs, q) } else { sum_pairs::<true>(out, pairs, q) }
 }
 
 #[inline]
@@ -132,8 +118,7 @@ pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
             let row = vectors(&row.as_chunks::<BLOCK>().0[j]);
             for (sum, words) in sums.iter_mut().zip(row) {
                 // Two roundings, as in `portable`: a fused multiply-add would give other bits.
-                let product =
-                    _mm512_mul_pd(_mm512_cvtepu64_pd(load(words)), _mm512_set1_pd(inverse));
+                let product = _mm512_mul_pd(_mm512_cvtepu64_pd(load(words)), _mm512_set1_pd(inverse));
                 *sum = _mm512_add_pd(*sum, product);
             }
         }

@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn rotation_exponents_are_powers_of_five() {
-        let spec = ParametersSpec { log_n: 4, log_q: vec![40], log_scale: 30, security: Security::None, ..Default::default() };
+        let spec =
+            ParametersSpec { log_n: 4, log_q: vec![40], log_scale: 30, security: Security::None, ..Default::default() };
         let context = Context::new(spec.build().expect("supported")).expect("rings");
         let exponents: Vec<u32> = (0..9).map(|steps| context.rotation_exponent(steps)).collect();
         assert_eq!(exponents, [1, 5, 25, 29, 17, 21, 9, 13, 1]);

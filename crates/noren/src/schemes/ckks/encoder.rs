@@ -58,6 +58,12 @@ impl Plaintext {
         &self.scale
     }
 
+    /// The polynomial without its meaning.
+    #[must_use]
+    pub fn rlwe(&self) -> &rlwe::Plaintext {
+        &self.inner
+    }
+
     /// What is known of its magnitude and error: of its own rounding when encoded, of the ciphertext's when decrypted.
     #[must_use]
     pub fn estimate(&self) -> &Estimate {

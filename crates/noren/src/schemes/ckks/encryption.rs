@@ -147,7 +147,11 @@ impl<'a> Encryptor<'a> {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let largest = plaintext.estimate.magnitude();
         if largest > magnitude || !magnitude.is_finite() {
-            return Err(parameter("magnitude", magnitude, format!("at least {largest}, the largest value, and finite")));
+            return Err(parameter(
+                "magnitude",
+                magnitude,
+                format!("at least {largest}, the largest value, and finite"),
+            ));
         }
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let tag = self.tags.xof(&call.to_string()).next_u64();

@@ -80,8 +80,9 @@ impl Estimate {
     /// are out of order.
     pub(crate) fn from_parts(magnitude: f64, bias: f64, tag: u64, groups: Vec<Group>) -> Option<Self> {
         let sorted = groups.windows(2).all(|pair| pair[0].key < pair[1].key);
-        let proper = groups.iter().all(|g| g.variance >= 0.0 && usize::from(g.key.class) < CLASSES);
-        (magnitude >= 0.0 && bias >= 0.0 && sorted && proper).then_some(Self { magnitude, bias, tag, groups })
+        let size = |x: f64| x >= 0.0 && x.is_sign_positive();
+        let proper = groups.iter().all(|g| size(g.variance) && usize::from(g.key.class) < CLASSES);
+        (size(magnitude) && size(bias) && sorted && proper).then_some(Self { magnitude, bias, tag, groups })
     }
 
     /// A bound on the absolute value of the message in every slot.
@@ -368,7 +369,10 @@ mod tests {
         for slots in [1usize, 16, 64, 128, 1024, 8192, 65536] {
             let there = fresh(3).rotated(3 * slots / 4, slots);
             assert_eq!(there.clone().rotated(slots - 3 * slots / 4, slots).groups, fresh(3).groups);
-            assert_eq!(there.rotated(slots / 4, slots).rotated(slots + 1, slots).groups, fresh(3).rotated(1, slots).groups);
+            assert_eq!(
+                there.rotated(slots / 4, slots).rotated(slots + 1, slots).groups,
+                fresh(3).rotated(1, slots).groups
+            );
         }
         assert_eq!(fresh(3).rotated(1, 8).sum(&fresh(3)).std(), 2f64.sqrt());
         assert_eq!(fresh(3).rotated(8, 8).sum(&fresh(3)).std(), 2.0);

@@ -14,16 +14,20 @@
 //! | [`evaluator`] | [`Evaluator`](evaluator::Evaluator): operations on ciphertexts |
 //! | [`scale`] | [`Scale`](scale::Scale): exact scales |
 //! | [`estimate`] | [`Estimate`](estimate::Estimate): the error that each ciphertext carries |
+//! | [`key_file`] | [`KeyFile`](key_file::KeyFile): keys with their parameters, for files of their own |
+//! | [`wire`] | [`Ciphertexts`](wire::Ciphertexts), and bytes of everything |
 
 pub mod context;
 pub mod encoder;
 pub mod encryption;
 pub mod estimate;
 pub mod evaluator;
+pub mod key_file;
 pub mod keys;
 pub mod parameters;
 pub mod requirements;
 pub mod scale;
+pub mod wire;
 
 mod noise;
 mod slots;
@@ -34,7 +38,9 @@ pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use estimate::Estimate;
 pub use evaluator::Evaluator;
+pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use parameters::{Parameters, ParametersSpec};
 pub use requirements::Requirements;
 pub use scale::Scale;
+pub use wire::Ciphertexts;

@@ -35,9 +35,11 @@ pub(crate) fn fresh(parameters: &Parameters, mode: Mode, scale: &Scale, encoded:
         Mode::Public => {
             let secret = error * noise::secret_square_norm(parameters);
             let total = square(noise::fresh_public(parameters));
-            estimate
-                .with_source(Nature::Secret, slot * secret, SECOND)
-                .with_source(Nature::PublicKey, slot * (total - secret - error), THIRD)
+            estimate.with_source(Nature::Secret, slot * secret, SECOND).with_source(
+                Nature::PublicKey,
+                slot * (total - secret - error),
+                THIRD,
+            )
         }
     }
 }
@@ -74,9 +76,11 @@ pub(crate) fn switched_rescaled(estimate: Estimate, parameters: &Parameters, sca
 /// `tau_0 + tau_1 s` for two parts rounded.
 fn rounded(estimate: Estimate, parameters: &Parameters, slot: f64) -> Estimate {
     let secret = ROUNDING_VARIANCE * noise::secret_square_norm(parameters);
-    estimate
-        .with_source(Nature::Plain, slot * ROUNDING_VARIANCE, FIRST)
-        .with_source(Nature::Secret, slot * secret, SECOND)
+    estimate.with_source(Nature::Plain, slot * ROUNDING_VARIANCE, FIRST).with_source(
+        Nature::Secret,
+        slot * secret,
+        SECOND,
+    )
 }
 
 /// From the variance of a coefficient to that of a slot in units of the message: a slot is a sum of n coefficients

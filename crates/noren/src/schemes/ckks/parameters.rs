@@ -74,26 +74,29 @@ impl ParametersSpec {
         for &bits in self.log_q[1..].iter().rev() {
             let target = if bits == self.log_scale { scale.mul(&scale).div(&nominal) } else { Scale::from_log2(bits) };
             let near = primes_near(target.to_f64(), step).find(|prime| !used.contains(prime));
-            let prime = near.filter(|&prime| is_near(prime, target.to_f64())).ok_or_else(|| no_prime("log_q", bits, step))?;
+            let prime =
+                near.filter(|&prime| is_near(prime, target.to_f64())).ok_or_else(|| no_prime("log_q", bits, step))?;
             used.push(prime);
             scale = scale.mul(&scale).div_u64(prime);
             check_scale(&scale, ladder.len())?;
             ladder.push(scale);
         }
         ladder.reverse();
-        let largest = |name, bits: u32, used: &mut Vec<u64>| {
+        let mut q = used.clone();
+        let mut largest = |name, bits: u32| {
             let found = primes_below(1 << bits, step).find(|prime| !used.contains(prime));
             let prime = found.filter(|&prime| prime > 1 << (bits - 1)).ok_or_else(|| no_prime(name, bits, step))?;
             used.push(prime);
             Ok::<_, Error>(prime)
         };
-        let first = largest("log_q", self.log_q[0], &mut used)?;
-        let q = std::iter::once(first).chain(used[..used.len() - 1].iter().rev().copied()).collect();
-        let p = self.log_p.iter().map(|&bits| largest("log_p", bits, &mut used)).collect::<Result<_>>()?;
+        q.push(largest("log_q", self.log_q[0])?);
+        q.reverse();
+        let p = self.log_p.iter().map(|&bits| largest("log_p", bits)).collect::<Result<_>>()?;
         let (log_n, dnum, secret, security) = (self.log_n, self.dnum, self.secret, self.security);
         let rlwe = rlwe::ParametersSpec { log_n, q, p, dnum, secret, security }.build()?;
         let fingerprint = fingerprint(&rlwe, &ladder);
-        Ok(Parameters(Arc::new(Inner { spec: self, rlwe, ladder, fingerprint })))
+        let spec = Self { dnum: rlwe.dnum(), ..self };
+        Ok(Parameters(Arc::new(Inner { spec, rlwe, ladder, fingerprint })))
     }
 
     fn check_sizes(&self) -> Result<()> {
@@ -133,7 +136,7 @@ impl Parameters {
         &self.0.rlwe
     }
 
-    /// The specification that gives these parameters again.
+    /// The specification that gives these parameters again, with the number of digits written out.
     #[must_use]
     pub fn spec(&self) -> &ParametersSpec {
         &self.0.spec
@@ -237,7 +240,14 @@ mod tests {
     use super::*;
 
     fn spec(log_q: Vec<u32>) -> ParametersSpec {
-        ParametersSpec { log_n: 10, log_q, log_p: vec![50], log_scale: 40, security: Security::None, ..Default::default() }
+        ParametersSpec {
+            log_n: 10,
+            log_q,
+            log_p: vec![50],
+            log_scale: 40,
+            security: Security::None,
+            ..Default::default()
+        }
     }
 
     #[test]

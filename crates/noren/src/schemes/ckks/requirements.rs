@@ -1,7 +1,7 @@
 //! Parameters from what a computation needs: depth, precision and slots.
 
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::security::{Security, SecretDistribution, max_log_qp};
+use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::noise::{self, Mode};
@@ -84,18 +84,41 @@ impl Parameters {
                     Err(Error::Parameters { .. } | Error::Insecure { .. }) => continue,
                     Err(other) => return Err(other),
                 };
-                let bits = -libm::log2(predicted(&parameters, depth, max_abs, slots));
+                let bits = -libm::log2(parameters.predicted_error(depth, max_abs, slots));
                 if bits >= precision_bits {
                     return Ok(parameters);
                 }
                 closest = Some(closest.map_or(bits, |closest: f64| closest.max(bits)));
             }
         }
-        let wanted = format!("{precision_bits} bits at depth {depth} for values up to {max_abs} at {security} security");
+        let wanted =
+            format!("{precision_bits} bits at depth {depth} for values up to {max_abs} at {security} security");
         Err(match closest {
-            Some(bits) => parameter("precision_bits", wanted, format!("at most {bits:.1} bits, or fewer levels or smaller values")),
+            Some(bits) => parameter(
+                "precision_bits",
+                wanted,
+                format!("at most {bits:.1} bits, or fewer levels or smaller values"),
+            ),
             None => parameter("depth", wanted, format!("less: degree 2^{} does not carry such a modulus", LOG_N.end())),
         })
+    }
+
+    /// A bound on the error, in each of `slots` slots, of a public encryption that is squared `depth` times, with all
+    /// values at `max_abs`: the worst that so many multiplications can do. Additions are not counted.
+    ///
+    /// # Panics
+    /// If there are not so many levels or slots.
+    #[must_use]
+    pub fn predicted_error(&self, depth: usize, max_abs: f64, slots: usize) -> f64 {
+        let level = self.max_level();
+        assert!(depth <= level, "depth {depth} of {level} levels");
+        let exact = Estimate::exact(max_abs, 0);
+        let mut estimate = noise::fresh(self.rlwe(), Mode::Public, self.scale_at(level), exact);
+        for below in (level - depth..level).rev() {
+            let product = estimate.product(&estimate).with_magnitude(max_abs);
+            estimate = noise::switched_rescaled(product, self.rlwe(), self.scale_at(below), below + 2);
+        }
+        estimate.bound(slots.next_power_of_two(), self.max_slots())
     }
 }
 
@@ -115,18 +138,6 @@ fn specification(log_n: u32, log_scale: u32, first: u32, depth: usize, security:
     Some(ParametersSpec { log_n, log_q, log_p, log_scale, dnum: 0, secret, security })
 }
 
-/// A bound on the error after `depth` squarings of values of this absolute value.
-fn predicted(parameters: &Parameters, depth: usize, max_abs: f64, slots: usize) -> f64 {
-    let level = parameters.max_level();
-    let exact = Estimate::exact(max_abs, 0);
-    let mut estimate = noise::fresh(parameters.rlwe(), Mode::Public, parameters.scale_at(level), exact);
-    for below in (level - depth..level).rev() {
-        let product = estimate.product(&estimate).with_magnitude(max_abs);
-        estimate = noise::switched_rescaled(product, parameters.rlwe(), parameters.scale_at(below), below + 2);
-    }
-    estimate.bound(slots.next_power_of_two(), parameters.max_slots())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,7 +148,7 @@ mod tests {
             let requirements = Requirements { depth, precision_bits, ..Requirements::default() };
             let parameters = Parameters::for_requirements(&requirements).expect("can be met");
             assert_eq!(parameters.max_level(), depth);
-            let bits = -predicted(&parameters, depth, 1.0, 1).log2();
+            let bits = -parameters.predicted_error(depth, 1.0, 1).log2();
             // The scale is in whole bits, and that of a larger ring starts anew.
             assert!(bits >= precision_bits && bits < precision_bits + 2.0, "{depth}: {bits}");
             let most = max_log_qp(parameters.degree(), SecretDistribution::Ternary, Security::Bits128);

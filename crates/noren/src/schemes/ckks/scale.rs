@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn improper_parts_are_refused() {
-        for (high, low) in [(0.0, 0.0), (-1.0, 0.0), (f64::NAN, 0.0), (f64::INFINITY, 0.0), (1.0, 0.5), (1.0, f64::NAN)] {
+        for (high, low) in [(0.0, 0.0), (-1.0, 0.0), (f64::NAN, 0.0), (f64::INFINITY, 0.0), (1.0, 0.5), (1.0, f64::NAN)]
+        {
             assert!(Scale::from_parts(high, low).is_none(), "{high} {low}");
         }
         let (high, low) = samples()[3].parts();

@@ -148,7 +148,10 @@ impl Evaluator {
         for (x, c) in terms {
             let ([factor, _], miss) = integers(&ring, Complex64::from(*c), &before.div(&x.scale))?;
             let residues = ring.integer_residues(factor);
-            parts.iter_mut().zip(x.inner.parts()).for_each(|(sum, part)| ring.mul_scalar_add_assign(sum, part, &residues));
+            parts
+                .iter_mut()
+                .zip(x.inner.parts())
+                .for_each(|(sum, part)| ring.mul_scalar_add_assign(sum, part, &residues));
             let tag = mix(x.estimate.tag(), named(WEIGHTED, &[*c]));
             let term = x.estimate.clone().scaled(c.abs()).with_bias(miss * x.magnitude()).named(tag);
             estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));

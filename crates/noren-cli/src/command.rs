@@ -1,0 +1,143 @@
+//! Arguments, threads and exit codes.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params};
+
+/// Computes on encrypted tables: keys and encryption on one side, programs on the other.
+#[derive(Debug, Parser)]
+#[command(
+    name = "noren",
+    version,
+    arg_required_else_help = true,
+    after_help = "Example, from a table to its column means:\n  \
+        noren keygen --out keys --program mean --rows 285 --columns 30\n  \
+        noren encrypt --key keys/public.key patients.csv -o patients.ct\n  \
+        noren eval mean --keys keys/eval.keys patients.ct -o mean.ct\n  \
+        noren decrypt --key keys/secret.key mean.ct -o mean.csv\n\n\
+        Exit codes: 0 done, 1 refused (nothing was written), 2 wrong usage."
+)]
+struct Cli {
+    /// Use so many threads; `bench` takes a list, such as 1,2 [default: all; bench: 1]
+    #[arg(long, global = true, value_name = "N", value_delimiter = ',')]
+    threads: Vec<NonZeroUsize>,
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Info(info::Arguments),
+    Params(params::Arguments),
+    Keygen(keygen::Arguments),
+    Encrypt(encrypt::Arguments),
+    Eval(eval::Arguments),
+    Decrypt(decrypt::Arguments),
+    Inspect(inspect::Arguments),
+    Bench(bench::Arguments),
+    Demo(demo::Arguments),
+}
+
+/// The exit code of a thing done.
+const DONE: u8 = 0;
+/// The exit code of a refusal: one message, nothing written.
+const REFUSED: u8 = 1;
+/// The exit code of arguments that cannot be understood.
+const USAGE: u8 = 2;
+
+/// Runs the tool with these arguments, the first of which is the name of the program, and gives its exit code: 0 if
+/// the thing was done, 1 if it was refused (one message on standard error, nothing written), 2 if the arguments cannot
+/// be understood.
+///
+/// # Examples
+/// ```
+/// assert_eq!(noren_cli::run(["noren", "info"].map(Into::into)), 0);
+/// assert_eq!(noren_cli::run(["noren", "inspect", "/no/such/file"].map(Into::into)), 1);
+/// ```
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    match Cli::try_parse_from(arguments).and_then(check_threads) {
+        Ok(cli) => match execute(cli) {
+            Ok(()) => DONE,
+            Err(failure) => {
+                Console::error(&failure);
+                REFUSED
+            }
+        },
+        Err(error) => {
+            // Help that nobody reads is no failure.
+            let _ = error.print();
+            if error.use_stderr() { USAGE } else { DONE }
+        }
+    }
+}
+
+fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
+    if cli.threads.len() > 1 && !matches!(cli.verb, Verb::Bench(_)) {
+        let message = "--threads takes one number here: a list is for bench";
+        return Err(Cli::command().error(ErrorKind::ValueValidation, message));
+    }
+    Ok(cli)
+}
+
+fn execute(cli: Cli) -> Result<(), Failure> {
+    // A wrong NOREN_ISA is found here, where it is a message and not a panic.
+    noren_math::kernels::select().map_err(noren::Error::from)?;
+    let console = Console::new(cli.json);
+    let threads: Vec<usize> = cli.threads.iter().map(|n| n.get()).collect();
+    match cli.verb {
+        // Each measurement has threads of its own.
+        Verb::Bench(arguments) => bench::run(&arguments, &threads, &console),
+        verb => match threads.first() {
+            None => verb.run(&console),
+            Some(&count) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+                let pool = pool.map_err(|error| Failure::Threads { found: count, reason: error.to_string() })?;
+                pool.install(|| verb.run(&console))
+            }
+        },
+    }
+}
+
+impl Verb {
+    fn run(self, console: &Console) -> Result<(), Failure> {
+        match self {
+            Self::Info(arguments) => info::run(&arguments, console),
+            Self::Params(arguments) => params::run(&arguments, console),
+            Self::Keygen(arguments) => keygen::run(&arguments, console),
+            Self::Encrypt(arguments) => encrypt::run(&arguments, console),
+            Self::Eval(arguments) => eval::run(&arguments, console),
+            Self::Decrypt(arguments) => decrypt::run(&arguments, console),
+            Self::Inspect(arguments) => inspect::run(&arguments, console),
+            Self::Bench(arguments) => bench::run(&arguments, &[], console),
+            Self::Demo(arguments) => demo::run(&arguments, console),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_shows_an_example() {
+        for verb in Cli::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let call = format!("noren {} ", verb.get_name());
+            assert!((help + " ").replace('\n', " ").contains(&call), "{} shows no example", verb.get_name());
+        }
+    }
+}

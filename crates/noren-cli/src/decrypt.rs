@@ -1,0 +1,134 @@
+//! `noren decrypt`: an encrypted table to a table in clear, with its error bound.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use noren::ckks::{Ciphertext, Decryptor};
+use noren::programs::table::{EncryptedTable, Layout, Matrix};
+use noren::{SecretKey, Seed};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe;
+use crate::failure::Failure;
+use crate::files::{self, Force, Output};
+use crate::tables::numbers;
+
+/// Decrypts a table
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Decrypted numbers are for the owner of the key: their last digits hold traces of it. To hand numbers \
+        on, round them with --release, which adds noise that hides the traces.\n\n\
+        Examples:\n  \
+        noren decrypt --key keys/secret.key mean.ct -o mean.csv\n  \
+        noren decrypt --key keys/secret.key risk.ct -o risk.npy --release 10"
+)]
+pub(crate) struct Arguments {
+    /// secret.key
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The encrypted table
+    input: PathBuf,
+    /// The file for the numbers: .csv or .npy
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Round encoded numbers to multiples of 2^-BITS with noise, so that they may be handed on
+    #[arg(long, value_name = "BITS", allow_negative_numbers = true)]
+    release: Option<i32>,
+    /// Write numbers that may be wrong, too
+    #[arg(long)]
+    unchecked: bool,
+    #[command(flatten)]
+    force: Force,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    /// The largest of all numbers.
+    error_bound: f64,
+    /// For each column, the largest of its numbers.
+    error_bounds: Vec<f64>,
+    column_names: Vec<String>,
+    released_bits: Option<i32>,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let output = Output::new(&arguments.output, &arguments.force)?;
+    numbers::check_name(&arguments.output)?;
+    let key = files::read_key::<SecretKey>(&arguments.key, console)?;
+    let table = files::read_table(&key.context, &arguments.input)?;
+    let decryptor = Decryptor::new(&key.context, &key.key)?;
+    let matrix = match arguments.release {
+        None => table.decrypt(&decryptor),
+        Some(bits) => Seed::random()
+            .map_err(noren::Error::from)
+            .and_then(|seed| table.decrypt_for_release(&decryptor, bits, &seed)),
+    }
+    .map_err(Failure::file(&arguments.input))?;
+    if let Some(what) = doubt(&table, &matrix) {
+        if !arguments.unchecked {
+            return Err(Failure::Unconfirmed { path: arguments.input.clone(), what });
+        }
+        console.warn(format_args!("{}: {what}", arguments.input.display()));
+    }
+    let row_names = match table.layout() {
+        Layout::Table(layout) => !layout.row_names().is_empty(),
+        Layout::Pairs(_) => true,
+    };
+    numbers::write(&output, &matrix, row_names)?;
+    let columns = matrix.column_names.len();
+    let largest = |column| matrix.errors.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
+    console.report(&Report {
+        path: output.path().to_owned(),
+        rows: matrix.row_names.len(),
+        columns,
+        error_bound: matrix.error_bound(),
+        error_bounds: (0..columns).map(largest).collect(),
+        released_bits: arguments.release,
+        column_names: matrix.column_names,
+    })
+}
+
+/// Why the numbers may be wrong, if they may.
+fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> {
+    let columns = matrix.column_names.len();
+    let place = |row: usize, column: usize| format!("row {}, column {:?}", row + 1, matrix.column_names[column]);
+    if let Some(&(row, column)) = matrix.out_of_range.first() {
+        let guarantee = match table.layout() {
+            Layout::Table(layout) => layout.guarantee(),
+            Layout::Pairs(_) => None,
+        };
+        let function = guarantee.map_or_else(String::new, |guarantee| {
+            let [low, high] = guarantee.interval;
+            format!(": {} holds for arguments between {low} and {high}", guarantee.function)
+        });
+        let (count, value) = (matrix.out_of_range.len(), matrix.values[row * columns + column]);
+        return Some(format!(
+            "{} is {value}, which no argument inside the interval gives{function}; {count} numbers are like that, \
+             and no number of the table can be trusted. Widen the interval of the model",
+            place(row, column)
+        ));
+    }
+    let index = matrix.errors.iter().position(|error| !error.is_finite())?;
+    Some(format!(
+        "nothing can be said of the error of {}: the numbers may be too large for the parameters. Use parameters with a \
+         larger first prime, or state smaller bounds",
+        place(index / columns, index % columns)
+    ))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} rows, {} columns", self.rows, self.columns)?;
+        writeln!(f, "every number is within {} of the true one", describe::error(self.error_bound))?;
+        let note = match self.released_bits {
+            Some(_) => "the numbers are rounded and may be handed on, once",
+            None => "the numbers are for the owner of the key only: to hand them on, see --release",
+        };
+        write!(f, "{note}\nwrote {}", self.path.display())
+    }
+}

@@ -1,0 +1,154 @@
+//! `noren encrypt`: a table in clear to a table of ciphertexts.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use noren::ckks::{Ciphertext, Context, Encoder, Encryptor};
+use noren::programs::layout::TableLayout;
+use noren::programs::table::EncryptedTable;
+use noren::wire::Kind;
+use noren::{PublicKey, SecretKey, Seed};
+use noren_rlwe::wire::header::Header;
+use serde::Serialize;
+
+use crate::bounds;
+use crate::console::Console;
+use crate::describe::bytes;
+use crate::failure::Failure;
+use crate::files::{self, Force, Output};
+use crate::progress;
+use crate::tables::numbers::Numbers;
+
+/// Encrypts a table of numbers
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The names and the number of rows and columns stay readable, and so does the power of two that each \
+        column is divided by. It comes from the bounds of columns, or, without --bounds, from their largest numbers.\n\n\
+        Examples:\n  \
+        noren encrypt --key keys/public.key patients.csv -o patients.ct\n  \
+        noren encrypt --key keys/secret.key measurements.npy --bounds bounds.json -o measurements.ct"
+)]
+pub(crate) struct Arguments {
+    /// public.key; or secret.key, which makes files of half the size
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The table: .csv with names of columns in the first line, or .npy
+    input: PathBuf,
+    /// The file for the ciphertexts
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The CSV file has no names of columns
+    #[arg(long)]
+    no_header: bool,
+    /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
+    #[arg(long, value_name = "FILE")]
+    bounds: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    ciphertexts: usize,
+    slots: usize,
+    level: usize,
+    bytes: u64,
+    /// Bounds of encoded numbers and their error, in units of the column's power of two.
+    error_bound: f64,
+    /// Each column is divided by two to this power, which everybody can read.
+    exponents: Vec<i32>,
+    bounds_from_data: bool,
+}
+
+/// The largest absolute number of a table.
+const LARGEST: f64 = 3e150; // below 2^500, the largest power of two that a column can be divided by
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let output = Output::new(&arguments.output, &arguments.force)?;
+    let numbers = Numbers::read(&arguments.input, !arguments.no_header)?;
+    let header = files::read_bytes(&arguments.key).and_then(|bytes| {
+        Header::parse(&bytes).map_err(|reason| noren::Error::Wire { what: "the key", reason }).map_err(Failure::file(&arguments.key))
+    })?;
+    let (context, table) = if header.kind == Kind::CkksSecretKey {
+        let file = files::read_key::<SecretKey>(&arguments.key, console)?;
+        let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
+        let table = encrypt(arguments, &file.context, &encryptor, &numbers)?;
+        (file.context, table)
+    } else {
+        let file = files::read_key::<PublicKey>(&arguments.key, console)?;
+        let encryptor = Encryptor::public(&file.context, &file.key, random()?)?;
+        let table = encrypt(arguments, &file.context, &encryptor, &numbers)?;
+        (file.context, table)
+    };
+    let size = output.write(&context, &table)?;
+    let layout = table.columns()?;
+    console.report(&Report {
+        path: output.path().to_owned(),
+        rows: layout.rows(),
+        columns: layout.columns(),
+        ciphertexts: layout.ciphertexts(),
+        slots: layout.slots(),
+        level: context.parameters().max_level(),
+        bytes: size,
+        error_bound: table.ciphertexts().iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
+        exponents: layout.exponents().to_vec(),
+        bounds_from_data: arguments.bounds.is_none(),
+    })
+}
+
+fn encrypt(
+    arguments: &Arguments,
+    context: &Context,
+    encryptor: &Encryptor<'_>,
+    numbers: &Numbers,
+) -> Result<EncryptedTable<Ciphertext>, Failure> {
+    let parameters = context.parameters();
+    let layout = TableLayout::new(numbers.rows, numbers.columns, parameters.max_slots())?
+        .with_column_names(numbers.names.clone())?;
+    let layout = scaled(&arguments.input, arguments.bounds.as_deref(), layout, numbers)?;
+    let _shown = progress::spinner(format!("encrypting {} ciphertexts", layout.ciphertexts()));
+    let (encoder, level) = (Encoder::new(context), parameters.max_level());
+    EncryptedTable::encrypt(&encoder, encryptor, layout, &numbers.entries, level)
+        .map_err(Failure::file(&arguments.input))
+}
+
+/// The layout with the scaling that the bounds ask for, or the numbers themselves.
+fn scaled(
+    input: &Path,
+    bounds: Option<&Path>,
+    layout: TableLayout,
+    numbers: &Numbers,
+) -> Result<TableLayout, Failure> {
+    if let Some(index) = numbers.entries.iter().position(|x| x.abs() > LARGEST) {
+        let needed = format!("at most {LARGEST:e} in absolute value");
+        return Err(Failure::input(input, numbers.place(index), format!("{:e}", numbers.entries[index]), needed));
+    }
+    match bounds {
+        Some(path) => {
+            let bounds = bounds::read(path, &layout)?;
+            bounds::check(input, numbers, &bounds)?;
+            bounds::scale(path, layout, &bounds)
+        }
+        None => layout.with_exponents_of(&numbers.entries).map_err(Failure::file(input)),
+    }
+}
+
+fn random() -> Result<Seed, Failure> {
+    Ok(Seed::random().map_err(noren::Error::from)?)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rows, columns, ciphertexts, slots, level, .. } = self;
+        let noun = if *ciphertexts == 1 { "ciphertext" } else { "ciphertexts" };
+        write!(f, "{rows} rows, {columns} columns in {ciphertexts} {noun} of {slots} slots at level {level}")?;
+        if self.bounds_from_data {
+            write!(f, "\nscaled by the largest number of each column, whose power of two is readable: see --bounds")?;
+        }
+        write!(f, "\nwrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

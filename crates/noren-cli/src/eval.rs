@@ -1,0 +1,138 @@
+//! `noren eval`: runs a program on an encrypted table, without any secret.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use noren::EvaluationKeys;
+use noren::ckks::{Ciphertext, Evaluator};
+use noren::circuits::recorder::Demands;
+use noren::programs::layout::TableLayout;
+use noren::programs::program::Program;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::bytes;
+use crate::failure::Failure;
+use crate::files::{self, Force, Output};
+use crate::{plan, progress};
+
+/// Runs a program on an encrypted table
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Programs: sum, mean, variance, covariance and inner-product of columns; linear and logistic models; a \
+        polynomial of every entry.\n\n\
+        Examples:\n  \
+        noren eval mean --keys keys/eval.keys patients.ct -o mean.ct\n  \
+        noren eval logistic --keys keys/eval.keys --model risk.json patients.ct -o risk.ct"
+)]
+pub(crate) struct Arguments {
+    /// The program
+    #[arg(value_parser = PossibleValuesParser::new(Program::NAMES))]
+    program: String,
+    /// eval.keys
+    #[arg(long, value_name = "FILE")]
+    keys: PathBuf,
+    /// The encrypted table
+    input: PathBuf,
+    /// The model of the program, as JSON
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// The file for the encrypted result
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    force: Force,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    program: &'static str,
+    ciphertexts: usize,
+    level: usize,
+    bytes: u64,
+    /// In units of the encoded numbers, which are at most about 1.
+    error_bound: f64,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let output = Output::new(&arguments.output, &arguments.force)?;
+    let program = plan::program(&arguments.program, arguments.model.as_deref())?;
+    let keys = files::read_key::<EvaluationKeys>(&arguments.keys, console)?;
+    let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
+    let table = files::read_table(&keys.context, &arguments.input)?;
+    let layout = table.columns().map_err(Failure::file(&arguments.input))?;
+    let level = table.ciphertexts().iter().map(Ciphertext::level).min().unwrap_or(0);
+    let demands = program.plan(layout).map_err(|error| match &arguments.model {
+        Some(path) => Failure::file(path)(error),
+        None => error.into(),
+    })?;
+    check_keys(arguments, &evaluator, &program, layout, &demands, level)?;
+    let shown = progress::spinner(format!(
+        "{}: {} products, {} rotations",
+        program.name(),
+        demands.counts.products + demands.counts.plain_products,
+        demands.counts.rotations
+    ));
+    let result = program.run(&evaluator, &table)?;
+    drop(shown);
+    let size = output.write(&keys.context, &result)?;
+    console.report(&Report {
+        path: output.path().to_owned(),
+        program: program.name(),
+        ciphertexts: result.ciphertexts().len(),
+        level: result.ciphertexts().iter().map(Ciphertext::level).min().unwrap_or(0),
+        bytes: size,
+        error_bound: result.ciphertexts().iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
+    })
+}
+
+/// Refuses keys that do not cover the program before any work is done, and names all that are missing.
+fn check_keys(
+    arguments: &Arguments,
+    evaluator: &Evaluator,
+    program: &Program,
+    layout: &TableLayout,
+    demands: &Demands,
+    level: usize,
+) -> Result<(), Failure> {
+    let Some(left) = level.checked_sub(demands.depth) else {
+        return Err(Failure::input(
+            &arguments.input,
+            format!("{} on {} rows and {} columns", program.name(), layout.rows(), layout.columns()),
+            format!("{level} levels"),
+            format!("{}: make keys for this program, and encrypt with them", demands.depth),
+        ));
+    };
+    let limbs_at = |depth: usize| left + demands.depth - depth + 1;
+    let keys = evaluator.keys();
+    let relinearization = demands.relinearization.filter(|&depth| keys.relinearization(limbs_at(depth)).is_err());
+    let mut missing: Vec<String> = relinearization.iter().map(|_| "relinearisation".to_owned()).collect();
+    for (&steps, &depth) in &demands.rotations {
+        if keys.galois(evaluator.context().rotation_exponent(steps), limbs_at(depth)).is_err() {
+            missing.push(format!("rotation by {steps}"));
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::MissingKeys {
+        path: arguments.keys.clone(),
+        program: program.name(),
+        rows: layout.rows(),
+        columns: layout.columns(),
+        level,
+        missing: missing.join(", "),
+    })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = if self.ciphertexts == 1 { "ciphertext" } else { "ciphertexts" };
+        writeln!(f, "{}: {} {noun}, {} levels left", self.program, self.ciphertexts, self.level)?;
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

@@ -1,0 +1,160 @@
+//! noren's own files, and which outputs may be written.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use noren::Security;
+use noren::ckks::{Context, KeyFile, Parameters};
+use noren::ckks::key_file::FileKey;
+use noren::programs::table::EncryptedTable;
+use noren::wire::{Form, Limits, Object};
+use noren_rlwe::wire::file;
+
+use crate::console::Console;
+use crate::failure::Failure;
+
+/// The argument that lets outputs be replaced.
+#[derive(Debug, Args)]
+pub(crate) struct Force {
+    /// Replace outputs that exist
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// A file that may be written.
+pub(crate) struct Output(PathBuf);
+
+impl Output {
+    /// Refuses a file that exists, unless it may be replaced, and one whose directory does not: before any work.
+    pub(crate) fn new(path: &Path, force: &Force) -> Result<Self, Failure> {
+        // A link that leads nowhere is a file too.
+        if !force.force && fs::symlink_metadata(path).is_ok() {
+            return Err(Failure::Exists { path: path.to_owned() });
+        }
+        let directory = directory_of(path);
+        match fs::metadata(directory) {
+            Ok(found) if found.is_dir() => Ok(Self(path.to_owned())),
+            Ok(_) => Err(Failure::input(path, "its directory", "a file", "a directory")),
+            Err(source) => Err(Failure::Io { path: directory.to_owned(), source }),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes an object, as a whole or not at all; gives the bytes of the file.
+    pub(crate) fn write<O: Object>(&self, context: &O::Context, object: &O) -> Result<u64, Failure> {
+        object.write_file(context, Form::Packed, &self.0)?;
+        size(&self.0)
+    }
+}
+
+/// Bytes of a file.
+pub(crate) fn size(path: &Path) -> Result<u64, Failure> {
+    let found = fs::metadata(path).map_err(|source| Failure::Io { path: path.to_owned(), source })?;
+    Ok(found.len())
+}
+
+/// Reads a key with its parameters; warns where they promise no security.
+pub(crate) fn read_key<K: FileKey>(path: &Path, console: &Console) -> Result<KeyFile<K>, Failure> {
+    let key = KeyFile::<K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    warn_if_insecure(key.context.parameters(), path, console);
+    Ok(key)
+}
+
+/// Reads parameters; warns where they promise no security.
+pub(crate) fn read_parameters(path: &Path, console: &Console) -> Result<Parameters, Failure> {
+    let parameters = Parameters::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    warn_if_insecure(&parameters, path, console);
+    Ok(parameters)
+}
+
+/// Reads an encrypted table.
+pub(crate) fn read_table(
+    context: &Context,
+    path: &Path,
+) -> Result<EncryptedTable<noren::ckks::Ciphertext>, Failure> {
+    EncryptedTable::read_file(context, path, &Limits::default()).map_err(Failure::file(path))
+}
+
+/// The bytes of any of noren's files.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    Ok(file::read(path, Limits::default().max_bytes)?)
+}
+
+/// A directory for several files that appear together: they are written into a hidden directory beside their places
+/// and moved when all are there.
+pub(crate) struct OutputSet {
+    directory: PathBuf,
+    hidden: PathBuf,
+    created: bool,
+}
+
+impl OutputSet {
+    /// Refuses files that exist, unless they may be replaced; makes the directory.
+    pub(crate) fn new(directory: &Path, names: &[&str], force: &Force) -> Result<Self, Failure> {
+        for name in names {
+            let path = directory.join(name);
+            if !force.force && fs::symlink_metadata(&path).is_ok() {
+                return Err(Failure::Exists { path });
+            }
+        }
+        let failed = |path: &Path, source: io::Error| Failure::Io { path: path.to_owned(), source };
+        let created = match fs::create_dir(directory) {
+            Ok(()) => true,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(failed(directory, error)),
+        };
+        let hidden = directory.join(format!(".noren-{}.tmp", std::process::id()));
+        let set = Self { directory: directory.to_owned(), hidden, created };
+        fs::create_dir(&set.hidden).map_err(|error| failed(directory, error))?;
+        Ok(set)
+    }
+
+    /// Writes one of the files; gives its bytes.
+    pub(crate) fn write<O: Object>(&self, name: &str, context: &O::Context, object: &O) -> Result<u64, Failure> {
+        let path = self.hidden.join(name);
+        object.write_file(context, Form::Packed, &path)?;
+        size(&path)
+    }
+
+    /// Moves the files to their places; gives where they are.
+    pub(crate) fn finish(mut self, names: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+        let mut places = Vec::new();
+        for name in names {
+            let place = self.directory.join(name);
+            fs::rename(self.hidden.join(name), &place)
+                .map_err(|source| Failure::Io { path: place.clone(), source })?;
+            places.push(place);
+            // From the first file on, the directory stays.
+            self.created = false;
+        }
+        Ok(places)
+    }
+}
+
+impl Drop for OutputSet {
+    fn drop(&mut self) {
+        // What cannot be removed is hidden and holds nothing that is used; the first error matters more.
+        let _ = fs::remove_dir_all(&self.hidden);
+        if self.created {
+            let _ = fs::remove_dir(&self.directory);
+        }
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn warn_if_insecure(parameters: &Parameters, path: &Path, console: &Console) {
+    if parameters.rlwe().security() == Security::None {
+        console.warn(format_args!("{}: these parameters promise no security", path.display()));
+    }
+}

@@ -1,0 +1,192 @@
+//! `noren keygen`: plans, makes and writes the keys for programs.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use noren::ckks::{Context, KeyFile};
+use noren::programs::program::Program;
+use noren::{PublicKey, SecretKey, Seed};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::bytes;
+use crate::failure::Failure;
+use crate::files::{self, Force, OutputSet};
+use crate::plan::{self, Plan, Shape};
+use crate::progress;
+
+/// Makes the keys for programs on tables of one shape
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Writes three files into the directory: secret.key decrypts and stays with you (mode 0600), public.key \
+        encrypts, eval.keys goes to whoever computes. Each carries its parameters. The plan is printed before any key \
+        is made.\n\n\
+        Examples:\n  \
+        noren keygen --out keys --program mean,covariance --rows 285 --columns 30\n  \
+        noren keygen --out keys --program logistic --model risk.json --rows 285 --columns age,bmi,bp --plan-only"
+)]
+pub(crate) struct Arguments {
+    /// The directory for the keys
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// The programs to run
+    #[arg(long, required = true, value_name = "PROGRAM,...", value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(Program::NAMES))]
+    program: Vec<String>,
+    /// The model of a program, as JSON; PROGRAM=FILE says of which
+    #[arg(long, value_name = "[PROGRAM=]FILE")]
+    model: Vec<String>,
+    /// The number of rows of tables
+    #[arg(long)]
+    rows: NonZeroUsize,
+    /// The number of columns, or their names
+    #[arg(long, value_name = "COUNT|NAME,...", value_parser = parse_columns)]
+    columns: Columns,
+    /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
+    #[arg(long, value_name = "FILE")]
+    bounds: Option<PathBuf>,
+    /// The error of results, relative to the bounds of columns, is about 2^-BITS
+    #[arg(long, value_name = "BITS", default_value_t = 20.0)]
+    precision: f64,
+    /// Use these parameters instead of choosing some
+    #[arg(long, value_name = "FILE", conflicts_with = "precision")]
+    params: Option<PathBuf>,
+    /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
+    #[arg(long, value_name = "HEX", value_parser = parse_seed)]
+    seed: Option<HexSeed>,
+    /// Print the plan and stop
+    #[arg(long)]
+    plan_only: bool,
+    #[command(flatten)]
+    force: Force,
+}
+
+const SECRET: &str = "secret.key";
+const PUBLIC: &str = "public.key";
+const EVALUATION: &str = "eval.keys";
+const NAMES: [&str; 3] = [SECRET, PUBLIC, EVALUATION];
+
+/// Columns of tables: how many, and their names if they are known.
+#[derive(Debug, Clone)]
+struct Columns {
+    count: usize,
+    names: Vec<String>,
+}
+
+/// A seed from the command line: without `Debug` of its bytes.
+#[derive(Clone)]
+struct HexSeed([u8; 32]);
+
+#[derive(Serialize)]
+struct Report {
+    plan: plan::Report,
+    files: Vec<Written>,
+}
+
+#[derive(Serialize)]
+struct Written {
+    path: PathBuf,
+    bytes: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let programs = plan::programs(&arguments.program, &arguments.model)?;
+    let given = arguments.params.as_ref().map(|path| files::read_parameters(path, console)).transpose()?;
+    let Columns { count, names } = &arguments.columns;
+    let (rows, bounds) = (arguments.rows.get(), arguments.bounds.as_deref());
+    let shape = Shape { rows, columns: *count, names, bounds };
+    let Plan { parameters, request, report } = Plan::new(&programs, &shape, arguments.precision, given)?;
+    if arguments.plan_only {
+        return console.report(&report);
+    }
+    let outputs = OutputSet::new(&arguments.out, &NAMES, &arguments.force)?;
+    console.text(&report)?;
+    let seed = match &arguments.seed {
+        Some(HexSeed(bytes)) => Seed::from_bytes(*bytes),
+        None => Seed::random().map_err(noren::Error::from)?,
+    };
+    let context = Context::new(parameters)?;
+    let shown = progress::bar("making evaluation keys", 1);
+    let progress = |done, total| shown.set(done, total);
+    let keys = context.generate_keys_with_progress(seed, &request, Some(&progress))?;
+    drop(shown);
+
+    let shown = progress::spinner("writing keys".to_owned());
+    let evaluation = KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(keys.evaluation) };
+    let secret = KeyFile::<SecretKey> { context: context.clone(), key: keys.secret };
+    let public = KeyFile::<PublicKey> { context, key: keys.public };
+    let sizes = [
+        outputs.write(SECRET, &(), &secret)?,
+        outputs.write(PUBLIC, &(), &public)?,
+        outputs.write(EVALUATION, &(), &evaluation)?,
+    ];
+    let places = outputs.finish(&NAMES)?;
+    drop(shown);
+    let written: Vec<Written> = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
+    for file in &written {
+        console.text(format_args!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64)))?;
+    }
+    if console.is_json() { console.report(&Report { plan: report, files: written }) } else { Ok(()) }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.plan.fmt(f)
+    }
+}
+
+impl fmt::Debug for HexSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HexSeed(..)")
+    }
+}
+
+fn parse_columns(text: &str) -> Result<Columns, String> {
+    if let Ok(count) = text.parse::<usize>() {
+        return if count > 0 { Ok(Columns { count, names: Vec::new() }) } else { Err("at least 1 is needed".to_owned()) };
+    }
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    match names.iter().enumerate().find(|(index, name)| name.is_empty() || names[..*index].contains(name)) {
+        Some((index, _)) => Err(format!("name {} is empty or occurs twice", index + 1)),
+        None => Ok(Columns { count: names.len(), names }),
+    }
+}
+
+fn parse_seed(text: &str) -> Result<HexSeed, String> {
+    let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|value| value as u8)).collect();
+    let mut seed = [0; 32];
+    match digits {
+        Some(digits) if digits.len() == 2 * seed.len() => {
+            seed.iter_mut().zip(digits.chunks(2)).for_each(|(byte, pair)| *byte = pair[0] << 4 | pair[1]);
+            Ok(HexSeed(seed))
+        }
+        _ => Err(format!("64 hexadecimal digits are needed, {} characters were given", text.chars().count())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_read_most_significant_digit_first() {
+        let text = format!("0aF1{}", "00".repeat(30));
+        assert_eq!(parse_seed(&text).expect("64 digits").0[..3], [0x0a, 0xf1, 0]);
+        assert!(parse_seed("0a").is_err());
+        assert!(parse_seed(&"g".repeat(64)).is_err());
+    }
+
+    #[test]
+    fn columns_are_a_count_or_names() {
+        assert_eq!(parse_columns("3").expect("a count").count, 3);
+        let columns = parse_columns("age, bmi").expect("names");
+        assert_eq!((columns.count, columns.names), (2, vec!["age".to_owned(), "bmi".to_owned()]));
+        for text in ["0", "a,,b", "a,b,a", ""] {
+            assert!(parse_columns(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The command-line tool of noren, as a library: the program `noren` and the Python package call the same [`run`].
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | `command` | arguments, threads, exit codes |
+//! | `info`, `params`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
+//! | `bench` | the benchmarks: measuring, records, suites |
+//! | `plan` | which parameters and keys programs need, before any key exists |
+//! | `describe` | parameters in words: security, precision, sizes |
+//! | `tables` | tables from CSV and NPY files and back |
+//! | `bounds` | the largest values that columns can have |
+//! | `files` | noren's own files, and which outputs may be written |
+//! | `failure`, `console`, `progress`, `machine` | refusals, printing, progress bars, what this machine is |
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod bounds;
+mod command;
+mod console;
+mod decrypt;
+mod demo;
+mod describe;
+mod encrypt;
+mod eval;
+mod failure;
+mod files;
+mod info;
+mod inspect;
+mod keygen;
+mod machine;
+mod params;
+mod plan;
+mod progress;
+mod tables;
+
+pub use command::run;

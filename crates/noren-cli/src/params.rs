@@ -1,0 +1,164 @@
+//! `noren params`: chooses parameters, checks them, shows them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use noren::ckks::{Parameters, ParametersSpec, Requirements};
+use noren::{SecretDistribution, Security, security};
+
+use crate::console::Console;
+use crate::describe::Description;
+use crate::failure::Failure;
+use crate::files::{self, Force, Output};
+
+/// Chooses, checks and shows parameters
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  \
+        noren params choose --depth 4 --precision 20 -o ckks.params\n  \
+        noren params check --log-n 14 --log-q 50,45,45,45 --log-p 50,50 --log-scale 45\n  \
+        noren params show ckks.params --json"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Finds the smallest parameters for a depth and a precision
+    Choose(Choose),
+    /// Checks parameters, from a file or from sizes of primes, against the security tables
+    Check(Box<Check>),
+    /// Shows the parameters in a file
+    Show {
+        /// The file of parameters
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Choose {
+    /// How many multiplications follow one another
+    #[arg(long)]
+    depth: usize,
+    /// The error of results is at most 2^-BITS
+    #[arg(long, value_name = "BITS")]
+    precision: f64,
+    /// The largest absolute value of inputs, intermediate values and results
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    max_abs: f64,
+    /// How many numbers a ciphertext must hold
+    #[arg(long, default_value_t = 1)]
+    slots: usize,
+    /// Security in bits: none, 128, 192 or 256
+    #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_security)]
+    security: Security,
+    /// Write the parameters to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
+}
+
+#[derive(Debug, Args)]
+struct Check {
+    /// The file of parameters
+    #[arg(required_unless_present = "log_n", conflicts_with_all = ["log_n", "log_q", "log_p", "log_scale", "dnum", "secret"])]
+    file: Option<PathBuf>,
+    /// The base-two logarithm of the degree of the ring
+    #[arg(long, value_name = "BITS", requires = "log_q")]
+    log_n: Option<u32>,
+    /// The sizes of the primes of ciphertexts, the one of level 0 first
+    #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
+    log_q: Vec<u32>,
+    /// The sizes of the special primes of key switching
+    #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
+    log_p: Vec<u32>,
+    /// The base-two logarithm of the scale [default: the size of the last prime of --log-q]
+    #[arg(long, value_name = "BITS")]
+    log_scale: Option<u32>,
+    /// The number of digits of key switching; 0 chooses
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    dnum: usize,
+    /// How the secret is drawn: ternary, gaussian, or sparse:WEIGHT
+    #[arg(long, default_value = "ternary", value_parser = parse_secret)]
+    secret: SecretDistribution,
+    /// Security in bits that is needed: none, 128, 192 or 256
+    #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_security)]
+    security: Security,
+    /// Write the parameters to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let (parameters, output) = match &arguments.verb {
+        Verb::Choose(choose) => {
+            let &Choose { depth, precision, max_abs, slots, security, .. } = choose;
+            let output = output(choose.output.as_ref(), &choose.force)?;
+            let requirements = Requirements { depth, precision_bits: precision, max_abs, slots, security };
+            (Parameters::for_requirements(&requirements)?, output)
+        }
+        Verb::Check(check) => {
+            let output = output(check.output.as_ref(), &check.force)?;
+            (check.parameters(console)?, output)
+        }
+        Verb::Show { file } => (files::read_parameters(file, console)?, None),
+    };
+    if let Some(output) = output {
+        output.write(&(), &parameters)?;
+    }
+    console.report(&Description::new(&parameters))
+}
+
+impl Check {
+    fn parameters(&self, console: &Console) -> Result<Parameters, Failure> {
+        let Some(file) = &self.file else {
+            let spec = ParametersSpec {
+                log_n: self.log_n.unwrap_or_default(),
+                log_q: self.log_q.clone(),
+                log_p: self.log_p.clone(),
+                log_scale: self.log_scale.or(self.log_q.last().copied()).unwrap_or_default(),
+                dnum: self.dnum,
+                secret: self.secret,
+                security: self.security,
+            };
+            return Ok(spec.build()?);
+        };
+        // What the file asks for itself was checked while reading; here is what the user asks for.
+        let parameters = files::read_parameters(file, console)?;
+        let rlwe = parameters.rlwe();
+        security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.security)
+            .map_err(Failure::file(file))?;
+        Ok(parameters)
+    }
+}
+
+fn output(path: Option<&PathBuf>, force: &Force) -> Result<Option<Output>, Failure> {
+    path.map(|path| Output::new(path, force)).transpose()
+}
+
+fn parse_security(text: &str) -> Result<Security, String> {
+    match text {
+        "none" => Ok(Security::None),
+        "128" => Ok(Security::Bits128),
+        "192" => Ok(Security::Bits192),
+        "256" => Ok(Security::Bits256),
+        _ => Err("one of none, 128, 192, 256 is needed".to_owned()),
+    }
+}
+
+fn parse_secret(text: &str) -> Result<SecretDistribution, String> {
+    match text.split_once(':') {
+        None if text == "ternary" => Ok(SecretDistribution::Ternary),
+        None if text == "gaussian" => Ok(SecretDistribution::Gaussian),
+        Some(("sparse", weight)) => weight
+            .parse()
+            .map(SecretDistribution::SparseTernary)
+            .map_err(|_| "the weight of a sparse secret must be a whole number".to_owned()),
+        _ => Err("one of ternary, gaussian, sparse:WEIGHT is needed".to_owned()),
+    }
+}

@@ -1,0 +1,5 @@
+//! Tables of numbers from CSV and NPY files and back.
+
+pub(crate) mod csv;
+pub(crate) mod npy;
+pub(crate) mod numbers;

@@ -1,0 +1,98 @@
+//! A table of numbers, and which format its file has.
+
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+
+use noren::programs::table::Matrix;
+use noren_rlwe::wire::file;
+
+use crate::failure::Failure;
+use crate::files::Output;
+use crate::tables::{csv, npy};
+
+/// The most bytes that are read of a table.
+const MAX_BYTES: u64 = 1 << 33;
+
+/// A table of finite numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Numbers {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Names of the columns, or nothing.
+    pub(crate) names: Vec<String>,
+    /// The numbers, row after row.
+    pub(crate) entries: Vec<f64>,
+}
+
+/// The format of a table's file, by the end of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Csv,
+    Npy,
+}
+
+impl Numbers {
+    /// Reads a table from a file; `header` says whether a CSV file has names in its first line.
+    pub(crate) fn read(path: &Path, header: bool) -> Result<Self, Failure> {
+        let format = Format::of(path)?;
+        let bytes = file::read(path, MAX_BYTES)?;
+        let numbers = match format {
+            Format::Csv => csv::read(path, &bytes, header),
+            Format::Npy => npy::read(path, &bytes),
+        }?;
+        if let Some(index) = numbers.entries.iter().position(|x| !x.is_finite()) {
+            let place = numbers.place(index);
+            return Err(Failure::input(path, place, numbers.entries[index], "a finite number"));
+        }
+        Ok(numbers)
+    }
+
+    /// Where an entry is, in words: row and column from 1, and the name of the column.
+    pub(crate) fn place(&self, index: usize) -> Place<'_> {
+        let (row, column) = (index / self.columns, index % self.columns);
+        Place { row: row + 1, column: column + 1, name: self.names.get(column).map(String::as_str) }
+    }
+}
+
+/// Row and column, from 1, as messages show them.
+pub(crate) struct Place<'a> {
+    pub(crate) row: usize,
+    pub(crate) column: usize,
+    pub(crate) name: Option<&'a str>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "row {}, column {}", self.row, self.column)?;
+        self.name.map_or(Ok(()), |name| write!(f, " ({name:?})"))
+    }
+}
+
+/// Refuses a name that says no format, before any work.
+pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
+    Format::of(path).map(|_| ())
+}
+
+/// Writes decrypted numbers; names of rows become the first column where `row_names` says so.
+pub(crate) fn write(output: &Output, matrix: &Matrix, row_names: bool) -> Result<(), Failure> {
+    let bytes = match Format::of(output.path())? {
+        Format::Csv => csv::to_bytes(output.path(), matrix, row_names)?,
+        Format::Npy => npy::to_bytes(&matrix.values, matrix.column_names.len()),
+    };
+    Ok(file::write_atomically(output.path(), file::Access::Default, |file| file.write_all(&bytes))?)
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("csv") => Ok(Self::Csv),
+            Some("npy") => Ok(Self::Npy),
+            other => {
+                let found = other.map_or_else(|| "no ending".to_owned(), |end| format!(".{end}"));
+                Err(Failure::input(path, "the name", found, ".csv or .npy, which says the format of a table"))
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `Plaintext`: an encoded vector.
+
+use noren::ckks::{Context, Plaintext};
+use noren::wire::{Form, Object};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::array::detached;
+use crate::context::{PyContext, shared_context};
+use crate::parameters::PyParameters;
+
+/// An encoded vector, made by ``Context.encode``.
+///
+/// As an operand it saves encoding the same vector again and again. Plaintexts can be pickled.
+#[pyclass(frozen, name = "Plaintext", module = "noren.ckks")]
+pub(crate) struct PyPlaintext {
+    pub(crate) inner: Plaintext,
+    context: Context,
+}
+
+impl PyPlaintext {
+    pub(crate) fn new(context: &Context, inner: Plaintext) -> Self {
+        Self { inner, context: context.clone() }
+    }
+}
+
+#[pymethods]
+impl PyPlaintext {
+    /// The level that it was encoded for.
+    #[getter]
+    fn level(&self) -> usize {
+        self.inner.level()
+    }
+
+    /// The number of slots.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.inner.slots()
+    }
+
+    /// The scale: the coefficients are this multiple of the message, rounded.
+    #[getter]
+    fn scale(&self) -> f64 {
+        self.inner.scale().to_f64()
+    }
+
+    /// A bound on the absolute error of every slot.
+    #[getter]
+    fn error_bound(&self) -> f64 {
+        self.inner.error_bound()
+    }
+
+    /// The parameters that it belongs to.
+    #[getter]
+    fn parameters(&self) -> PyParameters {
+        PyParameters(self.context.parameters().clone())
+    }
+
+    /// The plaintext that ``bytes(plaintext)`` gave.
+    ///
+    /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, context: &PyContext, data: &[u8]) -> PyResult<Self> {
+        let inner = detached(py, || Plaintext::from_bytes(&context.0, data))?;
+        Ok(Self::new(&context.0, inner))
+    }
+
+    #[staticmethod]
+    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
+        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.inner.to_bytes(&self.context, Form::Packed));
+        PyBytes::new(py, &bytes)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>))> {
+        let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+        Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Plaintext(slots={}, level={})", self.slots(), self.level())
+    }
+}

@@ -1,0 +1,175 @@
+//! `Program` and `Plan`: what is computed on tables, and what that needs.
+
+use std::collections::BTreeMap;
+
+use noren::circuits::recorder::Demands;
+use noren::programs::layout::TableLayout;
+use noren::programs::program::Program;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+
+use crate::array::detached;
+use crate::context::PyContext;
+use crate::errors::raise;
+use crate::evaluator::PyEvaluator;
+use crate::keys::PyKeys;
+use crate::table::PyEncryptedTable;
+
+/// A computation on an encrypted table, with its model.
+///
+/// name: "sum", "mean", "variance", "covariance", "inner-product", "linear", "logistic" or "polynomial".
+/// model: what the program takes besides the table; arrays may be numpy arrays:
+///
+/// - variance, covariance: ddof=1
+/// - inner-product: pairs=[[0, 1]], columns by position or name; all pairs, as a matrix, if left out
+/// - linear: weights, of shape (columns,) or (outputs, columns); bias=0; mean and scale, to standardise columns first;
+///   columns, if the weights are not for all; outputs, their names
+/// - logistic: as linear, interval=16, a bound on the absolute values of the linear part for all rows, and error=1e-5
+///   or degree: of the polynomial that stands for the logistic function
+/// - polynomial: coefficients, lowest first; basis="power" or "chebyshev"; interval=[a, b] that holds all entries
+///
+/// Raises Error for an unknown name, or a model that the program does not take. Programs can be pickled.
+///
+/// >>> from noren import programs
+/// >>> programs.Program("linear", weights=[0.5, -2.0], bias=1.0)
+/// Program('linear', '{"weights": [0.5, -2.0], "bias": 1.0}')
+#[pyclass(frozen, name = "Program", module = "noren.programs")]
+pub(crate) struct PyProgram {
+    program: Program,
+    json: Option<String>,
+}
+
+#[pymethods]
+impl PyProgram {
+    #[new]
+    #[pyo3(signature = (name, /, **model))]
+    fn new(py: Python<'_>, name: &str, model: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Self::from_json(name, model.map(|model| to_json(py, model)).transpose()?)
+    }
+
+    /// The program of this name with its model as JSON text, as model files hold it.
+    ///
+    /// Raises Error as the constructor does.
+    #[staticmethod]
+    #[pyo3(signature = (name, json = None))]
+    fn from_json(name: &str, json: Option<String>) -> PyResult<Self> {
+        let program = Program::parse(name, json.as_deref()).map_err(raise)?;
+        Ok(Self { program, json })
+    }
+
+    /// The name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.program.name()
+    }
+
+    /// What the program needs for tables of `rows` times `columns` numbers in ciphertexts of at most `slots` slots.
+    ///
+    /// column_names: needed if the model names columns.
+    /// Raises Error for a model that does not suit the table.
+    #[pyo3(signature = (rows, columns, *, slots, column_names = None))]
+    fn plan(
+        &self,
+        py: Python<'_>,
+        rows: usize,
+        columns: usize,
+        slots: usize,
+        column_names: Option<Vec<String>>,
+    ) -> PyResult<PyPlan> {
+        detached(py, || {
+            let layout = TableLayout::new(rows, columns, slots)?;
+            let layout = layout.with_column_names(column_names.unwrap_or_default())?;
+            self.program.plan(&layout)
+        })
+        .map(PyPlan)
+    }
+
+    /// Runs the program on an encrypted table; see ``noren.programs.run``.
+    fn run(&self, py: Python<'_>, evaluator: &PyEvaluator, table: &PyEncryptedTable) -> PyResult<PyEncryptedTable> {
+        let inner = detached(py, || self.program.run(&evaluator.0, &table.inner))?;
+        Ok(PyEncryptedTable { inner, context: evaluator.0.context().clone() })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (&'static str, Option<&str>))> {
+        Ok((py.get_type::<Self>().getattr("from_json")?, (self.name(), self.json.as_deref())))
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.json {
+            None => format!("Program('{}')", self.name()),
+            Some(json) => format!("Program('{}', '{json}')", self.name()),
+        }
+    }
+}
+
+/// What programs need, known before any key is made. ``a | b`` is what both need that run on the same table.
+#[pyclass(frozen, eq, name = "Plan", module = "noren.programs")]
+#[derive(PartialEq)]
+pub(crate) struct PyPlan(Demands);
+
+#[pymethods]
+impl PyPlan {
+    /// The levels that a fresh table must have at least.
+    #[getter]
+    fn depth(&self) -> usize {
+        self.0.depth
+    }
+
+    /// The rotations that need a key, each with the number of levels that are used up before it: {steps: depth}.
+    #[getter]
+    fn rotations(&self) -> BTreeMap<isize, usize> {
+        self.0.rotations.clone()
+    }
+
+    /// The number of levels that are used up before the first product of ciphertexts; None if there is none.
+    #[getter]
+    fn relinearization(&self) -> Option<usize> {
+        self.0.relinearization
+    }
+
+    /// How many operations of each costly kind there are: {name: count}.
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = &self.0.counts;
+        [
+            ("products", counts.products),
+            ("relinearizations", counts.relinearizations),
+            ("plain_products", counts.plain_products),
+            ("decompositions", counts.decompositions),
+            ("rotations", counts.rotations),
+        ]
+        .into_py_dict(py)
+    }
+
+    /// Makes keys for tables that are encrypted at this level (None: the highest), each no larger than needed.
+    ///
+    /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+    /// Raises LevelError for a level below the depth, InsecureError as ``Context.keygen`` does.
+    #[pyo3(signature = (context, *, level = None, seed = None))]
+    fn keygen(
+        &self,
+        py: Python<'_>,
+        context: &PyContext,
+        level: Option<usize>,
+        seed: Option<&[u8]>,
+    ) -> PyResult<PyKeys> {
+        let level = level.unwrap_or_else(|| context.0.parameters().max_level());
+        let request = self.0.key_request(level).map_err(raise)?;
+        PyKeys::generate(py, &context.0, &request, seed)
+    }
+
+    fn __or__(&self, other: &Self) -> Self {
+        Self(self.0.clone().merge(&other.0))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Plan(depth={}, rotations={})", self.0.depth, self.0.rotations.len())
+    }
+}
+
+/// Keyword arguments as JSON, arrays as lists.
+fn to_json(py: Python<'_>, model: &Bound<'_, PyDict>) -> PyResult<String> {
+    let default = py.import("operator")?.call_method1("methodcaller", ("tolist",))?;
+    let options = [("default", default)].into_py_dict(py)?;
+    py.import("json")?.call_method("dumps", (model,), Some(&options))?.extract()
+}

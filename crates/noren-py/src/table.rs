@@ -1,0 +1,179 @@
+//! `EncryptedTable`: encryption and decryption of tables.
+
+use std::path::PathBuf;
+
+use noren::ckks::{Ciphertext, Context, Decryptor, Encoder};
+use noren::programs::layout::TableLayout;
+use noren::programs::table::{EncryptedTable, Layout, Matrix};
+use noren::wire::{Form, Limits, Object};
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::array::{Numbers, detached};
+use crate::context::{PyContext, seed_of, shared_context};
+use crate::keys::{EncryptionKey, PySecretKey};
+use crate::parameters::PyParameters;
+
+/// An encrypted table, made by ``encrypt_table`` or as the result of a program.
+///
+/// Its shape, the names of its rows and columns, and powers of two that their values stay below are in clear. Can be
+/// pickled.
+#[pyclass(frozen, name = "EncryptedTable", module = "noren.programs")]
+pub(crate) struct PyEncryptedTable {
+    pub(crate) inner: EncryptedTable<Ciphertext>,
+    pub(crate) context: Context,
+}
+
+#[pymethods]
+impl PyEncryptedTable {
+    /// The number of ciphertexts.
+    #[getter]
+    fn ciphertexts(&self) -> usize {
+        self.inner.ciphertexts().len()
+    }
+
+    /// The lowest level of the ciphertexts: how many multiplications can still follow one another.
+    #[getter]
+    fn level(&self) -> usize {
+        self.inner.ciphertexts().iter().map(Ciphertext::level).min().unwrap_or(0)
+    }
+
+    /// The number of slots of each ciphertext.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.inner.layout().slots()
+    }
+
+    /// The names of the columns; none if the table has none, or is the result for pairs of columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        match self.inner.layout() {
+            Layout::Table(layout) => layout.column_names().to_vec(),
+            Layout::Pairs(_) => Vec::new(),
+        }
+    }
+
+    /// The parameters that it belongs to.
+    #[getter]
+    fn parameters(&self) -> PyParameters {
+        PyParameters(self.context.parameters().clone())
+    }
+
+    /// The table that ``bytes(table)`` gave.
+    ///
+    /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, context: &PyContext, data: &[u8]) -> PyResult<Self> {
+        let context = context.0.clone();
+        let inner = detached(py, || EncryptedTable::from_bytes(&context, data))?;
+        Ok(Self { inner, context })
+    }
+
+    /// Reads a table from a file. Raises OSError, and what ``from_bytes`` raises.
+    #[staticmethod]
+    fn load(py: Python<'_>, context: &PyContext, path: PathBuf) -> PyResult<Self> {
+        let context = context.0.clone();
+        let inner = detached(py, || EncryptedTable::read_file(&context, &path, &Limits::default()))?;
+        Ok(Self { inner, context })
+    }
+
+    /// Writes the table to a file, as a whole or not at all. Raises OSError.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || self.inner.write_file(&self.context, Form::Packed, &path))
+    }
+
+    #[staticmethod]
+    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
+        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.inner.to_bytes(&self.context, Form::Packed));
+        PyBytes::new(py, &bytes)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>))> {
+        let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+        Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("EncryptedTable(ciphertexts={}, level={})", self.ciphertexts(), self.level())
+    }
+}
+
+/// Encrypts an array of shape (rows, columns) of real numbers.
+///
+/// key: a PublicKey, or the SecretKey: then the table takes half the bytes, and the error is smaller.
+/// column_names, row_names: travel with the table, in clear.
+/// max_abs: for each column, a bound on its absolute values, of which the next power of two is in clear. None takes the
+///     largest value itself, which tells its power of two.
+/// level: the level of the ciphertexts, None for the highest: at least the depth of the programs.
+/// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
+///
+/// Raises EncodingError for another shape or numbers that are not finite, Error for values above max_abs, LevelError
+/// for a level that there is not.
+#[pyfunction]
+#[pyo3(signature = (values, key, *, column_names = None, row_names = None, max_abs = None, level = None, seed = None))]
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+pub(crate) fn encrypt_table<'py>(
+    py: Python<'py>,
+    values: &Bound<'py, PyAny>,
+    key: EncryptionKey<'py>,
+    column_names: Option<Vec<String>>,
+    row_names: Option<Vec<String>>,
+    max_abs: Option<&Bound<'py, PyAny>>,
+    level: Option<usize>,
+    seed: Option<&[u8]>,
+) -> PyResult<PyEncryptedTable> {
+    let (rows, columns, entries) = Numbers::of(values)?.into_real_matrix()?;
+    let bounds = max_abs.map(|bounds| Numbers::of(bounds)?.into_real_vector()).transpose()?;
+    let context = key.context().clone();
+    let key = key.shared();
+    let seed = seed_of(seed)?;
+    let inner = detached(py, || {
+        let slots = context.parameters().max_slots();
+        let layout = TableLayout::new(rows, columns, slots)?
+            .with_column_names(column_names.unwrap_or_default())?
+            .with_row_names(row_names.unwrap_or_default())?;
+        let layout = match bounds {
+            None => layout.with_exponents_of(&entries)?,
+            Some(bounds) => {
+                let bounded = TableLayout::new(1, columns, slots)?.with_exponents_of(&bounds)?;
+                layout.with_exponents(bounded.exponents().to_vec())?
+            }
+        };
+        let level = level.unwrap_or_else(|| context.parameters().max_level());
+        EncryptedTable::encrypt(&Encoder::new(&context), &key.encryptor(&context, seed)?, layout, &entries, level)
+    })?;
+    Ok(PyEncryptedTable { inner, context })
+}
+
+/// A decrypted table: values, errors, row names, column names, entries out of range.
+pub(crate) type PyMatrix<'py> =
+    (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Vec<String>, Vec<String>, Vec<(usize, usize)>);
+
+/// Decrypts a table to (values, errors, row names, column names, out of range); see ``noren.programs.decrypt_table``.
+#[pyfunction]
+#[pyo3(signature = (table, key, *, release_bits = None))]
+pub(crate) fn decrypt_table<'py>(
+    py: Python<'py>,
+    table: &PyEncryptedTable,
+    key: &PySecretKey,
+    release_bits: Option<i32>,
+) -> PyResult<PyMatrix<'py>> {
+    let seed = seed_of(None)?;
+    let matrix = detached(py, || {
+        let decryptor = Decryptor::new(&key.context, &key.key)?;
+        match release_bits {
+            None => table.inner.decrypt(&decryptor),
+            Some(bits) => table.inner.decrypt_for_release(&decryptor, bits, &seed),
+        }
+    })?;
+    let Matrix { row_names, column_names, values, errors, out_of_range } = matrix;
+    let shape = [row_names.len(), column_names.len()];
+    let values = values.into_pyarray(py).reshape(shape)?;
+    let errors = errors.into_pyarray(py).reshape(shape)?;
+    Ok((values, errors, row_names, column_names, out_of_range))
+}

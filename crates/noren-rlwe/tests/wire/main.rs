@@ -1,0 +1,8 @@
+//! The wire format: what is written is read, byte for byte, and nothing else is.
+
+mod contents;
+mod damage;
+mod files;
+mod frame;
+mod round_trips;
+mod samples;

@@ -1,0 +1,90 @@
+//! Keys that bring their parameters along: one file that needs no other.
+
+use noren_rlwe::context::Context as RlweContext;
+use noren_rlwe::error::Result;
+use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
+use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::Reader;
+use noren_rlwe::wire::writer::Writer;
+
+use crate::schemes::ckks::context::Context;
+use crate::schemes::ckks::parameters::Parameters;
+
+/// A key with the context of its parameters, as a container holds them: the parameters in item 0, the key from item 1
+/// on.
+///
+/// # Examples
+/// ```
+/// use noren::ckks::{Context, KeyFile, KeyRequest, ParametersSpec};
+/// use noren::wire::{Form, Object};
+/// use noren::{PublicKey, Security, Seed};
+///
+/// let spec = ParametersSpec {
+///     log_n: 10,
+///     log_q: vec![40],
+///     log_scale: 30,
+///     security: Security::None,
+///     ..ParametersSpec::default()
+/// };
+/// let context = Context::new(spec.build()?)?;
+/// let keys = context.generate_keys(Seed::random()?, &KeyRequest::default())?;
+/// let bytes = KeyFile { context: context.clone(), key: keys.public }.to_bytes(&(), Form::Packed);
+///
+/// let again = KeyFile::<PublicKey>::from_bytes(&(), &bytes)?;
+/// assert!(again.context.parameters() == context.parameters());
+/// # Ok::<(), noren::Error>(())
+/// ```
+pub struct KeyFile<K> {
+    /// The context that the key was made in.
+    pub context: Context,
+    /// The key.
+    pub key: K,
+}
+
+/// A key that can stand in a [`KeyFile`].
+pub trait FileKey: Object<Context = RlweContext> {
+    /// The kind of container that holds it with its parameters.
+    const FILE_KIND: Kind;
+}
+
+impl FileKey for SecretKey {
+    const FILE_KIND: Kind = Kind::CkksSecretKey;
+}
+
+impl FileKey for PublicKey {
+    const FILE_KIND: Kind = Kind::CkksPublicKey;
+}
+
+impl FileKey for EvaluationKeys {
+    const FILE_KIND: Kind = Kind::CkksEvaluationKeys;
+}
+
+impl<K: FileKey> Object for KeyFile<K> {
+    type Context = ();
+    const KIND: Kind = K::FILE_KIND;
+
+    fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn fingerprint(&self, (): &()) -> [u8; 32] {
+        self.context.parameters().fingerprint()
+    }
+
+    fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
+        self.context.parameters().write(&(), writer);
+        writer.next_item();
+        self.key.write(self.context.rlwe(), writer);
+    }
+
+    /// Reads the parameters and checks them again, and the key with them. Whether their security is enough is for the
+    /// caller to say.
+    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
+        let context = Context::new(Parameters::read(&(), reader)?)?;
+        // Without evaluation keys there is no item behind the parameters.
+        reader.next_item()?;
+        let key = K::read(context.rlwe(), reader)?;
+        Ok(Self { context, key })
+    }
+}

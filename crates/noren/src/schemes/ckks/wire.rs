@@ -1,0 +1,230 @@
+//! Bytes of CKKS parameters, plaintexts and ciphertexts.
+//!
+//! The container, and the sections of what a plaintext or ciphertext wraps, are those of [`noren_rlwe::wire`]; here are
+//! the sections that CKKS adds. `docs/wire.md` describes them byte by byte.
+
+use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::parameters::Parameters as RlweParameters;
+use noren_rlwe::wire::header::MAX_LIMBS;
+use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::Reader;
+use noren_rlwe::wire::reason::Reason;
+use noren_rlwe::wire::section::Section;
+use noren_rlwe::wire::writer::Writer;
+
+use crate::schemes::ckks::context::Context;
+use crate::schemes::ckks::encoder::Plaintext;
+use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::estimate::{Estimate, Group, Key, Nature};
+use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
+use crate::schemes::ckks::scale::Scale;
+
+/// Parameters: one word, the base-two logarithm of the highest scale.
+const LOG_SCALE: u16 = 0x01;
+/// Parameters: the sizes of the primes q, and of the primes p, in bits.
+const LOG_Q: u16 = 0x02;
+const LOG_P: u16 = 0x03;
+/// Samples: six words, the slots, the two parts of the scale, the magnitude, the bias, the name.
+const MEANING: u16 = 0x01;
+/// Samples: four words for each group of error sources, the key, the members (low, high), the variance.
+const SOURCES: u16 = 0x02;
+
+/// The words of one group.
+const GROUP_WORDS: usize = 4;
+
+/// Several ciphertexts in one container.
+#[derive(Clone)]
+pub struct Ciphertexts(pub Vec<Ciphertext>);
+
+impl Object for Parameters {
+    type Context = ();
+    const KIND: Kind = Kind::CkksParameters;
+
+    fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn fingerprint(&self, (): &()) -> [u8; 32] {
+        Parameters::fingerprint(self)
+    }
+
+    fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
+        let sizes = |bits: &[u32]| bits.iter().copied().map(u64::from).collect::<Vec<_>>();
+        writer.words(LOG_SCALE, vec![u64::from(self.log_scale())]);
+        writer.words(LOG_Q, sizes(&self.spec().log_q));
+        writer.words(LOG_P, sizes(&self.spec().log_p));
+        self.rlwe().write(&(), writer);
+    }
+
+    /// Chooses the primes again, which must be those of the file. Whether their security is enough is for the caller to
+    /// say: they may have been made with [`Security::None`](noren_rlwe::security::Security::None).
+    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
+        let section = reader.take(LOG_SCALE)?;
+        let [log_scale] = section.word_array()?;
+        let log_scale = bits(&section, log_scale)?;
+        let log_q = sizes(&reader.take(LOG_Q)?)?;
+        let log_p = sizes(&reader.take(LOG_P)?)?;
+        let rlwe = RlweParameters::read(&(), reader)?;
+        let (log_n, dnum, secret, security) = (rlwe.log_n(), rlwe.dnum(), rlwe.secret(), rlwe.security());
+        let parameters = ParametersSpec { log_n, log_q, log_p, log_scale, dnum, secret, security }.build()?;
+        if *parameters.rlwe() == rlwe { Ok(parameters) } else { Err(refused(Self::KIND, Reason::Fingerprint)) }
+    }
+}
+
+impl Object for Plaintext {
+    type Context = Context;
+    const KIND: Kind = Kind::CkksPlaintext;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _: &Context) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        write_meaning(writer, self.slots, &self.scale, &self.estimate);
+        self.inner.write(context.rlwe(), writer);
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let (slots, scale, estimate) = read_meaning(context, reader)?;
+        let inner = rlwe::Plaintext::read(context.rlwe(), reader)?;
+        Ok(Self { inner, scale, slots, estimate, parameters: context.parameters().clone() })
+    }
+}
+
+impl Object for Ciphertext {
+    type Context = Context;
+    const KIND: Kind = Kind::CkksCiphertext;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _: &Context) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        write_meaning(writer, self.slots, &self.scale, &self.estimate);
+        self.inner.write(context.rlwe(), writer);
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let (slots, scale, estimate) = read_meaning(context, reader)?;
+        let inner = rlwe::Ciphertext::read(context.rlwe(), reader)?;
+        // Evaluators keep every ciphertext at two parts and rely on it.
+        if inner.degree() != 1 {
+            return Err(Error::DegreeTooHigh { found: inner.degree(), needed: 1 });
+        }
+        Ok(Self { inner, scale, slots, estimate, parameters: context.parameters().clone() })
+    }
+}
+
+impl Object for Ciphertexts {
+    type Context = Context;
+    const KIND: Kind = Kind::CkksCiphertexts;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, context: &Context) -> [u8; 32] {
+        context.parameters().fingerprint()
+    }
+
+    /// # Panics
+    /// If there are none.
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        assert!(!self.0.is_empty(), "a file holds at least one ciphertext");
+        for (i, ciphertext) in self.0.iter().enumerate() {
+            if i > 0 {
+                writer.next_item();
+            }
+            ciphertext.write(context, writer);
+        }
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let mut all = vec![Ciphertext::read(context, reader)?];
+        while reader.next_item()? {
+            all.push(Ciphertext::read(context, reader)?);
+        }
+        Ok(Self(all))
+    }
+}
+
+fn write_meaning(writer: &mut Writer<'_>, slots: usize, scale: &Scale, estimate: &Estimate) {
+    let (high, low) = scale.parts();
+    let numbers = [high, low, estimate.magnitude(), estimate.bias()].map(f64::to_bits);
+    writer.words(MEANING, [&[slots as u64], &numbers[..], &[estimate.tag()]].concat());
+    let words = |group: &Group| {
+        let members = group.members;
+        [code(group.key), members as u64, (members >> u64::BITS) as u64, group.variance.to_bits()]
+    };
+    writer.words(SOURCES, estimate.groups().iter().flat_map(words).collect::<Vec<_>>());
+}
+
+fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(usize, Scale, Estimate)> {
+    let section = reader.take(MEANING)?;
+    let [slots, high, low, magnitude, bias, tag] = section.word_array()?;
+    let most = context.parameters().max_slots();
+    let slots = match usize::try_from(slots) {
+        Ok(slots) if slots.is_power_of_two() && slots <= most => slots,
+        _ => return Err(section.value("the slots", slots, format!("a power of two up to {most}"))),
+    };
+    let [high, low, magnitude, bias] = [high, low, magnitude, bias].map(f64::from_bits);
+    let scale = Scale::from_parts(high, low);
+    let scale = scale.ok_or_else(|| section.value("the scale", format!("{high} + {low}"), "positive, in two parts"))?;
+    let sources = reader.take(SOURCES)?;
+    let words: Vec<u64> = sources.words()?.iter().collect();
+    let (groups, rest) = words.as_chunks::<GROUP_WORDS>();
+    let groups: Option<Vec<Group>> = groups.iter().map(group).collect();
+    let estimate =
+        groups.filter(|_| rest.is_empty()).and_then(|groups| Estimate::from_parts(magnitude, bias, tag, groups));
+    let needed = "numbers that are not negative, and groups in order";
+    let estimate = estimate.ok_or_else(|| sources.value("the estimate", format!("{} words", words.len()), needed))?;
+    Ok((slots, scale, estimate))
+}
+
+/// The key of a group as one word: nature, class and bucket, a byte each.
+fn code(key: Key) -> u64 {
+    let nature = match key.nature {
+        Nature::Plain => 0,
+        Nature::Secret => 1,
+        Nature::PublicKey => 2,
+    };
+    nature << 16 | u64::from(key.class) << 8 | u64::from(key.bucket)
+}
+
+fn group(&[key, low, high, variance]: &[u64; GROUP_WORDS]) -> Option<Group> {
+    let nature = match key >> 16 {
+        0 => Nature::Plain,
+        1 => Nature::Secret,
+        2 => Nature::PublicKey,
+        _ => return None,
+    };
+    let key = Key { nature, class: (key >> 8) as u8, bucket: key as u8 };
+    let members = u128::from(high) << u64::BITS | u128::from(low);
+    Some(Group { key, members, variance: f64::from_bits(variance) })
+}
+
+fn sizes(section: &Section<'_>) -> Result<Vec<u32>> {
+    let words = section.words()?;
+    if words.len() > MAX_LIMBS {
+        return Err(section.value("the number of primes", words.len(), format!("at most {MAX_LIMBS}")));
+    }
+    words.iter().map(|word| bits(section, word)).collect()
+}
+
+fn bits(section: &Section<'_>, word: u64) -> Result<u32> {
+    u32::try_from(word).map_err(|_| section.value("the size of a prime or scale", word, "a number of bits"))
+}
+
+fn refused(kind: Kind, reason: Reason) -> Error {
+    Error::Wire { what: kind.name(), reason }
+}

@@ -1,0 +1,216 @@
+//! Every mistake of a caller is an error that names what was found.
+
+mod world;
+
+use std::sync::Arc;
+
+use noren::ckks::{Ciphertext, Context, Decryptor, Encryptor, Evaluator, KeyRequest, ParametersSpec};
+use noren::{Complex64, Error, Result};
+use world::{World, real, seed, toy, uniform};
+
+fn refusal(result: Result<Ciphertext>) -> Error {
+    match result {
+        Err(error) => error,
+        Ok(_) => panic!("it was not refused"),
+    }
+}
+
+#[test]
+fn products_at_level_zero_are_refused() {
+    let world = World::new(toy(), 1, &[]);
+    let ev = &world.evaluator;
+    let x = world.encrypt(&real(&uniform(1, 512)), 2).ciphertext;
+    let low = ev.at_level(&x, 0).expect("lower");
+    let plain = world.encode(&real(&uniform(2, 512)), 0).plaintext;
+    for result in [
+        ev.mul(&low, &x),
+        ev.mul(&x, &low),
+        ev.square(&low),
+        ev.mul_plain(&low, &plain),
+        ev.mul_const(&low, Complex64::from(2.0)),
+        ev.weighted_sum(&[(&x, 1.0), (&low, 1.0)], 0.0),
+        ev.dot(&[(&x, &x), (&x, &low)]),
+        ev.dot_plain(&[(&low, &plain)]),
+        ev.rescale(&low),
+    ] {
+        let error = refusal(result);
+        assert!(matches!(error, Error::LevelExhausted { needed: 1, left: 0 }), "{error}");
+        assert!(error.to_string().contains("bootstrap"), "{error}");
+    }
+    assert!(matches!(refusal(ev.at_level(&low, 3)), Error::LevelExhausted { needed: 3, left: 0 }));
+    assert!(matches!(refusal(ev.drop_level(&low, 1)), Error::LevelExhausted { needed: 1, left: 0 }));
+}
+
+#[test]
+fn empty_sums_are_refused() {
+    let world = World::new(toy(), 3, &[]);
+    let ev = &world.evaluator;
+    for result in [ev.weighted_sum(&[], 1.0), ev.dot(&[]), ev.dot_plain(&[])] {
+        assert!(matches!(refusal(result), Error::Length { found: 0, .. }));
+    }
+}
+
+#[test]
+fn unequal_slots_are_refused() {
+    let world = World::new(toy(), 4, &[]);
+    let ev = &world.evaluator;
+    let x = world.encrypt(&real(&uniform(1, 512)), 5).ciphertext;
+    let few = world.encrypt(&real(&uniform(1, 64)), 6).ciphertext;
+    let plain = world.encode(&real(&uniform(2, 64)), 4).plaintext;
+    for result in [
+        ev.add(&x, &few),
+        ev.sub(&x, &few),
+        ev.mul(&x, &few),
+        ev.mul_no_rescale(&x, &few),
+        ev.weighted_sum(&[(&x, 1.0), (&few, 1.0)], 0.0),
+        ev.dot(&[(&x, &few)]),
+        ev.dot(&[(&x, &x), (&few, &few)]),
+        ev.add_plain(&x, &plain),
+        ev.mul_plain(&x, &plain),
+        ev.align(&x, &few).map(|(x, _)| x),
+    ] {
+        let error = refusal(result);
+        assert!(matches!(error, Error::Length { what: "slots of the second operand", found: 64, .. }), "{error}");
+    }
+}
+
+#[test]
+fn plaintexts_of_another_level_are_refused() {
+    let world = World::new(toy(), 7, &[]);
+    let ev = &world.evaluator;
+    let x = world.encrypt(&real(&uniform(1, 512)), 8).ciphertext;
+    let plain = world.encode(&real(&uniform(2, 512)), 2).plaintext;
+    let both = [(&x, &plain)];
+    for result in
+        [ev.add_plain(&x, &plain), ev.mul_plain(&x, &plain), ev.mul_plain_no_rescale(&x, &plain), ev.dot_plain(&both)]
+    {
+        assert!(matches!(refusal(result), Error::LevelMismatch { left: 4, right: 2 }));
+    }
+}
+
+#[test]
+fn constants_that_are_not_numbers_or_too_large_are_refused() {
+    let world = World::new(toy(), 9, &[]);
+    let ev = &world.evaluator;
+    let x = ev.at_level(&world.encrypt(&real(&uniform(1, 512)), 10).ciphertext, 1).expect("lower");
+    for bad in [f64::NAN, f64::INFINITY] {
+        for result in [
+            ev.add_const(&x, Complex64::new(0.0, bad)),
+            ev.mul_const(&x, Complex64::from(bad)),
+            ev.weighted_sum(&[(&x, bad)], 0.0),
+            ev.weighted_sum(&[(&x, 1.0)], bad),
+        ] {
+            assert!(matches!(refusal(result), Error::NotFinite { value, .. } if value.to_bits() == bad.to_bits()));
+        }
+    }
+    // 90 bits at scale 2^40 hold numbers below 2^49.
+    let large = 2f64.powi(50);
+    for result in [
+        ev.add_const(&x, Complex64::from(large)),
+        ev.mul_const(&x, Complex64::from(large)),
+        ev.weighted_sum(&[(&x, 1.0)], large),
+    ] {
+        assert!(matches!(refusal(result), Error::Overflow { value, limit, .. } if value == large && limit < large));
+    }
+}
+
+#[test]
+fn missing_and_short_keys_are_named() {
+    let context = Context::new(toy().build().expect("parameters")).expect("context");
+    let request = KeyRequest { rotations: vec![1], rotations_at: vec![(2, 1)], ..KeyRequest::default() };
+    let keys = context.generate_keys(seed(11), &request).expect("keys");
+    let world = World::new(toy(), 11, &[]);
+    let x = world.encrypt(&real(&uniform(1, 512)), 12).ciphertext;
+    let ev = Evaluator::new(&context, keys.evaluation.clone()).expect("evaluator");
+    for result in [ev.mul(&x, &x), ev.square(&x), ev.mul_no_rescale(&x, &x), ev.dot(&[(&x, &x)])] {
+        assert!(matches!(refusal(result), Error::MissingKey { kind, .. } if kind.contains("relinearisation")));
+    }
+    for result in
+        [ev.rotate(&x, 3), ev.sum_rotations(&x, &[1, 3]), ev.rotate_many(&x, &[1, 3]).map(|mut all| all.remove(0))]
+    {
+        assert!(matches!(refusal(result), Error::MissingKey { kind, .. } if kind.contains('3')));
+    }
+    assert!(matches!(refusal(ev.conjugate(&x)), Error::MissingKey { kind, .. } if kind.contains("conjugation")));
+    assert!(matches!(refusal(ev.rotate(&x, 2)), Error::KeyLevel { found: 2, needed: 5, .. }));
+    assert!(ev.rotate(&ev.at_level(&x, 1).expect("lower"), 2).is_ok());
+    assert!(ev.rotate(&x, 0).is_ok() && ev.rotate(&x, 512).is_ok(), "what changes nothing needs no key");
+    let above = KeyRequest { level: Some(5), ..KeyRequest::default() };
+    assert!(matches!(context.generate_keys(seed(1), &above), Err(Error::LevelExhausted { needed: 5, left: 4 })));
+}
+
+#[test]
+fn other_parameters_are_refused_everywhere() {
+    let world = World::new(toy(), 13, &[]);
+    // The same ring and keys, another ladder.
+    let other = World::new(ParametersSpec { log_scale: 39, ..toy() }, 13, &[]);
+    let x = world.encrypt(&real(&uniform(1, 512)), 14).ciphertext;
+    let y = other.encrypt(&real(&uniform(1, 512)), 14).ciphertext;
+    let plain = other.encode(&real(&uniform(2, 512)), 4).plaintext;
+    let ev = &world.evaluator;
+    for result in [
+        ev.add(&x, &y),
+        ev.mul(&y, &x),
+        ev.neg(&y),
+        ev.rotate(&y, 0),
+        ev.conjugate(&y),
+        ev.at_level(&y, 1),
+        ev.rescale(&y),
+        ev.mul_i(&y),
+        ev.add_plain(&x, &plain),
+        ev.mul_plain(&x, &plain),
+    ] {
+        let error = refusal(result);
+        assert!(matches!(&error, Error::ParameterMismatch { left, right, .. } if left != right), "{error}");
+    }
+    let decryptor = Decryptor::new(&world.context, &world.keys.secret).expect("decryptor");
+    assert!(matches!(decryptor.decrypt_real(&y), Err(Error::ParameterMismatch { .. })));
+    assert!(matches!(world.encoder.decode_real(&plain), Err(Error::ParameterMismatch { .. })));
+    let encryptor = Encryptor::public(&world.context, &world.keys.public, seed(15)).expect("encryptor");
+    assert!(matches!(encryptor.encrypt(&plain), Err(Error::ParameterMismatch { .. })));
+
+    let larger = World::new(ParametersSpec { log_n: 11, ..toy() }, 16, &[]);
+    let keys = Arc::clone(&larger.keys.evaluation);
+    assert!(matches!(Evaluator::new(&world.context, keys), Err(Error::ParameterMismatch { .. })));
+    assert!(matches!(Decryptor::new(&world.context, &larger.keys.secret), Err(Error::ParameterMismatch { .. })));
+    let refused = Encryptor::symmetric(&world.context, &larger.keys.secret, seed(17));
+    assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
+}
+
+#[test]
+fn magnitudes_are_public_but_say_little() {
+    let world = World::new(toy(), 18, &[]);
+    let encryptor = Encryptor::public(&world.context, &world.keys.public, seed(19)).expect("encryptor");
+    for (largest, magnitude) in [(0.0, 1.0), (0.3, 1.0), (1.0, 1.0), (1.1, 2.0), (100.0, 128.0)] {
+        let plain = world.encode(&real(&[largest, 0.0]), 4).plaintext;
+        assert_eq!(encryptor.encrypt(&plain).expect("encrypt").magnitude(), magnitude);
+        assert_eq!(encryptor.encrypt_within(&plain, 100.0).expect("encrypt").magnitude(), 100.0);
+        let refused = encryptor.encrypt_within(&plain, largest - 0.1);
+        assert!(matches!(refused, Err(Error::Parameters { name: "magnitude", .. })));
+    }
+    // Everything that is public about two messages of one size is the same.
+    let estimate = |values: &[f64]| {
+        let encryptor = Encryptor::public(&world.context, &world.keys.public, seed(20)).expect("encryptor");
+        encryptor.encrypt(&world.encode(&real(values), 4).plaintext).expect("encrypt").estimate().clone()
+    };
+    assert_eq!(estimate(&[0.1, 0.2]), estimate(&[-0.9, 1.0]));
+}
+
+#[test]
+fn releases_are_rounded_and_refused_beyond_their_bits() {
+    let world = World::new(toy(), 21, &[]);
+    let x = world.encrypt_symmetric(&real(&uniform(1, 512)), 22);
+    let decryptor = Decryptor::new(&world.context, &world.keys.secret).expect("decryptor");
+    let allowed = (-x.ciphertext.error_bound().log2() - 20.0).floor() as i32;
+    assert!(allowed >= 5, "{allowed}");
+    let unit = 2f64.powi(-allowed);
+    let released = decryptor.decrypt_for_release(&x.ciphertext, allowed, &seed(23)).expect("release");
+    for (value, exact) in released.iter().zip(&x.values) {
+        assert_eq!((value / unit).fract(), 0.0);
+        assert!((value - exact.re).abs() <= 1.5 * unit + x.ciphertext.error_bound());
+    }
+    let again = decryptor.decrypt_for_release(&x.ciphertext, allowed, &seed(23)).expect("release");
+    assert_eq!(released, again);
+    assert_ne!(released, decryptor.decrypt_for_release(&x.ciphertext, allowed, &seed(24)).expect("release"));
+    let refused = decryptor.decrypt_for_release(&x.ciphertext, allowed + 1, &seed(23));
+    assert!(matches!(refused, Err(Error::Parameters { name: "bits", .. })));
+}

@@ -1,0 +1,35 @@
+"""Homomorphic encryption: arithmetic on numbers that stay encrypted.
+
+- `noren.ckks`: vectors of real or complex numbers, with a known bound on their error;
+- `noren.programs`: whole computations on encrypted tables;
+- `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed.
+
+The command-line tool `noren` comes with this package. What it does is in `noren --help`.
+"""
+
+from noren import ckks, programs
+from noren._noren import (
+    EncodingError,
+    Error,
+    InsecureError,
+    LevelError,
+    MissingKeyError,
+    ParameterMismatchError,
+    ScaleError,
+    WireError,
+    __version__,
+)
+
+__all__ = [
+    "EncodingError",
+    "Error",
+    "InsecureError",
+    "LevelError",
+    "MissingKeyError",
+    "ParameterMismatchError",
+    "ScaleError",
+    "WireError",
+    "__version__",
+    "ckks",
+    "programs",
+]

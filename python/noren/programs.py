@@ -1,0 +1,118 @@
+"""Programs on encrypted tables: statistics, and models that others have trained.
+
+A client plans the programs that it wants, makes keys for them, and encrypts its table; a server runs the programs with
+the evaluation keys; the client decrypts the results, which say themselves how they are to be read.
+
+>>> import numpy as np
+>>> from noren import ckks, programs
+>>> table = np.array([[1.0, 10.0], [2.0, 20.0], [6.0, 60.0]])
+>>> mean, variance = programs.Program("mean"), programs.Program("variance")
+>>> plan = programs.plan([mean, variance], rows=3, columns=2, slots=8)
+>>> plan.depth
+3
+>>> params = ckks.Parameters(10, [50, 40, 40, 40], [50, 50], security=None)  # a small ring, for an example
+>>> ctx = ckks.Context(params)
+>>> keys = plan.keygen(ctx)
+>>> encrypted = programs.encrypt_table(table, keys.secret, column_names=["a", "b"])
+>>> result = programs.run(ctx.evaluator(keys.evaluation), mean, encrypted)
+>>> matrix = programs.decrypt_table(result, keys.secret)
+>>> matrix.values.round(3)
+array([[ 3., 30.]])
+>>> matrix.column_names
+['a', 'b']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noren import _noren
+from noren._noren import EncryptedTable, Plan, Program, encrypt_table
+from noren.ckks import Evaluator, SecretKey
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "EncryptedTable",
+    "Matrix",
+    "Plan",
+    "Program",
+    "decrypt_table",
+    "encrypt_table",
+    "plan",
+    "run",
+]
+
+
+class Matrix(NamedTuple):
+    """A decrypted table."""
+
+    values: NDArray[np.float64]
+    """The numbers, shape (rows, columns)."""
+    errors: NDArray[np.float64]
+    """For each number, how far it may be from the true one; fails with a probability of at most 2^-40."""
+    row_names: list[str]
+    """Names of the rows; their positions where there are no names."""
+    column_names: list[str]
+    """Names of the columns; their positions where there are no names."""
+    out_of_range: list[tuple[int, int]]
+    """Row and column of numbers that cannot be results of arguments in the interval of the program."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the values as a DataFrame with the names as index and columns; needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.values, index=self.row_names, columns=self.column_names)
+
+
+def plan(
+    programs: Iterable[Program],
+    *,
+    rows: int,
+    columns: int,
+    slots: int,
+    column_names: Sequence[str] | None = None,
+) -> Plan:
+    """Return what these programs need that run on one table of rows times columns numbers.
+
+    The table lies in ciphertexts of at most `slots` slots: those of the context, or as many as are hoped for where the
+    parameters are yet to be chosen; the depth does not depend on it. `column_names` are needed if a model names
+    columns. `Plan.keygen` makes the keys.
+
+    Raises `noren.Error` for a model that does not suit the table, `ValueError` without a program.
+    """
+    plans = [program.plan(rows, columns, slots=slots, column_names=column_names) for program in programs]
+    if not plans:
+        raise ValueError("no program was given, at least one is needed")
+    return reduce(or_, plans)
+
+
+def run(evaluator: Evaluator, program: Program, table: EncryptedTable) -> EncryptedTable:
+    """Return the encrypted result of a program; it needs no secret.
+
+    Ciphertexts of the table are worked on side by side. Nothing but the numbers that were asked for is in the result.
+
+    Raises `noren.MissingKeyError` that names the key, `noren.LevelError` if the table has too few levels,
+    `noren.ParameterMismatchError` for a table of other parameters, `noren.Error` for a model that does not suit it.
+    """
+    return program.run(evaluator, table)
+
+
+def decrypt_table(table: EncryptedTable, key: SecretKey, *, release_bits: int | None = None) -> Matrix:
+    """Return the numbers of a table with bounds on their errors.
+
+    Their last digits hold traces of the secret key: they are for the owner of the key alone. To hand results on, give
+    `release_bits`: entries are then rounded to multiples of 2^-release_bits of their column's unit (the power of two
+    above its values), under noise that floods the error of the encryption. Release each table only once.
+
+    Raises `noren.ParameterMismatchError` for a key of other parameters, `noren.Error` for more bits than the error
+    bounds allow.
+    """
+    return Matrix(*_noren.decrypt_table(table, key, release_bits=release_bits))
