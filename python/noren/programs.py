@@ -9,8 +9,8 @@ the evaluation keys; the client decrypts the results, which say themselves how t
 >>> mean, variance = programs.Program("mean"), programs.Program("variance")
 >>> plan = programs.plan([mean, variance], rows=3, columns=2, slots=8)
 >>> plan.depth
-3
->>> params = ckks.Parameters(10, [50, 40, 40, 40], [50, 50], security=None)  # a small ring, for an example
+2
+>>> params = ckks.Parameters(10, [50, 40, 40], [50, 50], security=None)  # a small ring, for an example
 >>> ctx = ckks.Context(params)
 >>> keys = plan.keygen(ctx)
 >>> encrypted = programs.encrypt_table(table, keys.secret, column_names=["a", "b"])

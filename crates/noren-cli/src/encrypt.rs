@@ -9,7 +9,6 @@ use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::wire::Kind;
 use noren::{PublicKey, SecretKey, Seed};
-use noren_rlwe::wire::header::Header;
 use serde::Serialize;
 
 use crate::bounds;
@@ -70,10 +69,7 @@ const LARGEST: f64 = 3e150; // below 2^500, the largest power of two that a colu
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let numbers = Numbers::read(&arguments.input, !arguments.no_header)?;
-    let header = files::read_bytes(&arguments.key).and_then(|bytes| {
-        Header::parse(&bytes).map_err(|reason| noren::Error::Wire { what: "the key", reason }).map_err(Failure::file(&arguments.key))
-    })?;
-    let (context, table) = if header.kind == Kind::CkksSecretKey {
+    let (context, table) = if files::kind(&arguments.key)? == Kind::CkksSecretKey {
         let file = files::read_key::<SecretKey>(&arguments.key, console)?;
         let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
         let table = encrypt(arguments, &file.context, &encryptor, &numbers)?;

@@ -1,7 +1,7 @@
 //! noren's own files, and which outputs may be written.
 
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,8 +9,10 @@ use noren::Security;
 use noren::ckks::{Context, KeyFile, Parameters};
 use noren::ckks::key_file::FileKey;
 use noren::programs::table::EncryptedTable;
-use noren::wire::{Form, Limits, Object};
+use noren::wire::{Form, Kind, Limits, Object};
 use noren_rlwe::wire::file;
+use noren_rlwe::wire::header::{HEADER_BYTES, Header};
+use zeroize::Zeroizing;
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -80,9 +82,18 @@ pub(crate) fn read_table(
     EncryptedTable::read_file(context, path, &Limits::default()).map_err(Failure::file(path))
 }
 
-/// The bytes of any of noren's files.
-pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    Ok(file::read(path, Limits::default().max_bytes)?)
+/// The bytes of any of noren's files, which may be secret.
+pub(crate) fn read_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    Ok(Zeroizing::new(file::read(path, Limits::default().max_bytes)?))
+}
+
+/// The kind of object in a file, by its first bytes.
+pub(crate) fn kind(path: &Path) -> Result<Kind, Failure> {
+    let mut bytes = Vec::with_capacity(HEADER_BYTES);
+    let read = File::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
+    read.map_err(|source| Failure::Io { path: path.to_owned(), source })?;
+    let header = Header::parse(&bytes).map_err(|reason| noren::Error::Wire { what: "the file", reason });
+    Ok(header.map_err(Failure::file(path))?.kind)
 }
 
 /// A directory for several files that appear together: they are written into a hidden directory beside their places

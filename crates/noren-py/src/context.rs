@@ -66,7 +66,12 @@ impl PyContext {
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
     ///
     /// Raises InsecureError for a key whose modulus is too large, LevelError for a level that there is not.
-    #[pyo3(signature = (*, rotations = Integers::default(), conjugation = false, relinearization = true, level = None, rotations_at = None, seed = None))]
+    #[pyo3(
+        signature = (*, rotations = Integers::default(), conjugation = false, relinearization = true, level = None,
+            rotations_at = None, seed = None),
+        text_signature = "($self, *, rotations=(), conjugation=False, relinearization=True, level=None, \
+            rotations_at=None, seed=None)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn keygen(
         &self,

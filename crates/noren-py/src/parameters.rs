@@ -32,7 +32,10 @@ pub(crate) struct PyParameters(pub(crate) Parameters);
 #[pymethods]
 impl PyParameters {
     #[new]
-    #[pyo3(signature = (log_n, log_q, log_p = Vec::new(), log_scale = None, *, dnum = 0, secret = None, security = Some(128)))]
+    #[pyo3(
+        signature = (log_n, log_q, log_p = Vec::new(), log_scale = None, *, dnum = 0, secret = None, security = Some(128)),
+        text_signature = "(log_n, log_q, log_p=(), log_scale=None, *, dnum=0, secret=None, security=128)"
+    )]
     fn new(
         log_n: u32,
         log_q: Vec<u32>,
@@ -55,7 +58,10 @@ impl PyParameters {
     ///
     /// Raises Error that says which of these cannot be met.
     #[staticmethod]
-    #[pyo3(signature = (*, depth, precision_bits, max_abs = 1.0, slots = 1, security = Some(128)))]
+    #[pyo3(
+        signature = (*, depth, precision_bits, max_abs = 1.0, slots = 1, security = Some(128)),
+        text_signature = "(*, depth, precision_bits, max_abs=1.0, slots=1, security=128)"
+    )]
     fn for_requirements(
         depth: usize,
         precision_bits: f64,

@@ -54,8 +54,8 @@ impl Context {
         &self.0.rlwe
     }
 
-    /// The exponent k of the automorphism `X -> X^k` that rotates by `steps`: `5^steps mod 2n`, where steps count modulo
-    /// n/2.
+    /// The exponent k of the automorphism `X -> X^k` that rotates by `steps`: `5^steps mod 2n`, where steps count
+    /// modulo n/2.
     #[must_use]
     pub fn rotation_exponent(&self, steps: isize) -> u32 {
         let slots = self.parameters().max_slots() as isize;

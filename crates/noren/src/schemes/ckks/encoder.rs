@@ -96,9 +96,9 @@ impl Encoder {
     /// Encodes real values. Fewer values than slots are followed by zeros.
     ///
     /// # Errors
-    /// [`Error::Length`] if there are more values than slots, or the slots are not a power of two up to half the degree;
-    /// [`Error::NotFinite`]; [`Error::Overflow`] if a value does not fit the modulus of the level at this scale;
-    /// [`Error::LevelExhausted`] if there is no such level.
+    /// [`Error::Length`] if there are more values than slots, or the slots are not a power of two up to half the
+    /// degree; [`Error::NotFinite`]; [`Error::Overflow`] if a value does not fit the modulus of the level at this
+    /// scale; [`Error::LevelExhausted`] if there is no such level.
     pub fn encode_real(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
         self.encode_with(values.len(), |j| (values[j], 0.0), slots, level, scale)
     }

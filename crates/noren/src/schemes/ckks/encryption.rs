@@ -105,7 +105,8 @@ impl<'a> Encryptor<'a> {
     /// Never use a seed for two encryptors, nor for anything else; [`Seed::random`] makes seeds that never meet.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the key was made with other parameters.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// parameters.
     pub fn public(context: &Context, key: &'a PublicKey, seed: Seed) -> Result<Self> {
         let tags = seed.derive(TAGS);
         Ok(Self::new(context, RlweEncryptor::public(context.rlwe(), key, seed)?, Mode::Public, tags))
@@ -115,7 +116,8 @@ impl<'a> Encryptor<'a> {
     /// [`Encryptor::public`].
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the key was made with other parameters.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// parameters.
     pub fn symmetric(context: &Context, key: &'a SecretKey, seed: Seed) -> Result<Self> {
         let tags = seed.derive(TAGS);
         Ok(Self::new(context, RlweEncryptor::symmetric(context.rlwe(), key, seed)?, Mode::Symmetric, tags))
@@ -124,12 +126,12 @@ impl<'a> Encryptor<'a> {
     /// Encrypts at the level and scale of the plaintext.
     ///
     /// The ciphertext carries a bound on its message in clear. It is the largest absolute value of the plaintext,
-    /// rounded up to a power of two, but at least 1: values within [-1, 1] give nothing away. Where larger values would,
-    /// state the bound: [`Encryptor::encrypt_within`].
+    /// rounded up to a power of two, but at least 1: values within [-1, 1] give nothing away. Where larger values
+    /// would, state the bound: [`Encryptor::encrypt_within`].
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Insecure`] if the secret
-    /// does not carry the modulus.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the plaintext was made with other
+    /// parameters, [`Error::Insecure`](noren_rlwe::error::Error::Insecure) if the secret does not carry the modulus.
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let mut magnitude = 1.0;
         while magnitude < plaintext.estimate.magnitude() {
@@ -141,7 +143,7 @@ impl<'a> Encryptor<'a> {
     /// Encrypts a plaintext whose values are at most `magnitude` in absolute value; the bound is public.
     ///
     /// # Errors
-    /// As [`Encryptor::encrypt`], and [`Error::Parameters`] if a value is larger.
+    /// As [`Encryptor::encrypt`], and [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if a value is larger.
     pub fn encrypt_within(&self, plaintext: &Plaintext, magnitude: f64) -> Result<Ciphertext> {
         let parameters = self.context.parameters();
         self.context.check(&plaintext.parameters, "the plaintext")?;
@@ -185,7 +187,8 @@ impl<'a> Decryptor<'a> {
     /// The decryptor of a secret key.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the key was made with other parameters.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// parameters.
     pub fn new(context: &Context, key: &'a SecretKey) -> Result<Self> {
         context.parameters().rlwe().check_fingerprint(key.fingerprint(), "the secret key")?;
         Ok(Self { context: context.clone(), encoder: Encoder::new(context), key })
@@ -197,7 +200,8 @@ impl<'a> Decryptor<'a> {
     /// key (Li and Micciancio, eprint 2020/1533). What is to leave goes through [`Decryptor::decrypt_for_release`].
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the ciphertext was made with other parameters.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the ciphertext was made with other
+    /// parameters.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
         self.decrypt_limbs(ciphertext, ciphertext.inner.limbs())
     }
@@ -220,17 +224,17 @@ impl<'a> Decryptor<'a> {
 
     /// The real parts of the slots as multiples of `2^-bits`, made fit to be seen by others.
     ///
-    /// Uniform noise in `[-2^-bits, 2^-bits)` is added to every slot, and the sum is rounded to a multiple of `2^-bits`.
-    /// The error bound must be at most `2^-(bits + 20)`, so that the noise floods it: what a slot shows has a
-    /// statistical distance of at most `2^-21` from what it would show without the error of the encryption, and the
+    /// Uniform noise in `[-2^-bits, 2^-bits)` is added to every slot, and the sum is rounded to a multiple of
+    /// `2^-bits`. The error bound must be at most `2^-(bits + 20)`, so that the noise floods it: what a slot shows has
+    /// a statistical distance of at most `2^-21` from what it would show without the error of the encryption, and the
     /// distances of all slots that are released add up. The result is within `1.5 * 2^-bits` of the decryption.
     ///
     /// Use a seed for one release only, and do not release one ciphertext twice under different seeds: the mean of many
     /// releases has less noise. The bound must be right: a ciphertext from outside proves nothing about its error.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`], and [`Error::Parameters`] if the error bound is too large for so many bits, with the
-    /// number of bits that it allows.
+    /// As [`Decryptor::decrypt`], and [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if the error bound is
+    /// too large for so many bits, with the number of bits that it allows.
     pub fn decrypt_for_release(&self, ciphertext: &Ciphertext, bits: i32, seed: &Seed) -> Result<Vec<f64>> {
         let bound = ciphertext.error_bound();
         let allowed = -libm::log2(bound) - FLOODING_BITS;

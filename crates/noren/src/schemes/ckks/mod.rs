@@ -5,17 +5,17 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`parameters`] | [`ParametersSpec`](parameters::ParametersSpec), [`Parameters`](parameters::Parameters): primes and the ladder of scales |
-//! | [`requirements`] | [`Requirements`](requirements::Requirements): parameters from depth and precision |
-//! | [`context`] | [`Context`](context::Context): parameters with their rings and transforms |
-//! | [`keys`] | [`KeyRequest`](keys::KeyRequest), [`Keys`](keys::Keys): all keys from one seed |
-//! | [`encoder`] | [`Encoder`](encoder::Encoder): numbers to plaintexts and back |
-//! | [`encryption`] | [`Encryptor`](encryption::Encryptor), [`Decryptor`](encryption::Decryptor), [`Ciphertext`](encryption::Ciphertext) |
-//! | [`evaluator`] | [`Evaluator`](evaluator::Evaluator): operations on ciphertexts |
-//! | [`scale`] | [`Scale`](scale::Scale): exact scales |
-//! | [`estimate`] | [`Estimate`](estimate::Estimate): the error that each ciphertext carries |
-//! | [`key_file`] | [`KeyFile`](key_file::KeyFile): keys with their parameters, for files of their own |
-//! | [`wire`] | [`Ciphertexts`](wire::Ciphertexts), and bytes of everything |
+//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: primes and the ladder of scales |
+//! | [`requirements`] | [`Requirements`]: parameters from depth and precision |
+//! | [`context`] | [`Context`]: parameters with their rings and transforms |
+//! | [`keys`] | [`KeyRequest`], [`Keys`]: all keys from one seed |
+//! | [`encoder`] | [`Encoder`]: numbers to plaintexts and back |
+//! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
+//! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
+//! | [`scale`] | [`Scale`]: exact scales |
+//! | [`estimate`] | [`Estimate`]: the error that each ciphertext carries |
+//! | [`key_file`] | [`KeyFile`]: keys with their parameters, for files of their own |
+//! | [`wire`] | [`Ciphertexts`], and bytes of everything |
 
 pub mod context;
 pub mod encoder;

@@ -16,9 +16,9 @@ const MAX_BITS: u32 = 50;
 /// What parameters are asked for; [`ParametersSpec::build`] chooses the primes and checks everything.
 ///
 /// The scale of a fresh ciphertext at the highest level L is `S_L = 2^log_scale`. A product at level l has scale
-/// `S_l^2`, and rescaling divides it by the prime `q_l`: the ladder is `S_{l-1} = S_l^2 / q_l`. A deviation of `S_l` from
-/// `2^log_scale` doubles at every level, so the primes are chosen from the top, each as near as possible to
-/// `S_l^2 / 2^log_scale`: then all scales stay as near to `2^log_scale` as primes lie dense.
+/// `S_l^2`, and rescaling divides it by the prime `q_l`: the ladder is `S_{l-1} = S_l^2 / q_l`. A deviation of `S_l`
+/// from `2^log_scale` doubles at every level, so the primes are chosen from the top, each as near as possible to `S_l^2
+/// / 2^log_scale`: then all scales stay as near to `2^log_scale` as primes lie dense.
 ///
 /// # Examples
 /// ```
@@ -62,8 +62,8 @@ impl ParametersSpec {
     /// and the special primes, each the largest unused one of its size.
     ///
     /// # Errors
-    /// [`Error::Parameters`] names what is outside the supported range: a size, a ladder that leaves `2^20` to `2^50`, a
-    /// size without a prime. [`Error::Insecure`] says how large the modulus may be.
+    /// [`Error::Parameters`] names what is outside the supported range: a size, a ladder that leaves `2^20` to `2^50`,
+    /// a size without a prime. [`Error::Insecure`] says how large the modulus may be.
     pub fn build(self) -> Result<Parameters> {
         self.check_sizes()?;
         let step = 2u64 << self.log_n;
@@ -176,8 +176,8 @@ impl Parameters {
         self.0.spec.log_scale
     }
 
-    /// The BLAKE3 digest of the text `noren-ckks-parameters-v1`, the fingerprint of [`Parameters::rlwe`], and the scales
-    /// from level 0 up, each as the bits of its two `f64` parts in little-endian order.
+    /// The BLAKE3 digest of the text `noren-ckks-parameters-v1`, the fingerprint of [`Parameters::rlwe`], and the
+    /// scales from level 0 up, each as the bits of its two `f64` parts in little-endian order.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.0.fingerprint

@@ -54,9 +54,9 @@ const MARGIN_BITS: u32 = 6;
 impl Parameters {
     /// The smallest ring and the smallest scale that give the required depth, precision and security.
     ///
-    /// The precision is predicted for a public encryption that is squared `depth` times with all values at `max_abs`, the
-    /// worst that so many multiplications can do; additions are not counted. The modulus has as many special primes as
-    /// the security allows, for fast key switching.
+    /// The precision is predicted for a public encryption that is squared `depth` times with all values at `max_abs`,
+    /// the worst that so many multiplications can do; additions are not counted. The modulus has as many special primes
+    /// as the security allows, for fast key switching.
     ///
     /// # Errors
     /// [`Error::Parameters`] says which requirement cannot be met.

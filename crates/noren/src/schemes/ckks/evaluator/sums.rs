@@ -77,8 +77,8 @@ impl Evaluator {
 
     /// `c a` in every slot, at the canonical scale one level below, whatever the scale of `a`.
     ///
-    /// The polynomial is multiplied by the integers nearest to `re(c) f` and `im(c) f`, the second times `X^{n/2}`, with
-    /// `f = q_l S_{l-1} / scale`; then it is rescaled.
+    /// The polynomial is multiplied by the integers nearest to `re(c) f` and `im(c) f`, the second times `X^{n/2}`,
+    /// with `f = q_l S_{l-1} / scale`; then it is rescaled.
     ///
     /// # Errors
     /// [`Error::LevelExhausted`] at level 0, [`Error::NotFinite`], [`Error::Overflow`] if the constant does not fit the

@@ -1,0 +1,145 @@
+//! Records of measurements: one line of JSON, or one of a table, each.
+
+use std::fmt;
+
+use noren::ckks::Parameters;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::bench::measure::Timing;
+use crate::describe::{bytes, security_bits};
+use crate::machine;
+
+/// What was measured, with what, and how long it took.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Record {
+    pub(super) suite: &'static str,
+    pub(super) op: &'static str,
+    pub(super) library: &'static str,
+    pub(super) version: &'static str,
+    pub(super) n: usize,
+    pub(super) limbs: usize,
+    pub(super) log_qp: f64,
+    pub(super) special: usize,
+    pub(super) dnum: usize,
+    pub(super) slots: usize,
+    pub(super) security: String,
+    pub(super) isa: &'static str,
+    pub(super) threads: usize,
+    pub(super) median_ns: f64,
+    pub(super) mad_ns: f64,
+    pub(super) reps: usize,
+    /// The most memory that the process has held so far.
+    pub(super) peak_rss_bytes: Option<u64>,
+    pub(super) note: &'static str,
+    /// Fields of some operations only.
+    #[serde(flatten)]
+    pub(super) more: Map<String, Value>,
+}
+
+impl Record {
+    /// A record for one ring of one prime, on the kernels of one instruction set.
+    pub(super) fn of_kernel(op: &'static str, n: usize, log_q: f64, isa: &'static str, timing: Timing) -> Self {
+        Self {
+            suite: "kernels",
+            op,
+            library: "noren",
+            version: env!("CARGO_PKG_VERSION"),
+            n,
+            limbs: 1,
+            log_qp: log_q,
+            special: 0,
+            dnum: 0,
+            slots: 0,
+            security: "none".to_owned(),
+            isa,
+            threads: 1,
+            median_ns: timing.median_ns,
+            mad_ns: timing.mad_ns,
+            reps: timing.reps,
+            peak_rss_bytes: machine::peak_rss(),
+            note: "",
+            more: Map::new(),
+        }
+    }
+
+    /// A record for parameters of CKKS.
+    pub(super) fn of_scheme(
+        suite: &'static str,
+        op: &'static str,
+        parameters: &Parameters,
+        threads: usize,
+        timing: Timing,
+        note: &'static str,
+    ) -> Self {
+        let rlwe = parameters.rlwe();
+        let security = security_bits(rlwe.security());
+        Self {
+            suite,
+            limbs: rlwe.max_limbs(),
+            special: rlwe.p().len(),
+            dnum: rlwe.dnum(),
+            slots: parameters.max_slots(),
+            security: if security == 0 { "none".to_owned() } else { security.to_string() },
+            threads,
+            note,
+            ..Self::of_kernel(op, rlwe.degree(), rlwe.log_qp(), noren_math::kernels::kernels().name(), timing)
+        }
+    }
+
+    /// The names of the columns that [`Record`] shows.
+    pub(super) fn head() -> String {
+        let (suite, op, n, limbs, isa, threads) = ("suite", "op", "n", "limbs", "isa", "threads");
+        format!(
+            "{suite:<8} {op:<18} {n:>6} {limbs:>5} {isa:>9} {threads:>7} {:>12} {:>10} {:>6} {:>10}  note",
+            "median", "mad", "reps", "peak rss"
+        )
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { suite, op, n, limbs, isa, threads, reps, note, .. } = self;
+        let (median, mad) = (duration(self.median_ns), duration(self.mad_ns));
+        let peak = self.peak_rss_bytes.map_or_else(|| "unknown".to_owned(), |peak| bytes(peak as f64));
+        write!(
+            f,
+            "{suite:<8} {op:<18} {n:>6} {limbs:>5} {isa:>9} {threads:>7} {median:>12} {mad:>10} {reps:>6} {peak:>10}  "
+        )?;
+        let more = self.more.iter().map(|(name, value)| format!("{name} {value}"));
+        let notes: Vec<String> = more.chain((!note.is_empty()).then(|| (*note).to_owned())).collect();
+        f.write_str(&notes.join(", "))
+    }
+}
+
+/// A time with three or four digits.
+fn duration(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns < 1e3 => (ns, "ns"),
+        ns if ns < 1e6 => (ns / 1e3, "us"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{value:.2} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_have_the_fields_of_the_schema_in_order() {
+        let timing = Timing { median_ns: 1500.0, mad_ns: 2.0, reps: 7 };
+        let mut record = Record::of_kernel("add", 4096, 50.0, "portable", timing);
+        record.more.insert("gb_per_s".to_owned(), 1.5.into());
+        let line = serde_json::to_string(&record).expect("JSON");
+        let fields = [
+            "suite", "op", "library", "version", "n", "limbs", "log_qp", "special", "dnum", "slots", "security", "isa",
+            "threads", "median_ns", "mad_ns", "reps", "peak_rss_bytes", "note", "gb_per_s",
+        ];
+        let places: Vec<usize> =
+            fields.iter().map(|field| line.find(&format!("\"{field}\":")).expect(field)).collect();
+        assert!(places.is_sorted(), "{line}");
+        assert!(record.to_string().contains("1.50 us"), "{record}");
+    }
+}

@@ -1,0 +1,212 @@
+//! `noren inspect`: what is in a file, as far as it says without any key.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use noren::ckks::{Parameters, Scale};
+use noren::error::short_fingerprint;
+use noren::programs::table::Layout;
+use noren::wire::{Form, Kind, Limits, Object, Reader};
+use noren_rlwe::keys::describe_automorphism;
+use noren_rlwe::wire::header::VERSION;
+use noren_rlwe::wire::section::Section;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::{Description, bytes};
+use crate::failure::Failure;
+use crate::files;
+
+/// Shows what is in a file, and checks that it is undamaged
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  noren inspect patients.ct\n  noren inspect keys/eval.keys --json")]
+pub(crate) struct Arguments {
+    /// Any file that noren writes
+    file: PathBuf,
+}
+
+/// Tags of sections, from `docs/wire.md`.
+mod tags {
+    /// Of an encrypted table: the layout as JSON.
+    pub(super) const LAYOUT: u16 = 0x0001;
+    /// Of a ciphertext: slots, scale in two parts, and more.
+    pub(super) const MEANING: u16 = 0x0001;
+    /// Of a ciphertext: the seed of its second half.
+    pub(super) const CIPHERTEXT_SEED: u16 = 0x0101;
+    /// Of a ciphertext: its first half.
+    pub(super) const CIPHERTEXT_FIRST: u16 = 0x0110;
+    /// Of an evaluation key: the exponent of its automorphism, 0 for relinearisation.
+    pub(super) const ELEMENT: u16 = 0x0101;
+    /// Of an evaluation key: its first digit.
+    pub(super) const DIGIT: u16 = 0x0120;
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    kind: &'static str,
+    version: u16,
+    bytes: usize,
+    sections: usize,
+    form: Option<&'static str>,
+    fingerprint: String,
+    digest: &'static str,
+    parameters: Option<Description>,
+    evaluation_keys: Vec<Key>,
+    ciphertexts: Option<Samples>,
+    layout: Option<serde_json::Value>,
+}
+
+#[derive(Serialize)]
+struct Key {
+    kind: String,
+    /// The highest level that it serves.
+    level: usize,
+    bytes: usize,
+}
+
+/// What the ciphertexts of a file have in common: the lowest of each.
+#[derive(Serialize)]
+struct Samples {
+    count: usize,
+    slots: u64,
+    level: usize,
+    log_scale: f64,
+    /// How many of them have a seed in place of their second half.
+    seeded: usize,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let content = files::read_bytes(&arguments.file)?;
+    let report = Report::new(arguments, &content).map_err(Failure::file(&arguments.file))?;
+    console.report(&report)
+}
+
+impl Report {
+    fn new(arguments: &Arguments, content: &[u8]) -> noren::Result<Self> {
+        // Refuses whatever is damaged: what follows has the right digest.
+        let mut reader = Reader::open_any(content, &Limits::default())?;
+        let kind = reader.header().kind;
+        let form = reader.form().map(|form| match form {
+            Form::Raw => "raw",
+            Form::Packed => "packed",
+        });
+        let mut report = Self {
+            path: arguments.file.clone(),
+            kind: kind.name(),
+            version: VERSION,
+            bytes: content.len(),
+            sections: reader.sections().len(),
+            form,
+            fingerprint: short_fingerprint(&reader.header().fingerprint),
+            digest: "ok",
+            parameters: None,
+            evaluation_keys: Vec::new(),
+            ciphertexts: None,
+            layout: None,
+        };
+        match kind {
+            Kind::CkksParameters | Kind::CkksSecretKey | Kind::CkksPublicKey | Kind::CkksEvaluationKeys => {
+                let parameters = Parameters::read(&(), &mut reader)?;
+                if kind == Kind::CkksEvaluationKeys {
+                    report.evaluation_keys = keys(reader.sections(), &parameters)?;
+                }
+                report.parameters = Some(Description::new(&parameters));
+            }
+            Kind::Table => {
+                let section = reader.take(tags::LAYOUT)?;
+                let text = std::str::from_utf8(section.bytes()?)
+                    .map_err(|error| section.value("the layout", error, "UTF-8"))?;
+                let layout = Layout::from_json(text)?;
+                report.layout = serde_json::from_str(&layout.to_json()).ok();
+                report.ciphertexts = samples(reader.sections(), 1)?;
+            }
+            Kind::CkksCiphertext | Kind::CkksCiphertexts => report.ciphertexts = samples(reader.sections(), 0)?,
+            // Their headers say what there is to say without parameters.
+            _ => {}
+        }
+        Ok(report)
+    }
+}
+
+/// The evaluation keys, which follow the item of the parameters.
+fn keys(sections: &[Section<'_>], parameters: &Parameters) -> noren::Result<Vec<Key>> {
+    let special = parameters.rlwe().p().len();
+    let items = sections.chunk_by(|a, b| a.place().item == b.place().item).skip(1);
+    let key = |item: &[Section<'_>]| {
+        let mut key = Key { kind: String::new(), level: 0, bytes: item.iter().map(|s| s.as_bytes().len()).sum() };
+        for section in item {
+            match section.place().tag {
+                tags::ELEMENT => {
+                    let [exponent] = section.word_array()?;
+                    key.kind = match u32::try_from(exponent) {
+                        Ok(0) => "relinearisation".to_owned(),
+                        Ok(k) => describe_automorphism(k, parameters.degree()),
+                        Err(_) => return Err(section.value("the automorphism", exponent, "below 2n")),
+                    };
+                }
+                tags::DIGIT => key.level = section.window()?.end.saturating_sub(special + 1),
+                _ => {}
+            }
+        }
+        Ok(key)
+    };
+    items.map(key).collect()
+}
+
+/// The ciphertexts in the items from `first` on.
+fn samples(sections: &[Section<'_>], first: u32) -> noren::Result<Option<Samples>> {
+    let mut samples: Option<Samples> = None;
+    let items = sections.chunk_by(|a, b| a.place().item == b.place().item);
+    for item in items.filter(|item| item.iter().all(|section| section.place().item >= first)) {
+        let mut found = Samples { count: 1, slots: u64::MAX, level: usize::MAX, log_scale: f64::INFINITY, seeded: 0 };
+        for section in item {
+            match section.place().tag {
+                tags::MEANING => {
+                    let [slots, high, low, ..] = section.word_array::<6>()?;
+                    let scale = Scale::from_parts(f64::from_bits(high), f64::from_bits(low))
+                        .ok_or_else(|| section.value("the scale", high, "a positive number"))?;
+                    (found.slots, found.log_scale) = (slots, scale.log2());
+                }
+                tags::CIPHERTEXT_SEED => found.seeded = 1,
+                tags::CIPHERTEXT_FIRST => found.level = section.window()?.len() - 1,
+                _ => {}
+            }
+        }
+        samples = Some(match samples {
+            None => found,
+            Some(all) => Samples {
+                count: all.count + 1,
+                slots: all.slots.min(found.slots),
+                level: all.level.min(found.level),
+                log_scale: all.log_scale.min(found.log_scale),
+                seeded: all.seeded + found.seeded,
+            },
+        });
+    }
+    Ok(samples)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}, {}", self.path.display(), self.kind, bytes(self.bytes as f64))?;
+        let form = self.form.map_or_else(String::new, |form| format!(", {form}"));
+        write!(f, "\nformat version {}, {} sections{form}, digest {}", self.version, self.sections, self.digest)?;
+        write!(f, "\nbelongs to parameters {}", self.fingerprint)?;
+        if let Some(Samples { count, slots, level, log_scale, seeded }) = &self.ciphertexts {
+            let noun = if *count == 1 { "ciphertext" } else { "ciphertexts" };
+            write!(f, "\n{count} {noun} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed")?;
+        }
+        if let Some(layout) = &self.layout {
+            write!(f, "\nlayout {layout}")?;
+        }
+        for Key { kind, level, bytes: size } in &self.evaluation_keys {
+            write!(f, "\nkey for {kind} up to level {level}, {}", bytes(*size as f64))?;
+        }
+        match &self.parameters {
+            Some(parameters) => write!(f, "\n{parameters}"),
+            None => Ok(()),
+        }
+    }
+}

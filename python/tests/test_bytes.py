@@ -1,0 +1,101 @@
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import noren
+import numpy as np
+import pytest
+from conftest import World
+from noren import ckks
+
+KEYS = [("secret", ckks.SecretKey), ("public", ckks.PublicKey), ("evaluation", ckks.EvaluationKeys)]
+
+
+def test_ciphertexts_come_back_from_bytes(world: World) -> None:
+    a = world.values()
+    x = world.encrypt(a) * 0.5
+    for data in (bytes(x), x.to_bytes(), x.to_bytes(packed=False)):
+        back = ckks.Ciphertext.from_bytes(world.ctx, data)
+        assert (back.level, back.slots, back.scale, back.magnitude) == (x.level, x.slots, x.scale, x.magnitude)
+        assert back.error_bound == x.error_bound
+        world.check(back, a / 2)
+        assert bytes(back) == bytes(x)
+    assert len(x.to_bytes(packed=False)) > len(bytes(x))
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_everything_pickles(world: World, protocol: int) -> None:
+    a = world.values()
+    objects: tuple[Any, ...] = (world.ctx, world.keys.secret, world.keys.public, world.ev, world.encrypt(a))
+    ctx, secret, public, ev, x = pickle.loads(pickle.dumps(objects, protocol))
+    y = ctx.encrypt(a, public, slots=8)
+    product = ev.bind(x) * y
+    assert np.abs(ctx.decrypt(product, secret) - a * a).max() <= product.error_bound
+    world.check(product, a * a)
+
+
+def test_plaintexts_and_keys_pickle_to_the_same_bytes(world: World) -> None:
+    for key, _ in KEYS:
+        one = getattr(world.keys, key)
+        assert bytes(pickle.loads(pickle.dumps(one))) == bytes(one)
+    plaintext = world.ctx.encode(world.values(), slots=8)
+    assert bytes(pickle.loads(pickle.dumps(plaintext))) == bytes(plaintext)
+    assert bytes(ckks.Plaintext.from_bytes(world.ctx, bytes(plaintext))) == bytes(plaintext)
+
+
+@pytest.mark.parametrize(("name", "kind"), KEYS)
+def test_keys_come_back_from_bytes_and_files(world: World, tmp_path: Path, name: str, kind: Any) -> None:
+    key, path = getattr(world.keys, name), tmp_path / "key"
+    assert bytes(kind.from_bytes(world.ctx, bytes(key))) == bytes(key)
+    key.save(path)
+    assert bytes(kind.load(world.ctx, path)) == bytes(key)
+    assert bytes(kind.load(world.ctx, str(path))) == path.read_bytes()
+    if name == "secret":
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_files_that_are_not_there(world: World, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        ckks.SecretKey.load(world.ctx, tmp_path / "none")
+    assert Path(caught.value.filename) == tmp_path / "none"
+    with pytest.raises(OSError, match="none"):
+        world.keys.public.save(tmp_path / "none" / "key")
+
+
+def test_bytes_of_another_kind_are_refused(world: World) -> None:
+    secret, x = bytes(world.keys.secret), bytes(world.encrypt([1.0]))
+    with pytest.raises(noren.WireError, match="secret key"):
+        ckks.EvaluationKeys.from_bytes(world.ctx, secret)
+    with pytest.raises(noren.WireError, match="secret key"):
+        ckks.Ciphertext.from_bytes(world.ctx, secret)
+    with pytest.raises(noren.WireError, match="ciphertext"):
+        ckks.PublicKey.from_bytes(world.ctx, x)
+    with pytest.raises(noren.WireError):
+        ckks.Parameters.from_bytes(x)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:-1],
+        lambda data: data[: len(data) // 2],
+        lambda data: data + b"\0",
+        lambda data: data[:-70] + bytes([data[-70] ^ 1]) + data[-69:],
+        lambda data: b"x" + data[1:],
+        lambda data: bytes(len(data)),
+    ],
+    ids=["empty", "a byte less", "half", "a byte more", "a bit flipped", "signature", "zeros"],
+)
+def test_damaged_bytes_are_refused(world: World, damage: Callable[[bytes], bytes]) -> None:
+    cases: list[tuple[Any, Any]] = [
+        (ckks.Ciphertext, world.encrypt([1.0])),
+        (ckks.EvaluationKeys, world.keys.evaluation),
+        (ckks.SecretKey, world.keys.secret),
+    ]
+    for kind, thing in cases:
+        with pytest.raises(noren.WireError):
+            kind.from_bytes(world.ctx, damage(bytes(thing)))
+    with pytest.raises(noren.WireError):
+        ckks.Parameters.from_bytes(damage(bytes(world.ctx.parameters)))

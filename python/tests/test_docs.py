@@ -1,0 +1,62 @@
+"""Documentation that runs: docstrings of the compiled classes, and the types that are written by hand."""
+
+import doctest
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from noren import _noren, ckks, programs
+
+
+def documented() -> dict[str, object]:
+    """Everything public in the extension module, by name."""
+    found: dict[str, object] = {}
+    for name, thing in vars(_noren).items():
+        if name.startswith("_"):
+            continue
+        found[name] = thing
+        if inspect.isclass(thing) and not issubclass(thing, Exception):
+            found |= {f"{name}.{key}": getattr(thing, key) for key in vars(thing) if not key.startswith("_")}
+    return found
+
+
+@pytest.mark.parametrize("name", documented())
+def test_everything_has_a_docstring(name: str) -> None:
+    first = (inspect.getdoc(documented()[name]) or "").split("\n\n")[0]
+    assert first.endswith(".")
+
+
+EXAMPLES = {
+    **{name: text for name, thing in documented().items() if ">>>" in (text := inspect.getdoc(thing) or "")},
+    **{module.__name__: module.__doc__ or "" for module in (ckks, programs)},
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_in_docstrings_run(name: str) -> None:
+    test = doctest.DocTestParser().get_doctest(EXAMPLES[name], {}, name, None, None)
+    assert test.examples
+    report: list[str] = []
+    assert doctest.DocTestRunner().run(test, out=report.append).failed == 0, "".join(report)
+
+
+# What Python adds to the module by itself: reflected twins of operators, which refuse everything.
+ONLY_AT_RUN_TIME = """
+noren\\._noren\\.__all__
+noren\\._noren\\.Ciphertext\\.__matmul__
+noren\\._noren\\.Plan\\.__ror__
+"""
+
+
+def test_types_agree_with_the_module(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    allowed = tmp_path / "allowed"
+    allowed.write_text(ONLY_AT_RUN_TIME)
+    modules = ["noren._noren", "noren.ckks", "noren.programs"]
+    command = [sys.executable, "-m", "mypy.stubtest", "--allowlist", str(allowed), *modules]
+    environment = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

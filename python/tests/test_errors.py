@@ -1,0 +1,111 @@
+from collections.abc import Callable
+
+import noren
+import numpy as np
+import pytest
+from conftest import World
+from noren import ckks
+
+Check = Callable[..., None]
+
+
+def test_every_error_is_a_noren_error_and_a_value_error() -> None:
+    families = [getattr(noren, name) for name in noren.__all__ if name.endswith("Error")]
+    assert len(families) == 8
+    for family in families:
+        assert issubclass(family, noren.Error)
+        assert issubclass(family, ValueError)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), complex(0, float("-inf"))])
+def test_numbers_that_are_not_finite(world: World, raises_naming: Check, value: complex) -> None:
+    x = world.encrypt(world.values())
+    raises_naming(noren.EncodingError, lambda: world.encrypt([0, value]), "value 1")
+    for call in (world.ev.add, world.ev.mul):
+        raises_naming(noren.EncodingError, lambda call=call: call(x, value))
+        raises_naming(noren.EncodingError, lambda call=call: call(x, [0, 0, value]), "value 2")
+    if isinstance(value, float):
+        raises_naming(noren.EncodingError, lambda: world.ev.polynomial(x, [1, value]))
+        raises_naming(noren.EncodingError, lambda: world.ev.weighted_sum([x], [value]))
+
+
+def test_numbers_that_are_too_large_or_too_many(world: World, raises_naming: Check) -> None:
+    raises_naming(noren.EncodingError, lambda: world.encrypt([0, 1e30]), "value 1", "2^40")
+    raises_naming(noren.EncodingError, lambda: world.encrypt(np.zeros(9)), "9", "8")
+    raises_naming(noren.EncodingError, lambda: world.encrypt(np.zeros((2, 9))), "9", "8")
+    raises_naming(noren.EncodingError, lambda: world.encrypt([1], slots=12), "12", "power of two")
+    raises_naming(noren.EncodingError, lambda: world.encrypt([1], slots=1024), "1024", "512")
+
+
+def test_wrong_shapes_and_dtypes(world: World, raises_naming: Check) -> None:
+    x = world.encrypt(world.values())
+    raises_naming(noren.EncodingError, lambda: world.encrypt(np.zeros((2, 2, 2))), "[2, 2, 2]")
+    raises_naming(noren.EncodingError, lambda: world.encrypt(1.0), "[]")
+    raises_naming(noren.EncodingError, lambda: world.ctx.encode(np.zeros((2, 2))), "[2, 2]")
+    raises_naming(noren.EncodingError, lambda: world.ev.mul(x, np.zeros((2, 2))), "[2, 2]")
+    raises_naming(noren.EncodingError, lambda: world.ev.matvec(np.zeros(8), x), "[8]", "2 dimensions")
+    raises_naming(noren.EncodingError, lambda: world.ev.matvec(np.zeros((0, 8)), x), "matrix")
+    raises_naming(noren.Error, lambda: world.ev.matvec(np.ones((9, 16)), x), "16")
+    raises_naming(TypeError, lambda: world.encrypt(["a"]), "<U1")
+    raises_naming(TypeError, lambda: world.encrypt(np.array([None])), "object")
+    raises_naming(TypeError, lambda: world.ev.polynomial(x, [1j]), "complex")
+    raises_naming(TypeError, lambda: world.ctx.encrypt([1], world.keys.evaluation), "EvaluationKeys")  # type: ignore[call-overload]
+    raises_naming(TypeError, lambda: world.ctx.decrypt(x, world.keys.public))  # type: ignore[call-overload]
+    raises_naming(TypeError, lambda: world.ctx.decrypt([1.0], world.keys.secret))  # type: ignore[list-item]
+    raises_naming(ValueError, lambda: world.ctx.encrypt([1], world.keys.public, seed=b"short"), "32 bytes", "5")
+
+
+def test_operands_of_different_slots(world: World, raises_naming: Check) -> None:
+    x, y = world.encrypt([1.0]), world.encrypt([1.0], slots=16)
+    raises_naming(noren.EncodingError, lambda: x + y, "slots", "8", "16")
+    raises_naming(noren.EncodingError, lambda: x * y, "slots")
+    raises_naming(noren.EncodingError, lambda: x + world.ctx.encode([1.0], slots=16), "slots")
+
+
+def test_levels_that_are_used_up(world: World, raises_naming: Check) -> None:
+    bottom = world.ctx.encrypt([0.5], world.keys.public, slots=8, level=0)
+    raises_naming(noren.LevelError, lambda: world.ev.square(bottom), "1", "0")
+    raises_naming(noren.LevelError, lambda: world.ev.mul(bottom, [1.5]))
+    raises_naming(noren.LevelError, lambda: world.ev.rescale(bottom))
+    raises_naming(noren.LevelError, lambda: world.ev.at_level(bottom, 1))
+    raises_naming(noren.LevelError, lambda: world.ev.polynomial(world.encrypt([0.5]), np.ones(17)), "5", "3")
+    raises_naming(noren.LevelError, lambda: world.ctx.encrypt([1], world.keys.public, level=4), "4", "3")
+    raises_naming(noren.LevelError, lambda: world.ctx.encode([1], level=4), "4", "3")
+    raises_naming(noren.LevelError, lambda: world.ctx.keygen(level=4), "4", "3")
+    high, low = world.ctx.encode([1.0], slots=8, level=3), world.ctx.encrypt([1], world.keys.public, slots=8, level=1)
+    raises_naming(noren.LevelError, lambda: world.ev.add(low, high), "1", "3")
+
+
+def test_missing_keys_are_named(world: World, raises_naming: Check) -> None:
+    x = world.encrypt(world.values(world.ctx.slots), slots=world.ctx.slots)
+    raises_naming(noren.MissingKeyError, lambda: world.ev.rotate(x, 77), "rotation by 77")
+    raises_naming(noren.MissingKeyError, lambda: world.ev.rotate_many(x, [1, 78]), "rotation by 78")
+    none = world.ctx.evaluator(world.ctx.keygen(relinearization=False).evaluation)
+    raises_naming(noren.MissingKeyError, lambda: none.square(x), "relinearisation")
+    raises_naming(noren.MissingKeyError, lambda: none.conjugate(x), "conjugation")
+    low = world.ctx.evaluator(world.ctx.keygen(rotations_at={1: 0}, level=1).evaluation)
+    raises_naming(noren.MissingKeyError, lambda: low.square(x), "relinearisation", "2", "4")
+    raises_naming(noren.MissingKeyError, lambda: low.rotate(x, 1), "rotation by 1")
+
+
+def test_other_parameters_are_refused_everywhere(world: World, other: ckks.Context, raises_naming: Check) -> None:
+    keys = other.keygen()
+    foreign = other.encrypt([1.0], keys.public, slots=8)
+    x, ev, ctx = world.encrypt([1.0]), world.ev, world.ctx
+    wrong = noren.ParameterMismatchError
+    raises_naming(wrong, lambda: ctx.evaluator(keys.evaluation), "evaluation keys")
+    raises_naming(wrong, lambda: ctx.encrypt([1.0], keys.public), "public key")
+    raises_naming(wrong, lambda: ctx.encrypt([1.0], keys.secret), "secret key")
+    raises_naming(wrong, lambda: ctx.decrypt(x, keys.secret), "secret key")
+    raises_naming(wrong, lambda: ctx.decrypt(foreign, world.keys.secret), "ciphertext")
+    raises_naming(wrong, lambda: ctx.decode(other.encode([1.0])), "plaintext")
+    raises_naming(wrong, lambda: ev.bind(foreign), "ciphertext")
+    raises_naming(wrong, lambda: x + foreign, "ciphertext")
+    raises_naming(wrong, lambda: x * other.encode([1.0], slots=8), "plaintext")
+    raises_naming(wrong, lambda: ckks.Ciphertext.from_bytes(ctx, bytes(foreign)))
+    raises_naming(wrong, lambda: ckks.PublicKey.from_bytes(ctx, bytes(keys.public)))
+
+
+def test_no_threads_are_refused(world: World) -> None:
+    with pytest.raises(noren.Error, match="thread"):
+        ckks.Context(world.ctx.parameters, threads=0)

@@ -1,0 +1,180 @@
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import noren
+import numpy as np
+import pandas as pd
+import pytest
+from noren import ckks, programs
+from numpy.typing import NDArray
+
+NAMES = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def table() -> NDArray[np.float64]:
+    return np.random.default_rng(2).normal(50, 20, (20, 3))
+
+
+@pytest.fixture(scope="module")
+def clinic(table: NDArray[np.float64]) -> tuple[ckks.Keys, ckks.Evaluator]:
+    """Keys for all programs of this file."""
+    ctx = ckks.Context(ckks.Parameters(10, [50, *[40] * 6], [50, 50], security=None))
+    wanted = [programs.Program(name, **model) for name, model, _ in cases(table)]
+    keys = programs.plan(wanted, rows=20, columns=3, slots=ctx.slots, column_names=NAMES).keygen(ctx)
+    return keys, ctx.evaluator(keys.evaluation)
+
+
+def cases(x: NDArray[np.float64]) -> list[tuple[str, dict[str, Any], NDArray[np.float64]]]:
+    """Programs with their models and what they give."""
+    weights, mean, scale = np.array([0.5, -1.0, 2.0]), x.mean(axis=0), x.std(axis=0)
+    logits = ((x - mean) / scale) @ weights + 0.25
+    standard = {"weights": weights, "bias": 0.25, "mean": mean, "scale": scale}
+    return [
+        ("sum", {}, x.sum(axis=0)[None]),
+        ("mean", {}, x.mean(axis=0)[None]),
+        ("variance", {}, x.var(axis=0, ddof=1)[None]),
+        ("covariance", {"ddof": 0}, np.cov(x, rowvar=False, ddof=0)),
+        ("inner-product", {"pairs": [["a", "c"], [1, 1]]}, np.array([[x[:, 0] @ x[:, 2]], [x[:, 1] @ x[:, 1]]])),
+        ("linear", {"weights": np.array([[1.0, 0, 0], [0, 1, -1]])}, np.stack([x[:, 0], x[:, 1] - x[:, 2]], axis=1)),
+        ("linear", standard, logits[:, None]),
+        ("logistic", {**standard, "interval": 8, "error": 1e-3}, 1 / (1 + np.exp(-logits[:, None]))),
+        ("polynomial", {"coefficients": [1, 0, 0.01]}, 1 + 0.01 * x**2),
+    ]
+
+
+@pytest.mark.parametrize("case", range(9))
+def test_programs_agree_with_numpy(
+    table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks.Evaluator], case: int
+) -> None:
+    keys, ev = clinic
+    name, model, expected = cases(table)[case]
+    encrypted = programs.encrypt_table(table, keys.secret, column_names=NAMES)
+    matrix = programs.decrypt_table(programs.run(ev, programs.Program(name, **model), encrypted), keys.secret)
+    assert matrix.values.shape == matrix.errors.shape == expected.shape
+    assert (np.abs(matrix.values - expected) <= matrix.errors).all()
+    assert matrix.errors.max() < 2e-3 * np.abs(expected).max()
+    assert matrix.out_of_range == []
+
+
+def test_names_travel_with_the_table(table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks.Evaluator]) -> None:
+    keys, ev = clinic
+    rows = [f"r{i}" for i in range(20)]
+    encrypted = programs.encrypt_table(table, keys.public, column_names=NAMES, row_names=rows)
+    assert encrypted.column_names == NAMES
+    matrix = programs.decrypt_table(encrypted, keys.secret)
+    assert (matrix.row_names, matrix.column_names) == (rows, NAMES)
+    expected = pd.DataFrame(table, index=rows, columns=NAMES)
+    pd.testing.assert_frame_equal(matrix.to_pandas(), expected, atol=matrix.errors.max(), rtol=0)
+    unnamed = programs.decrypt_table(programs.encrypt_table(table, keys.secret), keys.secret)
+    assert unnamed.column_names == ["0", "1", "2"]
+    covariance = programs.run(ev, programs.Program("covariance", ddof=0), encrypted)
+    assert programs.decrypt_table(covariance, keys.secret).row_names == NAMES
+
+
+def test_bounds_from_outside_hide_the_largest_values(
+    table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks.Evaluator]
+) -> None:
+    keys, _ = clinic
+    encrypted = programs.encrypt_table(table, keys.secret, max_abs=[1000, 500, 200], seed=bytes(32))
+    matrix = programs.decrypt_table(encrypted, keys.secret)
+    assert (np.abs(matrix.values - table) <= matrix.errors).all()
+    # The bounds become powers of two, and the errors are those of numbers up to 1.
+    assert (matrix.errors[0] / matrix.errors[0, 2]).tolist() == [4, 2, 1]
+    with pytest.raises(noren.Error, match="exponent"):
+        programs.encrypt_table(table, keys.secret, max_abs=[1000, 500, 1])
+
+
+def test_tables_travel(table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks.Evaluator], tmp_path: Path) -> None:
+    keys, ev = clinic
+    encrypted = programs.encrypt_table(table, keys.secret, column_names=NAMES, seed=bytes(32))
+    data = bytes(encrypted)
+    encrypted.save(tmp_path / "table.ct")
+    for back in (
+        pickle.loads(pickle.dumps(encrypted)),
+        programs.EncryptedTable.from_bytes(ev.context, data),
+        programs.EncryptedTable.load(ev.context, tmp_path / "table.ct"),
+    ):
+        assert (bytes(back), back.level, back.slots, back.ciphertexts) == (data, 6, encrypted.slots, 1)
+    with pytest.raises(noren.WireError):
+        programs.EncryptedTable.from_bytes(ev.context, data[:-64])
+    with pytest.raises(noren.WireError, match="table"):
+        ckks.Ciphertext.from_bytes(ev.context, data)
+
+
+def test_released_tables_are_rounded(table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks.Evaluator]) -> None:
+    keys, _ = clinic
+    encrypted = programs.encrypt_table(table, keys.secret, max_abs=[128] * 3)
+    matrix = programs.decrypt_table(encrypted, keys.secret, release_bits=4)
+    assert (matrix.values % (128 / 2**4) == 0).all()
+    assert (np.abs(matrix.values - table) <= matrix.errors).all()
+    with pytest.raises(noren.Error, match="bits"):
+        programs.decrypt_table(encrypted, keys.secret, release_bits=40)
+
+
+def test_plans_say_what_is_needed(table: NDArray[np.float64]) -> None:
+    mean, logistic = programs.Program("mean"), programs.Program("logistic", weights=[1, 2, 3], interval=8)
+    single = mean.plan(20, 3, slots=512)
+    assert (single.depth, single.relinearization) == (1, None)
+    assert set(single.rotations) == set(ckks.rotations_of_sum(32))
+    both = programs.plan([mean, logistic], rows=20, columns=3, slots=512)
+    assert both == single | logistic.plan(20, 3, slots=512)
+    assert both.depth > single.depth
+    assert both.counts["products"] > single.counts["products"] == 0
+    with pytest.raises(ValueError, match="program"):
+        programs.plan([], rows=1, columns=1, slots=8)
+    shallow = ckks.Context(ckks.Parameters(10, [50, 40], [50], security=None))
+    with pytest.raises(noren.LevelError, match=str(both.depth)):
+        both.keygen(shallow)
+
+
+def test_models_are_checked() -> None:
+    refused: list[tuple[str, dict[str, Any]]] = [
+        ("median", {}),
+        ("linear", {}),
+        ("sum", {"weights": [1]}),
+        ("linear", {"weights": [1], "wieghts": [1]}),
+        ("linear", {"weights": "text"}),
+        ("linear", {"weights": [float("nan")]}),
+    ]
+    for name, model in refused:
+        with pytest.raises(noren.Error):
+            programs.Program(name, **model)
+    with pytest.raises(noren.Error, match="weights"):
+        programs.Program("linear", weights=[1, 2]).plan(20, 3, slots=512)
+    with pytest.raises(noren.Error, match="column is d"):
+        programs.Program("inner-product", pairs=[["a", "d"]]).plan(20, 3, slots=512, column_names=NAMES)
+
+
+def test_programs_pickle_and_come_from_json() -> None:
+    program = programs.Program("linear", weights=np.array([1.0, 2.0]), bias=np.float64(0.5))
+    text = json.dumps({"weights": [1.0, 2.0], "bias": 0.5})
+    assert repr(program) == repr(pickle.loads(pickle.dumps(program)))
+    assert repr(program) == repr(programs.Program.from_json("linear", text))
+    assert program.name == "linear"
+
+
+def test_tables_of_the_wrong_shape_are_refused(
+    table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks.Evaluator], other: ckks.Context
+) -> None:
+    keys, ev = clinic
+    with pytest.raises(noren.EncodingError, match="2 dimensions"):
+        programs.encrypt_table([1.0, 2.0], keys.secret)
+    with pytest.raises(noren.EncodingError, match="names"):
+        programs.encrypt_table(table, keys.secret, column_names=["a"])
+    with pytest.raises(noren.EncodingError, match="value 4"):
+        programs.encrypt_table([[1, 2, 3], [4, np.nan, 5]], keys.secret)
+    with pytest.raises(TypeError, match="complex"):
+        programs.encrypt_table(table * 1j, keys.secret)
+    with pytest.raises(noren.Error, match="rows"):
+        programs.encrypt_table(np.zeros((0, 3)), keys.secret)
+    foreign = programs.encrypt_table(table, other.keygen().secret)
+    with pytest.raises(noren.ParameterMismatchError):
+        programs.run(ev, programs.Program("mean"), foreign)
+    with pytest.raises(noren.ParameterMismatchError):
+        programs.decrypt_table(foreign, keys.secret)
+    shallow = programs.encrypt_table(table, keys.secret, level=1)
+    with pytest.raises(noren.LevelError):
+        programs.run(ev, programs.Program("variance"), shallow)
