@@ -56,6 +56,7 @@ bench: build
 ## fuzz: every decoder for FUZZ_SECONDS each (needs a nightly toolchain and cargo-fuzz).
 FUZZ_SECONDS ?= 60
 fuzz:
+	$(CARGO) run --quiet --manifest-path fuzz/Cargo.toml --example seeds
 	@for target in $$($(CARGO) +nightly fuzz list); do \
 		$(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=2048 || exit 1; \
 	done

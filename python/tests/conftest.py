@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,9 +34,9 @@ class World:
     def check(self, x: ckks.Ciphertext, expected: ArrayLike, most: float = 1e-6) -> None:
         """Decrypt, and compare within the error bound, which itself is at most `most`."""
         expected = np.asarray(expected)
-        is_complex = np.iscomplexobj(expected)
-        found = self.ctx.decrypt(x, self.keys.secret, complex=True) if is_complex else None
-        found = self.ctx.decrypt(x, self.keys.secret) if found is None else found
+        found: NDArray[Any] = self.ctx.decrypt(x, self.keys.secret, complex=True)
+        if not np.iscomplexobj(expected):
+            found = self.ctx.decrypt(x, self.keys.secret)
         assert found.shape == expected.shape
         assert 0 < x.error_bound < most
         assert np.abs(found - expected).max() <= x.error_bound

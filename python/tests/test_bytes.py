@@ -9,6 +9,7 @@ import pytest
 from conftest import World
 from noren import ckks
 
+KeyType = type[ckks.SecretKey] | type[ckks.PublicKey] | type[ckks.EvaluationKeys]
 KEYS = [("secret", ckks.SecretKey), ("public", ckks.PublicKey), ("evaluation", ckks.EvaluationKeys)]
 
 
@@ -45,7 +46,7 @@ def test_plaintexts_and_keys_pickle_to_the_same_bytes(world: World) -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), KEYS)
-def test_keys_come_back_from_bytes_and_files(world: World, tmp_path: Path, name: str, kind: Any) -> None:
+def test_keys_come_back_from_bytes_and_files(world: World, tmp_path: Path, name: str, kind: KeyType) -> None:
     key, path = getattr(world.keys, name), tmp_path / "key"
     assert bytes(kind.from_bytes(world.ctx, bytes(key))) == bytes(key)
     key.save(path)

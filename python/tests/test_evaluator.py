@@ -1,11 +1,10 @@
-import noren
 from typing import Any
 
+import noren
 import numpy as np
 import pytest
 from conftest import ROTATIONS, SEED, World
 from noren import ckks
-from numpy.polynomial import Chebyshev
 
 
 def test_sums_and_products_of_ciphertexts(world: World) -> None:
@@ -59,9 +58,10 @@ def test_sums_of_products(world: World) -> None:
     world.check(world.ev.dot(xs, ys), (a * b).sum(axis=0))
     world.check(world.ev.weighted_sum(xs, [1, -2, 0.5], constant=3), a[0] - 2 * a[1] + a[2] / 2 + 3)
     assert world.ev.dot(xs, ys).level == 2
-    for call in (lambda: world.ev.dot(xs, ys[:2]), lambda: world.ev.weighted_sum(xs, [1, 2])):
-        with pytest.raises(noren.EncodingError, match="3 ciphertexts"):
-            call()
+    with pytest.raises(noren.EncodingError, match="3 ciphertexts"):
+        world.ev.dot(xs, ys[:2])
+    with pytest.raises(noren.EncodingError, match="3 ciphertexts"):
+        world.ev.weighted_sum(xs, [1, 2])
     with pytest.raises(noren.EncodingError):
         world.ev.dot([], [])
 
@@ -79,11 +79,11 @@ def test_polynomials(world: World) -> None:
     x = world.encrypt(a)
     world.check(world.ev.polynomial(x, [1, 0, -2, 0.5]), 1 - 2 * a**2 + a**3 / 2)
     coefficients = np.array([0.25, -0.5, 0, 1])
-    series = Chebyshev(coefficients)
-    world.check(world.ev.polynomial(x, coefficients, basis="chebyshev"), series(a))
+    series = sum(c * np.cos(k * np.arccos(a)) for k, c in enumerate(coefficients))
+    world.check(world.ev.polynomial(x, coefficients, basis="chebyshev"), series)
     scaled = world.encrypt(4 * a)
     found = world.ev.polynomial(scaled, coefficients, basis="chebyshev", interval=(-4, 4))
-    world.check(found, series(a))
+    world.check(found, series)
     with pytest.raises(ValueError, match="basis"):
         world.ev.polynomial(x, [1, 2], basis="legendre")  # type: ignore[arg-type]
 

@@ -165,7 +165,7 @@ def test_tables_of_the_wrong_shape_are_refused(
     with pytest.raises(noren.EncodingError, match="names"):
         programs.encrypt_table(table, keys.secret, column_names=["a"])
     with pytest.raises(noren.EncodingError, match="value 4"):
-        programs.encrypt_table([[1, 2, 3], [4, np.nan, 5]], keys.secret)
+        programs.encrypt_table(np.array([[1, 2, 3], [4, np.nan, 5]]), keys.secret)
     with pytest.raises(TypeError, match="complex"):
         programs.encrypt_table(table * 1j, keys.secret)
     with pytest.raises(noren.Error, match="rows"):

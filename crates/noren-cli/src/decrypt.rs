@@ -7,6 +7,7 @@ use clap::Args;
 use noren::ckks::{Ciphertext, Decryptor};
 use noren::programs::table::{EncryptedTable, Layout, Matrix};
 use noren::{SecretKey, Seed};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -62,19 +63,26 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let key = files::read_key::<SecretKey>(&arguments.key, console)?;
     let table = files::read_table(&key.context, &arguments.input)?;
     let decryptor = Decryptor::new(&key.context, &key.key)?;
+    let of_input = || Failure::file(&arguments.input);
+    let slots = table.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<noren::Result<Vec<_>>>();
+    let slots = slots.map_err(of_input())?;
     let matrix = match arguments.release {
-        None => table.decrypt(&decryptor),
+        None => {
+            let bounds: Vec<f64> = table.ciphertexts().iter().map(Ciphertext::error_bound).collect();
+            table.layout().read(&slots, &bounds)
+        }
         Some(bits) => Seed::random()
             .map_err(noren::Error::from)
             .and_then(|seed| table.decrypt_for_release(&decryptor, bits, &seed)),
     }
-    .map_err(Failure::file(&arguments.input))?;
+    .map_err(of_input())?;
     if let Some(what) = doubt(&table, &matrix) {
         if !arguments.unchecked {
             return Err(Failure::Unconfirmed { path: arguments.input.clone(), what });
         }
         console.warn(format_args!("{}: {what}", arguments.input.display()));
     }
+    check_key(arguments, &table, &slots)?;
     let row_names = match table.layout() {
         Layout::Table(layout) => !layout.row_names().is_empty(),
         Layout::Pairs(_) => true,
@@ -93,6 +101,26 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     })
 }
 
+/// Refuses numbers that are larger than the ciphertexts can hold: with another key they come out at random.
+fn check_key(
+    arguments: &Arguments,
+    table: &EncryptedTable<Ciphertext>,
+    slots: &[Vec<f64>],
+) -> Result<(), Failure> {
+    if arguments.unchecked {
+        return Ok(());
+    }
+    for (ciphertext, slots) in table.ciphertexts().iter().zip(slots) {
+        let needed = ciphertext.magnitude() + ciphertext.error_bound();
+        let found = slots.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        if found > needed {
+            let (path, key) = (arguments.input.clone(), arguments.key.clone());
+            return Err(Failure::OtherKey { path, key, found, needed });
+        }
+    }
+    Ok(())
+}
+
 /// Why the numbers may be wrong, if they may.
 fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> {
     let columns = matrix.column_names.len();
@@ -109,7 +137,7 @@ fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> 
         let (count, value) = (matrix.out_of_range.len(), matrix.values[row * columns + column]);
         return Some(format!(
             "{} is {value}, which no argument inside the interval gives{function}; {count} numbers are like that, \
-             and no number of the table can be trusted. Widen the interval of the model",
+             and no number of the table can be trusted. Widen the interval of the model (or the key is another one)",
             place(row, column)
         ));
     }

@@ -29,7 +29,9 @@ pub(crate) struct Description {
     security_bits: u32,
     keys: Vec<KeySecurity>,
     tables: Vec<String>,
-    /// Bounds in all slots, for values up to 1.
+    /// Error bounds are for so many slots with values up to this.
+    slots: usize,
+    max_abs: f64,
     error_fresh: f64,
     /// After so many multiplications: all that the levels and keys allow.
     depth: usize,
@@ -61,7 +63,13 @@ pub(crate) struct Sizes {
 }
 
 impl Description {
+    /// The description, with errors for full ciphertexts and values up to 1.
     pub(crate) fn new(parameters: &Parameters) -> Self {
+        Self::for_values(parameters, parameters.max_slots(), 1.0)
+    }
+
+    /// The description, with errors for ciphertexts of so many slots, with values up to `max_abs`.
+    pub(crate) fn for_values(parameters: &Parameters, slots: usize, max_abs: f64) -> Self {
         let rlwe = parameters.rlwe();
         let depth = if rlwe.p().is_empty() { 0 } else { parameters.max_level() };
         let key = |object, log_modulus| KeySecurity {
@@ -91,9 +99,11 @@ impl Description {
             security_bits: security_bits(rlwe.security()),
             keys,
             tables: TABLES.iter().map(|table| format!("{} ({}; {})", table.source, table.date, table.model)).collect(),
-            error_fresh: parameters.predicted_error(0, 1.0, parameters.max_slots()),
+            slots,
+            max_abs,
+            error_fresh: parameters.predicted_error(0, max_abs, slots),
             depth,
-            error_at_depth: parameters.predicted_error(depth, 1.0, parameters.max_slots()),
+            error_at_depth: parameters.predicted_error(depth, max_abs, slots),
             bytes: Sizes::new(parameters),
         }
     }
@@ -178,7 +188,8 @@ impl fmt::Display for Description {
         }
         let (fresh, deep) = (error(self.error_fresh), error(self.error_at_depth));
         writeln!(f, "error bounds   fresh {fresh}, after {} multiplications {deep}", self.depth)?;
-        writeln!(f, "               (all slots, values up to 1, fails with probability below 2^-40)")?;
+        let slots = if self.slots == 1 { "1 slot".to_owned() } else { format!("{} slots", self.slots) };
+        writeln!(f, "               ({slots}, values up to {}, fails with probability below 2^-40)", self.max_abs)?;
         let Sizes { ciphertext_raw, ciphertext_packed, ciphertext_seeded, public_key, evaluation_key, secret_key } =
             self.bytes;
         let show = |count: u64| bytes(count as f64);

@@ -55,6 +55,18 @@ pub(crate) enum Failure {
     /// Decrypted numbers that cannot be right.
     #[error("{}: {what}; nothing was written. Pass --unchecked to write the numbers all the same", path.display())]
     Unconfirmed { path: PathBuf, what: String },
+    /// A file that the key does not open.
+    #[error(
+        "{}: decrypts to numbers up to {found:.3e} where its ciphertexts hold at most {needed:.3e}: {} is not the key \
+         that it was encrypted for; nothing was written",
+        path.display(), key.display()
+    )]
+    OtherKey {
+        path: PathBuf,
+        key: PathBuf,
+        found: f64,
+        needed: f64,
+    },
     /// Threads cannot be started.
     #[error("--threads {found}: {reason}")]
     Threads { found: usize, reason: String },

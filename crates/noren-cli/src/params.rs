@@ -95,23 +95,29 @@ struct Check {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let (parameters, output) = match &arguments.verb {
+    let report = |parameters: &Parameters, output: Option<Output>, description: Description| {
+        output.map(|output| output.write(&(), parameters)).transpose()?;
+        console.report(&description)
+    };
+    match &arguments.verb {
         Verb::Choose(choose) => {
             let &Choose { depth, precision, max_abs, slots, security, .. } = choose;
             let output = output(choose.output.as_ref(), &choose.force)?;
             let requirements = Requirements { depth, precision_bits: precision, max_abs, slots, security };
-            (Parameters::for_requirements(&requirements)?, output)
+            let parameters = Parameters::for_requirements(&requirements)?;
+            let description = Description::for_values(&parameters, slots.next_power_of_two(), max_abs);
+            report(&parameters, output, description)
         }
         Verb::Check(check) => {
             let output = output(check.output.as_ref(), &check.force)?;
-            (check.parameters(console)?, output)
+            let parameters = check.parameters(console)?;
+            report(&parameters, output, Description::new(&parameters))
         }
-        Verb::Show { file } => (files::read_parameters(file, console)?, None),
-    };
-    if let Some(output) = output {
-        output.write(&(), &parameters)?;
+        Verb::Show { file } => {
+            let parameters = files::read_parameters(file, console)?;
+            report(&parameters, None, Description::new(&parameters))
+        }
     }
-    console.report(&Description::new(&parameters))
 }
 
 impl Check {

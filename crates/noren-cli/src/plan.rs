@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
+use noren::circuits::recorder::Demands;
 use noren::ckks::{KeyRequest, Parameters, Requirements};
 use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
@@ -120,7 +121,7 @@ impl Plan {
             evaluation_keys: usize::from(request.relinearization) + request.rotations_at.len(),
             evaluation_key_bytes: relinearization + request.rotations_at.iter().map(|&(_, level)| key(level)).sum::<u64>(),
             predicted_error: parameters.predicted_error(demands.depth, 1.0, layout.slots()),
-            parameters: Description::new(&parameters),
+            parameters: Description::for_values(&parameters, layout.slots(), 1.0),
         };
         Ok(Self { parameters, request, report })
     }
@@ -162,11 +163,8 @@ fn choose(programs: &[Program], shape: &Shape<'_>, precision_bits: f64) -> Resul
     }
 }
 
-fn demands(
-    programs: &[Program],
-    layout: &TableLayout,
-) -> Result<noren::circuits::recorder::Demands, Failure> {
-    let mut merged = noren::circuits::recorder::Demands::default();
+fn demands(programs: &[Program], layout: &TableLayout) -> Result<Demands, Failure> {
+    let mut merged = Demands::default();
     for program in programs {
         merged = merged.merge(&program.plan(layout)?);
     }
@@ -184,7 +182,7 @@ impl fmt::Display for Report {
         writeln!(f, "needs          {} levels, {} rotations{relinearization}", self.depth, self.rotations.len())?;
         writeln!(f, "eval.keys      {keys} keys, {bytes}")?;
         let error = describe::error(self.predicted_error);
-        writeln!(f, "error          about {error} after {} multiplications, relative to the bound of a column", self.depth)?;
+        writeln!(f, "precision      about {error} after {} multiplications, relative to a column's bound", self.depth)?;
         write!(f, "{}", self.parameters)
     }
 }

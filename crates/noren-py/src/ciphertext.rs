@@ -10,7 +10,7 @@ use crate::array::detached;
 use crate::context::{PyContext, shared_context};
 use crate::evaluator::PyEvaluator;
 use crate::operand::Operand;
-use crate::parameters::PyParameters;
+use crate::parameters::{Pickle, PyParameters};
 
 /// An encrypted vector.
 ///
@@ -186,7 +186,7 @@ impl PyCiphertext {
         Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
         Ok((unpickle, (self.parameters(), self.__bytes__(py))))
     }

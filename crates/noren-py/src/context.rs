@@ -203,7 +203,7 @@ impl PyContext {
         bits: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
         let seed = seed_of(None)?;
-        let (inner, key) = (&ciphertext.inner, &key.key);
+        let (inner, key) = (&ciphertext.inner, &key.0.key);
         let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_for_release(inner, bits, &seed))?;
         Ok(values.into_pyarray(py).into_any())
     }
@@ -250,7 +250,7 @@ impl PyContext {
         key: &PySecretKey,
         complex: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (inner, key) = (&ciphertext.inner, &key.key);
+        let (inner, key) = (&ciphertext.inner, &key.0.key);
         if complex {
             let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_complex(inner))?;
             Ok(values.into_pyarray(py).into_any())

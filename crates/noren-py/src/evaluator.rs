@@ -1,5 +1,7 @@
 //! `Evaluator`: operations on ciphertexts.
 
+use std::sync::Arc;
+
 use noren::Complex64;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
@@ -98,7 +100,7 @@ impl PyEvaluator {
 impl PyEvaluator {
     #[new]
     pub(crate) fn new(context: &PyContext, keys: &PyEvaluationKeys) -> PyResult<Self> {
-        Evaluator::new(&context.0, keys.key.clone()).map(Self).map_err(raise)
+        Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map(Self).map_err(raise)
     }
 
     /// The context.
@@ -110,7 +112,7 @@ impl PyEvaluator {
     /// The evaluation keys.
     #[getter]
     fn keys(&self) -> PyEvaluationKeys {
-        PyEvaluationKeys { key: self.0.keys().clone(), context: self.0.context().clone() }
+        PyEvaluationKeys::new(self.0.context(), self.0.keys().as_ref().clone())
     }
 
     /// The same ciphertext with operators that use this evaluator.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use noren::ckks::{Context, Encryptor, KeyRequest};
+use noren::ckks::{Context, Encryptor, KeyFile, KeyRequest};
 use noren::error::Result;
 use noren::wire::{Form, Limits, Object};
 use noren::{EvaluationKeys, PublicKey, SecretKey, Seed};
@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 
 use crate::array::detached;
 use crate::context::{PyContext, seed_of, shared_context};
-use crate::parameters::PyParameters;
+use crate::parameters::{Pickle, PyParameters};
 
 /// The three keys of one owner, made by ``Context.keygen``.
 #[pyclass(frozen, name = "Keys", module = "noren.ckks")]
@@ -37,11 +37,10 @@ impl PyKeys {
     ) -> PyResult<Self> {
         let seed = seed_of(seed)?;
         let keys = detached(py, || context.generate_keys(seed, request))?;
-        let context = context.clone();
         Ok(Self {
-            secret: Py::new(py, PySecretKey { key: Arc::new(keys.secret), context: context.clone() })?,
-            public: Py::new(py, PyPublicKey { key: Arc::new(keys.public), context: context.clone() })?,
-            evaluation: Py::new(py, PyEvaluationKeys { key: keys.evaluation, context })?,
+            secret: Py::new(py, PySecretKey::new(context, keys.secret))?,
+            public: Py::new(py, PyPublicKey::new(context, keys.public))?,
+            evaluation: Py::new(py, PyEvaluationKeys::new(context, Arc::unwrap_or_clone(keys.evaluation)))?,
         })
     }
 }
@@ -49,7 +48,7 @@ impl PyKeys {
 #[pymethods]
 impl PyKeys {
     fn __repr__(&self) -> String {
-        format!("Keys(n={})", self.secret.get().context.parameters().degree())
+        format!("Keys(n={})", self.secret.get().0.context.parameters().degree())
     }
 }
 
@@ -64,100 +63,107 @@ pub(crate) enum EncryptionKey<'py> {
 
 /// A key that encrypts, apart from the interpreter.
 pub(crate) enum SharedKey {
-    Public(Arc<PublicKey>),
-    Secret(Arc<SecretKey>),
+    Public(Arc<KeyFile<PublicKey>>),
+    Secret(Arc<KeyFile<SecretKey>>),
 }
 
 impl EncryptionKey<'_> {
     pub(crate) fn shared(&self) -> SharedKey {
         match self {
-            Self::Public(key) => SharedKey::Public(key.get().key.clone()),
-            Self::Secret(key) => SharedKey::Secret(key.get().key.clone()),
-        }
-    }
-
-    /// The context that the key belongs to.
-    pub(crate) fn context(&self) -> &Context {
-        match self {
-            Self::Public(key) => &key.get().context,
-            Self::Secret(key) => &key.get().context,
+            Self::Public(key) => SharedKey::Public(key.get().0.clone()),
+            Self::Secret(key) => SharedKey::Secret(key.get().0.clone()),
         }
     }
 }
 
 impl SharedKey {
+    /// The context that the key belongs to.
+    pub(crate) fn context(&self) -> &Context {
+        match self {
+            Self::Public(file) => &file.context,
+            Self::Secret(file) => &file.context,
+        }
+    }
+
     pub(crate) fn encryptor(&self, context: &Context, seed: Seed) -> Result<Encryptor<'_>> {
         match self {
-            Self::Public(key) => Encryptor::public(context, key, seed),
-            Self::Secret(key) => Encryptor::symmetric(context, key, seed),
+            Self::Public(file) => Encryptor::public(context, &file.key, seed),
+            Self::Secret(file) => Encryptor::symmetric(context, &file.key, seed),
         }
     }
 }
 
-/// A key class: the key, the context that it belongs to, and its bytes.
+/// A key class: the key with the context that it belongs to, its bytes and files.
 macro_rules! key_class {
     ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty) => {
         $(#[$doc])*
         #[pyclass(frozen, name = $python, module = "noren.ckks")]
-        pub(crate) struct $name {
-            pub(crate) key: Arc<$inner>,
-            pub(crate) context: Context,
+        pub(crate) struct $name(pub(crate) Arc<KeyFile<$inner>>);
+
+        impl $name {
+            pub(crate) fn new(context: &Context, key: $inner) -> Self {
+                Self(Arc::new(KeyFile { context: context.clone(), key }))
+            }
         }
 
         #[pymethods]
         impl $name {
-            /// The key that ``bytes(key)`` gave.
-            ///
-            /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for those of other
-            /// parameters.
-            #[staticmethod]
-            fn from_bytes(py: Python<'_>, context: &PyContext, data: &[u8]) -> PyResult<Self> {
-                let context = context.0.clone();
-                let key = detached(py, || <$inner>::from_bytes(context.rlwe(), data))?;
-                Ok(Self { key: Arc::new(key), context })
-            }
-
-            /// Reads the key from a file. Raises OSError, and what ``from_bytes`` raises.
-            #[staticmethod]
-            fn load(py: Python<'_>, context: &PyContext, path: PathBuf) -> PyResult<Self> {
-                let context = context.0.clone();
-                let key = detached(py, || <$inner>::read_file(context.rlwe(), &path, &Limits::default()))?;
-                Ok(Self { key: Arc::new(key), context })
-            }
-
-            /// Writes the key to a file, as a whole or not at all; that of a secret key is for its owner's eyes alone.
-            ///
-            /// Raises OSError.
-            fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-                detached(py, || self.key.write_file(self.context.rlwe(), Form::Packed, &path))
-            }
-
-            #[staticmethod]
-            fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
-                Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
+            /// The context that it belongs to.
+            #[getter]
+            fn context(&self) -> PyContext {
+                PyContext(self.0.context.clone())
             }
 
             /// The parameters that it belongs to.
             #[getter]
             fn parameters(&self) -> PyParameters {
-                PyParameters(self.context.parameters().clone())
+                PyParameters(self.0.context.parameters().clone())
+            }
+
+            /// The key that ``bytes(key)`` gave, with its parameters.
+            ///
+            /// Raises WireError for bytes that are damaged or of another kind.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+                detached(py, || KeyFile::from_bytes(&(), data)).map(|file| Self(Arc::new(file)))
+            }
+
+            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+            ///
+            /// Raises OSError, and what ``from_bytes`` raises.
+            #[staticmethod]
+            fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+                detached(py, || KeyFile::read_file(&(), &path, &Limits::default())).map(|file| Self(Arc::new(file)))
+            }
+
+            /// Writes the key and its parameters to a file, as a whole or not at all.
+            ///
+            /// The file of a secret key can be read by its owner only. Raises OSError.
+            fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+                detached(py, || self.0.write_file(&(), Form::Packed, &path))
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                let bytes = py.detach(|| self.key.to_bytes(self.context.rlwe(), Form::Packed));
+                let bytes = py.detach(|| self.0.to_bytes(&(), Form::Packed));
                 PyBytes::new(py, &bytes)
             }
 
-            fn __reduce__<'py>(
-                &self,
-                py: Python<'py>,
-            ) -> PyResult<(Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>))> {
+            // A pickle holds the parameters by themselves, so that all that is unpickled shares one context.
+            #[staticmethod]
+            fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
+                let context = shared_context(py, &parameters.0)?;
+                let key = detached(py, || <$inner>::from_bytes(context.rlwe(), data))?;
+                Ok(Self::new(&context, key))
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
+                let bytes = py.detach(|| self.0.key.to_bytes(self.0.context.rlwe(), Form::Packed));
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-                Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+                Ok((unpickle, (self.parameters(), PyBytes::new(py, &bytes))))
             }
 
             fn __repr__(&self) -> String {
-                format!(concat!($python, "(n={})"), self.context.parameters().degree())
+                format!(concat!($python, "(n={})"), self.0.context.parameters().degree())
             }
         }
     };

@@ -178,6 +178,9 @@ impl PyParameters {
     }
 }
 
+/// What pickle keeps of an object: how to make it again, from its parameters and bytes.
+pub(crate) type Pickle<'py> = (Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>));
+
 fn security_of(bits: Option<u32>) -> PyResult<Security> {
     match bits {
         None => Ok(Security::None),

@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 
 use crate::array::detached;
 use crate::context::{PyContext, shared_context};
-use crate::parameters::PyParameters;
+use crate::parameters::{Pickle, PyParameters};
 
 /// An encoded vector, made by ``Context.encode``.
 ///
@@ -75,7 +75,7 @@ impl PyPlaintext {
         PyBytes::new(py, &bytes)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
         Ok((unpickle, (self.parameters(), self.__bytes__(py))))
     }

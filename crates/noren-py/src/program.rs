@@ -13,7 +13,7 @@ use crate::context::PyContext;
 use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
 use crate::keys::PyKeys;
-use crate::table::PyEncryptedTable;
+use crate::table::{Bounds, PyEncryptedTable};
 
 /// A computation on an encrypted table, with its model.
 ///
@@ -66,8 +66,10 @@ impl PyProgram {
     /// What the program needs for tables of `rows` times `columns` numbers in ciphertexts of at most `slots` slots.
     ///
     /// column_names: needed if the model names columns.
+    /// max_abs: as for ``encrypt_table``, if it is to be given there: then fewer levels may do.
+    ///
     /// Raises Error for a model that does not suit the table.
-    #[pyo3(signature = (rows, columns, *, slots, column_names = None))]
+    #[pyo3(signature = (rows, columns, *, slots, column_names = None, max_abs = None))]
     fn plan(
         &self,
         py: Python<'_>,
@@ -75,10 +77,16 @@ impl PyProgram {
         columns: usize,
         slots: usize,
         column_names: Option<Vec<String>>,
+        max_abs: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyPlan> {
+        let bounds = max_abs.map(Bounds::of).transpose()?;
         detached(py, || {
-            let layout = TableLayout::new(rows, columns, slots)?;
-            let layout = layout.with_column_names(column_names.unwrap_or_default())?;
+            let layout = TableLayout::new(rows, columns, slots)?.with_column_names(column_names.unwrap_or_default())?;
+            let layout = match bounds {
+                Some(bounds) => bounds.scale(layout)?,
+                // Without bounds, the case that needs the most: powers of two that are not 1, and differ.
+                None => layout.with_exponents((0..columns).map(|column| 1 + (column % 2) as i32).collect())?,
+            };
             self.program.plan(&layout)
         })
         .map(PyPlan)
@@ -90,8 +98,8 @@ impl PyProgram {
         Ok(PyEncryptedTable { inner, context: evaluator.0.context().clone() })
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (&'static str, Option<&str>))> {
-        Ok((py.get_type::<Self>().getattr("from_json")?, (self.name(), self.json.as_deref())))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
+        Ok((py.get_type::<Self>().getattr("from_json")?, (self.name(), self.json.clone())))
     }
 
     fn __repr__(&self) -> String {
@@ -166,6 +174,9 @@ impl PyPlan {
         format!("Plan(depth={}, rotations={})", self.0.depth, self.0.rotations.len())
     }
 }
+
+/// What pickle keeps of a program: how to make it again, from its name and model.
+type Pickle<'py> = (Bound<'py, PyAny>, (&'static str, Option<String>));
 
 /// Keyword arguments as JSON, arrays as lists.
 fn to_json(py: Python<'_>, model: &Bound<'_, PyDict>) -> PyResult<String> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder};
+use noren::error::Result;
 use noren::programs::layout::TableLayout;
 use noren::programs::table::{EncryptedTable, Layout, Matrix};
 use noren::wire::{Form, Limits, Object};
@@ -13,7 +14,7 @@ use pyo3::types::PyBytes;
 use crate::array::{Numbers, detached};
 use crate::context::{PyContext, seed_of, shared_context};
 use crate::keys::{EncryptionKey, PySecretKey};
-use crate::parameters::PyParameters;
+use crate::parameters::{Pickle, PyParameters};
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
 ///
@@ -93,7 +94,7 @@ impl PyEncryptedTable {
         PyBytes::new(py, &bytes)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
         Ok((unpickle, (self.parameters(), self.__bytes__(py))))
     }
@@ -107,8 +108,8 @@ impl PyEncryptedTable {
 ///
 /// key: a PublicKey, or the SecretKey: then the table takes half the bytes, and the error is smaller.
 /// column_names, row_names: travel with the table, in clear.
-/// max_abs: for each column, a bound on its absolute values, of which the next power of two is in clear. None takes the
-///     largest value itself, which tells its power of two.
+/// max_abs: a bound on absolute values, for each column or for all, of which the next power of two is in clear. None
+///     takes the largest value of each column, which tells its power of two.
 /// level: the level of the ciphertexts, None for the highest: at least the depth of the programs.
 /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
 ///
@@ -128,9 +129,9 @@ pub(crate) fn encrypt_table<'py>(
     seed: Option<&[u8]>,
 ) -> PyResult<PyEncryptedTable> {
     let (rows, columns, entries) = Numbers::of(values)?.into_real_matrix()?;
-    let bounds = max_abs.map(|bounds| Numbers::of(bounds)?.into_real_vector()).transpose()?;
-    let context = key.context().clone();
+    let bounds = max_abs.map(Bounds::of).transpose()?;
     let key = key.shared();
+    let context = key.context().clone();
     let seed = seed_of(seed)?;
     let inner = detached(py, || {
         let slots = context.parameters().max_slots();
@@ -139,15 +140,37 @@ pub(crate) fn encrypt_table<'py>(
             .with_row_names(row_names.unwrap_or_default())?;
         let layout = match bounds {
             None => layout.with_exponents_of(&entries)?,
-            Some(bounds) => {
-                let bounded = TableLayout::new(1, columns, slots)?.with_exponents_of(&bounds)?;
-                layout.with_exponents(bounded.exponents().to_vec())?
-            }
+            Some(bounds) => bounds.scale(layout)?,
         };
         let level = level.unwrap_or_else(|| context.parameters().max_level());
         EncryptedTable::encrypt(&Encoder::new(&context), &key.encryptor(&context, seed)?, layout, &entries, level)
     })?;
     Ok(PyEncryptedTable { inner, context })
+}
+
+/// Bounds on the absolute values of columns: for each, or one for all.
+pub(crate) enum Bounds {
+    Each(Vec<f64>),
+    All(f64),
+}
+
+impl Bounds {
+    pub(crate) fn of(max_abs: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match max_abs.extract() {
+            Ok(bound) => Ok(Self::All(bound)),
+            Err(_) => Ok(Self::Each(Numbers::of(max_abs)?.into_real_vector()?)),
+        }
+    }
+
+    /// The layout for columns within the bounds: the exponents are those of a table of one row, which holds the bounds.
+    pub(crate) fn scale(self, layout: TableLayout) -> Result<TableLayout> {
+        let bounds = match self {
+            Self::Each(bounds) => bounds,
+            Self::All(bound) => vec![bound; layout.columns()],
+        };
+        let row = TableLayout::new(1, layout.columns(), layout.slots())?.with_exponents_of(&bounds)?;
+        layout.with_exponents(row.exponents().to_vec())
+    }
 }
 
 /// A decrypted table: values, errors, row names, column names, entries out of range.
@@ -165,7 +188,7 @@ pub(crate) fn decrypt_table<'py>(
 ) -> PyResult<PyMatrix<'py>> {
     let seed = seed_of(None)?;
     let matrix = detached(py, || {
-        let decryptor = Decryptor::new(&key.context, &key.key)?;
+        let decryptor = Decryptor::new(&key.0.context, &key.0.key)?;
         match release_bits {
             None => table.inner.decrypt(&decryptor),
             Some(bits) => table.inner.decrypt_for_release(&decryptor, bits, &seed),

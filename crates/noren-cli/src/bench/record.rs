@@ -106,7 +106,8 @@ impl fmt::Display for Record {
             f,
             "{suite:<8} {op:<18} {n:>6} {limbs:>5} {isa:>9} {threads:>7} {median:>12} {mad:>10} {reps:>6} {peak:>10}  "
         )?;
-        let more = self.more.iter().map(|(name, value)| format!("{name} {value}"));
+        let shown = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), |number| format!("{number:.1}"));
+        let more = self.more.iter().map(|(name, value)| format!("{name} {}", shown(value)));
         let notes: Vec<String> = more.chain((!note.is_empty()).then(|| (*note).to_owned())).collect();
         f.write_str(&notes.join(", "))
     }
