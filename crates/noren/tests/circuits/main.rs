@@ -2,6 +2,7 @@
 //! promises.
 
 mod approximations;
+mod bounds;
 mod encrypted;
 mod linear_maps;
 mod numbers;

@@ -1,0 +1,75 @@
+//! The bytes of CKKS objects, keys and tables are those of earlier versions, on every machine.
+//!
+//! The files are made again by `NOREN_REGENERATE_GOLDEN=1 cargo test -p noren --test golden`.
+
+use std::fs;
+use std::path::Path;
+
+use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
+use noren::programs::layout::TableLayout;
+use noren::programs::table::EncryptedTable;
+use noren::wire::{Form, Object};
+use noren::{Security, Seed};
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+/// Name and bytes of every object, in both forms.
+fn samples() -> Vec<(String, Vec<u8>)> {
+    let spec = ParametersSpec {
+        log_n: 4,
+        log_q: vec![40, 30],
+        log_p: vec![45],
+        log_scale: 30,
+        security: Security::None,
+        ..ParametersSpec::default()
+    };
+    let context = Context::new(spec.build().expect("parameters")).expect("context");
+    let request = KeyRequest { relinearization: true, rotations: vec![1], ..KeyRequest::default() };
+    let keys = context.generate_keys(seed(1), &request).expect("keys");
+    let encoder = Encoder::new(&context);
+    let plaintext = encoder.encode(&[0.5, -0.25, 1.0 / 3.0, 1e-3], 4, 1).expect("four slots");
+    let fresh = Encryptor::public(&context, &keys.public, seed(2)).and_then(|e| e.encrypt(&plaintext)).expect("public");
+    let symmetric = Encryptor::symmetric(&context, &keys.secret, seed(3)).expect("secret");
+    let seeded = symmetric.encrypt(&plaintext).expect("symmetric");
+    let layout = TableLayout::new(2, 2, 4).and_then(|layout| layout.with_column_names(vec!["a".into(), "b".into()]));
+    let table = EncryptedTable::encrypt(&encoder, &symmetric, layout.expect("layout"), &[0.1, 0.2, 0.3, 0.4], 1);
+    let evaluator = Evaluator::new(&context, keys.evaluation.clone()).expect("evaluator");
+    let product = evaluator.rotate(&fresh, 1).and_then(|x| evaluator.mul(&x, &seeded)).expect("one level");
+
+    let mut samples = Vec::new();
+    add(&mut samples, "parameters", &(), context.parameters());
+    add(&mut samples, "plaintext", &context, &plaintext);
+    add(&mut samples, "ciphertext_fresh", &context, &fresh);
+    add(&mut samples, "ciphertext_seeded", &context, &seeded);
+    add(&mut samples, "ciphertext_product", &context, &product);
+    add(&mut samples, "ciphertexts", &context, &Ciphertexts(vec![fresh, product]));
+    add(&mut samples, "table", &context, &table.expect("a table"));
+    let evaluation = (*keys.evaluation).clone();
+    add(&mut samples, "secret_key", &(), &KeyFile { context: context.clone(), key: keys.secret });
+    add(&mut samples, "public_key", &(), &KeyFile { context: context.clone(), key: keys.public });
+    add(&mut samples, "evaluation_keys", &(), &KeyFile { context, key: evaluation });
+    samples
+}
+
+fn add<T: Object>(samples: &mut Vec<(String, Vec<u8>)>, name: &str, context: &T::Context, object: &T) {
+    for (form, suffix) in [(Form::Raw, "raw"), (Form::Packed, "packed")] {
+        samples.push((format!("{name}.{suffix}.noren"), object.to_bytes(context, form)));
+    }
+}
+
+#[test]
+fn golden_bytes_are_unchanged() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden");
+    let regenerate = std::env::var_os("NOREN_REGENERATE_GOLDEN").is_some_and(|value| value == "1");
+    for (name, bytes) in samples() {
+        let path = directory.join(&name);
+        if regenerate {
+            fs::create_dir_all(&directory).and_then(|()| fs::write(&path, &bytes)).expect("the source tree is writable");
+        } else {
+            let golden = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert!(golden == bytes, "{name} has changed: old files can no longer be read, or machines disagree");
+        }
+    }
+}
