@@ -30,7 +30,7 @@ from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from noren import _noren
 from noren._noren import EncryptedTable, Plan, Program, encrypt_table
@@ -79,16 +79,19 @@ def plan(
     columns: int,
     slots: int,
     column_names: Sequence[str] | None = None,
+    max_abs: ArrayLike | None = None,
 ) -> Plan:
     """Return what these programs need that run on one table of rows times columns numbers.
 
     The table lies in ciphertexts of at most `slots` slots: those of the context, or as many as are hoped for where the
     parameters are yet to be chosen; the depth does not depend on it. `column_names` are needed if a model names
-    columns. `Plan.keygen` makes the keys.
+    columns. With the `max_abs` that `encrypt_table` will be given, fewer levels may do. `Plan.keygen` makes the keys.
 
     Raises `noren.Error` for a model that does not suit the table, `ValueError` without a program.
     """
-    plans = [program.plan(rows, columns, slots=slots, column_names=column_names) for program in programs]
+    plans = [
+        program.plan(rows, columns, slots=slots, column_names=column_names, max_abs=max_abs) for program in programs
+    ]
     if not plans:
         raise ValueError("no program was given, at least one is needed")
     return reduce(or_, plans)

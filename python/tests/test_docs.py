@@ -3,12 +3,17 @@
 import doctest
 import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from noren import _noren, ckks, programs
+
+ROOT = Path(__file__).parents[2]
 
 
 def documented() -> dict[str, object]:
@@ -60,3 +65,19 @@ def test_types_agree_with_the_module(tmp_path: Path) -> None:
     environment = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.py")), ids=lambda path: path.name)
+def test_examples_run(path: Path) -> None:
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+def test_python_in_documents_runs(name: str) -> None:
+    frame = pd.DataFrame(np.random.default_rng(5).normal(size=(285, 30)), columns=[f"c{i}" for i in range(30)])
+    given = {"frame": frame, "w": np.ones(30) / 30, "b": 0.5}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, name, "exec"), dict(given))

@@ -103,7 +103,7 @@ def test_other_parameters_are_refused_everywhere(world: World, other: ckks.Conte
     raises_naming(wrong, lambda: x + foreign, "ciphertext")
     raises_naming(wrong, lambda: x * other.encode([1.0], slots=8), "plaintext")
     raises_naming(wrong, lambda: ckks.Ciphertext.from_bytes(ctx, bytes(foreign)))
-    raises_naming(wrong, lambda: ckks.PublicKey.from_bytes(ctx, bytes(keys.public)))
+    raises_naming(wrong, lambda: ckks.Plaintext.from_bytes(ctx, bytes(other.encode([1.0]))))
 
 
 def test_no_threads_are_refused(world: World) -> None:

@@ -125,6 +125,10 @@ def test_plans_say_what_is_needed(table: NDArray[np.float64]) -> None:
     assert both.counts["products"] > single.counts["products"] == 0
     with pytest.raises(ValueError, match="program"):
         programs.plan([], rows=1, columns=1, slots=8)
+    # Columns of different powers of two cost this program a level; without bounds they are taken to differ.
+    cube = programs.Program("polynomial", coefficients=[0, 1, 0, 1])
+    depths = [cube.plan(20, 3, slots=512, max_abs=bounds).depth for bounds in (1, 100, [1, 2, 100], None)]
+    assert depths == [2, 2, 3, 3]
     shallow = ckks.Context(ckks.Parameters(10, [50, 40], [50], security=None))
     with pytest.raises(noren.LevelError, match=str(both.depth)):
         both.keygen(shallow)

@@ -248,7 +248,9 @@ impl PyEvaluator {
             "power" => Polynomial::power(coefficients),
             "chebyshev" => Polynomial::chebyshev(coefficients),
             _ => {
-                return Err(PyValueError::new_err(format!("basis must be \"power\" or \"chebyshev\", found {basis:?}")));
+                return Err(PyValueError::new_err(format!(
+                    "basis must be \"power\" or \"chebyshev\", found {basis:?}"
+                )));
             }
         }
         .map_err(raise)?;

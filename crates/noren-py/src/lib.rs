@@ -2,17 +2,17 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`array`] | numpy in |
-//! | [`errors`] | one exception for each family of errors |
-//! | [`parameters`] | `Parameters` |
-//! | [`keys`] | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
-//! | [`context`] | `Context`: key generation, encoding, encryption, decryption |
-//! | [`plaintext`] | `Plaintext` |
-//! | [`ciphertext`] | `Ciphertext` and its operators |
-//! | [`operand`] | what can stand beside a ciphertext |
-//! | [`evaluator`] | `Evaluator` |
-//! | [`program`] | `Program` and `Plan` |
-//! | [`table`] | `EncryptedTable` |
+//! | `array` | numpy in |
+//! | `errors` | one exception for each family of errors |
+//! | `parameters` | `Parameters` |
+//! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
+//! | `context` | `Context`: key generation, encoding, encryption, decryption |
+//! | `plaintext` | `Plaintext` |
+//! | `ciphertext` | `Ciphertext` and its operators |
+//! | `operand` | what can stand beside a ciphertext |
+//! | `evaluator` | `Evaluator` |
+//! | `program` | `Program` and `Plan` |
+//! | `table` | `EncryptedTable` |
 //!
 //! Documentation comments of classes, methods and functions are their docstrings in Python.
 #![forbid(unsafe_code)]
@@ -63,8 +63,15 @@ mod module {
     }
 
     /// Runs the command-line tool and returns its exit code; the first argument is the name of the program.
+    ///
+    /// What the tool starts in Python runs in this interpreter, unless the environment names another in NOREN_PYTHON.
     #[pyfunction]
-    fn run_tool(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
-        py.detach(|| noren_cli::run(arguments))
+    fn run_tool(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> PyResult<u8> {
+        let interpreter = py.import("sys")?.getattr("executable")?;
+        if interpreter.is_truthy()? {
+            let environment = py.import("os")?.getattr("environ")?;
+            environment.call_method1("setdefault", ("NOREN_PYTHON", interpreter))?;
+        }
+        Ok(py.detach(|| noren_cli::run(arguments)))
     }
 }

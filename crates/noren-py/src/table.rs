@@ -156,9 +156,10 @@ pub(crate) enum Bounds {
 
 impl Bounds {
     pub(crate) fn of(max_abs: &Bound<'_, PyAny>) -> PyResult<Self> {
-        match max_abs.extract() {
-            Ok(bound) => Ok(Self::All(bound)),
-            Err(_) => Ok(Self::Each(Numbers::of(max_abs)?.into_real_vector()?)),
+        let numbers = Numbers::of(max_abs)?;
+        match numbers.as_scalar() {
+            Some(bound) if bound.im == 0.0 => Ok(Self::All(bound.re)),
+            _ => Ok(Self::Each(numbers.into_real_vector()?)),
         }
     }
 
