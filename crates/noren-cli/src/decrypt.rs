@@ -102,17 +102,28 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 /// Refuses numbers that are larger than the ciphertexts can hold: with another key they come out at random.
-fn check_key(
-    arguments: &Arguments,
-    table: &EncryptedTable<Ciphertext>,
-    slots: &[Vec<f64>],
-) -> Result<(), Failure> {
+fn check_key(arguments: &Arguments, table: &EncryptedTable<Ciphertext>, slots: &[Vec<f64>]) -> Result<(), Failure> {
     if arguments.unchecked {
         return Ok(());
     }
-    for (ciphertext, slots) in table.ciphertexts().iter().zip(slots) {
+    let largest: Vec<f64> = match table.layout() {
+        // What lies between the entries is not promised to be small.
+        Layout::Table(layout) => {
+            let mut largest = vec![0.0f64; slots.len()];
+            for (row, column) in
+                (0..layout.rows()).flat_map(|row| (0..layout.columns()).map(move |column| (row, column)))
+            {
+                let (ciphertext, slot) = layout.place(row, column);
+                largest[ciphertext] = largest[ciphertext].max(slots[ciphertext][slot].abs());
+            }
+            largest
+        }
+        Layout::Pairs(_) => {
+            slots.iter().map(|slots| slots.iter().fold(0.0, |most: f64, x| most.max(x.abs()))).collect()
+        }
+    };
+    for (ciphertext, found) in table.ciphertexts().iter().zip(largest) {
         let needed = ciphertext.magnitude() + ciphertext.error_bound();
-        let found = slots.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         if found > needed {
             let (path, key) = (arguments.input.clone(), arguments.key.clone());
             return Err(Failure::OtherKey { path, key, found, needed });

@@ -167,7 +167,11 @@ pub(crate) const fn security_bits(security: Security) -> u32 {
 
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "ring           n = 2^{} = {}, {} slots, secret {}", self.log_n, self.n, self.max_slots, self.secret)?;
+        writeln!(
+            f,
+            "ring           n = 2^{} = {}, {} slots, secret {}",
+            self.log_n, self.n, self.max_slots, self.secret
+        )?;
         let total = self.keys.first().map_or(0.0, |key| key.log_modulus);
         writeln!(f, "modulus        q: {} bits, together {total:.1}; {} levels", chain(&self.log_q), self.max_level)?;
         if self.log_p.is_empty() {

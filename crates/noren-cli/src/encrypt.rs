@@ -113,12 +113,7 @@ fn encrypt(
 }
 
 /// The layout with the scaling that the bounds ask for, or the numbers themselves.
-fn scaled(
-    input: &Path,
-    bounds: Option<&Path>,
-    layout: TableLayout,
-    numbers: &Numbers,
-) -> Result<TableLayout, Failure> {
+fn scaled(input: &Path, bounds: Option<&Path>, layout: TableLayout, numbers: &Numbers) -> Result<TableLayout, Failure> {
     if let Some(index) = numbers.entries.iter().position(|x| x.abs() > LARGEST) {
         let needed = format!("at most {LARGEST:e} in absolute value");
         return Err(Failure::input(input, numbers.place(index), format!("{:e}", numbers.entries[index]), needed));

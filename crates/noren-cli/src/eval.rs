@@ -7,10 +7,11 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use noren::EvaluationKeys;
-use noren::ckks::{Ciphertext, Evaluator};
 use noren::circuits::recorder::Demands;
+use noren::ckks::{Ciphertext, Evaluator};
 use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
+use noren::programs::table::EncryptedTable;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -43,6 +44,9 @@ pub(crate) struct Arguments {
     /// The file for the encrypted result
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Nothing more is to be computed on the result: drop the levels that are left, so that its file is small
+    #[arg(long)]
+    last: bool,
     #[command(flatten)]
     force: Force,
 }
@@ -77,7 +81,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         demands.counts.products + demands.counts.plain_products,
         demands.counts.rotations
     ));
-    let result = program.run(&evaluator, &table)?;
+    let mut result = program.run(&evaluator, &table)?;
+    if arguments.last {
+        result = lowered(&evaluator, result)?;
+    }
     drop(shown);
     let size = output.write(&keys.context, &result)?;
     console.report(&Report {
@@ -88,6 +95,22 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         bytes: size,
         error_bound: result.ciphertexts().iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
     })
+}
+
+/// The same numbers at the lowest level that holds them.
+fn lowered(evaluator: &Evaluator, table: EncryptedTable<Ciphertext>) -> Result<EncryptedTable<Ciphertext>, Failure> {
+    let (layout, ciphertexts) = table.into_parts();
+    let lower = |ciphertext: Ciphertext| {
+        for level in 0..ciphertext.level() {
+            let low = evaluator.drop_level(&ciphertext, level)?;
+            if low.error_bound() == ciphertext.error_bound() {
+                return Ok(low);
+            }
+        }
+        Ok(ciphertext)
+    };
+    let ciphertexts = ciphertexts.into_iter().map(lower).collect::<noren::Result<_>>()?;
+    Ok(EncryptedTable::new(layout, ciphertexts)?)
 }
 
 /// Refuses keys that do not cover the program before any work is done, and names all that are missing.

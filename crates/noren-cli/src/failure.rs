@@ -10,48 +10,26 @@ pub(crate) enum Failure {
     Library(#[from] noren::Error),
     /// The library refuses a file.
     #[error("{}: {source}", path.display())]
-    File {
-        path: PathBuf,
-        source: noren::Error,
-    },
+    File { path: PathBuf, source: noren::Error },
     /// A place in an input is not what it must be.
     #[error("{}: {place}: found {found}, needed {needed}", path.display())]
-    Input {
-        path: PathBuf,
-        place: String,
-        found: String,
-        needed: String,
-    },
+    Input { path: PathBuf, place: String, found: String, needed: String },
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// An output exists.
     #[error("{} exists: choose another name, or pass --force to replace it", path.display())]
     Exists { path: PathBuf },
     /// An argument does not suit the others, or the files.
     #[error("{what}: found {found}, needed {needed}")]
-    Unsuitable {
-        what: &'static str,
-        found: String,
-        needed: String,
-    },
+    Unsuitable { what: &'static str, found: String, needed: String },
     /// Evaluation keys do not cover a program.
     #[error(
         "{} cannot run {program} on a table of {rows} rows and {columns} columns at level {level}: it lacks {missing}. \
          Make keys with: noren keygen --program {program} --rows {rows} --columns {columns}",
         path.display()
     )]
-    MissingKeys {
-        path: PathBuf,
-        program: &'static str,
-        rows: usize,
-        columns: usize,
-        level: usize,
-        missing: String,
-    },
+    MissingKeys { path: PathBuf, program: &'static str, rows: usize, columns: usize, level: usize, missing: String },
     /// Decrypted numbers that cannot be right.
     #[error("{}: {what}; nothing was written. Pass --unchecked to write the numbers all the same", path.display())]
     Unconfirmed { path: PathBuf, what: String },
@@ -61,22 +39,13 @@ pub(crate) enum Failure {
          that it was encrypted for; nothing was written",
         path.display(), key.display()
     )]
-    OtherKey {
-        path: PathBuf,
-        key: PathBuf,
-        found: f64,
-        needed: f64,
-    },
+    OtherKey { path: PathBuf, key: PathBuf, found: f64, needed: f64 },
     /// Threads cannot be started.
     #[error("--threads {found}: {reason}")]
     Threads { found: usize, reason: String },
     /// A benchmark found a wrong result.
     #[error("{op}: the result is off by {error:e}, its bound is {bound:e}: no time is printed for a wrong result")]
-    WrongResult {
-        op: &'static str,
-        error: f64,
-        bound: f64,
-    },
+    WrongResult { op: &'static str, error: f64, bound: f64 },
     /// Another program failed.
     #[error("{program}: {reason}")]
     Program { program: String, reason: String },

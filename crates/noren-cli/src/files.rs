@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::Security;
-use noren::ckks::{Context, KeyFile, Parameters};
 use noren::ckks::key_file::FileKey;
+use noren::ckks::{Context, KeyFile, Parameters};
 use noren::programs::table::EncryptedTable;
 use noren::wire::{Form, Kind, Limits, Object};
 use noren_rlwe::wire::file;
@@ -75,10 +75,7 @@ pub(crate) fn read_parameters(path: &Path, console: &Console) -> Result<Paramete
 }
 
 /// Reads an encrypted table.
-pub(crate) fn read_table(
-    context: &Context,
-    path: &Path,
-) -> Result<EncryptedTable<noren::ckks::Ciphertext>, Failure> {
+pub(crate) fn read_table(context: &Context, path: &Path) -> Result<EncryptedTable<noren::ckks::Ciphertext>, Failure> {
     EncryptedTable::read_file(context, path, &Limits::default()).map_err(Failure::file(path))
 }
 
@@ -137,8 +134,7 @@ impl OutputSet {
         let mut places = Vec::new();
         for name in names {
             let place = self.directory.join(name);
-            fs::rename(self.hidden.join(name), &place)
-                .map_err(|source| Failure::Io { path: place.clone(), source })?;
+            fs::rename(self.hidden.join(name), &place).map_err(|source| Failure::Io { path: place.clone(), source })?;
             places.push(place);
             // From the first file on, the directory stays.
             self.created = false;

@@ -196,7 +196,10 @@ impl fmt::Display for Report {
         write!(f, "\nbelongs to parameters {}", self.fingerprint)?;
         if let Some(Samples { count, slots, level, log_scale, seeded }) = &self.ciphertexts {
             let noun = if *count == 1 { "ciphertext" } else { "ciphertexts" };
-            write!(f, "\n{count} {noun} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed")?;
+            write!(
+                f,
+                "\n{count} {noun} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed"
+            )?;
         }
         if let Some(layout) = &self.layout {
             write!(f, "\nlayout {layout}")?;

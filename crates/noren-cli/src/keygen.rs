@@ -147,7 +147,11 @@ impl fmt::Debug for HexSeed {
 
 fn parse_columns(text: &str) -> Result<Columns, String> {
     if let Ok(count) = text.parse::<usize>() {
-        return if count > 0 { Ok(Columns { count, names: Vec::new() }) } else { Err("at least 1 is needed".to_owned()) };
+        return if count > 0 {
+            Ok(Columns { count, names: Vec::new() })
+        } else {
+            Err("at least 1 is needed".to_owned())
+        };
     }
     let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
     match names.iter().enumerate().find(|(index, name)| name.is_empty() || names[..*index].contains(name)) {

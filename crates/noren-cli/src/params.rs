@@ -13,12 +13,10 @@ use crate::files::{self, Force, Output};
 
 /// Chooses, checks and shows parameters
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  \
+#[command(after_help = "Examples:\n  \
         noren params choose --depth 4 --precision 20 -o ckks.params\n  \
         noren params check --log-n 14 --log-q 50,45,45,45 --log-p 50,50 --log-scale 45\n  \
-        noren params show ckks.params --json"
-)]
+        noren params show ckks.params --json")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Verb,

@@ -103,7 +103,10 @@ impl Plan {
             return Err(Failure::Unsuitable {
                 what: "levels of the parameters",
                 found: level.to_string(),
-                needed: format!("{}, for the deepest of the programs: choose parameters with more primes", demands.depth),
+                needed: format!(
+                    "{}, for the deepest of the programs: choose parameters with more primes",
+                    demands.depth
+                ),
             });
         }
         let request = demands.key_request(level)?;
@@ -119,7 +122,8 @@ impl Plan {
             relinearization: request.relinearization,
             rotations: demands.rotations.keys().copied().collect(),
             evaluation_keys: usize::from(request.relinearization) + request.rotations_at.len(),
-            evaluation_key_bytes: relinearization + request.rotations_at.iter().map(|&(_, level)| key(level)).sum::<u64>(),
+            evaluation_key_bytes: relinearization
+                + request.rotations_at.iter().map(|&(_, level)| key(level)).sum::<u64>(),
             predicted_error: parameters.predicted_error(demands.depth, 1.0, layout.slots()),
             parameters: Description::for_values(&parameters, layout.slots(), 1.0),
         };
@@ -239,7 +243,8 @@ mod tests {
 
     #[test]
     fn models_find_their_programs() {
-        let missing = |names: &[&str], models: &[&str]| programs(&named(names), &named(models)).expect_err("no such file");
+        let missing =
+            |names: &[&str], models: &[&str]| programs(&named(names), &named(models)).expect_err("no such file");
         // The file is looked for only once it has a program.
         for models in [["logistic=/no/such.json"], ["/no/such.json"]] {
             let message = missing(&["mean", "covariance", "logistic"], &models).to_string();

@@ -35,9 +35,7 @@ pub(super) fn run(run: &Run<'_>, shape: Shape, threads: usize) -> Result<(), Fai
         let timing = measure::time(run.seconds, per, call)?;
         run.report(&Record::of_scheme("ckks", op, &parameters, threads, timing, note))
     };
-    time("encode", 1.0, "", &mut || {
-        encoder.encode_complex(black_box(&values), slots, level, &scale).map(drop_result)
-    })?;
+    time("encode", 1.0, "", &mut || encoder.encode_complex(black_box(&values), slots, level, &scale).map(drop_result))?;
     time("encrypt", 1.0, "public key", &mut || encryptor.encrypt(black_box(&plaintext)).map(drop_result))?;
     time("decrypt", 1.0, "with decoding; modulo as few primes as hold the message", &mut || {
         decryptor.decrypt_complex(black_box(&a)).map(drop_result)

@@ -135,11 +135,27 @@ mod tests {
         record.more.insert("gb_per_s".to_owned(), 1.5.into());
         let line = serde_json::to_string(&record).expect("JSON");
         let fields = [
-            "suite", "op", "library", "version", "n", "limbs", "log_qp", "special", "dnum", "slots", "security", "isa",
-            "threads", "median_ns", "mad_ns", "reps", "peak_rss_bytes", "note", "gb_per_s",
+            "suite",
+            "op",
+            "library",
+            "version",
+            "n",
+            "limbs",
+            "log_qp",
+            "special",
+            "dnum",
+            "slots",
+            "security",
+            "isa",
+            "threads",
+            "median_ns",
+            "mad_ns",
+            "reps",
+            "peak_rss_bytes",
+            "note",
+            "gb_per_s",
         ];
-        let places: Vec<usize> =
-            fields.iter().map(|field| line.find(&format!("\"{field}\":")).expect(field)).collect();
+        let places: Vec<usize> = fields.iter().map(|field| line.find(&format!("\"{field}\":")).expect(field)).collect();
         assert!(places.is_sorted(), "{line}");
         assert!(record.to_string().contains("1.50 us"), "{record}");
     }

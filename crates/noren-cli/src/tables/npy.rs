@@ -22,9 +22,8 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
     let refuse = |place: &str, found: String, needed: &str| Failure::input(path, place, found, needed);
     let (text, data) = split(bytes).map_err(|found| refuse("the header", found.to_owned(), NEEDED_HEADER))?;
     let header = Header::parse(text).ok_or_else(|| refuse("the header", format!("{text:?}"), NEEDED_HEADER))?;
-    let element = Element::parse(header.descr).ok_or_else(|| {
-        refuse("the type of numbers", format!("{:?}", header.descr), NEEDED_TYPE)
-    })?;
+    let element = Element::parse(header.descr)
+        .ok_or_else(|| refuse("the type of numbers", format!("{:?}", header.descr), NEEDED_TYPE))?;
     let (rows, columns) = match header.shape[..] {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
