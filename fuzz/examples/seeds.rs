@@ -67,7 +67,23 @@ fn write_ckks() -> Result<()> {
     let layout = TableLayout::new(3, 2, 4)?.with_column_names(vec!["a".into(), "b".into()])?;
     let table = EncryptedTable::encrypt(&encoder, &secret, layout, &[0.5; 6], 1)?;
     write("table", "two", context, &table)?;
+    write_texts()?;
     write_key_files()
+}
+
+/// Tables and models as users write them.
+fn write_texts() -> Result<()> {
+    put("csv", "names", b"age,pressure\n54,131.5\n61,142\n")?;
+    put("csv", "numbers", b"1e-3,-2\n3,4\n")?;
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }";
+    let npy = [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), format!("{header:<117}\n").as_bytes(), &[0; 16]].concat();
+    put("npy", "pair", &npy)?;
+    put("model", "linear", br#"{"weights": [1.5, -2], "bias": 1, "mean": [0, 1], "scale": [1, 2]}"#)?;
+    put("model", "logistic", br#"{"weights": [1.5, -2], "interval": 8, "error": 1e-3}"#)?;
+    put("model", "polynomial", br#"{"coefficients": [1, 0, 2], "basis": "chebyshev", "interval": [-2, 2]}"#)?;
+    put("model", "pairs", br#"{"pairs": [[0, 1]]}"#)?;
+    put("model", "spread", br#"{"ddof": 1}"#)?;
+    Ok(())
 }
 
 fn write_key_files() -> Result<()> {

@@ -35,3 +35,4 @@ mod progress;
 mod tables;
 
 pub use command::run;
+pub use tables::numbers::table_shape;

@@ -36,10 +36,14 @@ impl Numbers {
     /// Reads a table from a file; `header` says whether a CSV file has names in its first line.
     pub(crate) fn read(path: &Path, header: bool) -> Result<Self, Failure> {
         let format = Format::of(path)?;
-        let bytes = file::read(path, MAX_BYTES)?;
+        Self::of_bytes(path, format, &file::read(path, MAX_BYTES)?, header)
+    }
+
+    /// As [`Numbers::read`], of bytes that were read already; `path` is what messages show.
+    fn of_bytes(path: &Path, format: Format, bytes: &[u8], header: bool) -> Result<Self, Failure> {
         let numbers = match format {
-            Format::Csv => csv::read(path, &bytes, header),
-            Format::Npy => npy::read(path, &bytes),
+            Format::Csv => csv::read(path, bytes, header),
+            Format::Npy => npy::read(path, bytes),
         }?;
         if let Some(index) = numbers.entries.iter().position(|x| !x.is_finite()) {
             let place = numbers.place(index);
@@ -53,6 +57,16 @@ impl Numbers {
         let (row, column) = (index / self.columns, index % self.columns);
         Place { row: row + 1, column: column + 1, name: self.names.get(column).map(String::as_str) }
     }
+}
+
+/// Rows and columns of a table in the bytes of a file, as [`run`](crate::run) would read it: the end of `name` says the
+/// format, `header` whether a CSV file has names in its first line.
+///
+/// # Errors
+/// The message that the tool prints.
+pub fn table_shape(name: &Path, bytes: &[u8], header: bool) -> Result<[usize; 2], String> {
+    let numbers = Format::of(name).and_then(|format| Numbers::of_bytes(name, format, bytes, header));
+    numbers.map(|numbers| [numbers.rows, numbers.columns]).map_err(|failure| failure.to_string())
 }
 
 /// Row and column, from 1, as messages show them.

@@ -9,8 +9,10 @@
 //! | [`recorder`] | no result: what a circuit needs and costs | |
 
 pub mod approx;
+mod grid;
 pub mod linear;
 mod paterson_stockmeyer;
 pub mod polynomial;
 pub mod recorder;
+mod tape;
 pub mod trace;

@@ -19,12 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use noren_rlwe::error::Result;
 
-use crate::circuits::polynomial::{Basis, Cost, Polynomial, max_abs};
+use crate::circuits::polynomial::{Basis, Cost, Polynomial};
+use crate::circuits::tape::{Tape, Value};
 use crate::schemes::slots::SlotEvaluator;
 
 /// What to compute, in which order.
 pub(super) struct Plan {
     basis: Basis,
+    degree: usize,
     /// The `k > 1` whose `B_k` are needed, in ascending order: each is made from those before it.
     powers: BTreeSet<usize>,
     root: Piece,
@@ -36,8 +38,6 @@ struct Piece {
     products: Vec<(Piece, usize)>,
     terms: Vec<(usize, f64)>,
     constant: f64,
-    /// Bound on the value over `[-1, 1]`.
-    magnitude: f64,
 }
 
 /// A relinearisation costs about so many times a product of two ciphertexts without it.
@@ -64,7 +64,7 @@ impl Plan {
         let mut powers = BTreeSet::new();
         root.collect(&mut powers);
         complete(&mut powers, basis);
-        Self { basis, powers, root }
+        Self { basis, degree: polynomial.degree(), powers, root }
     }
 
     /// The operations that [`run`](Self::run) does.
@@ -73,13 +73,19 @@ impl Plan {
         Cost { products: self.powers.len() + products, relinearizations: self.powers.len() + sums }
     }
 
-    /// Evaluates at `x`.
+    /// Evaluates at `x`, on a tape: its powers share all their errors, and the tape knows how these add up.
     pub fn run<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let mut powers = Powers { ev, made: BTreeMap::from([((1, ev.level(x)), x.clone())]) };
+        let range = match self.basis {
+            Basis::Chebyshev => 1.0,
+            Basis::Power => f64::INFINITY,
+        };
+        let (tape, x) = Tape::new(ev, x.clone(), range, self.degree);
+        let mut powers = Powers { made: BTreeMap::from([((1, tape.level(&x)), x)]), tape };
         for &k in &self.powers {
             powers.make(self.basis, k)?;
         }
-        self.root.run(self.basis, &mut powers)
+        let result = self.root.run(&mut powers)?;
+        Ok(powers.tape.finish(result))
     }
 }
 
@@ -92,7 +98,7 @@ impl Cost {
 impl Piece {
     /// Splits a polynomial until its parts fit into `budget` levels and leaves of degree below `short`.
     fn new(basis: Basis, mut coefficients: Vec<f64>, budget: usize, short: usize) -> Self {
-        let mut piece = Self { magnitude: max_abs(basis, &coefficients), ..Self::default() };
+        let mut piece = Self::default();
         loop {
             let degree = coefficients.iter().rposition(|&c| c != 0.0).unwrap_or(0);
             coefficients.truncate(degree + 1);
@@ -129,78 +135,71 @@ impl Piece {
         self.products.iter().map(|(quotient, _)| quotient.count()).fold(own, |a, b| (a.0 + b.0, a.1 + b.1))
     }
 
-    fn run<E: SlotEvaluator<Scalar = f64>>(&self, basis: Basis, powers: &mut Powers<'_, E>) -> Result<E::Ciphertext> {
-        let ev = powers.ev;
-        let products = self.sum_products(basis, powers)?;
+    fn run<E: SlotEvaluator<Scalar = f64>>(&self, powers: &mut Powers<'_, E>) -> Result<Value<E>> {
+        let products = self.sum_products(powers)?;
         let terms = self.sum_terms(powers)?;
-        let value = match (products, terms) {
-            (Some(products), Some(terms)) => ev.add(&products, &terms)?,
-            (Some(products), None) => ev.add_scalar(&products, self.constant)?,
-            (None, Some(terms)) => terms,
+        match (products, terms) {
+            (Some(products), Some(terms)) => powers.tape.add(&products, &terms),
+            (Some(products), None) => powers.tape.add_scalar(&products, self.constant),
+            (None, Some(terms)) => Ok(terms),
             (None, None) => {
-                let x = powers.highest(1);
-                ev.add_scalar(&ev.sub(x, x)?, self.constant)?
+                let x = highest(&powers.made, 1);
+                let zero = powers.tape.sub(x, x)?;
+                powers.tape.add_scalar(&zero, self.constant)
             }
-        };
-        Ok(match basis {
-            Basis::Chebyshev => ev.with_magnitude(value, self.magnitude),
-            Basis::Power => value,
-        })
+        }
     }
 
     /// `sum q_i B_{g_i}`, relinearised once.
-    fn sum_products<E: SlotEvaluator<Scalar = f64>>(
-        &self,
-        basis: Basis,
-        powers: &mut Powers<'_, E>,
-    ) -> Result<Option<E::Ciphertext>> {
+    fn sum_products<E: SlotEvaluator<Scalar = f64>>(&self, powers: &mut Powers<'_, E>) -> Result<Option<Value<E>>> {
         if self.products.is_empty() {
             return Ok(None);
         }
-        let ev = powers.ev;
-        let quotients =
-            self.products.iter().map(|(quotient, _)| quotient.run(basis, powers)).collect::<Result<Vec<_>>>()?;
+        let quotients = self.products.iter().map(|(quotient, _)| quotient.run(powers)).collect::<Result<Vec<_>>>()?;
         let level = quotients
             .iter()
-            .map(|quotient| ev.level(quotient))
-            .chain(self.products.iter().map(|(_, g)| ev.level(powers.highest(*g))))
+            .chain(self.products.iter().map(|(_, g)| highest(&powers.made, *g)))
+            .map(|factor| powers.tape.level(factor))
             .fold(usize::MAX, usize::min);
-        let quotients = quotients.iter().map(|q| ev.at_level(q, level)).collect::<Result<Vec<_>>>()?;
+        let quotients = quotients.iter().map(|q| powers.tape.at_level(q, level)).collect::<Result<Vec<_>>>()?;
         for (_, g) in &self.products {
             powers.lower(*g, level)?;
         }
         let pairs: Vec<_> =
             quotients.iter().zip(&self.products).map(|(q, (_, g))| (q, &powers.made[&(*g, level)])).collect();
-        ev.dot(&pairs).map(Some)
+        powers.tape.dot(&pairs).map(Some)
     }
 
     /// `sum c_k B_k + c_0`, unless there is no `B_k`.
-    fn sum_terms<E: SlotEvaluator<Scalar = f64>>(&self, powers: &Powers<'_, E>) -> Result<Option<E::Ciphertext>> {
+    fn sum_terms<E: SlotEvaluator<Scalar = f64>>(&self, powers: &mut Powers<'_, E>) -> Result<Option<Value<E>>> {
         if self.terms.is_empty() {
             return Ok(None);
         }
-        let terms: Vec<_> = self.terms.iter().map(|&(k, c)| (powers.highest(k), c)).collect();
-        powers.ev.weighted_sum(&terms, self.constant).map(Some)
+        let terms: Vec<_> = self.terms.iter().map(|&(k, c)| (highest(&powers.made, k), c)).collect();
+        powers.tape.weighted_sum(&terms, self.constant).map(Some)
     }
+}
+
+/// The powers of one evaluation.
+struct Powers<'a, E: SlotEvaluator> {
+    tape: Tape<'a, E>,
+    made: Made<E>,
 }
 
 /// The `B_k` made so far, by `k` and level: lower copies are kept, since each is used by many products.
-struct Powers<'a, E: SlotEvaluator> {
-    ev: &'a E,
-    made: BTreeMap<(usize, usize), E::Ciphertext>,
+type Made<E> = BTreeMap<(usize, usize), Value<E>>;
+
+/// `B_k` at the level at which it was made.
+fn highest<E: SlotEvaluator>(made: &Made<E>, k: usize) -> &Value<E> {
+    let (_, power) = made.range((k, 0)..=(k, usize::MAX)).next_back().expect("powers are made in order");
+    power
 }
 
 impl<E: SlotEvaluator<Scalar = f64>> Powers<'_, E> {
-    /// `B_k` at the level at which it was made.
-    fn highest(&self, k: usize) -> &E::Ciphertext {
-        let (_, power) = self.made.range((k, 0)..=(k, usize::MAX)).next_back().expect("powers are made in order");
-        power
-    }
-
     /// Makes `B_k` available at this level.
     fn lower(&mut self, k: usize, level: usize) -> Result<()> {
         if !self.made.contains_key(&(k, level)) {
-            let lower = self.ev.at_level(self.highest(k), level)?;
+            let lower = self.tape.at_level(highest(&self.made, k), level)?;
             self.made.insert((k, level), lower);
         }
         Ok(())
@@ -209,27 +208,26 @@ impl<E: SlotEvaluator<Scalar = f64>> Powers<'_, E> {
     /// Makes `B_k` from smaller ones: `x^{i+j} = x^i x^j`, `T_{i+j} = 2 T_i T_j - T_{|i-j|}`.
     fn make(&mut self, basis: Basis, k: usize) -> Result<()> {
         let (i, j) = halves(k, |half| self.made.range((half, 0)..=(half, usize::MAX)).next().is_some());
-        let level = self.ev.level(self.highest(i)).min(self.ev.level(self.highest(j)));
+        let level = self.tape.level(highest(&self.made, i)).min(self.tape.level(highest(&self.made, j)));
         self.lower(i, level)?;
         self.lower(j, level)?;
-        let ev = self.ev;
+        let tape = &mut self.tape;
         let product = if i == j {
-            ev.square(&self.made[&(i, level)])?
+            tape.square(&self.made[&(i, level)])?
         } else {
-            ev.mul(&self.made[&(i, level)], &self.made[&(j, level)])?
+            tape.mul(&self.made[&(i, level)], &self.made[&(j, level)])?
         };
         let power = match basis {
             Basis::Power => product,
             Basis::Chebyshev => {
-                let twice = ev.add(&product, &product)?;
-                let power = match i - j {
-                    0 => ev.add_scalar(&twice, -1.0)?,
-                    distance => ev.sub(&twice, self.highest(distance))?,
-                };
-                ev.with_magnitude(power, 1.0)
+                let twice = tape.add(&product, &product)?;
+                match i - j {
+                    0 => tape.add_scalar(&twice, -1.0)?,
+                    distance => tape.sub(&twice, highest(&self.made, distance))?,
+                }
             }
         };
-        self.made.insert((k, ev.level(&power)), power);
+        self.made.insert((k, self.tape.level(&power)), power);
         Ok(())
     }
 }

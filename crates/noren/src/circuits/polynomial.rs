@@ -2,6 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::circuits::grid;
 use crate::circuits::paterson_stockmeyer::Plan;
 use crate::schemes::slots::SlotEvaluator;
 
@@ -41,9 +42,6 @@ pub struct Cost {
     /// Relinearisations: products that are added up share one.
     pub relinearizations: usize,
 }
-
-/// Points of the grid on which the size of a polynomial is measured, for each degree.
-const GRID_PER_DEGREE: usize = 4;
 
 impl Polynomial {
     /// The polynomial with these coefficients, lowest first; zeros at the end are dropped.
@@ -115,23 +113,37 @@ impl Polynomial {
     /// The value at a number in clear, by the schemes of Horner and Clenshaw.
     #[must_use]
     pub fn at(&self, x: f64) -> f64 {
-        value_at(self.basis, &self.coefficients, x)
+        match self.basis {
+            Basis::Power => self.coefficients.iter().rev().fold(0.0, |value, c| value * x + c),
+            Basis::Chebyshev => {
+                let (first, rest) = self.coefficients.split_first().unwrap_or((&0.0, &[]));
+                let (b1, b2) = rest.iter().rev().fold((0.0, 0.0), |(b1, b2), c| (c + 2.0 * x * b1 - b2, b1));
+                first + x * b1 - b2
+            }
+        }
     }
 
-    /// A bound on `|p(x)|` over `[-1, 1]`, at most 8.3 % above the true maximum.
+    /// A bound on `|p(x)|` over `[-1, 1]`, at most 2 % above the true maximum.
     ///
-    /// The largest value on the grid `cos(pi j / m)`, divided by `cos(pi d / (2 m))`, bounds a polynomial of degree
-    /// `d < m` (Ehlich and Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", 1964); here `m = 4 d`.
+    /// It is the largest value on a grid, and what Ehlich and Zeller ("Schwankung von Polynomen zwischen
+    /// Gitterpunkten", 1964) allow between its points.
     #[must_use]
     pub fn max_abs(&self) -> f64 {
-        max_abs(self.basis, &self.coefficients)
+        if let [constant] = self.coefficients[..] {
+            return constant.abs();
+        }
+        let values: Vec<f64> = grid::points(self.degree(), 1.0).into_iter().map(|x| self.at(x)).collect();
+        grid::bound(&values)
     }
 
     /// The polynomial of every slot; [`depth`](Self::depth) levels, [`cost`](Self::cost) operations.
     ///
     /// The method is that of Paterson and Stockmeyer, as a recursion on the degree with the number of levels as its
-    /// budget. In the Chebyshev basis the slots must lie in `[-1, 1]`, or the error estimate of the result is void
-    /// (and the values explode). Even and odd polynomials never make the powers that they skip.
+    /// budget. Even and odd polynomials never make the powers that they skip.
+    ///
+    /// The slots must be real; in the Chebyshev basis they must lie in `[-1, 1]`, or the values explode. On that
+    /// domain (in the power basis: up to the magnitude of `x`) the error estimate of the result rests. It takes every
+    /// error along the way times the largest derivative of the result with respect to the step that it arises in.
     ///
     /// Needs the relinearisation key, from degree 2.
     ///
@@ -175,29 +187,4 @@ pub fn to_unit([a, b]: [f64; 2]) -> Result<(f64, f64)> {
         found: format!("[{a}, {b}]"),
         needed: "two finite numbers, the smaller first".to_owned(),
     })
-}
-
-/// `sum c_k B_k(x)`.
-pub(super) fn value_at(basis: Basis, coefficients: &[f64], x: f64) -> f64 {
-    match basis {
-        Basis::Power => coefficients.iter().rev().fold(0.0, |value, c| value * x + c),
-        Basis::Chebyshev => {
-            let (first, rest) = coefficients.split_first().unwrap_or((&0.0, &[]));
-            let (b1, b2) = rest.iter().rev().fold((0.0, 0.0), |(b1, b2), c| (c + 2.0 * x * b1 - b2, b1));
-            first + x * b1 - b2
-        }
-    }
-}
-
-/// See [`Polynomial::max_abs`].
-pub(super) fn max_abs(basis: Basis, coefficients: &[f64]) -> f64 {
-    let degree = coefficients.len() - 1;
-    if degree == 0 {
-        return coefficients[0].abs();
-    }
-    let points = GRID_PER_DEGREE * degree;
-    let angle = std::f64::consts::PI / points as f64;
-    let largest =
-        (0..=points).map(|j| value_at(basis, coefficients, libm::cos(angle * j as f64)).abs()).fold(0.0, f64::max);
-    largest / libm::cos(angle * degree as f64 / 2.0)
 }

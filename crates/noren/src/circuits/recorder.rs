@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::slots::SlotEvaluator;
+use crate::schemes::slots::{Bounds, SlotEvaluator};
 
 /// An evaluator whose ciphertexts hold nothing but a level, and which writes down what is asked of it.
 ///
@@ -143,6 +143,7 @@ impl SlotEvaluator for Recorder {
     type Scalar = f64;
     type Ciphertext = Blank;
     type Plaintext = ();
+    type Estimate = ();
 
     fn slots(&self, x: &Blank) -> usize {
         x.slots
@@ -243,6 +244,18 @@ impl SlotEvaluator for Recorder {
             Some(depth) if depth >= a.depth => Ok(self.deeper(a.slots, depth)),
             _ => Err(Error::LevelExhausted { needed: level, left: LEVELS - a.depth }),
         }
+    }
+
+    fn bounds(&self, _a: &Blank) -> Option<Bounds> {
+        None
+    }
+
+    fn split_error(&self, a: Blank) -> (Blank, ()) {
+        (a, ())
+    }
+
+    fn with_errors(&self, a: Blank, _errors: &[(&(), f64)], _bias: f64) -> Blank {
+        a
     }
 }
 

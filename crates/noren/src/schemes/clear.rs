@@ -2,7 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::slots::SlotEvaluator;
+use crate::schemes::slots::{Bounds, SlotEvaluator};
 
 /// Arithmetic on vectors in clear, with the level rules of an encrypted scheme.
 ///
@@ -68,6 +68,7 @@ impl SlotEvaluator for ClearEvaluator {
     type Scalar = f64;
     type Ciphertext = ClearVector;
     type Plaintext = ClearPlaintext;
+    type Estimate = ();
 
     fn slots(&self, x: &ClearVector) -> usize {
         x.values.len()
@@ -171,6 +172,18 @@ impl SlotEvaluator for ClearEvaluator {
             return Err(Error::LevelExhausted { needed: level, left: a.level });
         }
         Ok(ClearVector { values: a.values.clone(), level })
+    }
+
+    fn bounds(&self, _a: &ClearVector) -> Option<Bounds> {
+        None
+    }
+
+    fn split_error(&self, a: ClearVector) -> (ClearVector, ()) {
+        (a, ())
+    }
+
+    fn with_errors(&self, a: ClearVector, _errors: &[(&(), f64)], _bias: f64) -> ClearVector {
+        a
     }
 }
 

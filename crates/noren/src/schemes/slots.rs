@@ -2,6 +2,15 @@
 
 use noren_rlwe::error::Result;
 
+/// What an evaluator knows about every slot of a vector.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// On the absolute value of the message.
+    pub magnitude: f64,
+    /// On the absolute value of the error. It need not be sharp.
+    pub error: f64,
+}
+
 /// Arithmetic on vectors of slots, encrypted or in clear: the whole contract between schemes and circuits.
 ///
 /// A ciphertext holds a vector of [`slots`](Self::slots) numbers, a power of two, and a [`level`](Self::level): the
@@ -19,6 +28,15 @@ use noren_rlwe::error::Result;
 /// Operands at different levels are brought to the lower level by the operation. Whatever an evaluator refuses (no
 /// level left, a missing key, unequal numbers of slots, an empty sum) it refuses with an
 /// [`Error`](noren_rlwe::error::Error), and the evaluator in clear refuses the same for the same reason.
+///
+/// # Errors of vectors
+/// An encrypted vector is a message and an error, of which the scheme carries an estimate. Every operation makes a
+/// sound estimate of the error of its result, without knowing the rest of the circuit. A circuit that knows its own
+/// derivatives can do better, and [`bounds`](Self::bounds), [`split_error`](Self::split_error) and
+/// [`with_errors`](Self::with_errors) are for such circuits alone: operations on vectors whose errors were split off
+/// give estimates of what they add themselves, and the circuit says in the end by which factors all these errors reach
+/// its result. A vector between the two calls claims to be exact, and must not leave the circuit. Evaluators without
+/// errors have no bounds, and leave vectors as they are.
 pub trait SlotEvaluator {
     /// The numbers that the caller hands in, in clear.
     type Scalar: Copy;
@@ -26,6 +44,8 @@ pub trait SlotEvaluator {
     type Ciphertext: Clone;
     /// A vector of numbers in clear, prepared for operations with ciphertexts.
     type Plaintext;
+    /// An estimate of the error of a vector.
+    type Estimate;
 
     /// How many slots `x` has: a power of two.
     fn slots(&self, x: &Self::Ciphertext) -> usize;
@@ -149,4 +169,20 @@ pub trait SlotEvaluator {
     /// # Errors
     /// `level` lies above the level of `a`.
     fn at_level(&self, a: &Self::Ciphertext, level: usize) -> Result<Self::Ciphertext>;
+
+    /// What is known about the slots of `a`; none if the evaluator estimates no errors.
+    fn bounds(&self, a: &Self::Ciphertext) -> Option<Bounds>;
+
+    /// The same vector, of which the estimate says that it has no error; and the estimate of its error.
+    ///
+    /// No value changes. The names of the errors stay, by which common errors of different vectors are recognised.
+    #[must_use]
+    fn split_error(&self, a: Self::Ciphertext) -> (Self::Ciphertext, Self::Estimate);
+
+    /// The same vector, whose error is what `a` says of it, plus `sum f_k e_k`, plus up to `bias` in every slot.
+    ///
+    /// The `e_k` are errors that were [split off](Self::split_error), and each `f_k` bounds a factor that may differ
+    /// from slot to slot. Errors that may have sources in common are added with the worst signs, others in quadrature.
+    #[must_use]
+    fn with_errors(&self, a: Self::Ciphertext, errors: &[(&Self::Estimate, f64)], bias: f64) -> Self::Ciphertext;
 }

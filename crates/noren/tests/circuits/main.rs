@@ -3,6 +3,7 @@
 
 mod approximations;
 mod bounds;
+mod derivatives;
 mod encrypted;
 mod linear_maps;
 mod numbers;

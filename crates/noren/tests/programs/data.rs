@@ -28,6 +28,17 @@ impl Data {
         Self { rows, columns, entries }
     }
 
+    /// Numbers that fill the range which their column is encoded for: plus or minus its largest, a power of two.
+    pub fn filling(rows: usize, columns: usize) -> Self {
+        let signs = Self::new(rows, columns).entries.into_iter().enumerate();
+        let entries = signs.map(|(k, x)| {
+            let size = 2.0_f64.powi((k % columns % 7) as i32 - 3);
+            // The bits of the numbers without pattern.
+            if x.to_bits() >> 20 & 1 == 0 { size } else { -size }
+        });
+        Self { rows, columns, entries: entries.collect() }
+    }
+
     pub fn at(&self, row: usize, column: usize) -> f64 {
         self.entries[row * self.columns + column]
     }

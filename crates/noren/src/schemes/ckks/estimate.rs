@@ -160,6 +160,21 @@ impl Estimate {
         self
     }
 
+    /// The same message with further errors, each times a factor of this absolute value.
+    pub(crate) fn with_errors(mut self, errors: &[(&Self, f64)]) -> Self {
+        for &(error, gain) in errors {
+            if (gain * gain).is_finite() {
+                let part = error.clone().scaled(gain);
+                self.bias += part.bias;
+                self.groups = merge(&self.groups, &part.groups);
+            } else {
+                // Nothing is known; and infinity times no error would not be a number.
+                self.bias = f64::INFINITY;
+            }
+        }
+        self.folded()
+    }
+
     /// The sum, or the difference, of two messages.
     pub(crate) fn sum(&self, other: &Self) -> Self {
         Self {
@@ -223,7 +238,7 @@ impl Estimate {
     }
 
     /// A bound on the error in every slot of the full embedding of any ring.
-    fn worst(&self) -> f64 {
+    pub(crate) fn worst(&self) -> f64 {
         self.bias + tail::LARGEST_QUANTILE * self.std()
     }
 

@@ -88,3 +88,50 @@ impl<K: FileKey> Object for KeyFile<K> {
         Ok(Self { context, key })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schemes::ckks::keys::KeyRequest;
+    use crate::schemes::ckks::parameters::ParametersSpec;
+    use noren_math::random::Seed;
+    use noren_rlwe::error::Error;
+    use noren_rlwe::security::Security;
+    use noren_rlwe::wire::writer::Form;
+
+    fn context(log_scale: u32) -> Context {
+        let (log_q, log_p, security) = (vec![45, 35], vec![45], Security::None);
+        let spec = ParametersSpec { log_n: 5, log_q, log_p, log_scale, security, ..ParametersSpec::default() };
+        Context::new(spec.build().expect("supported")).expect("rings")
+    }
+
+    /// Reads what was written, and writes it again.
+    fn rewritten<K: FileKey>(context: &Context, key: K) -> Vec<u8> {
+        let bytes = KeyFile { context: context.clone(), key }.to_bytes(&(), Form::Packed);
+        let again = KeyFile::<K>::from_bytes(&(), &bytes).expect("just written");
+        assert!(again.context.parameters() == context.parameters());
+        assert_eq!(again.to_bytes(&(), Form::Packed), bytes);
+        bytes
+    }
+
+    #[test]
+    fn keys_come_back_with_their_parameters() {
+        let context = context(35);
+        let request = KeyRequest { relinearization: true, rotations: vec![1, 2], ..KeyRequest::default() };
+        let keys = context.generate_keys(Seed::from_bytes([3; 32]), &request).expect("keys");
+        let public = rewritten(&context, keys.public);
+        rewritten(&context, (*keys.evaluation).clone());
+        rewritten(&context, EvaluationKeys::new(context.parameters().rlwe()));
+        let secret = rewritten(&context, keys.secret);
+        let refused = KeyFile::<EvaluationKeys>::from_bytes(&(), &secret).err();
+        assert!(matches!(refused, Some(Error::WrongKind { found, .. }) if found.starts_with("secret key")));
+        // Nor is it a key without parameters.
+        assert!(PublicKey::from_bytes(context.rlwe(), &public).is_err());
+    }
+
+    #[test]
+    fn secret_files_count_as_secret() {
+        assert!(KeyFile::<SecretKey>::KIND.is_secret());
+        assert!(!KeyFile::<PublicKey>::KIND.is_secret() && !KeyFile::<EvaluationKeys>::KIND.is_secret());
+    }
+}

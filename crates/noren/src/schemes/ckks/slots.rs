@@ -5,13 +5,15 @@ use num_complex::Complex64;
 
 use crate::schemes::ckks::encoder::{Encoder, Plaintext};
 use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::evaluator::Evaluator;
-use crate::schemes::slots::SlotEvaluator;
+use crate::schemes::slots::{Bounds, SlotEvaluator};
 
 impl SlotEvaluator for Evaluator {
     type Scalar = f64;
     type Ciphertext = Ciphertext;
     type Plaintext = Plaintext;
+    type Estimate = Estimate;
 
     fn slots(&self, x: &Ciphertext) -> usize {
         x.slots()
@@ -100,5 +102,20 @@ impl SlotEvaluator for Evaluator {
 
     fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
         Evaluator::at_level(self, a, level)
+    }
+
+    fn bounds(&self, a: &Ciphertext) -> Option<Bounds> {
+        Some(Bounds { magnitude: a.magnitude(), error: a.estimate.worst() })
+    }
+
+    fn split_error(&self, mut a: Ciphertext) -> (Ciphertext, Estimate) {
+        let exact = Estimate::exact(a.magnitude(), a.estimate.tag());
+        let estimate = std::mem::replace(&mut a.estimate, exact);
+        (a, estimate)
+    }
+
+    fn with_errors(&self, mut a: Ciphertext, errors: &[(&Estimate, f64)], bias: f64) -> Ciphertext {
+        a.estimate = a.estimate.with_errors(errors).with_bias(bias);
+        a
     }
 }

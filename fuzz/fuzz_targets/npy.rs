@@ -1,0 +1,14 @@
+//! Bytes as a table of numbers in NPY.
+
+#![no_main]
+
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use noren_cli::table_shape;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok([rows, columns]) = table_shape(Path::new("table.npy"), bytes, false) {
+        assert!(rows > 0 && columns > 0 && rows * columns <= bytes.len(), "{rows} x {columns}");
+    }
+});
