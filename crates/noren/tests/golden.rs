@@ -66,7 +66,9 @@ fn golden_bytes_are_unchanged() {
     for (name, bytes) in samples() {
         let path = directory.join(&name);
         if regenerate {
-            fs::create_dir_all(&directory).and_then(|()| fs::write(&path, &bytes)).expect("the source tree is writable");
+            fs::create_dir_all(&directory)
+                .and_then(|()| fs::write(&path, &bytes))
+                .expect("the source tree is writable");
         } else {
             let golden = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             assert!(golden == bytes, "{name} has changed: old files can no longer be read, or machines disagree");
