@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / "target" / "release" / "noren"
 LATTIGO = ROOT / "bench" / "peers" / "lattigo"
 
+MARKS = ("<!-- figures: python bench/run.py --readme -->", "<!-- end of figures -->")
+
 Record = dict[str, Any]
 
 
@@ -85,6 +87,18 @@ def table(records: list[Record]) -> str:
     return "\n".join(out)
 
 
+def show(records: list[Record], readme: bool) -> int:
+    """Print the table, and put it between the marks of the README if asked to."""
+    made = table(records)
+    print(made)
+    if readme:
+        path = ROOT / "README.md"
+        before, _, rest = path.read_text().partition(MARKS[0])
+        _, _, after = rest.partition(MARKS[1])
+        path.write_text(f"{before}{MARKS[0]}\n{made}\n{MARKS[1]}{after}")
+    return 0
+
+
 def main() -> int:
     """Run the suite and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -94,7 +108,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each operation in each round")
     parser.add_argument("--out", type=Path, help="default: bench/results/PROCESSOR/DATE-SUITE.jsonl")
+    parser.add_argument("--readme", action="store_true", help="put the table into the project's README")
+    parser.add_argument("--from", dest="source", type=Path, help="make the table of this results file, run nothing")
     options = parser.parse_args()
+    if options.source:
+        return show([json.loads(line) for line in options.source.read_text().splitlines()], options.readme)
     if not TOOL.exists():
         print(f"{TOOL} is missing: run `make build` first", file=sys.stderr)
         return 1
@@ -112,8 +130,7 @@ def main() -> int:
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("".join(json.dumps(record) + "\n" for record in records))
     print(f"wrote {out}", file=sys.stderr)
-    print(table(records))
-    return 0
+    return show(records, options.readme)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
+use noren_math::kernels::Kernels;
 
 use crate::error::Error;
 use crate::poly::{Coeff, Eval, Poly};
@@ -61,6 +62,13 @@ impl Automorphism {
         Self::new(&self.index, inverse).expect("the inverse of a unit is a unit")
     }
 
+    /// `out` is the image of `a`, for one limb in evaluation form.
+    pub(crate) fn map_row(&self, kernels: &Kernels, a: &[u64], out: &mut [u64]) {
+        self.for_each_block(a, |j, block, within| {
+            kernels.permute(&mut out[j * block.len()..][..block.len()], block, within);
+        });
+    }
+
     /// Calls `visit(j, a's block, its permutation)` for each block `j` of the image.
     fn for_each_block<'a>(&'a self, a: &'a [u64], mut visit: impl FnMut(usize, &'a [u64], &'a [u32])) {
         let block = BLOCK.min(a.len());
@@ -79,11 +87,7 @@ impl Ring {
     pub fn automorphism(&self, a: &Poly<Eval>, automorphism: &Automorphism) -> Poly<Eval> {
         self.check_covers(a);
         self.check_index(automorphism);
-        self.build(a.is_secret(), |limb, out| {
-            automorphism.for_each_block(a.limb(limb), |j, block, within| {
-                self.engine().kernels().permute(&mut out[j * block.len()..][..block.len()], block, within);
-            });
-        })
+        self.build(a.is_secret(), |limb, out| automorphism.map_row(self.engine().kernels(), a.limb(limb), out))
     }
 
     /// `acc += a(X^k)` in evaluation form; `a` may have more limbs than this ring.
@@ -124,7 +128,9 @@ impl Ring {
         })
     }
 
-    fn check_index(&self, automorphism: &Automorphism) {
+    /// # Panics
+    /// If the automorphism is one of another index.
+    pub(crate) fn check_index(&self, automorphism: &Automorphism) {
         assert_eq!(*self.index(), automorphism.index, "the automorphism must be one of this ring");
     }
 }

@@ -7,12 +7,20 @@ use noren_math::modulus::{Modulus, ShoupFactor};
 
 use crate::basis::RnsBasis;
 use crate::engine::Engine;
-use crate::poly::{Coeff, Poly};
+use crate::poly::{Coeff, Domain, Poly};
 use crate::ring::Ring;
 use crate::rows::Rows;
 
 /// Coefficients that are handled at once where several rows are read side by side: 8 KiB of each.
 pub(crate) const BLOCK: usize = 1 << 10;
+
+/// Coefficients that a conversion handles at once: 32 KiB of each source, so that those of a digit stay in the second
+/// cache while the rows of several targets are made of them.
+const NEAR_BLOCK: usize = 1 << 12;
+
+/// For so many targets, at most, the sources are read once. More would save less than the rows that then wait to be
+/// transformed take from the caches.
+pub(crate) const GROUP: usize = 4;
 
 /// Which of the numbers that are congruent modulo the sources' product a conversion gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +82,7 @@ impl BasisConverter {
             if sources.contains(&limb) {
                 row.copy_from_slice(a.limb(limb));
             } else {
-                self.plan.convert(engine.kernels(), basis, &terms, limb, row);
+                self.plan.convert(engine.kernels(), basis, &terms, &mut [(limb, row)]);
             }
         })
     }
@@ -142,6 +150,17 @@ impl Plan {
         &self.sources
     }
 
+    /// For how many targets the sources should be read once, at most: few sources stay near, and then it is better to
+    /// finish each row before the next one.
+    pub(crate) fn group(&self) -> usize {
+        if self.sources.len() < GROUP { 1 } else { GROUP }
+    }
+
+    /// The rows of the sources.
+    pub(crate) fn source_rows<'a, D: Domain>(&self, a: &'a Poly<D>) -> Vec<&'a [u64]> {
+        self.sources.iter().map(|&limb| a.limb(limb)).collect()
+    }
+
     /// Makes the residues of source `i`, in coefficient form, ready for [`Plan::convert`], in place.
     pub(crate) fn scale(&self, kernels: &Kernels, basis: &RnsBasis, i: usize, row: &mut [u64]) {
         kernels.mul_scalar_assign(row, self.scales[i], basis.modulus(self.sources[i]));
@@ -161,20 +180,33 @@ impl Plan {
         quotient
     }
 
-    /// Writes the row of one target: a weighted sum of `terms`, the scaled sources and their quotient.
+    /// Writes the rows of some targets, each with its limb: weighted sums of `terms`, the scaled sources and their
+    /// quotient.
     ///
     /// # Panics
-    /// If the limb is not a target of the plan.
+    /// If a limb is not a target of the plan.
     pub(crate) fn convert(
         &self,
         kernels: &Kernels,
         basis: &RnsBasis,
         terms: &[&[u64]],
-        target: usize,
-        out: &mut [u64],
+        rows: &mut [(usize, &mut [u64])],
     ) {
-        let i = self.targets.binary_search(&target).expect("the limb is a target of the plan");
-        weighted_sum(kernels, out, terms, &self.weights[i], basis.modulus(target));
+        let degree = terms[0].len();
+        for block in 0..degree.div_ceil(NEAR_BLOCK) {
+            let range = block * NEAR_BLOCK..degree.min((block + 1) * NEAR_BLOCK);
+            for (target, row) in &mut *rows {
+                let i = self.targets.binary_search(target).expect("the limb is a target of the plan");
+                weighted_sum(
+                    kernels,
+                    &mut row[range.clone()],
+                    terms,
+                    range.start,
+                    &self.weights[i],
+                    basis.modulus(*target),
+                );
+            }
+        }
     }
 }
 
@@ -183,19 +215,39 @@ pub(crate) fn block_of(row: &[u64], block: usize) -> &[u64] {
     &row[block * BLOCK..row.len().min((block + 1) * BLOCK)]
 }
 
-/// `out = sum_j rows_j * weights_j mod q` for any number of rows. Range: rows in `[0, 2^50)`, weights in `[0, q)`, out
-/// `[0, q)`.
-pub(crate) fn weighted_sum(kernels: &Kernels, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
+/// `out = sum_j rows_j * weights_j mod q` for any number of rows, of which the words from `start` on are read.
+/// Range: rows in `[0, 2^50)`, weights in `[0, q)`, out `[0, q)`.
+pub(crate) fn weighted_sum(
+    kernels: &Kernels,
+    out: &mut [u64],
+    rows: &[&[u64]],
+    start: usize,
+    weights: &[u64],
+    q: &Modulus,
+) {
+    let mut terms: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
     let first = rows.len().min(MAX_TERMS);
-    kernels.weighted_sum(out, &rows[..first], &weights[..first], q);
+    kernels.weighted_sum(out, narrowed(&mut terms, &rows[..first], start, out.len()), &weights[..first], q);
     // Only a modulus of more than 64 primes comes here.
     for (rows, weights) in rows[first..].chunks(MAX_TERMS).zip(weights[first..].chunks(MAX_TERMS)) {
         let mut part = [0; BLOCK];
         for (block, out) in out.chunks_mut(BLOCK).enumerate() {
             let part = &mut part[..out.len()];
-            let rows: Vec<&[u64]> = rows.iter().map(|row| block_of(row, block)).collect();
-            kernels.weighted_sum(part, &rows, weights, q);
+            let terms = narrowed(&mut terms, rows, start + block * BLOCK, out.len());
+            kernels.weighted_sum(part, terms, weights, q);
             kernels.add_assign(out, part, q);
         }
     }
+}
+
+/// The words `start..start + length` of each row.
+fn narrowed<'a, 'b>(
+    terms: &'b mut [&'a [u64]; MAX_TERMS],
+    rows: &[&'a [u64]],
+    start: usize,
+    length: usize,
+) -> &'b [&'a [u64]] {
+    let terms = &mut terms[..rows.len()];
+    terms.iter_mut().zip(rows).for_each(|(term, row)| *term = &row[start..][..length]);
+    terms
 }

@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
-use crate::convert::{BLOCK, Conversion, Plan, block_of};
+use noren_math::modulus::ShoupFactor;
+
+use crate::convert::{Conversion, Plan};
 use crate::gadget::Gadget;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -19,6 +21,8 @@ use crate::rows::Rows;
 pub struct Decomposer {
     whole: Ring,
     gadget: Gadget,
+    /// `P = p_0 .. p_{k-1}` modulo each q.
+    special_factors: Vec<ShoupFactor>,
     /// For each digit and each number of its primes that are alive, less one.
     plans: Vec<Vec<OnceLock<Plan>>>,
 }
@@ -33,7 +37,13 @@ impl Decomposer {
         let whole = ring.whole();
         assert_eq!(gadget.special() + gadget.limbs(), whole.limbs(), "the gadget must cut all primes of the ring");
         let plans = gadget.digits().iter().map(|digit| digit.clone().map(|_| OnceLock::new()).collect()).collect();
-        Self { whole, gadget, plans }
+        let basis = whole.basis();
+        let special_factor = |limb| {
+            let q = basis.modulus(limb);
+            q.shoup(basis.product_mod(0..gadget.special(), q))
+        };
+        let special_factors = (gadget.special()..whole.limbs()).map(special_factor).collect();
+        Self { whole, gadget, special_factors, plans }
     }
 
     /// The gadget.
@@ -44,46 +54,64 @@ impl Decomposer {
 
     /// The digits of `c`, an element modulo `Q_l = q_0 .. q_l`, over all primes of `P Q_l`.
     ///
-    /// `ring_q` is the window of `Q_l`; `c` may have more limbs.
+    /// `ring_q` is the window of `Q_l`; `c` may have more limbs. Digits that serve only once are better left to
+    /// [`Decomposer::switch`], which never writes them down.
     ///
     /// # Panics
     /// If `ring_q` does not start at q_0, or `c` lacks one of its limbs.
     #[must_use]
     pub fn decompose(&self, ring_q: &Ring, c: &Poly<Eval>) -> Digits {
-        let (special, limbs, degree) = (self.gadget.special(), ring_q.limbs(), ring_q.degree());
-        assert_eq!(ring_q.range().start, special, "digits are taken from q_0 on");
-        ring_q.check_covers(c);
-        let (basis, engine) = (self.whole.basis(), self.whole.engine());
-        let kernels = engine.kernels();
-        let digits = self.gadget.digits_at(limbs);
-        let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
-
-        let scaled: Poly<Eval> = ring_q.build(c.is_secret(), |limb, row| {
-            row.copy_from_slice(c.limb(limb));
-            kernels.ntt_inverse(row, basis.table(limb));
-            let j = digits.partition_point(|digit| digit.end <= limb - special);
-            plans[j].scale(kernels, basis, limb - special - digits[j].start, row);
-        });
-
-        let mut terms: Vec<Vec<&[u64]>> =
-            plans.iter().map(|plan| plan.sources().iter().map(|&limb| scaled.limb(limb)).collect()).collect();
-        let quotients: Vec<Rows> =
-            plans.iter().zip(&terms).map(|(plan, terms)| plan.quotient(engine, terms, c.is_secret())).collect();
-        terms.iter_mut().zip(&quotients).for_each(|(terms, quotient)| terms.extend(quotient.rows()));
-
-        let ring_qp = ring_q.window(0..special + limbs);
-        let mut polys: Vec<Poly<Eval>> = digits.iter().map(|_| ring_qp.unset(c.is_secret())).collect();
-        let tasks =
-            polys.iter_mut().enumerate().flat_map(|(j, poly)| poly.limbs_mut().map(move |(limb, row)| (j, limb, row)));
-        engine.run(digits.len() * ring_qp.limbs() * degree, tasks, |(j, limb, row)| {
-            if plans[j].sources().contains(&limb) {
-                row.copy_from_slice(c.limb(limb));
-            } else {
-                plans[j].convert(kernels, basis, &terms[j], limb, row);
-                kernels.ntt_forward(row, basis.table(limb));
+        let lift = self.lift(ring_q, c);
+        let rows = lift.rows(c);
+        let ring_qp = ring_q.window(0..ring_q.range().end);
+        let mut polys: Vec<Poly<Eval>> = lift.plans.iter().map(|_| ring_qp.unset(c.is_secret())).collect();
+        let (engine, words) = (ring_q.engine(), polys.len() * ring_qp.limbs() * ring_qp.degree());
+        let group = engine.group(polys.len() * ring_qp.limbs(), lift.group());
+        let mut limbs: Vec<Vec<_>> = polys.iter_mut().map(|poly| poly.limbs_mut().collect()).collect();
+        let mut tasks: Vec<_> = limbs
+            .iter_mut()
+            .enumerate()
+            .flat_map(|(j, limbs)| limbs.chunks_mut(group).map(move |group| (j, group)))
+            .collect();
+        // The digits of one group of limbs follow each other: they need the same roots.
+        tasks.sort_by_key(|(j, group)| (group[0].0, *j));
+        engine.run(words, tasks.into_iter(), |(j, group)| {
+            rows.convert(j, group);
+            for (limb, row) in group {
+                match rows.own(j, *limb) {
+                    Some(own) => row.copy_from_slice(own),
+                    None => rows.transform(*limb, row),
+                }
             }
         });
         Digits { polys }
+    }
+
+    /// Takes `c` out of the evaluation form, ready to be extended to other primes.
+    ///
+    /// # Panics
+    /// As [`Decomposer::decompose`].
+    pub(crate) fn lift(&self, ring_q: &Ring, c: &Poly<Eval>) -> Lift<'_> {
+        let special = self.gadget.special();
+        assert_eq!(ring_q.range().start, special, "digits are taken from q_0 on");
+        ring_q.check_covers(c);
+        let (basis, engine) = (self.whole.basis(), self.whole.engine());
+        let digits = self.gadget.digits_at(ring_q.limbs());
+        let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
+        let scaled: Poly<Eval> = ring_q.build(c.is_secret(), |limb, row| {
+            row.copy_from_slice(c.limb(limb));
+            engine.kernels().ntt_inverse(row, basis.table(limb));
+            let j = digits.partition_point(|digit| digit.end <= limb - special);
+            plans[j].scale(engine.kernels(), basis, limb - special - digits[j].start, row);
+        });
+        let quotients =
+            plans.iter().map(|plan| plan.quotient(engine, &plan.source_rows(&scaled), c.is_secret())).collect();
+        Lift { whole: &self.whole, plans, scaled, quotients }
+    }
+
+    /// P modulo the prime of `limb`, unless that is a special prime, modulo which it is 0.
+    pub(crate) fn special_factor(&self, limb: usize) -> Option<ShoupFactor> {
+        Some(self.special_factors[limb.checked_sub(self.gadget.special())?])
     }
 
     /// The conversion of digit `j` with `alive` primes to all other primes that can be alive at the same time.
@@ -94,6 +122,77 @@ impl Decomposer {
             let last = if alive == digit.len() { self.whole.limbs() } else { special + digit.start };
             Plan::new(self.whole.basis(), &sources, 0..last, Conversion::Exact)
         })
+    }
+}
+
+/// An element in coefficient form, ready for the conversions that extend its digits.
+pub(crate) struct Lift<'a> {
+    whole: &'a Ring,
+    /// One for each digit.
+    plans: Vec<&'a Plan>,
+    /// The rows that the conversions add up, and one more for each digit.
+    scaled: Poly<Eval>,
+    quotients: Vec<Rows>,
+}
+
+impl Lift<'_> {
+    /// For how many limbs a digit should be extended at once, at most.
+    pub(crate) fn group(&self) -> usize {
+        self.plans.iter().map(|plan| plan.group()).max().unwrap_or(1)
+    }
+
+    /// The digits of `c`, the element that was lifted.
+    pub(crate) fn rows<'a>(&'a self, c: &'a Poly<Eval>) -> DigitRows<'a> {
+        let terms = self.plans.iter().zip(&self.quotients).map(|(plan, quotient)| {
+            let mut terms = plan.source_rows(&self.scaled);
+            terms.extend(quotient.rows());
+            terms
+        });
+        DigitRows { lift: self, c, terms: terms.collect() }
+    }
+}
+
+/// The rows of digits, which are made where they are used.
+pub(crate) struct DigitRows<'a> {
+    lift: &'a Lift<'a>,
+    c: &'a Poly<Eval>,
+    /// What the conversion of each digit adds up.
+    terms: Vec<Vec<&'a [u64]>>,
+}
+
+impl<'a> DigitRows<'a> {
+    /// [`Plan::group`] for all digits.
+    pub(crate) fn group(&self) -> usize {
+        self.lift.group()
+    }
+
+    /// How many digits there are.
+    pub(crate) fn digits(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// The row of digit `j` at `limb` if the limb is one of the digit's own: it is that of the element.
+    pub(crate) fn own(&self, j: usize, limb: usize) -> Option<&'a [u64]> {
+        self.lift.plans[j].sources().contains(&limb).then(|| self.c.limb(limb))
+    }
+
+    /// Writes the rows of digit `j` at some limbs, in order, each with its limb: in coefficient form, until
+    /// [`DigitRows::transform`]. Those at the digit's own limbs stay as they are.
+    pub(crate) fn convert(&self, j: usize, rows: &mut [(usize, &mut [u64])]) {
+        let Lift { whole, plans, .. } = self.lift;
+        let own = plans[j].sources();
+        let (first, last) = (own[0], own[own.len() - 1]);
+        let (before, rest) = rows.split_at_mut(rows.partition_point(|&(limb, _)| limb < first));
+        let (_, after) = rest.split_at_mut(rest.partition_point(|&(limb, _)| limb <= last));
+        for rows in [before, after] {
+            plans[j].convert(whole.engine().kernels(), whole.basis(), &self.terms[j], rows);
+        }
+    }
+
+    /// Brings a row of [`DigitRows::convert`] to evaluation form.
+    pub(crate) fn transform(&self, limb: usize, row: &mut [u64]) {
+        let Lift { whole, .. } = self.lift;
+        whole.engine().kernels().ntt_forward(row, whole.basis().table(limb));
     }
 }
 
@@ -108,39 +207,5 @@ impl Digits {
     #[must_use]
     pub fn polys(&self) -> &[Poly<Eval>] {
         &self.polys
-    }
-
-    /// `(sum_j d_j k_j0, sum_j d_j k_j1)` over the limbs of `ring_qp`, each sum reduced once.
-    ///
-    /// The digits and the key may have more limbs than the ring, and the key may have more digits: a key for a high
-    /// level serves all lower ones.
-    ///
-    /// # Panics
-    /// If the key has fewer digits, or the digits or the key lack a limb of the ring.
-    #[must_use]
-    pub fn inner_product(&self, ring_qp: &Ring, key: &[[Poly<Eval>; 2]]) -> [Poly<Eval>; 2] {
-        assert!(key.len() >= self.polys.len(), "{} digits need as many key rows, not {}", self.polys.len(), key.len());
-        self.polys
-            .iter()
-            .chain(key.iter().take(self.polys.len()).flatten())
-            .for_each(|poly| ring_qp.check_covers(poly));
-        let secret = self.polys.iter().chain(key.iter().flatten()).any(Poly::is_secret);
-        let engine = ring_qp.engine();
-        let mut sums: [Poly<Eval>; 2] = std::array::from_fn(|_| ring_qp.unset(secret));
-        let [first, second] = &mut sums;
-        let words = self.polys.len() * ring_qp.limbs() * ring_qp.degree();
-        engine.run(words, first.limbs_mut().zip(second.limbs_mut()), |((limb, first), (_, second))| {
-            // Both sums of a block come one after the other, while the digits' words are near.
-            let blocks = first.chunks_mut(BLOCK).zip(second.chunks_mut(BLOCK)).enumerate();
-            for (block, (first, second)) in blocks {
-                for (side, out) in [first, second].into_iter().enumerate() {
-                    let pairs = self.polys.iter().zip(key);
-                    let terms = pairs
-                        .map(|(digit, key)| (block_of(digit.limb(limb), block), block_of(key[side].limb(limb), block)));
-                    ring_qp.add_products(limb, out, terms);
-                }
-            }
-        });
-        sums
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use noren_math::modulus::ShoupFactor;
 
+use crate::automorphism::Automorphism;
 use crate::convert::{Conversion, Plan};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -61,43 +62,97 @@ impl DivideRound {
         quotient
     }
 
-    /// [`DivideRound::apply`] for several elements at once: threads share out the rows of all of them.
+    /// [`DivideRound::apply`] for several elements at once: the rows of a limb, which need the same roots, follow each
+    /// other, and threads share out the rows of all.
     ///
     /// # Panics
     /// If an element lacks a dropped or a kept limb.
     #[must_use]
-    pub fn apply_many<const COUNT: usize>(&self, mut xs: [Poly<Eval>; COUNT]) -> [Poly<Eval>; COUNT] {
-        let (basis, engine) = (self.ring.basis(), self.ring.engine());
-        let (kernels, degree, dropped) = (engine.kernels(), self.ring.degree(), self.plan.sources());
+    pub fn apply_many<const COUNT: usize>(&self, xs: [Poly<Eval>; COUNT]) -> [Poly<Eval>; COUNT] {
+        self.apply_all(xs.into()).try_into().expect("there are as many quotients as elements")
+    }
+
+    /// [`DivideRound::apply_many`] for any number of elements.
+    ///
+    /// # Panics
+    /// If an element lacks a dropped or a kept limb.
+    #[must_use]
+    pub fn apply_all(&self, mut xs: Vec<Poly<Eval>>) -> Vec<Poly<Eval>> {
+        let (engine, degree, dropped) = (self.ring.engine(), self.ring.degree(), self.dropped());
         for x in &xs {
             self.ring.check_covers(x);
             assert!(dropped.iter().all(|limb| x.window().contains(limb)), "{x:?} lacks one of limbs {dropped:?}");
         }
-        let remainders = xs.iter_mut().flat_map(|x| x.limbs_mut()).filter_map(|(limb, row)| {
-            let source = dropped.iter().position(|&source| source == limb)?;
-            Some((source, row))
-        });
-        engine.run(COUNT * dropped.len() * degree, remainders, |(source, row)| {
-            kernels.ntt_inverse(row, basis.table(dropped[source]));
-            self.plan.scale(kernels, basis, source, row);
-        });
+        let words = xs.len() * degree;
+        let remainders = xs.iter_mut().flat_map(|x| x.limbs_mut()).filter(|(limb, _)| dropped.contains(limb));
+        engine.run(words * dropped.len(), remainders, |(limb, row)| self.lift(limb, row));
 
-        let mut terms: Vec<Vec<&[u64]>> =
-            xs.iter().map(|x| dropped.iter().map(|&limb| x.limb(limb)).collect()).collect();
+        let mut terms: Vec<Vec<&[u64]>> = xs.iter().map(|x| self.plan.source_rows(x)).collect();
         let overflows: Vec<Rows> =
-            xs.iter().zip(&terms).map(|(x, terms)| self.plan.quotient(engine, terms, x.is_secret())).collect();
+            xs.iter().zip(&terms).map(|(x, terms)| self.quotient(terms, x.is_secret())).collect();
         terms.iter_mut().zip(&overflows).for_each(|(terms, overflow)| terms.extend(overflow.rows()));
 
-        let mut quotients: [Poly<Eval>; COUNT] = std::array::from_fn(|i| self.ring.unset(xs[i].is_secret()));
-        let tasks = quotients.iter_mut().zip(xs.iter().zip(&terms)).flat_map(|(quotient, (x, terms))| {
-            quotient.limbs_mut().map(move |(limb, row)| (limb, row, x.limb(limb), terms))
-        });
-        engine.run(COUNT * self.ring.limbs() * degree, tasks, |(limb, row, x, terms)| {
-            let (table, factor) = (basis.table(limb), self.factors[limb - self.ring.range().start]);
-            self.plan.convert(kernels, basis, terms, limb, row);
-            kernels.ntt_forward(row, table);
-            kernels.sub_mul_scalar_assign(row, x, factor, table.modulus());
+        let mut quotients: Vec<Poly<Eval>> = xs.iter().map(|x| self.ring.unset(x.is_secret())).collect();
+        let group = engine.group(xs.len() * self.ring.limbs(), self.plan.group());
+        let mut rows: Vec<Vec<_>> = quotients.iter_mut().map(|quotient| quotient.limbs_mut().collect()).collect();
+        let mut tasks: Vec<_> = rows
+            .iter_mut()
+            .enumerate()
+            .flat_map(|(i, rows)| rows.chunks_mut(group).map(move |rows| (i, rows)))
+            .collect();
+        // The elements of one group of limbs follow each other.
+        tasks.sort_by_key(|(i, rows)| (rows[0].0, *i));
+        engine.run(words * self.ring.limbs(), tasks.into_iter(), |(i, rows)| {
+            self.convert(&terms[i], rows);
+            rows.iter_mut().for_each(|(limb, row)| self.finish(*limb, xs[i].limb(*limb), row));
         });
         quotients
+    }
+
+    /// The ring of the limbs that are kept.
+    pub(crate) fn kept(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// The limbs that are dropped.
+    pub(crate) fn dropped(&self) -> &[usize] {
+        self.plan.sources()
+    }
+
+    /// Takes the row of a dropped limb out of the evaluation form, ready for the conversion.
+    ///
+    /// # Panics
+    /// If the limb is not dropped.
+    pub(crate) fn lift(&self, limb: usize, row: &mut [u64]) {
+        let (basis, kernels) = (self.ring.basis(), self.ring.engine().kernels());
+        let source = self.dropped().iter().position(|&dropped| dropped == limb).expect("the limb is dropped");
+        kernels.ntt_inverse(row, basis.table(limb));
+        self.plan.scale(kernels, basis, source, row);
+    }
+
+    /// The row that the conversion adds to those of the dropped limbs.
+    pub(crate) fn quotient(&self, lifted: &[&[u64]], secret: bool) -> Rows {
+        self.plan.quotient(self.ring.engine(), lifted, secret)
+    }
+
+    /// Writes what is subtracted at some limbs, in coefficient form: `terms` are the lifted rows and their quotient.
+    pub(crate) fn convert(&self, terms: &[&[u64]], rows: &mut [(usize, &mut [u64])]) {
+        self.plan.convert(self.ring.engine().kernels(), self.ring.basis(), terms, rows);
+    }
+
+    /// The result at a limb: `x` is the element's row, `out` is changed from what is subtracted.
+    pub(crate) fn finish(&self, limb: usize, x: &[u64], out: &mut [u64]) {
+        let (table, kernels) = (self.ring.basis().table(limb), self.ring.engine().kernels());
+        kernels.ntt_forward(out, table);
+        kernels.sub_mul_scalar_assign(out, x, self.factors[limb - self.ring.range().start], table.modulus());
+    }
+
+    /// As [`DivideRound::finish`], with an automorphism of the result; `x` is changed too.
+    pub(crate) fn finish_mapped(&self, limb: usize, x: &mut [u64], out: &mut [u64], automorphism: &Automorphism) {
+        let (table, kernels) = (self.ring.basis().table(limb), self.ring.engine().kernels());
+        let (q, factor) = (table.modulus(), self.factors[limb - self.ring.range().start]);
+        kernels.ntt_forward(out, table);
+        kernels.sub_mul_scalar_assign(x, out, q.shoup(q.neg(factor.value)), q);
+        automorphism.map_row(kernels, x, out);
     }
 }

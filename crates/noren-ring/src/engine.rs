@@ -78,14 +78,33 @@ impl Engine {
         Rows::zero(&self.pool, limbs, degree)
     }
 
+    /// How many of `rows` one task should take where it gains by taking several, at most `most`: so many that each thread
+    /// still has a few tasks.
+    pub(crate) fn group(&self, rows: usize, most: usize) -> usize {
+        /// Fewer, and threads would wait for the last task.
+        const TASKS_PER_THREAD: usize = 3;
+        (rows / (TASKS_PER_THREAD * self.threads())).clamp(1, most)
+    }
+
     /// Runs `work` on each task; `words` is the size of all tasks together, by which small work stays on this thread.
     pub(crate) fn run<T: Send>(&self, words: usize, tasks: impl Iterator<Item = T>, work: impl Fn(T) + Send + Sync) {
+        self.run_with(words, tasks, || (), |(), task| work(task));
+    }
+
+    /// [`Engine::run`] with memory that `scratch` makes: each task finds there what it wrote itself, or anything.
+    pub(crate) fn run_with<S, T: Send>(
+        &self,
+        words: usize,
+        tasks: impl Iterator<Item = T>,
+        scratch: impl Fn() -> S + Send + Sync,
+        work: impl Fn(&mut S, T) + Send + Sync,
+    ) {
         #[cfg(feature = "parallel")]
         if words >= SMALLEST_PARALLEL_WORK && self.threads() > 1 {
             use rayon::prelude::*;
             let tasks: Vec<T> = tasks.collect();
             // Tasks are rows or blocks of rows: large enough to be handed out one by one.
-            let spread = || tasks.into_par_iter().with_max_len(1).for_each(work);
+            let spread = || tasks.into_par_iter().with_max_len(1).for_each_init(scratch, work);
             return match &self.threads {
                 Threads::Own(pool) => pool.install(spread),
                 Threads::One | Threads::Current => spread(),
@@ -93,7 +112,8 @@ impl Engine {
         }
         #[cfg(not(feature = "parallel"))]
         let _ = (words, SMALLEST_PARALLEL_WORK);
-        tasks.for_each(work);
+        let mut scratch = scratch();
+        tasks.for_each(|task| work(&mut scratch, task));
     }
 }
 

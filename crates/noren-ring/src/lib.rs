@@ -32,6 +32,7 @@ pub mod error;
 pub mod gadget;
 pub mod poly;
 pub mod ring;
+pub mod switch;
 pub mod words;
 
 mod pool;

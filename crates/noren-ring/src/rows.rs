@@ -85,6 +85,16 @@ impl Rows {
         self.buffer[self.offset..][..words].chunks_exact_mut(stride(degree)).map(move |row| &mut row[..degree])
     }
 
+    /// The first rows, to be written.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(crate) fn first_rows_mut<const COUNT: usize>(&mut self) -> [&mut [u64]; COUNT] {
+        assert!(COUNT <= self.limbs, "{COUNT} rows of {} do not exist", self.limbs);
+        let mut rows = self.rows_mut();
+        std::array::from_fn(|_| rows.next().expect("there are so many rows"))
+    }
+
     /// Keeps `limbs` rows from row `first` on. The buffer stays as long as it is, so this costs nothing.
     ///
     /// # Panics

@@ -10,6 +10,7 @@ use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
 use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_ring::ring::Ring;
+use noren_ring::switch::KeySwitch;
 
 const BITS: [u32; 8] = [50, 50, 50, 36, 40, 45, 38, 36];
 /// Large enough for the threads to be used, and for several blocks in each row.
@@ -28,14 +29,19 @@ fn everything(ring: &Ring) -> Vec<Vec<u64>> {
     let map = Automorphism::new(ring.index(), 5).expect("odd");
     let mut total = ring.automorphism(&sums[0], &map);
     ring.automorphism_add_assign(&mut total, &sums[1], &map);
-    let [c, d] = DivideRound::new(ring, &[0, 1, 7], 2..7).apply_many([total, sums[0].clone()]);
+    let divide = &DivideRound::new(ring, &[0, 1, 7], 2..7);
+    let [c, d] = divide.apply_many([total, sums[0].clone()]);
+    let switch = KeySwitch { key: &key, added: [Some(&b), None], divide, automorphism: Some(&map) };
+    let switched = [decomposer.switch(&q, &a, &switch), decomposer.switch_digits(&q, &digits, &switch)];
+    let products = decomposer.inner_product(&q, &b, &key);
     let q = ring.window(2..7);
     let sum = q.intt(q.add(&c, &d));
     let converted = BasisConverter::new(ring, &[2, 3], 0..8, Conversion::Exact).apply(&sum);
     let numbers = q.window(2..4).to_centered_f64(&q.window(2..4).restrict(&sum));
     let wide: Vec<i128> = (0..DEGREE as i128).map(|i| (i - 77) << 90).collect();
     vec![
-        digits.polys().iter().flat_map(|poly| ring.to_words(poly)).collect(),
+        digits.polys().iter().chain(&products).flat_map(|poly| ring.to_words(poly)).collect(),
+        switched.iter().flatten().flat_map(|poly| q.to_words(poly)).collect(),
         q.to_words(&sum),
         ring.to_words(&converted),
         numbers.into_iter().map(f64::to_bits).collect(),

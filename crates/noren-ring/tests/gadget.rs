@@ -1,14 +1,18 @@
-//! Digits: the cut against brute force, the decomposition against big integers.
+//! Digits: the cut against brute force, the decomposition against big integers, a whole switch against its steps.
 
 mod oracle;
 
 use std::ops::Range;
 
+use noren_math::random::Seed;
+use noren_ring::automorphism::Automorphism;
 use noren_ring::decompose::Decomposer;
+use noren_ring::divide::DivideRound;
 use noren_ring::error::Error;
 use noren_ring::gadget::Gadget;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
+use noren_ring::switch::KeySwitch;
 use num_bigint::BigInt;
 use oracle::{adversarial, coefficients, element, is_centred, modulus, product, random, residue};
 use proptest::prelude::*;
@@ -125,6 +129,80 @@ fn inner_product_takes_keys_over_more_limbs_and_digits() {
             assert_eq!(found, expected.iter().map(|x| residue(x, &q)).collect::<Vec<_>>(), "{limbs} limbs");
         }
     }
+}
+
+/// A key switch from its definition: digits, inner product, multiples of P, division and automorphism, one by one.
+fn switched_step_by_step(
+    whole: &Ring,
+    decomposer: &Decomposer,
+    ring_q: &Ring,
+    c: &Poly<Eval>,
+    switch: &KeySwitch,
+) -> [Poly<Eval>; 2] {
+    let ring_qp = whole.window(0..ring_q.range().end);
+    let p: Vec<usize> = (0..SPECIAL).collect();
+    let special: Vec<u64> =
+        ring_q.moduli().map(|q| u64::try_from(product(whole, &p) % q.value()).expect("a residue")).collect();
+    let mut sums = decomposer.decompose(ring_q, c).inner_product(&ring_qp, switch.key);
+    for (sum, a) in sums.iter_mut().zip(switch.added) {
+        a.iter().for_each(|a| ring_q.mul_scalar_add_assign(sum, a, &special));
+    }
+    let results = switch.divide.apply_many(sums);
+    let kept = whole.window(results[0].window());
+    results.map(|result| match switch.automorphism {
+        Some(automorphism) => kept.automorphism(&result, automorphism),
+        None => result,
+    })
+}
+
+#[test]
+fn a_switch_is_its_steps_one_after_the_other() {
+    // The second is longer than what a conversion handles at once.
+    for degree in [DEGREE, 1 << 13] {
+        let whole = oracle::ring(degree, &BITS);
+        let (seed, q_limbs) = (Seed::from_bytes([3; 32]), BITS.len() - SPECIAL);
+        let uniform = |label: &str| whole.uniform(&seed, label);
+        let key: Vec<[Poly<Eval>; 2]> =
+            (0..q_limbs).map(|j| [0, 1].map(|side| uniform(&format!("key/{j}/{side}")))).collect();
+        let (a, b) = (uniform("a"), uniform("b"));
+        let map = Automorphism::new(whole.index(), 5).expect("odd");
+        for (dnum, limbs) in [(1, 6), (2, 5), (3, 6), (3, 2), (6, 6), (6, 1)] {
+            let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, dnum).expect("digits"));
+            let end = SPECIAL + limbs;
+            let (ring_q, ring_qp) = (whole.window(SPECIAL..end), whole.window(0..end));
+            let c = ring_q.restrict(&uniform("c"));
+            let digits = decomposer.decompose(&ring_q, &c);
+            let words = |sums: [Poly<Eval>; 2]| sums.map(|sum| whole.window(sum.window()).to_words(&sum));
+            assert!(
+                words(decomposer.inner_product(&ring_q, &c, &key)) == words(digits.inner_product(&ring_qp, &key)),
+                "degree {degree}, dnum {dnum}, {limbs} limbs"
+            );
+            for last in 0..=usize::from(limbs > 1) {
+                let dropped: Vec<usize> = (0..SPECIAL).chain(end - last..end).collect();
+                let divide = &DivideRound::new(&whole, &dropped, SPECIAL..end - last);
+                for (added, automorphism) in
+                    [([None, None], None), ([Some(&a), Some(&b)], None), ([Some(&a), None], Some(&map))]
+                {
+                    let switch = KeySwitch { key: &key, added, divide, automorphism };
+                    let expected = words(switched_step_by_step(&whole, &decomposer, &ring_q, &c, &switch));
+                    let context = format!("degree {degree}, dnum {dnum}, {limbs} limbs, {last} dropped");
+                    assert!(words(decomposer.switch(&ring_q, &c, &switch)) == expected, "{context}");
+                    assert!(words(decomposer.switch_digits(&ring_q, &digits, &switch)) == expected, "{context}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "cannot be dropped")]
+fn a_switch_refuses_a_division_of_another_level() {
+    let whole = oracle::ring(DEGREE, &BITS);
+    let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 1).expect("digits"));
+    let (ring_q, divide) = (whole.window(2..4), DivideRound::new(&whole, &[0, 1], 2..5));
+    let key = [[whole.zero(), whole.zero()]];
+    let switch = KeySwitch { key: &key, added: [None, None], divide: &divide, automorphism: None };
+    let _ = decomposer.switch(&ring_q, &ring_q.zero(), &switch);
 }
 
 #[test]

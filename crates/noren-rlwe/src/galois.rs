@@ -4,7 +4,7 @@ use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::error::Result;
 use crate::keys::EvaluationKeys;
-use crate::keyswitch::{Hoisted, LazySum, check_degree};
+use crate::keyswitch::{Hoisted, LazySum, check_degree, switch_automorphism};
 
 /// The image of a ciphertext under `X -> X^k`. The noise of one key switch is added, except for k = 1.
 ///
@@ -22,10 +22,11 @@ pub fn apply_automorphism(
         check_degree(ciphertext)?;
         return Ok(ciphertext.clone());
     }
-    // A missing key is told before the digits are made.
+    // What is missing is told before anything is made.
     context.check_automorphism(k)?;
-    keys.galois(k, ciphertext.limbs())?;
-    apply_automorphism_hoisted(context, &Hoisted::new(context, ciphertext)?, k, keys)
+    let key = keys.galois(k, ciphertext.limbs())?;
+    check_degree(ciphertext)?;
+    switch_automorphism(context, ciphertext, &*context.automorphism(k)?, key)
 }
 
 /// As [`apply_automorphism`], with digits that were made before: several images of one ciphertext cost much less.
@@ -42,11 +43,7 @@ pub fn apply_automorphism_hoisted(
         return Ok(hoisted.ciphertext().clone());
     }
     let psi = context.automorphism(k)?;
-    let limbs = hoisted.ciphertext().limbs();
-    let pair = hoisted.switch(context, keys.galois(k, limbs)?)?;
-    // After ModDown there are fewer limbs to permute, and psi commutes with rounding up to ties.
-    let ring = context.ring_q(limbs);
-    Ok(Ciphertext::new(pair.iter().map(|part| ring.automorphism(part, &psi)).collect()))
+    hoisted.switch_automorphism(context, &psi, keys.galois(k, hoisted.ciphertext().limbs())?)
 }
 
 /// `ct + sum_k psi_k(ct)` over the exponents `ks`, with one decomposition and one division by the special modulus.

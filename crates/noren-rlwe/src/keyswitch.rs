@@ -1,7 +1,10 @@
 //! Hybrid key switching: once, hoisted, and summed before the division.
 
+use noren_ring::automorphism::Automorphism;
 use noren_ring::decompose::Digits;
 use noren_ring::poly::{Eval, Poly};
+use noren_ring::ring::Ring;
+use noren_ring::switch::KeySwitch;
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
@@ -20,8 +23,48 @@ use crate::linear;
 /// [`Error::KeyLevel`] if the key was made for fewer limbs, [`Error::ParameterMismatch`] if it was made with other
 /// parameters.
 pub fn switch_key(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
-    let extended = switch_extended(context, c, key)?;
-    Ok(mod_down(context, extended, c.limbs()))
+    switch_key_added(context, c, key, [None, None])
+}
+
+/// [`switch_key`] with the two parts of another ciphertext added.
+pub(crate) fn switch_key_added(
+    context: &Context,
+    c: &Poly<Eval>,
+    key: &KeySwitchKey,
+    added: [Option<&Poly<Eval>>; 2],
+) -> Result<[Poly<Eval>; 2]> {
+    check_key(context, key, c.limbs())?;
+    let switch = KeySwitch { key: &key.digits, added, divide: context.mod_down(c.limbs()), automorphism: None };
+    Ok(context.decomposer().switch(&context.ring_q(c.limbs()), c, &switch))
+}
+
+/// [`switch_key_added`], divided by the last limb too: one division, with one rounding.
+pub(crate) fn switch_key_added_rescale(
+    context: &Context,
+    c: &Poly<Eval>,
+    key: &KeySwitchKey,
+    added: [Option<&Poly<Eval>>; 2],
+) -> Result<[Poly<Eval>; 2]> {
+    check_key(context, key, c.limbs())?;
+    let divide = context.mod_down_rescale(c.limbs());
+    let switch = KeySwitch { key: &key.digits, added, divide, automorphism: None };
+    Ok(context.decomposer().switch(&context.ring_q(c.limbs()), c, &switch))
+}
+
+/// The image of a ciphertext under an automorphism whose key `key` is: its digits are used once, and not kept.
+pub(crate) fn switch_automorphism(
+    context: &Context,
+    ciphertext: &Ciphertext,
+    psi: &Automorphism,
+    key: &KeySwitchKey,
+) -> Result<Ciphertext> {
+    let limbs = ciphertext.limbs();
+    check_key(context, key, limbs)?;
+    let ring = context.ring_q(limbs);
+    Ok(Ciphertext::new(match ciphertext.parts() {
+        [c0, c1, ..] => context.decomposer().switch(&ring, c1, &image(context, c0, psi, key)).into(),
+        parts => constant_image(&ring, &parts[0], psi),
+    }))
 }
 
 /// A ciphertext with the digits of its second part, for several automorphisms: the digits are made only once.
@@ -54,17 +97,20 @@ impl<'a> Hoisted<'a> {
         self.ciphertext
     }
 
-    /// `(c_0 + u_0, u_1)`, where u is c_1 switched by the key of an automorphism: psi_k of it is the result.
-    pub(crate) fn switch(&self, context: &Context, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
+    /// The image under an automorphism whose key `key` is.
+    pub(crate) fn switch_automorphism(
+        &self,
+        context: &Context,
+        psi: &Automorphism,
+        key: &KeySwitchKey,
+    ) -> Result<Ciphertext> {
         let limbs = self.ciphertext.limbs();
-        let (ring, c0) = (context.ring_q(limbs), &self.ciphertext.parts()[0]);
         check_key(context, key, limbs)?;
-        let Some(digits) = &self.digits else {
-            return Ok([c0.clone(), ring.zero()]);
-        };
-        let [mut u0, u1] = mod_down(context, products(context, digits, key, limbs), limbs);
-        ring.add_assign(&mut u0, c0);
-        Ok([u0, u1])
+        let (ring, c0) = (context.ring_q(limbs), &self.ciphertext.parts()[0]);
+        Ok(Ciphertext::new(match &self.digits {
+            Some(digits) => context.decomposer().switch_digits(&ring, digits, &image(context, c0, psi, key)).into(),
+            None => constant_image(&ring, c0, psi),
+        }))
     }
 }
 
@@ -106,7 +152,8 @@ impl LazySum {
     /// As [`switch_key`], and [`Error::LevelMismatch`] if c has other limbs than the sum.
     pub fn add_switched(&mut self, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<()> {
         self.check_limbs(c.limbs())?;
-        let terms = switch_extended(&self.context, c, key)?;
+        check_key(&self.context, key, c.limbs())?;
+        let terms = self.context.decomposer().inner_product(&self.context.ring_q(c.limbs()), c, &key.digits);
         let ring = self.context.ring_qp(self.limbs);
         match &mut self.extended {
             None => self.extended = Some(terms),
@@ -125,7 +172,7 @@ impl LazySum {
         check_key(&self.context, key, self.limbs)?;
         let psi = self.context.automorphism(k)?;
         let (ring_q, ring_qp) = (self.context.ring_q(self.limbs), self.context.ring_qp(self.limbs));
-        let terms = hoisted.digits.as_ref().map(|digits| products(&self.context, digits, key, self.limbs));
+        let terms = hoisted.digits.as_ref().map(|digits| digits.inner_product(&ring_qp, &key.digits));
         match (&mut self.extended, terms) {
             (_, None) => {}
             (None, Some(terms)) => self.extended = Some(terms.map(|term| ring_qp.automorphism(&term, &psi))),
@@ -148,7 +195,7 @@ impl LazySum {
         let Some(extended) = self.extended else {
             return Ciphertext::new(direct_or_zero(self.direct, &ring).into());
         };
-        let mut parts = mod_down(&self.context, extended, self.limbs);
+        let mut parts = self.context.mod_down(self.limbs).apply_many(extended);
         for (part, direct) in parts.iter_mut().zip(self.direct) {
             direct.iter().for_each(|direct| ring.add_assign(part, direct));
         }
@@ -170,7 +217,7 @@ impl LazySum {
         for (sum, direct) in extended.iter_mut().zip(&self.direct) {
             direct.iter().for_each(|direct| ring.mul_scalar_add_assign(sum, direct, &special));
         }
-        Ok(Ciphertext::new(mod_down_rescale(&self.context, extended, self.limbs).into()))
+        Ok(Ciphertext::new(self.context.mod_down_rescale(self.limbs).apply_many(extended).into()))
     }
 
     fn add_direct(&mut self, i: usize, part: &Poly<Eval>) {
@@ -188,18 +235,6 @@ impl LazySum {
     }
 }
 
-/// `P` times `c s'` under the secret of the key, modulo P and the limbs of c.
-pub(crate) fn switch_extended(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
-    check_key(context, key, c.limbs())?;
-    let digits = context.decomposer().decompose(&context.ring_q(c.limbs()), c);
-    Ok(products(context, &digits, key, c.limbs()))
-}
-
-/// Divides a pair by P and the last limb at once.
-pub(crate) fn mod_down_rescale(context: &Context, pair: [Poly<Eval>; 2], limbs: usize) -> [Poly<Eval>; 2] {
-    context.mod_down_rescale(limbs).apply_many(pair)
-}
-
 /// Refuses ciphertexts that must be relinearised first.
 pub(crate) fn check_degree(ciphertext: &Ciphertext) -> Result<()> {
     match ciphertext.degree() {
@@ -208,16 +243,20 @@ pub(crate) fn check_degree(ciphertext: &Ciphertext) -> Result<()> {
     }
 }
 
-fn direct_or_zero(direct: [Option<Poly<Eval>>; 2], ring: &noren_ring::ring::Ring) -> [Poly<Eval>; 2] {
+fn direct_or_zero(direct: [Option<Poly<Eval>>; 2], ring: &Ring) -> [Poly<Eval>; 2] {
     direct.map(|part| part.unwrap_or_else(|| ring.zero()))
 }
 
-fn products(context: &Context, digits: &Digits, key: &KeySwitchKey, limbs: usize) -> [Poly<Eval>; 2] {
-    digits.inner_product(&context.ring_qp(limbs), &key.digits)
+/// The switch that brings the image under psi of `c_0` and the digits of `c_1`. After the division there are fewer limbs
+/// to permute, and psi commutes with rounding up to ties.
+fn image<'a>(context: &'a Context, c0: &'a Poly<Eval>, psi: &'a Automorphism, key: &'a KeySwitchKey) -> KeySwitch<'a> {
+    let divide = context.mod_down(c0.limbs());
+    KeySwitch { key: &key.digits, added: [Some(c0), None], divide, automorphism: Some(psi) }
 }
 
-fn mod_down(context: &Context, pair: [Poly<Eval>; 2], limbs: usize) -> [Poly<Eval>; 2] {
-    context.mod_down(limbs).apply_many(pair)
+/// The image of a ciphertext of one part, which needs no switch.
+fn constant_image(ring: &Ring, c0: &Poly<Eval>, psi: &Automorphism) -> Vec<Poly<Eval>> {
+    vec![ring.automorphism(c0, psi), ring.zero()]
 }
 
 fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<()> {

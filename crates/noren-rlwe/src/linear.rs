@@ -89,7 +89,7 @@ pub fn drop_limbs(context: &Context, mut a: Ciphertext, limbs: usize) -> Result<
 pub fn rescale(context: &Context, a: Ciphertext) -> Result<Ciphertext> {
     check_levels(1, a.level())?;
     let divide = context.rescale(a.limbs());
-    Ok(Ciphertext::new(a.into_parts().into_iter().map(|part| divide.apply(part)).collect()))
+    Ok(Ciphertext::new(divide.apply_all(a.into_parts())))
 }
 
 /// Refuses an operation that consumes more levels than are left.

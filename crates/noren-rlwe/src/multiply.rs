@@ -58,10 +58,7 @@ pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &Evaluation
         return Ok(ciphertext.clone());
     };
     let key = keys.relinearization(ciphertext.limbs())?;
-    let mut switched = keyswitch::switch_key(context, c2, key)?;
-    let ring = context.ring_q(ciphertext.limbs());
-    switched.iter_mut().zip([c0, c1]).for_each(|(part, c)| ring.add_assign(part, c));
-    Ok(Ciphertext::new(switched.into()))
+    Ok(Ciphertext::new(keyswitch::switch_key_added(context, c2, key, [Some(c0), Some(c1)])?.into()))
 }
 
 /// [`relinearize`] and [`rescale`](crate::linear::rescale) at once: one division by `P q_l`, which saves a round of
@@ -71,14 +68,11 @@ pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &Evaluation
 /// As [`relinearize`], and [`Error::LevelExhausted`] if there is only one limb.
 pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext> {
     linear::check_levels(1, ciphertext.level())?;
-    let limbs = ciphertext.limbs();
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return linear::rescale(context, ciphertext.clone());
     };
-    let mut switched = keyswitch::switch_extended(context, c2, keys.relinearization(limbs)?)?;
-    let (ring, special) = (context.ring_q(limbs), context.special_residues(limbs));
-    switched.iter_mut().zip([c0, c1]).for_each(|(part, c)| ring.mul_scalar_add_assign(part, c, &special));
-    Ok(Ciphertext::new(keyswitch::mod_down_rescale(context, switched, limbs).into()))
+    let key = keys.relinearization(ciphertext.limbs())?;
+    Ok(Ciphertext::new(keyswitch::switch_key_added_rescale(context, c2, key, [Some(c0), Some(c1)])?.into()))
 }
 
 /// The three parts of a product; `None` if there are fewer.

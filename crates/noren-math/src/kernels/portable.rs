@@ -3,7 +3,7 @@
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::table::Kernels;
 use crate::modulus::{Modulus, ShoupFactor};
-use crate::ntt::table::{LANES, LateRoots, NttTable, RootLanes};
+use crate::ntt::table::{LANES, LateRoots, NttTable};
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "portable",
@@ -224,17 +224,17 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
     let q = table.modulus();
     let roots = table.forward_roots();
     let mut blocks = 1;
-    if roots.early.len().trailing_zeros() % 2 == 1 {
+    if roots.groups().trailing_zeros() % 2 == 1 {
         let (left, right) = row.split_at_mut(row.len() / 2);
         for (x, y) in left.iter_mut().zip(right) {
-            (*x, *y) = forward_butterfly(*x, *y, roots.early[1], q);
+            (*x, *y) = forward_butterfly(*x, *y, roots.early(1), q);
         }
         blocks = 2;
     }
-    while blocks < roots.early.len() {
+    while blocks < roots.groups() {
         for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
-            let first = roots.early[blocks + i];
-            let second = [roots.early[2 * (blocks + i)], roots.early[2 * (blocks + i) + 1]];
+            let first = roots.early(blocks + i);
+            let second = [roots.early(2 * (blocks + i)), roots.early(2 * (blocks + i) + 1)];
             for [a, b, c, d] in quarters(block) {
                 let (a1, c1) = forward_butterfly(*a, *c, first, q);
                 let (b1, d1) = forward_butterfly(*b, *d, first, q);
@@ -244,7 +244,7 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
         }
         blocks *= 4;
     }
-    for (words, late) in row.chunks_mut(8 * LANES).zip(&roots.late) {
+    for (words, late) in row.chunks_mut(8 * LANES).zip(roots.late) {
         for (lane, group) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let mut x = *group;
             late_layer::<4>(&mut x, late, lane, |a, b, w| forward_butterfly(a, b, w, q));
@@ -260,7 +260,7 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
 pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
     let q = table.modulus();
     let roots = table.inverse_roots();
-    for (words, late) in row.chunks_mut(8 * LANES).zip(&roots.late) {
+    for (words, late) in row.chunks_mut(8 * LANES).zip(roots.late) {
         for (lane, group) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let mut x = *group;
             late_layer::<1>(&mut x, late, lane, |a, b, w| inverse_butterfly(a, b, w, q));
@@ -269,7 +269,7 @@ pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
             *group = x;
         }
     }
-    let mut blocks = roots.early.len();
+    let mut blocks = roots.groups();
     if blocks == 1 {
         // Degree 8 has no layer left to carry the factor.
         return mul_scalar_assign(row, table.scale(), q);
@@ -277,8 +277,8 @@ pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
     while blocks > 4 {
         blocks /= 4;
         for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
-            let first = roots.early[blocks + i];
-            let second = [roots.early[2 * (blocks + i)], roots.early[2 * (blocks + i) + 1]];
+            let first = roots.early(blocks + i);
+            let second = [roots.early(2 * (blocks + i)), roots.early(2 * (blocks + i) + 1)];
             for [a, b, c, d] in quarters(block) {
                 let (a1, b1) = inverse_butterfly(*a, *b, second[0], q);
                 let (c1, d1) = inverse_butterfly(*c, *d, second[1], q);
@@ -291,22 +291,13 @@ pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
         for (i, block) in row.chunks_exact_mut(row.len() / 2).enumerate() {
             let (left, right) = block.split_at_mut(block.len() / 2);
             for (x, y) in left.iter_mut().zip(right) {
-                (*x, *y) = inverse_butterfly(*x, *y, roots.early[2 + i], q);
+                (*x, *y) = inverse_butterfly(*x, *y, roots.early(2 + i), q);
             }
         }
     }
     let (left, right) = row.split_at_mut(row.len() / 2);
     for (x, y) in left.iter_mut().zip(right) {
         (*x, *y) = last_butterfly(*x, *y, table.scale(), table.scaled_root(), q);
-    }
-}
-
-impl LateRoots {
-    /// The root of one group.
-    #[inline(always)]
-    fn root(&self, entry: usize, lane: usize) -> ShoupFactor {
-        let RootLanes { value, quotient } = &self.0[entry];
-        ShoupFactor { value: value[lane], quotient: quotient[lane] }
     }
 }
 
@@ -322,7 +313,8 @@ fn late_layer<const STRIDE: usize>(
         let (block, place) = (i / STRIDE, i % STRIDE);
         let left = 2 * STRIDE * block + place;
         // The entries of a layer follow those of the layers before it: 1, then 2, then 4.
-        let w = late.root(4 / STRIDE - 1 + block, lane);
+        let [value, quotient] = &late[4 / STRIDE - 1 + block];
+        let w = ShoupFactor { value: value[lane], quotient: quotient[lane] };
         (x[left], x[left + STRIDE]) = butterfly(x[left], x[left + STRIDE], w);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::cyclotomic::Cyclotomic;
 use crate::error::Error;
+use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::prime::primitive_root_of_order;
@@ -20,8 +21,9 @@ use crate::prime::primitive_root_of_order;
 pub struct NttTable {
     modulus: Modulus,
     degree: usize,
-    forward: Roots,
-    inverse: Roots,
+    /// The late roots of both directions, then the early ones of both: in one piece, as 2 MiB and more
+    /// lie on large pages.
+    roots: AlignedVec<u64>,
     scale: ShoupFactor,
     scaled_root: ShoupFactor,
 }
@@ -29,14 +31,14 @@ pub struct NttTable {
 /// The roots of one direction, in the order in which the layers read them.
 ///
 /// `late` has the roots of the forward transform's last three layers (strides 4, 2 and 1), 7/8 of all,
-/// in the order of vectors; `early` has the others. No root is stored twice.
-#[derive(Clone)]
-pub(crate) struct Roots {
-    /// `early[m + i]` belongs to block `i` of layer `m`, for `m < n/8`; index 0 is not used.
-    pub(crate) early: Box<[ShoupFactor]>,
+/// in the order of vectors; the early roots are the others. No root is stored twice.
+#[derive(Clone, Copy)]
+pub(crate) struct Roots<'a> {
+    /// Each root with its quotient.
+    early: &'a [[u64; 2]],
     /// One entry for each 64 consecutive words of a row; the only entry of a shorter row is partly
     /// unused.
-    pub(crate) late: Box<[LateRoots]>,
+    pub(crate) late: &'a [LateRoots],
 }
 
 /// How many groups of eight words one [`LateRoots`] serves.
@@ -48,19 +50,13 @@ pub(crate) const LANES: usize = 8;
 /// and four of stride 1: entries 0, 1..3 and 3..7. Lane `g` of an entry belongs to group `g`. A
 /// vector kernel transposes the 8 x 8 words, so that lane `g` of each vector is in group `g`, and
 /// then needs no shuffles within vectors.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub(crate) struct LateRoots(pub(crate) [RootLanes; 7]);
+///
+/// A root is two lines of a cache: the values of its eight lanes, and their quotients as in
+/// [`ShoupFactor`].
+pub(crate) type LateRoots = [[[u64; LANES]; 2]; 7];
 
-/// One root for each of the eight groups.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub(crate) struct RootLanes {
-    /// The roots.
-    pub(crate) value: [u64; LANES],
-    /// Their quotients, as in [`ShoupFactor`].
-    pub(crate) quotient: [u64; LANES],
-}
+/// How many words the late roots of 64 words are.
+const LATE_WORDS: usize = size_of::<LateRoots>() / size_of::<u64>();
 
 impl NttTable {
     /// Computes the roots.
@@ -74,11 +70,16 @@ impl NttTable {
         let n_inverse = modulus.inv(modulus.reduce(degree as u64));
         // brv(1) = n/2: the root of the only block of layer 1.
         let last_root = modulus.pow(psi_inverse, degree as u64 / 2);
+        let mut roots = AlignedVec::zeroed(2 * (late_words(degree) + early_words(degree)));
+        let (late, early) = roots.split_at_mut(2 * late_words(degree));
+        let parts = late.chunks_exact_mut(late_words(degree)).zip(early.chunks_exact_mut(early_words(degree)));
+        for ((late, early), root) in parts.zip([psi, psi_inverse]) {
+            write_roots(&modulus, root, degree, late, early);
+        }
         Ok(Self {
             modulus,
             degree,
-            forward: Roots::new(&modulus, psi, degree),
-            inverse: Roots::new(&modulus, psi_inverse, degree),
+            roots,
             scale: modulus.shoup(n_inverse),
             scaled_root: modulus.shoup(modulus.mul(n_inverse, last_root)),
         })
@@ -113,13 +114,20 @@ impl NttTable {
     }
 
     /// `psi^brv(i)`.
-    pub(crate) const fn forward_roots(&self) -> &Roots {
-        &self.forward
+    pub(crate) fn forward_roots(&self) -> Roots<'_> {
+        self.roots_of(0)
     }
 
     /// `psi^-brv(i)`.
-    pub(crate) const fn inverse_roots(&self) -> &Roots {
-        &self.inverse
+    pub(crate) fn inverse_roots(&self) -> Roots<'_> {
+        self.roots_of(1)
+    }
+
+    fn roots_of(&self, direction: usize) -> Roots<'_> {
+        let (late, early) = self.roots.split_at(2 * late_words(self.degree));
+        let late = &late[direction * late_words(self.degree)..][..late_words(self.degree)];
+        let early = &early[direction * early_words(self.degree)..][..early_words(self.degree)];
+        Roots { early: early.as_chunks().0, late: late.as_chunks().0.as_chunks().0.as_chunks().0 }
     }
 
     /// `1/n`: what the inverse's last layer multiplies its sums by.
@@ -139,36 +147,55 @@ impl fmt::Debug for NttTable {
     }
 }
 
-impl Roots {
-    fn new(q: &Modulus, root: u64, degree: usize) -> Self {
-        let shift = usize::BITS - degree.trailing_zeros();
-        let mut powers = vec![ShoupFactor { value: 0, quotient: 0 }; degree];
-        let step = q.shoup(root);
-        let mut power = 1;
-        for exponent in 0..degree {
-            powers[exponent.reverse_bits() >> shift] = q.shoup(power);
-            power = q.mul_shoup(power, step);
-        }
-        let groups = degree / 8;
-        let late = (0..groups.div_ceil(LANES)).map(|block| LateRoots::new(&powers, groups, block * LANES)).collect();
-        powers.truncate(groups);
-        Self { early: powers.into(), late }
+impl Roots<'_> {
+    /// The root of block `i` of layer `m` for `index = m + i`, `m < n/8`; index 0 is not used.
+    #[inline(always)]
+    pub(crate) fn early(&self, index: usize) -> ShoupFactor {
+        let [value, quotient] = self.early[index];
+        ShoupFactor { value, quotient }
+    }
+
+    /// How many blocks the layer after the early ones has: `n/8`.
+    #[inline(always)]
+    pub(crate) fn groups(&self) -> usize {
+        self.early.len()
     }
 }
 
-impl LateRoots {
-    /// The roots of groups `first..first + 8` out of `groups`.
-    fn new(powers: &[ShoupFactor], groups: usize, first: usize) -> Self {
-        let mut roots = [RootLanes { value: [0; LANES], quotient: [0; LANES] }; 7];
-        for (lane, group) in (first..groups.min(first + LANES)).enumerate() {
+/// The length of one direction's late roots in words.
+const fn late_words(degree: usize) -> usize {
+    degree.div_ceil(8 * LANES) * LATE_WORDS
+}
+
+/// The length of one direction's early roots in words.
+const fn early_words(degree: usize) -> usize {
+    degree / 8 * 2
+}
+
+/// Writes the roots of the direction in which `root` is the primitive one.
+fn write_roots(q: &Modulus, root: u64, degree: usize, late: &mut [u64], early: &mut [u64]) {
+    let shift = usize::BITS - degree.trailing_zeros();
+    let mut powers = vec![ShoupFactor { value: 0, quotient: 0 }; degree];
+    let step = q.shoup(root);
+    let mut power = 1;
+    for exponent in 0..degree {
+        powers[exponent.reverse_bits() >> shift] = q.shoup(power);
+        power = q.mul_shoup(power, step);
+    }
+    let groups = degree / 8;
+    for (early, power) in early.as_chunks_mut().0.iter_mut().zip(&powers) {
+        *early = [power.value, power.quotient];
+    }
+    let blocks: &mut [LateRoots] = late.as_chunks_mut().0.as_chunks_mut().0.as_chunks_mut().0;
+    for (block, roots) in blocks.iter_mut().enumerate() {
+        for (lane, group) in (block * LANES..groups.min((block + 1) * LANES)).enumerate() {
             for layer in 0..3 {
-                for block in 0..1 << layer {
-                    let power = powers[((groups + group) << layer) + block];
-                    let entry = &mut roots[(1 << layer) - 1 + block];
-                    (entry.value[lane], entry.quotient[lane]) = (power.value, power.quotient);
+                for i in 0..1 << layer {
+                    let power = powers[((groups + group) << layer) + i];
+                    let [value, quotient] = &mut roots[(1 << layer) - 1 + i];
+                    (value[lane], quotient[lane]) = (power.value, power.quotient);
                 }
             }
         }
-        Self(roots)
     }
 }

@@ -59,7 +59,7 @@ struct Transform<'a> {
     prime: Prime,
     /// `2^52 + q`.
     raised: Vector,
-    roots: &'a Roots,
+    roots: Roots<'a>,
 }
 
 /// How many layers the next pass over a block does: threes down to the last block, but never a lone one after them.
@@ -76,7 +76,7 @@ const fn layers_of_pass(vectors: usize) -> u32 {
 impl<'a> Transform<'a> {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(q: &Modulus, roots: &'a Roots) -> Self {
+    fn new(q: &Modulus, roots: Roots<'a>) -> Self {
         Self { prime: Prime::new(q), raised: _mm256_set1_pd(TWO_52 + q.value() as f64), roots }
     }
 
@@ -247,13 +247,13 @@ impl<'a> Transform<'a> {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn early_factors<const R: usize>(&self, index: usize) -> EarlyFactors {
-        let early = &self.roots.early;
+        let early = |i| self.roots.early(i).value;
         // Fewer than eight streams never come last, so that the second layer's roots exist even if they are not used.
-        let upper = [early[index].value, early[2 * index].value, early[2 * index + 1].value, 0];
+        let upper = [early(index), early(2 * index), early(2 * index + 1), 0];
         let mut factors = EarlyFactors { upper: [[0; WIDTH]; 2], lower: [[0; WIDTH]; 2] };
         put(&mut factors.upper, self.prime.factors(load(&upper)));
         if R == 8 {
-            let lower = [0, 1, 2, 3].map(|i| early[4 * index + i].value);
+            let lower = [0, 1, 2, 3].map(|i| early(4 * index + i));
             put(&mut factors.lower, self.prime.factors(load(&lower)));
         }
         factors
@@ -317,7 +317,7 @@ fn put([values, ratios]: &mut [Words; 2], factor: Factor) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn late_root(late: &LateRoots, i: usize, side: usize) -> Vector {
-    numbers(load(&late.0[i].value.as_chunks().0[side]))
+    numbers(load(&late[i][0].as_chunks().0[side]))
 }
 
 /// `R` equal parts of a block.

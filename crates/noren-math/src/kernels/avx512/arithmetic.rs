@@ -7,6 +7,9 @@ use crate::modulus::{Modulus, ShoupFactor};
 /// Eight words.
 pub(super) type Vector = __m512i;
 
+/// Bytes in a line of a cache.
+const LINE: usize = 64;
+
 /// How many words a vector holds.
 pub(super) const WIDTH: usize = 8;
 
@@ -23,6 +26,15 @@ pub(super) fn store(words: &mut [u64; WIDTH], vector: Vector) {
     // SAFETY: the reference is valid for the 64 bytes that are written; the store needs no
     // alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) }
+}
+
+/// Brings the lines of `value` into the nearest cache.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn prefetch<T>(value: &T) {
+    for line in 0..size_of::<T>() / LINE {
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast::<i8>().wrapping_add(line * LINE));
+    }
 }
 
 #[inline]

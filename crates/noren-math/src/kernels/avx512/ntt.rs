@@ -15,10 +15,10 @@
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{Factor, Prime, Vector, WIDTH, load, store, subtract_if_not_below};
+use super::arithmetic::{Factor, Prime, Vector, WIDTH, load, prefetch, store, subtract_if_not_below};
 use crate::kernels::portable;
 use crate::modulus::ShoupFactor;
-use crate::ntt::table::{LateRoots, NttTable, RootLanes};
+use crate::ntt::table::{LateRoots, NttTable, Roots};
 
 /// The words of one vector in memory.
 type Words = [u64; WIDTH];
@@ -54,6 +54,10 @@ const fn layers_of_pass(vectors: usize) -> u32 {
     }
 }
 
+/// So many steps before they are needed, the roots of the last six layers are called into the nearest cache: they are
+/// most of the table, each is used once, and where many primes take turns they come from far away.
+const AHEAD: usize = 4;
+
 struct Transform<'a> {
     prime: Prime,
     table: &'a NttTable,
@@ -84,7 +88,7 @@ impl Transform<'_> {
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn forward_pass<const R: usize, const C: usize>(&self, block: &mut [Words], index: usize) {
         let Self { prime, table } = *self;
-        let factors = early_factors::<R>(&table.forward_roots().early, index);
+        let factors = early_factors::<R>(table.forward_roots(), index);
         let stride = block.len() / R;
         for column in (0..stride).step_by(C) {
             let mut x = [[_mm512_setzero_si512(); C]; R];
@@ -109,13 +113,15 @@ impl Transform<'_> {
         let Self { prime, table } = *self;
         let roots = table.forward_roots();
         let late = &roots.late[index - roots.late.len()..];
-        for (i, (pair, late)) in words.as_chunks_mut::<16>().0.iter_mut().zip(late.as_chunks::<2>().0).enumerate() {
+        let (late, _) = late.as_chunks::<2>();
+        for (i, (pair, roots_of_pair)) in words.as_chunks_mut::<16>().0.iter_mut().zip(late).enumerate() {
+            late.get(i + AHEAD).iter().for_each(|next| prefetch(*next));
             let index = index + 2 * i;
-            let early = [early_factors::<8>(&roots.early, index), early_factors::<8>(&roots.early, index + 1)];
+            let early = [early_factors::<8>(roots, index), early_factors::<8>(roots, index + 1)];
             let mut x = load_pair(pair);
             forward_layers(&mut x, prime, |root, c| Factor::broadcast(early[c][root]));
             transpose(&mut x);
-            forward_layers(&mut x, prime, |root, c| late_factor(&late[c], root));
+            forward_layers(&mut x, prime, |root, c| late_factor(&roots_of_pair[c], root));
             for x in x.as_flattened_mut() {
                 *x = prime.normalize(*x);
             }
@@ -147,7 +153,7 @@ impl Transform<'_> {
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
     fn inverse_pass<const R: usize, const C: usize, const LAST: bool>(&self, block: &mut [Words], index: usize) {
         let Self { prime, table } = *self;
-        let factors = early_factors::<R>(&table.inverse_roots().early, index);
+        let factors = early_factors::<R>(table.inverse_roots(), index);
         let (scale, scaled_root) = (Factor::broadcast(table.scale()), Factor::broadcast(table.scaled_root()));
         let stride = block.len() / R;
         for column in (0..stride).step_by(C) {
@@ -175,12 +181,14 @@ impl Transform<'_> {
         let Self { prime, table } = *self;
         let roots = table.inverse_roots();
         let late = &roots.late[index - roots.late.len()..];
-        for (i, (pair, late)) in words.as_chunks_mut::<16>().0.iter_mut().zip(late.as_chunks::<2>().0).enumerate() {
+        let (late, _) = late.as_chunks::<2>();
+        for (i, (pair, roots_of_pair)) in words.as_chunks_mut::<16>().0.iter_mut().zip(late).enumerate() {
+            late.get(i + AHEAD).iter().for_each(|next| prefetch(*next));
             let index = index + 2 * i;
-            let early = [early_factors::<8>(&roots.early, index), early_factors::<8>(&roots.early, index + 1)];
+            let early = [early_factors::<8>(roots, index), early_factors::<8>(roots, index + 1)];
             let mut x = load_pair(pair);
             transpose(&mut x);
-            inverse_layers::<8, 2, false>(&mut x, prime, |root, c| late_factor(&late[c], root));
+            inverse_layers::<8, 2, false>(&mut x, prime, |root, c| late_factor(&roots_of_pair[c], root));
             transpose(&mut x);
             inverse_layers::<8, 2, false>(&mut x, prime, |root, c| Factor::broadcast(early[c][root]));
             store_pair(pair, &x);
@@ -298,12 +306,14 @@ fn layer<const R: usize, const C: usize, const HALF: usize>(
 
 /// The roots of the layers among `R` streams of the block with root `index`, in layer order.
 #[inline]
-fn early_factors<const R: usize>(early: &[ShoupFactor], index: usize) -> [ShoupFactor; R] {
+fn early_factors<const R: usize>(roots: Roots, index: usize) -> [ShoupFactor; R] {
     // Entry 7 of eight is not used: R - 1 roots serve R streams.
     let mut factors = [ShoupFactor { value: 0, quotient: 0 }; R];
     let mut blocks = 1;
     while blocks < R {
-        factors[blocks - 1..2 * blocks - 1].copy_from_slice(&early[index * blocks..(index + 1) * blocks]);
+        for i in 0..blocks {
+            factors[blocks - 1 + i] = roots.early(index * blocks + i);
+        }
         blocks *= 2;
     }
     factors
@@ -312,7 +322,7 @@ fn early_factors<const R: usize>(early: &[ShoupFactor], index: usize) -> [ShoupF
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn late_factor(late: &LateRoots, root: usize) -> Factor {
-    let RootLanes { value, quotient } = &late.0[root];
+    let [value, quotient] = &late[root];
     Factor::load(value, quotient)
 }
 
