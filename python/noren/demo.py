@@ -162,8 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for program in ("logistic", *STATISTICS):
         extra = ("--model", server / "model.json") if program == "logistic" else ()
         run.tool(
-            "server", "eval", program, "--last", "--force", "--keys", server / "eval.keys", server / "records.ct", *extra,
-            "-o", client / f"{program}.ct",
+            "server", "eval", program, "--force", "--keys", server / "eval.keys", server / "records.ct", *extra,
+            "--last", "-o", client / f"{program}.ct",
         )  # fmt: skip
     bounds: dict[str, float] = {}
     for program in ("logistic", *STATISTICS):

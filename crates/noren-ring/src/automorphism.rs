@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::Kernels;
+use noren_math::modulus::Modulus;
 
 use crate::error::Error;
 use crate::poly::{Coeff, Eval, Poly};
@@ -69,6 +70,16 @@ impl Automorphism {
         });
     }
 
+    /// Adds the image of `a` to `acc`, for one limb in evaluation form.
+    pub(crate) fn add_row(&self, kernels: &Kernels, q: &Modulus, a: &[u64], acc: &mut [u64]) {
+        let mut image = [0; BLOCK];
+        self.for_each_block(a, |j, block, within| {
+            let image = &mut image[..block.len()];
+            kernels.permute(image, block, within);
+            kernels.add_assign(&mut acc[j * block.len()..][..block.len()], image, q);
+        });
+    }
+
     /// Calls `visit(j, a's block, its permutation)` for each block `j` of the image.
     fn for_each_block<'a>(&'a self, a: &'a [u64], mut visit: impl FnMut(usize, &'a [u64], &'a [u32])) {
         let block = BLOCK.min(a.len());
@@ -101,13 +112,7 @@ impl Ring {
         let secret = a.is_secret();
         acc.rows.mark(secret);
         self.update(acc, |limb, row| {
-            let q = self.basis().modulus(limb);
-            let mut image = [0; BLOCK];
-            automorphism.for_each_block(a.limb(limb), |j, block, within| {
-                let image = &mut image[..block.len()];
-                self.engine().kernels().permute(image, block, within);
-                self.engine().kernels().add_assign(&mut row[j * block.len()..][..block.len()], image, q);
-            });
+            automorphism.add_row(self.engine().kernels(), self.basis().modulus(limb), a.limb(limb), row);
         });
     }
 

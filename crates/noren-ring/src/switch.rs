@@ -82,6 +82,23 @@ impl Digits {
     pub fn inner_product(&self, ring_qp: &Ring, key: &[[Poly<Eval>; 2]]) -> [Poly<Eval>; 2] {
         Sums::new(ring_qp.clone(), Source::Made(self), key).write()
     }
+
+    /// `acc_i += (sum_j d_j k_ji)(X^k)` over the limbs of `ring_qp`: [`Digits::inner_product`] under an automorphism, of
+    /// which only the total goes through memory.
+    ///
+    /// # Panics
+    /// As [`Digits::inner_product`], and if `acc` is not of the ring or the automorphism one of another index.
+    pub fn inner_product_add_assign(
+        &self,
+        ring_qp: &Ring,
+        key: &[[Poly<Eval>; 2]],
+        automorphism: &Automorphism,
+        acc: &mut [Poly<Eval>; 2],
+    ) {
+        ring_qp.check_index(automorphism);
+        acc.iter().for_each(|acc| ring_qp.check(acc));
+        Sums::new(ring_qp.clone(), Source::Made(self), key).add_image(automorphism, acc);
+    }
 }
 
 /// Rows that the digits of a group of limbs may take, or those of one limb if they are more.
@@ -214,6 +231,23 @@ impl<'a> Sums<'a> {
             }
         });
         sums
+    }
+
+    /// Adds the images of the sums to `acc`.
+    fn add_image(&self, automorphism: &Automorphism, acc: &mut [Poly<Eval>; 2]) {
+        let secret = self.is_secret();
+        acc.iter_mut().for_each(|acc| acc.rows.mark(secret));
+        let [first, second] = acc.each_mut().map(|acc| acc.limbs_mut().collect());
+        self.for_each_group(first, second, |scratch, first, second| {
+            let mut sums = self.unset(2, secret);
+            let [first_sum, second_sum] = sums.first_rows_mut();
+            for (place, ((limb, first), (_, second))) in first.iter_mut().zip(second).enumerate() {
+                self.write_limb(*limb, place, scratch, [first_sum, second_sum]);
+                let (kernels, q) = (self.ring.engine().kernels(), self.ring.basis().modulus(*limb));
+                automorphism.add_row(kernels, q, first_sum, first);
+                automorphism.add_row(kernels, q, second_sum, second);
+            }
+        });
     }
 
     /// Runs `work` on groups of the rows of both results, after the digits' rows at their limbs were begun.

@@ -34,13 +34,15 @@ fn everything(ring: &Ring) -> Vec<Vec<u64>> {
     let switch = KeySwitch { key: &key, added: [Some(&b), None], divide, automorphism: Some(&map) };
     let switched = [decomposer.switch(&q, &a, &switch), decomposer.switch_digits(&q, &digits, &switch)];
     let products = decomposer.inner_product(&q, &b, &key);
+    let mut added = [a.clone(), b.clone()];
+    digits.inner_product_add_assign(ring, &key, &map, &mut added);
     let q = ring.window(2..7);
     let sum = q.intt(q.add(&c, &d));
     let converted = BasisConverter::new(ring, &[2, 3], 0..8, Conversion::Exact).apply(&sum);
     let numbers = q.window(2..4).to_centered_f64(&q.window(2..4).restrict(&sum));
     let wide: Vec<i128> = (0..DEGREE as i128).map(|i| (i - 77) << 90).collect();
     vec![
-        digits.polys().iter().chain(&products).flat_map(|poly| ring.to_words(poly)).collect(),
+        digits.polys().iter().chain(&products).chain(&added).flat_map(|poly| ring.to_words(poly)).collect(),
         switched.iter().flatten().flat_map(|poly| q.to_words(poly)).collect(),
         q.to_words(&sum),
         ring.to_words(&converted),

@@ -177,6 +177,13 @@ fn a_switch_is_its_steps_one_after_the_other() {
                 words(decomposer.inner_product(&ring_q, &c, &key)) == words(digits.inner_product(&ring_qp, &key)),
                 "degree {degree}, dnum {dnum}, {limbs} limbs"
             );
+            let acc = [&a, &b].map(|acc| ring_qp.restrict(acc));
+            let (mut found, mut expected) = (acc.clone(), acc);
+            digits.inner_product_add_assign(&ring_qp, &key, &map, &mut found);
+            for (acc, sum) in expected.iter_mut().zip(digits.inner_product(&ring_qp, &key)) {
+                ring_qp.automorphism_add_assign(acc, &sum, &map);
+            }
+            assert!(words(found) == words(expected), "degree {degree}, dnum {dnum}, {limbs} limbs");
             for last in 0..=usize::from(limbs > 1) {
                 let dropped: Vec<usize> = (0..SPECIAL).chain(end - last..end).collect();
                 let divide = &DivideRound::new(&whole, &dropped, SPECIAL..end - last);

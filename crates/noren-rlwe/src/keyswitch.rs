@@ -172,13 +172,9 @@ impl LazySum {
         check_key(&self.context, key, self.limbs)?;
         let psi = self.context.automorphism(k)?;
         let (ring_q, ring_qp) = (self.context.ring_q(self.limbs), self.context.ring_qp(self.limbs));
-        let terms = hoisted.digits.as_ref().map(|digits| digits.inner_product(&ring_qp, &key.digits));
-        match (&mut self.extended, terms) {
-            (_, None) => {}
-            (None, Some(terms)) => self.extended = Some(terms.map(|term| ring_qp.automorphism(&term, &psi))),
-            (Some(sums), Some(terms)) => {
-                sums.iter_mut().zip(&terms).for_each(|(sum, term)| ring_qp.automorphism_add_assign(sum, term, &psi));
-            }
+        if let Some(digits) = &hoisted.digits {
+            let sums = self.extended.get_or_insert_with(|| [ring_qp.zero(), ring_qp.zero()]);
+            digits.inner_product_add_assign(&ring_qp, &key.digits, &psi, sums);
         }
         let c0 = &hoisted.ciphertext.parts()[0];
         match &mut self.direct[0] {
