@@ -15,6 +15,7 @@ use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
+use noren_ring::switch::KeySwitch;
 
 /// The shape of a bootstrapping parameter set: 30 primes in 4 digits, 7 special primes.
 const SPECIAL: usize = 7;
@@ -65,7 +66,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     time("decompose", || drop(black_box(decomposer.decompose(&q, &a_q))));
     let digits = decomposer.decompose(&q, &a_q);
     time("inner_product", || drop(black_box(digits.inner_product(&ring, &key))));
-    time("key switch", || {
+    let switch = KeySwitch { key: &key, added: [None, None], divide: &mod_down, automorphism: Some(&map) };
+    time("key switch and automorphism", || drop(black_box(decomposer.switch(&q, &a_q, &switch))));
+    time("the same, with digits", || drop(black_box(decomposer.switch_digits(&q, &digits, &switch))));
+    time("key switch in steps", || {
         let digits = decomposer.decompose(&q, &a_q);
         drop(black_box(mod_down.apply_many(digits.inner_product(&ring, &key))));
     });
