@@ -1,4 +1,5 @@
-//! Prints how long each kernel of each table takes, in nanoseconds: the median of several batches.
+//! Prints how long each kernel of each table takes, in nanoseconds: the median of several batches. The
+//! transforms have `ntt_times`.
 //!
 //! `cargo run --release -p noren-math --example kernel_times [filter]`
 
@@ -9,14 +10,13 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::{Kernels, available};
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
 
 /// How many batches the median is taken of.
 const BATCHES: usize = 15;
 /// How long a batch runs at least.
 const BATCH_TIME: Duration = Duration::from_millis(4);
-/// Row lengths of the kernels that are not transforms.
+/// Row lengths.
 const LENGTH: usize = 1 << 14;
 
 /// The median time of one call, in nanoseconds.
@@ -60,15 +60,6 @@ fn main() {
 
     let prime = primes_below(1 << 50, 1 << 18).next().expect("there are many");
     let q = Modulus::new(prime).expect("a prime below 2^50");
-    for log in [10, 11, 12, 13, 14, 15, 16, 17] {
-        let n = 1 << log;
-        let ring = Cyclotomic::power_of_two(n).expect("a degree");
-        let ntt = NttTable::new(q, &ring).expect("q = 1 mod m");
-        let mut x = row(n, prime);
-        print(&format!("ntt_forward 2^{log}"), n, &mut |k| k.ntt_forward(black_box(&mut x), &ntt));
-        print(&format!("ntt_inverse 2^{log}"), n, &mut |k| k.ntt_inverse(black_box(&mut x), &ntt));
-    }
-
     let n = LENGTH;
     let (a, b, w) = (row(n, prime), row(n, prime - 2), q.shoup(prime / 3));
     let mut out = row(n, prime - 4);
@@ -86,6 +77,9 @@ fn main() {
     print("reduce_signed", n, &mut |k| k.reduce_signed(black_box(&mut out), &signed, &q));
     let ring = Cyclotomic::power_of_two(n).expect("a degree");
     let permutation = ring.permutation(5).expect("odd");
+    let words = row(2 * n, u64::MAX);
+    let mut samples = vec![0; n];
+    print("gaussian", n, &mut |k| k.gaussian(black_box(&mut samples), &words));
     print("permute", n, &mut |k| k.permute(black_box(&mut out), &a, &permutation));
 
     let many: Vec<AlignedVec<u64>> = (0..16).map(|i| row(n, prime - 2 * i)).collect();
@@ -93,6 +87,12 @@ fn main() {
     for terms in [3, 8, 16] {
         let pairs: Vec<(&[u64], &[u64])> = (0..terms).map(|i| (rows[i], rows[15 - i])).collect();
         print(&format!("inner_product {terms}"), n, &mut |k| k.inner_product(black_box(&mut out), &pairs, &q));
+        let key = row(2 * terms * n, prime);
+        let mut halves = row(2 * n, prime);
+        print(&format!("inner_product_pair {terms}"), n, &mut |k| {
+            let (left, right) = black_box(&mut *halves).split_at_mut(n);
+            k.inner_product_pair([left, right], &rows[..terms], &key, &q);
+        });
         let weights = row(terms, prime);
         let rows = &rows[..terms];
         print(&format!("weighted_sum {terms}"), n, &mut |k| k.weighted_sum(black_box(&mut out), rows, &weights, &q));

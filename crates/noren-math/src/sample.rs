@@ -9,6 +9,7 @@
 
 use zeroize::Zeroize;
 
+use crate::kernels::kernels;
 use crate::modulus::Modulus;
 use crate::random::Xof;
 
@@ -25,7 +26,7 @@ const CHUNK: usize = 64;
 const FIELDS: usize = 32;
 
 /// `THRESHOLDS[k-1] = round(2^126 P(|x| >= k))` for `k = 1..=32`; `tests/sampling.rs` computes them again.
-const THRESHOLDS: [u128; GAUSSIAN_BOUND as usize] = [
+pub(crate) const THRESHOLDS: [u128; GAUSSIAN_BOUND as usize] = [
     0x37ff032f_269ab5cb_c144a596_f2ec21dc,
     0x28c18608_7c3e49a5_132d75de_234512f5,
     0x1b9ac0bd_13e5ad43_17dca19f_b089054e,
@@ -59,10 +60,6 @@ const THRESHOLDS: [u128; GAUSSIAN_BOUND as usize] = [
     0x00000000_00000000_00f60717_d138dfc7,
     0x00000000_00000000_000aa6c5_fe18a930,
 ];
-
-/// Bits of each half of a threshold: one less than a word, so that a difference of halves shows its sign.
-const HALF_BITS: u32 = 63;
-const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
 
 /// Fills `out` with independent uniform residues.
 ///
@@ -168,39 +165,17 @@ pub fn sparse_ternary(xof: &mut Xof, weight: usize, out: &mut [i64]) {
 /// bits 1 to 126 form (bit 0 is not used). Then `|x|` is the number of `k` in `1..=32` with
 /// `u < round(2^126 P(|x| >= k))`, and `x` is negative if `s` is set.
 ///
-/// All 32 comparisons are made for each sample, by subtractions: no branch, no index.
+/// The comparisons are made by arithmetic on all samples alike: no branch, and no address, depends on them.
 ///
 /// Range: out `[-32, 32]`.
 pub fn gaussian(xof: &mut Xof, out: &mut [i64]) {
-    let mut words = [0; 2 * CHUNK];
-    let (mut high, mut low) = ([0; CHUNK], [0; CHUNK]);
-    for row in out.chunks_mut(CHUNK) {
+    /// Samples that are made at a time.
+    const COUNT: usize = 512;
+    let mut words = [0; 2 * COUNT];
+    for row in out.chunks_mut(COUNT) {
         let words = &mut words[..2 * row.len()];
         xof.fill_u64(words);
-        for ((pair, high), low) in words.chunks_exact(2).zip(&mut high).zip(&mut low) {
-            (*low, *high) = (pair[0] >> 1, pair[1] & HALF_MASK);
-        }
-        let mut sizes = thresholds_above(&high, &low);
-        for ((x, &size), pair) in row.iter_mut().zip(&sizes).zip(words.chunks_exact(2)) {
-            let negative = (pair[1] >> HALF_BITS) as i64;
-            *x = (size as i64 ^ -negative) + negative;
-        }
-        sizes.zeroize();
+        kernels().gaussian(row, words);
     }
     words.zeroize();
-    high.zeroize();
-    low.zeroize();
-}
-
-/// How many thresholds lie above `2^63 high + low`.
-fn thresholds_above(high: &[u64; CHUNK], low: &[u64; CHUNK]) -> [u64; CHUNK] {
-    let mut counts = [0; CHUNK];
-    for threshold in THRESHOLDS {
-        let (threshold_high, threshold_low) = ((threshold >> HALF_BITS) as u64, threshold as u64 & HALF_MASK);
-        for ((count, &high), &low) in counts.iter_mut().zip(high).zip(low) {
-            let borrow = low.wrapping_sub(threshold_low) >> HALF_BITS;
-            *count += high.wrapping_sub(threshold_high).wrapping_sub(borrow) >> HALF_BITS;
-        }
-    }
-    counts
 }

@@ -59,12 +59,15 @@ fn element_wise_kernels_equal_portable() {
                     assert_same(&format!("{name} modulo {}", q.value()), table, portable, &a, call);
                 };
                 same("add", &|k, out| k.add(out, &c, &b, &q));
+                same("add_streamed", &|k, out| k.add_streamed(out, &c, &b, &q));
                 same("add_assign", &|k, a| k.add_assign(a, &b, &q));
                 same("sub", &|k, out| k.sub(out, &c, &b, &q));
+                same("sub_streamed", &|k, out| k.sub_streamed(out, &c, &b, &q));
                 same("sub_assign", &|k, a| k.sub_assign(a, &b, &q));
                 same("neg", &|k, out| k.neg(out, &b, &q));
                 same("neg_assign", &|k, a| k.neg_assign(a, &q));
                 same("mul", &|k, out| k.mul(out, &c, &b, &q));
+                same("mul_streamed", &|k, out| k.mul_streamed(out, &c, &b, &q));
                 same("mul_assign", &|k, a| k.mul_assign(a, &b, &q));
                 same("mul_add_assign", &|k, acc| k.mul_add_assign(acc, &c, &b, &q));
                 same("mul_scalar_add_assign", &|k, acc| k.mul_scalar_add_assign(acc, &b, w, &q));
@@ -77,6 +80,30 @@ fn element_wise_kernels_equal_portable() {
                 let signed = numbers.signed_row(n);
                 same("reduce_signed", &|k, out| k.reduce_signed(out, &signed, &q));
             }
+        }
+    });
+}
+
+#[test]
+fn the_distance_of_rows_in_memory_changes_nothing() {
+    /// Bytes modulo which addresses collide, in words.
+    const PAGE: usize = 4096 / 8;
+    let q = Modulus::new(12289).expect("a prime");
+    let n = 100;
+    let input = AlignedVec::from_slice(&Numbers::new(8).row(3 * PAGE, q.value()));
+    let (a, b) = (&input[..n], &input[2 * PAGE..][..n]);
+    each_table(|table, portable| {
+        for shift in [0, 1, 8, 9, 64, 127, 128, 129, 256, PAGE - 129, PAGE - 128, PAGE - 64, PAGE - 8, PAGE - 1] {
+            // The buffers may start anywhere in a page: so do the rows, over all shifts.
+            let mut out = AlignedVec::from_slice(&input[..n + PAGE]);
+            let mut expected = out.clone();
+            for calls in [Kernels::add, Kernels::mul_add_assign, Kernels::sub_streamed] {
+                calls(table, &mut out[shift..][..n], a, b, &q);
+                calls(portable, &mut expected[shift..][..n], a, b, &q);
+            }
+            table.add_assign(&mut out[shift..][..n], a, &q);
+            portable.add_assign(&mut expected[shift..][..n], a, &q);
+            assert_eq!(out, expected, "{} at {shift}", table.name());
         }
     });
 }
@@ -176,11 +203,48 @@ fn sums_of_the_largest_words_are_right() {
                     table.name(),
                     q.value()
                 );
+                let (rows, key) = (vec![largest.as_slice(); terms], vec![largest[0]; 2 * terms * largest.len()]);
+                let mut halves = [vec![0; largest.len()], vec![0; largest.len()]];
+                let [left, right] = &mut halves;
+                table.inner_product_pair([left, right], &rows, &key, &q);
+                assert!(halves.iter().flatten().all(|&x| x == expected), "{terms} products of {}", table.name());
                 table.weighted_sum(&mut out, &vec![largest.as_slice(); terms], &vec![q.value() - 1; terms], &q);
                 let expected = q.reduce_u128(u128::from(largest[0]) * u128::from(q.value() - 1) * terms as u128);
                 assert!(out.iter().all(|&x| x == expected), "{terms} weights of {} modulo {}", table.name(), q.value());
             }
         }
+    }
+}
+
+#[test]
+fn inner_products_with_both_halves_are_two_inner_products() {
+    let mut numbers = Numbers::new(7);
+    let mut check = |q: &Modulus, terms: usize, stored: usize, n: usize| {
+        let rows: Vec<Vec<u64>> = (0..terms).map(|_| numbers.row(n, 1 << 50)).collect();
+        let rows: Vec<&[u64]> = rows.iter().map(Vec::as_slice).collect();
+        let key: Vec<Vec<u64>> = (0..2 * stored).map(|_| numbers.row(n, 1 << 50)).collect();
+        let expected = [0, 1].map(|half| {
+            let pairs: Vec<(&[u64], &[u64])> =
+                rows.iter().zip(key.iter().skip(half).step_by(2)).map(|(row, key)| (*row, key.as_slice())).collect();
+            let mut out = vec![7; n];
+            by_name("portable").expect("always there").inner_product(&mut out, &pairs, q);
+            out
+        });
+        let key = key.concat();
+        for table in available() {
+            let mut found = [vec![7; n], vec![7; n]];
+            let [left, right] = &mut found;
+            table.inner_product_pair([left, right], &rows, &key, q);
+            assert_eq!(found, expected, "{} of {terms} digits, {n} words", table.name());
+        }
+    };
+    for q in moduli() {
+        for (terms, stored) in [(0, 0), (0, 2), (1, 1), (1, 3), (3, 4), (4, 4), (5, 5), (8, 9), (17, 20), (64, 65)] {
+            [0, 1, 7, 8, 9, 31, 32, 33, 63, 65, 256].into_iter().for_each(|n| check(&q, terms, stored, n));
+        }
+        // Longer than the tiles that the tables of vectors walk.
+        check(&q, 3, 3, 10_000);
+        check(&q, 5, 6, 20_001);
     }
 }
 
@@ -207,6 +271,23 @@ fn quotients_equal_portable_and_count_the_moduli() {
         table.quotients(&mut out, &[row.as_slice(); 8], &[inverses[0]; 8]);
         assert!(out.iter().all(|&x| x == 3));
     }
+}
+
+#[test]
+fn gaussian_samples_equal_portable_for_any_words() {
+    let mut numbers = Numbers::new(9);
+    let mut words: Vec<u64> = (0..63).flat_map(|bit| [1 << bit, (1 << bit) - 1, u64::MAX >> bit]).collect();
+    words.extend([0, 1, 2, u64::MAX, 1 << 63]);
+    words.extend((0..4000).map(|i| numbers.below(u64::MAX) >> (i % 63)));
+    let pairs: Vec<u64> = (0..8 * words.len()).map(|_| words[numbers.below(words.len() as u64) as usize]).collect();
+    each_table(|table, portable| {
+        for n in [0, 1, 7, 8, 9, 63, 64, 65, 4 * words.len()] {
+            let (mut found, mut expected) = (vec![7; n], vec![7; n]);
+            table.gaussian(&mut found, &pairs[..2 * n]);
+            portable.gaussian(&mut expected, &pairs[..2 * n]);
+            assert_eq!(found, expected, "{} of {n}", table.name());
+        }
+    });
 }
 
 #[test]
@@ -252,6 +333,14 @@ fn rows_of_different_lengths_panic_in_every_table() {
         assert!(panics(&|| table.mul_assign(&mut [0; 9], &[0; 8], &q)));
         assert!(panics(&|| table.inner_product(&mut [0; 8], &[(&[0u64; 8][..], &[0u64; 7][..])], &q)));
         assert!(panics(&|| table.inner_product(&mut [], &[(&[0u64; 0][..], &[0u64; 0][..]); MAX_TERMS + 1], &q)));
+        let pair = |n: usize, rows: &[&[u64]], words: usize| {
+            table.inner_product_pair([&mut [0; 8], &mut vec![0; n]], rows, &vec![0; words], &q);
+        };
+        pair(8, &[&[0; 8]], 17);
+        assert!(panics(&|| pair(9, &[&[0; 8]], 16)));
+        assert!(panics(&|| pair(8, &[&[0; 9]], 16)));
+        assert!(panics(&|| pair(8, &[&[0; 8]], 15)));
+        assert!(panics(&|| pair(8, &[[0; 8].as_slice(); MAX_TERMS + 1], 16 * (MAX_TERMS + 1))));
         assert!(panics(&|| table.weighted_sum(&mut [0; 8], &[&[0; 8]], &[1, 1], &q)));
     }
 }

@@ -6,7 +6,8 @@ use noren_math::error::Error;
 use noren_math::kernels::{Kernels, available, by_name};
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
-use noren_math::prime::{primes_below, primitive_root_of_order};
+use noren_math::prime::{is_prime, primes_below, primitive_root_of_order};
+use proptest::prelude::*;
 
 mod support;
 use support::Numbers;
@@ -48,7 +49,7 @@ fn products_of_evaluations_are_negacyclic_products() {
     let mut numbers = Numbers::new(10);
     for log in 3..=9 {
         let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
-        for table in tables(&ring, &[14, 28, 36, 45, 50]) {
+        for table in tables(&ring, &[14, 28, 36, 45, 48, 50]) {
             let q = table.modulus();
             let (a, b) = (numbers.row(1 << log, q.value()), numbers.row(1 << log, q.value()));
             let expected = negacyclic_product(&a, &b, q);
@@ -89,7 +90,7 @@ fn round_trips_return_the_row_and_tables_agree_at_every_degree() {
     let portable = by_name("portable").expect("always there");
     for log in 3..=17 {
         let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
-        for table in tables(&ring, &[30, 50]) {
+        for table in tables(&ring, &[30, 48, 50]) {
             let row = numbers.row(1 << log, table.modulus().value());
             let expected = forward(portable, &table, &row);
             let unscaled = inverse(portable, &table, &row);
@@ -120,6 +121,87 @@ fn lazy_rows_below_twice_the_prime_give_canonical_rows() {
                     assert_eq!(values, inverse(kernels, &table, &row));
                     assert!(values.iter().all(|&x| x < q.value()));
                 }
+            }
+        }
+    }
+}
+
+/// The primes on both sides of the bounds at which tables change their arithmetic, and of all sizes between.
+fn boundary_tables(ring: &Cyclotomic) -> Vec<NttTable> {
+    let step = u64::from(ring.index());
+    let above = (20..50).filter_map(|bits| {
+        let first = (1u64 << bits).next_multiple_of(step) + 1;
+        (first..1 << 50).step_by(step as usize).find(|&p| is_prime(p))
+    });
+    let below = (20..=50).filter_map(|bits| primes_below(1 << bits, step).next());
+    above.chain(below).map(|p| NttTable::new(Modulus::new(p).expect("a prime"), ring).expect("p = 1 mod m")).collect()
+}
+
+#[test]
+fn extreme_rows_agree_at_the_bounds_of_every_size_of_prime() {
+    let portable = by_name("portable").expect("always there");
+    for log in [7, 8, 9, 10, 11, 13] {
+        let n = 1 << log;
+        let ring = Cyclotomic::power_of_two(n).expect("a degree");
+        for table in boundary_tables(&ring) {
+            let q = table.modulus().value();
+            let alternating = (0..n as u64).map(|i| if i % 2 == 0 { 2 * q - 1 } else { 0 }).collect();
+            let halves = (0..n).map(|i| if i < n / 2 { 0 } else { 2 * q - 1 }).collect();
+            for row in [vec![q - 1; n], vec![2 * q - 1; n], vec![1; n], alternating, halves] {
+                let (values, coefficients) = (forward(portable, &table, &row), inverse(portable, &table, &row));
+                for kernels in available() {
+                    assert_eq!(forward(kernels, &table, &row), values, "{} 2^{log} mod {q}", kernels.name());
+                    assert_eq!(inverse(kernels, &table, &row), coefficients, "{} 2^{log} mod {q}", kernels.name());
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn tables_agree_for_any_prime_and_row(log in 3u32..=12, bits in 20u32..=50, skip in 0usize..20, seed: u64) {
+        let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+        let prime = primes_below(1 << bits, ring.index().into()).nth(skip);
+        prop_assume!(prime.is_some());
+        let q = Modulus::new(prime.unwrap_or_default()).expect("a prime");
+        let table = NttTable::new(q, &ring).expect("p = 1 mod m");
+        let row = Numbers::new(seed).row(1 << log, 2 * q.value());
+        let portable = by_name("portable").expect("always there");
+        let (values, coefficients) = (forward(portable, &table, &row), inverse(portable, &table, &row));
+        for kernels in available() {
+            prop_assert_eq!(&forward(kernels, &table, &row), &values);
+            prop_assert_eq!(&inverse(kernels, &table, &row), &coefficients);
+        }
+    }
+}
+
+#[test]
+fn a_pair_of_rows_is_two_rows() {
+    let mut numbers = Numbers::new(15);
+    for log in 3..=16 {
+        let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+        for table in tables(&ring, &[30, 48, 50]) {
+            let rows = [(); 2].map(|()| numbers.row(1 << log, 2 * table.modulus().value()));
+            for kernels in available() {
+                let mut pair = rows.clone();
+                kernels.ntt_forward_pair(pair.each_mut().map(|row| &mut row[..]), &table);
+                assert_eq!(
+                    pair,
+                    rows.each_ref().map(|row| forward(kernels, &table, row)),
+                    "{} 2^{log}",
+                    kernels.name()
+                );
+                let mut pair = rows.clone();
+                kernels.ntt_inverse_pair(pair.each_mut().map(|row| &mut row[..]), &table);
+                assert_eq!(
+                    pair,
+                    rows.each_ref().map(|row| inverse(kernels, &table, row)),
+                    "{} 2^{log}",
+                    kernels.name()
+                );
             }
         }
     }
@@ -188,5 +270,9 @@ fn a_row_of_another_length_panics() {
     let table = tables(&ring, &[30]).remove(0);
     for kernels in available() {
         assert!(std::panic::catch_unwind(|| kernels.ntt_forward(&mut [0; 32], &table)).is_err());
+        let unequal = || kernels.ntt_forward_pair([&mut [0; 64], &mut [0; 32]], &table);
+        assert!(std::panic::catch_unwind(unequal).is_err());
+        let unequal = || kernels.ntt_inverse_pair([&mut [0; 64], &mut [0; 32]], &table);
+        assert!(std::panic::catch_unwind(unequal).is_err());
     }
 }

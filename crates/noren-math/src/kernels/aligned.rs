@@ -21,7 +21,7 @@ mod sealed {
 }
 
 /// Rows start at multiples of so many bytes: a cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// Where rows without words start.
 const EMPTY: NonNull<u8> = NonNull::without_provenance(NonZeroUsize::new(LINE).expect("a line has bytes"));

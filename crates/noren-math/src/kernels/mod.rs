@@ -13,11 +13,16 @@ pub mod aligned;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod float_mode;
+mod gaussian;
 mod portable;
 mod portable_fft;
+mod portable_ntt;
 mod table;
 #[cfg(target_arch = "x86_64")]
 mod vector_fft;
+#[cfg(target_arch = "x86_64")]
+mod vector_rows;
 
 pub use table::{Kernels, MAX_TERMS};
 

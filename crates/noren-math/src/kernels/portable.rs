@@ -1,20 +1,24 @@
 //! The reference: what each kernel means, in plain Rust that runs everywhere.
 
+use super::gaussian::gaussian;
 use super::portable_fft::{fft_forward, fft_inverse};
+use super::portable_ntt::{ntt_forward, ntt_inverse};
 use super::table::Kernels;
 use crate::modulus::{Modulus, ShoupFactor};
-use crate::ntt::table::{LANES, LateRoots, NttTable};
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "portable",
     supported: || true,
     add,
+    add_streamed: add,
     add_assign,
     sub,
+    sub_streamed: sub,
     sub_assign,
     neg,
     neg_assign,
     mul,
+    mul_streamed: mul,
     mul_assign,
     mul_add_assign,
     mul_scalar,
@@ -23,10 +27,12 @@ pub(super) const TABLE: Kernels = Kernels {
     sub_mul_scalar_assign,
     add_scalar_assign,
     inner_product,
+    inner_product_pair,
     weighted_sum,
     quotients,
     reduce,
     reduce_signed,
+    gaussian,
     permute,
     ntt_forward,
     ntt_inverse,
@@ -132,6 +138,23 @@ pub(super) fn inner_product_from(start: usize, out: &mut [u64], pairs: &[(&[u64]
     }
 }
 
+pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
+    inner_product_pair_from(0, out, rows, key, q);
+}
+
+/// [`inner_product_pair`] of the words from `start` on, for tables that did the words before.
+pub(super) fn inner_product_pair_from(start: usize, out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
+    let reduction = WideReduction::new(q);
+    let n = out[0].len();
+    for (half, out) in out.into_iter().enumerate() {
+        for (i, out) in out.iter_mut().enumerate().skip(start) {
+            let digits = rows.iter().zip(key.chunks_exact(2 * n));
+            let sum = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
+            *out = reduction.reduce(sum);
+        }
+    }
+}
+
 pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
     weighted_sum_from(0, out, rows, weights, q);
 }
@@ -218,146 +241,9 @@ impl WideReduction {
     }
 }
 
-/// Layers whose stride is at least eight words run over the whole row, two at a time; the last
-/// three run inside groups of eight words. Values stay in `[0, 4q)` (Harvey, arXiv 1205.2926).
-pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
-    let q = table.modulus();
-    let roots = table.forward_roots();
-    let mut blocks = 1;
-    if roots.groups().trailing_zeros() % 2 == 1 {
-        let (left, right) = row.split_at_mut(row.len() / 2);
-        for (x, y) in left.iter_mut().zip(right) {
-            (*x, *y) = forward_butterfly(*x, *y, roots.early(1), q);
-        }
-        blocks = 2;
-    }
-    while blocks < roots.groups() {
-        for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
-            let first = roots.early(blocks + i);
-            let second = [roots.early(2 * (blocks + i)), roots.early(2 * (blocks + i) + 1)];
-            for [a, b, c, d] in quarters(block) {
-                let (a1, c1) = forward_butterfly(*a, *c, first, q);
-                let (b1, d1) = forward_butterfly(*b, *d, first, q);
-                (*a, *b) = forward_butterfly(a1, b1, second[0], q);
-                (*c, *d) = forward_butterfly(c1, d1, second[1], q);
-            }
-        }
-        blocks *= 4;
-    }
-    for (words, late) in row.chunks_mut(8 * LANES).zip(roots.late) {
-        for (lane, group) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let mut x = *group;
-            late_layer::<4>(&mut x, late, lane, |a, b, w| forward_butterfly(a, b, w, q));
-            late_layer::<2>(&mut x, late, lane, |a, b, w| forward_butterfly(a, b, w, q));
-            late_layer::<1>(&mut x, late, lane, |a, b, w| forward_butterfly(a, b, w, q));
-            *group = x.map(|x| normalize(x, q));
-        }
-    }
-}
-
-/// The mirror of [`ntt_forward`]. Values stay in `[0, 2q)`; the last layer carries the factor
-/// `1/n`.
-pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
-    let q = table.modulus();
-    let roots = table.inverse_roots();
-    for (words, late) in row.chunks_mut(8 * LANES).zip(roots.late) {
-        for (lane, group) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let mut x = *group;
-            late_layer::<1>(&mut x, late, lane, |a, b, w| inverse_butterfly(a, b, w, q));
-            late_layer::<2>(&mut x, late, lane, |a, b, w| inverse_butterfly(a, b, w, q));
-            late_layer::<4>(&mut x, late, lane, |a, b, w| inverse_butterfly(a, b, w, q));
-            *group = x;
-        }
-    }
-    let mut blocks = roots.groups();
-    if blocks == 1 {
-        // Degree 8 has no layer left to carry the factor.
-        return mul_scalar_assign(row, table.scale(), q);
-    }
-    while blocks > 4 {
-        blocks /= 4;
-        for (i, block) in row.chunks_exact_mut(row.len() / blocks).enumerate() {
-            let first = roots.early(blocks + i);
-            let second = [roots.early(2 * (blocks + i)), roots.early(2 * (blocks + i) + 1)];
-            for [a, b, c, d] in quarters(block) {
-                let (a1, b1) = inverse_butterfly(*a, *b, second[0], q);
-                let (c1, d1) = inverse_butterfly(*c, *d, second[1], q);
-                (*a, *c) = inverse_butterfly(a1, c1, first, q);
-                (*b, *d) = inverse_butterfly(b1, d1, first, q);
-            }
-        }
-    }
-    if blocks == 4 {
-        for (i, block) in row.chunks_exact_mut(row.len() / 2).enumerate() {
-            let (left, right) = block.split_at_mut(block.len() / 2);
-            for (x, y) in left.iter_mut().zip(right) {
-                (*x, *y) = inverse_butterfly(*x, *y, roots.early(2 + i), q);
-            }
-        }
-    }
-    let (left, right) = row.split_at_mut(row.len() / 2);
-    for (x, y) in left.iter_mut().zip(right) {
-        (*x, *y) = last_butterfly(*x, *y, table.scale(), table.scaled_root(), q);
-    }
-}
-
-/// One of the last three layers in the group `lane`: butterflies of words `STRIDE` apart.
-#[inline(always)]
-fn late_layer<const STRIDE: usize>(
-    x: &mut [u64; 8],
-    late: &LateRoots,
-    lane: usize,
-    butterfly: impl Fn(u64, u64, ShoupFactor) -> (u64, u64),
-) {
-    for i in 0..4 {
-        let (block, place) = (i / STRIDE, i % STRIDE);
-        let left = 2 * STRIDE * block + place;
-        // The entries of a layer follow those of the layers before it: 1, then 2, then 4.
-        let [value, quotient] = &late[4 / STRIDE - 1 + block];
-        let w = ShoupFactor { value: value[lane], quotient: quotient[lane] };
-        (x[left], x[left + STRIDE]) = butterfly(x[left], x[left + STRIDE], w);
-    }
-}
-
-/// The words at equal places of the four quarters of a block.
-fn quarters(block: &mut [u64]) -> impl Iterator<Item = [&mut u64; 4]> {
-    let (left, right) = block.split_at_mut(block.len() / 2);
-    let (a, b) = left.split_at_mut(left.len() / 2);
-    let (c, d) = right.split_at_mut(right.len() / 2);
-    a.iter_mut().zip(b).zip(c).zip(d).map(|(((a, b), c), d)| [a, b, c, d])
-}
-
-/// `(x + w y, x - w y)`. Range: in `[0, 4q)`, out `[0, 4q)`.
-#[inline(always)]
-fn forward_butterfly(x: u64, y: u64, w: ShoupFactor, q: &Modulus) -> (u64, u64) {
-    let twice = 2 * q.value();
-    let x = subtract_if_not_below(x, twice);
-    let y = q.mul_shoup_lazy(y, w);
-    (x + y, x + twice - y)
-}
-
-/// `(x + y, w (x - y))`. Range: in `[0, 2q)`, out `[0, 2q)`.
-#[inline(always)]
-fn inverse_butterfly(x: u64, y: u64, w: ShoupFactor, q: &Modulus) -> (u64, u64) {
-    let twice = 2 * q.value();
-    (subtract_if_not_below(x + y, twice), q.mul_shoup_lazy(x + twice - y, w))
-}
-
-/// `(s (x + y), w (x - y))`. Range: in `[0, 2q)`, out `[0, q)`.
-#[inline(always)]
-fn last_butterfly(x: u64, y: u64, s: ShoupFactor, w: ShoupFactor, q: &Modulus) -> (u64, u64) {
-    (q.mul_shoup(x + y, s), q.mul_shoup(x + 2 * q.value() - y, w))
-}
-
-/// Range: in `[0, 4q)`, out `[0, q)`.
-#[inline(always)]
-fn normalize(x: u64, q: &Modulus) -> u64 {
-    subtract_if_not_below(subtract_if_not_below(x, 2 * q.value()), q.value())
-}
-
 /// Range: in `[0, 2 bound)`, out `[0, bound)`.
 #[inline(always)]
-fn subtract_if_not_below(x: u64, bound: u64) -> u64 {
+pub(super) fn subtract_if_not_below(x: u64, bound: u64) -> u64 {
     // The wrapped difference is the larger one exactly if x < bound.
     x.min(x.wrapping_sub(bound))
 }

@@ -3,11 +3,19 @@
 use std::fmt;
 
 use crate::fft::FftTable;
+use crate::kernels::float_mode::StandardMode;
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::ntt::table::NttTable;
 
 /// How many terms [`Kernels::inner_product`] and [`Kernels::weighted_sum`] may add.
 pub const MAX_TERMS: usize = 64;
+
+/// How many digits the tables of vectors let [`Kernels::inner_product_pair`] read at a time: three streams of memory
+/// each, and the hardware follows about 16.
+pub(super) const KEY_GROUP: usize = 4;
+
+/// How many words of each row they read before they turn to the next digits: the sums so far stay near.
+pub(super) const KEY_TILE: usize = 1 << 13;
 
 type Map1 = unsafe fn(&mut [u64], &[u64], &Modulus);
 type Map1Assign = unsafe fn(&mut [u64], &Modulus);
@@ -15,6 +23,7 @@ type Map2 = unsafe fn(&mut [u64], &[u64], &[u64], &Modulus);
 type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
 type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
 type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
+type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
 type WeightedSum = unsafe fn(&mut [u64], &[&[u64]], &[u64], &Modulus);
 type Ntt = unsafe fn(&mut [u64], &NttTable);
 type Fft = unsafe fn(&mut [f64], &mut [f64], &FftTable);
@@ -29,12 +38,15 @@ pub struct Kernels {
     pub(super) name: &'static str,
     pub(super) supported: fn() -> bool,
     pub(super) add: Map2,
+    pub(super) add_streamed: Map2,
     pub(super) add_assign: Map2Assign,
     pub(super) sub: Map2,
+    pub(super) sub_streamed: Map2,
     pub(super) sub_assign: Map2Assign,
     pub(super) neg: Map1,
     pub(super) neg_assign: Map1Assign,
     pub(super) mul: Map2,
+    pub(super) mul_streamed: Map2,
     pub(super) mul_assign: Map2Assign,
     pub(super) mul_add_assign: Map2,
     pub(super) mul_scalar: ScalarMap1,
@@ -43,10 +55,12 @@ pub struct Kernels {
     pub(super) sub_mul_scalar_assign: ScalarMap1,
     pub(super) add_scalar_assign: unsafe fn(&mut [u64], u64, &Modulus),
     pub(super) inner_product: InnerProduct,
+    pub(super) inner_product_pair: InnerProductPair,
     pub(super) weighted_sum: WeightedSum,
     pub(super) quotients: unsafe fn(&mut [u64], &[&[u64]], &[f64]),
     pub(super) reduce: Map1,
     pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
+    pub(super) gaussian: unsafe fn(&mut [i64], &[u64]),
     pub(super) permute: unsafe fn(&mut [u64], &[u64], &[u32]),
     pub(super) ntt_forward: Ntt,
     pub(super) ntt_inverse: Ntt,
@@ -56,12 +70,13 @@ pub struct Kernels {
 
 /// Calls a kernel: the one place where a table's functions are called.
 macro_rules! call {
-    ($table:ident.$kernel:ident($($argument:expr),*)) => {
+    ($table:ident.$kernel:ident($($argument:expr),*)) => {{
+        let _mode = StandardMode::enter();
         // SAFETY: the functions of a table need nothing but a CPU with the instructions that its
         // `supported` looks for, and a table leaves `kernels` only through `available`, after
         // `supported` said yes.
         unsafe { ($table.$kernel)($($argument),*) }
-    };
+    }};
 }
 
 impl Kernels {
@@ -84,6 +99,18 @@ impl Kernels {
         call!(self.add(out, a, b, q));
     }
 
+    /// `out = a + b`, written past the caches; see [`Kernels::add`].
+    ///
+    /// Faster where the rows of a whole loop do not fit the caches, as memory then need not be read before it is
+    /// written; slower where they fit, or the result is read again soon.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn add_streamed(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len(), b.len()]);
+        call!(self.add_streamed(out, a, b, q));
+    }
+
     /// `a += b`; see [`Kernels::add`].
     ///
     /// # Panics
@@ -100,6 +127,15 @@ impl Kernels {
     pub fn sub(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
         assert_lengths(out.len(), &[a.len(), b.len()]);
         call!(self.sub(out, a, b, q));
+    }
+
+    /// `out = a - b` past the caches; see [`Kernels::sub`] and [`Kernels::add_streamed`].
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn sub_streamed(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len(), b.len()]);
+        call!(self.sub_streamed(out, a, b, q));
     }
 
     /// `a -= b`; see [`Kernels::sub`].
@@ -132,6 +168,15 @@ impl Kernels {
     pub fn mul(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
         assert_lengths(out.len(), &[a.len(), b.len()]);
         call!(self.mul(out, a, b, q));
+    }
+
+    /// `out = a * b` past the caches; see [`Kernels::mul`] and [`Kernels::add_streamed`].
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn mul_streamed(&self, out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
+        assert_lengths(out.len(), &[a.len(), b.len()]);
+        call!(self.mul_streamed(out, a, b, q));
     }
 
     /// `a *= b`, word by word; see [`Kernels::mul`].
@@ -204,6 +249,26 @@ impl Kernels {
         call!(self.inner_product(out, pairs, q));
     }
 
+    /// `out_i = sum_j rows_j * key_{j,i}` for the halves `i = 0, 1` of a key, word by word. Range: in `[0, 2^50)`, out
+    /// `[0, q)`.
+    ///
+    /// The key holds rows `[digit, half, word]`; digits past those of `rows` are not read.
+    ///
+    /// # Panics
+    /// If the rows differ in length, the key has fewer than two rows for each of them, or there are more than
+    /// [`MAX_TERMS`].
+    pub fn inner_product_pair(&self, out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
+        let n = out[0].len();
+        assert!(rows.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", rows.len());
+        assert_lengths(n, &[out[1].len()]);
+        for row in rows {
+            assert_lengths(n, &[row.len()]);
+        }
+        let needed = 2 * rows.len() * n;
+        assert!(needed <= key.len(), "{} digits need {needed} words of the key, which has {}", rows.len(), key.len());
+        call!(self.inner_product_pair(out, rows, key, q));
+    }
+
     /// `out = sum_j rows_j * weights_j`; the sum is reduced once. The rows may be residues of other
     /// primes: this is one target row of a basis conversion. Range: rows in `[0, 2^50)`, weights in
     /// `[0, q)`, out `[0, q)`.
@@ -255,6 +320,16 @@ impl Kernels {
         call!(self.reduce_signed(out, a, q));
     }
 
+    /// The samples of [`gaussian`](crate::sample::gaussian) for which words `2j` and `2j + 1` are drawn. Range: in any,
+    /// out `[-32, 32]`.
+    ///
+    /// # Panics
+    /// If there are not two words for each sample.
+    pub fn gaussian(&self, out: &mut [i64], words: &[u64]) {
+        assert_eq!(words.len(), 2 * out.len(), "a sample is made of two words");
+        call!(self.gaussian(out, words));
+    }
+
     /// `out[j] = a[perm[j]]`. Fast where each eight consecutive entries stay within eight
     /// consecutive words, as those of
     /// [`Cyclotomic::permutation`](crate::cyclotomic::Cyclotomic::permutation) do.
@@ -282,6 +357,29 @@ impl Kernels {
     pub fn ntt_inverse(&self, row: &mut [u64], table: &NttTable) {
         assert_lengths(table.degree(), &[row.len()]);
         call!(self.ntt_inverse(row, table));
+    }
+
+    /// Two rows of one prime from coefficients to evaluations, one after the other, while the roots are near; see
+    /// [`Kernels::ntt_forward`]. Side by side they are slower: two rows of a large ring crowd the nearest caches.
+    ///
+    /// # Panics
+    /// If a row's length is not the table's degree.
+    pub fn ntt_forward_pair(&self, rows: [&mut [u64]; 2], table: &NttTable) {
+        assert_lengths(table.degree(), &[rows[0].len(), rows[1].len()]);
+        for row in rows {
+            call!(self.ntt_forward(row, table));
+        }
+    }
+
+    /// Two rows of one prime from evaluations to coefficients; as [`Kernels::ntt_forward_pair`].
+    ///
+    /// # Panics
+    /// If a row's length is not the table's degree.
+    pub fn ntt_inverse_pair(&self, rows: [&mut [u64]; 2], table: &NttTable) {
+        assert_lengths(table.degree(), &[rows[0].len(), rows[1].len()]);
+        for row in rows {
+            call!(self.ntt_inverse(row, table));
+        }
     }
 
     /// From packed coefficients to slot values; see [`FftTable::forward`]. All tables round alike.

@@ -1,6 +1,7 @@
 //! The roots that the transform of one prime in one ring multiplies by.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::cyclotomic::Cyclotomic;
 use crate::error::Error;
@@ -14,49 +15,68 @@ use crate::prime::primitive_root_of_order;
 ///
 /// The forward transform takes coefficients in natural order and runs layers `m = 1, 2, 4, .. n/2`
 /// of `m` blocks each (Cooley and Tukey; the twist by psi is merged into the roots: eprint
-/// 2016/504); block `i` of layer `m` multiplies by `W[m + i] = psi^brv(m + i)`. The inverse runs
-/// the layers backwards (Gentleman and Sande) with `psi^-brv(m + i)`, and its last layer carries
-/// the factor `1/n`. No reordering pass is ever made.
+/// 2016/504); block `i` of layer `m` multiplies by root `m + i`, which is `psi^brv(m + i)`. The
+/// inverse runs the layers backwards (Gentleman and Sande) with the inverses of the roots, and its
+/// last layer carries the factor `1/n`. No reordering pass is ever made.
+///
+/// # One table for both directions
+/// Blocks `i` and `m-1-i` of layer `m` have `brv(m + i) + brv(m + (m-1-i)) = n`: the leading bits,
+/// reversed, sum to `n/m`, and the others, which are complements, to `n - n/m`. As `psi^n = -1`, the
+/// inverse of root `m + i` is minus root `m + (m-1-i)`: the inverse reads the same table backwards
+/// within each layer, and takes `(b - a) w` in place of `(a - b) w^-1`.
 #[derive(Clone)]
 pub struct NttTable {
     modulus: Modulus,
     degree: usize,
-    /// The late roots of both directions, then the early ones of both: in one piece, as 2 MiB and more
-    /// lie on large pages.
-    roots: AlignedVec<u64>,
+    /// The roots of all primes that were prepared together: of each the upper roots, then the blocks, as in [`Roots`].
+    roots: Arc<AlignedVec<u64>>,
+    /// Where those of this prime start.
+    start: usize,
     scale: ShoupFactor,
     scaled_root: ShoupFactor,
 }
 
-/// The roots of one direction, in the order in which the layers read them.
+/// The roots in the order in which the layers read them.
 ///
-/// `late` has the roots of the forward transform's last three layers (strides 4, 2 and 1), 7/8 of all,
-/// in the order of vectors; the early roots are the others. No root is stored twice.
+/// Of the roots below n/8, each with its quotient, those of the last three layers below there lie in
+/// the blocks, and the others, `upper`, are few.
 #[derive(Clone, Copy)]
 pub(crate) struct Roots<'a> {
-    /// Each root with its quotient.
-    early: &'a [[u64; 2]],
-    /// One entry for each 64 consecutive words of a row; the only entry of a shorter row is partly
-    /// unused.
-    pub(crate) late: &'a [LateRoots],
+    /// Each root with its quotient; entry 0 is not used.
+    pub(crate) upper: &'a [[u64; 2]],
+    /// One for each 64 consecutive words of a row; the only one of a shorter row is partly unused.
+    pub(crate) blocks: &'a [BlockRoots],
 }
 
-/// How many groups of eight words one [`LateRoots`] serves.
+/// How many groups of eight words a block of 64 words has.
 pub(crate) const LANES: usize = 8;
 
-/// The roots of the last three layers for 64 words: eight groups of eight.
+/// The roots of the last six layers for 64 words, in lines of a cache: they are most of the table, and
+/// each is read once in a transform.
 ///
-/// Each group of eight words is a transform of its own, with one root of stride 4, two of stride 2
-/// and four of stride 1: entries 0, 1..3 and 3..7. Lane `g` of an entry belongs to group `g`. A
-/// vector kernel transposes the 8 x 8 words, so that lane `g` of each vector is in group `g`, and
-/// then needs no shuffles within vectors.
+/// Lines [`VALUES`] and [`QUOTIENTS`] hold the roots of the first three of the
+/// six layers: one of stride 32, two of stride 16, four of stride 8, in entries 0, 1..3 and 3..7;
+/// entry 7 is not used.
 ///
-/// A root is two lines of a cache: the values of its eight lanes, and their quotients as in
-/// [`ShoupFactor`].
-pub(crate) type LateRoots = [[[u64; LANES]; 2]; 7];
+/// The lines from [`LATE`] on hold the roots of the last three layers, 7/8 of all, as
+/// quotients alone; [`value_of_quotient`] gives the values. Each group of eight words is a transform
+/// of its own, with one root of stride 4, two of stride 2 and four of stride 1: lines 0, 1..3 and
+/// 3..7. Lane `g` of a line belongs to group `g`. A vector kernel transposes the 8 x 8 words, so that
+/// lane `g` of each vector is in group `g`, and then needs no shuffles within vectors.
+pub(crate) type BlockRoots = [[u64; LANES]; 9];
 
-/// How many words the late roots of 64 words are.
-const LATE_WORDS: usize = size_of::<LateRoots>() / size_of::<u64>();
+/// The line of the first three layers' roots.
+pub(crate) const VALUES: usize = 0;
+/// The line of the quotients of [`VALUES`].
+pub(crate) const QUOTIENTS: usize = 1;
+/// The first of the seven lines of the last three layers' quotients.
+pub(crate) const LATE: usize = 2;
+
+/// How many words a block's roots are.
+const BLOCK_WORDS: usize = size_of::<BlockRoots>() / size_of::<u64>();
+
+/// How many words of a row a block serves.
+const BLOCK: usize = 8 * LANES;
 
 impl NttTable {
     /// Computes the roots.
@@ -64,25 +84,37 @@ impl NttTable {
     /// # Errors
     /// [`Error::NoRoot`] unless the prime is 1 modulo the ring's index.
     pub fn new(modulus: Modulus, ring: &Cyclotomic) -> Result<Self, Error> {
-        let degree = ring.degree();
-        let psi = primitive_root_of_order(&modulus, u64::from(ring.index()))?;
-        let psi_inverse = modulus.inv(psi);
-        let n_inverse = modulus.inv(modulus.reduce(degree as u64));
-        // brv(1) = n/2: the root of the only block of layer 1.
-        let last_root = modulus.pow(psi_inverse, degree as u64 / 2);
-        let mut roots = AlignedVec::zeroed(2 * (late_words(degree) + early_words(degree)));
-        let (late, early) = roots.split_at_mut(2 * late_words(degree));
-        let parts = late.chunks_exact_mut(late_words(degree)).zip(early.chunks_exact_mut(early_words(degree)));
-        for ((late, early), root) in parts.zip([psi, psi_inverse]) {
-            write_roots(&modulus, root, degree, late, early);
+        Ok(Self::of_primes(&[modulus], ring)?.remove(0))
+    }
+
+    /// The tables of several primes that take turns: their roots lie together, so that large pages hold them, and the
+    /// CPU finds them without searching page tables.
+    ///
+    /// # Errors
+    /// As [`NttTable::new`], for any of the primes.
+    pub fn of_primes(moduli: &[Modulus], ring: &Cyclotomic) -> Result<Vec<Self>, Error> {
+        let (degree, words) = (ring.degree(), words(ring.degree()));
+        let psis = moduli.iter().map(|modulus| primitive_root_of_order(modulus, u64::from(ring.index())));
+        let psis = psis.collect::<Result<Vec<u64>, _>>()?;
+        let mut roots = AlignedVec::zeroed(words * moduli.len());
+        for ((roots, modulus), &psi) in roots.chunks_exact_mut(words).zip(moduli).zip(&psis) {
+            write_roots(modulus, psi, degree, roots);
         }
-        Ok(Self {
-            modulus,
-            degree,
-            roots,
-            scale: modulus.shoup(n_inverse),
-            scaled_root: modulus.shoup(modulus.mul(n_inverse, last_root)),
-        })
+        let roots = Arc::new(roots);
+        let table = |(i, (&modulus, &psi)): (usize, (&Modulus, &u64))| {
+            let n_inverse = modulus.inv(modulus.reduce(degree as u64));
+            // brv(1) = n/2: the root of the only block of layer 1.
+            let last_root = modulus.pow(psi, degree as u64 / 2);
+            Self {
+                modulus,
+                degree,
+                roots: Arc::clone(&roots),
+                start: i * words,
+                scale: modulus.shoup(n_inverse),
+                scaled_root: modulus.shoup(modulus.mul(n_inverse, last_root)),
+            }
+        };
+        Ok(moduli.iter().zip(&psis).enumerate().map(table).collect())
     }
 
     /// The prime.
@@ -113,21 +145,10 @@ impl NttTable {
         kernels().ntt_inverse(row, self);
     }
 
-    /// `psi^brv(i)`.
-    pub(crate) fn forward_roots(&self) -> Roots<'_> {
-        self.roots_of(0)
-    }
-
-    /// `psi^-brv(i)`.
-    pub(crate) fn inverse_roots(&self) -> Roots<'_> {
-        self.roots_of(1)
-    }
-
-    fn roots_of(&self, direction: usize) -> Roots<'_> {
-        let (late, early) = self.roots.split_at(2 * late_words(self.degree));
-        let late = &late[direction * late_words(self.degree)..][..late_words(self.degree)];
-        let early = &early[direction * early_words(self.degree)..][..early_words(self.degree)];
-        Roots { early: early.as_chunks().0, late: late.as_chunks().0.as_chunks().0.as_chunks().0 }
+    pub(crate) fn roots(&self) -> Roots<'_> {
+        let roots = &self.roots[self.start..][..words(self.degree)];
+        let (upper, blocks) = roots.split_at(2 * blocks(self.degree));
+        Roots { upper: upper.as_chunks().0, blocks: blocks.as_chunks().0.as_chunks().0 }
     }
 
     /// `1/n`: what the inverse's last layer multiplies its sums by.
@@ -135,7 +156,7 @@ impl NttTable {
         self.scale
     }
 
-    /// `psi^-brv(1) / n`: what the inverse's last layer multiplies its differences by.
+    /// `psi^brv(1) / n`: what the inverse's last layer multiplies its differences `b - a` by.
     pub(crate) const fn scaled_root(&self) -> ShoupFactor {
         self.scaled_root
     }
@@ -148,52 +169,124 @@ impl fmt::Debug for NttTable {
 }
 
 impl Roots<'_> {
-    /// The root of block `i` of layer `m` for `index = m + i`, `m < n/8`; index 0 is not used.
+    /// Root `index`, of those of the blocks too. Range: index in `[1, n/8)`.
+    #[inline]
+    pub(crate) fn root(self, index: usize) -> ShoupFactor {
+        let Some(depth) = index.ilog2().checked_sub(self.upper.len().trailing_zeros()) else {
+            return self.upper(index);
+        };
+        // Block `b` of 64 words is entry `upper.len() + b` of the first layer that the blocks hold.
+        let (parent, place) = (index >> depth, index & ((1 << depth) - 1));
+        let block = &self.blocks[parent - self.upper.len()];
+        let entry = (1 << depth) - 1 + place;
+        ShoupFactor { value: block[VALUES][entry], quotient: block[QUOTIENTS][entry] }
+    }
+
+    /// Root `index` of a layer whose blocks are longer than 64 words.
     #[inline(always)]
-    pub(crate) fn early(&self, index: usize) -> ShoupFactor {
-        let [value, quotient] = self.early[index];
+    pub(crate) fn upper(self, index: usize) -> ShoupFactor {
+        let [value, quotient] = self.upper[index];
         ShoupFactor { value, quotient }
     }
-
-    /// How many blocks the layer after the early ones has: `n/8`.
-    #[inline(always)]
-    pub(crate) fn groups(&self) -> usize {
-        self.early.len()
-    }
 }
 
-/// The length of one direction's late roots in words.
-const fn late_words(degree: usize) -> usize {
-    degree.div_ceil(8 * LANES) * LATE_WORDS
+/// The index of minus the inverse of root `index`: the opposite block of the same layer. Range: index
+/// not 0.
+#[inline(always)]
+pub(crate) const fn mirror(index: usize) -> usize {
+    index ^ ((1 << index.ilog2()) - 1)
 }
 
-/// The length of one direction's early roots in words.
-const fn early_words(degree: usize) -> usize {
-    degree / 8 * 2
+/// A root `w` from its quotient `w' = floor(w 2^52 / q)`: `w = floor(w' q / 2^52) + 1`.
+///
+/// For `w 2^52 = w' q + r` with `0 <= r < q`, and r is not 0, as q is odd and does not divide w. So
+/// `w' q / 2^52 = w - r / 2^52` lies between `w - 1` and `w`, closer than 1/4 to the latter.
+///
+/// Range: the quotient of `w` in `[1, q)`.
+#[inline(always)]
+pub(crate) const fn value_of_quotient(quotient: u64, q: u64) -> u64 {
+    ((quotient as u128 * q as u128) >> 52) as u64 + 1
 }
 
-/// Writes the roots of the direction in which `root` is the primitive one.
-fn write_roots(q: &Modulus, root: u64, degree: usize, late: &mut [u64], early: &mut [u64]) {
+/// How many blocks of 64 words a row has, the only one of a shorter row included.
+const fn blocks(degree: usize) -> usize {
+    degree.div_ceil(BLOCK)
+}
+
+/// How many words the roots of one prime take.
+const fn words(degree: usize) -> usize {
+    (2 + BLOCK_WORDS) * blocks(degree)
+}
+
+/// Writes the roots for the primitive root `psi`, as [`NttTable::roots`] reads them.
+fn write_roots(q: &Modulus, psi: u64, degree: usize, roots: &mut [u64]) {
     let shift = usize::BITS - degree.trailing_zeros();
     let mut powers = vec![ShoupFactor { value: 0, quotient: 0 }; degree];
-    let step = q.shoup(root);
+    let step = q.shoup(psi);
     let mut power = 1;
     for exponent in 0..degree {
         powers[exponent.reverse_bits() >> shift] = q.shoup(power);
         power = q.mul_shoup(power, step);
     }
-    let groups = degree / 8;
-    for (early, power) in early.as_chunks_mut().0.iter_mut().zip(&powers) {
-        *early = [power.value, power.quotient];
+    let count = blocks(degree);
+    let (upper, blocks) = roots.split_at_mut(2 * count);
+    for (upper, power) in upper.as_chunks_mut().0.iter_mut().zip(&powers) {
+        *upper = [power.value, power.quotient];
     }
-    let blocks: &mut [LateRoots] = late.as_chunks_mut().0.as_chunks_mut().0.as_chunks_mut().0;
-    for (block, roots) in blocks.iter_mut().enumerate() {
-        for (lane, group) in (block * LANES..groups.min((block + 1) * LANES)).enumerate() {
-            for layer in 0..3 {
-                for i in 0..1 << layer {
-                    let power = powers[((groups + group) << layer) + i];
-                    let [value, quotient] = &mut roots[(1 << layer) - 1 + i];
-                    (value[lane], quotient[lane]) = (power.value, power.quotient);
+    let blocks: &mut [BlockRoots] = blocks.as_chunks_mut().0.as_chunks_mut().0;
+    // Shorter rows have fewer groups, and fewer layers before the last three.
+    let groups = (degree / 8).min(LANES);
+    for (number, block) in blocks.iter_mut().enumerate() {
+        for entry in 0..groups - 1 {
+            let power = powers[child(count + number, entry)];
+            (block[VALUES][entry], block[QUOTIENTS][entry]) = (power.value, power.quotient);
+        }
+        for group in 0..groups {
+            for (entry, line) in block[LATE..].iter_mut().enumerate() {
+                line[group] = powers[child(degree / 8 + number * LANES + group, entry)].quotient;
+            }
+        }
+    }
+}
+
+/// The index of entry `entry`, in layer order, of the three layers that begin with the block of root
+/// `index`: of it, its two halves and its four quarters.
+const fn child(index: usize, entry: usize) -> usize {
+    let layer = (entry + 1).ilog2();
+    (index << layer) + entry + 1 - (1 << layer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prime::primes_below;
+
+    #[test]
+    fn the_inverse_of_a_root_is_minus_its_mirror() {
+        for log in [3, 5, 6, 7, 10] {
+            let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+            let prime = primes_below(1 << 48, ring.index().into()).next().expect("there are some");
+            let q = Modulus::new(prime).expect("a prime");
+            let table = NttTable::new(q, &ring).expect("q = 1 mod m");
+            let roots = table.roots();
+            for index in 1..ring.degree() / 8 {
+                let (root, mirrored) = (roots.root(index), roots.root(mirror(index)));
+                assert_eq!(q.mul(root.value, mirrored.value), prime - 1, "root {index} of 2^{log}");
+                assert_eq!(root, q.shoup(root.value));
+            }
+        }
+    }
+
+    #[test]
+    fn a_quotient_gives_its_value() {
+        for bits in 2..=50 {
+            let primes = [primes_below(1 << bits, 2).next(), primes_below(1 << bits, 2).nth(20)];
+            for prime in primes.into_iter().flatten() {
+                let q = Modulus::new(prime).expect("a prime");
+                let step = (prime / 1009).max(1) as usize;
+                let values = (1..prime).step_by(step).chain([prime / 2, prime / 2 + 1, prime - 2, prime - 1]);
+                for value in values.filter(|&value| value > 0) {
+                    assert_eq!(value_of_quotient(q.shoup(value).quotient, prime), value, "modulo {prime}");
                 }
             }
         }

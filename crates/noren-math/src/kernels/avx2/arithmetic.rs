@@ -55,6 +55,17 @@ pub(super) fn store(words: &mut Words, vector: __m256i) {
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
 }
 
+/// [`store`] past the caches.
+///
+/// # Safety
+/// The words start at a multiple of 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn stream(words: &mut Words, vector: __m256i) {
+    // SAFETY: the reference is valid for the 32 bytes that are written, and the caller aligned it.
+    unsafe { _mm256_stream_si256(words.as_mut_ptr().cast(), vector) }
+}
+
 /// Reads numbers that [`store_bits`] wrote.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -147,7 +158,7 @@ impl Prime {
     /// An integer within 1/2 of `a * b`. Range: the product in `[-2^51, 2^51]`.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn nearest(a: Vector, b: Vector) -> Vector {
+    pub(super) fn nearest(a: Vector, b: Vector) -> Vector {
         let magic = _mm256_set1_pd(MAGIC);
         _mm256_sub_pd(_mm256_fmadd_pd(a, b, magic), magic)
     }

@@ -5,7 +5,6 @@
 
 use std::arch::is_x86_feature_detected;
 
-use super::portable;
 use super::table::Kernels;
 
 mod arithmetic;
@@ -18,12 +17,15 @@ pub(super) const TABLE: Kernels = Kernels {
     name: "avx2",
     supported: || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
     add: rows::add,
+    add_streamed: rows::add_streamed,
     add_assign: rows::add_assign,
     sub: rows::sub,
+    sub_streamed: rows::sub_streamed,
     sub_assign: rows::sub_assign,
     neg: rows::neg,
     neg_assign: rows::neg_assign,
     mul: rows::mul,
+    mul_streamed: rows::mul_streamed,
     mul_assign: rows::mul_assign,
     mul_add_assign: rows::mul_add_assign,
     mul_scalar: rows::mul_scalar,
@@ -32,14 +34,15 @@ pub(super) const TABLE: Kernels = Kernels {
     sub_mul_scalar_assign: rows::sub_mul_scalar_assign,
     add_scalar_assign: rows::add_scalar_assign,
     inner_product: sums::inner_product,
+    inner_product_pair: sums::inner_product_pair,
     weighted_sum: sums::weighted_sum,
     quotients: sums::quotients,
     reduce: rows::reduce,
     reduce_signed: rows::reduce_signed,
+    gaussian: rows::gaussian,
+    permute: rows::permute,
     ntt_forward: ntt::forward,
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
-    // `permute` stays: a gather of four words is no faster than four loads.
-    ..portable::TABLE
 };

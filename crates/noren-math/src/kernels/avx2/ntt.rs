@@ -27,9 +27,9 @@ use super::arithmetic::{
     Factor, Prime, TWO_52, Vector, WIDTH, Words, load, load_bits, numbers, numbers_less, store, store_bits, transpose,
     words,
 };
-use crate::kernels::portable;
+use crate::kernels::portable_ntt;
 use crate::modulus::Modulus;
-use crate::ntt::table::{LateRoots, NttTable, Roots};
+use crate::ntt::table::{BlockRoots, LATE, NttTable, Roots, VALUES, mirror};
 
 /// How many words one entry of the late roots serves.
 const LATE_WORDS: usize = 64;
@@ -39,18 +39,18 @@ const LATE_VECTORS: usize = LATE_WORDS / WIDTH;
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn forward(row: &mut [u64], table: &NttTable) {
     if row.len() < LATE_WORDS {
-        return portable::ntt_forward(row, table);
+        return portable_ntt::ntt_forward(row, table);
     }
-    let transform = Transform::new(table.modulus(), table.forward_roots());
+    let transform = Transform::new(table.modulus(), table.roots());
     transform.forward_block::<true, false>(row.as_chunks_mut().0, 1);
 }
 
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn inverse(row: &mut [u64], table: &NttTable) {
     if row.len() < LATE_WORDS {
-        return portable::ntt_inverse(row, table);
+        return portable_ntt::ntt_inverse(row, table);
     }
-    let transform = Transform::new(table.modulus(), table.inverse_roots());
+    let transform = Transform::new(table.modulus(), table.roots());
     let last = [table.scale(), table.scaled_root()].map(|w| Factor::broadcast(w, table.modulus()));
     transform.inverse_block::<true>(row.as_chunks_mut().0, 1, &last);
 }
@@ -59,6 +59,8 @@ struct Transform<'a> {
     prime: Prime,
     /// `2^52 + q`.
     raised: Vector,
+    /// `q / 2^52`.
+    step: Vector,
     roots: Roots<'a>,
 }
 
@@ -77,7 +79,9 @@ impl<'a> Transform<'a> {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(q: &Modulus, roots: Roots<'a>) -> Self {
-        Self { prime: Prime::new(q), raised: _mm256_set1_pd(TWO_52 + q.value() as f64), roots }
+        let value = q.value() as f64;
+        let (raised, step) = (_mm256_set1_pd(TWO_52 + value), _mm256_set1_pd(value / TWO_52));
+        Self { prime: Prime::new(q), raised, step, roots }
     }
 
     /// Transforms the block of layer `m` whose number is `index - m`: its root is entry `index` of the early roots.
@@ -143,13 +147,13 @@ impl<'a> Transform<'a> {
     #[target_feature(enable = "avx2,fma")]
     fn forward_late(&self, block: &mut [Words], index: usize) {
         let prime = self.prime;
-        let late = &self.roots.late[index - self.roots.late.len()];
+        let roots = &self.roots.blocks[index - self.roots.blocks.len()];
         for (side, groups) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let mut x = turn_in(groups.each_ref().map(|words| load_bits(words)));
             for x in &mut x {
                 *x = prime.reduce(*x);
             }
-            let product = |y, root| prime.mul_by_estimate(y, late_root(late, root, side));
+            let product = |y, root| prime.mul_by_estimate(y, self.late_root(roots, root, side));
             forward_layer::<8, 4>(&mut x, product);
             forward_layer::<8, 2>(&mut x, product);
             forward_layer::<8, 1>(&mut x, product);
@@ -186,7 +190,7 @@ impl<'a> Transform<'a> {
     #[target_feature(enable = "avx2,fma")]
     fn inverse_pass<const R: usize, const LAST: bool>(&self, block: &mut [Words], index: usize, last: &[Factor; 2]) {
         let prime = self.prime;
-        let factors = self.early_factors::<R>(index);
+        let factors = self.early_factors::<R>(mirror(index));
         let streams = streams::<R>(block);
         for column in 0..streams[0].len() {
             let mut x = [_mm256_setzero_pd(); R];
@@ -226,18 +230,19 @@ impl<'a> Transform<'a> {
     #[target_feature(enable = "avx2,fma")]
     fn inverse_late(&self, block: &mut [Words], index: usize) {
         let prime = self.prime;
-        let late = &self.roots.late[index - self.roots.late.len()];
+        let roots = &self.roots.blocks[mirror(index) - self.roots.blocks.len()];
         for (side, groups) in block.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let mut x = turn_in(groups.each_ref().map(|words| numbers_less(load(words), self.raised)));
+            // Lane by lane the opposite group's roots: the groups go in backwards.
+            let mut x = turn_in(opposite(groups.each_ref().map(|words| numbers_less(load(words), self.raised))));
             for x in &mut x {
                 *x = prime.reduce(*x);
             }
-            let product = |y, root| prime.mul_by_estimate(y, late_root(late, root, side));
+            let product = |y, root| prime.mul_by_estimate(y, self.late_root(roots, root, 1 - side));
             inverse_layer::<8, 1>(&mut x, |y| y, product);
             inverse_layer::<8, 2>(&mut x, |y| y, product);
-            let last = prime.center(late_root(late, 0, side));
+            let last = prime.center(self.late_root(roots, 0, 1 - side));
             inverse_layer::<8, 4>(&mut x, |y| y, |y, _| prime.mul_by_estimate(y, last));
-            for (words_out, x) in groups.iter_mut().zip(turn_out(x)) {
+            for (words_out, x) in groups.iter_mut().zip(opposite(turn_out(x))) {
                 store_bits(words_out, x);
             }
         }
@@ -247,16 +252,34 @@ impl<'a> Transform<'a> {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn early_factors<const R: usize>(&self, index: usize) -> EarlyFactors {
-        let early = |i| self.roots.early(i).value;
+        // The roots of a block of 64 words lie together, and its pass has eight streams.
+        if let Some(block) = index.checked_sub(self.roots.blocks.len()) {
+            let [a, b, c, d, e, f, g, _] = self.roots.blocks[block][VALUES];
+            return self.factors_of([a, b, c, 0], [d, e, f, g]);
+        }
+        let root = |i: usize| self.roots.root(i).value;
         // Fewer than eight streams never come last, so that the second layer's roots exist even if they are not used.
-        let upper = [early(index), early(2 * index), early(2 * index + 1), 0];
+        let upper = [root(index), root(2 * index), root(2 * index + 1), 0];
+        let lower = if R == 8 { [0, 1, 2, 3].map(|i| root(4 * index + i)) } else { [0; WIDTH] };
+        self.factors_of(upper, lower)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn factors_of(&self, upper: Words, lower: Words) -> EarlyFactors {
         let mut factors = EarlyFactors { upper: [[0; WIDTH]; 2], lower: [[0; WIDTH]; 2] };
         put(&mut factors.upper, self.prime.factors(load(&upper)));
-        if R == 8 {
-            let lower = [0, 1, 2, 3].map(|i| early(4 * index + i));
-            put(&mut factors.lower, self.prime.factors(load(&lower)));
-        }
+        put(&mut factors.lower, self.prime.factors(load(&lower)));
         factors
+    }
+
+    /// Entry `i` of the last three layers' roots for four of the eight groups, in `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn late_root(&self, roots: &BlockRoots, i: usize, side: usize) -> Vector {
+        let quotient = numbers(load(&roots[LATE + i].as_chunks().0[side]));
+        // The integer nearest to w' q / 2^52: see `value_of_quotient`.
+        Prime::nearest(quotient, self.step)
     }
 }
 
@@ -272,7 +295,7 @@ fn forward_layer<const R: usize, const HALF: usize>(x: &mut [Vector; R], product
     }
 }
 
-/// The mirror of [`forward_layer`]: `x, y -> sum(x + y), w (x - y)`.
+/// The mirror of [`forward_layer`]: `x, y -> sum(x + y), w (y - x)`, with the roots of each layer backwards.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn inverse_layer<const R: usize, const HALF: usize>(
@@ -282,8 +305,8 @@ fn inverse_layer<const R: usize, const HALF: usize>(
 ) {
     for pair in 0..R / 2 {
         let (block, i) = (pair / HALF, pair / HALF * 2 * HALF + pair % HALF);
-        let (plus, minus) = (_mm256_add_pd(x[i], x[i + HALF]), _mm256_sub_pd(x[i], x[i + HALF]));
-        (x[i], x[i + HALF]) = (sum(plus), product(minus, R / (2 * HALF) - 1 + block));
+        let (plus, minus) = (_mm256_add_pd(x[i], x[i + HALF]), _mm256_sub_pd(x[i + HALF], x[i]));
+        (x[i], x[i + HALF]) = (sum(plus), product(minus, 2 * (R / (2 * HALF) - 1) - block));
     }
 }
 
@@ -313,13 +336,6 @@ fn put([values, ratios]: &mut [Words; 2], factor: Factor) {
     store_bits(ratios, factor.ratio);
 }
 
-/// Entry `i` of the late roots for four of the eight groups, in `[0, q)`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn late_root(late: &LateRoots, i: usize, side: usize) -> Vector {
-    numbers(load(&late[i][0].as_chunks().0[side]))
-}
-
 /// `R` equal parts of a block.
 #[inline(always)]
 fn streams<const R: usize>(block: &mut [Words]) -> [&mut [Words]; R] {
@@ -335,6 +351,12 @@ fn turn_in(x: [Vector; 8]) -> [Vector; 8] {
     let [a, b, c, d] = transpose([x[0], x[2], x[4], x[6]]);
     let [e, f, g, h] = transpose([x[1], x[3], x[5], x[7]]);
     [a, b, c, d, e, f, g, h]
+}
+
+/// The two vectors of each of four groups, with the groups in the opposite order.
+#[inline(always)]
+fn opposite([a, b, c, d, e, f, g, h]: [Vector; 8]) -> [Vector; 8] {
+    [g, h, e, f, c, d, a, b]
 }
 
 /// The inverse of [`turn_in`].

@@ -1,250 +1,211 @@
-//! Kernels that treat each word of a row alike. Whole vectors are done here, the words that are left by `portable`.
+//! Kernels that treat each word of a row alike, over four lanes.
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{Factor, Prime, WIDTH, broadcast, load, numbers, store, words};
-use crate::kernels::portable;
-use crate::modulus::{Modulus, ShoupFactor};
+use super::arithmetic::{Factor, Prime, WIDTH, broadcast, load, numbers, store, stream, words};
+use crate::kernels::gaussian;
+use crate::kernels::vector_rows::vector_rows;
 
-/// `out = f(a)` on whole vectors; gives back the words that are left.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn map<'a, 'b>(out: &'a mut [u64], a: &'b [u64], f: impl Fn(__m256i) -> __m256i) -> (&'a mut [u64], &'b [u64]) {
-    let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
-    let (a, a_rest) = a.as_chunks::<WIDTH>();
-    for (out, a) in out.iter_mut().zip(a) {
-        store(out, f(load(a)));
+vector_rows!("avx2,fma");
+
+/// Four words.
+type Vector = __m256i;
+
+/// Sums of residues.
+#[derive(Clone, Copy)]
+struct Sum {
+    q: Vector,
+}
+
+impl Sum {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(q: &Modulus) -> Self {
+        Self { q: broadcast(q.value()) }
     }
-    (out_rest, a_rest)
-}
 
-/// `a = f(a)`, like [`map`].
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn map_assign(a: &mut [u64], f: impl Fn(__m256i) -> __m256i) -> &mut [u64] {
-    let (a, a_rest) = a.as_chunks_mut::<WIDTH>();
-    for a in a {
-        store(a, f(load(a)));
+    /// Adds q to what is negative as a signed word.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn positive(self, x: Vector) -> Vector {
+        let negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
+        _mm256_add_epi64(x, _mm256_and_si256(negative, self.q))
     }
-    a_rest
-}
 
-/// `out = f(a, b)`, like [`map`].
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn zip<'a, 'b>(
-    out: &'a mut [u64],
-    a: &'b [u64],
-    b: &'b [u64],
-    f: impl Fn(__m256i, __m256i) -> __m256i,
-) -> (&'a mut [u64], &'b [u64], &'b [u64]) {
-    let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
-    let (a, a_rest) = a.as_chunks::<WIDTH>();
-    let (b, b_rest) = b.as_chunks::<WIDTH>();
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        store(out, f(load(a), load(b)));
+    /// `a + b`. Range: in `[0, q)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add(self, a: Vector, b: Vector) -> Vector {
+        self.positive(_mm256_sub_epi64(_mm256_add_epi64(a, b), self.q))
     }
-    (out_rest, a_rest, b_rest)
-}
 
-/// `a = f(a, b)`, like [`map`].
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn zip_assign<'a, 'b>(
-    a: &'a mut [u64],
-    b: &'b [u64],
-    f: impl Fn(__m256i, __m256i) -> __m256i,
-) -> (&'a mut [u64], &'b [u64]) {
-    let (a, a_rest) = a.as_chunks_mut::<WIDTH>();
-    let (b, b_rest) = b.as_chunks::<WIDTH>();
-    for (a, b) in a.iter_mut().zip(b) {
-        store(a, f(load(a), load(b)));
+    /// `a - b`. Range: in `[0, q)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn sub(self, a: Vector, b: Vector) -> Vector {
+        self.positive(_mm256_sub_epi64(a, b))
     }
-    (a_rest, b_rest)
-}
 
-/// Adds q to what is negative as a signed word.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn positive(x: __m256i, q: __m256i) -> __m256i {
-    let negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
-    _mm256_add_epi64(x, _mm256_and_si256(negative, q))
-}
-
-/// `a + b`. Range: in `[0, q)`, out `[0, q)`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn add_words(a: __m256i, b: __m256i, q: __m256i) -> __m256i {
-    positive(_mm256_sub_epi64(_mm256_add_epi64(a, b), q), q)
-}
-
-/// `a - b`. Range: in `[0, q)`, out `[0, q)`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn sub_words(a: __m256i, b: __m256i, q: __m256i) -> __m256i {
-    positive(_mm256_sub_epi64(a, b), q)
-}
-
-/// `-a`. Range: in `[0, q)`, out `[0, q)`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn neg_words(a: __m256i, q: __m256i) -> __m256i {
-    let zero = _mm256_cmpeq_epi64(a, _mm256_setzero_si256());
-    _mm256_andnot_si256(zero, _mm256_sub_epi64(q, a))
-}
-
-/// `a * b`. Range: in `[0, q)`, out `[0, q)`.
-///
-/// The product's estimate is off by at most `2^50 / 2^52`, so the remainder is at most `3q/4` in size.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn mul_words(a: __m256i, b: __m256i, prime: Prime) -> __m256i {
-    words(prime.positive(prime.mul_by_estimate(numbers(a), numbers(b))))
-}
-
-/// `a * w`. Range: in `[0, 2^52)`, out `[0, q)`.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn scale_words(a: __m256i, w: Factor, prime: Prime) -> __m256i {
-    words(prime.positive(prime.mul(numbers(a), w)))
-}
-
-/// `a mod q`. Range: in `[0, 2^52)`, out `[0, q)`.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn reduce_words(a: __m256i, prime: Prime) -> __m256i {
-    words(prime.positive(prime.reduce(numbers(a))))
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn add(out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
-    let prime = broadcast(q.value());
-    let (out, a, b) = zip(out, a, b, |a, b| add_words(a, b, prime));
-    portable::add(out, a, b, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn add_assign(a: &mut [u64], b: &[u64], q: &Modulus) {
-    let prime = broadcast(q.value());
-    let (a, b) = zip_assign(a, b, |a, b| add_words(a, b, prime));
-    portable::add_assign(a, b, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn sub(out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
-    let prime = broadcast(q.value());
-    let (out, a, b) = zip(out, a, b, |a, b| sub_words(a, b, prime));
-    portable::sub(out, a, b, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn sub_assign(a: &mut [u64], b: &[u64], q: &Modulus) {
-    let prime = broadcast(q.value());
-    let (a, b) = zip_assign(a, b, |a, b| sub_words(a, b, prime));
-    portable::sub_assign(a, b, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn neg(out: &mut [u64], a: &[u64], q: &Modulus) {
-    let prime = broadcast(q.value());
-    let (out, a) = map(out, a, |a| neg_words(a, prime));
-    portable::neg(out, a, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn neg_assign(a: &mut [u64], q: &Modulus) {
-    let prime = broadcast(q.value());
-    portable::neg_assign(map_assign(a, |a| neg_words(a, prime)), q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn add_scalar_assign(a: &mut [u64], c: u64, q: &Modulus) {
-    let (prime, constant) = (broadcast(q.value()), broadcast(c));
-    portable::add_scalar_assign(map_assign(a, |a| add_words(a, constant, prime)), c, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
-    let prime = Prime::new(q);
-    let (out, a, b) = zip(out, a, b, |a, b| mul_words(a, b, prime));
-    portable::mul(out, a, b, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn mul_assign(a: &mut [u64], b: &[u64], q: &Modulus) {
-    let prime = Prime::new(q);
-    let (a, b) = zip_assign(a, b, |a, b| mul_words(a, b, prime));
-    portable::mul_assign(a, b, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn mul_add_assign(acc: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
-    let (prime, integer_prime) = (Prime::new(q), broadcast(q.value()));
-    let (acc, acc_rest) = acc.as_chunks_mut::<WIDTH>();
-    let (a, a_rest) = a.as_chunks::<WIDTH>();
-    let (b, b_rest) = b.as_chunks::<WIDTH>();
-    for ((acc, a), b) in acc.iter_mut().zip(a).zip(b) {
-        let product = mul_words(load(a), load(b), prime);
-        store(acc, add_words(load(acc), product, integer_prime));
+    /// `-a`. Range: in `[0, q)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn neg(self, a: Vector) -> Vector {
+        let zero = _mm256_cmpeq_epi64(a, _mm256_setzero_si256());
+        _mm256_andnot_si256(zero, _mm256_sub_epi64(self.q, a))
     }
-    portable::mul_add_assign(acc_rest, a_rest, b_rest, q);
 }
 
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn mul_scalar(out: &mut [u64], a: &[u64], w: ShoupFactor, q: &Modulus) {
-    let (prime, factor) = (Prime::new(q), Factor::broadcast(w, q));
-    let (out, a) = map(out, a, |a| scale_words(a, factor, prime));
-    portable::mul_scalar(out, a, w, q);
+/// Products of residues.
+#[derive(Clone, Copy)]
+struct Product {
+    prime: Prime,
+    sum: Sum,
 }
 
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn mul_scalar_assign(a: &mut [u64], w: ShoupFactor, q: &Modulus) {
-    let (prime, factor) = (Prime::new(q), Factor::broadcast(w, q));
-    portable::mul_scalar_assign(map_assign(a, |a| scale_words(a, factor, prime)), w, q);
+impl Product {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(q: &Modulus) -> Self {
+        Self { prime: Prime::new(q), sum: Sum::new(q) }
+    }
+
+    /// `a * b`. Range: in `[0, q)`, out `[0, q)`.
+    ///
+    /// The product's estimate is off by at most `2^50 / 2^52`, so the remainder is at most `3q/4` in size.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn mul(self, a: Vector, b: Vector) -> Vector {
+        words(self.prime.positive(self.prime.mul_by_estimate(numbers(a), numbers(b))))
+    }
+
+    /// `a * b + c`. Range: in `[0, q)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn mul_add(self, a: Vector, b: Vector, c: Vector) -> Vector {
+        self.sum.add(c, self.mul(a, b))
+    }
 }
 
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn mul_scalar_add_assign(acc: &mut [u64], a: &[u64], w: ShoupFactor, q: &Modulus) {
-    let (prime, integer_prime, factor) = (Prime::new(q), broadcast(q.value()), Factor::broadcast(w, q));
-    let (acc, a) = zip_assign(acc, a, |acc, a| add_words(acc, scale_words(a, factor, prime), integer_prime));
-    portable::mul_scalar_add_assign(acc, a, w, q);
+/// Products with a constant factor.
+#[derive(Clone, Copy)]
+struct Scale {
+    prime: Prime,
+    sum: Sum,
+    factor: Factor,
 }
 
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn sub_mul_scalar_assign(a: &mut [u64], b: &[u64], w: ShoupFactor, q: &Modulus) {
-    let (prime, factor) = (Prime::new(q), Factor::broadcast(w, q));
-    let (a, b) = zip_assign(a, b, |a, b| {
+impl Scale {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(w: ShoupFactor, q: &Modulus) -> Self {
+        Self { prime: Prime::new(q), sum: Sum::new(q), factor: Factor::broadcast(w, q) }
+    }
+
+    /// `a * w`. Range: in `[0, 2^52)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn mul(self, a: Vector) -> Vector {
+        words(self.prime.positive(self.prime.mul(numbers(a), self.factor)))
+    }
+
+    /// `a * w + c`. Range: in `[0, q)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn mul_add(self, a: Vector, c: Vector) -> Vector {
+        self.sum.add(c, self.mul(a))
+    }
+
+    /// `(a - b) * w`. Range: in `[0, q)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn sub_mul(self, a: Vector, b: Vector) -> Vector {
         let difference = _mm256_sub_pd(numbers(a), numbers(b));
-        words(prime.positive(prime.mul(difference, factor)))
-    });
-    portable::sub_mul_scalar_assign(a, b, w, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn reduce(out: &mut [u64], a: &[u64], q: &Modulus) {
-    let prime = Prime::new(q);
-    let (out, a) = map(out, a, |a| reduce_words(a, prime));
-    portable::reduce(out, a, q);
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn reduce_signed(out: &mut [u64], a: &[i64], q: &Modulus) {
-    /// What makes every number positive, as a multiple of `2^32`.
-    const OFFSET: i64 = 1 << 62;
-    const HALF_BITS: i32 = 32;
-    let prime = Prime::new(q);
-    let high_factor = Factor::broadcast(q.shoup(q.reduce(1 << HALF_BITS)), q);
-    let offset = _mm256_set1_pd(q.reduce(1 << 62) as f64);
-    let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
-    let (a, a_rest) = a.as_chunks::<WIDTH>();
-    for (out, a) in out.iter_mut().zip(a) {
-        let raised = load(&a.map(|a| a.wrapping_add(OFFSET).cast_unsigned()));
-        // Below 2^31 and below 2^32.
-        let high = numbers(_mm256_srli_epi64::<HALF_BITS>(raised));
-        let low = numbers(_mm256_and_si256(raised, broadcast(u64::from(u32::MAX))));
-        let folded = _mm256_add_pd(prime.mul(high, high_factor), _mm256_sub_pd(low, offset));
-        // At most 2^51 + 2^32 in size.
-        store(out, words(prime.positive(prime.reduce(folded))));
+        words(self.prime.positive(self.prime.mul(difference, self.factor)))
     }
-    portable::reduce_signed(out_rest, a_rest, q);
+}
+
+/// Remainders of words.
+#[derive(Clone, Copy)]
+struct Reduction {
+    prime: Prime,
+}
+
+impl Reduction {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(q: &Modulus) -> Self {
+        Self { prime: Prime::new(q) }
+    }
+
+    /// `a mod q`. Range: in `[0, 2^52)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn reduce_word(self, a: Vector) -> Vector {
+        words(self.prime.positive(self.prime.reduce(numbers(a))))
+    }
+}
+
+/// Remainders of signed words.
+#[derive(Clone, Copy)]
+struct SignedReduction {
+    prime: Prime,
+    /// `2^32` modulo q.
+    high_factor: Factor,
+    /// [`SignedReduction::OFFSET`] modulo q.
+    offset: __m256d,
+}
+
+impl SignedReduction {
+    /// What makes every number positive, as a multiple of `2^32`.
+    const OFFSET: u64 = 1 << 62;
+    const HALF_BITS: i32 = 32;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(q: &Modulus) -> Self {
+        let high_factor = Factor::broadcast(q.shoup(q.reduce(1 << Self::HALF_BITS)), q);
+        Self { prime: Prime::new(q), high_factor, offset: _mm256_set1_pd(q.reduce(Self::OFFSET) as f64) }
+    }
+
+    /// `a mod q`. Range: in `(-2^62, 2^62)`, out `[0, q)`.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn reduce(self, a: Vector) -> Vector {
+        let raised = _mm256_add_epi64(a, broadcast(Self::OFFSET));
+        // Below 2^31 and below 2^32.
+        let high = numbers(_mm256_srli_epi64::<{ Self::HALF_BITS }>(raised));
+        let low = numbers(_mm256_and_si256(raised, broadcast(u64::from(u32::MAX))));
+        let folded = _mm256_add_pd(self.prime.mul(high, self.high_factor), _mm256_sub_pd(low, self.offset));
+        // At most 2^51 + 2^32 in size.
+        words(self.prime.positive(self.prime.reduce(folded)))
+    }
+}
+
+/// See `gaussian::gaussian`.
+#[target_feature(enable = "avx2")]
+pub(super) fn gaussian(out: &mut [i64], words: &[u64]) {
+    gaussian::gaussian(out, words);
+}
+
+/// Entries that stay within four words, as those of automorphisms do four by four, are a shuffle of one vector.
+#[target_feature(enable = "avx2")]
+pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
+    /// The lowest bit of each upper half.
+    const UPPER: u64 = 1 << 32;
+    let groups = a.as_chunks::<WIDTH>().0;
+    let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
+    let (perm, perm_rest) = perm.as_chunks::<WIDTH>();
+    for (out, perm) in out.iter_mut().zip(perm) {
+        let together = perm.iter().all(|source| source / WIDTH as u32 == perm[0] / WIDTH as u32);
+        match groups.get(perm[0] as usize / WIDTH) {
+            Some(group) if together => {
+                // A shuffle of halves of words reads the low three bits of each index: word s has halves 2s and 2s + 1.
+                let lower = load(&perm.map(|source| 2 * u64::from(source % WIDTH as u32)));
+                let halves = _mm256_or_si256(_mm256_or_si256(lower, _mm256_slli_epi64::<32>(lower)), broadcast(UPPER));
+                store(out, _mm256_permutevar8x32_epi32(load(group), halves));
+            }
+            _ => portable::permute(out, a, perm),
+        }
+    }
+    portable::permute(out_rest, a, perm_rest);
 }

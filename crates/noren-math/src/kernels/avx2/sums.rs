@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::{Factor, Prime, TWO_52, Vector, WIDTH, Words, broadcast, load, numbers, store, words};
 use crate::kernels::portable;
-use crate::kernels::table::MAX_TERMS;
+use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS};
 use crate::modulus::Modulus;
 
 /// How many vectors of columns are summed side by side.
@@ -125,6 +125,65 @@ pub(super) fn inner_product(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &Mod
         }
     }
     portable::inner_product_from(out.len() / BLOCK * BLOCK, out, pairs, q);
+}
+
+/// Goes over tiles of the rows, and in a tile over groups of digits; the sums of the groups before are in `out`.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
+    const TILE: usize = KEY_TILE / BLOCK;
+    let n = out[0].len();
+    let [left, right] = out;
+    if n < BLOCK || rows.is_empty() {
+        return portable::inner_product_pair([left, right], rows, key, q);
+    }
+    // Groups of about one size.
+    let group = rows.len().div_ceil(rows.len().div_ceil(KEY_GROUP));
+    let fold = Fold::new(q);
+    let (left_blocks, right_blocks) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
+    for (tile, (left, right)) in left_blocks.chunks_mut(TILE).zip(right_blocks.chunks_mut(TILE)).enumerate() {
+        let start = tile * KEY_TILE;
+        sum_digits::<false>([left, right], &rows[..group], key, [start, n], &fold);
+        for (rows, key) in rows.chunks(group).zip(key.chunks(2 * group * n)).skip(1) {
+            sum_digits::<true>([left, right], rows, key, [start, n], &fold);
+        }
+    }
+    portable::inner_product_pair_from(n / BLOCK * BLOCK, [left, right], rows, key, q);
+}
+
+/// The sums over one group of digits for the words of rows of `n` from `start` on, added to `out` if `ADD`.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn sum_digits<const ADD: bool>(
+    [left, right]: [&mut [[u64; BLOCK]]; 2],
+    rows: &[&[u64]],
+    key: &[u64],
+    [start, n]: [usize; 2],
+    fold: &Fold,
+) {
+    let mut views: [[Blocks<'_>; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
+    let views = &mut views[..rows.len()];
+    for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
+        *view = [&row[start..], &pair[start..n], &pair[n + start..]].map(|words| words.as_chunks().0);
+    }
+    for (j, (left, right)) in left.iter_mut().zip(right).enumerate() {
+        let mut sums = [[Sum::start(rows.len()); COLUMNS]; 2];
+        for [row, left_key, right_key] in views.iter() {
+            let row = vectors(&row[j]);
+            for (sums, key) in sums.iter_mut().zip([vectors(&left_key[j]), vectors(&right_key[j])]) {
+                for column in 0..COLUMNS {
+                    sums[column].add(numbers(load(&row[column])), numbers(load(&key[column])));
+                }
+            }
+        }
+        for (out, sums) in [left, right].into_iter().zip(sums) {
+            for (out, mut sum) in vectors_mut(out).iter_mut().zip(sums) {
+                if ADD {
+                    sum.low = _mm256_add_epi64(sum.low, load(out));
+                }
+                store(out, fold.reduce(sum));
+            }
+        }
+    }
 }
 
 #[target_feature(enable = "avx2,fma")]

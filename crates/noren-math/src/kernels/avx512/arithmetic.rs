@@ -28,6 +28,17 @@ pub(super) fn store(words: &mut [u64; WIDTH], vector: Vector) {
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) }
 }
 
+/// [`store`] past the caches.
+///
+/// # Safety
+/// The words start on a cache line.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn stream(words: &mut [u64; WIDTH], vector: Vector) {
+    // SAFETY: the reference is valid for the 64 bytes that are written, and the caller aligned it.
+    unsafe { _mm512_stream_si512(words.as_mut_ptr().cast(), vector) }
+}
+
 /// Brings the lines of `value` into the nearest cache.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -43,12 +54,16 @@ pub(super) fn broadcast(word: u64) -> Vector {
     _mm512_set1_epi64(word.cast_signed())
 }
 
-/// Range: in `[0, 2 bound)`, out `[0, bound)`.
+/// Range: in `[0, 2 bound)` with a bound below 2^52, out `[0, bound)`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn subtract_if_not_below(x: Vector, bound: Vector) -> Vector {
-    // The wrapped difference is the larger one exactly where x < bound.
-    _mm512_min_epu64(x, _mm512_sub_epi64(x, bound))
+    // As bits of `f64`, words below 2^63 are in order, and a negative difference above -2^52 is not a
+    // number: the minimum is then its second operand. The minimum of integers would be the same, but
+    // competes with the products for their ports on Zen 4, and is slower on Intel's CPUs. This needs the mode of
+    // `StandardMode`: residues are subnormal numbers.
+    let difference = _mm512_castsi512_pd(_mm512_sub_epi64(x, bound));
+    _mm512_castpd_si512(_mm512_min_pd(difference, _mm512_castsi512_pd(x)))
 }
 
 /// `c + floor(a * b / 2^52)` of the low 52 bits of a and b.
@@ -77,12 +92,6 @@ impl Factor {
     #[target_feature(enable = "avx512f")]
     pub(super) fn broadcast(w: ShoupFactor) -> Self {
         Self { value: broadcast(w.value), quotient: broadcast(w.quotient) }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn load(value: &[u64; WIDTH], quotient: &[u64; WIDTH]) -> Self {
-        Self { value: load(value), quotient: load(quotient) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store};
 use crate::kernels::portable;
-use crate::kernels::table::MAX_TERMS;
+use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS};
 use crate::modulus::Modulus;
 
 /// How many vectors of columns are summed side by side: their eight accumulators hide the latency
@@ -32,6 +32,15 @@ impl Sums {
     #[target_feature(enable = "avx512f")]
     fn zero() -> Self {
         Self { high: [_mm512_setzero_si512(); COLUMNS], low: [_mm512_setzero_si512(); COLUMNS] }
+    }
+
+    /// Replaces zero by these residues.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn start(&mut self, sums: &[u64; BLOCK]) {
+        for (low, sum) in self.low.iter_mut().zip(vectors(sums)) {
+            *low = load(sum);
+        }
     }
 
     /// Adds the product of one vector of each.
@@ -77,6 +86,64 @@ fn sum_pairs<const MANY: bool>(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &
         sums.store::<MANY>(out, wide);
     }
     portable::inner_product_from(out.len() / BLOCK * BLOCK, out, pairs, q);
+}
+
+/// Goes over tiles of the rows, and in a tile over groups of digits; the sums of the groups before are in `out`.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
+    const TILE: usize = KEY_TILE / BLOCK;
+    let n = out[0].len();
+    let [left, right] = out;
+    if n < BLOCK || rows.is_empty() {
+        return portable::inner_product_pair([left, right], rows, key, q);
+    }
+    // Groups of about one size.
+    let group = rows.len().div_ceil(rows.len().div_ceil(KEY_GROUP));
+    let wide = Wide::new(q);
+    let (left_blocks, right_blocks) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
+    for (tile, (left, right)) in left_blocks.chunks_mut(TILE).zip(right_blocks.chunks_mut(TILE)).enumerate() {
+        let start = tile * KEY_TILE;
+        sum_digits::<false>([left, right], &rows[..group], key, [start, n], wide);
+        for (rows, key) in rows.chunks(group).zip(key.chunks(2 * group * n)).skip(1) {
+            sum_digits::<true>([left, right], rows, key, [start, n], wide);
+        }
+    }
+    portable::inner_product_pair_from(n / BLOCK * BLOCK, [left, right], rows, key, q);
+}
+
+/// The sums over one group of digits for the words of rows of `n` from `start` on, added to `out` if `ADD`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn sum_digits<const ADD: bool>(
+    [left, right]: [&mut [[u64; BLOCK]]; 2],
+    rows: &[&[u64]],
+    key: &[u64],
+    [start, n]: [usize; 2],
+    wide: Wide,
+) {
+    let mut views: [[Blocks; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
+    let views = &mut views[..rows.len()];
+    for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
+        *view = [&row[start..], &pair[start..n], &pair[n + start..]].map(|words| words.as_chunks().0);
+    }
+    for (j, (left, right)) in left.iter_mut().zip(right).enumerate() {
+        let (mut left_sums, mut right_sums) = (Sums::zero(), Sums::zero());
+        if ADD {
+            left_sums.start(left);
+            right_sums.start(right);
+        }
+        for [row, left_key, right_key] in views.iter() {
+            let (row, left_key, right_key) = (vectors(&row[j]), vectors(&left_key[j]), vectors(&right_key[j]));
+            for (column, (x, key)) in row.iter().zip(left_key).enumerate() {
+                left_sums.add(column, load(x), load(key));
+            }
+            for (column, (x, key)) in row.iter().zip(right_key).enumerate() {
+                right_sums.add(column, load(x), load(key));
+            }
+        }
+        left_sums.store::<false>(left, wide);
+        right_sums.store::<false>(right, wide);
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
