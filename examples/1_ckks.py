@@ -4,6 +4,7 @@ Run it with ``python examples/1_ckks.py``.
 """
 
 import numpy as np
+
 from noren import ckks
 
 COUNT = 1000

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from noren import ckks
 from numpy.typing import ArrayLike, NDArray
+
+from noren import ckks
 
 SEED = bytes(range(32))
 ROTATIONS = (1, -2, 3)

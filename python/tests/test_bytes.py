@@ -3,10 +3,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import noren
 import numpy as np
 import pytest
 from conftest import World
+
+import noren
 from noren import ckks
 
 KeyType = type[ckks.SecretKey] | type[ckks.PublicKey] | type[ckks.EvaluationKeys]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
 from noren import _noren, ckks, programs
 
 ROOT = Path(__file__).parents[2]

@@ -1,9 +1,10 @@
-import noren
 import numpy as np
 import pytest
 from conftest import SEED, World
-from noren import ckks
 from numpy.typing import DTypeLike
+
+import noren
+from noren import ckks
 
 
 def test_one_vector_gives_one_ciphertext(world: World) -> None:

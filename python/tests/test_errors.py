@@ -1,9 +1,10 @@
 from collections.abc import Callable
 
-import noren
 import numpy as np
 import pytest
 from conftest import World
+
+import noren
 from noren import ckks
 
 Check = Callable[..., None]

@@ -1,9 +1,10 @@
 from typing import Any
 
-import noren
 import numpy as np
 import pytest
 from conftest import ROTATIONS, SEED, World
+
+import noren
 from noren import ckks
 
 
@@ -72,6 +73,25 @@ def test_sums_of_slots(world: World) -> None:
     world.check(world.ev.sum(world.encrypt(a), 6), expected)
     with pytest.raises(ValueError, match="count"):
         world.ev.sum(world.encrypt(a), 0)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_unrolled_sums_of_slots(world: World, steps: int) -> None:
+    keys = world.ctx.keygen(rotations=ckks.rotations_of_sum(8, steps=steps), relinearization=False, seed=SEED)
+    a = world.values()
+    y = world.ctx.evaluator(keys.evaluation).sum(world.encrypt(a), 8, steps=steps)
+    world.check(y, sum(np.roll(a, -j) for j in range(8)))
+
+
+def test_steps_of_sums_follow_the_memory_for_keys(world: World) -> None:
+    counts = [len(ckks.rotations_of_sum(128, steps=steps)) for steps in range(1, 8)]
+    assert counts == [127, 22, 13, 10, 9, 8, 7]
+    assert world.ctx.steps_of_sum(128) < 7
+    with pytest.raises(noren.Error, match="bytes"):
+        world.ctx.steps_of_sum(128, key_memory=1)
+    few = world.ctx.evaluator(world.ctx.keygen(rotations=[1], relinearization=False, seed=SEED).evaluation)
+    with pytest.raises(noren.MissingKeyError, match=r"rotation by 2 .*rotation by 7"):
+        few.sum(world.encrypt(world.values()), 8, steps=1)
 
 
 def test_polynomials(world: World) -> None:

@@ -1,7 +1,8 @@
 import pickle
 
-import noren
 import pytest
+
+import noren
 from noren import ckks
 
 

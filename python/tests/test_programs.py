@@ -3,12 +3,13 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import noren
 import numpy as np
 import pandas as pd
 import pytest
-from noren import ckks, programs
 from numpy.typing import NDArray
+
+import noren
+from noren import ckks, programs
 
 NAMES = ["a", "b", "c"]
 

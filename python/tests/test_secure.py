@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+
 from noren import ckks, programs
 
 

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from conftest import World
+
 from noren import ckks
 
 

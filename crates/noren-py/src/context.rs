@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use noren::Seed;
-use noren::ckks::{Context, Decryptor, Encoder, KeyRequest, Parameters};
+use noren::circuits::trace::Plan;
+use noren::ckks::{Context, CostModel, Decryptor, Encoder, KeyRequest, Parameters};
 use noren::error::Result;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
@@ -18,6 +19,9 @@ use crate::evaluator::PyEvaluator;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::plaintext::PyPlaintext;
+
+/// Keys of so many bytes are worth a faster sum: 256 MiB.
+const DEFAULT_KEY_MEMORY: u64 = 256 << 20;
 
 /// CKKS parameters with their tables: makes keys, encodes, encrypts and decrypts.
 ///
@@ -86,6 +90,24 @@ impl PyContext {
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
         let request = KeyRequest { relinearization, rotations: rotations.0, conjugation, level, rotations_at };
         PyKeys::generate(py, &self.0, &request, seed)
+    }
+
+    /// The number of steps in which ``Evaluator.sum`` of so many slots is fastest at a level, None for the highest, with
+    /// keys of at most `key_memory` bytes.
+    ///
+    /// It is predicted from the parameters alone, and so the same on every machine. Make the keys of
+    /// ``rotations_of_sum(count, steps=...)`` for it.
+    ///
+    /// Raises Error if no number of steps has keys as small as that: the message says how many bytes are needed.
+    #[pyo3(
+        signature = (count, *, level = None, key_memory = DEFAULT_KEY_MEMORY),
+        text_signature = "($self, count, *, level=None, key_memory=268435456)"
+    )]
+    fn steps_of_sum(&self, count: u32, level: Option<usize>, key_memory: u64) -> PyResult<usize> {
+        let parameters = self.0.parameters();
+        let costs = CostModel::default().rotations(parameters, level.unwrap_or(parameters.max_level()));
+        let plan = costs.and_then(|costs| Plan::fastest(count as usize, 1, &costs, key_memory)).map_err(raise)?;
+        Ok(plan.steps())
     }
 
     /// Encodes a vector of at most `slots` real or complex numbers; zeros fill the slots after them.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use noren::Complex64;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
-use noren::circuits::trace;
+use noren::circuits::trace::Plan;
 use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
 use pyo3::exceptions::PyValueError;
@@ -222,11 +222,20 @@ impl PyEvaluator {
 
     /// Slot j of the result is the sum of the slots j, j + stride, ..., j + (count - 1) * stride of x, around the end.
     ///
-    /// No level. Needs keys for ``rotations_of_sum(count, stride=stride)``.
-    #[pyo3(signature = (x, count, *, stride = 1))]
-    fn sum(&self, py: Python<'_>, x: &PyCiphertext, count: u32, stride: i32) -> PyResult<PyCiphertext> {
-        let (count, stride) = arguments_of_sum(count, stride)?;
-        self.run(py, |ev| trace::sum(ev, &x.inner, count, stride))
+    /// No level. Needs keys for ``rotations_of_sum(count, stride=stride, steps=steps)``.
+    /// steps: how many steps the doublings take, for a power of two 1 to log2(count); fewer are faster up to a point, and
+    /// need more keys. See ``Context.steps_of_sum``; chosen if left out.
+    #[pyo3(signature = (x, count, *, stride = 1, steps = None))]
+    fn sum(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        count: u32,
+        stride: i32,
+        steps: Option<usize>,
+    ) -> PyResult<PyCiphertext> {
+        let plan = plan_of_sum(count, stride, steps)?;
+        self.run(py, |ev| plan.apply(ev, &x.inner))
     }
 
     /// A polynomial of every slot, with real coefficients, lowest first: ceil(log2(len(coefficients))) levels.
@@ -280,10 +289,9 @@ impl PyEvaluator {
 
 /// The rotations that ``Evaluator.sum`` of so many slots needs keys for.
 #[pyfunction]
-#[pyo3(signature = (count, *, stride = 1))]
-pub(crate) fn rotations_of_sum(count: u32, stride: i32) -> PyResult<Vec<isize>> {
-    let (count, stride) = arguments_of_sum(count, stride)?;
-    Ok(trace::rotations(count, stride))
+#[pyo3(signature = (count, *, stride = 1, steps = None))]
+pub(crate) fn rotations_of_sum(count: u32, stride: i32, steps: Option<usize>) -> PyResult<Vec<isize>> {
+    Ok(plan_of_sum(count, stride, steps)?.rotations())
 }
 
 /// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.
@@ -292,11 +300,15 @@ pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>) -> PyResult<Vec<isi
     Ok(dense(matrix)?.rotations())
 }
 
-fn arguments_of_sum(count: u32, stride: i32) -> PyResult<(usize, isize)> {
+fn plan_of_sum(count: u32, stride: i32, steps: Option<usize>) -> PyResult<Plan> {
     if count == 0 {
         return Err(PyValueError::new_err("count is 0, it must be at least 1"));
     }
-    Ok((count as usize, stride as isize))
+    let (count, stride) = (count as usize, stride as isize);
+    match steps {
+        None => Ok(Plan::usual(count, stride)),
+        Some(steps) => Plan::unrolled(count, stride, steps).map_err(raise),
+    }
 }
 
 fn same_length(xs: usize, others: usize) -> PyResult<()> {

@@ -1,4 +1,5 @@
-//! How long the verbs of a key switch take: `cargo run --release -p noren-ring --example ring_times -- [log2 n] [threads]`.
+//! How long the verbs of a key switch take: `cargo run --release -p noren-ring --example ring_times -- [log2 n] [threads] [only]`,
+//! where `only` is a part of the names of the verbs to time.
 
 use std::env;
 use std::error::Error;
@@ -13,23 +14,33 @@ use noren_ring::convert::{BasisConverter, Conversion};
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
+use noren_ring::key::KeyPairs;
+use noren_ring::operand::Operand;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
-use noren_ring::switch::KeySwitch;
+use noren_ring::switch::{KeySwitch, Term};
 
-/// The shape of a bootstrapping parameter set: 30 primes in 4 digits, 7 special primes.
-const SPECIAL: usize = 7;
-const LIMBS: usize = 30;
-const DIGITS: usize = 4;
+/// The shape of the benchmarks: 24 primes in 3 digits, 8 special primes, all below 2^48.
+const SPECIAL: usize = 8;
+const LIMBS: usize = 24;
+const DIGITS: usize = 3;
+/// How many terms a part of a trace has.
+const TERMS: usize = 7;
 /// Each verb runs for about this long, and the fastest run counts: other programs only ever slow one down.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_millis(1000);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
     let log_degree = arguments.next().map_or(Ok(16), |text| text.parse::<u32>())?;
     let threads = arguments.next().map_or(Ok(1), |text| text.parse())?;
+    let only = arguments.next().unwrap_or_default();
+    let time = |name: &str, verb: &mut dyn FnMut()| {
+        if name.contains(&only) {
+            time(name, verb);
+        }
+    };
     let index = Cyclotomic::power_of_two(1 << log_degree)?;
-    let moduli: Vec<u64> = primes_below(1 << 50, u64::from(index.index())).take(SPECIAL + LIMBS).collect();
+    let moduli: Vec<u64> = primes_below(1 << 48, u64::from(index.index())).take(SPECIAL + LIMBS).collect();
     let ring = Ring::new(index, &moduli, Some(threads))?;
     let q = ring.window(SPECIAL..SPECIAL + LIMBS);
     let kernels = ring.engine().kernels().name();
@@ -40,9 +51,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (a, b) = (random("a"), random("b"));
     let key: Vec<[Poly<Eval>; 2]> =
         (0..DIGITS).map(|j| ["left", "right"].map(|side| random(&format!("{side}/{j}")))).collect();
-    let decomposer = Decomposer::new(&ring, Gadget::new(&[50.0; LIMBS], SPECIAL, DIGITS)?);
+    let key = KeyPairs::new(&ring, &key);
+    let decomposer = Decomposer::new(&ring, Gadget::new(&[48.0; LIMBS], SPECIAL, DIGITS)?);
     let special: Vec<usize> = (0..SPECIAL).collect();
     let mod_down = DivideRound::new(&ring, &special, SPECIAL..SPECIAL + LIMBS);
+    let dropped: Vec<usize> = (0..SPECIAL).chain([SPECIAL + LIMBS - 1]).collect();
+    let mod_down_rescale = DivideRound::new(&ring, &dropped, SPECIAL..SPECIAL + LIMBS - 1);
     let rescale = DivideRound::new(&ring, &[SPECIAL + LIMBS - 1], SPECIAL..SPECIAL + LIMBS - 1);
     let exact = BasisConverter::new(&ring, &special, SPECIAL..SPECIAL + LIMBS, Conversion::Exact);
     let approximate = BasisConverter::new(&ring, &special, SPECIAL..SPECIAL + LIMBS, Conversion::Approximate);
@@ -50,36 +64,53 @@ fn main() -> Result<(), Box<dyn Error>> {
     let a_q = q.restrict(&a);
     let coefficients = ring.intt(a.clone());
 
-    time("add", || drop(black_box(ring.add(&a, &b))));
-    time("mul", || drop(black_box(ring.mul(&a, &b))));
+    time("add", &mut || drop(black_box(ring.add(&a, &b))));
+    time("mul", &mut || drop(black_box(ring.mul(&a, &b))));
     let mut in_place = Some(a.clone());
-    time("ntt, intt", || in_place = in_place.take().map(|a| ring.ntt(ring.intt(a))));
-    time("automorphism", || drop(black_box(ring.automorphism(&a, &map))));
+    time("ntt, intt", &mut || in_place = in_place.take().map(|a| ring.ntt(ring.intt(a))));
+    time("automorphism", &mut || drop(black_box(ring.automorphism(&a, &map))));
     let mut acc = b.clone();
-    time("automorphism_add_assign", || ring.automorphism_add_assign(&mut acc, &a, &map));
-    time("convert P to Q, exact", || drop(black_box(exact.apply(&coefficients))));
-    time("convert P to Q, approximate", || drop(black_box(approximate.apply(&coefficients))));
-    time("rescale, 2 polynomials with copies", || {
+    time("automorphism_add_assign", &mut || ring.automorphism_add_assign(&mut acc, &a, &map));
+    time("convert P to Q, exact", &mut || drop(black_box(exact.apply(&coefficients))));
+    time("convert P to Q, approximate", &mut || drop(black_box(approximate.apply(&coefficients))));
+    time("rescale, 2 polynomials with copies", &mut || {
         drop(black_box(rescale.apply_many([a_q.clone(), a_q.clone()])));
     });
-    time("2 copies", || drop(black_box([a_q.clone(), a_q.clone()])));
-    time("decompose", || drop(black_box(decomposer.decompose(&q, &a_q))));
+    time("2 copies", &mut || drop(black_box([a_q.clone(), a_q.clone()])));
+    time("decompose", &mut || drop(black_box(decomposer.decompose(&q, &a_q))));
     let digits = decomposer.decompose(&q, &a_q);
-    time("inner_product", || drop(black_box(digits.inner_product(&ring, &key))));
-    let switch = KeySwitch { key: &key, added: [None, None], divide: &mod_down, automorphism: Some(&map) };
-    time("key switch and automorphism", || drop(black_box(decomposer.switch(&q, &a_q, &switch))));
-    time("the same, with digits", || drop(black_box(decomposer.switch_digits(&q, &digits, &switch))));
-    time("key switch in steps", || {
+    time("inner_product", &mut || drop(black_box(digits.inner_product(&ring, &key))));
+    // Each with memory of its own, which is what a sum waits for.
+    let keys: Vec<KeyPairs> = (0..TERMS).map(|_| key.clone()).collect();
+    let maps = (1..=TERMS as u32).map(|i| Automorphism::new(&index, 5u32.pow(i))).collect::<Result<Vec<_>, _>>()?;
+    let terms: Vec<Term> = keys.iter().zip(&maps).map(|(key, map)| Term { key, automorphism: Some(map) }).collect();
+    let rotation = KeySwitch { terms: &terms[..1], moved: Some(&b), added: [None, None], divide: &mod_down };
+    time("rotate", &mut || drop(black_box(decomposer.switch(&q, &a_q, &rotation))));
+    time("rotate with digits", &mut || drop(black_box(decomposer.switch_digits(&q, &digits, &rotation))));
+    let sum = KeySwitch { terms: &terms, ..rotation };
+    time("sum of 7 rotations", &mut || drop(black_box(decomposer.switch(&q, &a_q, &sum))));
+    let terms = [Term { key: &key, automorphism: None }];
+    let (middle, first, last) = ([(&a, &b), (&b, &a)], [(&a, &a)], [(&b, &b)]);
+    let product = KeySwitch {
+        terms: &terms,
+        moved: None,
+        added: [Operand::Products(&first), Operand::Products(&middle)].map(Some),
+        divide: &mod_down_rescale,
+    };
+    time("multiply and rescale", &mut || {
+        drop(black_box(decomposer.switch(&q, Operand::Products(&last), &product)));
+    });
+    time("key switch in steps", &mut || {
         let digits = decomposer.decompose(&q, &a_q);
         drop(black_box(mod_down.apply_many(digits.inner_product(&ring, &key))));
     });
     let narrow = ring.window(0..3);
     let (narrow, number) = (narrow.clone(), narrow.restrict(&coefficients));
-    time("to_centered_f64, 3 limbs", || drop(black_box(narrow.to_centered_f64(&number))));
+    time("to_centered_f64, 3 limbs", &mut || drop(black_box(narrow.to_centered_f64(&number))));
     Ok(())
 }
 
-fn time(name: &str, mut verb: impl FnMut()) {
+fn time(name: &str, verb: &mut dyn FnMut()) {
     let (start, mut best) = (Instant::now(), Duration::MAX);
     while start.elapsed() < PATIENCE {
         let one = Instant::now();

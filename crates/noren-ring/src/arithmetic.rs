@@ -1,9 +1,12 @@
 //! Sums, products and transforms of elements.
 
-use noren_math::kernels::MAX_TERMS;
+use noren_math::kernels::{Kernels, MAX_TERMS};
 
 use crate::poly::{Coeff, Domain, Eval, Poly};
 use crate::ring::Ring;
+
+/// Results of so many words go past the caches: with two operands they are 24 MiB, and about a cache of 32 MiB.
+const STREAMED_WORDS: usize = 1 << 20;
 
 impl Ring {
     /// From coefficients to evaluations. The words are changed in place.
@@ -27,8 +30,9 @@ impl Ring {
     pub fn add<D: Domain>(&self, a: &Poly<D>, b: &Poly<D>) -> Poly<D> {
         self.check(a);
         self.check(b);
+        let add = if self.streams() { Kernels::add_streamed } else { Kernels::add };
         self.build(a.is_secret() || b.is_secret(), |limb, out| {
-            self.engine().kernels().add(out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
+            add(self.engine().kernels(), out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
         })
     }
 
@@ -47,8 +51,9 @@ impl Ring {
     pub fn sub<D: Domain>(&self, a: &Poly<D>, b: &Poly<D>) -> Poly<D> {
         self.check(a);
         self.check(b);
+        let sub = if self.streams() { Kernels::sub_streamed } else { Kernels::sub };
         self.build(a.is_secret() || b.is_secret(), |limb, out| {
-            self.engine().kernels().sub(out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
+            sub(self.engine().kernels(), out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
         })
     }
 
@@ -82,8 +87,9 @@ impl Ring {
     pub fn mul(&self, a: &Poly<Eval>, b: &Poly<Eval>) -> Poly<Eval> {
         self.check_covers(a);
         self.check_covers(b);
+        let mul = if self.streams() { Kernels::mul_streamed } else { Kernels::mul };
         self.build(a.is_secret() || b.is_secret(), |limb, out| {
-            self.engine().kernels().mul(out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
+            mul(self.engine().kernels(), out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
         })
     }
 
@@ -111,6 +117,9 @@ impl Ring {
     /// `sum_j a_j * b_j` over the pairs `(a_j, b_j)`, reduced once; all may have more limbs than this ring.
     #[must_use]
     pub fn inner_product(&self, pairs: &[(&Poly<Eval>, &Poly<Eval>)]) -> Poly<Eval> {
+        if let [(a, b)] = pairs {
+            return self.mul(a, b);
+        }
         for (a, b) in pairs {
             self.check_covers(a);
             self.check_covers(b);
@@ -191,6 +200,11 @@ impl Ring {
                 if x < 0 { q.neg(residue) } else { residue }
             })
             .collect()
+    }
+
+    /// Whether results are so long that they are best written past the caches.
+    fn streams(&self) -> bool {
+        self.limbs() * self.degree() >= STREAMED_WORDS
     }
 
     /// `out = sum a_j * b_j` modulo the prime of `limb`, for rows of any common length.

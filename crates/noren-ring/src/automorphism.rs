@@ -1,5 +1,6 @@
 //! The automorphisms `X -> X^k`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
@@ -61,6 +62,28 @@ impl Automorphism {
         // number of right bits, to 24 of the at most 18 that an index has.
         let inverse = (0..3).fold(self.k, |x, _| x.wrapping_mul(2u32.wrapping_sub(self.k.wrapping_mul(x)))) & mask;
         Self::new(&self.index, inverse).expect("the inverse of a unit is a unit")
+    }
+
+    /// Which block of `width` words, a multiple of [`BLOCK`] or a whole row, block `j` is the image of.
+    pub(crate) fn source(&self, j: usize, width: usize) -> usize {
+        let blocks = width.div_ceil(BLOCK);
+        self.blocks[j * blocks] as usize / blocks
+    }
+
+    /// Calls `visit(words, its source, its permutation)` for each range of words of block `j` of an image that is permuted at
+    /// once; the source is a range of the words of block [`Automorphism::source`].
+    pub(crate) fn for_each_piece(
+        &self,
+        j: usize,
+        width: usize,
+        mut visit: impl FnMut(Range<usize>, Range<usize>, &[u32]),
+    ) {
+        let (blocks, piece) = (width.div_ceil(BLOCK), BLOCK.min(width));
+        let sources = self.blocks[j * blocks..][..blocks].iter();
+        for (i, (&source, within)) in sources.zip(self.within[j * width..][..width].chunks(piece)).enumerate() {
+            let source = source as usize % blocks;
+            visit(i * piece..(i + 1) * piece, source * piece..(source + 1) * piece, within);
+        }
     }
 
     /// `out` is the image of `a`, for one limb in evaluation form.

@@ -34,10 +34,8 @@ impl RnsBasis {
                 return Err(Error::RepeatedModulus { prime });
             }
         }
-        let tables = moduli
-            .iter()
-            .map(|&prime| Ok(NttTable::new(Modulus::new(prime)?, index)?))
-            .collect::<Result<Arc<[_]>, Error>>()?;
+        let moduli = moduli.iter().map(|&prime| Modulus::new(prime)).collect::<Result<Vec<_>, _>>()?;
+        let tables: Arc<[_]> = NttTable::of_primes(&moduli, index)?.into();
         Ok(Self { window: 0..tables.len(), tables })
     }
 

@@ -6,9 +6,10 @@ use noren_math::modulus::ShoupFactor;
 
 use crate::convert::{Conversion, Plan};
 use crate::gadget::Gadget;
-use crate::poly::{Eval, Poly};
+use crate::operand::Operand;
+use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
-use crate::rows::Rows;
+use crate::rows::{LimbRow, Rows};
 
 /// Takes elements modulo Q apart into the digits of a [`Gadget`], each extended to all primes of `Q P`.
 ///
@@ -61,8 +62,7 @@ impl Decomposer {
     /// If `ring_q` does not start at q_0, or `c` lacks one of its limbs.
     #[must_use]
     pub fn decompose(&self, ring_q: &Ring, c: &Poly<Eval>) -> Digits {
-        let lift = self.lift(ring_q, c);
-        let rows = lift.rows(c);
+        let lift = self.lift(ring_q, c.into());
         let ring_qp = ring_q.window(0..ring_q.range().end);
         let mut polys: Vec<Poly<Eval>> = lift.plans.iter().map(|_| ring_qp.unset(c.is_secret())).collect();
         let (engine, words) = (ring_q.engine(), polys.len() * ring_qp.limbs() * ring_qp.degree());
@@ -76,11 +76,12 @@ impl Decomposer {
         // The digits of one group of limbs follow each other: they need the same roots.
         tasks.sort_by_key(|(j, group)| (group[0].0, *j));
         engine.run(words, tasks.into_iter(), |(j, group)| {
-            rows.convert(j, group);
+            lift.convert(j, group);
             for (limb, row) in group {
-                match rows.own(j, *limb) {
-                    Some(own) => row.copy_from_slice(own),
-                    None => rows.transform(*limb, row),
+                if lift.is_own(j, *limb) {
+                    row.copy_from_slice(c.limb(*limb));
+                } else {
+                    engine.kernels().ntt_forward(row, ring_q.basis().table(*limb));
                 }
             }
         });
@@ -91,15 +92,15 @@ impl Decomposer {
     ///
     /// # Panics
     /// As [`Decomposer::decompose`].
-    pub(crate) fn lift(&self, ring_q: &Ring, c: &Poly<Eval>) -> Lift<'_> {
+    pub(crate) fn lift(&self, ring_q: &Ring, c: Operand) -> Lift<'_> {
         let special = self.gadget.special();
         assert_eq!(ring_q.range().start, special, "digits are taken from q_0 on");
-        ring_q.check_covers(c);
+        c.check_covers(ring_q);
         let (basis, engine) = (self.whole.basis(), self.whole.engine());
         let digits = self.gadget.digits_at(ring_q.limbs());
         let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
-        let scaled: Poly<Eval> = ring_q.build(c.is_secret(), |limb, row| {
-            row.copy_from_slice(c.limb(limb));
+        let scaled: Poly<Coeff> = ring_q.build(c.is_secret(), |limb, row| {
+            c.write(ring_q, limb, 0, row);
             engine.kernels().ntt_inverse(row, basis.table(limb));
             let j = digits.partition_point(|digit| digit.end <= limb - special);
             plans[j].scale(engine.kernels(), basis, limb - special - digits[j].start, row);
@@ -131,68 +132,38 @@ pub(crate) struct Lift<'a> {
     /// One for each digit.
     plans: Vec<&'a Plan>,
     /// The rows that the conversions add up, and one more for each digit.
-    scaled: Poly<Eval>,
+    scaled: Poly<Coeff>,
     quotients: Vec<Rows>,
 }
 
 impl Lift<'_> {
+    /// How many digits there are.
+    pub(crate) fn digits(&self) -> usize {
+        self.plans.len()
+    }
+
     /// For how many limbs a digit should be extended at once, at most.
     pub(crate) fn group(&self) -> usize {
         self.plans.iter().map(|plan| plan.group()).max().unwrap_or(1)
     }
 
-    /// The digits of `c`, the element that was lifted.
-    pub(crate) fn rows<'a>(&'a self, c: &'a Poly<Eval>) -> DigitRows<'a> {
-        let terms = self.plans.iter().zip(&self.quotients).map(|(plan, quotient)| {
-            let mut terms = plan.source_rows(&self.scaled);
-            terms.extend(quotient.rows());
-            terms
-        });
-        DigitRows { lift: self, c, terms: terms.collect() }
-    }
-}
-
-/// The rows of digits, which are made where they are used.
-pub(crate) struct DigitRows<'a> {
-    lift: &'a Lift<'a>,
-    c: &'a Poly<Eval>,
-    /// What the conversion of each digit adds up.
-    terms: Vec<Vec<&'a [u64]>>,
-}
-
-impl<'a> DigitRows<'a> {
-    /// [`Plan::group`] for all digits.
-    pub(crate) fn group(&self) -> usize {
-        self.lift.group()
+    /// Whether `limb` is one of digit `j`'s own: there the digit is the element that was lifted.
+    pub(crate) fn is_own(&self, j: usize, limb: usize) -> bool {
+        self.plans[j].sources().contains(&limb)
     }
 
-    /// How many digits there are.
-    pub(crate) fn digits(&self) -> usize {
-        self.terms.len()
-    }
-
-    /// The row of digit `j` at `limb` if the limb is one of the digit's own: it is that of the element.
-    pub(crate) fn own(&self, j: usize, limb: usize) -> Option<&'a [u64]> {
-        self.lift.plans[j].sources().contains(&limb).then(|| self.c.limb(limb))
-    }
-
-    /// Writes the rows of digit `j` at some limbs, in order, each with its limb: in coefficient form, until
-    /// [`DigitRows::transform`]. Those at the digit's own limbs stay as they are.
-    pub(crate) fn convert(&self, j: usize, rows: &mut [(usize, &mut [u64])]) {
-        let Lift { whole, plans, .. } = self.lift;
-        let own = plans[j].sources();
+    /// Writes the rows of digit `j` at some limbs, in order, each with its limb, in coefficient form. Those at the digit's
+    /// own limbs stay as they are.
+    pub(crate) fn convert(&self, j: usize, rows: &mut [LimbRow]) {
+        let (plan, own) = (self.plans[j], self.plans[j].sources());
+        let mut terms = plan.source_rows(&self.scaled);
+        terms.extend(self.quotients[j].rows());
         let (first, last) = (own[0], own[own.len() - 1]);
         let (before, rest) = rows.split_at_mut(rows.partition_point(|&(limb, _)| limb < first));
         let (_, after) = rest.split_at_mut(rest.partition_point(|&(limb, _)| limb <= last));
         for rows in [before, after] {
-            plans[j].convert(whole.engine().kernels(), whole.basis(), &self.terms[j], rows);
+            plan.convert(self.whole.engine().kernels(), self.whole.basis(), &terms, rows);
         }
-    }
-
-    /// Brings a row of [`DigitRows::convert`] to evaluation form.
-    pub(crate) fn transform(&self, limb: usize, row: &mut [u64]) {
-        let Lift { whole, .. } = self.lift;
-        whole.engine().kernels().ntt_forward(row, whole.basis().table(limb));
     }
 }
 

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use noren_math::modulus::ShoupFactor;
 
-use crate::automorphism::Automorphism;
 use crate::convert::{Conversion, Plan};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -124,10 +123,23 @@ impl DivideRound {
     /// # Panics
     /// If the limb is not dropped.
     pub(crate) fn lift(&self, limb: usize, row: &mut [u64]) {
-        let (basis, kernels) = (self.ring.basis(), self.ring.engine().kernels());
+        self.ring.engine().kernels().ntt_inverse(row, self.ring.basis().table(limb));
+        self.scale(limb, row);
+    }
+
+    /// [`DivideRound::lift`] for two rows, which read the roots once.
+    ///
+    /// # Panics
+    /// If the limb is not dropped.
+    pub(crate) fn lift_pair(&self, limb: usize, [first, second]: [&mut [u64]; 2]) {
+        self.ring.engine().kernels().ntt_inverse_pair([&mut *first, &mut *second], self.ring.basis().table(limb));
+        self.scale(limb, first);
+        self.scale(limb, second);
+    }
+
+    fn scale(&self, limb: usize, row: &mut [u64]) {
         let source = self.dropped().iter().position(|&dropped| dropped == limb).expect("the limb is dropped");
-        kernels.ntt_inverse(row, basis.table(limb));
-        self.plan.scale(kernels, basis, source, row);
+        self.plan.scale(self.ring.engine().kernels(), self.ring.basis(), source, row);
     }
 
     /// The row that the conversion adds to those of the dropped limbs.
@@ -142,17 +154,13 @@ impl DivideRound {
 
     /// The result at a limb: `x` is the element's row, `out` is changed from what is subtracted.
     pub(crate) fn finish(&self, limb: usize, x: &[u64], out: &mut [u64]) {
-        let (table, kernels) = (self.ring.basis().table(limb), self.ring.engine().kernels());
-        kernels.ntt_forward(out, table);
-        kernels.sub_mul_scalar_assign(out, x, self.factors[limb - self.ring.range().start], table.modulus());
+        self.ring.engine().kernels().ntt_forward(out, self.ring.basis().table(limb));
+        self.finish_block(limb, x, out);
     }
 
-    /// As [`DivideRound::finish`], with an automorphism of the result; `x` is changed too.
-    pub(crate) fn finish_mapped(&self, limb: usize, x: &mut [u64], out: &mut [u64], automorphism: &Automorphism) {
-        let (table, kernels) = (self.ring.basis().table(limb), self.ring.engine().kernels());
-        let (q, factor) = (table.modulus(), self.factors[limb - self.ring.range().start]);
-        kernels.ntt_forward(out, table);
-        kernels.sub_mul_scalar_assign(x, out, q.shoup(q.neg(factor.value)), q);
-        automorphism.map_row(kernels, x, out);
+    /// A block of the result at a limb: `x` is the element's, `out` is changed from what is subtracted, in evaluation form.
+    pub(crate) fn finish_block(&self, limb: usize, x: &[u64], out: &mut [u64]) {
+        let (q, kernels) = (self.ring.basis().modulus(limb), self.ring.engine().kernels());
+        kernels.sub_mul_scalar_assign(out, x, self.factors[limb - self.ring.range().start], q);
     }
 }

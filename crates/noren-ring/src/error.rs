@@ -26,11 +26,13 @@ pub enum Error {
     },
     /// The modulus cannot be cut into that many digits.
     #[error(
-        "{found} digits were asked for, {limbs} limbs can be cut into 1 to {limbs}: choose another number of digits"
+        "{found} digits were asked for, {limbs} limbs can be cut into 1 to {most}: choose another number of digits"
     )]
     Digits {
         /// How many digits were asked for.
         found: usize,
+        /// How many there can be.
+        most: usize,
         /// How many limbs there are.
         limbs: usize,
     },

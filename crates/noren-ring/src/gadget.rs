@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
+use noren_math::kernels::MAX_TERMS;
+
 use crate::error::Error;
+
+/// How many digits a gadget may have: the products of all digits of a word with a key are added before they are reduced.
+pub const MAX_DIGITS: usize = MAX_TERMS;
 
 /// Sizes are compared to this fraction of a bit, so that the last bits of a logarithm cannot move a cut.
 const STEPS_PER_BIT: f64 = (1u64 << 20) as f64;
@@ -26,10 +31,11 @@ impl Gadget {
     /// `q_bits` are the sizes `log2 q_i` in bits, from q_0 up; they count to 2^-20 bit.
     ///
     /// # Errors
-    /// [`Error::Digits`] unless there is at least 1 digit and at most one for each prime.
+    /// [`Error::Digits`] unless there is at least 1 digit, and at most one for each prime and [`MAX_DIGITS`].
     pub fn new(q_bits: &[f64], special: usize, dnum: usize) -> Result<Self, Error> {
-        if dnum == 0 || dnum > q_bits.len() {
-            return Err(Error::Digits { found: dnum, limbs: q_bits.len() });
+        let most = q_bits.len().min(MAX_DIGITS);
+        if dnum == 0 || dnum > most {
+            return Err(Error::Digits { found: dnum, most, limbs: q_bits.len() });
         }
         let mut ends = vec![0];
         ends.extend(q_bits.iter().scan(0, |end, &bits| {

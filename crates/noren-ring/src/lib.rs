@@ -15,6 +15,11 @@
 //! | [`divide`] | [`DivideRound`](divide::DivideRound): division by some of the primes (ModDown, rescale) |
 //! | [`gadget`] | [`Gadget`](gadget::Gadget): how a modulus is cut into digits |
 //! | [`decompose`] | [`Decomposer`](decompose::Decomposer): the digits of an element (ModUp), and their inner product |
+//! | [`mask`] | what hides the message of a fresh ciphertext |
+//! | [`key`] | [`KeyPairs`](key::KeyPairs): the pairs of a switching key |
+//! | [`operand`] | [`Operand`](operand::Operand): an element as it enters a switch |
+//! | [`switch`] | [`KeySwitch`](switch::KeySwitch): digits, inner product and division, limb by limb |
+//! | [`matrix`] | many sums of products with images of one element |
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
 //! | [`engine`] | [`Engine`](engine::Engine): the kernels, the threads and the memory that all verbs use |
 
@@ -30,6 +35,10 @@ pub mod divide;
 pub mod engine;
 pub mod error;
 pub mod gadget;
+pub mod key;
+pub mod mask;
+pub mod matrix;
+pub mod operand;
 pub mod poly;
 pub mod ring;
 pub mod switch;
@@ -37,3 +46,5 @@ pub mod words;
 
 mod pool;
 mod rows;
+mod source;
+mod sums;

@@ -26,6 +26,9 @@ pub(crate) struct Rows {
     pool: Arc<Pool>,
 }
 
+/// A row with its limb.
+pub(crate) type LimbRow<'a> = (usize, &'a mut [u64]);
+
 impl Rows {
     /// Rows that hold anything: for results that are written before they are read.
     pub(crate) fn unset(pool: &Arc<Pool>, limbs: usize, degree: usize) -> Self {

@@ -129,7 +129,7 @@ impl Ring {
         a.limb(limb)
     }
 
-    fn check_degree(&self, found: usize) {
+    pub(crate) fn check_degree(&self, found: usize) {
         assert_eq!(found, self.degree(), "an element has one coefficient for each power below the degree");
     }
 

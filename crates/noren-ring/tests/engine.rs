@@ -8,9 +8,11 @@ use noren_ring::convert::{BasisConverter, Conversion};
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
+use noren_ring::key::KeyPairs;
+use noren_ring::operand::Operand;
 use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_ring::ring::Ring;
-use noren_ring::switch::KeySwitch;
+use noren_ring::switch::{KeySwitch, Term};
 
 const BITS: [u32; 8] = [50, 50, 50, 36, 40, 45, 38, 36];
 /// Large enough for the threads to be used, and for several blocks in each row.
@@ -23,6 +25,7 @@ fn everything(ring: &Ring) -> Vec<Vec<u64>> {
     let (a, b) = (ring.uniform(&seed, "a"), ring.uniform(&seed, "b"));
     let key: Vec<[Poly<Eval>; 2]> =
         (0..3).map(|j| ["left", "right"].map(|side| ring.uniform(&seed, &format!("{side}/{j}")))).collect();
+    let key = KeyPairs::new(ring, &key);
     let decomposer = Decomposer::new(ring, Gadget::new(&[50.0, 36.0, 40.0, 45.0, 38.0, 36.0], 2, 3).expect("digits"));
     let digits = decomposer.decompose(&q, &q.mul(&a, &b));
     let sums = digits.inner_product(ring, &key);
@@ -31,8 +34,15 @@ fn everything(ring: &Ring) -> Vec<Vec<u64>> {
     ring.automorphism_add_assign(&mut total, &sums[1], &map);
     let divide = &DivideRound::new(ring, &[0, 1, 7], 2..7);
     let [c, d] = divide.apply_many([total, sums[0].clone()]);
-    let switch = KeySwitch { key: &key, added: [Some(&b), None], divide, automorphism: Some(&map) };
-    let switched = [decomposer.switch(&q, &a, &switch), decomposer.switch_digits(&q, &digits, &switch)];
+    let terms = [Term { key: &key, automorphism: Some(&map) }, Term { key: &key, automorphism: None }];
+    let products = [(&a, &b), (&b, &b)];
+    let switch =
+        KeySwitch { terms: &terms, moved: Some(&b), added: [Some(Operand::Products(&products)), None], divide };
+    let switched = [
+        decomposer.switch(&q, &a, &switch),
+        decomposer.switch(&q, Operand::Products(&products[..1]), &switch),
+        decomposer.switch_digits(&q, &digits, &switch),
+    ];
     let products = decomposer.inner_product(&q, &b, &key);
     let mut added = [a.clone(), b.clone()];
     digits.inner_product_add_assign(ring, &key, &map, &mut added);

@@ -9,10 +9,12 @@ use noren_ring::automorphism::Automorphism;
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::error::Error;
-use noren_ring::gadget::Gadget;
+use noren_ring::gadget::{Gadget, MAX_DIGITS};
+use noren_ring::key::KeyPairs;
+use noren_ring::operand::Operand;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
-use noren_ring::switch::KeySwitch;
+use noren_ring::switch::{KeySwitch, Term};
 use num_bigint::BigInt;
 use oracle::{adversarial, coefficients, element, is_centred, modulus, product, random, residue};
 use proptest::prelude::*;
@@ -64,8 +66,11 @@ fn digits_are_cut_by_bits_and_not_by_number() {
     assert_eq!(gadget.digits_at(2), vec![0..2; 1]);
     assert_eq!(gadget.digits_at(4), [0..2, 2..4]);
     for dnum in [0, 7] {
-        assert_eq!(Gadget::new(&[40.0; 6], 1, dnum), Err(Error::Digits { found: dnum, limbs: 6 }));
+        assert_eq!(Gadget::new(&[40.0; 6], 1, dnum), Err(Error::Digits { found: dnum, most: 6, limbs: 6 }));
     }
+    let (limbs, found) = (MAX_DIGITS + 6, MAX_DIGITS + 1);
+    let refused = Gadget::new(&vec![40.0; limbs], 1, found);
+    assert_eq!(refused, Err(Error::Digits { found, most: MAX_DIGITS, limbs }));
 }
 
 /// `g_j` over the ring of the special primes and the first limbs: 1 on the digit's limbs, 0 on all others.
@@ -109,6 +114,7 @@ fn inner_product_takes_keys_over_more_limbs_and_digits() {
     let key: Vec<[Vec<BigInt>; 2]> = (0..3).map(|j| [numbers(10 + j), numbers(20 + j)]).collect();
     let key_polys: Vec<[Poly<Eval>; 2]> =
         key.iter().map(|sides| [0, 1].map(|side| whole.ntt(element(&whole, &sides[side])))).collect();
+    let key_polys = KeyPairs::new(&whole, &key_polys);
     for limbs in [1, 3, 6] {
         let (ring_q, ring_qp) = (whole.window(SPECIAL..SPECIAL + limbs), whole.window(0..SPECIAL + limbs));
         let c = ring_q.ntt(element(&ring_q, &random(30, DEGREE, &modulus(&ring_q))));
@@ -131,7 +137,24 @@ fn inner_product_takes_keys_over_more_limbs_and_digits() {
     }
 }
 
-/// A key switch from its definition: digits, inner product, multiples of P, division and automorphism, one by one.
+#[test]
+fn keys_are_read_as_they_were_set() {
+    // Several blocks of the layout of a key.
+    let whole = oracle::ring(1 << 14, &BITS);
+    let (ring_q, seed) = (whole.window(SPECIAL..SPECIAL + 4), Seed::from_bytes([6; 32]));
+    let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 3).expect("digits"));
+    let digits = decomposer.decompose(&ring_q, &whole.uniform(&seed, "c"));
+    let ring_qp = whole.window(0..ring_q.range().end);
+    let pairs: Vec<[Poly<Eval>; 2]> =
+        (0..3).map(|j| [0, 1].map(|half| whole.uniform(&seed, &format!("{j}/{half}")))).collect();
+    let sums = digits.inner_product(&ring_qp, &KeyPairs::new(&whole, &pairs));
+    for (half, sum) in sums.iter().enumerate() {
+        let terms: Vec<_> = digits.polys().iter().zip(&pairs).map(|(digit, pair)| (digit, &pair[half])).collect();
+        assert!(ring_qp.to_words(sum) == ring_qp.to_words(&ring_qp.inner_product(&terms)), "half {half}");
+    }
+}
+
+/// A key switch from its definition: digits, inner products, automorphisms, multiples of P and division, one by one.
 fn switched_step_by_step(
     whole: &Ring,
     decomposer: &Decomposer,
@@ -143,60 +166,121 @@ fn switched_step_by_step(
     let p: Vec<usize> = (0..SPECIAL).collect();
     let special: Vec<u64> =
         ring_q.moduli().map(|q| u64::try_from(product(whole, &p) % q.value()).expect("a residue")).collect();
-    let mut sums = decomposer.decompose(ring_q, c).inner_product(&ring_qp, switch.key);
-    for (sum, a) in sums.iter_mut().zip(switch.added) {
-        a.iter().for_each(|a| ring_q.mul_scalar_add_assign(sum, a, &special));
+    let digits = decomposer.decompose(ring_q, c);
+    let mut totals = [ring_qp.zero(), ring_qp.zero()];
+    for Term { key, automorphism } in switch.terms {
+        let mut sums = digits.inner_product(&ring_qp, key);
+        switch.moved.iter().for_each(|m| ring_q.mul_scalar_add_assign(&mut sums[0], m, &special));
+        for (total, sum) in totals.iter_mut().zip(sums) {
+            let image = automorphism.map_or(sum.clone(), |automorphism| ring_qp.automorphism(&sum, automorphism));
+            ring_qp.add_assign(total, &image);
+        }
     }
-    let results = switch.divide.apply_many(sums);
-    let kept = whole.window(results[0].window());
-    results.map(|result| match switch.automorphism {
-        Some(automorphism) => kept.automorphism(&result, automorphism),
-        None => result,
-    })
+    for (total, a) in totals.iter_mut().zip(switch.added) {
+        let a = a.map(|a| match a {
+            Operand::Element(a) => ring_q.restrict(a),
+            Operand::Products(pairs) => ring_q.inner_product(pairs),
+        });
+        a.iter().for_each(|a| ring_q.mul_scalar_add_assign(total, a, &special));
+    }
+    switch.divide.apply_many(totals)
 }
 
 #[test]
 fn a_switch_is_its_steps_one_after_the_other() {
-    // The second is longer than what a conversion handles at once.
-    for degree in [DEGREE, 1 << 13] {
+    // The second is longer than what is handled at once.
+    for degree in [DEGREE, 1 << 14] {
         let whole = oracle::ring(degree, &BITS);
         let (seed, q_limbs) = (Seed::from_bytes([3; 32]), BITS.len() - SPECIAL);
         let uniform = |label: &str| whole.uniform(&seed, label);
-        let key: Vec<[Poly<Eval>; 2]> =
-            (0..q_limbs).map(|j| [0, 1].map(|side| uniform(&format!("key/{j}/{side}")))).collect();
+        let keys: Vec<KeyPairs> = (0..3)
+            .map(|k| {
+                let pair = |j| [0, 1].map(|side| uniform(&format!("key/{k}/{j}/{side}")));
+                KeyPairs::new(&whole, &(0..q_limbs).map(pair).collect::<Vec<_>>())
+            })
+            .collect();
         let (a, b) = (uniform("a"), uniform("b"));
-        let map = Automorphism::new(whole.index(), 5).expect("odd");
+        let maps = [5, 2 * degree as u32 - 1].map(|k| Automorphism::new(whole.index(), k).expect("odd"));
+        let term = |k: usize, map: Option<usize>| Term { key: &keys[k], automorphism: map.map(|map| &maps[map]) };
+        let terms =
+            [vec![term(0, None)], vec![term(0, Some(0))], vec![term(0, Some(0)), term(1, None), term(2, Some(1))]];
         for (dnum, limbs) in [(1, 6), (2, 5), (3, 6), (3, 2), (6, 6), (6, 1)] {
             let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, dnum).expect("digits"));
             let end = SPECIAL + limbs;
             let (ring_q, ring_qp) = (whole.window(SPECIAL..end), whole.window(0..end));
-            let c = ring_q.restrict(&uniform("c"));
+            let (left, right) = (ring_q.restrict(&uniform("left")), ring_q.restrict(&uniform("right")));
+            let (c, products) = (ring_q.mul(&left, &right), [(&left, &right)]);
+            let m = ring_q.restrict(&uniform("m"));
             let digits = decomposer.decompose(&ring_q, &c);
             let words = |sums: [Poly<Eval>; 2]| sums.map(|sum| whole.window(sum.window()).to_words(&sum));
             assert!(
-                words(decomposer.inner_product(&ring_q, &c, &key)) == words(digits.inner_product(&ring_qp, &key)),
+                words(decomposer.inner_product(&ring_q, &c, &keys[0]))
+                    == words(digits.inner_product(&ring_qp, &keys[0])),
                 "degree {degree}, dnum {dnum}, {limbs} limbs"
             );
             let acc = [&a, &b].map(|acc| ring_qp.restrict(acc));
             let (mut found, mut expected) = (acc.clone(), acc);
-            digits.inner_product_add_assign(&ring_qp, &key, &map, &mut found);
-            for (acc, sum) in expected.iter_mut().zip(digits.inner_product(&ring_qp, &key)) {
-                ring_qp.automorphism_add_assign(acc, &sum, &map);
+            digits.inner_product_add_assign(&ring_qp, &keys[0], &maps[0], &mut found);
+            for (acc, sum) in expected.iter_mut().zip(digits.inner_product(&ring_qp, &keys[0])) {
+                ring_qp.automorphism_add_assign(acc, &sum, &maps[0]);
             }
             assert!(words(found) == words(expected), "degree {degree}, dnum {dnum}, {limbs} limbs");
             for last in 0..=usize::from(limbs > 1) {
                 let dropped: Vec<usize> = (0..SPECIAL).chain(end - last..end).collect();
                 let divide = &DivideRound::new(&whole, &dropped, SPECIAL..end - last);
-                for (added, automorphism) in
-                    [([None, None], None), ([Some(&a), Some(&b)], None), ([Some(&a), None], Some(&map))]
+                let two = [(&a, &left), (&b, &right)];
+                for (i, (added, moved)) in [
+                    ([None, None], None),
+                    ([Some(Operand::from(&a)), Some(Operand::from(&b))], Some(&m)),
+                    ([Some(Operand::Products(&two)), Some(Operand::Products(&two[..1]))], None),
+                ]
+                .into_iter()
+                .enumerate()
                 {
-                    let switch = KeySwitch { key: &key, added, divide, automorphism };
+                    let switch = KeySwitch { terms: &terms[i], added, moved, divide };
                     let expected = words(switched_step_by_step(&whole, &decomposer, &ring_q, &c, &switch));
-                    let context = format!("degree {degree}, dnum {dnum}, {limbs} limbs, {last} dropped");
+                    let context = format!("degree {degree}, dnum {dnum}, {limbs} limbs, {last} dropped, terms {i}");
                     assert!(words(decomposer.switch(&ring_q, &c, &switch)) == expected, "{context}");
+                    let of_products = decomposer.switch(&ring_q, Operand::Products(&products), &switch);
+                    assert!(words(of_products) == expected, "products, {context}");
                     assert!(words(decomposer.switch_digits(&ring_q, &digits, &switch)) == expected, "{context}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_sum_of_images_is_the_sum_of_single_switches_up_to_rounding() {
+    const LIMBS: usize = 4;
+    let whole = oracle::ring(DEGREE, &BITS);
+    let (ring_q, seed) = (whole.window(SPECIAL..SPECIAL + LIMBS), Seed::from_bytes([4; 32]));
+    let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 3).expect("digits"));
+    let divide = DivideRound::new(&whole, &[0, 1], SPECIAL..SPECIAL + LIMBS);
+    let uniform = |label: &str| whole.uniform(&seed, label);
+    let keys: Vec<KeyPairs> = (0..3)
+        .map(|k| {
+            let pair = |j| [0, 1].map(|side| uniform(&format!("{k}/{j}/{side}")));
+            KeyPairs::new(&whole, &[0, 1, 2].map(pair))
+        })
+        .collect();
+    let maps = [5, 25, 31].map(|k| Automorphism::new(whole.index(), k).expect("odd"));
+    let terms: Vec<Term> = keys.iter().zip(&maps).map(|(key, map)| Term { key, automorphism: Some(map) }).collect();
+    let (c, m) = (ring_q.restrict(&uniform("c")), ring_q.restrict(&uniform("m")));
+    let switched = |terms: &[Term]| {
+        decomposer.switch(&ring_q, &c, &KeySwitch { terms, moved: Some(&m), added: [None, None], divide: &divide })
+    };
+    let q = modulus(&ring_q);
+    let numbers = |poly: Poly<Eval>| coefficients(&ring_q, &ring_q.intt(poly));
+    let total = switched(&terms).map(numbers);
+    let singles: Vec<_> = terms.iter().map(|term| switched(std::slice::from_ref(term)).map(numbers)).collect();
+    for (i, total) in total.iter().enumerate() {
+        for (x, total) in total.iter().enumerate() {
+            // Each single result is rounded by at most 1/2, and so is the total: integers differ by at most 4/2.
+            let sum: BigInt = singles.iter().map(|single| &single[i][x]).sum();
+            let difference = residue(&(total - sum), &q);
+            let two = BigInt::from(2);
+            assert!(difference <= two || difference >= &q - &two, "half {i}, coefficient {x}: {difference}");
         }
     }
 }
@@ -207,8 +291,9 @@ fn a_switch_refuses_a_division_of_another_level() {
     let whole = oracle::ring(DEGREE, &BITS);
     let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 1).expect("digits"));
     let (ring_q, divide) = (whole.window(2..4), DivideRound::new(&whole, &[0, 1], 2..5));
-    let key = [[whole.zero(), whole.zero()]];
-    let switch = KeySwitch { key: &key, added: [None, None], divide: &divide, automorphism: None };
+    let key = KeyPairs::zero(&whole, 1);
+    let terms = [Term { key: &key, automorphism: None }];
+    let switch = KeySwitch { terms: &terms, moved: None, added: [None, None], divide: &divide };
     let _ = decomposer.switch(&ring_q, &ring_q.zero(), &switch);
 }
 

@@ -94,15 +94,12 @@ impl<'a> Encryptor<'a> {
 }
 
 fn with_public(ring: &Ring, key: &PublicKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {
-    let mut v = Zeroizing::new(vec![0; ring.degree()]);
+    let [mut v, mut e_0, mut e_1] = [(); 3].map(|()| Zeroizing::new(vec![0; ring.degree()]));
     sample::ternary(&mut seed.xof("mask"), &mut v);
-    let v = ring.ntt(ring.from_signed(&v).into_secret());
-    let mut c0 = error(ring, seed, "error/0");
-    ring.mul_add_assign(&mut c0, &key.b, &v);
-    ring.add_assign(&mut c0, m);
-    let mut c1 = error(ring, seed, "error/1");
-    ring.mul_add_assign(&mut c1, &key.a, &v);
-    Ciphertext::new(vec![c0.into_public(), c1.into_public()])
+    sample::gaussian(&mut seed.xof("error/0"), &mut e_0);
+    sample::gaussian(&mut seed.xof("error/1"), &mut e_1);
+    let parts = ring.mask([&key.b, &key.a], &v, [&e_0, &e_1], m);
+    Ciphertext::new(parts.map(Poly::into_public).into())
 }
 
 fn with_secret(ring: &Ring, key: &SecretKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {

@@ -1,10 +1,12 @@
 //! Automorphisms `X -> X^k` of ciphertexts, and their sums.
 
+use noren_ring::poly::{Eval, Poly};
+
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::error::Result;
 use crate::keys::EvaluationKeys;
-use crate::keyswitch::{Hoisted, LazySum, check_degree, switch_automorphism};
+use crate::keyswitch::{Hoisted, check_degree, sum_images, switch_automorphism};
 
 /// The image of a ciphertext under `X -> X^k`. The noise of one key switch is added, except for k = 1.
 ///
@@ -63,16 +65,18 @@ pub fn sum_automorphisms(
         context.check_automorphism(k)?;
         keys.galois(k, limbs)?;
     }
-    let mut sum = LazySum::new(context, limbs);
-    sum.add(ciphertext)?;
-    if ks.iter().any(|&k| k != 1) {
-        let hoisted = Hoisted::new(context, ciphertext)?;
-        for &k in ks.iter().filter(|&&k| k != 1) {
-            sum.add_rotated(&hoisted, k, keys.galois(k, limbs)?)?;
-        }
-    }
-    for _ in ks.iter().filter(|&&k| k == 1) {
-        sum.add(ciphertext)?;
-    }
-    Ok(sum.finish())
+    check_degree(ciphertext)?;
+    let moving = ks.iter().filter(|&&k| k != 1);
+    let images = moving.map(|&k| Ok((context.automorphism(k)?, keys.galois(k, limbs)?))).collect::<Result<Vec<_>>>()?;
+    // The ciphertext itself, and once more for each exponent that moves nothing.
+    let direct = 1 + ks.len() - images.len();
+    let ring = context.ring_q(limbs);
+    let multiple: Vec<Poly<Eval>>;
+    let parts = if direct == 1 {
+        ciphertext.parts()
+    } else {
+        multiple = ciphertext.parts().iter().map(|part| ring.mul_integer(part, direct as i64)).collect();
+        &multiple
+    };
+    sum_images(context, ciphertext, parts, &images)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_math::sample;
+use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use zeroize::Zeroizing;
@@ -174,15 +175,17 @@ impl KeyGenerator {
         let own = self.seed.derive(label);
         let seed = own.derive("uniform");
         let special = self.context.special_residues(limbs);
-        let pairs = gadget.digits_at(limbs).into_iter().enumerate().map(|(j, digit)| {
+        let digits = gadget.digits_at(limbs);
+        let mut pairs = KeyPairs::zero(&ring, digits.len());
+        for (j, digit) in digits.into_iter().enumerate() {
             let a = digit_half(&ring, &seed, j);
             let mut b = masked(&ring, error(&ring, &own, &format!("error/{j}")), &a, to);
             let factor: Vec<u64> =
                 special.iter().enumerate().map(|(i, &p)| if digit.contains(&i) { p } else { 0 }).collect();
             ring_q.mul_scalar_add_assign(&mut b, from, &factor);
-            [b.into_public(), a]
-        });
-        KeySwitchKey { digits: pairs.collect(), seed, limbs, fingerprint: parameters.fingerprint() }
+            pairs.set(j, [&b.into_public(), &a]);
+        }
+        KeySwitchKey { pairs, seed, limbs, fingerprint: parameters.fingerprint() }
     }
 
     /// Tells the secrets apart without showing them, so that no two keys share their randomness.

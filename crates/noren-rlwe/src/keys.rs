@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use noren_math::random::Seed;
+use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
 use zeroize::Zeroizing;
 
@@ -64,7 +65,7 @@ impl PublicKey {
 /// sums brings the image of `c_1` under `s`.
 #[derive(Debug, Clone)]
 pub struct KeySwitchKey {
-    pub(crate) digits: Vec<[Poly<Eval>; 2]>,
+    pub(crate) pairs: KeyPairs,
     /// `a_j` is `uniform(seed, "digit/{j}")`.
     pub(crate) seed: Seed,
     pub(crate) limbs: usize,
@@ -74,8 +75,8 @@ pub struct KeySwitchKey {
 impl KeySwitchKey {
     /// The pairs `(b_j, a_j)`.
     #[must_use]
-    pub fn digits(&self) -> &[[Poly<Eval>; 2]] {
-        &self.digits
+    pub fn pairs(&self) -> &KeyPairs {
+        &self.pairs
     }
 
     /// The number of limbs of the largest ciphertext that the key switches.

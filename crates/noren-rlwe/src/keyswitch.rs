@@ -1,10 +1,13 @@
 //! Hybrid key switching: once, hoisted, and summed before the division.
 
+use std::sync::Arc;
+
 use noren_ring::automorphism::Automorphism;
 use noren_ring::decompose::Digits;
+use noren_ring::operand::Operand;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
-use noren_ring::switch::KeySwitch;
+use noren_ring::switch::{KeySwitch, Term};
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
@@ -23,32 +26,27 @@ use crate::linear;
 /// [`Error::KeyLevel`] if the key was made for fewer limbs, [`Error::ParameterMismatch`] if it was made with other
 /// parameters.
 pub fn switch_key(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
-    switch_key_added(context, c, key, [None, None])
-}
-
-/// [`switch_key`] with the two parts of another ciphertext added.
-pub(crate) fn switch_key_added(
-    context: &Context,
-    c: &Poly<Eval>,
-    key: &KeySwitchKey,
-    added: [Option<&Poly<Eval>>; 2],
-) -> Result<[Poly<Eval>; 2]> {
     check_key(context, key, c.limbs())?;
-    let switch = KeySwitch { key: &key.digits, added, divide: context.mod_down(c.limbs()), automorphism: None };
+    let terms = [Term { key: &key.pairs, automorphism: None }];
+    let switch = KeySwitch { terms: &terms, moved: None, added: [None, None], divide: context.mod_down(c.limbs()) };
     Ok(context.decomposer().switch(&context.ring_q(c.limbs()), c, &switch))
 }
 
-/// [`switch_key_added`], divided by the last limb too: one division, with one rounding.
-pub(crate) fn switch_key_added_rescale(
+/// The switch of `c`, of so many limbs, to the secret of the key, with two elements added. If `rescale`, it is divided by the
+/// last limb together with P: one division, with one rounding.
+pub(crate) fn switch_added<'a>(
     context: &Context,
-    c: &Poly<Eval>,
+    c: impl Into<Operand<'a>>,
+    limbs: usize,
     key: &KeySwitchKey,
-    added: [Option<&Poly<Eval>>; 2],
-) -> Result<[Poly<Eval>; 2]> {
-    check_key(context, key, c.limbs())?;
-    let divide = context.mod_down_rescale(c.limbs());
-    let switch = KeySwitch { key: &key.digits, added, divide, automorphism: None };
-    Ok(context.decomposer().switch(&context.ring_q(c.limbs()), c, &switch))
+    added: [Option<Operand>; 2],
+    rescale: bool,
+) -> Result<Ciphertext> {
+    check_key(context, key, limbs)?;
+    let terms = [Term { key: &key.pairs, automorphism: None }];
+    let divide = if rescale { context.mod_down_rescale(limbs) } else { context.mod_down(limbs) };
+    let switch = KeySwitch { terms: &terms, moved: None, added, divide };
+    Ok(Ciphertext::new(context.decomposer().switch(&context.ring_q(limbs), c, &switch).into()))
 }
 
 /// The image of a ciphertext under an automorphism whose key `key` is: its digits are used once, and not kept.
@@ -62,9 +60,42 @@ pub(crate) fn switch_automorphism(
     check_key(context, key, limbs)?;
     let ring = context.ring_q(limbs);
     Ok(Ciphertext::new(match ciphertext.parts() {
-        [c0, c1, ..] => context.decomposer().switch(&ring, c1, &image(context, c0, psi, key)).into(),
+        [c0, c1, ..] => {
+            let terms = [Term { key: &key.pairs, automorphism: Some(psi) }];
+            context.decomposer().switch(&ring, c1, &moved(context, c0, &terms)).into()
+        }
         parts => constant_image(&ring, &parts[0], psi),
     }))
+}
+
+/// `direct + sum_k psi_k(ct)` over automorphisms with their keys, for a ciphertext of one or two parts, and as many parts of
+/// `direct`: with one decomposition and one division.
+pub(crate) fn sum_images(
+    context: &Context,
+    ciphertext: &Ciphertext,
+    direct: &[Poly<Eval>],
+    images: &[(Arc<Automorphism>, &Arc<KeySwitchKey>)],
+) -> Result<Ciphertext> {
+    let limbs = ciphertext.limbs();
+    let ring = context.ring_q(limbs);
+    for (_, key) in images {
+        check_key(context, key, limbs)?;
+    }
+    match (ciphertext.parts(), images) {
+        (_, []) => Ok(Ciphertext::new(direct.to_vec())),
+        ([c0, c1, ..], _) => {
+            let terms: Vec<Term> =
+                images.iter().map(|(psi, key)| Term { key: &key.pairs, automorphism: Some(psi) }).collect();
+            let added = [0, 1].map(|i| direct.get(i).map(Operand::from));
+            let switch = KeySwitch { added, ..moved(context, c0, &terms) };
+            Ok(Ciphertext::new(context.decomposer().switch(&ring, c1, &switch).into()))
+        }
+        (parts, _) => {
+            let mut sum = direct[0].clone();
+            images.iter().for_each(|(psi, _)| ring.automorphism_add_assign(&mut sum, &parts[0], psi));
+            Ok(Ciphertext::new(vec![sum, ring.zero()]))
+        }
+    }
 }
 
 /// A ciphertext with the digits of its second part, for several automorphisms: the digits are made only once.
@@ -108,7 +139,10 @@ impl<'a> Hoisted<'a> {
         check_key(context, key, limbs)?;
         let (ring, c0) = (context.ring_q(limbs), &self.ciphertext.parts()[0]);
         Ok(Ciphertext::new(match &self.digits {
-            Some(digits) => context.decomposer().switch_digits(&ring, digits, &image(context, c0, psi, key)).into(),
+            Some(digits) => {
+                let terms = [Term { key: &key.pairs, automorphism: Some(psi) }];
+                context.decomposer().switch_digits(&ring, digits, &moved(context, c0, &terms)).into()
+            }
             None => constant_image(&ring, c0, psi),
         }))
     }
@@ -153,7 +187,7 @@ impl LazySum {
     pub fn add_switched(&mut self, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<()> {
         self.check_limbs(c.limbs())?;
         check_key(&self.context, key, c.limbs())?;
-        let terms = self.context.decomposer().inner_product(&self.context.ring_q(c.limbs()), c, &key.digits);
+        let terms = self.context.decomposer().inner_product(&self.context.ring_q(c.limbs()), c, &key.pairs);
         let ring = self.context.ring_qp(self.limbs);
         match &mut self.extended {
             None => self.extended = Some(terms),
@@ -174,7 +208,7 @@ impl LazySum {
         let (ring_q, ring_qp) = (self.context.ring_q(self.limbs), self.context.ring_qp(self.limbs));
         if let Some(digits) = &hoisted.digits {
             let sums = self.extended.get_or_insert_with(|| [ring_qp.zero(), ring_qp.zero()]);
-            digits.inner_product_add_assign(&ring_qp, &key.digits, &psi, sums);
+            digits.inner_product_add_assign(&ring_qp, &key.pairs, &psi, sums);
         }
         let c0 = &hoisted.ciphertext.parts()[0];
         match &mut self.direct[0] {
@@ -243,11 +277,9 @@ fn direct_or_zero(direct: [Option<Poly<Eval>>; 2], ring: &Ring) -> [Poly<Eval>; 
     direct.map(|part| part.unwrap_or_else(|| ring.zero()))
 }
 
-/// The switch that brings the image under psi of `c_0` and the digits of `c_1`. After the division there are fewer limbs
-/// to permute, and psi commutes with rounding up to ties.
-fn image<'a>(context: &'a Context, c0: &'a Poly<Eval>, psi: &'a Automorphism, key: &'a KeySwitchKey) -> KeySwitch<'a> {
-    let divide = context.mod_down(c0.limbs());
-    KeySwitch { key: &key.digits, added: [Some(c0), None], divide, automorphism: Some(psi) }
+/// The switch that brings the sum of the images of `c_0` and the digits of `c_1` under the automorphisms of the terms.
+fn moved<'a>(context: &'a Context, c0: &'a Poly<Eval>, terms: &'a [Term<'a>]) -> KeySwitch<'a> {
+    KeySwitch { terms, moved: Some(c0), added: [None, None], divide: context.mod_down(c0.limbs()) }
 }
 
 /// The image of a ciphertext of one part, which needs no switch.

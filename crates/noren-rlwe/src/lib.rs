@@ -15,6 +15,7 @@
 //! | [`linear`] | sums, products with plaintexts, rescaling |
 //! | [`multiply`] | products of ciphertexts, relinearisation |
 //! | [`keyswitch`] | key switching, hoisting, sums of switched ciphertexts |
+//! | [`hoisting`] | sums of rotations times plaintexts, with few divisions |
 //! | [`galois`] | automorphisms `X -> X^k` and their sums |
 //! | [`noise`] | noise predicted without the key, measured with it |
 //! | [`wire`] | bytes for files and for the network |
@@ -28,6 +29,7 @@ pub mod decrypt;
 pub mod encrypt;
 pub mod error;
 pub mod galois;
+pub mod hoisting;
 pub mod keygen;
 pub mod keys;
 pub mod keyswitch;

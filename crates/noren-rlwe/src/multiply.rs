@@ -1,5 +1,6 @@
 //! Products of ciphertexts, and back to two parts.
 
+use noren_ring::operand::Operand;
 use noren_ring::poly::{Eval, Poly};
 
 use crate::ciphertext::Ciphertext;
@@ -57,8 +58,8 @@ pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &Evaluation
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return Ok(ciphertext.clone());
     };
-    let key = keys.relinearization(ciphertext.limbs())?;
-    Ok(Ciphertext::new(keyswitch::switch_key_added(context, c2, key, [Some(c0), Some(c1)])?.into()))
+    let (limbs, added) = (ciphertext.limbs(), [c0, c1].map(|part| Some(part.into())));
+    keyswitch::switch_added(context, c2, limbs, keys.relinearization(limbs)?, added, false)
 }
 
 /// [`relinearize`] and [`rescale`](crate::linear::rescale) at once: one division by `P q_l`, which saves a round of
@@ -71,8 +72,57 @@ pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &Ev
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return linear::rescale(context, ciphertext.clone());
     };
-    let key = keys.relinearization(ciphertext.limbs())?;
-    Ok(Ciphertext::new(keyswitch::switch_key_added_rescale(context, c2, key, [Some(c0), Some(c1)])?.into()))
+    let (limbs, added) = (ciphertext.limbs(), [c0, c1].map(|part| Some(part.into())));
+    keyswitch::switch_added(context, c2, limbs, keys.relinearization(limbs)?, added, true)
+}
+
+/// [`tensor`] and [`relinearize`] at once: the three parts of the product are never written down.
+///
+/// # Errors
+/// As [`tensor`] and [`relinearize`].
+pub fn multiply_relinearize(
+    context: &Context,
+    a: &Ciphertext,
+    b: &Ciphertext,
+    keys: &EvaluationKeys,
+) -> Result<Ciphertext> {
+    linear::check_same_level(a, b)?;
+    match (a.parts(), b.parts()) {
+        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, false),
+        _ => relinearize(context, &tensor(context, a, b)?, keys),
+    }
+}
+
+/// [`tensor`] and [`relinearize_rescale`] at once: the three parts of the product are never written down.
+///
+/// # Errors
+/// As [`tensor`] and [`relinearize_rescale`].
+pub fn multiply_relinearize_rescale(
+    context: &Context,
+    a: &Ciphertext,
+    b: &Ciphertext,
+    keys: &EvaluationKeys,
+) -> Result<Ciphertext> {
+    linear::check_same_level(a, b)?;
+    linear::check_levels(1, a.level())?;
+    match (a.parts(), b.parts()) {
+        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, true),
+        _ => relinearize_rescale(context, &tensor(context, a, b)?, keys),
+    }
+}
+
+/// `(a_0 b_0, a_0 b_1 + a_1 b_0)` with `a_1 b_1` switched and added.
+fn switched_product(
+    context: &Context,
+    [a0, a1]: [&Poly<Eval>; 2],
+    [b0, b1]: [&Poly<Eval>; 2],
+    keys: &EvaluationKeys,
+    rescale: bool,
+) -> Result<Ciphertext> {
+    let (first, middle, last) = ([(a0, b0)], [(a0, b1), (a1, b0)], [(a1, b1)]);
+    let added = [Operand::Products(&first), Operand::Products(&middle)].map(Some);
+    let key = keys.relinearization(a0.limbs())?;
+    keyswitch::switch_added(context, Operand::Products(&last), a0.limbs(), key, added, rescale)
 }
 
 /// The three parts of a product; `None` if there are fewer.

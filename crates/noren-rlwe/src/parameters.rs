@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::modulus::Modulus;
-use noren_ring::gadget::Gadget;
+use noren_ring::gadget::{Gadget, MAX_DIGITS};
 
 use crate::error::{Error, Result, short_fingerprint};
 use crate::security::{self, SecretDistribution, Security};
@@ -128,6 +128,9 @@ impl ParametersSpec {
         }
         if self.dnum > limbs {
             return Err(parameter("dnum", self.dnum, format!("at most the {limbs} primes of q")));
+        }
+        if self.dnum > MAX_DIGITS {
+            return Err(parameter("dnum", self.dnum, format!("at most {MAX_DIGITS} digits")));
         }
         let bits: Vec<f64> = self.q.iter().map(|&q| libm::log2(q as f64)).collect();
         let gadget = if self.dnum > 0 {
@@ -277,7 +280,7 @@ impl Eq for Parameters {}
 
 /// The fewest digits that keep the margin; if none do, the fewest whose largest is as small as can be.
 fn automatic_gadget(bits: &[f64], special: usize, log_p: f64) -> Result<Gadget> {
-    let most = bits.len();
+    let most = bits.len().min(MAX_DIGITS);
     let largest = |gadget: &Gadget| {
         gadget.digits().iter().map(|digit| bits[digit.clone()].iter().sum::<f64>()).fold(0.0, f64::max)
     };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_math::sample::GAUSSIAN_BOUND;
+use noren_ring::key::KeyPairs;
 
 use crate::context::Context;
 use crate::error::Result;
@@ -105,11 +106,10 @@ impl Object for KeySwitchKey {
         *KeySwitchKey::fingerprint(self)
     }
 
-    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        let ring = context.ring_qp(self.limbs);
+    fn write<'a>(&'a self, _context: &'a Context, writer: &mut Writer<'a>) {
         writer.bytes(SEED, self.seed.as_bytes().as_slice());
-        for (tag, [b, _]) in (DIGIT..).zip(&self.digits) {
-            writer.poly(tag, ring.clone(), b);
+        for (tag, digit) in (DIGIT..).zip(0..self.pairs.digits()) {
+            writer.key_half(tag, &self.pairs, digit, 0);
         }
     }
 
@@ -124,11 +124,15 @@ impl Object for KeySwitchKey {
             return Err(first.value("limbs", format!("{window:?}"), needed));
         };
         let ring = context.ring_qp(limbs);
-        let mut digits = vec![[first.poly(&ring)?, digit_half(&ring, &seed, 0)]];
-        for (j, tag) in (0..gadget.digits_at(limbs).len()).zip(DIGIT..).skip(1) {
-            digits.push([reader.take(tag)?.poly(&ring)?, digit_half(&ring, &seed, j)]);
+        let digits = gadget.digits_at(limbs).len();
+        let b = first.poly(&ring)?;
+        // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
+        let mut pairs = KeyPairs::zero(&ring, digits);
+        pairs.set(0, [&b, &digit_half(&ring, &seed, 0)]);
+        for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
+            pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
         }
-        Ok(Self { digits, seed, limbs, fingerprint: parameters.fingerprint() })
+        Ok(Self { pairs, seed, limbs, fingerprint: parameters.fingerprint() })
     }
 }
 
@@ -226,10 +230,11 @@ mod tests {
             assert_eq!(again.automorphisms().map(|(k, _)| k).collect::<Vec<_>>(), [5, 31]);
             let pairs = keys.automorphisms().zip(again.automorphisms()).map(|((_, left), (_, right))| (left, right));
             for (left, right) in pairs.chain(keys.relinearization.iter().zip(&again.relinearization)) {
-                assert_eq!((left.limbs, left.digits.len()), (right.limbs, right.digits.len()));
+                assert_eq!((left.limbs, left.pairs.digits()), (right.limbs, right.pairs.digits()));
                 let ring = context.ring_qp(left.limbs);
-                for (left, right) in left.digits.iter().flatten().zip(right.digits.iter().flatten()) {
-                    assert_eq!(ring.to_words(left), ring.to_words(right));
+                let words = |key: &KeySwitchKey, j| key.pairs.pair(j).map(|half| ring.to_words(&half));
+                for j in 0..left.pairs.digits() {
+                    assert_eq!(words(left, j), words(right, j));
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
+use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use zeroize::Zeroize;
@@ -61,6 +62,7 @@ enum Content<'a> {
     Bytes(Cow<'a, [u8]>),
     Words(Cow<'a, [u64]>),
     Poly { ring: Ring, poly: &'a Poly<Eval> },
+    KeyHalf { pairs: &'a KeyPairs, digit: usize, half: usize },
     Small { values: &'a [i8], bits: u32 },
 }
 
@@ -103,6 +105,14 @@ impl<'a> Writer<'a> {
     /// As [`Writer::bytes`]; later, while writing, if `poly` lacks limbs of `ring`.
     pub fn poly(&mut self, tag: u16, ring: Ring, poly: &'a Poly<Eval>) {
         self.push(tag, Content::Poly { ring, poly });
+    }
+
+    /// Adds half 0 or 1 of the pair of a digit, as a polynomial over all limbs of the key.
+    ///
+    /// # Panics
+    /// As [`Writer::bytes`]; later, while writing, if there is no such digit.
+    pub fn key_half(&mut self, tag: u16, pairs: &'a KeyPairs, digit: usize, half: usize) {
+        self.push(tag, Content::KeyHalf { pairs, digit, half });
     }
 
     /// Adds numbers in `(-2^(bits-1), 2^(bits-1))`.
@@ -197,10 +207,8 @@ impl Content<'_> {
         match self {
             Self::Bytes(bytes) => (Encoding::Bytes, bytes.len() as u64, 0),
             Self::Words(words) => (Encoding::Words, 8 * words.len() as u64, 0),
-            Self::Poly { ring, .. } => {
-                let range = ring.range();
-                (form.encoding(), poly_len(ring, form), range.start as u64 | (range.len() as u64) << u32::BITS)
-            }
+            Self::Poly { ring, .. } => describe_poly(ring, form),
+            Self::KeyHalf { pairs, .. } => describe_poly(pairs.ring(), form),
             Self::Small { values, bits } => (Encoding::Small, small_len(values.len(), *bits), u64::from(*bits)),
         }
     }
@@ -213,18 +221,19 @@ impl Content<'_> {
             Self::Poly { ring, poly } => {
                 let mut packed = Vec::new();
                 for (limb, q) in ring.range().zip(ring.moduli()) {
-                    let row = ring.row(poly, limb);
-                    match form {
-                        Form::Raw => put(&little_endian(row))?,
-                        Form::Packed => {
-                            packed.resize(row_len(row.len(), q.bits(), form), 0);
-                            pack(row, q.bits(), &mut packed);
-                            put(&packed)?;
-                        }
-                    }
+                    write_row(ring.row(poly, limb), q.bits(), form, &mut packed, put)?;
                 }
                 if secret {
                     packed.zeroize();
+                }
+                Ok(())
+            }
+            Self::KeyHalf { pairs, digit, half } => {
+                let (ring, mut packed) = (pairs.ring(), Vec::new());
+                let mut row = vec![0; ring.degree()];
+                for (limb, q) in ring.range().zip(ring.moduli()) {
+                    pairs.copy_row(*digit, *half, limb, &mut row);
+                    write_row(&row, q.bits(), form, &mut packed, put)?;
                 }
                 Ok(())
             }
@@ -272,6 +281,30 @@ impl<W: Write> Hashed<'_, W> {
         const ZEROS: [u8; header::ALIGNMENT as usize] = [0; header::ALIGNMENT as usize];
         let count = (position - self.at) as usize;
         if count == 0 { Ok(()) } else { self.write(&ZEROS[..count]) }
+    }
+}
+
+/// Encoding, bytes and detail of a polynomial over the limbs of `ring`.
+fn describe_poly(ring: &Ring, form: Form) -> (Encoding, u64, u64) {
+    let range = ring.range();
+    (form.encoding(), poly_len(ring, form), range.start as u64 | (range.len() as u64) << u32::BITS)
+}
+
+/// Hands the bytes of a row of residues on; `packed` is memory for those of packed rows.
+fn write_row(
+    row: &[u64],
+    bits: u32,
+    form: Form,
+    packed: &mut Vec<u8>,
+    put: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    match form {
+        Form::Raw => put(&little_endian(row)),
+        Form::Packed => {
+            packed.resize(row_len(row.len(), bits, form), 0);
+            pack(row, bits, packed);
+            put(packed)
+        }
     }
 }
 

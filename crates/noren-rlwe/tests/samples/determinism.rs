@@ -36,7 +36,8 @@ fn digest(threads: Option<usize>) -> String {
     };
     let relinearization = keys.relinearization(4).expect("made");
     for key in keys.automorphisms().map(|(_, key)| key).chain([relinearization]) {
-        key.digits().iter().flatten().for_each(|half| take(words(&context, half)));
+        let halves = (0..key.pairs().digits()).flat_map(|digit| key.pairs().pair(digit));
+        halves.for_each(|half| take(words(&context, &half)));
     }
     let message = Plaintext { poly: context.ring_q(4).uniform(&seed(41), "message") };
     let encryptors = [

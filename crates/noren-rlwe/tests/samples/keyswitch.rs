@@ -33,7 +33,7 @@ fn noise_is_as_predicted_at_every_level_for_every_gadget() {
             let setup = Setup::new(spec(12, LIMBS, special, dnum));
             let from = setup.generator.ephemeral_secret("from", SecretDistribution::Ternary).expect("supported");
             let key = setup.generator.switching(&from, &setup.secret, None).expect("no security asked");
-            assert_eq!(key.digits().len(), dnum);
+            assert_eq!(key.pairs().digits(), dnum);
             for limbs in 1..=LIMBS {
                 let (switched, expected) = switched(&setup, limbs, &key, &from);
                 let predicted = noise::key_switch(setup.parameters(), limbs);
@@ -76,9 +76,11 @@ fn truncated_keys_are_the_start_of_longer_ones() {
         let short = key(Some(limbs));
         let ring = setup.context.ring_qp(limbs);
         assert_eq!(short.limbs(), limbs);
-        assert_eq!(short.digits().len(), setup.parameters().gadget().expect("special primes").digits_at(limbs).len());
-        for (short, long) in short.digits().iter().flatten().zip(whole.digits().iter().flatten()) {
-            assert_eq!(words(&setup.context, short), words(&setup.context, &ring.restrict(long)));
+        assert_eq!(short.pairs().digits(), setup.parameters().gadget().expect("special primes").digits_at(limbs).len());
+        for digit in 0..short.pairs().digits() {
+            for (short, long) in short.pairs().pair(digit).iter().zip(&whole.pairs().pair(digit)) {
+                assert_eq!(words(&setup.context, short), words(&setup.context, &ring.restrict(long)));
+            }
         }
         // Both switch to the same bits, at the key's own level and below it.
         for used in 1..=limbs {

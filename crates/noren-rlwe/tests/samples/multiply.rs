@@ -5,7 +5,9 @@ use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::error::Error;
 use noren_rlwe::keygen::KeyRequest;
 use noren_rlwe::keys::EvaluationKeys;
-use noren_rlwe::multiply::{relinearize, relinearize_rescale, square, tensor};
+use noren_rlwe::multiply::{
+    multiply_relinearize, multiply_relinearize_rescale, relinearize, relinearize_rescale, square, tensor,
+};
 use noren_rlwe::noise;
 use proptest::prelude::*;
 
@@ -98,4 +100,34 @@ fn products_that_cannot_be_relinearised_are_refused() {
     assert!(matches!(refused, Err(Error::LevelExhausted { needed: 1, left: 0 })));
     let refused = tensor(context, &product, &lowest);
     assert!(matches!(refused, Err(Error::LevelMismatch { left: 1, right: 0 })));
+}
+
+#[test]
+fn products_at_once_are_their_steps() {
+    let setup = Setup::new(spec(12, 4, 2, 2));
+    let request = KeyRequest { relinearization: Some(4), ..KeyRequest::default() };
+    let keys = setup.generator.evaluation_keys(&setup.secret, &request, None).expect("no security asked");
+    let context = &setup.context;
+    for limbs in 1..=4 {
+        let operands = [(1, "a"), (1, "b"), (0, "c")].map(|(degree, label)| setup.arbitrary(limbs, degree, label));
+        for (a, b) in [(0, 1), (0, 0), (0, 2), (2, 2)].map(|(i, j)| (&operands[i], &operands[j])) {
+            let product =
+                if std::ptr::eq(a, b) { square(context, a) } else { tensor(context, a, b).expect("one level") };
+            let steps = relinearize(context, &product, &keys).expect("keys there");
+            let at_once = multiply_relinearize(context, a, b, &keys).expect("keys there");
+            assert_eq!(ciphertext_words(context, &at_once), ciphertext_words(context, &steps), "{limbs} limbs");
+            let (steps, at_once) =
+                (relinearize_rescale(context, &product, &keys), multiply_relinearize_rescale(context, a, b, &keys));
+            match (steps, at_once) {
+                (Ok(steps), Ok(at_once)) => {
+                    assert_eq!(ciphertext_words(context, &at_once), ciphertext_words(context, &steps), "{limbs} limbs");
+                }
+                (steps, at_once) => {
+                    assert_eq!(limbs, 1);
+                    assert!(matches!(steps, Err(Error::LevelExhausted { .. })));
+                    assert!(matches!(at_once, Err(Error::LevelExhausted { .. })));
+                }
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::slots::{Bounds, SlotEvaluator};
+use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
 /// An evaluator whose ciphertexts hold nothing but a level, and which writes down what is asked of it.
 ///
@@ -143,6 +143,7 @@ impl SlotEvaluator for Recorder {
     type Scalar = f64;
     type Ciphertext = Blank;
     type Plaintext = ();
+    type Factor = ();
     type Estimate = ();
 
     fn slots(&self, x: &Blank) -> usize {
@@ -165,6 +166,10 @@ impl SlotEvaluator for Recorder {
             Some((index, &value)) => Err(Error::NotFinite { index, value }),
             None => Ok(()),
         }
+    }
+
+    fn encode_factor(&self, values: &[f64], operand: &Blank) -> Result<()> {
+        self.encode_for(values, operand)
     }
 
     fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {
@@ -233,6 +238,18 @@ impl SlotEvaluator for Recorder {
     fn sum_rotations(&self, a: &Blank, steps: &[isize]) -> Result<Blank> {
         self.rotations(a, steps);
         Ok(a.clone())
+    }
+
+    fn sum_giant_steps(&self, a: &Blank, babies: &[isize], giants: &[GiantStep<()>]) -> Result<Blank> {
+        self.rotations(a, babies);
+        let mut sums = Vec::with_capacity(giants.len());
+        for giant in giants {
+            let pairs: Vec<_> = giant.terms.iter().map(|(_, factor)| (a, factor)).collect();
+            sums.push(self.dot_plain(&pairs)?);
+            // The level is used at the end.
+            self.rotations(a, &[giant.rotation]);
+        }
+        deepest(sums.iter()).map(|(slots, depth)| Blank { slots, depth })
     }
 
     fn with_magnitude(&self, a: Blank, _bound: f64) -> Blank {

@@ -2,7 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::slots::{Bounds, SlotEvaluator};
+use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
 /// Arithmetic on vectors in clear, with the level rules of an encrypted scheme.
 ///
@@ -68,6 +68,7 @@ impl SlotEvaluator for ClearEvaluator {
     type Scalar = f64;
     type Ciphertext = ClearVector;
     type Plaintext = ClearPlaintext;
+    type Factor = ClearPlaintext;
     type Estimate = ();
 
     fn slots(&self, x: &ClearVector) -> usize {
@@ -90,6 +91,10 @@ impl SlotEvaluator for ClearEvaluator {
         let mut padded = vec![0.0; operand.values.len()];
         padded[..values.len()].copy_from_slice(values);
         Ok(ClearPlaintext { values: padded, level: operand.level })
+    }
+
+    fn encode_factor(&self, values: &[f64], operand: &ClearVector) -> Result<ClearPlaintext> {
+        self.encode_for(values, operand)
     }
 
     fn add(&self, a: &ClearVector, b: &ClearVector) -> Result<ClearVector> {
@@ -161,6 +166,19 @@ impl SlotEvaluator for ClearEvaluator {
 
     fn sum_rotations(&self, a: &ClearVector, steps: &[isize]) -> Result<ClearVector> {
         steps.iter().try_fold(a.clone(), |total, &r| self.add(&total, &self.rotate(a, r)?))
+    }
+
+    fn sum_giant_steps(
+        &self,
+        a: &ClearVector,
+        babies: &[isize],
+        giants: &[GiantStep<ClearPlaintext>],
+    ) -> Result<ClearVector> {
+        let babies = self.rotate_many(a, babies)?;
+        sum(giants.iter().map(|giant| {
+            let pairs: Vec<_> = giant.terms.iter().map(|(baby, factor)| (&babies[*baby], factor)).collect();
+            self.rotate(&self.dot_plain(&pairs)?, giant.rotation)
+        }))
     }
 
     fn with_magnitude(&self, a: ClearVector, _bound: f64) -> ClearVector {

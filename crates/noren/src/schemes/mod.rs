@@ -3,9 +3,11 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`slots`] | [`SlotEvaluator`](slots::SlotEvaluator): the contract between schemes and circuits |
+//! | [`costs`] | [`RotationCosts`](costs::RotationCosts): what circuits know of a scheme's speed |
 //! | [`ckks`] | approximate numbers |
 //! | [`clear`] | the same operations on numbers in clear: the oracle of circuit tests |
 
 pub mod ckks;
 pub mod clear;
+pub mod costs;
 pub mod slots;

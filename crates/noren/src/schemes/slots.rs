@@ -11,6 +11,15 @@ pub struct Bounds {
     pub error: f64,
 }
 
+/// A rotation of a sum of products: see [`SlotEvaluator::sum_giant_steps`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct GiantStep<F> {
+    /// By how many slots the sum is rotated.
+    pub rotation: isize,
+    /// For each product the position of its baby step, and its factor.
+    pub terms: Vec<(usize, F)>,
+}
+
 /// Arithmetic on vectors of slots, encrypted or in clear: the whole contract between schemes and circuits.
 ///
 /// A ciphertext holds a vector of [`slots`](Self::slots) numbers, a power of two, and a [`level`](Self::level): the
@@ -23,7 +32,7 @@ pub struct Bounds {
 /// | operation | levels used |
 /// |---|---|
 /// | `add sub neg add_scalar add_plain rotate rotate_many sum_rotations` | 0 |
-/// | `mul square mul_plain mul_scalar weighted_sum dot dot_plain` | 1 |
+/// | `mul square mul_plain mul_scalar weighted_sum dot dot_plain sum_giant_steps` | 1 |
 ///
 /// Operands at different levels are brought to the lower level by the operation. Whatever an evaluator refuses (no
 /// level left, a missing key, unequal numbers of slots, an empty sum) it refuses with an
@@ -44,6 +53,8 @@ pub trait SlotEvaluator {
     type Ciphertext: Clone;
     /// A vector of numbers in clear, prepared for operations with ciphertexts.
     type Plaintext;
+    /// A vector of numbers in clear, prepared for [`sum_giant_steps`](Self::sum_giant_steps).
+    type Factor;
     /// An estimate of the error of a vector.
     type Estimate;
 
@@ -60,6 +71,13 @@ pub trait SlotEvaluator {
     /// # Errors
     /// More values than slots; a value that is not finite or too large for the modulus at this level.
     fn encode_for(&self, values: &[Self::Scalar], operand: &Self::Ciphertext) -> Result<Self::Plaintext>;
+
+    /// Prepares `values` as factors in [`sum_giant_steps`](Self::sum_giant_steps) of vectors of the level and slots of
+    /// `operand`; see [`encode_for`](Self::encode_for).
+    ///
+    /// # Errors
+    /// As [`encode_for`](Self::encode_for).
+    fn encode_factor(&self, values: &[Self::Scalar], operand: &Self::Ciphertext) -> Result<Self::Factor>;
 
     /// `a + b`.
     ///
@@ -155,6 +173,30 @@ pub trait SlotEvaluator {
     /// # Errors
     /// As [`rotate`](Self::rotate).
     fn sum_rotations(&self, a: &Self::Ciphertext, steps: &[isize]) -> Result<Self::Ciphertext>;
+
+    /// `sum_b rotate( sum_i factor_bi rotate(a, babies_i), rotation_b )` over the giant steps b and their terms: any matrix
+    /// times `a`; one level. Much cheaper than the same from the other operations.
+    ///
+    /// # Errors
+    /// No giant step or one without terms; no level left; a missing key; a factor of another level, parameters or number
+    /// of slots.
+    ///
+    /// # Panics
+    /// A term names a baby step that there is not.
+    fn sum_giant_steps(
+        &self,
+        a: &Self::Ciphertext,
+        babies: &[isize],
+        giants: &[GiantStep<Self::Factor>],
+    ) -> Result<Self::Ciphertext>;
+
+    /// Refuses rotations of `a` whose keys are missing, before anything is computed. Without keys none is missing.
+    ///
+    /// # Errors
+    /// No keys for some of `steps`: the error names all of them.
+    fn check_rotations(&self, _a: &Self::Ciphertext, _steps: &[isize]) -> Result<()> {
+        Ok(())
+    }
 
     /// The same vector, of which the caller knows that no slot exceeds `bound` in absolute value.
     ///

@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use noren::circuits::polynomial::{Basis, Polynomial};
 use noren::error::Result;
 use noren::schemes::clear::{ClearEvaluator, ClearVector};
-use noren::schemes::slots::{Bounds, SlotEvaluator};
+use noren::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
 use crate::numbers::{EV, numbers};
 
@@ -65,6 +65,7 @@ impl SlotEvaluator for Perturbing {
     type Scalar = f64;
     type Ciphertext = Perturbed;
     type Plaintext = ();
+    type Factor = ();
     type Estimate = f64;
 
     fn slots(&self, x: &Perturbed) -> usize {
@@ -134,6 +135,10 @@ impl SlotEvaluator for Perturbing {
         unreachable!("no polynomial encodes")
     }
 
+    fn encode_factor(&self, _values: &[f64], _operand: &Perturbed) -> Result<()> {
+        unreachable!("no polynomial encodes")
+    }
+
     fn neg(&self, _a: &Perturbed) -> Result<Perturbed> {
         unreachable!("no polynomial negates")
     }
@@ -163,6 +168,10 @@ impl SlotEvaluator for Perturbing {
     }
 
     fn sum_rotations(&self, _a: &Perturbed, _steps: &[isize]) -> Result<Perturbed> {
+        unreachable!("no polynomial rotates")
+    }
+
+    fn sum_giant_steps(&self, _a: &Perturbed, _babies: &[isize], _giants: &[GiantStep<()>]) -> Result<Perturbed> {
         unreachable!("no polynomial rotates")
     }
 }

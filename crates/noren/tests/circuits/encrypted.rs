@@ -1,10 +1,12 @@
 //! Circuits on CKKS ciphertexts: within their error bounds of the cleartext twin.
 
+use std::collections::BTreeMap;
+
 use noren::circuits::approx::Approximation;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::{Basis, Polynomial};
 use noren::circuits::recorder::Recorder;
-use noren::circuits::trace;
+use noren::circuits::trace::{self, Plan};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec};
 use noren::error::{Error, Result};
 use noren::schemes::slots::SlotEvaluator;
@@ -15,6 +17,7 @@ use crate::numbers::{EV, filling, numbers, vector};
 /// What is run both in clear and encrypted.
 enum Circuit {
     Sum { count: usize, stride: isize },
+    Trace(Plan),
     Linear(LinearMap),
     Polynomial(Polynomial),
     Approximation(Approximation),
@@ -24,6 +27,7 @@ impl Circuit {
     fn run<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         match self {
             Self::Sum { count, stride } => trace::sum(ev, x, *count, *stride),
+            Self::Trace(plan) => plan.apply(ev, x),
             Self::Linear(map) => map.apply(ev, x),
             Self::Polynomial(polynomial) => polynomial.evaluate(ev, x),
             Self::Approximation(approximation) => approximation.evaluate(ev, x),
@@ -86,9 +90,146 @@ fn encrypted_sums_stay_within_their_error_bound() {
 }
 
 #[test]
+fn unrolled_sums_stay_within_their_error_bound() {
+    for steps in 1..=8 {
+        let circuit = Circuit::Trace(Plan::unrolled(256, 1, steps).unwrap());
+        check_encrypted(&circuit, &numbers(256, 7), &format!("sum in {steps} steps"));
+    }
+}
+
+#[test]
+fn field_traces_keep_the_coefficients_of_the_subfield() {
+    let (log_n, doublings) = (9, 4);
+    let spec = ParametersSpec {
+        log_n,
+        log_q: vec![50, 40],
+        log_p: vec![50],
+        log_scale: 40,
+        security: Security::None,
+        ..ParametersSpec::default()
+    };
+    let context = Context::new(spec.build().unwrap()).unwrap();
+    let slots = context.parameters().max_slots();
+    for steps in 1..=doublings as usize {
+        let plan = Plan::field_trace(slots, doublings, steps).unwrap();
+        let request = KeyRequest { rotations: plan.rotations(), ..KeyRequest::default() };
+        let keys = context.generate_keys(Seed::from_bytes([5; 32]), &request).unwrap();
+        let plaintext = Encoder::new(&context).encode(&numbers(slots, 3), slots, 1).unwrap();
+        let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([6; 32])).unwrap();
+        let x = encryptor.encrypt(&plaintext).unwrap();
+        let y = plan.apply(&Evaluator::new(&context, keys.evaluation.clone()).unwrap(), &x).unwrap();
+        let decryptor = Decryptor::new(&context, &keys.secret).unwrap();
+        let coefficients = |x| {
+            let poly = decryptor.decrypt(x).unwrap().rlwe().poly.clone();
+            let ring = context.rlwe().ring_q(poly.limbs());
+            ring.to_centered_f64(&ring.intt(poly))
+        };
+        let (before, after) = (coefficients(&x), coefficients(&y));
+        // A slot is a sum of all coefficients, so that no coefficient is further off than a slot may be.
+        let bound = (y.error_bound() + (1 << doublings) as f64 * x.error_bound()) * y.scale().to_f64();
+        for (index, (before, after)) in before.iter().zip(&after).enumerate() {
+            let expected = if index % (1 << doublings) == 0 { before * f64::from(1 << doublings) } else { 0.0 };
+            assert!((after - expected).abs() <= bound, "coefficient {index}: {after}, not {expected}");
+        }
+        // Not by an empty bound: what is kept is far above it.
+        let kept = after.iter().step_by(1 << doublings).fold(0.0, |largest: f64, x| largest.max(x.abs()));
+        assert!(kept > 1000.0 * bound, "{steps} steps: {kept:e}, {bound:e}");
+    }
+}
+
+#[test]
 fn encrypted_linear_maps_stay_within_their_error_bound() {
     let map = LinearMap::dense(32, 32, &numbers(1024, 8)).unwrap();
-    check_encrypted(&Circuit::Linear(map), &numbers(32, 9).repeat(8), "matrix");
+    let x = numbers(32, 9).repeat(8);
+    check_encrypted(&Circuit::Linear(map.clone()), &x, "matrix");
+    for baby_steps in [1, 2, 4, 8, 16, 32] {
+        let map = map.clone().with_baby_steps(baby_steps).unwrap();
+        check_encrypted(&Circuit::Linear(map), &x, &format!("matrix, {baby_steps} baby steps"));
+    }
+}
+
+#[test]
+fn encrypted_sparse_maps_stay_within_their_error_bound() {
+    for (salt, places) in [vec![0], vec![5], vec![0, 1], vec![0, 8, 16], vec![3, 9, 10, 27, 31]].iter().enumerate() {
+        let diagonals: BTreeMap<usize, Vec<f64>> =
+            places.iter().map(|&k| (k, numbers(32, (20 + salt + k) as u32))).collect();
+        for baby_steps in [1, 4, 32] {
+            let map = LinearMap::from_diagonals(32, diagonals.clone()).unwrap().with_baby_steps(baby_steps).unwrap();
+            let what = format!("diagonals {places:?}, {baby_steps} baby steps");
+            check_encrypted(&Circuit::Linear(map), &numbers(32, 9).repeat(8), &what);
+        }
+    }
+}
+
+/// The definition by single operations: `sum_k D_k * rot_k(x)`.
+fn diagonal_by_diagonal<E: SlotEvaluator<Scalar = f64>>(
+    ev: &E,
+    diagonals: &BTreeMap<usize, Vec<f64>>,
+    x: &E::Ciphertext,
+) -> Result<E::Ciphertext> {
+    let steps: Vec<isize> = diagonals.keys().map(|k| k.cast_signed()).collect();
+    let rotated = ev.rotate_many(x, &steps)?;
+    let plain = diagonals.values().map(|diagonal| ev.encode_for(diagonal, x)).collect::<Result<Vec<_>>>()?;
+    ev.dot_plain(&rotated.iter().zip(&plain).collect::<Vec<_>>())
+}
+
+#[test]
+fn hoisting_twice_changes_nothing_but_the_noise() {
+    let slots = 64;
+    let spec = ParametersSpec {
+        log_n: 11,
+        log_q: vec![50, 40, 40, 40],
+        log_p: vec![48, 48],
+        log_scale: 40,
+        security: Security::None,
+        ..ParametersSpec::default()
+    };
+    let context = Context::new(spec.build().unwrap()).unwrap();
+    let diagonals: BTreeMap<usize, Vec<f64>> =
+        [0, 1, 2, 7, 8, 13, 40, 63].into_iter().map(|k| (k, numbers(slots, k as u32))).collect();
+    let request = KeyRequest { rotations: (1..slots.cast_signed()).collect(), ..KeyRequest::default() };
+    let keys = context.generate_keys(Seed::from_bytes([7; 32]), &request).unwrap();
+    let ev = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
+    let encryptor = Encryptor::public(&context, &keys.public, Seed::from_bytes([8; 32])).unwrap();
+    let decryptor = Decryptor::new(&context, &keys.secret).unwrap();
+    for level in [1, 2, 3] {
+        let plaintext = Encoder::new(&context).encode(&numbers(slots, 9), slots, level).unwrap();
+        let x = encryptor.encrypt(&plaintext).unwrap();
+        let plain = diagonal_by_diagonal(&ev, &diagonals, &x).unwrap();
+        let expected = decryptor.decrypt_complex(&plain).unwrap();
+        for baby_steps in [1, 2, 4, 8, 16, 32, 64] {
+            let map = LinearMap::from_diagonals(slots, diagonals.clone()).unwrap().with_baby_steps(baby_steps).unwrap();
+            let y = map.apply(&ev, &x).unwrap();
+            assert_eq!((y.level(), y.scale()), (plain.level(), plain.scale()));
+            let found = decryptor.decrypt_complex(&y).unwrap();
+            // The error of the encryption is common to both.
+            let bound = plain.error_bound() + y.error_bound();
+            let worst = found.iter().zip(&expected).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+            assert!(worst <= bound, "level {level}, {baby_steps} baby steps: {worst:e} above {bound:e}");
+        }
+    }
+}
+
+#[test]
+fn linear_maps_name_all_missing_keys() {
+    let spec = ParametersSpec {
+        log_n: 8,
+        log_q: vec![50, 40],
+        log_p: vec![50],
+        log_scale: 40,
+        security: Security::None,
+        ..ParametersSpec::default()
+    };
+    let context = Context::new(spec.build().unwrap()).unwrap();
+    let request = KeyRequest { rotations: vec![2], ..KeyRequest::default() };
+    let keys = context.generate_keys(Seed::from_bytes([3; 32]), &request).unwrap();
+    let ev = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
+    let plaintext = Encoder::new(&context).encode(&[1.0], 16, 1).unwrap();
+    let x = Encryptor::public(&context, &keys.public, Seed::from_bytes([4; 32])).unwrap().encrypt(&plaintext).unwrap();
+    let map = LinearMap::dense(16, 16, &numbers(256, 1)).unwrap().with_baby_steps(4).unwrap();
+    let Err(Error::MissingKey { kind, .. }) = map.apply(&ev, &x) else { panic!("keys are missing") };
+    assert!([1, 3, 4, 8, 12].iter().all(|steps| kind.contains(&format!("rotation by {steps} "))), "{kind}");
+    assert!(!kind.contains("rotation by 2 "), "{kind}");
 }
 
 #[test]
@@ -130,7 +271,11 @@ fn circuits_name_the_missing_key() {
     let x = Encryptor::public(&context, &keys.public, Seed::from_bytes([4; 32])).unwrap().encrypt(&plaintext).unwrap();
     let ev = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
     assert!(trace::sum(&ev, &x, 2, 1).is_ok());
-    assert!(matches!(trace::sum(&ev, &x, 4, 1), Err(Error::MissingKey { .. })));
+    let Err(Error::MissingKey { kind, available }) = Plan::unrolled(8, 1, 1).unwrap().apply(&ev, &x) else {
+        panic!("keys are missing")
+    };
+    assert!((2..8).all(|steps| kind.contains(&format!("rotation by {steps} "))), "{kind}");
+    assert!(!kind.contains("rotation by 1 ") && available.contains("rotation by 1 "), "{kind}, {available}");
     let square = Polynomial::power(vec![0.0, 0.0, 1.0]).unwrap();
     assert!(matches!(square.evaluate(&ev, &x), Err(Error::LevelExhausted { needed: 2, left: 1 })));
 }

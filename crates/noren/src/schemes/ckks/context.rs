@@ -59,8 +59,14 @@ impl Context {
     #[must_use]
     pub fn rotation_exponent(&self, steps: isize) -> u32 {
         let slots = self.parameters().max_slots() as isize;
-        let modulus = 2 * self.parameters().degree() as u64;
-        (0..steps.rem_euclid(slots)).fold(1, |k, _| k * 5 % modulus) as u32
+        let mask = 2 * self.parameters().degree() as u64 - 1;
+        let (mut power, mut square, mut steps) = (1, 5, steps.rem_euclid(slots));
+        while steps > 0 {
+            power = if steps & 1 == 1 { (power * square) & mask } else { power };
+            square = (square * square) & mask;
+            steps >>= 1;
+        }
+        power as u32
     }
 
     /// The exponent of the automorphism that conjugates every slot: `2n - 1`.

@@ -1,6 +1,6 @@
 //! Numbers to plaintexts and back, by the canonical embedding.
 
-use noren_ring::poly::{Coeff, Poly};
+use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
@@ -8,6 +8,7 @@ use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
+use crate::schemes::ckks::factor::Factor;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 
@@ -111,6 +112,19 @@ impl Encoder {
         self.encode_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale)
     }
 
+    /// Encodes real values for [`Evaluator::sum_giant_steps`](crate::schemes::ckks::evaluator::Evaluator): as
+    /// [`Encoder::encode_real`], modulo the special primes too.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_real`].
+    pub fn encode_factor(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Factor> {
+        self.context.check_level(level)?;
+        let ring = self.context.rlwe().ring_qp(level + 1);
+        let (poly, estimate) = self.embed(&ring, values.len(), |j| (values[j], 0.0), slots, level, scale)?;
+        let parameters = self.context.parameters().clone();
+        Ok(Factor { poly, level, scale: *scale, slots, estimate, parameters })
+    }
+
     /// The real parts of the slots.
     ///
     /// # Errors
@@ -136,8 +150,24 @@ impl Encoder {
         level: usize,
         scale: &Scale,
     ) -> Result<Plaintext> {
-        let table = self.context.transform(slots)?;
         self.context.check_level(level)?;
+        let ring = self.context.rlwe().ring_q(level + 1);
+        let (poly, estimate) = self.embed(&ring, count, value, slots, level, scale)?;
+        let parameters = self.context.parameters().clone();
+        Ok(Plaintext { inner: rlwe::Plaintext { poly }, scale: *scale, slots, estimate, parameters })
+    }
+
+    /// The polynomial of the values over a ring that has at least the limbs of the level.
+    fn embed(
+        &self,
+        ring: &Ring,
+        count: usize,
+        value: impl Fn(usize) -> (f64, f64),
+        slots: usize,
+        level: usize,
+        scale: &Scale,
+    ) -> Result<(Poly<Eval>, Estimate)> {
+        let table = self.context.transform(slots)?;
         if count > slots {
             return Err(Error::Length { what: "values", found: count, needed: format!("at most {slots}") });
         }
@@ -157,21 +187,19 @@ impl Encoder {
         table.inverse(&mut re, &mut im);
 
         let factor = scale.to_f64();
-        let ring = self.context.rlwe().ring_q(level + 1);
         let highest = re.iter().chain(&im).fold(0.0, |max: f64, x| max.max(x.abs())) * factor;
-        let limit = libm::exp2((ring.log2_modulus() - 1.0).min(WIDE_BITS));
+        let limit = libm::exp2((self.context.rlwe().ring_q(level + 1).log2_modulus() - 1.0).min(WIDE_BITS));
         if highest >= limit {
             let (value, limit) = (magnitude, limit / factor);
             return Err(Error::Overflow { index: largest, value, limit, scale_log2: scale.log2() });
         }
         let (poly, residue) = if highest < NARROW {
-            rounded(&ring, &re, &im, factor, |x| x as i64, Ring::from_signed)
+            rounded(ring, &re, &im, factor, |x| x as i64, Ring::from_signed)
         } else {
-            rounded(&ring, &re, &im, factor, |x| x as i128, Ring::from_i128)
+            rounded(ring, &re, &im, factor, |x| x as i128, Ring::from_i128)
         };
-        let parameters = self.context.parameters().clone();
-        let estimate = encoded(&parameters, slots, magnitude, residue, level, scale);
-        Ok(Plaintext { inner: rlwe::Plaintext { poly: ring.ntt(poly) }, scale: *scale, slots, estimate, parameters })
+        let estimate = encoded(self.context.parameters(), slots, magnitude, residue, level, scale);
+        Ok((ring.ntt(poly), estimate))
     }
 
     fn decode(&self, plaintext: &Plaintext) -> Result<(Vec<f64>, Vec<f64>)> {

@@ -1,6 +1,7 @@
 //! Operations on ciphertexts.
 
 mod levels;
+mod matrices;
 mod products;
 mod rotations;
 mod sums;

@@ -10,18 +10,22 @@
 //! | [`context`] | [`Context`]: parameters with their rings and transforms |
 //! | [`keys`] | [`KeyRequest`], [`Keys`]: all keys from one seed |
 //! | [`encoder`] | [`Encoder`]: numbers to plaintexts and back |
+//! | [`factor`] | [`Factor`]: vectors that matrices are made of |
 //! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
+//! | [`cost`] | [`CostModel`]: how long rotations take |
 //! | [`scale`] | [`Scale`]: exact scales |
 //! | [`estimate`] | [`Estimate`]: the error that each ciphertext carries |
 //! | [`key_file`] | [`KeyFile`]: keys with their parameters, for files of their own |
 //! | [`wire`] | [`Ciphertexts`], and bytes of everything |
 
 pub mod context;
+pub mod cost;
 pub mod encoder;
 pub mod encryption;
 pub mod estimate;
 pub mod evaluator;
+pub mod factor;
 pub mod key_file;
 pub mod keys;
 pub mod parameters;
@@ -34,10 +38,12 @@ mod slots;
 mod tail;
 
 pub use context::Context;
+pub use cost::CostModel;
 pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use estimate::Estimate;
 pub use evaluator::Evaluator;
+pub use factor::Factor;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use parameters::{Parameters, ParametersSpec};

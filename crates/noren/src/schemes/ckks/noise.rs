@@ -73,6 +73,19 @@ pub(crate) fn switched_rescaled(estimate: Estimate, parameters: &Parameters, sca
     rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
 }
 
+/// Adds the error of a key switch at so many limbs that is not divided by the special modulus yet.
+pub(crate) fn undivided(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
+    let rounding = square(noise::rounding(parameters));
+    let digits = (square(noise::key_switch(parameters, limbs)) - rounding).max(0.0);
+    estimate.with_source(Nature::Secret, slot_factor(parameters, scale) * digits, THIRD)
+}
+
+/// Adds the rounding of the second part alone to a message that is not divided by the special modulus: `tau_1 s`.
+pub(crate) fn second_part_rounded(estimate: Estimate, parameters: &Parameters, scale: &Scale) -> Estimate {
+    let secret = ROUNDING_VARIANCE * noise::secret_square_norm(parameters);
+    estimate.with_source(Nature::Secret, slot_factor(parameters, scale) * secret, SECOND)
+}
+
 /// `tau_0 + tau_1 s` for two parts rounded.
 fn rounded(estimate: Estimate, parameters: &Parameters, slot: f64) -> Estimate {
     let secret = ROUNDING_VARIANCE * noise::secret_square_norm(parameters);

@@ -44,8 +44,12 @@ impl Default for Requirements {
 const LOG_N: std::ops::RangeInclusive<u32> = 10..=17;
 /// The sizes of scales that are tried.
 const LOG_SCALE: std::ops::RangeInclusive<u32> = 20..=50;
-/// The size of special primes, and the largest size of `q_0`.
-const PRIME_BITS: u32 = 50;
+/// The sizes of special primes that are tried: transforms are faster for primes below 2^48, and larger ones may save a
+/// digit.
+const SPECIAL_BITS: [u32; 2] = [48, 50];
+/// The largest size of `q_0`. The scales are tried from the smallest up, so that it passes 48 bits only where the
+/// precision asks for it.
+const FIRST_BITS: u32 = 50;
 /// `q_0` is larger than the largest value at the scale by this many bits: one for the sign, one for the error.
 const HEADROOM_BITS: u32 = 2;
 /// A digit stays this many bits below the special modulus.
@@ -56,7 +60,8 @@ impl Parameters {
     ///
     /// The precision is predicted for a public encryption that is squared `depth` times with all values at `max_abs`,
     /// the worst that so many multiplications can do; additions are not counted. The modulus has as many special primes
-    /// as the security allows, for fast key switching.
+    /// as the security allows, for fast key switching: of 48 bits, or of 50 bits where those need fewer digits (a digit
+    /// less saves more than the faster transforms of smaller primes).
     ///
     /// # Errors
     /// [`Error::Parameters`] says which requirement cannot be met.
@@ -72,23 +77,34 @@ impl Parameters {
             return Err(parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
         }
         let integer_bits = libm::log2(max_abs).ceil().max(0.0);
-        let most_bits = f64::from(PRIME_BITS - HEADROOM_BITS) - integer_bits;
+        let most_bits = f64::from(FIRST_BITS - HEADROOM_BITS) - integer_bits;
         let mut closest = None;
         for log_n in LOG_N.filter(|log_n| 1 << (log_n - 1) >= slots) {
             for log_scale in LOG_SCALE.take_while(|&bits| f64::from(bits) <= most_bits) {
                 let first = log_scale + HEADROOM_BITS + integer_bits as u32;
-                let Some(spec) = specification(log_n, log_scale, first, depth, security) else { break };
-                let parameters = match spec.build() {
-                    Ok(parameters) => parameters,
-                    // Primes of this size lie too thin, or a few bits too far from their targets.
-                    Err(Error::Parameters { .. } | Error::Insecure { .. }) => continue,
-                    Err(other) => return Err(other),
-                };
-                let bits = -libm::log2(parameters.predicted_error(depth, max_abs, slots));
-                if bits >= precision_bits {
+                let secure = |special: &u32| specification(log_n, log_scale, first, depth, *special, security);
+                let candidates: Vec<ParametersSpec> = SPECIAL_BITS.iter().filter_map(secure).collect();
+                if candidates.is_empty() {
+                    break;
+                }
+                let mut best: Option<Self> = None;
+                for spec in candidates {
+                    let parameters = match spec.build() {
+                        Ok(parameters) => parameters,
+                        // Primes of this size lie too thin, or a few bits too far from their targets.
+                        Err(Error::Parameters { .. } | Error::Insecure { .. }) => continue,
+                        Err(other) => return Err(other),
+                    };
+                    let bits = -libm::log2(parameters.predicted_error(depth, max_abs, slots));
+                    closest = Some(closest.map_or(bits, |closest: f64| closest.max(bits)));
+                    let better = best.as_ref().is_none_or(|best| parameters.rlwe().dnum() < best.rlwe().dnum());
+                    if bits >= precision_bits && better {
+                        best = Some(parameters);
+                    }
+                }
+                if let Some(parameters) = best {
                     return Ok(parameters);
                 }
-                closest = Some(closest.map_or(bits, |closest: f64| closest.max(bits)));
             }
         }
         let wanted =
@@ -123,18 +139,25 @@ impl Parameters {
 }
 
 /// The specification with the fewest digits that is secure; `None` if even one special prime is too much.
-fn specification(log_n: u32, log_scale: u32, first: u32, depth: usize, security: Security) -> Option<ParametersSpec> {
+fn specification(
+    log_n: u32,
+    log_scale: u32,
+    first: u32,
+    depth: usize,
+    special_bits: u32,
+    security: Security,
+) -> Option<ParametersSpec> {
     let secret = SecretDistribution::default();
     let most = match security {
         Security::None => f64::INFINITY,
         _ => max_log_qp(1 << log_n, secret, security)?,
     };
     let log_q = first as usize + depth * log_scale as usize;
-    let one_digit = (log_q + MARGIN_BITS as usize).div_ceil(PRIME_BITS as usize);
-    let fits = |special: &usize| (log_q + special * PRIME_BITS as usize) as f64 <= most;
+    let one_digit = (log_q + MARGIN_BITS as usize).div_ceil(special_bits as usize);
+    let fits = |special: &usize| (log_q + special * special_bits as usize) as f64 <= most;
     let special = (1..=one_digit).rev().find(fits)?;
     let log_q = std::iter::once(first).chain(std::iter::repeat_n(log_scale, depth)).collect();
-    let log_p = vec![PRIME_BITS; special];
+    let log_p = vec![special_bits; special];
     Some(ParametersSpec { log_n, log_q, log_p, log_scale, dnum: 0, secret, security })
 }
 
@@ -154,6 +177,29 @@ mod tests {
             let most = max_log_qp(parameters.degree(), SecretDistribution::Ternary, Security::Bits128);
             assert!(parameters.rlwe().log_qp() <= most.expect("in the table"));
         }
+    }
+
+    #[test]
+    fn primes_are_below_48_bits_unless_larger_ones_save_a_digit_or_reach_the_precision() {
+        let chosen = |depth, precision_bits| {
+            let requirements = Requirements { depth, precision_bits, ..Requirements::default() };
+            Parameters::for_requirements(&requirements).expect("can be met")
+        };
+        for (depth, precision_bits) in [(0, 20.0), (1, 20.0), (3, 18.0), (8, 15.0), (12, 15.0)] {
+            let parameters = chosen(depth, precision_bits);
+            let spec = parameters.spec();
+            assert!(spec.log_q[0] <= 48, "{depth}: {:?}", spec.log_q);
+            if spec.log_p.contains(&50) {
+                let count = spec.log_p.len();
+                let mut smaller = ParametersSpec { log_p: vec![48; count], dnum: 0, ..spec.clone() };
+                let digits = |spec: &ParametersSpec| spec.clone().build().map(|built| built.rlwe().dnum());
+                assert!(digits(&smaller).expect("fewer bits are as secure") > parameters.rlwe().dnum(), "{depth}");
+                smaller.log_p.push(48);
+                assert!(digits(&smaller).is_err(), "{depth}: one more prime is not secure");
+            }
+        }
+        // The precision asks for a scale that 48 bits do not hold with their headroom.
+        assert!(chosen(0, 36.0).spec().log_q[0] > 48);
     }
 
     #[test]

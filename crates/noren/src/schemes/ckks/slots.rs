@@ -7,12 +7,15 @@ use crate::schemes::ckks::encoder::{Encoder, Plaintext};
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::evaluator::Evaluator;
-use crate::schemes::slots::{Bounds, SlotEvaluator};
+use crate::schemes::ckks::factor::Factor;
+use crate::schemes::ckks::scale::Scale;
+use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 
 impl SlotEvaluator for Evaluator {
     type Scalar = f64;
     type Ciphertext = Ciphertext;
     type Plaintext = Plaintext;
+    type Factor = Factor;
     type Estimate = Estimate;
 
     fn slots(&self, x: &Ciphertext) -> usize {
@@ -25,15 +28,14 @@ impl SlotEvaluator for Evaluator {
 
     /// At the scale that brings the product to the canonical scale one level below; at level 0, at that of the operand.
     fn encode_for(&self, values: &[f64], operand: &Ciphertext) -> Result<Plaintext> {
-        self.context().check(operand.parameters(), "the ciphertext")?;
-        let level = operand.level();
-        let canonical = operand.scale() == self.context().parameters().scale_at(level);
-        let scale = if level == 0 || canonical {
-            *operand.scale()
-        } else {
-            self.scale_before_rescale(level).div(operand.scale())
-        };
-        Encoder::new(self.context()).encode_real(values, operand.slots(), level, &scale)
+        let scale = scale_for(self, operand)?;
+        Encoder::new(self.context()).encode_real(values, operand.slots(), operand.level(), &scale)
+    }
+
+    /// At the scale of [`encode_for`](Self::encode_for).
+    fn encode_factor(&self, values: &[f64], operand: &Ciphertext) -> Result<Factor> {
+        let scale = scale_for(self, operand)?;
+        Encoder::new(self.context()).encode_factor(values, operand.slots(), operand.level(), &scale)
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
@@ -96,6 +98,14 @@ impl SlotEvaluator for Evaluator {
         Evaluator::sum_rotations(self, a, steps)
     }
 
+    fn sum_giant_steps(&self, a: &Ciphertext, babies: &[isize], giants: &[GiantStep<Factor>]) -> Result<Ciphertext> {
+        Evaluator::sum_giant_steps(self, a, babies, giants)
+    }
+
+    fn check_rotations(&self, a: &Ciphertext, steps: &[isize]) -> Result<()> {
+        Evaluator::check_rotations(self, a, steps)
+    }
+
     fn with_magnitude(&self, a: Ciphertext, bound: f64) -> Ciphertext {
         a.with_magnitude(bound)
     }
@@ -118,4 +128,15 @@ impl SlotEvaluator for Evaluator {
         a.estimate = a.estimate.with_errors(errors).with_bias(bias);
         a
     }
+}
+
+/// The scale of a plain operand of a product with a ciphertext.
+fn scale_for(evaluator: &Evaluator, operand: &Ciphertext) -> Result<Scale> {
+    let (context, level) = (evaluator.context(), operand.level());
+    context.check(operand.parameters(), "the ciphertext")?;
+    let canonical = operand.scale() == context.parameters().scale_at(level);
+    if level == 0 || canonical {
+        return Ok(*operand.scale());
+    }
+    Ok(evaluator.scale_before_rescale(level).div(operand.scale()))
 }

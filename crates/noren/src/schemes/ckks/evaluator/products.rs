@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
-use noren_rlwe::multiply::{relinearize, relinearize_rescale, square, tensor};
+use noren_rlwe::multiply::{multiply_relinearize, multiply_relinearize_rescale, relinearize_rescale};
 
 use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
@@ -27,19 +27,19 @@ impl Evaluator {
         self.check_pair(a, b)?;
         check_levels(1, a.level().min(b.level()))?;
         let [a, b] = self.level_pair(a, b)?;
-        let product = tensor(self.context.rlwe(), &a.inner, &b.inner)?;
-        self.relinearized_rescaled(&a, product, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate))
+        let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
+        Ok(self.one_level_down(&a, inner, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate)))
     }
 
-    /// `a a`; cheaper than [`Evaluator::mul`].
+    /// `a a`.
     ///
     /// # Errors
     /// As [`Evaluator::mul`].
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
-        let product = square(self.context.rlwe(), &a.inner);
-        self.relinearized_rescaled(a, product, &a.scale.mul(&a.scale), a.estimate.product(&a.estimate))
+        let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &a.inner, &self.keys)?;
+        Ok(self.one_level_down(a, inner, &a.scale.mul(&a.scale), a.estimate.product(&a.estimate)))
     }
 
     /// `a b`, relinearised but not rescaled: at the level of the lower operand, with the product of both scales.
@@ -52,8 +52,7 @@ impl Evaluator {
     /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the relinearisation key is missing or too short.
     pub fn mul_no_rescale(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         let [a, b] = self.level_pair(a, b)?;
-        let product = tensor(self.context.rlwe(), &a.inner, &b.inner)?;
-        let inner = relinearize(self.context.rlwe(), &product, &self.keys)?;
+        let inner = multiply_relinearize(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
         let (scale, estimate) = (a.scale.mul(&b.scale), a.estimate.product(&b.estimate));
         let estimate = noise::switched(estimate, self.context.parameters().rlwe(), &scale, inner.limbs(), 1);
         Ok(self.result(&a, inner, scale, estimate))
@@ -99,7 +98,8 @@ impl Evaluator {
         let sum = |pairs: Vec<(&Poly<Eval>, &Poly<Eval>)>| ring.inner_product(&pairs);
         let mixed = part(0, 1).chain(part(1, 0)).collect();
         let product = vec![sum(part(0, 0).collect()), sum(mixed), sum(part(1, 1).collect())];
-        self.relinearized_rescaled(operand, rlwe::Ciphertext::new(product), &scale, estimate)
+        let inner = relinearize_rescale(self.context.rlwe(), &rlwe::Ciphertext::new(product), &self.keys)?;
+        Ok(self.one_level_down(operand, inner, &scale, estimate))
     }
 
     /// `sum a_k p_k`, with one rescaling; all operands are of one level.
@@ -131,24 +131,23 @@ impl Evaluator {
         Ok(self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)]), scale, estimate))
     }
 
-    /// Brings a product of three parts and this scale one level down.
-    fn relinearized_rescaled(
+    /// The result of a product with this scale that was relinearised and rescaled.
+    fn one_level_down(
         &self,
         operand: &Ciphertext,
-        product: rlwe::Ciphertext,
+        inner: rlwe::Ciphertext,
         scale: &Scale,
         estimate: Estimate,
-    ) -> Result<Ciphertext> {
-        let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
-        let parameters = self.context.parameters();
-        let scale = scale.div_u64(parameters.prime(product.level()));
-        let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), &scale, product.limbs());
-        Ok(self.result(operand, inner, scale, estimate))
+    ) -> Ciphertext {
+        let (parameters, limbs) = (self.context.parameters(), inner.limbs() + 1);
+        let scale = scale.div_u64(parameters.prime(limbs - 1));
+        let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), &scale, limbs);
+        self.result(operand, inner, scale, estimate)
     }
 }
 
 /// The scale and the estimate of a sum of products, which must all have one scale.
-fn sum_of_products(products: impl Iterator<Item = (Scale, Estimate)>) -> Result<(Scale, Estimate)> {
+pub(super) fn sum_of_products(products: impl Iterator<Item = (Scale, Estimate)>) -> Result<(Scale, Estimate)> {
     let mut sum: Option<(Scale, Estimate)> = None;
     for (scale, estimate) in products {
         sum = Some(match sum {

@@ -1,6 +1,6 @@
 //! Rotations of the slots, and complex conjugation.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois::{apply_automorphism, apply_automorphism_hoisted, sum_automorphisms};
 use noren_rlwe::keyswitch::Hoisted;
 
@@ -19,8 +19,8 @@ impl Evaluator {
     /// The key is the one of this many steps modulo n/2. A multiple of the number of slots needs no key.
     ///
     /// # Errors
-    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) and
-    /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the key of this rotation is missing or too short.
+    /// [`Error::MissingKey`] and
+    /// [`Error::KeyLevel`] if the key of this rotation is missing or too short.
     pub fn rotate(&self, a: &Ciphertext, steps: isize) -> Result<Ciphertext> {
         self.check(a)?;
         let k = self.exponent(a, steps);
@@ -28,7 +28,7 @@ impl Evaluator {
             return Ok(a.clone());
         }
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
-        Ok(self.result(a, inner, a.scale, self.switched(a, rotated(a, steps), 1)))
+        Ok(self.result(a, inner, a.scale, self.switched(a, rotated(&a.estimate, steps, a.slots), 1)))
     }
 
     /// The rotations of `a` by all of `steps`, in their order: the digits of `a` are made only once.
@@ -41,17 +41,14 @@ impl Evaluator {
         if exponents.iter().all(|&k| k == 1) {
             return Ok(vec![a.clone(); steps.len()]);
         }
-        // A missing key is told before the digits are made.
-        for &k in exponents.iter().filter(|&&k| k != 1) {
-            self.keys.galois(k, a.inner.limbs())?;
-        }
+        self.check_exponents(a, &exponents)?;
         let hoisted = Hoisted::new(self.context.rlwe(), &a.inner)?;
         let rotate = |(&k, &steps): (&u32, &isize)| {
             if k == 1 {
                 return Ok(a.clone());
             }
             let inner = apply_automorphism_hoisted(self.context.rlwe(), &hoisted, k, &self.keys)?;
-            Ok(self.result(a, inner, a.scale, self.switched(a, rotated(a, steps), 1)))
+            Ok(self.result(a, inner, a.scale, self.switched(a, rotated(&a.estimate, steps, a.slots), 1)))
         };
         exponents.iter().zip(steps).map(rotate).collect()
     }
@@ -76,8 +73,9 @@ impl Evaluator {
     pub fn sum_rotations(&self, a: &Ciphertext, steps: &[isize]) -> Result<Ciphertext> {
         self.check(a)?;
         let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
+        self.check_exponents(a, &exponents)?;
         let inner = sum_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
-        let sum = steps.iter().fold(a.estimate.clone(), |sum, &steps| sum.sum(&rotated(a, steps)));
+        let sum = steps.iter().fold(a.estimate.clone(), |sum, &steps| sum.sum(&rotated(&a.estimate, steps, a.slots)));
         let switches = exponents.iter().filter(|&&k| k != 1).count();
         let named = exponents.iter().fold(mix(a.estimate.tag(), SUM_ROTATIONS), |tag, &k| mix(tag, k.into()));
         let sum = sum.named(named);
@@ -85,8 +83,37 @@ impl Evaluator {
         Ok(self.result(a, inner, a.scale, estimate))
     }
 
+    /// Refuses rotations of `a` whose keys are missing or too short.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`] names all keys that are missing; then as [`Evaluator::rotate`].
+    pub fn check_rotations(&self, a: &Ciphertext, steps: &[isize]) -> Result<()> {
+        self.check(a)?;
+        let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
+        self.check_exponents(a, &exponents)
+    }
+
+    /// What is missing is told before anything is made, and all at once.
+    fn check_exponents(&self, a: &Ciphertext, exponents: &[u32]) -> Result<()> {
+        let mut missing = Vec::new();
+        let mut available = String::new();
+        for &k in exponents.iter().filter(|&&k| k != 1) {
+            match self.keys.galois(k, a.inner.limbs()) {
+                Ok(_) => {}
+                Err(Error::MissingKey { kind, available: others }) => {
+                    available = others;
+                    if !missing.contains(&kind) {
+                        missing.push(kind);
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        if missing.is_empty() { Ok(()) } else { Err(Error::MissingKey { kind: missing.join(", "), available }) }
+    }
+
     /// The exponent of the automorphism of a rotation; 1 if it changes nothing.
-    fn exponent(&self, a: &Ciphertext, steps: isize) -> u32 {
+    pub(super) fn exponent(&self, a: &Ciphertext, steps: isize) -> u32 {
         if steps % a.slots as isize == 0 { 1 } else { self.context.rotation_exponent(steps) }
     }
 
@@ -96,7 +123,7 @@ impl Evaluator {
 }
 
 /// The estimate of a rotation, without the key switch.
-fn rotated(a: &Ciphertext, steps: isize) -> Estimate {
-    let steps = steps.rem_euclid(a.slots as isize) as usize;
-    if steps == 0 { a.estimate.clone() } else { a.estimate.clone().rotated(steps, a.slots) }
+pub(super) fn rotated(estimate: &Estimate, steps: isize, slots: usize) -> Estimate {
+    let steps = steps.rem_euclid(slots as isize) as usize;
+    if steps == 0 { estimate.clone() } else { estimate.clone().rotated(steps, slots) }
 }

@@ -1,0 +1,166 @@
+//! The pairs of a switching key, in the order in which a switch reads them.
+
+use std::fmt;
+use std::ops::Range;
+
+use noren_math::kernels::aligned::AlignedVec;
+
+use crate::poly::{Eval, Poly};
+use crate::ring::Ring;
+
+/// How many words of a row lie together: 64 KiB.
+///
+/// A switch multiplies, moves and adds a block before it begins the next, so that products stay in the second cache. Shorter
+/// blocks stay nearer, but memory is read fastest in few long streams: in gigabytes per second on Zen 4, for three digits, 17
+/// with blocks of 2^10 words, 21 with 2^12, 23 with 2^13, 27 with 2^14 and 28 with whole rows; 23 with all halves
+/// interleaved in one stream, where the prefetcher is not far enough ahead of the arithmetic; 35 without arithmetic.
+pub(crate) const BLOCK: usize = 1 << 13;
+
+/// The pairs `(k_j0, k_j1)` of a switching key, one for each digit j.
+///
+/// A switch goes limb by limb, and through a limb in blocks that automorphisms map to each other. So the words have the shape
+/// `[limb, block, digit, half, word]` with blocks of 2^13 words, all in one piece. A key for a high level serves all
+/// lower ones: limbs and digits that are not needed are passed over.
+///
+/// A key is public: what hides the secret in it is its error.
+#[derive(Clone)]
+pub struct KeyPairs {
+    ring: Ring,
+    digits: usize,
+    words: AlignedVec<u64>,
+}
+
+impl KeyPairs {
+    /// Pairs of zeros over `ring` for so many digits, to be set by [`KeyPairs::set`].
+    #[must_use]
+    pub fn zero(ring: &Ring, digits: usize) -> Self {
+        let words = AlignedVec::zeroed(ring.limbs() * limb_words(ring, digits));
+        Self { ring: ring.clone(), digits, words }
+    }
+
+    /// These pairs, one for each digit; each element may have more limbs than the ring.
+    ///
+    /// # Panics
+    /// As [`KeyPairs::set`].
+    #[must_use]
+    pub fn new(ring: &Ring, pairs: &[[Poly<Eval>; 2]]) -> Self {
+        let mut key = Self::zero(ring, pairs.len());
+        pairs.iter().enumerate().for_each(|(digit, pair)| key.set(digit, pair.each_ref()));
+        key
+    }
+
+    /// Sets the pair of a digit; both elements may have more limbs than the ring.
+    ///
+    /// # Panics
+    /// If there is no such digit, an element lacks a limb of the ring, or one is secret.
+    pub fn set(&mut self, digit: usize, pair: [&Poly<Eval>; 2]) {
+        self.check_digit(digit);
+        for poly in pair {
+            self.ring.check_covers(poly);
+            assert!(!poly.is_secret(), "a key is public, and what goes into it must be declared so");
+        }
+        let Self { ring, digits, words } = self;
+        let (start, degree, digits) = (ring.range().start, ring.degree(), *digits);
+        let limbs = words.chunks_exact_mut(limb_words(ring, digits)).zip(start..);
+        ring.engine().run(2 * ring.limbs() * degree, limbs, |(words, limb)| {
+            for (half, poly) in pair.into_iter().enumerate() {
+                for (j, source) in poly.limb(limb).chunks(BLOCK).enumerate() {
+                    words[place(digits, digit, half, j, source.len())].copy_from_slice(source);
+                }
+            }
+        });
+    }
+
+    /// A copy of the pair of a digit.
+    ///
+    /// # Panics
+    /// If there is no such digit.
+    #[must_use]
+    pub fn pair(&self, digit: usize) -> [Poly<Eval>; 2] {
+        [0, 1].map(|half| self.ring.build(false, |limb, row| self.copy_row(digit, half, limb, row)))
+    }
+
+    /// Copies the row of half 0 or 1 of a digit at the prime at position `limb` of the whole list.
+    ///
+    /// # Panics
+    /// If there is no such digit, half or limb, or the row has not one word for each coefficient.
+    pub fn copy_row(&self, digit: usize, half: usize, limb: usize, row: &mut [u64]) {
+        self.check_digit(digit);
+        assert!(half < 2, "a pair has no half {half}");
+        assert_eq!(row.len(), self.ring.degree(), "a row has one word for each coefficient");
+        let words = self.limb(limb);
+        for (j, out) in row.chunks_mut(BLOCK).enumerate() {
+            out.copy_from_slice(&words[place(self.digits, digit, half, j, out.len())]);
+        }
+    }
+
+    /// How many digits there are pairs for.
+    #[must_use]
+    pub fn digits(&self) -> usize {
+        self.digits
+    }
+
+    /// The ring of the pairs.
+    #[must_use]
+    pub fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// The pairs for block `j` of a limb, shape `[digit, half, word]`.
+    ///
+    /// # Panics
+    /// If there is no such limb or block.
+    pub(crate) fn block(&self, limb: usize, j: usize) -> &[u64] {
+        let words = 2 * self.digits * BLOCK.min(self.ring.degree());
+        &self.limb(limb)[j * words..][..words]
+    }
+
+    /// All pairs at a limb.
+    ///
+    /// # Panics
+    /// If there is no such limb.
+    fn limb(&self, limb: usize) -> &[u64] {
+        let range = self.ring.range();
+        assert!(range.contains(&limb), "limb {limb} is not one of {range:?}");
+        let words = limb_words(&self.ring, self.digits);
+        &self.words[(limb - range.start) * words..][..words]
+    }
+
+    /// # Panics
+    /// If there are not pairs for so many digits over all limbs of the ring.
+    pub(crate) fn check_covers(&self, ring: &Ring, digits: usize) {
+        let (found, needed) = (self.ring.range(), ring.range());
+        assert_eq!(self.ring.index(), ring.index(), "the key must be of this ring");
+        assert!(self.digits >= digits, "{digits} digits need as many pairs in the key, not {}", self.digits);
+        assert!(
+            found.start <= needed.start && needed.end <= found.end,
+            "a key over limbs {found:?} does not cover limbs {needed:?}"
+        );
+    }
+
+    fn check_digit(&self, digit: usize) {
+        assert!(digit < self.digits, "digit {digit} of {} does not exist", self.digits);
+    }
+}
+
+impl fmt::Debug for KeyPairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (window, degree) = (self.ring.range(), self.ring.degree());
+        f.debug_struct("KeyPairs")
+            .field("window", &window)
+            .field("degree", &degree)
+            .field("digits", &self.digits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many words the pairs of a limb have.
+fn limb_words(ring: &Ring, digits: usize) -> usize {
+    2 * digits * ring.degree()
+}
+
+/// Where block `j` of a digit's half, of `width` words, is among the words of a limb; all blocks before it are whole.
+fn place(digits: usize, digit: usize, half: usize, j: usize, width: usize) -> Range<usize> {
+    let start = 2 * digits * j * BLOCK + (2 * digit + half) * width;
+    start..start + width
+}

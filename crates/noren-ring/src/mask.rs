@@ -1,0 +1,46 @@
+//! What hides the message of a fresh ciphertext.
+
+use crate::poly::{Eval, Poly};
+use crate::ring::Ring;
+
+impl Ring {
+    /// `(k_0 v + e_0 + m, k_1 v + e_1)` for a pair k of evaluations, and v and e given by their coefficients.
+    ///
+    /// Limb by limb, so that the transforms of v and e are used while they are in the cache. The pair and m may have
+    /// more limbs than this ring. The results are marked as secret: that v and e hide them is for the caller to know.
+    /// Range: coefficients in `(-2^62, 2^62)`.
+    ///
+    /// # Panics
+    /// If a length is not the degree, or an element lacks a limb of this ring.
+    #[must_use]
+    pub fn mask(&self, k: [&Poly<Eval>; 2], v: &[i64], e: [&[i64]; 2], m: &Poly<Eval>) -> [Poly<Eval>; 2] {
+        for coefficients in [v, e[0], e[1]] {
+            self.check_degree(coefficients.len());
+        }
+        for element in [k[0], k[1], m] {
+            self.check_covers(element);
+        }
+        let (engine, basis, kernels) = (self.engine(), self.basis(), self.engine().kernels());
+        let mut out = [(); 2].map(|()| self.unset(true));
+        let [first, second] = out.each_mut().map(Poly::limbs_mut);
+        let scratch = || {
+            let mut row = engine.unset_rows(1, self.degree());
+            row.mark(true);
+            row
+        };
+        let words = self.limbs() * self.degree();
+        engine.run_with(words, first.zip(second), scratch, |row, ((limb, first), (_, second))| {
+            let (q, table) = (basis.modulus(limb), basis.table(limb));
+            let [mask] = row.first_rows_mut();
+            kernels.reduce_signed(mask, v, q);
+            kernels.ntt_forward(mask, table);
+            for ((out, k), e) in [&mut *first, second].into_iter().zip(k).zip(e) {
+                kernels.reduce_signed(out, e, q);
+                kernels.ntt_forward(out, table);
+                kernels.mul_add_assign(out, k.limb(limb), mask, q);
+            }
+            kernels.add_assign(first, m.limb(limb), q);
+        });
+        out
+    }
+}

@@ -1,0 +1,35 @@
+//! What rotations cost: as much of a scheme as a circuit needs to choose between plans.
+
+/// The costs of a sum of rotations of one ciphertext, in nanoseconds, and the size of the keys that it takes.
+///
+/// All rotations of one sum share a decomposition and a division by the special modulus; each adds an inner product of
+/// the digits with its own key. Keys that together take at most half of the cache, which they share with what is worked
+/// on, are found there when the same sums are taken again; others come from memory each time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RotationCosts {
+    /// What the rotations of a sum share.
+    pub shared: f64,
+    /// What each rotation adds, with a key that lies in the cache.
+    pub cached: f64,
+    /// What each rotation adds, with a key that comes from memory.
+    pub streamed: f64,
+    /// The bytes of one key.
+    pub key_bytes: u64,
+    /// The bytes of the cache that all threads share.
+    pub cache_bytes: u64,
+}
+
+impl RotationCosts {
+    /// What `sums` sums cost that have `rotations` rotations together and use `keys` different keys.
+    #[must_use]
+    pub fn total(&self, sums: usize, rotations: usize, keys: usize) -> f64 {
+        let fit = self.bytes_of(keys) <= self.cache_bytes / 2;
+        sums as f64 * self.shared + rotations as f64 * if fit { self.cached } else { self.streamed }
+    }
+
+    /// The bytes of so many keys.
+    #[must_use]
+    pub fn bytes_of(&self, keys: usize) -> u64 {
+        (keys as u64).saturating_mul(self.key_bytes)
+    }
+}
