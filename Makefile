@@ -46,12 +46,14 @@ test-rust:
 	done
 
 test-python: build
-	$(BIN)/mypy --strict python
-	$(BIN)/pytest --quiet python/tests
+	$(BIN)/mypy --strict python bench
+	$(BIN)/pytest --quiet python/tests bench/tests
 
-## bench: this machine's figures for the kernels and CKKS, as a table.
+## bench: noren beside the installed peers, all suites, in about 20 minutes; then the pages that show the results.
 bench: build
-	target/release/noren bench ckks
+	bench/setup.sh
+	$(BIN)/python bench/run.py --suite all
+	$(BIN)/python bench/docs.py
 
 ## fuzz: every decoder for FUZZ_SECONDS each (needs a nightly toolchain and cargo-fuzz).
 FUZZ_SECONDS ?= 60
@@ -62,4 +64,4 @@ fuzz:
 	done
 
 clean:
-	rm -rf target $(VENV) demo-out fuzz/target
+	rm -rf target $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv

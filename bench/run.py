@@ -1,139 +1,150 @@
 """Run benchmarks of noren and of installed peers side by side, write JSON lines, and print a Markdown table.
 
-    python bench/run.py --suite ckks [--threads 1,2] [--log-n 14,15,16] [--rounds 3] [--out FILE]
+    python bench/run.py --suite ckks [--threads 1,2] [--log-n 14,15,16] [--rounds 2] [--seconds 0.3] [--out FILE]
 
-Each round runs every library once for each ring degree and number of threads, alternating, so that all of them see
-the same machine. The table shows the median over rounds and the ratio peer / noren: above 1, noren is faster. Peers
-that are not installed are named and left out. The rules of fairness are in README.md beside this file.
+Each round runs every library once for each step of the suite, alternating, so that all of them see the same machine.
+The table shows the median over rounds and the ratio peer / noren: above 1, noren is faster. Peers that are not
+installed are named and left out, and so are those that fail. The rules of fairness are in README.md beside this file.
 """
 
 import argparse
-import datetime
 import json
-import os
-import platform
-import shutil
-import statistics
-import subprocess
 import sys
-from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-TOOL = ROOT / "target" / "release" / "noren"
-LATTIGO = ROOT / "bench" / "peers" / "lattigo"
+import machine
+import records
+from libraries import TOOL, FailedError, Library, libraries
+from records import Record, Results
 
-MARKS = ("<!-- figures: python bench/run.py --readme -->", "<!-- end of figures -->")
-
-# What the README shows; the results file has everything.
-HEADLINE = {"encode", "encrypt", "add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted"}
-
-Record = dict[str, Any]
+# For each suite: the time for each operation in each round, and the rounds. All of it takes less than 20 minutes.
+DEFAULTS = {"kernels": (0.05, 2), "ckks": (0.3, 2), "trace": (0.2, 1), "client": (0.3, 1)}
+SUITES = list(DEFAULTS)
 
 
-def lines(command: list[str | Path], environment: dict[str, str] | None = None) -> list[Record]:
-    """Run a command that prints JSON lines."""
-    result = subprocess.run(
-        [str(part) for part in command],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **(environment or {})},
-    )
-    return [json.loads(line) for line in result.stdout.splitlines() if line.strip()]
+def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None) -> list[list[str]]:
+    """Return the options of each step of a suite."""
+    if suite == "trace":
+        return [["--special", str(count)] for count in special or [1, 5, 10]]
+    degrees = {"kernels": range(6, 17), "ckks": [14, 15, 16], "client": [13, 14, 15, 16]}[suite]
+    found = [["--log-n", str(bits)] for bits in log_n or degrees]
+    if suite == "ckks" and 15 in (log_n or degrees):
+        found.append(["--log-n", "15", "--shape", "seal"])
+    return found
 
 
-def run_noren(suite: str, log_n: int, threads: int, seconds: float) -> list[Record]:
-    """Measure noren."""
-    return lines(
-        [TOOL, "bench", suite, "--json", "--log-n", str(log_n), "--threads", str(threads), "--seconds", str(seconds)]
-    )
+def measure(
+    suite: str,
+    each: Sequence[list[str]],
+    common: Sequence[str],
+    rounds: int,
+    found: Sequence[Library],
+    say: Callable[[str], None],
+) -> tuple[list[Record], bool]:
+    """Run all libraries alternately; return their records, and whether all of ours are right."""
+    running = [library for library in found if library.is_installed()]
+    for library in found:
+        if library not in running:
+            say(f"left out: {library.name} (not installed: see bench/setup.sh)")
+    made: list[Record] = []
+    for number in range(rounds):
+        for options in each:
+            for library in list(running):
+                say(f"round {number + 1}: {library.name}: {suite} {' '.join(options)}")
+                try:
+                    made += library.run(suite, [*options, *common])
+                except FailedError as error:
+                    say(f"left out from here on: {library.name} ({error})")
+                    running.remove(library)
+    wrong = [record for record in made if record["median_ns"] is None]
+    for record in wrong:
+        say(f"wrong result: {record['library']} {record['op']}, n = {record['n']}")
+    lost = [library.name for library in found if library.ours and library not in running]
+    return made, not lost and not any(record["library"] == "noren" for record in wrong)
 
 
-def run_lattigo(suite: str, log_n: int, threads: int, seconds: float) -> list[Record]:
-    """Measure Lattigo, which has the suite ckks only."""
-    if suite != "ckks":
-        return []
-    return lines([LATTIGO / "lattigo", "-log-n", str(log_n), "-seconds", str(seconds)], {"GOMAXPROCS": str(threads)})
-
-
-def build_peers() -> dict[str, Any]:
-    """Return the libraries to run; build what needs building."""
-    libraries: dict[str, Any] = {"noren": run_noren}
-    if shutil.which("go"):
-        subprocess.run(["go", "build", "-o", "lattigo", "."], check=True, cwd=LATTIGO)
-        libraries["lattigo"] = run_lattigo
-    else:
-        print("left out: lattigo (no go on this machine)", file=sys.stderr)
-    return libraries
-
-
-def table(records: list[Record]) -> str:
-    """Return a Markdown table of medians in milliseconds, with ratios to noren."""
-    cells: dict[tuple[int, int, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for record in records:
-        cells[record["n"], record["threads"], record["op"]][record["library"]].append(record["median_ns"] / 1e6)
-    peers = sorted({record["library"] for record in records} - {"noren"})
-    header = ["N", "threads", "operation", "noren ms", *(f"{peer} ms | {peer} / noren" for peer in peers)]
-    out = ["| " + " | ".join(header) + " |", "|" + "---|" * (4 + 2 * len(peers))]
-    for (n, threads, op), times in sorted(cells.items()):
-        ours = statistics.median(times["noren"])
-        row = [f"2^{n.bit_length() - 1}", str(threads), op, f"{ours:.3g}"]
+def overview(made: list[Record]) -> str:
+    """Return a table of all medians, with ratios to noren on its best instruction set."""
+    results = Results(made)
+    peers = sorted({record["library"] for record in made} - {"noren"})
+    groups: dict[tuple[object, ...], Record] = {}
+    fields = ["n", "limbs", "special", "threads", "op", "level", "prime_bits"]
+    for record in results.records:
+        groups.setdefault(tuple(record.get(name) for name in fields), record)
+    rows = []
+    for key, record in groups.items():
+        same = results.select(**dict(zip(fields, key, strict=True)))
+        ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
+        shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
+        more = [f"{name} {record[name]}" for name in ["level", "prime_bits"] if record.get(name) is not None]
+        row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
+        row.append(records.microseconds(ours))
         for peer in peers:
-            if times[peer]:
-                theirs = statistics.median(times[peer])
-                row += [f"{theirs:.3g}", f"{theirs / ours:.2f}"]
-            else:
-                row += ["", ""]
-        out.append("| " + " | ".join(row) + " |")
-    return "\n".join(out)
+            theirs = records.lowest(r["median_ns"] for r in same if r["library"] == peer)
+            row += [records.microseconds(theirs), records.times(records.ratio(theirs, ours))]
+        rows.append(row)
+    header = ["N", "primes", "threads", "operation", "noren us"]
+    header += [word for peer in peers for word in (f"{peer} us", f"{peer} / noren")]
+    return records.table(header, rows)
 
 
-def show(records: list[Record], readme: bool) -> int:
-    """Print the table, and put it between the marks of the README if asked to."""
-    print(table(records))
-    if readme:
-        made = table([record for record in records if record["op"] in HEADLINE])
-        path = ROOT / "README.md"
-        before, _, rest = path.read_text().partition(MARKS[0])
-        _, _, after = rest.partition(MARKS[1])
-        path.write_text(f"{before}{MARKS[0]}\n{made}\n{MARKS[1]}{after}")
-    return 0
+def numbers(text: str) -> list[int]:
+    """Read a list such as 1,2."""
+    return [int(field) for field in text.split(",")]
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the arguments."""
+    made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    made.add_argument("--suite", choices=[*SUITES, "all"], default="ckks")
+    made.add_argument("--threads", type=numbers, default=[1, 2])
+    made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks and client")
+    made.add_argument("--special", type=numbers, help="numbers of special primes of the suite trace")
+    made.add_argument("--rounds", type=int, help="default: as many as the suite needs")
+    made.add_argument("--seconds", type=float, help="time for each operation in each round")
+    made.add_argument("--out", type=Path, help="default: bench/results/HOST/DATE-SUITE.jsonl")
+    made.add_argument("--host", help="default: the folder of this kind of machine")
+    made.add_argument("--tool", type=Path, default=TOOL, help="the program noren")
+    made.add_argument("--from", dest="source", type=Path, help="make the table of this results file, run nothing")
+    return made
 
 
 def main() -> int:
-    """Run the suite and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--suite", choices=["ckks", "kernels", "client"], default="ckks")
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--log-n", default="14,15,16")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.5, help="time for each operation in each round")
-    parser.add_argument("--out", type=Path, help="default: bench/results/PROCESSOR/DATE-SUITE.jsonl")
-    parser.add_argument("--readme", action="store_true", help="put the table into the project's README")
-    parser.add_argument("--from", dest="source", type=Path, help="make the table of this results file, run nothing")
-    options = parser.parse_args()
+    """Run the suites and write the results."""
+    options = parser().parse_args()
     if options.source:
-        return show([json.loads(line) for line in options.source.read_text().splitlines()], options.readme)
-    if not TOOL.exists():
-        print(f"{TOOL} is missing: run `make build` first", file=sys.stderr)
+        print(overview(records.read(options.source)))
+        return 0
+    if not options.tool.exists():
+        print(f"{options.tool} is missing: run `make build` first", file=sys.stderr)
         return 1
-    libraries = build_peers()
-    records: list[Record] = []
-    for _ in range(options.rounds):
-        for log_n in (int(part) for part in options.log_n.split(",")):
-            for threads in (int(part) for part in options.threads.split(",")):
-                for name, measure in libraries.items():
-                    print(f"{name}: 2^{log_n}, {threads} threads", file=sys.stderr)
-                    records += measure(options.suite, log_n, threads, options.seconds)
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    default = ROOT / "bench" / "results" / platform.machine() / f"{date}-{options.suite}.jsonl"
-    out: Path = options.out or default
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("".join(json.dumps(record) + "\n" for record in records))
-    print(f"wrote {out}", file=sys.stderr)
-    return show(records, options.readme)
+    if options.suite == "all" and options.out:
+        print("--out takes one suite", file=sys.stderr)
+        return 2
+    description = machine.describe()
+    folder = machine.RESULTS / (options.host or machine.host(description))
+    right = True
+    for suite in SUITES if options.suite == "all" else [options.suite]:
+        seconds, rounds = DEFAULTS[suite]
+        seconds = options.seconds if options.seconds is not None else seconds
+        common = ["--threads", ",".join(map(str, options.threads)), "--seconds", str(seconds)]
+        made, fine = measure(
+            suite,
+            steps(suite, options.log_n, options.special),
+            common,
+            options.rounds or rounds,
+            libraries(suite, options.tool),
+            lambda line: print(line, file=sys.stderr, flush=True),
+        )
+        right &= fine
+        out: Path = options.out or folder / f"{description['date']}-{suite}.jsonl"
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text("".join(json.dumps(record) + "\n" for record in made))
+        (out.parent / "machine.json").write_text(json.dumps(description, indent=2) + "\n")
+        print(f"wrote {out}", file=sys.stderr)
+        print(overview(made))
+    return 0 if right else 1
 
 
 if __name__ == "__main__":

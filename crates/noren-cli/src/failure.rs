@@ -43,9 +43,9 @@ pub(crate) enum Failure {
     /// Threads cannot be started.
     #[error("--threads {found}: {reason}")]
     Threads { found: usize, reason: String },
-    /// A benchmark found a wrong result.
-    #[error("{op}: the result is off by {error:e}, its bound is {bound:e}: no time is printed for a wrong result")]
-    WrongResult { op: &'static str, error: f64, bound: f64 },
+    /// A benchmark found wrong results.
+    #[error("wrong results, which have no times: {}", .0.join(", "))]
+    WrongResults(Vec<String>),
     /// Another program failed.
     #[error("{program}: {reason}")]
     Program { program: String, reason: String },

@@ -2,84 +2,80 @@
 
 use std::hint::black_box;
 
-use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Plaintext};
-use noren::{Complex64, Seed};
+use noren::Seed;
+use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
 
+use crate::bench::judge::{Judge, drop_result, values};
 use crate::bench::measure;
 use crate::bench::record::Record;
 use crate::bench::shape::Shape;
 use crate::bench::suite::Run;
 use crate::failure::Failure;
+use crate::machine;
 
 /// The rotations of the hoisted measurement.
 const STEPS: [isize; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/// Measures all operations at one shape with one number of threads.
-pub(super) fn run(run: &Run<'_>, shape: Shape, threads: usize) -> Result<(), Failure> {
-    let context = Context::with_threads(shape.parameters()?, Some(threads))?;
-    let parameters = context.parameters().clone();
+/// Measures all operations at one shape with each number of threads.
+pub(super) fn run(run: &Run<'_>, shape: Shape) -> Result<(), Failure> {
+    machine::reset_peak_rss();
+    let parameters = shape.parameters()?;
+    let context = Context::new(parameters.clone())?;
     let request = KeyRequest { relinearization: true, rotations: STEPS.to_vec(), ..KeyRequest::default() };
     let keys = context.generate_keys(seed(0), &request)?;
-    let (encoder, evaluator) = (Encoder::new(&context), Evaluator::new(&context, keys.evaluation.clone())?);
-    let encryptor = Encryptor::public(&context, &keys.public, seed(1))?;
-    let decryptor = Decryptor::new(&context, &keys.secret)?;
+    for &threads in run.threads {
+        let context = Context::with_threads(parameters.clone(), Some(threads))?;
+        let (encoder, evaluator) = (Encoder::new(&context), Evaluator::new(&context, keys.evaluation.clone())?);
+        let encryptor = Encryptor::public(&context, &keys.public, seed(1))?;
+        let decryptor = Decryptor::new(&context, &keys.secret)?;
+        let judge = Judge { run, decryptor: &decryptor };
 
-    let (slots, level) = (parameters.max_slots(), parameters.max_level());
-    let scale = *parameters.scale_at(level);
-    let values: Vec<Complex64> = (0..slots).map(|j| Complex64::cis(j as f64)).collect();
-    let plaintext = encoder.encode_complex(&values, slots, level, &scale)?;
-    let (a, b) = (encryptor.encrypt(&plaintext)?, encryptor.encrypt(&plaintext)?);
-    check(&evaluator, &decryptor, &values, [&a, &b], &plaintext)?;
+        let (slots, level) = (parameters.max_slots(), parameters.max_level());
+        let scale = *parameters.scale_at(level);
+        let values = values(slots);
+        let plaintext = encoder.encode_complex(&values, slots, level, &scale)?;
+        let (a, b) = (encryptor.encrypt(&plaintext)?, encryptor.encrypt(&plaintext)?);
 
-    let time = |op, per, note, call: &mut dyn FnMut() -> noren::Result<()>| {
-        let timing = measure::time(run.seconds, per, call)?;
-        run.report(&Record::of_scheme("ckks", op, &parameters, threads, timing, note))
-    };
-    time("encode", 1.0, "", &mut || encoder.encode_complex(black_box(&values), slots, level, &scale).map(drop_result))?;
-    time("encrypt", 1.0, "public key", &mut || encryptor.encrypt(black_box(&plaintext)).map(drop_result))?;
-    time("decrypt", 1.0, "with decoding; modulo as few primes as hold the message", &mut || {
-        decryptor.decrypt_complex(black_box(&a)).map(drop_result)
-    })?;
-    time("add", 1.0, "", &mut || evaluator.add(black_box(&a), &b).map(drop_result))?;
-    time("mul_plain", 1.0, "without rescaling", &mut || {
-        evaluator.mul_plain_no_rescale(black_box(&a), &plaintext).map(drop_result)
-    })?;
-    time("mul_relin_rescale", 1.0, "", &mut || evaluator.mul(black_box(&a), &b).map(drop_result))?;
-    time("rotate", 1.0, "", &mut || evaluator.rotate(black_box(&a), 1).map(drop_result))?;
-    time("rotate_hoisted", STEPS.len() as f64, "per rotation of eight", &mut || {
-        evaluator.rotate_many(black_box(&a), &STEPS).map(drop_result)
-    })
-}
-
-/// Refuses to time operations whose results are wrong.
-fn check(
-    evaluator: &Evaluator,
-    decryptor: &Decryptor<'_>,
-    values: &[Complex64],
-    [a, b]: [&Ciphertext; 2],
-    plaintext: &Plaintext,
-) -> Result<(), Failure> {
-    let compare = |op, result: &Ciphertext, expected: &dyn Fn(usize) -> Complex64| {
-        let found = decryptor.decrypt_complex(result)?;
-        let distances = found.iter().enumerate().map(|(j, x)| (x - expected(j)).norm());
-        let (error, bound) = (distances.fold(0.0, f64::max), result.error_bound());
-        if error <= bound { Ok(()) } else { Err(Failure::WrongResult { op, error, bound }) }
-    };
-    let turned = |j: usize, steps: usize| values[(j + steps) % values.len()];
-    compare("encrypt", a, &|j| values[j])?;
-    compare("add", &evaluator.add(a, b)?, &|j| values[j] + values[j])?;
-    compare("mul_plain", &evaluator.mul_plain_no_rescale(a, plaintext)?, &|j| values[j] * values[j])?;
-    compare("mul_relin_rescale", &evaluator.mul(a, b)?, &|j| values[j] * values[j])?;
-    compare("rotate", &evaluator.rotate(a, 1)?, &|j| turned(j, 1))?;
-    for (rotated, steps) in evaluator.rotate_many(a, &STEPS)?.iter().zip(1..) {
-        compare("rotate_hoisted", rotated, &|j| turned(j, steps))?;
+        let time = |op, per, bytes: usize, note, right: bool, call: &mut dyn FnMut() -> noren::Result<()>| {
+            let timing = right.then(|| measure::time(run.seconds, per, call)).transpose()?;
+            let mut record = Record::of_scheme("ckks", op, &parameters, threads, timing, note);
+            if let (1.., Some(timing)) = (bytes, timing) {
+                record = record.with("gb_per_s", bytes as f64 / timing.median_ns);
+            }
+            run.report(&record)
+        };
+        let fresh = judge.is_right("encrypt", &a, |j| values[j])?;
+        time("encode", 1.0, 0, "", fresh, &mut || {
+            encoder.encode_complex(black_box(&values), slots, level, &scale).map(drop_result)
+        })?;
+        time("encrypt", 1.0, 0, "public key", fresh, &mut || {
+            encryptor.encrypt(black_box(&plaintext)).map(drop_result)
+        })?;
+        time("decrypt", 1.0, 0, "with decoding; modulo as few primes as hold the message", fresh, &mut || {
+            decryptor.decrypt_complex(black_box(&a)).map(drop_result)
+        })?;
+        // What a sum and a plaintext product read and write: polynomials of all limbs.
+        let polynomial = size_of::<u64>() * parameters.degree() * shape.limbs;
+        let right = judge.is_right("add", &evaluator.add(&a, &b)?, |j| values[j] + values[j])?;
+        time("add", 1.0, 6 * polynomial, "", right, &mut || evaluator.add(black_box(&a), &b).map(drop_result))?;
+        let product = evaluator.mul_plain_no_rescale(&a, &plaintext)?;
+        let right = judge.is_right("mul_plain", &product, |j| values[j] * values[j])?;
+        time("mul_plain", 1.0, 5 * polynomial, "without rescaling", right, &mut || {
+            evaluator.mul_plain_no_rescale(black_box(&a), &plaintext).map(drop_result)
+        })?;
+        let right = judge.is_right("mul_relin_rescale", &evaluator.mul(&a, &b)?, |j| values[j] * values[j])?;
+        time("mul_relin_rescale", 1.0, 0, "", right, &mut || evaluator.mul(black_box(&a), &b).map(drop_result))?;
+        let right = judge.is_right("rotate", &evaluator.rotate(&a, 1)?, |j| values[(j + 1) % slots])?;
+        time("rotate", 1.0, 0, "", right, &mut || evaluator.rotate(black_box(&a), 1).map(drop_result))?;
+        let mut right = true;
+        for (rotated, steps) in evaluator.rotate_many(&a, &STEPS)?.iter().zip(1..) {
+            right &= judge.is_right("rotate_hoisted", rotated, |j| values[(j + steps) % slots])?;
+        }
+        time("rotate_hoisted", STEPS.len() as f64, 0, "per rotation of eight", right, &mut || {
+            evaluator.rotate_many(black_box(&a), &STEPS).map(drop_result)
+        })?;
     }
     Ok(())
-}
-
-/// The end of a result, which belongs to the time of making it: memory goes back to where the next result takes it.
-pub(super) fn drop_result<T>(result: T) {
-    drop(black_box(result));
 }
 
 /// Benchmarks use the same keys each time.

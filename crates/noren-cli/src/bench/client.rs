@@ -2,37 +2,64 @@
 
 use std::hint::black_box;
 
-use noren::Complex64;
-use noren::ckks::{Context, Encoder, Encryptor, KeyRequest};
+use noren::ckks::{Context, Decryptor, Encoder, Encryptor};
+use noren_rlwe::keygen::KeyGenerator;
 
-use crate::bench::ckks::{drop_result, seed};
+use crate::bench::ckks::seed;
+use crate::bench::judge::{Judge, drop_result, values};
 use crate::bench::measure;
 use crate::bench::record::Record;
 use crate::bench::shape::Shape;
 use crate::bench::suite::Run;
 use crate::failure::Failure;
+use crate::machine;
 
-/// Measures at one shape with one number of threads.
-pub(super) fn run(run: &Run<'_>, shape: Shape, threads: usize) -> Result<(), Failure> {
-    let context = Context::with_threads(shape.parameters()?, Some(threads))?;
-    let parameters = context.parameters().clone();
-    let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-    let keys = context.generate_keys(seed(0), &request)?;
-    let encoder = Encoder::new(&context);
-    let encryptor = Encryptor::symmetric(&context, &keys.secret, seed(1))?;
+/// Measures at one shape with each number of threads.
+pub(super) fn run(run: &Run<'_>, shape: Shape) -> Result<(), Failure> {
+    machine::reset_peak_rss();
+    let parameters = shape.parameters()?;
+    for &threads in run.threads {
+        let context = Context::with_threads(parameters.clone(), Some(threads))?;
+        let generator = KeyGenerator::new(context.rlwe(), seed(0));
+        let secret = generator.secret();
+        let public_key = generator.public(&secret)?;
+        let encoder = Encoder::new(&context);
+        let public = Encryptor::public(&context, &public_key, seed(1))?;
+        let symmetric = Encryptor::symmetric(&context, &secret, seed(2))?;
+        let decryptor = Decryptor::new(&context, &secret)?;
+        let judge = Judge { run, decryptor: &decryptor };
 
-    let (slots, level) = (parameters.max_slots(), parameters.max_level());
-    let scale = *parameters.scale_at(level);
-    let values: Vec<Complex64> = (0..slots).map(|j| Complex64::cis(j as f64)).collect();
-    let plaintext = encoder.encode_complex(&values, slots, level, &scale)?;
+        let (slots, level) = (parameters.max_slots(), parameters.max_level());
+        let scale = *parameters.scale_at(level);
+        let values = values(slots);
+        let plaintext = encoder.encode_complex(&values, slots, level, &scale)?;
+        let ciphertext = public.encrypt(&plaintext)?;
+        let decrypted = decryptor.decrypt(&ciphertext)?;
+        let right = judge.is_right("encrypt", &ciphertext, |j| values[j])?
+            && judge.is_right("encrypt_secret", &symmetric.encrypt(&plaintext)?, |j| values[j])?;
 
-    let time = |op, note, call: &mut dyn FnMut() -> noren::Result<()>| {
-        let timing = measure::time(run.seconds, 1.0, call)?;
-        run.report(&Record::of_scheme("client", op, &parameters, threads, timing, note))
-    };
-    time("keygen", "secret, public and relinearisation key", &mut || {
-        context.generate_keys(seed(2), black_box(&request)).map(drop_result)
-    })?;
-    time("encode", "", &mut || encoder.encode_complex(black_box(&values), slots, level, &scale).map(drop_result))?;
-    time("encrypt", "secret key", &mut || encryptor.encrypt(black_box(&plaintext)).map(drop_result))
+        let time = |op, note, call: &mut dyn FnMut() -> noren::Result<()>| {
+            let timing = right.then(|| measure::time(run.seconds, 1.0, call)).transpose()?;
+            run.report(&Record::of_scheme("client", op, &parameters, threads, timing, note))
+        };
+        time("keygen", "secret and public key", &mut || {
+            let secret = generator.secret();
+            generator.public(black_box(&secret)).map(drop_result)
+        })?;
+        time("keygen_secret", "", &mut || {
+            drop_result(black_box(&generator).secret());
+            Ok(())
+        })?;
+        time("keygen_public", "", &mut || generator.public(black_box(&secret)).map(drop_result))?;
+        time("encode", "", &mut || encoder.encode_complex(black_box(&values), slots, level, &scale).map(drop_result))?;
+        time("encrypt", "public key", &mut || public.encrypt(black_box(&plaintext)).map(drop_result))?;
+        time("encrypt_secret", "secret key", &mut || symmetric.encrypt(black_box(&plaintext)).map(drop_result))?;
+        time("decrypt", "without decoding; modulo as few primes as hold the message", &mut || {
+            decryptor.decrypt(black_box(&ciphertext)).map(drop_result)
+        })?;
+        time("decode", "of the decrypted message", &mut || {
+            encoder.decode_complex(black_box(&decrypted)).map(drop_result)
+        })?;
+    }
+    Ok(())
 }

@@ -1,11 +1,14 @@
 //! `noren bench`: how fast this machine is, in records that can be compared with those of other libraries.
 
+mod beside;
 mod ckks;
 mod client;
+mod judge;
 mod kernels;
 mod measure;
 mod record;
 mod shape;
 mod suite;
+mod trace;
 
 pub(crate) use suite::{Arguments, run};

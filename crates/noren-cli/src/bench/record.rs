@@ -1,22 +1,26 @@
 //! Records of measurements: one line of JSON, or one of a table, each.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use noren::ckks::Parameters;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bench::measure::Timing;
 use crate::describe::{bytes, security_bits};
 use crate::machine;
 
+/// A name that is the program's own, or was read from another program's record.
+type Name = Cow<'static, str>;
+
 /// What was measured, with what, and how long it took.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
-    pub(super) suite: &'static str,
-    pub(super) op: &'static str,
-    pub(super) library: &'static str,
-    pub(super) version: &'static str,
+    pub(super) suite: Name,
+    pub(super) op: Name,
+    pub(super) library: Name,
+    pub(super) version: Name,
     pub(super) n: usize,
     pub(super) limbs: usize,
     pub(super) log_qp: f64,
@@ -24,27 +28,31 @@ pub(super) struct Record {
     pub(super) dnum: usize,
     pub(super) slots: usize,
     pub(super) security: String,
-    pub(super) isa: &'static str,
+    pub(super) isa: Name,
     pub(super) threads: usize,
-    pub(super) median_ns: f64,
-    pub(super) mad_ns: f64,
+    /// `None` where the result was wrong: a wrong result has no time.
+    pub(super) median_ns: Option<f64>,
+    pub(super) mad_ns: Option<f64>,
     pub(super) reps: usize,
-    /// The most memory that the process has held so far.
+    /// The most memory that the process has held since the record before this one.
     pub(super) peak_rss_bytes: Option<u64>,
-    pub(super) note: &'static str,
+    pub(super) note: Name,
     /// Fields of some operations only.
     #[serde(flatten)]
     pub(super) more: Map<String, Value>,
 }
 
+/// The note of a record without a time.
+const WRONG: &str = "wrong result: no time";
+
 impl Record {
     /// A record for one ring of one prime, on the kernels of one instruction set.
-    pub(super) fn of_kernel(op: &'static str, n: usize, log_q: f64, isa: &'static str, timing: Timing) -> Self {
+    pub(super) fn of_kernel(op: &'static str, n: usize, log_q: f64, isa: &'static str, timing: Option<Timing>) -> Self {
         Self {
-            suite: "kernels",
-            op,
-            library: "noren",
-            version: env!("CARGO_PKG_VERSION"),
+            suite: "kernels".into(),
+            op: op.into(),
+            library: "noren".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
             n,
             limbs: 1,
             log_qp: log_q,
@@ -52,13 +60,13 @@ impl Record {
             dnum: 0,
             slots: 0,
             security: "none".to_owned(),
-            isa,
+            isa: isa.into(),
             threads: 1,
-            median_ns: timing.median_ns,
-            mad_ns: timing.mad_ns,
-            reps: timing.reps,
+            median_ns: timing.map(|timing| timing.median_ns),
+            mad_ns: timing.map(|timing| timing.mad_ns),
+            reps: timing.map_or(0, |timing| timing.reps),
             peak_rss_bytes: machine::peak_rss(),
-            note: "",
+            note: if timing.is_some() { "" } else { WRONG }.into(),
             more: Map::new(),
         }
     }
@@ -69,22 +77,28 @@ impl Record {
         op: &'static str,
         parameters: &Parameters,
         threads: usize,
-        timing: Timing,
+        timing: Option<Timing>,
         note: &'static str,
     ) -> Self {
         let rlwe = parameters.rlwe();
         let security = security_bits(rlwe.security());
         Self {
-            suite,
+            suite: suite.into(),
             limbs: rlwe.max_limbs(),
             special: rlwe.p().len(),
             dnum: rlwe.dnum(),
             slots: parameters.max_slots(),
             security: if security == 0 { "none".to_owned() } else { security.to_string() },
             threads,
-            note,
+            note: if timing.is_some() { note } else { WRONG }.into(),
             ..Self::of_kernel(op, rlwe.degree(), rlwe.log_qp(), noren_math::kernels::kernels().name(), timing)
         }
+    }
+
+    /// The record with one field more.
+    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(name.to_owned(), value.into());
+        self
     }
 
     /// The names of the columns that [`Record`] shows.
@@ -100,15 +114,19 @@ impl Record {
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { suite, op, n, limbs, isa, threads, reps, note, .. } = self;
-        let (median, mad) = (duration(self.median_ns), duration(self.mad_ns));
+        let shown = |time: Option<f64>| time.map_or_else(|| "failed".to_owned(), duration);
+        let (median, mad) = (shown(self.median_ns), shown(self.mad_ns));
         let peak = self.peak_rss_bytes.map_or_else(|| "unknown".to_owned(), |peak| bytes(peak as f64));
         write!(
             f,
             "{suite:<8} {op:<18} {n:>6} {limbs:>5} {isa:>9} {threads:>7} {median:>12} {mad:>10} {reps:>6} {peak:>10}  "
         )?;
-        let shown = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), |number| format!("{number:.1}"));
+        let shown = |value: &Value| match value.as_f64().filter(|_| value.is_f64()) {
+            Some(number) => format!("{number:.2}"),
+            None => value.to_string(),
+        };
         let more = self.more.iter().map(|(name, value)| format!("{name} {}", shown(value)));
-        let notes: Vec<String> = more.chain((!note.is_empty()).then(|| (*note).to_owned())).collect();
+        let notes: Vec<String> = more.chain((!note.is_empty()).then(|| note.to_string())).collect();
         f.write_str(&notes.join(", "))
     }
 }
@@ -131,8 +149,7 @@ mod tests {
     #[test]
     fn records_have_the_fields_of_the_schema_in_order() {
         let timing = Timing { median_ns: 1500.0, mad_ns: 2.0, reps: 7 };
-        let mut record = Record::of_kernel("add", 4096, 50.0, "portable", timing);
-        record.more.insert("gb_per_s".to_owned(), 1.5.into());
+        let record = Record::of_kernel("add", 4096, 50.0, "portable", Some(timing)).with("gb_per_s", 1.5);
         let line = serde_json::to_string(&record).expect("JSON");
         let fields = [
             "suite",
@@ -158,5 +175,14 @@ mod tests {
         let places: Vec<usize> = fields.iter().map(|field| line.find(&format!("\"{field}\":")).expect(field)).collect();
         assert!(places.is_sorted(), "{line}");
         assert!(record.to_string().contains("1.50 us"), "{record}");
+        let read: Record = serde_json::from_str(&line).expect("a record");
+        assert_eq!(serde_json::to_string(&read).expect("JSON"), line);
+    }
+
+    #[test]
+    fn a_wrong_result_has_no_time() {
+        let record = Record::of_kernel("add", 4096, 50.0, "portable", None);
+        assert!(serde_json::to_string(&record).expect("JSON").contains("\"median_ns\":null"));
+        assert!(record.to_string().contains("failed"), "{record}");
     }
 }

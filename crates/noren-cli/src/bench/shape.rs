@@ -1,56 +1,101 @@
 //! The parameters that are measured: the same for every library.
 
+use clap::ValueEnum;
+use noren::Security;
 use noren::ckks::{Parameters, ParametersSpec};
 
 use crate::failure::Failure;
 
-/// A parameter set: `q_0` of 50 bits, further primes of 45, special primes of 50.
+/// A family of parameter sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Family {
+    /// Digits of several primes, 128-bit security: the sets for 2^14, 2^15 and 2^16
+    Hybrid,
+    /// One special prime, a digit for each prime, degree 2^15: what SEAL does; without 128-bit security
+    Seal,
+}
+
+/// A parameter set: sizes of primes in bits, and how many there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) log_n: u32,
+    first: u32,
+    scale: u32,
     pub(super) limbs: usize,
+    special_bits: u32,
     pub(super) special: usize,
+    security: Security,
 }
 
-const FIRST_BITS: u32 = 50;
-const SCALE_BITS: u32 = 45;
-const SPECIAL_BITS: u32 = 50;
+const fn shape(log_n: u32, first: u32, scale: u32, limbs: usize, special_bits: u32, special: usize) -> Shape {
+    Shape { log_n, first, scale, limbs, special_bits, special, security: Security::Bits128 }
+}
 
-/// The parameter sets that are measured.
-const SHAPES: [Shape; 3] = [
-    Shape { log_n: 14, limbs: 7, special: 2 },
-    Shape { log_n: 15, limbs: 11, special: 4 },
-    Shape { log_n: 16, limbs: 24, special: 8 },
-];
+/// The sets of the suite `ckks`.
+const HYBRID: [Shape; 3] = [shape(14, 48, 45, 7, 48, 2), shape(15, 48, 45, 11, 48, 4), shape(16, 48, 45, 24, 48, 8)];
+
+/// Its modulus of 928 bits is 60 more than 128-bit security allows: it is measured because others measured it.
+const SEAL: [Shape; 1] = [Shape { security: Security::None, ..shape(15, 44, 44, 20, 48, 1) }];
+
+/// The sets of the suite `client`: about as many primes as the degree allows.
+const CLIENT: [Shape; 4] =
+    [shape(13, 40, 33, 5, 40, 1), shape(14, 48, 42, 9, 45, 1), shape(15, 48, 44, 18, 48, 1), HYBRID[2]];
+
+/// The sets of the suite `trace`: 10, 2 and 1 digits. The special primes are as long together as a digit, at least.
+const TRACE: [Shape; 3] = [shape(15, 48, 40, 10, 48, 1), shape(15, 48, 40, 10, 48, 5), shape(15, 48, 40, 10, 45, 10)];
 
 impl Shape {
-    /// The shape of this degree.
-    pub(super) fn of(log_n: u32) -> Result<Self, Failure> {
-        SHAPES.into_iter().find(|shape| shape.log_n == log_n).ok_or_else(|| Failure::Unsuitable {
-            what: "--log-n",
-            found: log_n.to_string(),
-            needed: "14, 15 or 16, which have a parameter set".to_owned(),
-        })
+    /// The sets of the suite `ckks` in a family: those of these degrees, or all.
+    pub(super) fn of_ckks(family: Family, degrees: &[u32]) -> Result<Vec<Self>, Failure> {
+        match family {
+            Family::Hybrid => choose(&HYBRID, degrees, |shape| shape.log_n, "--log-n"),
+            Family::Seal => choose(&SEAL, degrees, |shape| shape.log_n, "--log-n"),
+        }
     }
 
-    /// All degrees.
-    pub(super) fn degrees() -> Vec<u32> {
-        SHAPES.iter().map(|shape| shape.log_n).collect()
+    /// The sets of the suite `client` of these degrees, or all.
+    pub(super) fn of_client(degrees: &[u32]) -> Result<Vec<Self>, Failure> {
+        choose(&CLIENT, degrees, |shape| shape.log_n, "--log-n")
     }
 
-    /// The parameters, at 128-bit security.
+    /// The sets of the suite `trace` with so many special primes, or all.
+    pub(super) fn of_trace(special: &[usize]) -> Result<Vec<Self>, Failure> {
+        choose(&TRACE, special, |shape| shape.special, "--special")
+    }
+
+    /// The parameters.
     pub(super) fn parameters(&self) -> Result<Parameters, Failure> {
-        let further = std::iter::repeat_n(SCALE_BITS, self.limbs - 1);
+        let further = std::iter::repeat_n(self.scale, self.limbs - 1);
         let spec = ParametersSpec {
             log_n: self.log_n,
-            log_q: std::iter::once(FIRST_BITS).chain(further).collect(),
-            log_p: vec![SPECIAL_BITS; self.special],
-            log_scale: SCALE_BITS,
+            log_q: std::iter::once(self.first).chain(further).collect(),
+            log_p: vec![self.special_bits; self.special],
+            log_scale: self.scale,
             dnum: self.limbs.div_ceil(self.special),
+            security: self.security,
             ..ParametersSpec::default()
         };
         Ok(spec.build()?)
     }
+}
+
+/// The sets of these keys in their order, or all; a key without a set is refused.
+fn choose<K: Copy + PartialEq + ToString>(
+    shapes: &[Shape],
+    wanted: &[K],
+    key: impl Fn(&Shape) -> K,
+    what: &'static str,
+) -> Result<Vec<Shape>, Failure> {
+    if wanted.is_empty() {
+        return Ok(shapes.to_vec());
+    }
+    let find = |&wanted: &K| {
+        shapes.iter().copied().find(|shape| key(shape) == wanted).ok_or_else(|| {
+            let all: Vec<String> = shapes.iter().map(|shape| key(shape).to_string()).collect();
+            Failure::Unsuitable { what, found: wanted.to_string(), needed: format!("one of {}", all.join(", ")) }
+        })
+    };
+    wanted.iter().map(find).collect()
 }
 
 #[cfg(test)]
@@ -58,10 +103,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shape_is_secure_and_has_its_digits() {
-        for (shape, digits) in SHAPES.into_iter().zip([4, 3, 3]) {
-            let parameters = shape.parameters().expect("128-bit security");
+    fn every_shape_is_what_it_says_and_has_its_digits() {
+        let all = HYBRID.iter().chain(&SEAL).chain(&CLIENT).chain(&TRACE);
+        for (shape, digits) in all.zip([4, 3, 3, 20, 5, 9, 18, 3, 10, 2, 1]) {
+            let parameters = shape.parameters().expect("primes, and the security that it names");
             assert_eq!((parameters.rlwe().max_limbs(), parameters.rlwe().dnum()), (shape.limbs, digits));
+            assert!(parameters.rlwe().q().iter().chain(parameters.rlwe().p()).all(|&q| q < 1 << 48));
         }
+    }
+
+    #[test]
+    fn shapes_are_chosen_in_the_order_that_is_asked_for() {
+        let degrees = |wanted: &[u32]| {
+            Shape::of_ckks(Family::Hybrid, wanted).map(|all| all.iter().map(|shape| shape.log_n).collect::<Vec<_>>())
+        };
+        assert_eq!(degrees(&[16, 14]).expect("there are"), [16, 14]);
+        assert_eq!(degrees(&[]).expect("there are"), [14, 15, 16]);
+        assert!(degrees(&[13]).is_err());
+        assert!(Shape::of_trace(&[2]).is_err_and(|error| error.to_string().contains("1, 5, 10")));
     }
 }

@@ -1,22 +1,28 @@
 //! The suites, and what all of them are told.
 
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
 use clap::{Args, ValueEnum};
 
+use crate::bench::beside::Beside;
 use crate::bench::record::Record;
-use crate::bench::shape::Shape;
-use crate::bench::{ckks, client, kernels};
+use crate::bench::shape::{Family, Shape};
+use crate::bench::{ckks, client, kernels, trace};
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::machine;
 
 /// Measures how fast this machine is
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every time is the median of at least five samples after a warm-up, with the median of the absolute \
-        deviations from it; results are checked before they are timed. NOREN_ISA chooses the instruction set of ckks and \
-        client; kernels measures all.\n\n\
+        deviations from it; results are checked before they are timed. NOREN_ISA chooses the instruction set; kernels \
+        measures all.\n\n\
         Examples:\n  \
         noren bench ckks --threads 1,2 --log-n 14,15\n  \
-        noren bench kernels --json"
+        noren bench kernels --json\n  \
+        noren bench kernels --beside bench/peers/tfhe-ntt/target/release/bench-tfhe-ntt"
 )]
 pub(crate) struct Arguments {
     /// What to measure
@@ -25,17 +31,34 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// Base-two logarithms of the degrees of rings [default: 14,15,16; kernels: 12 to 16]
+    /// kernels, ckks, client: base-two logarithms of the degrees of rings [default: all of the suite]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
+    /// ckks: the family of parameters
+    #[arg(long, value_enum, default_value = "hybrid")]
+    shape: Family,
+    /// trace: numbers of special primes [default: 1,5,10]
+    #[arg(long, value_name = "K,...", value_delimiter = ',')]
+    special: Vec<usize>,
+    /// trace: levels of the ciphertext [default: 1,4,9]
+    #[arg(long, value_name = "LEVEL,...", value_delimiter = ',')]
+    level: Vec<usize>,
+    /// trace: numbers of iterations [default: 7,6,5,4,3,2,1]
+    #[arg(long, value_name = "H,...", value_delimiter = ',')]
+    unrolled: Vec<usize>,
+    /// Run this program after each step, with the options of the step, and show its records too (repeatable)
+    #[arg(long, value_name = "PROGRAM")]
+    beside: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Suite {
-    /// Arithmetic and transforms of rows, for each instruction set
+    /// Arithmetic and transforms of rows, for each instruction set, and what memory gives
     Kernels,
     /// Operations on ciphertexts
     Ckks,
+    /// Sums over 128 slots, unrolled in all ways
+    Trace,
     /// What the owner of the data does: keys, encoding, encryption
     Client,
 }
@@ -45,35 +68,99 @@ pub(super) struct Run<'a> {
     pub(super) seconds: f64,
     pub(super) threads: &'a [usize],
     console: &'a Console,
+    wrong: Mutex<Vec<String>>,
 }
 
 pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -> Result<(), Failure> {
     let threads = if threads.is_empty() { &[1] } else { threads };
-    let run = Run { seconds: arguments.seconds, threads, console };
-    let degrees = |default: Vec<u32>| if arguments.log_n.is_empty() { default } else { arguments.log_n.clone() };
-    if arguments.suite == Suite::Kernels {
-        let degrees = degrees(kernels::DEGREES.to_vec());
-        kernels::check(&degrees)?;
-        console.text(Record::head())?;
-        return kernels::run(&run, &degrees);
-    }
-    let shapes = degrees(Shape::degrees()).into_iter().map(Shape::of).collect::<Result<Vec<_>, _>>()?;
-    console.text(Record::head())?;
-    for shape in shapes {
-        for &threads in run.threads {
-            match arguments.suite {
-                Suite::Client => client::run(&run, shape, threads)?,
-                Suite::Ckks | Suite::Kernels => ckks::run(&run, shape, threads)?,
+    let run = Run { seconds: arguments.seconds, threads, console, wrong: Mutex::default() };
+    let mut beside = Beside::new(&arguments.beside);
+    arguments.check()?;
+    let degrees = &arguments.log_n;
+    match arguments.suite {
+        Suite::Kernels => {
+            let degrees = kernels::degrees(degrees)?;
+            console.text(Record::head())?;
+            for log_n in degrees {
+                kernels::run(&run, log_n)?;
+                beside.step(&run, &[("--suite", "kernels"), ("--log-n", &log_n.to_string())])?;
+            }
+        }
+        Suite::Ckks => {
+            let shapes = Shape::of_ckks(arguments.shape, degrees)?;
+            let family = arguments.shape.to_possible_value().expect("no family is hidden");
+            console.text(Record::head())?;
+            for shape in shapes {
+                ckks::run(&run, shape)?;
+                let log_n = shape.log_n.to_string();
+                beside.step(&run, &[("--suite", "ckks"), ("--log-n", &log_n), ("--shape", family.get_name())])?;
+            }
+        }
+        Suite::Trace => {
+            let shapes = Shape::of_trace(&arguments.special)?;
+            let grid = trace::Grid::new(&arguments.level, &arguments.unrolled)?;
+            console.text(Record::head())?;
+            for shape in shapes {
+                trace::run(&run, shape, &grid)?;
+                let special = shape.special.to_string();
+                beside.step(&run, &[("--suite", "trace"), ("--special", &special), ("--level", &grid.levels())])?;
+            }
+        }
+        Suite::Client => {
+            let shapes = Shape::of_client(degrees)?;
+            console.text(Record::head())?;
+            for shape in shapes {
+                client::run(&run, shape)?;
+                beside.step(&run, &[("--suite", "client"), ("--log-n", &shape.log_n.to_string())])?;
             }
         }
     }
-    Ok(())
+    match run.wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        wrong if wrong.is_empty() => Ok(()),
+        wrong => Err(Failure::WrongResults(wrong)),
+    }
+}
+
+impl Arguments {
+    /// Refuses options of other suites.
+    fn check(&self) -> Result<(), Failure> {
+        let grid = [
+            ("--special", self.special.is_empty()),
+            ("--level", self.level.is_empty()),
+            ("--unrolled", self.unrolled.is_empty()),
+        ];
+        let ckks = [("--shape", self.shape == Family::Hybrid)];
+        let foreign = match self.suite {
+            Suite::Trace => vec![("--log-n", self.log_n.is_empty()), ckks[0]],
+            Suite::Ckks => grid.to_vec(),
+            Suite::Kernels | Suite::Client => [&grid[..], &ckks].concat(),
+        };
+        match foreign.into_iter().find(|(_, absent)| !absent) {
+            Some((what, _)) => {
+                let suite = self.suite.to_possible_value().expect("no suite is hidden");
+                let needed = "a suite that has this option".to_owned();
+                Err(Failure::Unsuitable { what, found: suite.get_name().to_owned(), needed })
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 impl Run<'_> {
     /// Reports a measurement as soon as it is there.
     pub(super) fn report(&self, record: &Record) -> Result<(), Failure> {
+        if record.median_ns.is_none() {
+            let Record { library, op, n, isa, .. } = record;
+            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            wrong.push(format!("{library} {op} (n = {n}, {isa})"));
+        }
+        machine::reset_peak_rss();
         self.console.report(record)
+    }
+
+    /// Tells the user what no record says.
+    pub(super) fn warn(&self, message: &str) {
+        self.console.warn(message);
     }
 }
 

@@ -25,35 +25,31 @@ fn check(record: &Value) {
     assert_eq!(record["library"], "noren");
 }
 
+/// The operations of the records of which the fields have these values.
+fn ops<'a>(records: &'a [Value], fields: &[(&str, Value)]) -> Vec<&'a str> {
+    let found = records.iter().filter(|record| fields.iter().all(|(name, value)| record[name] == *value));
+    found.filter_map(|record| record["op"].as_str()).collect()
+}
+
 #[test]
 fn kernels_are_measured_for_each_instruction_set() {
     let sandbox = Sandbox::new("kernels");
-    let records = records(&sandbox, &["bench", "kernels", "--log-n", "10,12"]);
+    let records = records(&sandbox, &["bench", "kernels", "--log-n", "6,10"]);
     records.iter().for_each(check);
     let info = sandbox.json(&["info"]);
-    let tables = info["isa_available"].as_array().expect("a list");
-    let ops = [
-        "ntt_forward",
-        "ntt_inverse",
-        "add",
-        "mul",
-        "mul_add",
-        "mul_then_add",
-        "inner_product",
-        "basis_convert",
-        "fft",
-    ];
-    for n in [1024, 4096] {
-        for isa in tables {
-            let found: Vec<&str> = records
-                .iter()
-                .filter(|record| record["n"] == n && record["isa"] == *isa)
-                .filter_map(|record| record["op"].as_str())
-                .collect();
-            assert_eq!(found, ops, "{isa}, n = {n}");
-        }
+    let elementwise = ["add", "mul", "mul_add", "mul_then_add"];
+    let transforms = ["ntt_forward", "ntt_inverse", "ntt_forward_pair", "ntt_inverse_pair"];
+    let others = ["inner_product", "basis_convert", "fft"];
+    for isa in info["isa_available"].as_array().expect("a list") {
+        let of =
+            |n: u64, bits: u64| ops(&records, &[("isa", isa.clone()), ("n", n.into()), ("prime_bits", bits.into())]);
+        assert_eq!(of(64, 48), elementwise);
+        assert_eq!(of(1024, 48), [&transforms[..], &elementwise, &others].concat());
+        assert_eq!(of(1024, 50), transforms);
     }
     assert!(records.iter().all(|record| record["gb_per_s"].as_f64().is_some_and(|rate| rate > 0.0)));
+    let rates = records.iter().filter_map(|record| record["butterflies_per_cycle"].as_f64());
+    assert!(rates.clone().count() > 0 && rates.clone().all(|rate| rate > 0.0));
 }
 
 #[test]
@@ -61,24 +57,67 @@ fn ciphertexts_are_measured_for_each_number_of_threads() {
     let sandbox = Sandbox::new("bench");
     let ckks = records(&sandbox, &["bench", "ckks", "--log-n", "14", "--threads", "1,2"]);
     ckks.iter().for_each(check);
-    let ops = ["encode", "encrypt", "decrypt", "add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted"];
+    let all = ["encode", "encrypt", "decrypt", "add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted"];
     for threads in [1, 2] {
-        let found = ckks.iter().filter(|record| record["threads"] == threads);
-        assert_eq!(found.filter_map(|record| record["op"].as_str()).collect::<Vec<_>>(), ops);
+        assert_eq!(ops(&ckks, &[("threads", threads.into())]), all);
     }
     let shape = |record: &Value| ["n", "limbs", "special", "dnum", "slots"].map(|field| record[field].as_u64());
     let shapes: BTreeSet<_> = ckks.iter().map(shape).collect();
     assert_eq!(shapes, BTreeSet::from([[16384, 7, 2, 4, 8192].map(Some)]));
     assert!(ckks.iter().all(|record| record["security"] == "128"));
 
-    let client = records(&sandbox, &["bench", "client", "--log-n", "14"]);
+    let client = records(&sandbox, &["bench", "client", "--log-n", "13"]);
     client.iter().for_each(check);
-    assert_eq!(client.iter().filter_map(|r| r["op"].as_str()).collect::<Vec<_>>(), ["keygen", "encode", "encrypt"]);
+    let all = ["keygen", "keygen_secret", "keygen_public", "encode", "encrypt", "encrypt_secret", "decrypt", "decode"];
+    assert_eq!(ops(&client, &[]), all);
 }
 
 #[test]
-fn degrees_without_a_parameter_set_are_refused() {
-    let sandbox = Sandbox::new("degrees");
-    sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15 or 16"]);
+fn sums_are_measured_for_each_number_of_iterations() {
+    let sandbox = Sandbox::new("trace");
+    let records = records(&sandbox, &["bench", "trace", "--special", "5", "--level", "1", "--unrolled", "3,7"]);
+    records.iter().for_each(check);
+    let row = |record: &Value| ["level", "special", "h", "keys"].map(|field| record[field].as_u64());
+    assert_eq!(records.iter().map(row).collect::<Vec<_>>(), [[1, 5, 7, 7].map(Some), [1, 5, 3, 13].map(Some)]);
+    // One digit, two halves, two limbs and five special ones, 2^15 words.
+    assert_eq!(records[0]["key_bytes"], 7 * 2 * 7 * (8u64 << 15));
+    assert!(records.iter().all(|record| record["model_ns"].as_f64() > Some(0.0) && record["auto"].is_boolean()));
+}
+
+#[test]
+fn steps_that_there_are_not_are_refused() {
+    let sandbox = Sandbox::new("steps");
+    sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
     sandbox.refused(&["bench", "kernels", "--log-n", "18"], &["found 18", "3 to 17"]);
+    sandbox.refused(&["bench", "trace", "--special", "2"], &["found 2", "1, 5, 10"]);
+    sandbox.refused(&["bench", "trace", "--level", "10"], &["found 10", "1 to 9"]);
+    sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn programs_beside_are_shown_or_named_and_left_out() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = Sandbox::new("beside");
+    let line = records(&sandbox, &["bench", "kernels", "--log-n", "6"])[0].to_string().replace("noren", "other");
+    let script = |name: &str, body: &str| {
+        sandbox.write(name, format!("#!/bin/sh\n{body}\n").as_bytes());
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(sandbox.path(name), executable).expect("a file of ours");
+    };
+    script("good", &format!("echo \"$*\" >> arguments\necho '{line}'"));
+    script("garbage", "echo a hundred times faster");
+    script("broken", "echo no memory >&2; exit 3");
+    let beside = ["--beside", "./good", "--beside", "./garbage", "--beside", "./broken", "--beside", "./missing"];
+    let call = [&["bench", "kernels", "--log-n", "6,7", "--seconds", "0", "--json"], &beside[..]].concat();
+    let output = sandbox.run(&call);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert_eq!(out.lines().filter(|line| line.contains("\"other\"")).count(), 2, "{out}");
+    assert!(sandbox.text("arguments").contains("--suite kernels --log-n 7 --threads 1 --seconds 0"));
+    for (name, reason) in [("./garbage", "no record"), ("./broken", "no memory"), ("./missing", "left out")] {
+        let named: Vec<&str> = err.lines().filter(|line| line.contains(name)).collect();
+        assert!(named.len() == 1 && named[0].contains(reason), "{err}");
+    }
 }

@@ -1,0 +1,153 @@
+"""Make the pages that show results: docs/comparison.md, docs/kernels.md and the figures of README.md.
+
+    python bench/docs.py [--host HOST] [--check]
+
+Each page holds blocks between marks, which this program replaces; the text around them is written by hand. The results
+are the newest of each suite in bench/results/HOST.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import records
+from libraries import ROOT
+from machine import RESULTS
+from pages import kernels, schemes, targets, trace
+from records import Record, Results
+from run import SUITES
+
+PAGES = [ROOT / "README.md", ROOT / "docs" / "comparison.md", ROOT / "docs" / "kernels.md"]
+FIGURES = ROOT / "docs" / "figures"
+RECORDED = ROOT / "bench" / "recorded.json"
+
+BLOCK = re.compile(
+    r"(?P<start><!-- made by bench/docs\.py: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end of (?P=name) -->)", re.DOTALL
+)
+README_OPS = ["add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted", "encode", "encrypt"]
+
+Blocks = Mapping[str, Callable[[], str]]
+
+
+class PageError(Exception):
+    """A page asks for what there is not."""
+
+
+def newest(folder: Path, suite: str) -> Path | None:
+    """Return the newest results of a suite: names start with their date."""
+    return max(folder.glob(f"*-{suite}.jsonl"), default=None)
+
+
+def load(folder: Path) -> tuple[Results, list[Path]]:
+    """Read the newest results of all suites."""
+    paths = [path for suite in SUITES if (path := newest(folder, suite))]
+    return Results(record for path in paths for record in records.read(path)), paths
+
+
+def about(description: Mapping[str, Any], paths: list[Path], results: Results) -> str:
+    """Return what was measured, where and with what."""
+    caches = ", ".join(f"{name} {amount}" for name, amount in description["caches"].items())
+    versions = {(record["library"], record["version"]) for record in results.records}
+    lines = [
+        f"{description['processor']} (family {description['family']}, model {description['model']}), "
+        f"{description['cores']} cores; {caches}; {records.size(description['memory_bytes'])} of memory, large pages "
+        f"`{description['large_pages']}`; Linux {description['kernel']}; {description['rustc']}, "
+        f"{description['go']}, {description['cxx']}.",
+        "Libraries: " + ", ".join(f"{library} {version}" for library, version in sorted(versions)) + ".",
+        "Records: " + ", ".join(f"`{path.name}`" for path in paths) + f" in `bench/results/{paths[0].parent.name}`.",
+    ]
+    return "\n\n".join(lines)
+
+
+def blocks(results: Results, recorded: Record, description: Mapping[str, Any], paths: list[Path]) -> Blocks:
+    """Return the maker of each block."""
+    threads = results.values("threads", suite="trace", library="noren")
+
+    def each(maker: Callable[[Results, int], str]) -> Callable[[], str]:
+        return lambda: "\n\n".join(f"{count} thread(s):\n\n{maker(results, count)}" for count in threads)
+
+    return {
+        "machine": lambda: about(description, paths, results),
+        "targets": lambda: targets.targets_table(results, recorded),
+        "figures": lambda: schemes.comparison(results, "ckks", README_OPS, readme=True),
+        "ckks": lambda: schemes.comparison(results, "ckks", schemes.CKKS),
+        "seal": lambda: schemes.seal_recorded(results, recorded),
+        "trace-times": each(trace.times_table),
+        "trace-gains": each(trace.gains_table),
+        "trace-summary": each(trace.summary),
+        "trace-peers": each(trace.peers_table),
+        "trace-paper": lambda: trace.paper_table(recorded),
+        "trace-recorded": lambda: trace.recorded_table(results, recorded),
+        "client": lambda: schemes.comparison(results, "client", schemes.CLIENT),
+        "client-totals": lambda: schemes.client_totals(results),
+        "client-recorded": lambda: schemes.client_recorded(results, recorded),
+        "ntt": lambda: kernels.transforms(results),
+        "ntt-cold": lambda: kernels.cold(results),
+        "elementwise": lambda: kernels.elementwise(results),
+        "others": lambda: kernels.others(results),
+        "memory": lambda: kernels.memory(results),
+    }
+
+
+def fill(text: str, made: Blocks) -> str:
+    """Replace all blocks of a page."""
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in made:
+            raise PageError(f"there is no block {name}")
+        return f"{match['start']}{made[name]()}\n{match['end']}"
+
+    filled = BLOCK.sub(replaced, text)
+    marks = text.count("<!-- made by bench/docs.py")
+    if marks != len(BLOCK.findall(text)):
+        raise PageError("a block has no end")
+    return filled
+
+
+def newest_host() -> str | None:
+    """Return the folder with the newest results."""
+    found = [(path.name, path.parent.name) for path in RESULTS.glob("*/*.jsonl")]
+    return max(found)[1] if found else None
+
+
+def main() -> int:
+    """Fill the pages and draw the plots."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--host", help="the folder in bench/results [default: that of the newest results]")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is not up to date")
+    options = parser.parse_args()
+    host = options.host or newest_host()
+    if host is None or not (RESULTS / host / "machine.json").exists():
+        print(f"no results of {host or 'any machine'} with a machine.json: run bench/run.py", file=sys.stderr)
+        return 1
+    results, paths = load(RESULTS / host)
+    description = json.loads((RESULTS / host / "machine.json").read_text())
+    made = blocks(results, json.loads(RECORDED.read_text()), description, paths)
+    stale = []
+    for page in PAGES:
+        before = page.read_text()
+        after = fill(before, made)
+        if before != after:
+            stale.append(page.name)
+            if not options.check:
+                page.write_text(after)
+    if options.check:
+        print("\n".join(f"not up to date: {name}" for name in stale), file=sys.stderr)
+        return 1 if stale else 0
+    # Only here, so that the tables can be made without matplotlib.
+    from pages import plots
+
+    if results.select(suite="trace"):
+        plots.trace_plot(results, FIGURES / "trace.svg")
+    if results.select(suite="kernels"):
+        plots.elementwise_plot(results, FIGURES / "elementwise.svg")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""The libraries that are measured, and how each is run.
+
+Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --threads --seconds`)
+and prints records.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import records
+from records import GarbageError, Record
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS = ROOT / "bench" / "peers"
+TOOL = ROOT / "target" / "release" / "noren"
+
+SCHEMES = frozenset({"ckks", "trace", "client"})
+
+
+@dataclass(frozen=True)
+class Library:
+    """A program that measures one library."""
+
+    name: str
+    command: Sequence[Path | str]
+    suites: frozenset[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    # Suites in which a failing program fails the run.
+    ours: bool = False
+
+    def is_installed(self) -> bool:
+        """Whether all files of the command are there."""
+        return all(part.exists() for part in self.command if isinstance(part, Path))
+
+    def run(self, suite: str, options: Sequence[str]) -> list[Record]:
+        """Measure one step; raise FailedError if that fails."""
+        # Ours is called `noren bench SUITE --json`, peers `PROGRAM --suite SUITE`.
+        words = ["bench", suite, "--json"] if self.ours else ["--suite", suite]
+        command = [str(part) for part in [*self.command, *words, *options]]
+        environment = {**os.environ, **self.environment}
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        except OSError as error:
+            raise FailedError(str(error)) from error
+        message = result.stderr.strip()
+        try:
+            found = records.parse(result.stdout)
+        except GarbageError as error:
+            raise FailedError(f"prints garbage: {error}; {message[-300:]}") from error
+        if result.returncode != 0 and not (self.ours and found):
+            raise FailedError(f"exit code {result.returncode}: {message[-300:]}")
+        return found
+
+
+class FailedError(Exception):
+    """A program failed, or printed something else than records."""
+
+
+def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
+    """Return the libraries of a suite, ours first, installed or not."""
+    tfhe = PEERS / "tfhe-ntt"
+    kernels = frozenset({"kernels"})
+    everything = [
+        Library("noren", [tool], SCHEMES | kernels, ours=True),
+        # What the trace costs without vector instructions: the other half of the tables of paper 0.
+        Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
+        Library("lattigo", [PEERS / "lattigo" / "lattigo"], SCHEMES),
+        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES),
+        Library("tenseal", [PEERS / "tenseal" / "venv" / "bin" / "python", PEERS / "tenseal" / "main.py"], SCHEMES),
+        Library("tfhe-ntt", [tfhe / "target" / "release" / "bench-tfhe-ntt"], kernels),
+        Library("tfhe-ntt (AVX2)", [tfhe / "target-avx2" / "release" / "bench-tfhe-ntt"], kernels),
+    ]
+    return [library for library in everything if suite in library.suites]

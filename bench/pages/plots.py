@@ -1,0 +1,77 @@
+"""Plots of the pages."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from pages import kernels, trace
+from records import Results
+
+mpl.use("svg")
+# The same records give the same file.
+mpl.rcParams.update(
+    {
+        "svg.hashsalt": "noren",
+        "svg.fonttype": "none",
+        "font.size": 8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+)
+METADATA = {"Date": None, "Creator": None}
+
+
+def save(figure: Figure, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata=METADATA, bbox_inches="tight")
+    plt.close(figure)
+
+
+def trace_plot(results: Results, path: Path) -> None:
+    """Time against the number of iterations, one panel for each cell, one thread."""
+    isa = trace.fast_isa(results)
+    figure, axes = plt.subplots(3, 3, figsize=(8, 6.5), sharex=True, sharey=True)
+    for axis, cell in zip(axes.flat, trace.cells(1), strict=True):
+        for table, style in [("portable", "o--"), (isa, "o-")]:
+            points = [(h, time / 1e6) for h in trace.ITERATIONS if (time := trace.ours(results, cell, h, table))]
+            axis.plot(*zip(*points, strict=True), style, label=f"noren, {table}", markersize=3) if points else None
+        for library, color in [("lattigo", "tab:green"), ("openfhe", "tab:red"), ("tenseal", "tab:purple")]:
+            theirs = trace.peer(results, cell, library)
+            if theirs:
+                axis.axhline(theirs / 1e6, color=color, linewidth=1, label=f"{library}, {trace.SUMS[library]}")
+        axis.set_yscale("log")
+        axis.set_title(f"{cell.special} special, level {cell.level}")
+        axis.set_xticks(list(trace.ITERATIONS))
+    for axis in axes[-1]:
+        axis.set_xlabel("iterations h")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("ms")
+    handles = dict(zip(*reversed(axes.flat[0].get_legend_handles_labels()), strict=True))
+    if handles:
+        figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=3, frameon=False)
+        figure.subplots_adjust(bottom=0.14, hspace=0.35)
+    save(figure, path)
+
+
+def elementwise_plot(results: Results, path: Path) -> None:
+    """Speed-ups of element-wise operations against the size of a vector."""
+    sizes = results.values("n", **kernels.OURS, op="add")
+    figure, axis = plt.subplots(figsize=(6, 3.2))
+    curves = {
+        "add, AVX-512 : portable": [kernels.speed_up(results, "add", n, "avx512") for n in sizes],
+        "multiply, AVX-512 : portable": [kernels.speed_up(results, "mul", n, "avx512") for n in sizes],
+        "fused, AVX-512 : portable": [kernels.speed_up(results, "mul_add", n, "avx512") for n in sizes],
+        "fused : separate, AVX-512": [kernels.fused(results, n, "avx512") for n in sizes],
+    }
+    for label, values in curves.items():
+        points = [(8 * n, value) for n, value in zip(sizes, values, strict=True) if value]
+        axis.plot(*zip(*points, strict=True), "o-", label=label, markersize=3) if points else None
+    axis.set_xscale("log", base=2)
+    axis.set_xlabel("bytes of a vector")
+    axis.set_ylabel("times faster")
+    axis.set_ylim(bottom=0)
+    axis.axhline(1, color="gray", linewidth=0.5)
+    axis.legend(frameon=False)
+    save(figure, path)

@@ -1,0 +1,153 @@
+"""The table of targets: what was aimed at, and what was measured."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pages import kernels, schemes, trace
+from records import Record, Results, lowest, number, ratio, table
+
+LARGE = {"suite": "ckks", "n": 1 << 16, "limbs": 24, "special": 8}
+SWITCHES = ["mul_relin_rescale", "rotate", "rotate_hoisted"]
+# Three operands fit the second cache of 1 MiB.
+L2_LOG_N = 15
+
+
+@dataclass(frozen=True)
+class Target:
+    """One row: a figure and the bound that it is to keep."""
+
+    what: str
+    bound: float
+    found: float | None
+    # Whether the figure is to be at most the bound, not at least.
+    at_most: bool = False
+    unit: str = "x"
+
+    def row(self) -> list[str]:
+        sign = "at most" if self.at_most else "at least"
+        if self.found is None:
+            return [self.what, f"{sign} {self._text(self.bound)}", "not measured", ""]
+        met = self.found <= self.bound if self.at_most else self.found >= self.bound
+        return [self.what, f"{sign} {self._text(self.bound)}", self._text(self.found), "met" if met else "**missed**"]
+
+    def _text(self, value: float) -> str:
+        return f"{value:.0%}" if self.unit == "%" else f"{number(value)}{self.unit}"
+
+
+def targets(results: Results, recorded: Record) -> list[Target]:
+    """Return all targets; where a row covers many cells, the worst of them counts."""
+    return [
+        *kernel_targets(results),
+        *ckks_targets(results, recorded),
+        *trace_targets(results, recorded),
+        *client_targets(results, recorded),
+        Target("records that state their peak memory", 1, stated(results), unit="%"),
+    ]
+
+
+def kernel_targets(results: Results) -> Iterable[Target]:
+    """Transforms, element-wise operations, inner products."""
+    for op, name in [("ntt_forward", "forward"), ("ntt_inverse", "inverse")]:
+        every = kernels.least_ratio(results, op)
+        yield Target(f"{name} NTT, AVX-512, against tfhe-ntt, every N from 2^10 to 2^16", 1.0, every)
+        some = kernels.least_ratio(results, op, [12, 15, 16])
+        yield Target(f"{name} NTT, AVX-512, against tfhe-ntt, N = 2^12, 2^15 and 2^16", 1.2, some)
+        for bits in kernels.PRIMES:
+            cold = kernels.cold_over_hot(results, op, bits, "avx512")
+            yield Target(f"{name} NTT, {bits}-bit primes, 24 cold limbs of 2^16 over hot", 1.6, cold, at_most=True)
+    small = [n for n in results.values("n", **kernels.OURS, op="add") if n.bit_length() - 1 <= L2_LOG_N]
+    for op, name, bound in [("add", "addition", 5.5), ("mul", "multiplication", 3.7)]:
+        gain = lowest(kernels.speed_up(results, op, n, "avx512") for n in small)
+        yield Target(f"{name}, AVX-512 over portable, every size that fits the L2", bound, gain)
+    sizes = results.values("n", **kernels.OURS, op="add")
+    fused = lowest(kernels.fused(results, n, "avx512") for n in sizes)
+    yield Target("fused multiply-add over multiply, then add, AVX-512, every size", 1.2, fused)
+    keys = results.one(**kernels.OURS, op="inner_product_keys", isa="avx512", threads=1)
+    share = keys.get("share_of_read") if keys else None
+    yield Target("key-switching inner product, share of the plain read bandwidth", 0.75, share, unit="%")
+
+
+def ckks_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """Operations on ciphertexts."""
+
+    def ours(op: str, threads: int = 1, shape: Record = LARGE) -> float | None:
+        return results.time(**{"suite": "ckks", **shape}, library="noren", op=op, threads=threads)
+
+    for peer, bound in [("openfhe", 15.0), ("lattigo", 8.0)]:
+        for op in SWITCHES:
+            theirs = results.time(**LARGE, library=peer, op=op, threads=1)
+            yield Target(f"{op}, N = 2^16, 1 thread, against {peer}", bound, ratio(theirs, ours(op)))
+    for op in SWITCHES:
+        yield Target(f"{op}, N = 2^16, 2 threads over 1", 1.6, ratio(ours(op), ours(op, threads=2)))
+    for op in ["mul_relin_rescale", "rotate"]:
+        theirs = results.time(suite="ckks", **schemes.SEAL, library="tenseal", op=op, threads=1)
+        mine = ours(op, shape=schemes.SEAL)
+        yield Target(f"{op}, SEAL's shape, against TenSEAL", 5.0, ratio(theirs, mine))
+        theirs = recorded["seal_ms"]["SEAL+HEXL"][op] * 1e6
+        yield Target(f"{op}, SEAL's shape, against SEAL+HEXL as recorded elsewhere", 2.0, ratio(theirs, mine))
+    stream = results.one(**kernels.OURS, op="stream_add", threads=1)
+    for op in ["add", "mul_plain"]:
+        record = results.one(**LARGE, library="noren", op=op, threads=1)
+        rate = record.get("gb_per_s") if record else None
+        share = ratio(rate, stream.get("gb_per_s") if stream else None)
+        yield Target(f"{op}, N = 2^16, share of the plain stream", 0.8, share, unit="%")
+
+
+def trace_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """Sums over slots: the worst cell counts."""
+    isa = trace.fast_isa(results)
+    cells = trace.cells(1)
+
+    def worst(theirs: Callable[[trace.Cell], float | None]) -> float | None:
+        gains = []
+        for cell in cells:
+            winner = trace.best(results, cell, isa)
+            gains.append(ratio(theirs(cell), winner[1] if winner else None))
+        return lowest(gains)
+
+    def elsewhere(name: str) -> Callable[[trace.Cell], float | None]:
+        def time(cell: trace.Cell) -> float | None:
+            found = trace.recorded_best(recorded, name, cell)
+            return None if found is None else found * 1e6
+
+        return time
+
+    every = "trace, every cell, best h, against"
+    yield Target(f"{every} paper 0's program with HEXL as recorded", 10, worst(elsewhere("paper 0's program, HEXL")))
+    yield Target(f"{every} Lattigo's InnerSum", 6, worst(lambda cell: trace.peer(results, cell, "lattigo")))
+    yield Target(f"{every} OpenFHE's rotate and sum", 6, worst(lambda cell: trace.peer(results, cell, "openfhe")))
+    seal = worst(elsewhere("SEAL+HEXL, doubling"))
+    yield Target("trace, 1 special prime, best h, against SEAL+HEXL's doubling as recorded", 4, seal)
+    doubling = lowest(trace.over_doubling(results, cell, isa) for cell in cells)
+    yield Target(f"{every} our own doubling", 1.3, doubling)
+    for threads in results.values("threads", **trace.SUITE, library="noren"):
+        gain = trace.least_vector_gain(results, threads)
+        yield Target(f"trace, every cell and h, AVX-512 over portable, {threads} thread(s)", 2.3, gain)
+        losses = [choice[1] for cell in trace.cells(threads) if (choice := trace.chosen(results, cell, isa))]
+        what = f"trace, the model's h over the best, every cell, {threads} thread(s)"
+        yield Target(what, 0.1, max(losses, default=None), at_most=True, unit="%")
+
+
+def client_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """Encoding and encryption."""
+    fields = {"suite": "client", "n": 1 << 15, "threads": 1}
+    ops = ("encode", "encrypt")
+    ours = schemes.client_total(results, "noren", fields, ops)
+    for peer in ["openfhe", "lattigo"]:
+        theirs = schemes.client_total(results, peer, fields, ops)
+        yield Target(f"encode + encrypt, N = 2^15, against {peer}", 4, ratio(theirs, ours))
+    data = recorded["client_ms"]
+    theirs = sum(data["SEAL+HEXL"]["15"][data["ops"].index(op)] for op in ops) * 1e6
+    yield Target("encode + encrypt, N = 2^15, against SEAL+HEXL as recorded", 1.5, ratio(theirs, ours))
+
+
+def stated(results: Results) -> float | None:
+    """Return the share of records with their peak memory."""
+    if not results.records:
+        return None
+    return sum(record["peak_rss_bytes"] is not None for record in results.records) / len(results.records)
+
+
+def targets_table(results: Results, recorded: Record) -> str:
+    """Return the table of targets."""
+    return table(["what", "target", "measured", ""], [target.row() for target in targets(results, recorded)])

@@ -1,0 +1,60 @@
+// What the suites share: shapes, options, measuring, records.
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "openfhe.h"
+
+// A parameter set: sizes of primes in bits, and how many there are. The same as in noren's shape.rs, but that OpenFHE
+// chooses the special primes itself: as many of 60 bits as a digit needs.
+struct Shape {
+    uint32_t log_n, first, scale, limbs, special;
+    bool secure = true;
+
+    uint32_t Digits() const {
+        return (limbs + special - 1) / special;
+    }
+};
+
+// The options of one step.
+struct Step {
+    int threads;
+    std::vector<int> levels;
+    double seconds;
+};
+
+// What a record says besides its shape and its times.
+struct Op {
+    std::string suite, op, note;
+    double per = 1;
+    // Fields of the suite trace.
+    std::optional<uint32_t> level;
+    size_t keys = 0;
+    std::string method;
+};
+
+using Context = lbcrypto::CryptoContext<lbcrypto::DCRTPoly>;
+using Ciphertext = lbcrypto::Ciphertext<lbcrypto::DCRTPoly>;
+using Keys = lbcrypto::KeyPair<lbcrypto::DCRTPoly>;
+using Values = std::vector<std::complex<double>>;
+
+Context MakeContext(const Shape& shape);
+
+// Numbers of absolute value 1 for all slots.
+Values MakeValues(const Shape& shape);
+
+// Decrypts and compares.
+bool IsRight(const Context& context, const Keys& keys, const Ciphertext& ciphertext,
+             const std::function<std::complex<double>(size_t)>& expected);
+
+// Measures an operation if its result is right, and prints the record.
+void Report(const Context& context, const Shape& shape, const Step& step, const Op& op, bool right,
+            const std::function<void()>& call);
+
+void RunCkks(const Shape& shape, const Step& step);
+void RunTrace(const Shape& shape, const Step& step);
+void RunClient(const Shape& shape, const Step& step);

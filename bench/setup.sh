@@ -1,0 +1,34 @@
+#!/bin/sh
+# Installs and builds the libraries that noren is measured beside: those that package registries offer, and the driver
+# of OpenFHE if an OpenFHE is installed (where cmake does not look by itself: CMAKE_PREFIX_PATH=/where/it/is). A library
+# that cannot be had is named and left out; run.py leaves it out too.
+cd "$(dirname "$0")/peers" || exit 1
+
+skip() { echo "left out: $1 ($2)" >&2; }
+
+# Go, where its own installer puts it.
+PATH="$PATH:/usr/local/go/bin"
+if command -v go >/dev/null; then
+    (cd lattigo && go build -o lattigo .) || skip lattigo "go build failed"
+else
+    skip lattigo "no go on this machine"
+fi
+
+if cargo build --release --quiet --manifest-path tfhe-ntt/Cargo.toml --target-dir tfhe-ntt/target; then
+    cargo build --release --quiet --manifest-path tfhe-ntt/Cargo.toml --target-dir tfhe-ntt/target-avx2 \
+        --no-default-features || skip "tfhe-ntt for AVX2" "cargo build failed"
+else
+    skip tfhe-ntt "cargo build failed"
+fi
+
+if "${PYTHON:-python3}" -m venv tenseal/venv && tenseal/venv/bin/pip install --quiet --disable-pip-version-check tenseal; then
+    tenseal/venv/bin/python -c 'import tenseal.sealapi' || skip tenseal "its wheel does not load"
+else
+    skip tenseal "no wheel for this Python"
+fi
+
+if command -v cmake >/dev/null && cmake -S openfhe -B openfhe/build >openfhe/build.log 2>&1; then
+    cmake --build openfhe/build >>openfhe/build.log 2>&1 || skip openfhe "its driver does not build: bench/peers/openfhe/build.log"
+else
+    skip openfhe "not installed, or cmake does not find it: set CMAKE_PREFIX_PATH"
+fi

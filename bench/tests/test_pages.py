@@ -1,0 +1,114 @@
+"""The pages: every block is known, tables say what the records say, targets are met or missed."""
+
+import itertools
+import json
+import re
+
+import pytest
+from test_records import record
+
+import docs
+import machine
+from pages import kernels, targets, trace
+from records import Record, Results
+
+RECORDED: Record = json.loads(docs.RECORDED.read_text())
+MACHINE: Record = json.loads(
+    '{"processor": "P", "family": "1", "model": "2", "cores": 2, "caches": {}, "memory_bytes": 1, "large_pages": "no",'
+    ' "kernel": "k", "rustc": "r", "go": "g", "cxx": "c"}'
+)
+
+
+def grid() -> list[Record]:
+    """Return a full grid of sums: h = 3 is the best, and AVX-512 gains a factor of four."""
+    made = []
+    for (special, level), threads in itertools.product(trace.CELLS, [1, 2]):
+        cell = {"suite": "trace", "op": "trace", "n": 32768, "special": special, "level": level, "threads": threads}
+        for h, (isa, factor) in itertools.product(trace.ITERATIONS, [("avx512", 1), ("portable", 4)]):
+            time = 1e6 * (level + abs(h - 3)) * factor
+            fields = {"h": h, "isa": isa, "median_ns": time, "auto": h == 4, "key_bytes": 1 << 20}
+            made.append(record(**cell, **fields, library="noren"))
+        made.append(record(**cell, library="lattigo", method="InnerSum", median_ns=1e7 * level))
+    return made
+
+
+def rows() -> list[Record]:
+    """Return element-wise operations and transforms of two sizes."""
+    made = []
+    times = {"add": 10, "mul": 20, "mul_add": 30, "mul_then_add": 45, "ntt_forward": 100, "ntt_inverse": 100}
+    for (op, time), n, isa in itertools.product(times.items(), [64, 4096], kernels.ISAS):
+        fields = {"suite": "kernels", "op": op, "n": n, "isa": isa, "prime_bits": 48}
+        made.append(record(**fields, library="noren", median_ns=float(time * (1 if isa == "avx512" else 5))))
+        if op.startswith("ntt") and isa == "avx512":
+            made.append(record(**fields, library="tfhe-ntt", median_ns=150.0))
+    return made
+
+
+def made(records: list[Record]) -> docs.Blocks:
+    return docs.blocks(Results(records), RECORDED, MACHINE, [machine.RESULTS / "host" / "2026-01-01-ckks.jsonl"])
+
+
+def test_every_block_of_every_page_is_known_and_made() -> None:
+    blocks = made(grid() + rows())
+    for page in docs.PAGES:
+        text = page.read_text()
+        names = re.findall(r"<!-- made by bench/docs.py: ([a-z-]+) -->", text)
+        assert names
+        filled = docs.fill(text, blocks)
+        assert docs.fill(filled, blocks) == filled
+
+
+def test_every_block_can_be_made_without_records() -> None:
+    for name, maker in made([record(library="noren")]).items():
+        assert isinstance(maker(), str), name
+
+
+def test_text_around_blocks_stays() -> None:
+    page = "before\n<!-- made by bench/docs.py: a -->\nold\n<!-- end of a -->\nafter\n"
+    assert docs.fill(page, {"a": lambda: "new"}) == page.replace("old", "new")
+
+
+@pytest.mark.parametrize(
+    "page", ["<!-- made by bench/docs.py: a -->\n", "<!-- made by bench/docs.py: b -->\n<!-- end of b -->"]
+)
+def test_blocks_without_end_or_maker_are_refused(page: str) -> None:
+    with pytest.raises(docs.PageError):
+        docs.fill(page, {"a": lambda: "new"})
+
+
+def test_the_best_is_bold_and_the_choice_of_the_model_has_a_star() -> None:
+    results = Results(grid())
+    lines = trace.times_table(results, 1).splitlines()
+    assert len(lines) == 2 + 7
+    assert lines[0].startswith("| h \\ special/level | 1/1 | 1/4 | 1/9 | 5/1 |")
+    assert lines[4].startswith("| 3 | 4.00 / **1.00** |")
+    assert lines[5].startswith("| 4 | 8.00 / 2.00\\* |")
+
+
+def test_gains_are_portable_over_fast() -> None:
+    results = Results(grid())
+    assert trace.least_vector_gain(results, 2) == 4
+    assert set(trace.gains_table(results, 1).splitlines()[2].split(" | ")[1:-1]) == {"4.00"}
+    assert trace.over_doubling(results, trace.Cell(1, 1, 1), "avx512") == 5
+
+
+def test_targets_are_met_missed_or_not_measured() -> None:
+    found = {target.what: target for target in targets.targets(Results(grid() + rows()), RECORDED)}
+
+    def verdict(what: str) -> list[str]:
+        return found[what].row()[2:]
+
+    assert verdict("trace, every cell, best h, against Lattigo's InnerSum") == ["10.0x", "met"]
+    assert verdict("trace, every cell, best h, against OpenFHE's rotate and sum") == ["not measured", ""]
+    assert verdict("addition, AVX-512 over portable, every size that fits the L2") == ["5.00x", "**missed**"]
+    assert verdict("fused multiply-add over multiply, then add, AVX-512, every size") == ["1.50x", "met"]
+    assert verdict("forward NTT, AVX-512, against tfhe-ntt, N = 2^12, 2^15 and 2^16") == ["1.50x", "met"]
+    # Two against one of the best h, at level 1.
+    assert verdict("trace, the model's h over the best, every cell, 1 thread(s)") == ["100%", "**missed**"]
+    assert verdict("records that state their peak memory") == ["100%", "met"]
+
+
+def test_recorded_figures_are_the_best_of_all_iterations() -> None:
+    cell = trace.Cell(1, 9, 1)
+    assert trace.recorded_best(RECORDED, "paper 0's program, HEXL", cell) == 544
+    assert trace.recorded_best(RECORDED, "SEAL+HEXL, doubling", trace.Cell(5, 1, 1)) is None

@@ -1,0 +1,96 @@
+"""Running libraries beside each other: options, missing peers, failing peers, wrong results."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from test_records import record
+
+import machine
+import run
+from libraries import FailedError, Library, libraries
+
+
+def program(folder: Path, name: str, body: str, ours: bool = False) -> Library:
+    """Return a library whose program is a line of Python."""
+    path = folder / f"{name}.py"
+    path.write_text(body)
+    return Library(name, [sys.executable, path], frozenset({"ckks"}), ours=ours)
+
+
+def printing(**fields: object) -> str:
+    return f"print({json.dumps(record(**fields))!r})"
+
+
+def test_the_steps_of_a_suite_are_its_degrees() -> None:
+    assert run.steps("kernels", None, None)[0] == ["--log-n", "6"]
+    assert run.steps("ckks", None, None)[-1] == ["--log-n", "15", "--shape", "seal"]
+    assert run.steps("ckks", [14], None) == [["--log-n", "14"]]
+    assert run.steps("trace", None, [5]) == [["--special", "5"]]
+    assert len(run.steps("client", None, None)) == 4
+
+
+def test_arguments_are_lists_of_numbers() -> None:
+    options = run.parser().parse_args(["--suite", "trace", "--threads", "1,2", "--special", "1,10"])
+    assert (options.threads, options.special, options.log_n) == ([1, 2], [1, 10], None)
+    with pytest.raises(SystemExit):
+        run.parser().parse_args(["--suite", "everything"])
+
+
+def test_every_suite_has_ours_and_a_peer() -> None:
+    for suite in run.SUITES:
+        found = libraries(suite)
+        assert found[0].name == "noren"
+        assert any(not library.ours for library in found)
+
+
+def test_programs_get_the_options_of_a_step(tmp_path: Path) -> None:
+    body = f"import json, sys; print(json.dumps({record()!r} | {{'note': ' '.join(sys.argv[1:])}}))"
+    options = ["--log-n", "14", "--threads", "1"]
+    assert program(tmp_path, "peer", body).run("ckks", options)[0]["note"] == "--suite ckks --log-n 14 --threads 1"
+    assert program(tmp_path, "ours", body, ours=True).run("ckks", options)[0]["note"].startswith("bench ckks --json")
+
+
+def test_missing_and_failing_programs_are_named_and_left_out(tmp_path: Path) -> None:
+    found = [
+        program(tmp_path, "noren", printing(library="noren"), ours=True),
+        Library("absent", [tmp_path / "absent"], frozenset({"ckks"})),
+        program(tmp_path, "broken", "import sys; sys.exit('no memory')"),
+        program(tmp_path, "garbage", "print('fast')"),
+        program(tmp_path, "good", printing(library="good")),
+    ]
+    said: list[str] = []
+    made, right = run.measure("ckks", [["--log-n", "14"], ["--log-n", "15"]], [], 2, found, said.append)
+    assert right
+    assert [r["library"] for r in made] == ["noren", "good"] * 4
+    for name, reason in [("absent", "not installed"), ("broken", "no memory"), ("garbage", "garbage")]:
+        lines = [line for line in said if line.startswith("left out") and name in line]
+        assert len(lines) == 1
+        assert reason in lines[0]
+
+
+def test_our_wrong_results_fail_the_run(tmp_path: Path) -> None:
+    body = printing(library="noren", median_ns=None, mad_ns=None) + "; import sys; sys.exit(1)"
+    said: list[str] = []
+    _, right = run.measure("ckks", [[]], [], 1, [program(tmp_path, "noren", body, ours=True)], said.append)
+    assert not right
+    assert any("wrong result: noren" in line for line in said)
+
+
+def test_our_own_failure_fails_the_run(tmp_path: Path) -> None:
+    broken = program(tmp_path, "noren", "import sys; sys.exit('no such table')", ours=True)
+    with pytest.raises(FailedError, match="no such table"):
+        broken.run("ckks", [])
+    _, right = run.measure("ckks", [[]], [], 1, [broken], lambda line: None)
+    assert not right
+
+
+def test_machines_of_one_kind_share_a_folder(tmp_path: Path) -> None:
+    description = machine.describe()
+    new = machine.host(description, tmp_path)
+    assert new == new.lower()
+    (tmp_path / "known").mkdir()
+    (tmp_path / "known" / "machine.json").write_text(json.dumps(description))
+    assert machine.host(description, tmp_path) == "known"
+    assert machine.host({**description, "model": "another"}, tmp_path) != "known"

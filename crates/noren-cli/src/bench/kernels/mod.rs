@@ -1,0 +1,52 @@
+//! The suite `kernels`: the arithmetic on one row, for each instruction set, and what memory gives.
+
+mod clock;
+mod conversion;
+mod memory;
+mod rows;
+
+use noren_math::kernels::available;
+
+use crate::bench::suite::Run;
+use crate::failure::Failure;
+
+/// The degrees that are measured: rows of 2^9 to 2^19 bytes.
+const DEGREES: std::ops::RangeInclusive<u32> = 6..=16;
+/// The degrees that can be measured.
+const ALLOWED: std::ops::RangeInclusive<u32> = 3..=17;
+/// The degree whose rows are also measured where they fill more than the caches.
+const MEMORY_DEGREE: u32 = 16;
+
+/// These degrees or all; refuses those that there are not.
+pub(super) fn degrees(wanted: &[u32]) -> Result<Vec<u32>, Failure> {
+    match wanted.iter().find(|log_n| !ALLOWED.contains(log_n)) {
+        Some(log_n) => Err(Failure::Unsuitable {
+            what: "--log-n",
+            found: log_n.to_string(),
+            needed: format!("{} to {}", ALLOWED.start(), ALLOWED.end()),
+        }),
+        None if wanted.is_empty() => Ok(DEGREES.collect()),
+        None => Ok(wanted.to_vec()),
+    }
+}
+
+/// Measures all kernels of all instruction sets of this machine at one degree.
+pub(super) fn run(run: &Run<'_>, log_n: u32) -> Result<(), Failure> {
+    let mut rows = rows::Rows::new(log_n)?;
+    for table in available() {
+        rows.measure(run, table)?;
+    }
+    if log_n == MEMORY_DEGREE { memory::run(run, log_n, &memory::Amount::LARGE) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn degrees_out_of_range_are_refused() {
+        assert!(degrees(&[3, 17]).is_ok());
+        assert!(degrees(&[14, 18]).is_err());
+        assert_eq!(degrees(&[]).expect("a list").len(), 11);
+    }
+}
