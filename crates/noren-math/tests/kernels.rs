@@ -315,6 +315,25 @@ fn permute_equals_portable_for_automorphisms_and_any_other_map() {
 }
 
 #[test]
+fn permute_add_assign_adds_what_permute_gives() {
+    let q = Modulus::new(primes_below(1 << 50, 1 << 14).next().expect("there are many")).expect("a prime");
+    let mut numbers = Numbers::new(7);
+    for n in [8, 16, 64, 1024] {
+        let (a, acc) = (numbers.row(n, q.value()), numbers.row(n, q.value()));
+        let ring = Cyclotomic::power_of_two(n).expect("a degree");
+        for k in [1, 3, 5, 25, 2 * n as u32 - 1] {
+            let perm = ring.permutation(k).expect("odd");
+            let expected: Vec<u64> = (0..n).map(|j| (acc[j] + a[perm[j] as usize]) % q.value()).collect();
+            for table in available() {
+                let mut found = acc.clone();
+                table.permute_add_assign(&mut found, &a, &perm, &q);
+                assert_eq!(found, expected, "{}, {n} words, X^{k}", table.name());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_permutation_past_the_row_panics_in_every_table() {
     for table in available() {
         for perm in [[0, 1, 2, 3, 4, 5, 6, 8], [8, 9, 10, 11, 12, 13, 14, 15], [u32::MAX; 8]] {

@@ -95,11 +95,8 @@ impl Automorphism {
 
     /// Adds the image of `a` to `acc`, for one limb in evaluation form.
     pub(crate) fn add_row(&self, kernels: &Kernels, q: &Modulus, a: &[u64], acc: &mut [u64]) {
-        let mut image = [0; BLOCK];
         self.for_each_block(a, |j, block, within| {
-            let image = &mut image[..block.len()];
-            kernels.permute(image, block, within);
-            kernels.add_assign(&mut acc[j * block.len()..][..block.len()], image, q);
+            kernels.permute_add_assign(&mut acc[j * block.len()..][..block.len()], block, within, q);
         });
     }
 

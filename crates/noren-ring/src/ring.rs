@@ -14,7 +14,7 @@ use crate::poly::{Coeff, Domain, Eval, Poly};
 use crate::rows::stride;
 
 /// Memory is kept for this many polynomials over all primes: about what a key switch with four digits holds at once.
-const KEPT_POLYNOMIALS: usize = 24;
+const KEPT_POLYNOMIALS: usize = 16;
 
 /// The ring `Z_Q[X]/Phi_m` for a window of the primes of one list, and the verbs on its elements. A clone is cheap.
 ///

@@ -50,7 +50,7 @@ struct Scratch {
 }
 
 /// How many blocks a task needs.
-const BLOCKS: usize = 7;
+const BLOCKS: usize = 6;
 
 /// Writes rows of both results in coefficient form.
 type Begin<'a> = dyn Fn([&mut [LimbRow]; 2]) + Send + Sync + 'a;
@@ -165,7 +165,7 @@ impl LimbSums<'_> {
         let (kernels, q) = (ring.engine().kernels(), ring.basis().modulus(limb));
         let moved = moved.and_then(|(m, by)| by.special_factor(limb).map(|special| (m.limb(limb), special)));
         let width = BLOCK.min(ring.degree());
-        let [first, second, first_product, second_product, own, image, spare] = blocks.first_rows_mut::<BLOCKS>();
+        let [first, second, first_product, second_product, own, spare] = blocks.first_rows_mut::<BLOCKS>();
         for j in 0..ring.degree() / width {
             let words = j * width..(j + 1) * width;
             let mut sums = match &mut out {
@@ -198,12 +198,10 @@ impl LimbSums<'_> {
                     match automorphism {
                         None => kernels.add_assign(sum, product, q),
                         Some(psi) => psi.for_each_piece(j, width, |words, source, within| {
-                            let (sum, image) = (&mut sum[words.clone()], &mut image[words]);
                             if i == 0 {
-                                kernels.permute(sum, &product[source], within);
+                                kernels.permute(&mut sum[words], &product[source], within);
                             } else {
-                                kernels.permute(image, &product[source], within);
-                                kernels.add_assign(sum, image, q);
+                                kernels.permute_add_assign(&mut sum[words], &product[source], within, q);
                             }
                         }),
                     }

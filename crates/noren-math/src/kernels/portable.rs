@@ -34,6 +34,7 @@ pub(super) const TABLE: Kernels = Kernels {
     reduce_signed,
     gaussian,
     permute,
+    permute_add_assign,
     ntt_forward,
     ntt_inverse,
     fft_forward,
@@ -205,6 +206,12 @@ pub(super) fn signed_offset(q: &Modulus) -> u64 {
 pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
     for (out, &source) in out.iter_mut().zip(perm) {
         *out = a[source as usize];
+    }
+}
+
+pub(super) fn permute_add_assign(acc: &mut [u64], a: &[u64], perm: &[u32], q: &Modulus) {
+    for (acc, &source) in acc.iter_mut().zip(perm) {
+        *acc = q.add(*acc, a[source as usize]);
     }
 }
 

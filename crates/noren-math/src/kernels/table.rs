@@ -62,6 +62,7 @@ pub struct Kernels {
     pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
     pub(super) gaussian: unsafe fn(&mut [i64], &[u64]),
     pub(super) permute: unsafe fn(&mut [u64], &[u64], &[u32]),
+    pub(super) permute_add_assign: unsafe fn(&mut [u64], &[u64], &[u32], &Modulus),
     pub(super) ntt_forward: Ntt,
     pub(super) ntt_inverse: Ntt,
     pub(super) fft_forward: Fft,
@@ -339,6 +340,16 @@ impl Kernels {
     pub fn permute(&self, out: &mut [u64], a: &[u64], perm: &[u32]) {
         assert_lengths(out.len(), &[a.len(), perm.len()]);
         call!(self.permute(out, a, perm));
+    }
+
+    /// `acc[j] += a[perm[j]]`; see [`Kernels::permute`]. Range: rows in `[0, q)`, out `[0, q)`; each eight entries from
+    /// a multiple of eight on stay within eight words from a multiple of eight on.
+    ///
+    /// # Panics
+    /// As [`Kernels::permute`].
+    pub fn permute_add_assign(&self, acc: &mut [u64], a: &[u64], perm: &[u32], q: &Modulus) {
+        assert_lengths(acc.len(), &[a.len(), perm.len()]);
+        call!(self.permute_add_assign(acc, a, perm, q));
     }
 
     /// From coefficients to evaluations; see [`NttTable::forward`].

@@ -41,6 +41,7 @@ pub(super) const TABLE: Kernels = Kernels {
     reduce_signed: rows::reduce_signed,
     gaussian: rows::gaussian,
     permute: rows::permute,
+    permute_add_assign: rows::permute_add_assign,
     ntt_forward: ntt::forward,
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,

@@ -190,22 +190,49 @@ pub(super) fn gaussian(out: &mut [i64], words: &[u64]) {
 /// Entries that stay within four words, as those of automorphisms do four by four, are a shuffle of one vector.
 #[target_feature(enable = "avx2")]
 pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
-    /// The lowest bit of each upper half.
-    const UPPER: u64 = 1 << 32;
     let groups = a.as_chunks::<WIDTH>().0;
     let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
     let (perm, perm_rest) = perm.as_chunks::<WIDTH>();
     for (out, perm) in out.iter_mut().zip(perm) {
-        let together = perm.iter().all(|source| source / WIDTH as u32 == perm[0] / WIDTH as u32);
         match groups.get(perm[0] as usize / WIDTH) {
-            Some(group) if together => {
-                // A shuffle of halves of words reads the low three bits of each index: word s has halves 2s and 2s + 1.
-                let lower = load(&perm.map(|source| 2 * u64::from(source % WIDTH as u32)));
-                let halves = _mm256_or_si256(_mm256_or_si256(lower, _mm256_slli_epi64::<32>(lower)), broadcast(UPPER));
-                store(out, _mm256_permutevar8x32_epi32(load(group), halves));
-            }
+            Some(group) if together(perm) => store(out, shuffle(load(group), perm)),
             _ => portable::permute(out, a, perm),
         }
     }
     portable::permute(out_rest, a, perm_rest);
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn permute_add_assign(acc: &mut [u64], a: &[u64], perm: &[u32], q: &Modulus) {
+    let residues = Sum::new(q);
+    let groups = a.as_chunks::<WIDTH>().0;
+    let (acc, acc_rest) = acc.as_chunks_mut::<WIDTH>();
+    let (perm, perm_rest) = perm.as_chunks::<WIDTH>();
+    for (acc, perm) in acc.iter_mut().zip(perm) {
+        if together(perm) {
+            let image = shuffle(load(&groups[perm[0] as usize / WIDTH]), perm);
+            store(acc, residues.add(load(acc), image));
+        } else {
+            portable::permute_add_assign(acc, a, perm, q);
+        }
+    }
+    portable::permute_add_assign(acc_rest, a, perm_rest, q);
+}
+
+/// Whether the entries are those of one vector.
+#[inline]
+fn together(perm: &[u32; WIDTH]) -> bool {
+    perm.iter().all(|source| source / WIDTH as u32 == perm[0] / WIDTH as u32)
+}
+
+/// The words of a vector that the entries name by their place in it.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn shuffle(group: Vector, perm: &[u32; WIDTH]) -> Vector {
+    /// The lowest bit of each upper half.
+    const UPPER: u64 = 1 << 32;
+    // A shuffle of halves of words reads the low three bits of each index: word s has halves 2s and 2s + 1.
+    let lower = load(&perm.map(|source| 2 * u64::from(source % WIDTH as u32)));
+    let halves = _mm256_or_si256(_mm256_or_si256(lower, _mm256_slli_epi64::<32>(lower)), broadcast(UPPER));
+    _mm256_permutevar8x32_epi32(group, halves)
 }

@@ -90,3 +90,18 @@ pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
     }
     portable::permute(out_rest, a, perm_rest);
 }
+
+#[target_feature(enable = "avx512f")]
+pub(super) fn permute_add_assign(acc: &mut [u64], a: &[u64], perm: &[u32], q: &Modulus) {
+    let prime = Prime::new(q);
+    let groups = a.as_chunks::<WIDTH>().0;
+    let (acc, acc_rest) = acc.as_chunks_mut::<WIDTH>();
+    let (perm, perm_rest) = perm.as_chunks::<WIDTH>();
+    for (acc, perm) in acc.iter_mut().zip(perm) {
+        let group = load(&groups[perm[0] as usize / WIDTH]);
+        // The shuffle reads only the low three bits of each source.
+        let image = _mm512_permutexvar_epi64(load(&perm.map(u64::from)), group);
+        store(acc, prime.add(load(acc), image));
+    }
+    portable::permute_add_assign(acc_rest, a, perm_rest, q);
+}
