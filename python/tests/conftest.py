@@ -55,7 +55,8 @@ def ctx() -> ckks.Context:
 
 @pytest.fixture(scope="session")
 def keys(ctx: ckks.Context) -> ckks.Keys:
-    rotations = {*ROTATIONS, *ckks.rotations_of_sum(6), *ckks.rotations_of_matrix(np.ones((5, 8)))}
+    matrices = (np.ones((5, 8)), np.eye(8)[::-1])
+    rotations = {*ROTATIONS, *ckks.rotations_of_sum(6), *(r for m in matrices for r in ckks.rotations_of_matrix(m))}
     return ctx.keygen(rotations=rotations, conjugation=True, seed=SEED)
 
 
