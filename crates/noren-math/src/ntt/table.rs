@@ -205,7 +205,8 @@ pub(crate) const fn mirror(index: usize) -> usize {
 /// Range: the quotient of `w` in `[1, q)`.
 #[inline(always)]
 pub(crate) const fn value_of_quotient(quotient: u64, q: u64) -> u64 {
-    ((quotient as u128 * q as u128) >> 52) as u64 + 1
+    // As in `Modulus::mul_shoup_lazy`, only a high word is needed.
+    (((quotient << 12) as u128 * q as u128) >> 64) as u64 + 1
 }
 
 /// How many blocks of 64 words a row has, the only one of a shorter row included.
