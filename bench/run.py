@@ -41,8 +41,9 @@ def measure(
     rounds: int,
     found: Sequence[Library],
     say: Callable[[str], None],
+    keep: Callable[[Sequence[Record]], None],
 ) -> tuple[list[Record], bool]:
-    """Run all libraries alternately; return their records, and whether all of ours are right."""
+    """Run all libraries alternately, and keep their records; return them, and whether all of ours are right."""
     running = [library for library in found if library.is_installed()]
     for library in found:
         if library not in running:
@@ -53,10 +54,13 @@ def measure(
             for library in list(running):
                 say(f"round {number + 1}: {library.name}: {suite} {' '.join(options)}")
                 try:
-                    made += library.run(suite, [*options, *common])
+                    measured = library.run(suite, [*options, *common])
                 except FailedError as error:
                     say(f"left out from here on: {library.name} ({error})")
                     running.remove(library)
+                    continue
+                keep(measured)
+                made += measured
     wrong = [record for record in made if record["median_ns"] is None]
     for record in wrong:
         say(f"wrong result: {record['library']} {record['op']}, n = {record['n']}")
@@ -110,6 +114,12 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def append(path: Path, measured: Sequence[Record]) -> None:
+    """Append records to a file."""
+    with path.open("a") as file:
+        file.writelines(json.dumps(record) + "\n" for record in measured)
+
+
 def main() -> int:
     """Run the suites and write the results."""
     options = parser().parse_args()
@@ -129,6 +139,11 @@ def main() -> int:
         seconds, rounds = DEFAULTS[suite]
         seconds = options.seconds if options.seconds is not None else seconds
         common = ["--threads", ",".join(map(str, options.threads)), "--seconds", str(seconds)]
+        out: Path = options.out or folder / f"{description['date']}-{suite}.jsonl"
+        out.parent.mkdir(parents=True, exist_ok=True)
+        # What was measured before an interruption stays here, for --from.
+        part = out.with_name(out.name + ".part")
+        part.unlink(missing_ok=True)
         made, fine = measure(
             suite,
             steps(suite, options.log_n, options.special),
@@ -136,11 +151,10 @@ def main() -> int:
             options.rounds or rounds,
             libraries(suite, options.tool),
             lambda line: print(line, file=sys.stderr, flush=True),
+            lambda measured, part=part: append(part, measured),
         )
         right &= fine
-        out: Path = options.out or folder / f"{description['date']}-{suite}.jsonl"
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("".join(json.dumps(record) + "\n" for record in made))
+        part.replace(out)
         (out.parent / "machine.json").write_text(json.dumps(description, indent=2) + "\n")
         print(f"wrote {out}", file=sys.stderr)
         print(overview(made))

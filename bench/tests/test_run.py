@@ -61,8 +61,12 @@ def test_missing_and_failing_programs_are_named_and_left_out(tmp_path: Path) -> 
         program(tmp_path, "good", printing(library="good")),
     ]
     said: list[str] = []
-    made, right = run.measure("ckks", [["--log-n", "14"], ["--log-n", "15"]], [], 2, found, said.append)
+    part = tmp_path / "part"
+    made, right = run.measure(
+        "ckks", [["--log-n", "14"], ["--log-n", "15"]], [], 2, found, said.append, lambda new: run.append(part, new)
+    )
     assert right
+    assert [json.loads(line) for line in part.read_text().splitlines()] == made
     assert [r["library"] for r in made] == ["noren", "good"] * 4
     for name, reason in [("absent", "not installed"), ("broken", "no memory"), ("garbage", "garbage")]:
         lines = [line for line in said if line.startswith("left out") and name in line]
@@ -73,7 +77,8 @@ def test_missing_and_failing_programs_are_named_and_left_out(tmp_path: Path) -> 
 def test_our_wrong_results_fail_the_run(tmp_path: Path) -> None:
     body = printing(library="noren", median_ns=None, mad_ns=None) + "; import sys; sys.exit(1)"
     said: list[str] = []
-    _, right = run.measure("ckks", [[]], [], 1, [program(tmp_path, "noren", body, ours=True)], said.append)
+    ours = [program(tmp_path, "noren", body, ours=True)]
+    _, right = run.measure("ckks", [[]], [], 1, ours, said.append, lambda new: None)
     assert not right
     assert any("wrong result: noren" in line for line in said)
 
@@ -82,7 +87,7 @@ def test_our_own_failure_fails_the_run(tmp_path: Path) -> None:
     broken = program(tmp_path, "noren", "import sys; sys.exit('no such table')", ours=True)
     with pytest.raises(FailedError, match="no such table"):
         broken.run("ckks", [])
-    _, right = run.measure("ckks", [[]], [], 1, [broken], lambda line: None)
+    _, right = run.measure("ckks", [[]], [], 1, [broken], lambda line: None, lambda new: None)
     assert not right
 
 
