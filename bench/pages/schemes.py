@@ -23,10 +23,15 @@ def peers_of(results: Results, suite: str) -> list[str]:
 
 
 def comparison(results: Results, suite: str, ops: list[str], readme: bool = False) -> str:
-    """Return times of operations beside the peers; for the README without memory."""
+    """Return times of operations beside the peers; for the README only at the largest degree, and without memory."""
     peers = peers_of(results, suite)
+    found = shapes(results, suite)
+    if readme:
+        largest = max((n for n, _, _ in found), default=0)
+        found = [shape for shape in found if shape[0] == largest]
+        peers = [peer for peer in peers if results.select(suite=suite, library=peer, n=largest)]
     rows = []
-    for n, limbs, special in shapes(results, suite):
+    for n, limbs, special in found:
         shape = {"suite": suite, "n": n, "limbs": limbs, "special": special}
         for threads in results.values("threads", **shape, library="noren"):
             for op in ops:
