@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import machine
@@ -18,7 +19,7 @@ import records
 from libraries import TOOL, FailedError, Library, libraries
 from records import Record, Results
 
-# For each suite: the time for each operation in each round, and the rounds. All of it takes less than 20 minutes.
+# For each suite: the time for each operation in each round, and the rounds. All of it takes about 20 minutes.
 DEFAULTS = {"kernels": (0.05, 2), "ckks": (0.3, 2), "trace": (0.2, 1), "client": (0.3, 1)}
 SUITES = list(DEFAULTS)
 
@@ -151,7 +152,7 @@ def main() -> int:
             options.rounds or rounds,
             libraries(suite, options.tool),
             lambda line: print(line, file=sys.stderr, flush=True),
-            lambda measured, part=part: append(part, measured),
+            partial(append, part),
         )
         right &= fine
         part.replace(out)
