@@ -123,23 +123,10 @@ impl DivideRound {
     /// # Panics
     /// If the limb is not dropped.
     pub(crate) fn lift(&self, limb: usize, row: &mut [u64]) {
-        self.ring.engine().kernels().ntt_inverse(row, self.ring.basis().table(limb));
-        self.scale(limb, row);
-    }
-
-    /// [`DivideRound::lift`] for two rows, which read the roots once.
-    ///
-    /// # Panics
-    /// If the limb is not dropped.
-    pub(crate) fn lift_pair(&self, limb: usize, [first, second]: [&mut [u64]; 2]) {
-        self.ring.engine().kernels().ntt_inverse_pair([&mut *first, &mut *second], self.ring.basis().table(limb));
-        self.scale(limb, first);
-        self.scale(limb, second);
-    }
-
-    fn scale(&self, limb: usize, row: &mut [u64]) {
+        let (basis, kernels) = (self.ring.basis(), self.ring.engine().kernels());
         let source = self.dropped().iter().position(|&dropped| dropped == limb).expect("the limb is dropped");
-        self.plan.scale(self.ring.engine().kernels(), self.ring.basis(), source, row);
+        kernels.ntt_inverse(row, basis.table(limb));
+        self.plan.scale(kernels, basis, source, row);
     }
 
     /// The row that the conversion adds to those of the dropped limbs.

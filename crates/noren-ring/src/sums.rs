@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use noren_math::kernels::{Kernels, MAX_TERMS};
-use noren_math::ntt::table::NttTable;
+use noren_math::kernels::MAX_TERMS;
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
@@ -107,7 +106,7 @@ impl<'a> Sums<'a> {
     /// Runs `finish` on the rows of both results at each limb.
     ///
     /// If there is a `begin`, it writes the rows of some limbs in coefficient form, and they are brought to evaluation form
-    /// together with those of the digits, which need the same roots.
+    /// one after another with those of the digits, which need the same roots.
     pub(crate) fn for_each_limb(
         &self,
         [mut first, mut second]: [Vec<LimbRow>; 2],
@@ -128,7 +127,8 @@ impl<'a> Sums<'a> {
                 for (place, ((limb, first), (_, second))) in first.iter_mut().zip(second).enumerate() {
                     let begun = self.source.begun(*limb, place, &mut scratch.digits);
                     let rows = begin.map(|_| [&mut **first, &mut **second]).into_iter().flatten();
-                    transform(engine.kernels(), self.ring.basis().table(*limb), begun.chain(rows));
+                    let table = self.ring.basis().table(*limb);
+                    begun.chain(rows).for_each(|row| engine.kernels().ntt_forward(row, table));
                     finish(self.at(*limb, place, scratch), [first, second]);
                 }
             },
@@ -208,16 +208,6 @@ impl LimbSums<'_> {
                 }
             }
             finish(words, sums, spare);
-        }
-    }
-}
-
-/// Brings rows of one limb to evaluation form, two at a time: they read the roots once.
-fn transform<'a>(kernels: &Kernels, table: &NttTable, mut rows: impl Iterator<Item = &'a mut [u64]>) {
-    while let Some(row) = rows.next() {
-        match rows.next() {
-            Some(other) => kernels.ntt_forward_pair([row, other], table),
-            None => kernels.ntt_forward(row, table),
         }
     }
 }

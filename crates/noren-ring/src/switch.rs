@@ -19,8 +19,8 @@ pub use crate::sums::Term;
 /// where `m_1 = 0`.
 ///
 /// A few limbs at a time, each digit is extended, transformed and multiplied with all keys, and what the division subtracts
-/// is transformed too, while the rows are near: a limb's roots are read once for two transforms, and neither the digits nor
-/// their sums go through memory. So a further term costs little more than to read its key.
+/// is transformed too, while the rows and the limb's roots are near: neither the digits nor their sums go through memory. So
+/// a further term costs little more than to read its key.
 ///
 /// One term is a relinearisation (without automorphism) or a rotation; several are a part of a trace. Source: Algorithm 4
 /// (HoistKS) of the unrolled trace of Ishimaki and Yamana, with the loops over limbs and terms exchanged.
@@ -103,7 +103,8 @@ impl Decomposer {
             at.write(Some([&mut *first, &mut *second]), |range, block, spare| {
                 self.add(&sums.ring, limb, range, &added, block, spare);
             });
-            divide.lift_pair(limb, [first, second]);
+            divide.lift(limb, first);
+            divide.lift(limb, second);
         });
         let terms = remainders.each_ref().map(|rows| rows.rows().collect::<Vec<_>>());
         let quotients = terms.each_ref().map(|terms| divide.quotient(terms, secret));
