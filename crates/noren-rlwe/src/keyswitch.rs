@@ -34,9 +34,9 @@ pub fn switch_key(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Resu
 
 /// The switch of `c`, of so many limbs, to the secret of the key, with two elements added. If `rescale`, it is divided by the
 /// last limb together with P: one division, with one rounding.
-pub(crate) fn switch_added<'a>(
+pub(crate) fn switch_added(
     context: &Context,
-    c: impl Into<Operand<'a>>,
+    c: Operand,
     limbs: usize,
     key: &KeySwitchKey,
     added: [Option<Operand>; 2],

@@ -58,8 +58,7 @@ pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &Evaluation
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return Ok(ciphertext.clone());
     };
-    let (limbs, added) = (ciphertext.limbs(), [c0, c1].map(|part| Some(part.into())));
-    keyswitch::switch_added(context, c2, limbs, keys.relinearization(limbs)?, added, false)
+    switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, false)
 }
 
 /// [`relinearize`] and [`rescale`](crate::linear::rescale) at once: one division by `P q_l`, which saves a round of
@@ -72,8 +71,7 @@ pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &Ev
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return linear::rescale(context, ciphertext.clone());
     };
-    let (limbs, added) = (ciphertext.limbs(), [c0, c1].map(|part| Some(part.into())));
-    keyswitch::switch_added(context, c2, limbs, keys.relinearization(limbs)?, added, true)
+    switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, true)
 }
 
 /// [`tensor`] and [`relinearize`] at once: the three parts of the product are never written down.
@@ -120,9 +118,20 @@ fn switched_product(
     rescale: bool,
 ) -> Result<Ciphertext> {
     let (first, middle, last) = ([(a0, b0)], [(a0, b1), (a1, b0)], [(a1, b1)]);
-    let added = [Operand::Products(&first), Operand::Products(&middle)].map(Some);
-    let key = keys.relinearization(a0.limbs())?;
-    keyswitch::switch_added(context, Operand::Products(&last), a0.limbs(), key, added, rescale)
+    let parts = [&first[..], &middle, &last].map(Operand::Products);
+    switch_square(context, parts, a0.limbs(), keys, rescale)
+}
+
+/// `c_0 + c_1 s` with `c_2 s^2` switched and added, all of so many limbs.
+fn switch_square(
+    context: &Context,
+    [c0, c1, c2]: [Operand; 3],
+    limbs: usize,
+    keys: &EvaluationKeys,
+    rescale: bool,
+) -> Result<Ciphertext> {
+    let key = keys.relinearization(limbs)?;
+    keyswitch::switch_added(context, c2, limbs, key, [Some(c0), Some(c1)], rescale)
 }
 
 /// The three parts of a product; `None` if there are fewer.

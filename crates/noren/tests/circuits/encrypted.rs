@@ -210,8 +210,8 @@ fn hoisting_twice_changes_nothing_but_the_noise() {
     }
 }
 
-#[test]
-fn linear_maps_name_all_missing_keys() {
+/// A small ring with one level.
+fn one_level() -> Context {
     let spec = ParametersSpec {
         log_n: 8,
         log_q: vec![50, 40],
@@ -220,7 +220,12 @@ fn linear_maps_name_all_missing_keys() {
         security: Security::None,
         ..ParametersSpec::default()
     };
-    let context = Context::new(spec.build().unwrap()).unwrap();
+    Context::new(spec.build().unwrap()).unwrap()
+}
+
+#[test]
+fn linear_maps_name_all_missing_keys() {
+    let context = one_level();
     let request = KeyRequest { rotations: vec![2], ..KeyRequest::default() };
     let keys = context.generate_keys(Seed::from_bytes([3; 32]), &request).unwrap();
     let ev = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
@@ -256,15 +261,7 @@ fn encrypted_sigmoid_stays_within_its_error_bound() {
 
 #[test]
 fn circuits_name_the_missing_key() {
-    let spec = ParametersSpec {
-        log_n: 8,
-        log_q: vec![50, 40],
-        log_p: vec![50],
-        log_scale: 40,
-        security: Security::None,
-        ..ParametersSpec::default()
-    };
-    let context = Context::new(spec.build().unwrap()).unwrap();
+    let context = one_level();
     let request = KeyRequest { rotations: vec![1], ..KeyRequest::default() };
     let keys = context.generate_keys(Seed::from_bytes([3; 32]), &request).unwrap();
     let plaintext = Encoder::new(&context).encode(&[1.0], 8, 1).unwrap();
