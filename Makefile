@@ -17,7 +17,8 @@ demo: build
 test: lint test-rust test-python
 
 ## build: the tool at target/release/noren and .venv/bin/noren, the Python package in .venv.
-build: $(VENV)/.installed
+build:
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.installed
 
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: install your system's python3-venv package" >&2; exit 1; }
@@ -25,8 +26,13 @@ $(VENV)/.tools: pyproject.toml
 		'pytest>=8' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1'
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.tools $(RUST_SOURCES) $(shell find python -name '*.py' -o -name '*.pyi')
-	$(CARGO) build --release --package noren-cli
+# The extension is named too, although it is not built here: with the features that it asks of other crates, both find
+# the same libraries compiled. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
+target/.tool: $(RUST_SOURCES)
+	$(CARGO) build --release --package noren-cli --package noren-py --bins --features noren-py/extension-module
+	mkdir -p target && touch $@
+
+$(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py' -o -name '*.pyi')
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $@
 

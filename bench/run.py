@@ -22,12 +22,16 @@ from records import Record, Results
 # For each suite: the time for each operation in each round, and the rounds. All of it takes about 20 minutes.
 DEFAULTS = {"kernels": (0.05, 2), "ckks": (0.3, 2), "trace": (0.2, 1), "client": (0.3, 1)}
 SUITES = list(DEFAULTS)
+# The grid of the suite trace.
+SPECIAL = [1, 5, 10]
+LEVELS = [1, 4, 9]
 
 
 def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None) -> list[list[str]]:
     """Return the options of each step of a suite."""
     if suite == "trace":
-        return [["--special", str(count)] for count in special or [1, 5, 10]]
+        # Short steps, so that the instruction sets and the peers see the same machine.
+        return [["--special", str(count), "--level", str(level)] for count in special or SPECIAL for level in LEVELS]
     degrees = {"kernels": range(6, 17), "ckks": [14, 15, 16], "client": [13, 14, 15, 16]}[suite]
     found = [["--log-n", str(bits)] for bits in log_n or degrees]
     if suite == "ckks" and 15 in (log_n or degrees):

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from records import Record, Results, lowest, milliseconds, number, ratio, size, table, times
 
-SUITE = {"suite": "trace"}
+SUITE = {"suite": "trace", "op": "trace"}
 CELLS = [(special, level) for special in (1, 5, 10) for level in (1, 4, 9)]
 ITERATIONS = range(1, 8)
-DOUBLING = 7
+
+# The fields that say whether a cost model chooses a number of iterations: one calibrated on the machine at the level of
+# the cell, and the one with fixed constants.
+CALIBRATED, FIXED = "auto", "auto_default"
 
 # What peers call their sum.
 SUMS = {"lattigo": "InnerSum", "openfhe": "rotate and sum", "tenseal": "rotate and sum"}
@@ -51,9 +54,9 @@ def best(results: Results, cell: Cell, isa: str) -> tuple[int, float] | None:
     return (min(found)[1], min(found)[0]) if found else None
 
 
-def chosen(results: Results, cell: Cell, isa: str) -> tuple[int, float] | None:
-    """Return the number of iterations that the cost model chooses, and by how much it is slower than the best."""
-    found = [record for record in results.select(**cell.fields(), library="noren", isa=isa) if record.get("auto")]
+def chosen(results: Results, cell: Cell, isa: str, model: str = CALIBRATED) -> tuple[int, float] | None:
+    """Return the number of iterations that a cost model chooses, and by how much it is slower than the best."""
+    found = [record for record in results.select(**cell.fields(), library="noren", isa=isa) if record.get(model)]
     winner = best(results, cell, isa)
     if not found or winner is None or found[0]["median_ns"] is None:
         return None
@@ -65,10 +68,20 @@ def peer(results: Results, cell: Cell, library: str, method: str | None = None) 
     return results.time(**cell.fields(), library=library, method=method or SUMS[library])
 
 
+def doubling(results: Results, cell: Cell, isa: str) -> float | None:
+    """Return our time of repeated doubling, by rotations and additions."""
+    return results.time(**cell.fields(), library="noren", method="doubling", isa=isa)
+
+
 def over_doubling(results: Results, cell: Cell, isa: str) -> float | None:
     """Return how much faster the best unrolling is than repeated doubling."""
     winner = best(results, cell, isa)
-    return ratio(ours(results, cell, DOUBLING, isa), winner[1] if winner else None)
+    return ratio(doubling(results, cell, isa), winner[1] if winner else None)
+
+
+def field_trace(results: Results, cell: Cell, isa: str) -> float | None:
+    """Return our time of the field trace, in the iterations that the fixed cost model chooses."""
+    return results.time(**{**cell.fields(), "op": "field_trace"}, library="noren", isa=isa)
 
 
 def least_vector_gain(results: Results, threads: int) -> float | None:
@@ -101,30 +114,47 @@ def times_table(results: Results, threads: int) -> str:
     return table(["h \\ special/level", *(cell.name for cell in cells(threads))], rows)
 
 
-def gains_table(results: Results, threads: int) -> str:
-    """Return the ratios portable / AVX-512: the layout of the paper's tables 2 and 3."""
+def gains_table(results: Results, recorded: Record, threads: int) -> str:
+    """Return ratios portable / AVX-512 and those of the paper: its tables 2 (one thread) and 3 (eight)."""
     isa = fast_isa(results)
+    theirs = recorded["paper0_speedup"]["1" if threads == 1 else "8"]
     rows = []
     for h in ITERATIONS:
-        pairs = [(ours(results, cell, h, "portable"), ours(results, cell, h, isa)) for cell in cells(threads)]
-        rows.append([str(h), *(times(ratio(slow, fast)) for slow, fast in pairs)])
+        row = [str(h)]
+        for cell, gain in zip(cells(threads), theirs[str(h)], strict=True):
+            mine = times(ratio(ours(results, cell, h, "portable"), ours(results, cell, h, isa)))
+            row.append(f"{mine} / {times(gain)}" if mine else f"/ {times(gain)}")
+        rows.append(row)
+    return table(["h \\ special/level", *(cell.name for cell in cells(threads))], rows)
+
+
+def doubling_table(results: Results, threads: int) -> str:
+    """Return repeated doubling over every number of iterations, in the paper's layout."""
+    isa = fast_isa(results)
+    rows = [["ms", *(milliseconds(doubling(results, cell, isa)) for cell in cells(threads))]]
+    for h in ITERATIONS:
+        gains = [ratio(doubling(results, cell, isa), ours(results, cell, h, isa)) for cell in cells(threads)]
+        rows.append([str(h), *map(times, gains)])
     return table(["h \\ special/level", *(cell.name for cell in cells(threads))], rows)
 
 
 def summary(results: Results, threads: int) -> str:
-    """Return for every cell the best h, the model's choice, its keys, and the gain over doubling."""
+    """Return for every cell the best h, the models' choices, the gain over doubling, memory, and the field trace."""
     isa = fast_isa(results)
     rows = []
     for cell in cells(threads):
-        winner, choice = best(results, cell, isa), chosen(results, cell, isa)
+        winner = best(results, cell, isa)
         record = results.one(**cell.fields(), library="noren", isa=isa, h=winner[0]) if winner else None
         row = [cell.name, str(winner[0]) if winner else "", milliseconds(winner[1] if winner else None)]
-        row += [str(choice[0]), f"{choice[1]:.0%}"] if choice else ["", ""]
+        for model in (CALIBRATED, FIXED):
+            choice = chosen(results, cell, isa, model)
+            row += [str(choice[0]), f"{choice[1]:.0%}"] if choice else ["", ""]
         row += [times(over_doubling(results, cell, isa)), times(over_doubling(results, cell, "portable"))]
         row += [size(record["key_bytes"]), size(record["peak_rss_bytes"])] if record else ["", ""]
-        rows.append(row)
-    header = ["special/level", "best h", "ms", "model's h", "slower by", "over doubling", "over doubling, portable"]
-    return table([*header, "keys", "peak memory"], rows)
+        rows.append([*row, milliseconds(field_trace(results, cell, isa))])
+    header = ["special/level", "best h", "ms", "calibrated model's h", "slower by", "fixed model's h", "slower by"]
+    header += ["over doubling", "over doubling, portable", "keys", "peak memory", "field trace, ms"]
+    return table(header, rows)
 
 
 def peers_table(results: Results, threads: int) -> str:
@@ -173,8 +203,13 @@ def recorded_table(results: Results, recorded: Record) -> str:
     return table(header, rows)
 
 
-def paper_table(recorded: Record) -> str:
-    """Return the paper's own gains."""
-    gains = recorded["paper0_speedup"]["1"]
-    names = recorded["trace_ms"]["cells"]
-    return table(["h \\ special/level", *names], [[h, *(times(gain) for gain in row)] for h, row in gains.items()])
+def paper_table(results: Results, recorded: Record) -> str:
+    """Return recorded times of the paper's own program with HEXL, and their ratios to ours at the same h."""
+    isa = fast_isa(results)
+    rows = []
+    for h, theirs in recorded["trace_ms"]["paper 0's program, HEXL"].items():
+        row = [h]
+        for cell, time in zip(cells(1), theirs, strict=True):
+            row.append(f"{number(time)} / {times(ratio(time * 1e6, ours(results, cell, int(h), isa)))}".rstrip(" /"))
+        rows.append(row)
+    return table(["h \\ special/level", *recorded["trace_ms"]["cells"]], rows)

@@ -27,7 +27,7 @@ def test_the_steps_of_a_suite_are_its_degrees() -> None:
     assert run.steps("kernels", None, None)[0] == ["--log-n", "6"]
     assert run.steps("ckks", None, None)[-1] == ["--log-n", "15", "--shape", "seal"]
     assert run.steps("ckks", [14], None) == [["--log-n", "14"]]
-    assert run.steps("trace", None, [5]) == [["--special", "5"]]
+    assert run.steps("trace", None, [5]) == [["--special", "5", "--level", level] for level in "149"]
     assert len(run.steps("client", None, None)) == 4
 
 

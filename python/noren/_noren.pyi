@@ -279,7 +279,7 @@ class Program:
         *,
         slots: int,
         column_names: Sequence[str] | None = None,
-        max_abs: ArrayLike | None = None,
+        max_abs: ArrayLike | Mapping[str, float] | None = None,
     ) -> Plan: ...
     def run(self, evaluator: Evaluator, table: EncryptedTable) -> EncryptedTable: ...
 
@@ -296,6 +296,16 @@ class Plan:
     def keygen(self, context: Context, *, level: int | None = None, seed: bytes | None = None) -> Keys: ...
     def __or__(self, other: Plan, /) -> Plan: ...
     def __eq__(self, other: object, /) -> bool: ...
+
+def choose_parameters(
+    programs: Sequence[Program],
+    rows: int,
+    columns: int,
+    *,
+    precision_bits: float,
+    column_names: Sequence[str] | None = None,
+    max_abs: ArrayLike | Mapping[str, float] | None = None,
+) -> Parameters: ...
 
 @final
 class EncryptedTable:
@@ -322,7 +332,7 @@ def encrypt_table(
     *,
     column_names: Sequence[str] | None = None,
     row_names: Sequence[str] | None = None,
-    max_abs: ArrayLike | None = None,
+    max_abs: ArrayLike | Mapping[str, float] | None = None,
     level: int | None = None,
     seed: bytes | None = None,
 ) -> EncryptedTable: ...

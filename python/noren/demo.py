@@ -137,8 +137,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     client, server = options.out / "client", options.out / "server"
-    for directory in (client, server):
-        directory.mkdir(parents=True, exist_ok=True)
+    try:
+        for directory in (client, server):
+            directory.mkdir(parents=True, exist_ok=True)
+    except OSError as refused:
+        raise SystemExit(f"noren demo: {refused}: choose another directory with --out") from None
 
     features, labels, names = load_records()
     order = np.random.default_rng(1).permutation(len(features))

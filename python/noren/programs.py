@@ -1,17 +1,17 @@
 """Programs on encrypted tables: statistics, and models that others have trained.
 
-A client plans the programs that it wants, makes keys for them, and encrypts its table; a server runs the programs with
-the evaluation keys; the client decrypts the results, which say themselves how they are to be read.
+A client chooses parameters for the programs that it wants, makes keys for them, and encrypts its table; a server runs
+the programs with the evaluation keys; the client decrypts the results, which say themselves how they are to be read.
 
 >>> import numpy as np
 >>> from noren import ckks, programs
 >>> table = np.array([[1.0, 10.0], [2.0, 20.0], [6.0, 60.0]])
 >>> mean, variance = programs.Program("mean"), programs.Program("variance")
->>> plan = programs.plan([mean, variance], rows=3, columns=2, slots=8)
->>> plan.depth
-2
->>> params = ckks.Parameters(10, [50, 40, 40], [50, 50], security=None)  # a small ring, for an example
+>>> params = programs.choose_parameters([mean, variance], rows=3, columns=2, precision_bits=20)
 >>> ctx = ckks.Context(params)
+>>> plan = programs.plan([mean, variance], rows=3, columns=2, slots=ctx.slots)
+>>> plan.depth, params.max_level
+(2, 2)
 >>> keys = plan.keygen(ctx)
 >>> encrypted = programs.encrypt_table(table, keys.secret, column_names=["a", "b"])
 >>> result = programs.run(ctx.evaluator(keys.evaluation), mean, encrypted)
@@ -24,7 +24,7 @@ array([[ 3., 30.]])
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noren import _noren
 from noren._noren import EncryptedTable, Plan, Program, encrypt_table
-from noren.ckks import Evaluator, SecretKey
+from noren.ckks import Evaluator, Parameters, SecretKey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,7 @@ __all__ = [
     "Matrix",
     "Plan",
     "Program",
+    "choose_parameters",
     "decrypt_table",
     "encrypt_table",
     "plan",
@@ -72,6 +73,27 @@ class Matrix(NamedTuple):
         return pd.DataFrame(self.values, index=self.row_names, columns=self.column_names)
 
 
+def choose_parameters(
+    programs: Iterable[Program],
+    *,
+    rows: int,
+    columns: int,
+    precision_bits: float,
+    column_names: Sequence[str] | None = None,
+    max_abs: ArrayLike | Mapping[str, float] | None = None,
+) -> Parameters:
+    """Return the smallest parameters of 128-bit security for these programs on a table of rows times columns numbers.
+
+    They have as many levels as the deepest program uses, and after so many multiplications an error of at most
+    2^-precision_bits of what a column can hold; sums add to it. The other arguments are those of `plan`.
+
+    Raises `noren.Error` for a model that does not suit the table, or a precision that no parameters reach.
+    """
+    return _noren.choose_parameters(
+        list(programs), rows, columns, precision_bits=precision_bits, column_names=column_names, max_abs=max_abs
+    )
+
+
 def plan(
     programs: Iterable[Program],
     *,
@@ -79,13 +101,13 @@ def plan(
     columns: int,
     slots: int,
     column_names: Sequence[str] | None = None,
-    max_abs: ArrayLike | None = None,
+    max_abs: ArrayLike | Mapping[str, float] | None = None,
 ) -> Plan:
     """Return what these programs need that run on one table of rows times columns numbers.
 
-    The table lies in ciphertexts of at most `slots` slots: those of the context, or as many as are hoped for where the
-    parameters are yet to be chosen; the depth does not depend on it. `column_names` are needed if a model names
-    columns. With the `max_abs` that `encrypt_table` will be given, fewer levels may do. `Plan.keygen` makes the keys.
+    The table lies in ciphertexts of at most `slots` slots, those of the context. `column_names` are needed if a model
+    names columns. With the `max_abs` that `encrypt_table` will be given, fewer levels may do. `Plan.keygen` makes the
+    keys.
 
     Raises `noren.Error` for a model that does not suit the table, `ValueError` without a program.
     """

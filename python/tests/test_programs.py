@@ -130,9 +130,24 @@ def test_plans_say_what_is_needed(table: NDArray[np.float64]) -> None:
     cube = programs.Program("polynomial", coefficients=[0, 1, 0, 1])
     depths = [cube.plan(20, 3, slots=512, max_abs=bounds).depth for bounds in (1, 100, [1, 2, 100], None)]
     assert depths == [2, 2, 3, 3]
+    named = mean.plan(20, 3, slots=512, column_names=NAMES, max_abs={"c": 100, "a": 1, "b": 2})
+    assert named == mean.plan(20, 3, slots=512, max_abs=[1, 2, 100])
+    with pytest.raises(noren.Error, match="without column"):
+        mean.plan(20, 3, slots=512, column_names=NAMES, max_abs={"a": 1})
     shallow = ckks.Context(ckks.Parameters(10, [50, 40], [50], security=None))
     with pytest.raises(noren.LevelError, match=str(both.depth)):
         both.keygen(shallow)
+
+
+def test_parameters_are_chosen_for_programs() -> None:
+    wanted = [programs.Program("mean"), programs.Program("covariance")]
+    params = programs.choose_parameters(wanted, rows=300, columns=12, precision_bits=16)
+    plan = programs.plan(wanted, rows=300, columns=12, slots=params.slots)
+    assert (params.max_level, params.security) == (plan.depth, 128)
+    finer = programs.choose_parameters(wanted, rows=300, columns=12, precision_bits=24)
+    assert finer.log_scale > params.log_scale
+    with pytest.raises(noren.Error, match="precision_bits"):
+        programs.choose_parameters(wanted, rows=300, columns=12, precision_bits=60)
 
 
 def test_models_are_checked() -> None:

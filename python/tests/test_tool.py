@@ -54,7 +54,8 @@ def test_the_demonstration_runs_in_the_interpreter_of_the_package(tmp_path: Path
     # A directory inside a file: the demonstration starts, and stops at once.
     done = tool("demo", "--out", tmp_path / "file" / "out", environment=environment)
     assert done.returncode == 1
-    assert "NotADirectoryError" in done.stderr
+    assert "Not a directory" in done.stderr
+    assert "choose another directory with --out" in done.stderr
     assert "substitute-python3-ran" not in done.stderr
     done = tool("demo", environment={**environment, "NOREN_PYTHON": str(other)})
     assert done.returncode == 1

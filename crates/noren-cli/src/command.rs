@@ -1,10 +1,10 @@
 //! Arguments, threads and exit codes.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, value_parser};
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -25,8 +25,8 @@ use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params};
 )]
 struct Cli {
     /// Use so many threads; `bench` takes a list, such as 1,2 [default: all; bench: 1]
-    #[arg(long, global = true, value_name = "N", value_delimiter = ',')]
-    threads: Vec<NonZeroUsize>,
+    #[arg(long, global = true, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(THREADS))]
+    threads: Vec<u16>,
     /// Print JSON instead of text
     #[arg(long, global = true)]
     json: bool,
@@ -46,6 +46,9 @@ enum Verb {
     Bench(bench::Arguments),
     Demo(demo::Arguments),
 }
+
+/// The numbers of threads that can be asked for: tens of thousands take minutes to start.
+const THREADS: RangeInclusive<i64> = 1..=1024;
 
 /// The exit code of a thing done.
 const DONE: u8 = 0;
@@ -92,7 +95,7 @@ fn execute(cli: Cli) -> Result<(), Failure> {
     // A wrong NOREN_ISA is found here, where it is a message and not a panic.
     noren_math::kernels::select().map_err(noren::Error::from)?;
     let console = Console::new(cli.json);
-    let threads: Vec<usize> = cli.threads.iter().map(|n| n.get()).collect();
+    let threads: Vec<usize> = cli.threads.iter().copied().map(usize::from).collect();
     match cli.verb {
         // Each measurement has threads of its own.
         Verb::Bench(arguments) => bench::run(&arguments, &threads, &console),

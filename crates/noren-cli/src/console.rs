@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -26,7 +25,7 @@ impl Console {
     /// Prints a report: its text, or one line of JSON.
     pub(crate) fn report(&self, report: &(impl Serialize + Display)) -> Result<(), Failure> {
         if self.json {
-            let line = serde_json::to_string(report).map_err(|error| standard_output(error.into()))?;
+            let line = serde_json::to_string(report).map_err(|error| Failure::Report(error.into()))?;
             Self::line(&line)
         } else {
             Self::line(&report.to_string())
@@ -54,11 +53,7 @@ impl Console {
         match writeln!(out, "{line}").and_then(|()| out.flush()) {
             // `noren ... | head`: the reader has seen enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            result => result.map_err(standard_output),
+            result => result.map_err(Failure::Report),
         }
     }
-}
-
-fn standard_output(source: io::Error) -> Failure {
-    Failure::Io { path: PathBuf::from("standard output"), source }
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe;
+use crate::describe::{count, error};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 use crate::tables::numbers;
@@ -162,8 +162,8 @@ fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> 
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} rows, {} columns", self.rows, self.columns)?;
-        writeln!(f, "every number is within {} of the true one", describe::error(self.error_bound))?;
+        writeln!(f, "{}, {}", count(self.rows, "row"), count(self.columns, "column"))?;
+        writeln!(f, "every number is within {} of the true one", error(self.error_bound))?;
         let note = match self.released_bits {
             Some(_) => "the numbers are rounded and may be handed on, once",
             None => "the numbers are for the owner of the key only: to hand them on, see --release",

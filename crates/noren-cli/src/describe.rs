@@ -139,6 +139,11 @@ pub(crate) fn evaluation_key(parameters: &Parameters, level: usize) -> u64 {
     gadget.digits_at(limbs).len() as u64 * row
 }
 
+/// A number of things, such as `1 level` and `2 levels`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A number of bytes as people read it.
 pub(crate) fn bytes(count: f64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
@@ -173,11 +178,16 @@ impl fmt::Display for Description {
             self.log_n, self.n, self.max_slots, self.secret
         )?;
         let total = self.keys.first().map_or(0.0, |key| key.log_modulus);
-        writeln!(f, "modulus        q: {} bits, together {total:.1}; {} levels", chain(&self.log_q), self.max_level)?;
+        writeln!(
+            f,
+            "modulus        q: {} bits, together {total:.1}; {}",
+            chain(&self.log_q),
+            count(self.max_level, "level")
+        )?;
         if self.log_p.is_empty() {
             writeln!(f, "key switching  none: without special primes there are no evaluation keys")?;
         } else {
-            writeln!(f, "key switching  p: {} bits; {} digits", chain(&self.log_p), self.digits)?;
+            writeln!(f, "key switching  p: {} bits; {}", chain(&self.log_p), count(self.digits, "digit"))?;
         }
         let lowest = self.log_scales.first().copied().unwrap_or_default();
         writeln!(f, "scale          2^{} at level {}, 2^{lowest:.6} at level 0", self.log_scale, self.max_level)?;
@@ -191,8 +201,8 @@ impl fmt::Display for Description {
             writeln!(f, "  {object:<24} modulus of {log_modulus:.1} bits, {allowed}; reaches {reached}")?;
         }
         let (fresh, deep) = (error(self.error_fresh), error(self.error_at_depth));
-        writeln!(f, "error bounds   fresh {fresh}, after {} multiplications {deep}", self.depth)?;
-        let slots = if self.slots == 1 { "1 slot".to_owned() } else { format!("{} slots", self.slots) };
+        writeln!(f, "error bounds   fresh {fresh}, after {} {deep}", count(self.depth, "multiplication"))?;
+        let slots = count(self.slots, "slot");
         writeln!(f, "               ({slots}, values up to {}, fails with probability below 2^-40)", self.max_abs)?;
         let Sizes { ciphertext_raw, ciphertext_packed, ciphertext_seeded, public_key, evaluation_key, secret_key } =
             self.bytes;

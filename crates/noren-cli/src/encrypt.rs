@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::bounds;
 use crate::console::Console;
-use crate::describe::bytes;
+use crate::describe::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 use crate::progress;
@@ -119,11 +119,7 @@ fn scaled(input: &Path, bounds: Option<&Path>, layout: TableLayout, numbers: &Nu
         return Err(Failure::input(input, numbers.place(index), format!("{:e}", numbers.entries[index]), needed));
     }
     match bounds {
-        Some(path) => {
-            let bounds = bounds::read(path, &layout)?;
-            bounds::check(input, numbers, &bounds)?;
-            bounds::scale(path, layout, &bounds)
-        }
+        Some(path) => bounds::scale(layout, path, input, numbers),
         None => layout.with_exponents_of(&numbers.entries).map_err(Failure::file(input)),
     }
 }
@@ -134,9 +130,9 @@ fn random() -> Result<Seed, Failure> {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rows, columns, ciphertexts, slots, level, .. } = self;
-        let noun = if *ciphertexts == 1 { "ciphertext" } else { "ciphertexts" };
-        write!(f, "{rows} rows, {columns} columns in {ciphertexts} {noun} of {slots} slots at level {level}")?;
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        let ciphertexts = count(self.ciphertexts, "ciphertext");
+        write!(f, "{rows}, {columns} in {ciphertexts} of {} slots at level {}", self.slots, self.level)?;
         if self.bounds_from_data {
             write!(f, "\nscaled by the largest number of each column, whose power of two is readable: see --bounds")?;
         }

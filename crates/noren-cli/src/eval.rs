@@ -15,7 +15,7 @@ use noren::programs::table::EncryptedTable;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::bytes;
+use crate::describe::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 use crate::{plan, progress};
@@ -126,7 +126,7 @@ fn check_keys(
         return Err(Failure::input(
             &arguments.input,
             format!("{} on {} rows and {} columns", program.name(), layout.rows(), layout.columns()),
-            format!("{level} levels"),
+            count(level, "level"),
             format!("{}: make keys for this program, and encrypt with them", demands.depth),
         ));
     };
@@ -154,8 +154,8 @@ fn check_keys(
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let noun = if self.ciphertexts == 1 { "ciphertext" } else { "ciphertexts" };
-        writeln!(f, "{}: {} {noun}, {} levels left", self.program, self.ciphertexts, self.level)?;
+        let (ciphertexts, levels) = (count(self.ciphertexts, "ciphertext"), count(self.level, "level"));
+        writeln!(f, "{}: {ciphertexts}, {levels} left", self.program)?;
         write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
     }
 }

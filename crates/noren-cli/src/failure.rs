@@ -1,5 +1,6 @@
 //! Why a verb refuses: the one message on standard error, with the values that explain it.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What a verb refuses.
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Failure {
     /// What the library refuses.
     #[error(transparent)]
-    Library(#[from] noren::Error),
+    Library(noren::Error),
     /// The library refuses a file.
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: noren::Error },
@@ -15,8 +16,11 @@ pub(crate) enum Failure {
     #[error("{}: {place}: found {found}, needed {needed}", path.display())]
     Input { path: PathBuf, place: String, found: String, needed: String },
     /// A file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), advice(source.kind()))]
     Io { path: PathBuf, source: std::io::Error },
+    /// The report cannot be printed.
+    #[error("standard output: {0}: the report is lost, but files that it tells of are written")]
+    Report(std::io::Error),
     /// An output exists.
     #[error("{} exists: choose another name, or pass --force to replace it", path.display())]
     Exists { path: PathBuf },
@@ -54,9 +58,9 @@ pub(crate) enum Failure {
 impl Failure {
     /// The library's refusal of a file, which it may name itself.
     pub(crate) fn file(path: &Path) -> impl FnOnce(noren::Error) -> Self {
-        |source| match source {
-            named @ noren::Error::Io { .. } => Self::Library(named),
-            source => Self::File { path: path.to_owned(), source },
+        |source| match source.into() {
+            Self::Library(source) => Self::File { path: path.to_owned(), source },
+            named => named,
         }
     }
 
@@ -68,5 +72,27 @@ impl Failure {
             found: found.to_string(),
             needed: needed.to_string(),
         }
+    }
+}
+
+impl From<noren::Error> for Failure {
+    fn from(error: noren::Error) -> Self {
+        match error {
+            noren::Error::Io { path, source } => Self::Io { path, source },
+            error => Self::Library(error),
+        }
+    }
+}
+
+/// What to do where the operating system only says what is wrong.
+fn advice(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => ": check the name; directories must be there before",
+        ErrorKind::NotADirectory => ": choose the name of a directory",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            ": choose another place, or ask its owner for the right to read or write there"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ": make room, or choose another place",
+        _ => "",
     }
 }

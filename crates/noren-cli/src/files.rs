@@ -29,18 +29,21 @@ pub(crate) struct Force {
 pub(crate) struct Output(PathBuf);
 
 impl Output {
-    /// Refuses a file that exists, unless it may be replaced, and one whose directory does not: before any work.
+    /// Refuses, before any work, a file that exists, unless it may be replaced, and one that cannot be written.
     pub(crate) fn new(path: &Path, force: &Force) -> Result<Self, Failure> {
         // A link that leads nowhere is a file too.
         if !force.force && fs::symlink_metadata(path).is_ok() {
             return Err(Failure::Exists { path: path.to_owned() });
         }
         let directory = directory_of(path);
-        match fs::metadata(directory) {
-            Ok(found) if found.is_dir() => Ok(Self(path.to_owned())),
-            Ok(_) => Err(Failure::input(path, "its directory", "a file", "a directory")),
-            Err(source) => Err(Failure::Io { path: directory.to_owned(), source }),
+        let failed = |path: &Path, source| Failure::Io { path: path.to_owned(), source };
+        if !fs::metadata(directory).map_err(|error| failed(directory, error))?.is_dir() {
+            return Err(Failure::input(path, "its directory", "a file", "a directory"));
         }
+        // Only trying tells whether files can be made there.
+        let trial = hidden_in(directory);
+        File::create_new(&trial).and_then(|_| fs::remove_file(&trial)).map_err(|error| failed(path, error))?;
+        Ok(Self(path.to_owned()))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -116,8 +119,7 @@ impl OutputSet {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
             Err(error) => return Err(failed(directory, error)),
         };
-        let hidden = directory.join(format!(".noren-{}.tmp", std::process::id()));
-        let set = Self { directory: directory.to_owned(), hidden, created };
+        let set = Self { directory: directory.to_owned(), hidden: hidden_in(directory), created };
         fs::create_dir(&set.hidden).map_err(|error| failed(directory, error))?;
         Ok(set)
     }
@@ -125,8 +127,12 @@ impl OutputSet {
     /// Writes one of the files; gives its bytes.
     pub(crate) fn write<O: Object>(&self, name: &str, context: &O::Context, object: &O) -> Result<u64, Failure> {
         let path = self.hidden.join(name);
-        object.write_file(context, Form::Packed, &path)?;
-        size(&path)
+        let written = object.write_file(context, Form::Packed, &path).map_err(Failure::from);
+        written.and_then(|()| size(&path)).map_err(|failure| match failure {
+            // What the user knows is where the file was to be.
+            Failure::Io { source, .. } => Failure::Io { path: self.directory.join(name), source },
+            failure => failure,
+        })
     }
 
     /// Moves the files to their places; gives where they are.
@@ -151,6 +157,11 @@ impl Drop for OutputSet {
             let _ = fs::remove_dir(&self.directory);
         }
     }
+}
+
+/// A name that nothing else in a directory has.
+fn hidden_in(directory: &Path) -> PathBuf {
+    directory.join(format!(".noren-{}.tmp", std::process::id()))
 }
 
 fn directory_of(path: &Path) -> &Path {

@@ -14,7 +14,7 @@ use noren_rlwe::wire::section::Section;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::{Description, bytes};
+use crate::describe::{self, Description, bytes};
 use crate::failure::Failure;
 use crate::files;
 
@@ -195,10 +195,10 @@ impl fmt::Display for Report {
         write!(f, "\nformat version {}, {} sections{form}, digest {}", self.version, self.sections, self.digest)?;
         write!(f, "\nbelongs to parameters {}", self.fingerprint)?;
         if let Some(Samples { count, slots, level, log_scale, seeded }) = &self.ciphertexts {
-            let noun = if *count == 1 { "ciphertext" } else { "ciphertexts" };
+            let ciphertexts = describe::count(*count, "ciphertext");
             write!(
                 f,
-                "\n{count} {noun} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed"
+                "\n{ciphertexts} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed"
             )?;
         }
         if let Some(layout) = &self.layout {

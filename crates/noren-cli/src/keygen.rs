@@ -1,22 +1,23 @@
 //! `noren keygen`: plans, makes and writes the keys for programs.
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, value_parser};
 use noren::ckks::{Context, KeyFile};
+use noren::programs::plan::{Plan, Shape};
 use noren::programs::program::Program;
 use noren::{PublicKey, SecretKey, Seed};
 use serde::Serialize;
 
+use crate::bounds;
 use crate::console::Console;
 use crate::describe::bytes;
 use crate::failure::Failure;
 use crate::files::{self, Force, OutputSet};
-use crate::plan::{self, Plan, Shape};
+use crate::plan;
 use crate::progress;
 
 /// Makes the keys for programs on tables of one shape
@@ -41,8 +42,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "[PROGRAM=]FILE")]
     model: Vec<String>,
     /// The number of rows of tables
-    #[arg(long)]
-    rows: NonZeroUsize,
+    #[arg(long, value_parser = value_parser!(u32).range(1..))]
+    rows: u32,
     /// The number of columns, or their names
     #[arg(long, value_name = "COUNT|NAME,...", value_parser = parse_columns)]
     columns: Columns,
@@ -96,10 +97,18 @@ struct Written {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let programs = plan::programs(&arguments.program, &arguments.model)?;
     let given = arguments.params.as_ref().map(|path| files::read_parameters(path, console)).transpose()?;
-    let Columns { count, names } = &arguments.columns;
-    let (rows, bounds) = (arguments.rows.get(), arguments.bounds.as_deref());
-    let shape = Shape { rows, columns: *count, names, bounds };
-    let Plan { parameters, request, report } = Plan::new(&programs, &shape, arguments.precision, given)?;
+    let bounds = arguments.bounds.as_deref().map(bounds::read).transpose()?;
+    let Columns { count: columns, names: column_names } = arguments.columns.clone();
+    let shape = Shape { rows: arguments.rows as usize, columns, column_names, bounds };
+    if let Some(path) = &arguments.bounds {
+        // Bounds that do not suit the columns are refused with the name of their file.
+        shape.layout(1).map_err(Failure::file(path))?;
+    }
+    let plan = match given {
+        Some(parameters) => Plan::with_parameters(&programs, &shape, parameters)?,
+        None => Plan::for_precision(&programs, &shape, arguments.precision)?,
+    };
+    let report = plan::Report::new(&programs, &plan)?;
     if arguments.plan_only {
         return console.report(&report);
     }
@@ -109,7 +118,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         Some(HexSeed(bytes)) => Seed::from_bytes(*bytes),
         None => Seed::random().map_err(noren::Error::from)?,
     };
-    let context = Context::new(parameters)?;
+    let request = plan.key_request()?;
+    let context = Context::new(plan.parameters)?;
     let shown = progress::bar("making evaluation keys", 1);
     let progress = |done, total| shown.set(done, total);
     let keys = context.generate_keys_with_progress(seed, &request, Some(&progress))?;
@@ -126,16 +136,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     ];
     let places = outputs.finish(&NAMES)?;
     drop(shown);
-    let written: Vec<Written> = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
-    for file in &written {
-        console.text(format_args!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64)))?;
-    }
-    if console.is_json() { console.report(&Report { plan: report, files: written }) } else { Ok(()) }
+    let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
+    console.report(&Report { plan: report, files })
 }
 
+/// The plan was shown before there were files.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.plan.fmt(f)
+        let line = |file: &Written| format!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64));
+        f.write_str(&self.files.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 }
 

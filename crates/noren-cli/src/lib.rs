@@ -5,10 +5,10 @@
 //! | `command` | arguments, threads, exit codes |
 //! | `info`, `params`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
 //! | `bench` | the benchmarks: measuring, records, suites |
-//! | `plan` | which parameters and keys programs need, before any key exists |
+//! | `plan` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
 //! | `tables` | tables from CSV and NPY files and back |
-//! | `bounds` | the largest values that columns can have |
+//! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files, and which outputs may be written |
 //! | `failure`, `console`, `progress`, `machine` | refusals, printing, progress bars, what this machine is |
 

@@ -49,7 +49,14 @@ struct Choose {
     /// How many numbers a ciphertext must hold
     #[arg(long, default_value_t = 1)]
     slots: usize,
-    /// Security in bits: none, 128, 192 or 256
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+/// What both ways to parameters are asked for.
+#[derive(Debug, Args)]
+struct Wanted {
+    /// The security that is needed, in bits: none, 128, 192 or 256
     #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_security)]
     security: Security,
     /// Write the parameters to this file
@@ -82,14 +89,8 @@ struct Check {
     /// How the secret is drawn: ternary, gaussian, or sparse:WEIGHT
     #[arg(long, default_value = "ternary", value_parser = parse_secret)]
     secret: SecretDistribution,
-    /// Security in bits that is needed: none, 128, 192 or 256
-    #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_security)]
-    security: Security,
-    /// Write the parameters to this file
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
     #[command(flatten)]
-    force: Force,
+    wanted: Wanted,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
@@ -99,15 +100,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     };
     match &arguments.verb {
         Verb::Choose(choose) => {
-            let &Choose { depth, precision, max_abs, slots, security, .. } = choose;
-            let output = output(choose.output.as_ref(), &choose.force)?;
-            let requirements = Requirements { depth, precision_bits: precision, max_abs, slots, security };
+            let &Choose { depth, precision: precision_bits, max_abs, slots, ref wanted } = choose;
+            let output = wanted.output()?;
+            let requirements = Requirements { depth, precision_bits, max_abs, slots, security: wanted.security };
             let parameters = Parameters::for_requirements(&requirements)?;
             let description = Description::for_values(&parameters, slots.next_power_of_two(), max_abs);
             report(&parameters, output, description)
         }
         Verb::Check(check) => {
-            let output = output(check.output.as_ref(), &check.force)?;
+            let output = check.wanted.output()?;
             let parameters = check.parameters(console)?;
             report(&parameters, output, Description::new(&parameters))
         }
@@ -128,21 +129,23 @@ impl Check {
                 log_scale: self.log_scale.or(self.log_q.last().copied()).unwrap_or_default(),
                 dnum: self.dnum,
                 secret: self.secret,
-                security: self.security,
+                security: self.wanted.security,
             };
             return Ok(spec.build()?);
         };
         // What the file asks for itself was checked while reading; here is what the user asks for.
         let parameters = files::read_parameters(file, console)?;
         let rlwe = parameters.rlwe();
-        security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.security)
+        security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.wanted.security)
             .map_err(Failure::file(file))?;
         Ok(parameters)
     }
 }
 
-fn output(path: Option<&PathBuf>, force: &Force) -> Result<Option<Output>, Failure> {
-    path.map(|path| Output::new(path, force)).transpose()
+impl Wanted {
+    fn output(&self) -> Result<Option<Output>, Failure> {
+        self.output.as_ref().map(|path| Output::new(path, &self.force)).transpose()
+    }
 }
 
 fn parse_security(text: &str) -> Result<Security, String> {

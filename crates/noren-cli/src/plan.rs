@@ -1,35 +1,18 @@
-//! Which parameters and keys programs need, before any key exists.
+//! Programs with their models from files, and the plan for them in words.
 
 use std::fmt;
-use std::fs;
 use std::path::Path;
 
-use noren::circuits::recorder::Demands;
-use noren::ckks::{KeyRequest, Parameters, Requirements};
-use noren::programs::layout::TableLayout;
+use noren::programs::plan::Plan;
 use noren::programs::program::Program;
+use noren_rlwe::wire::file;
 use serde::Serialize;
 
-use crate::bounds;
-use crate::describe::{self, Description};
+use crate::describe::{Description, bytes, count, error, evaluation_key};
 use crate::failure::Failure;
 
-/// What tables look like that are to be encrypted.
-pub(crate) struct Shape<'a> {
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
-    /// Names of the columns, or nothing.
-    pub(crate) names: &'a [String],
-    /// The file of bounds of the columns.
-    pub(crate) bounds: Option<&'a Path>,
-}
-
-/// Parameters and keys for programs on tables of one shape.
-pub(crate) struct Plan {
-    pub(crate) parameters: Parameters,
-    pub(crate) request: KeyRequest,
-    pub(crate) report: Report,
-}
+/// The most bytes that are read of a model.
+const MAX_BYTES: u64 = 1 << 28;
 
 /// The plan in words and numbers.
 #[derive(Debug, Serialize)]
@@ -75,8 +58,9 @@ pub(crate) fn programs(names: &[String], models: &[String]) -> Result<Vec<Progra
 /// The program of this name with the model in a file.
 pub(crate) fn program(name: &str, model: Option<&Path>) -> Result<Program, Failure> {
     let Some(path) = model else { return Ok(Program::parse(name, None)?) };
-    let json = fs::read_to_string(path).map_err(|source| Failure::Io { path: path.to_owned(), source })?;
-    Program::parse(name, Some(&json)).map_err(Failure::file(path))
+    let bytes = file::read(path, MAX_BYTES)?;
+    let json = str::from_utf8(&bytes).map_err(|error| Failure::input(path, "the file", error, "a model as JSON"))?;
+    Program::parse(name, Some(json)).map_err(Failure::file(path))
 }
 
 /// Whether a program cannot be without a model.
@@ -84,35 +68,13 @@ fn needs_model(name: &str) -> bool {
     matches!(name, "linear" | "logistic" | "polynomial")
 }
 
-impl Plan {
-    /// Plans with parameters that are given, or with the smallest ones that reach a precision.
-    pub(crate) fn new(
-        programs: &[Program],
-        shape: &Shape<'_>,
-        precision_bits: f64,
-        given: Option<Parameters>,
-    ) -> Result<Self, Failure> {
-        let parameters = match given {
-            Some(parameters) => parameters,
-            None => choose(programs, shape, precision_bits)?,
-        };
-        let layout = shape.layout(parameters.max_slots())?;
-        let demands = demands(programs, &layout)?;
-        let level = parameters.max_level();
-        if level < demands.depth {
-            return Err(Failure::Unsuitable {
-                what: "levels of the parameters",
-                found: level.to_string(),
-                needed: format!(
-                    "{}, for the deepest of the programs: choose parameters with more primes",
-                    demands.depth
-                ),
-            });
-        }
-        let request = demands.key_request(level)?;
-        let key = |level| describe::evaluation_key(&parameters, level);
-        let relinearization = if request.relinearization { key(request.level.unwrap_or(level)) } else { 0 };
-        let report = Report {
+impl Report {
+    pub(crate) fn new(programs: &[Program], plan: &Plan) -> noren::Result<Self> {
+        let Plan { parameters, layout, demands } = plan;
+        let request = plan.key_request()?;
+        let levels = request.rotations_at.iter().map(|&(_, level)| level).chain(request.level);
+        let sizes: Vec<u64> = levels.map(|level| evaluation_key(parameters, level)).collect();
+        Ok(Self {
             programs: programs.iter().map(Program::name).collect(),
             rows: layout.rows(),
             columns: layout.columns(),
@@ -121,72 +83,27 @@ impl Plan {
             depth: demands.depth,
             relinearization: request.relinearization,
             rotations: demands.rotations.keys().copied().collect(),
-            evaluation_keys: usize::from(request.relinearization) + request.rotations_at.len(),
-            evaluation_key_bytes: relinearization
-                + request.rotations_at.iter().map(|&(_, level)| key(level)).sum::<u64>(),
-            predicted_error: parameters.predicted_error(demands.depth, 1.0, layout.slots()),
-            parameters: Description::for_values(&parameters, layout.slots(), 1.0),
-        };
-        Ok(Self { parameters, request, report })
+            evaluation_keys: sizes.len(),
+            evaluation_key_bytes: sizes.iter().sum(),
+            predicted_error: plan.predicted_error(),
+            parameters: Description::for_values(parameters, layout.slots(), 1.0),
+        })
     }
-}
-
-impl Shape<'_> {
-    /// The layout of such a table in a ring with so many slots.
-    ///
-    /// The scaling of columns depends on numbers that do not exist yet. Without bounds it is taken to differ between
-    /// columns, and never to be 1: the case in which programs need the most levels.
-    fn layout(&self, max_slots: usize) -> Result<TableLayout, Failure> {
-        let layout = TableLayout::new(self.rows, self.columns, max_slots)?.with_column_names(self.names.to_vec())?;
-        match self.bounds {
-            Some(path) => {
-                let bounds = bounds::read(path, &layout)?;
-                bounds::scale(path, layout, &bounds)
-            }
-            None => Ok(layout.with_exponents((0..self.columns).map(|column| 1 + column as i32 % 2).collect())?),
-        }
-    }
-}
-
-/// The smallest parameters that hold the programs: the slots of a ciphertext depend on the ring, and with them the
-/// errors, so the search is repeated until both agree.
-fn choose(programs: &[Program], shape: &Shape<'_>, precision_bits: f64) -> Result<Parameters, Failure> {
-    let mut needed = Requirements { depth: 0, precision_bits, slots: 1, ..Requirements::default() };
-    loop {
-        let parameters = Parameters::for_requirements(&needed)?;
-        let layout = shape.layout(parameters.max_slots())?;
-        let depth = demands(programs, &layout)?.depth;
-        let holds = parameters.max_level() >= depth
-            && parameters.predicted_error(depth, needed.max_abs, layout.slots()) <= (-precision_bits).exp2();
-        if holds {
-            return Ok(parameters);
-        }
-        // Both grow in each round, and both are bounded: by the largest ring that the parameters can have.
-        needed.depth = needed.depth.max(depth);
-        needed.slots = needed.slots.max(layout.slots());
-    }
-}
-
-fn demands(programs: &[Program], layout: &TableLayout) -> Result<Demands, Failure> {
-    let mut merged = Demands::default();
-    for program in programs {
-        merged = merged.merge(&program.plan(layout)?);
-    }
-    Ok(merged)
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "programs       {}", self.programs.join(", "))?;
-        let (rows, columns, count) = (self.rows, self.columns, self.ciphertexts_per_table);
-        let noun = if count == 1 { "ciphertext" } else { "ciphertexts" };
-        writeln!(f, "tables         {rows} rows, {columns} columns: {count} {noun} of {} slots", self.slots)?;
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        let ciphertexts = count(self.ciphertexts_per_table, "ciphertext");
+        writeln!(f, "tables         {rows}, {columns}: {ciphertexts} of {} slots", self.slots)?;
         let relinearization = if self.relinearization { ", products of ciphertexts" } else { "" };
-        let (keys, bytes) = (self.evaluation_keys, describe::bytes(self.evaluation_key_bytes as f64));
-        writeln!(f, "needs          {} levels, {} rotations{relinearization}", self.depth, self.rotations.len())?;
-        writeln!(f, "eval.keys      {keys} keys, {bytes}")?;
-        let error = describe::error(self.predicted_error);
-        writeln!(f, "precision      about {error} after {} multiplications, relative to a column's bound", self.depth)?;
+        let (keys, bytes) = (count(self.evaluation_keys, "key"), bytes(self.evaluation_key_bytes as f64));
+        let (levels, rotations) = (count(self.depth, "level"), count(self.rotations.len(), "rotation"));
+        writeln!(f, "needs          {levels}, {rotations}{relinearization}")?;
+        writeln!(f, "eval.keys      {keys}, {bytes}")?;
+        let (error, products) = (error(self.predicted_error), count(self.depth, "multiplication"));
+        writeln!(f, "precision      about {error} after {products}, relative to a column's bound")?;
         write!(f, "{}", self.parameters)
     }
 }
@@ -197,48 +114,6 @@ mod tests {
 
     fn named(names: &[&str]) -> Vec<String> {
         names.iter().map(|&name| name.to_owned()).collect()
-    }
-
-    fn shape(rows: usize, columns: usize) -> Shape<'static> {
-        Shape { rows, columns, names: &[], bounds: None }
-    }
-
-    #[test]
-    fn chosen_parameters_reach_the_precision_with_the_slots_they_have() {
-        for (program, rows, columns, bits) in
-            [("mean", 20, 3, 20.0), ("mean", 5000, 30, 20.0), ("covariance", 300, 12, 16.0), ("sum", 9, 1, 30.0)]
-        {
-            let programs = programs(&named(&[program]), &[]).expect("known");
-            let plan = Plan::new(&programs, &shape(rows, columns), bits, None).expect("can be met");
-            assert!(plan.report.predicted_error <= f64::exp2(-bits), "{program}: {}", plan.report.predicted_error);
-            assert_eq!(plan.parameters.max_level(), plan.report.depth, "{program}");
-        }
-    }
-
-    #[test]
-    fn the_plan_of_several_programs_covers_each() {
-        let shape = shape(50, 6);
-        let plan = |names: &[&str]| {
-            let programs = programs(&named(names), &[]).expect("known");
-            Plan::new(&programs, &shape, 16.0, None).expect("can be met").report
-        };
-        let (mean, variance, both) = (plan(&["mean"]), plan(&["variance"]), plan(&["mean", "variance"]));
-        assert_eq!(both.depth, mean.depth.max(variance.depth));
-        assert!(mean.rotations.iter().chain(&variance.rotations).all(|steps| both.rotations.contains(steps)));
-        assert!(!mean.relinearization && both.relinearization);
-    }
-
-    #[test]
-    fn scaling_that_is_not_known_counts_as_the_worst() {
-        let directory = std::env::temp_dir().join(format!("noren-plan-{}", std::process::id()));
-        fs::create_dir_all(&directory).expect("a directory");
-        let model = directory.join("cubic.json");
-        fs::write(&model, r#"{"coefficients": [0, 1, 0, 1], "interval": [-1, 1]}"#).expect("written");
-        let programs = programs(&named(&["polynomial"]), &[model.display().to_string()]).expect("a model");
-        let unit = demands(&programs, &TableLayout::new(8, 2, 64).expect("a layout")).expect("a plan");
-        let unknown = Plan::new(&programs, &shape(8, 2), 16.0, None).expect("can be met");
-        fs::remove_dir_all(&directory).expect("removed");
-        assert_eq!(unknown.report.depth, unit.depth + 1);
     }
 
     #[test]

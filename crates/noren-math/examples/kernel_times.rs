@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::{Kernels, available};
+use noren_math::kernels::{Kernels, WeightedSum, available};
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 
@@ -73,6 +73,7 @@ fn main() {
     print("mul_scalar_add_assign", n, &mut |k| k.mul_scalar_add_assign(black_box(&mut out), &a, w, &q));
     print("sub_mul_scalar_assign", n, &mut |k| k.sub_mul_scalar_assign(black_box(&mut out), &a, w, &q));
     print("reduce", n, &mut |k| k.reduce(black_box(&mut out), &a, &q));
+    print("reduce_centred", n, &mut |k| k.reduce_centred(black_box(&mut out), &a, &q, &q));
     let signed: Vec<i64> = a.iter().map(|&x| x.cast_signed() - (1 << 49)).collect();
     print("reduce_signed", n, &mut |k| k.reduce_signed(black_box(&mut out), &signed, &q));
     let ring = Cyclotomic::power_of_two(n).expect("a degree");
@@ -96,6 +97,13 @@ fn main() {
         let weights = row(terms, prime);
         let rows = &rows[..terms];
         print(&format!("weighted_sum {terms}"), n, &mut |k| k.weighted_sum(black_box(&mut out), rows, &weights, &q));
+        let (weights, counts) = (row(terms + 1, prime), row(n, terms as u64 + 1));
+        let mut four = row(4 * n, prime);
+        print(&format!("weighted_sums 4 x {terms}"), 4 * n, &mut |k| {
+            let outs = black_box(&mut *four).chunks_mut(n);
+            let mut sums: Vec<_> = outs.map(|out| WeightedSum { out, weights: &weights, modulus: &q }).collect();
+            k.weighted_sums(&mut sums, rows, Some(&counts));
+        });
         let inverses = vec![1.0 / prime as f64; terms];
         print(&format!("quotients {terms}"), n, &mut |k| k.quotients(black_box(&mut out), rows, &inverses));
     }

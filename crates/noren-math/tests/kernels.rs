@@ -4,7 +4,7 @@
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::error::Error;
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::{Kernels, MAX_TERMS, available, by_name, kernels, select};
+use noren_math::kernels::{Kernels, MAX_TERMS, WeightedSum, available, by_name, kernels, select};
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 use num_bigint::BigUint;
@@ -217,6 +217,98 @@ fn sums_of_the_largest_words_are_right() {
 }
 
 #[test]
+fn weighted_sums_are_those_of_integers_for_any_numbers_of_sums_and_rows() {
+    let mut numbers = Numbers::new(10);
+    let moduli = moduli();
+    let mut check = |sums: usize, count: usize, counted: bool, n: usize| {
+        let rows: Vec<Vec<u64>> = (0..count).map(|_| numbers.row(n, 1 << 50)).collect();
+        let rows: Vec<&[u64]> = rows.iter().map(Vec::as_slice).collect();
+        let counts = counted.then(|| numbers.row(n, count as u64 + 1));
+        let terms: Vec<&[u64]> = rows.iter().copied().chain(counts.as_deref()).collect();
+        // A modulus of its own for each sum.
+        let shift = numbers.below(moduli.len() as u64) as usize;
+        let moduli: Vec<&Modulus> = moduli.iter().cycle().skip(shift).take(sums).collect();
+        let weights: Vec<Vec<u64>> = moduli.iter().map(|q| numbers.row(terms.len(), q.value())).collect();
+        for table in available() {
+            let mut out = vec![vec![7; n]; sums];
+            let mut calls: Vec<WeightedSum> = out
+                .iter_mut()
+                .zip(&weights)
+                .zip(&moduli)
+                .map(|((out, weights), modulus)| WeightedSum { out, weights, modulus })
+                .collect();
+            table.weighted_sums(&mut calls, &rows, counts.as_deref());
+            for ((out, weights), q) in out.iter().zip(&weights).zip(&moduli) {
+                for (j, &found) in out.iter().enumerate() {
+                    let products = terms.iter().zip(weights).map(|(row, &w)| u128::from(row[j]) * u128::from(w));
+                    let expected = products.sum::<u128>() % u128::from(q.value());
+                    assert_eq!(u128::from(found), expected, "{} of {count} rows modulo {}", table.name(), q.value());
+                }
+            }
+        }
+    };
+    for count in (0..=40).chain([63]) {
+        for counted in [false, true] {
+            for sums in 0..=9 {
+                check(sums, count, counted, 70);
+            }
+            for n in [0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 256] {
+                (1..=4).for_each(|sums| check(sums, count, counted, n));
+            }
+        }
+    }
+}
+
+#[test]
+fn weighted_sums_of_the_largest_words_are_right() {
+    let largest = vec![(1 << 50) - 1; 40];
+    for q in moduli() {
+        for rows in [1, 4, 8, 11, 12, 13, 15, 16, 17, MAX_TERMS - 1] {
+            let counts = vec![rows as u64; largest.len()];
+            let sum = u128::from(largest[0]) * rows as u128 + rows as u128;
+            let expected = q.reduce_u128(sum * u128::from(q.value() - 1));
+            for table in available() {
+                for sums in 1..=4 {
+                    let weights = vec![q.value() - 1; rows + 1];
+                    let mut out = vec![vec![7; largest.len()]; sums];
+                    let mut calls: Vec<WeightedSum> =
+                        out.iter_mut().map(|out| WeightedSum { out, weights: &weights, modulus: &q }).collect();
+                    table.weighted_sums(&mut calls, &vec![largest.as_slice(); rows], Some(&counts));
+                    assert!(
+                        out.iter().flatten().all(|&x| x == expected),
+                        "{rows} rows of {} modulo {}",
+                        table.name(),
+                        q.value()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reduce_centred_reduces_the_nearest_representative() {
+    let mut numbers = Numbers::new(11);
+    for from in moduli() {
+        let half = from.value() / 2;
+        for q in moduli() {
+            for n in [0, 1, 3, 4, 5, 8, 9, 40] {
+                let mut a = numbers.row(n, from.value());
+                a.iter_mut().zip([half, half + 1, half - 1]).for_each(|(word, special)| *word = special);
+                let nearest = |&a: &u64| a as i64 - if a > half { from.value() as i64 } else { 0 };
+                let expected: Vec<u64> =
+                    a.iter().map(|a| nearest(a).rem_euclid(q.value() as i64).cast_unsigned()).collect();
+                for table in available() {
+                    let mut out = vec![7; n];
+                    table.reduce_centred(&mut out, &a, &from, &q);
+                    assert_eq!(out, expected, "{} from {} to {}", table.name(), from.value(), q.value());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn inner_products_with_both_halves_are_two_inner_products() {
     let mut numbers = Numbers::new(7);
     let mut check = |q: &Modulus, terms: usize, stored: usize, n: usize| {
@@ -361,6 +453,15 @@ fn rows_of_different_lengths_panic_in_every_table() {
         assert!(panics(&|| pair(8, &[&[0; 8]], 15)));
         assert!(panics(&|| pair(8, &[[0; 8].as_slice(); MAX_TERMS + 1], 16 * (MAX_TERMS + 1))));
         assert!(panics(&|| table.weighted_sum(&mut [0; 8], &[&[0; 8]], &[1, 1], &q)));
+        assert!(panics(&|| table.reduce_centred(&mut [0; 8], &[0; 9], &q, &q)));
+        let counted = |rows: &[&[u64]], counts: &[u64], weights: usize| {
+            let sum = WeightedSum { out: &mut [0; 8], weights: &vec![1; weights], modulus: &q };
+            table.weighted_sums(&mut [sum], rows, Some(counts));
+        };
+        counted(&[&[0; 8]], &[0; 8], 2);
+        assert!(panics(&|| counted(&[&[0; 8]], &[0; 8], 1)));
+        assert!(panics(&|| counted(&[&[0; 8]], &[0; 7], 2)));
+        assert!(panics(&|| counted(&[[0; 8].as_slice(); MAX_TERMS], &[0; 8], MAX_TERMS + 1)));
     }
 }
 

@@ -105,21 +105,21 @@ fn round_trips_return_the_row_and_tables_agree_at_every_degree() {
 }
 
 #[test]
-fn lazy_rows_below_twice_the_prime_give_canonical_rows() {
+fn lazy_rows_give_canonical_rows() {
     let mut numbers = Numbers::new(13);
     for log in [3, 6, 7, 8, 9, 10, 12] {
         let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
         for table in tables(&ring, &[20, 28, 36, 40, 48, 49, 50]) {
             let q = table.modulus();
-            for lazy in [numbers.row(1 << log, 2 * q.value()), vec![2 * q.value() - 1; 1 << log]] {
-                let row: Vec<u64> = lazy.iter().map(|&x| q.reduce(x)).collect();
-                for kernels in available() {
-                    let values = forward(kernels, &table, &lazy);
-                    assert_eq!(values, forward(kernels, &table, &row));
-                    assert!(values.iter().all(|&x| x < q.value()));
-                    let values = inverse(kernels, &table, &lazy);
-                    assert_eq!(values, inverse(kernels, &table, &row));
-                    assert!(values.iter().all(|&x| x < q.value()));
+            for (transform, times) in [(forward as fn(&Kernels, &NttTable, &[u64]) -> Vec<u64>, 4), (inverse, 2)] {
+                let bound = times * q.value();
+                for lazy in [numbers.row(1 << log, bound), vec![bound - 1; 1 << log]] {
+                    let row: Vec<u64> = lazy.iter().map(|&x| q.reduce(x)).collect();
+                    for kernels in available() {
+                        let values = transform(kernels, &table, &lazy);
+                        assert_eq!(values, transform(kernels, &table, &row));
+                        assert!(values.iter().all(|&x| x < q.value()));
+                    }
                 }
             }
         }
@@ -145,13 +145,16 @@ fn extreme_rows_agree_at_the_bounds_of_every_size_of_prime() {
         let ring = Cyclotomic::power_of_two(n).expect("a degree");
         for table in boundary_tables(&ring) {
             let q = table.modulus().value();
-            let alternating = (0..n as u64).map(|i| if i % 2 == 0 { 2 * q - 1 } else { 0 }).collect();
-            let halves = (0..n).map(|i| if i < n / 2 { 0 } else { 2 * q - 1 }).collect();
-            for row in [vec![q - 1; n], vec![2 * q - 1; n], vec![1; n], alternating, halves] {
-                let (values, coefficients) = (forward(portable, &table, &row), inverse(portable, &table, &row));
-                for kernels in available() {
-                    assert_eq!(forward(kernels, &table, &row), values, "{} 2^{log} mod {q}", kernels.name());
-                    assert_eq!(inverse(kernels, &table, &row), coefficients, "{} 2^{log} mod {q}", kernels.name());
+            for (transform, largest) in
+                [(forward as fn(&Kernels, &NttTable, &[u64]) -> Vec<u64>, 4 * q - 1), (inverse, 2 * q - 1)]
+            {
+                let alternating = (0..n as u64).map(|i| if i % 2 == 0 { largest } else { 0 }).collect();
+                let halves = (0..n).map(|i| if i < n / 2 { 0 } else { largest }).collect();
+                for row in [vec![q - 1; n], vec![largest; n], vec![1; n], alternating, halves] {
+                    let expected = transform(portable, &table, &row);
+                    for kernels in available() {
+                        assert_eq!(transform(kernels, &table, &row), expected, "{} 2^{log} mod {q}", kernels.name());
+                    }
                 }
             }
         }
@@ -168,40 +171,33 @@ proptest! {
         prop_assume!(prime.is_some());
         let q = Modulus::new(prime.unwrap_or_default()).expect("a prime");
         let table = NttTable::new(q, &ring).expect("p = 1 mod m");
-        let row = Numbers::new(seed).row(1 << log, 2 * q.value());
+        let (wide, row) = (Numbers::new(seed).row(1 << log, 4 * q.value()), Numbers::new(seed).row(1 << log, 2 * q.value()));
         let portable = by_name("portable").expect("always there");
-        let (values, coefficients) = (forward(portable, &table, &row), inverse(portable, &table, &row));
+        let (values, coefficients) = (forward(portable, &table, &wide), inverse(portable, &table, &row));
         for kernels in available() {
-            prop_assert_eq!(&forward(kernels, &table, &row), &values);
+            prop_assert_eq!(&forward(kernels, &table, &wide), &values);
             prop_assert_eq!(&inverse(kernels, &table, &row), &coefficients);
         }
     }
 }
 
 #[test]
-fn a_pair_of_rows_is_two_rows() {
+fn a_scaled_inverse_is_the_inverse_times_the_factor() {
     let mut numbers = Numbers::new(15);
     for log in 3..=16 {
         let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
-        for table in tables(&ring, &[30, 48, 50]) {
-            let rows = [(); 2].map(|()| numbers.row(1 << log, 2 * table.modulus().value()));
-            for kernels in available() {
-                let mut pair = rows.clone();
-                kernels.ntt_forward_pair(pair.each_mut().map(|row| &mut row[..]), &table);
-                assert_eq!(
-                    pair,
-                    rows.each_ref().map(|row| forward(kernels, &table, row)),
-                    "{} 2^{log}",
-                    kernels.name()
-                );
-                let mut pair = rows.clone();
-                kernels.ntt_inverse_pair(pair.each_mut().map(|row| &mut row[..]), &table);
-                assert_eq!(
-                    pair,
-                    rows.each_ref().map(|row| inverse(kernels, &table, row)),
-                    "{} 2^{log}",
-                    kernels.name()
-                );
+        for table in tables(&ring, &[20, 30, 48, 50]) {
+            let q = table.modulus();
+            let row = numbers.row(1 << log, 2 * q.value());
+            for factor in [0, 1, 2, q.value() - 1, numbers.below(q.value())] {
+                let scale = table.inverse_scale(factor);
+                assert_eq!(scale.factor().value, factor);
+                for kernels in available() {
+                    let mut scaled = row.clone();
+                    kernels.ntt_inverse_scaled(&mut scaled, &table, &scale);
+                    let expected: Vec<u64> = inverse(kernels, &table, &row).iter().map(|&x| q.mul(x, factor)).collect();
+                    assert_eq!(scaled, expected, "{} 2^{log} times {factor}", kernels.name());
+                }
             }
         }
     }
@@ -270,9 +266,7 @@ fn a_row_of_another_length_panics() {
     let table = tables(&ring, &[30]).remove(0);
     for kernels in available() {
         assert!(std::panic::catch_unwind(|| kernels.ntt_forward(&mut [0; 32], &table)).is_err());
-        let unequal = || kernels.ntt_forward_pair([&mut [0; 64], &mut [0; 32]], &table);
-        assert!(std::panic::catch_unwind(unequal).is_err());
-        let unequal = || kernels.ntt_inverse_pair([&mut [0; 64], &mut [0; 32]], &table);
-        assert!(std::panic::catch_unwind(unequal).is_err());
+        let scaled = || kernels.ntt_inverse_scaled(&mut [0; 32], &table, &table.inverse_scale(2));
+        assert!(std::panic::catch_unwind(scaled).is_err());
     }
 }

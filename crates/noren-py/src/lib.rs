@@ -11,7 +11,7 @@
 //! | `ciphertext` | `Ciphertext` and its operators |
 //! | `operand` | what can stand beside a ciphertext |
 //! | `evaluator` | `Evaluator` |
-//! | `program` | `Program` and `Plan` |
+//! | `program` | `Program`, `Plan`, and parameters for programs |
 //! | `table` | `EncryptedTable` |
 //!
 //! Documentation comments of classes, methods and functions are their docstrings in Python.
@@ -53,7 +53,7 @@ mod module {
     #[pymodule_export]
     use crate::plaintext::PyPlaintext;
     #[pymodule_export]
-    use crate::program::{PyPlan, PyProgram};
+    use crate::program::{PyPlan, PyProgram, choose_parameters};
     #[pymodule_export]
     use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
 

@@ -1,9 +1,9 @@
-//! `Program` and `Plan`: what is computed on tables, and what that needs.
+//! `Program` and `Plan`: what is computed on tables, and what that needs of keys and parameters.
 
 use std::collections::BTreeMap;
 
 use noren::circuits::recorder::Demands;
-use noren::programs::layout::TableLayout;
+use noren::programs::plan::{Plan, Shape};
 use noren::programs::program::Program;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -13,7 +13,8 @@ use crate::context::PyContext;
 use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
 use crate::keys::PyKeys;
-use crate::table::{Bounds, PyEncryptedTable};
+use crate::parameters::PyParameters;
+use crate::table::{PyEncryptedTable, bounds_of};
 
 /// A computation on an encrypted table, with its model.
 ///
@@ -79,17 +80,8 @@ impl PyProgram {
         column_names: Option<Vec<String>>,
         max_abs: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyPlan> {
-        let bounds = max_abs.map(Bounds::of).transpose()?;
-        detached(py, || {
-            let layout = TableLayout::new(rows, columns, slots)?.with_column_names(column_names.unwrap_or_default())?;
-            let layout = match bounds {
-                Some(bounds) => bounds.scale(layout)?,
-                // Without bounds, the case that needs the most: powers of two that are not 1, and differ.
-                None => layout.with_exponents((0..columns).map(|column| 1 + (column % 2) as i32).collect())?,
-            };
-            self.program.plan(&layout)
-        })
-        .map(PyPlan)
+        let shape = shape_of(rows, columns, column_names, max_abs)?;
+        detached(py, || self.program.plan(&shape.layout(slots)?)).map(PyPlan)
     }
 
     /// Runs the program on an encrypted table; see ``noren.programs.run``.
@@ -173,6 +165,34 @@ impl PyPlan {
     fn __repr__(&self) -> String {
         format!("Plan(depth={}, rotations={})", self.0.depth, self.0.rotations.len())
     }
+}
+
+/// The smallest parameters for programs; see ``noren.programs.choose_parameters``.
+#[pyfunction]
+#[pyo3(signature = (programs, rows, columns, *, precision_bits, column_names = None, max_abs = None))]
+pub(crate) fn choose_parameters(
+    py: Python<'_>,
+    programs: Vec<PyRef<'_, PyProgram>>,
+    rows: usize,
+    columns: usize,
+    precision_bits: f64,
+    column_names: Option<Vec<String>>,
+    max_abs: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyParameters> {
+    let shape = shape_of(rows, columns, column_names, max_abs)?;
+    let programs: Vec<Program> = programs.iter().map(|program| program.program.clone()).collect();
+    let plan = detached(py, || Plan::for_precision(&programs, &shape, precision_bits))?;
+    Ok(PyParameters(plan.parameters))
+}
+
+fn shape_of(
+    rows: usize,
+    columns: usize,
+    column_names: Option<Vec<String>>,
+    max_abs: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Shape> {
+    let bounds = max_abs.map(bounds_of).transpose()?;
+    Ok(Shape { rows, columns, column_names: column_names.unwrap_or_default(), bounds })
 }
 
 /// What pickle keeps of a program: how to make it again, from its name and model.

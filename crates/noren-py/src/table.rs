@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder};
-use noren::error::Result;
+use noren::programs::bounds::Bounds;
 use noren::programs::layout::TableLayout;
 use noren::programs::table::{EncryptedTable, Layout, Matrix};
 use noren::wire::{Form, Limits, Object};
@@ -108,8 +108,8 @@ impl PyEncryptedTable {
 ///
 /// key: a PublicKey, or the SecretKey: then the table takes half the bytes, and the error is smaller.
 /// column_names, row_names: travel with the table, in clear.
-/// max_abs: a bound on absolute values, for each column or for all, of which the next power of two is in clear. None
-///     takes the largest value of each column, which tells its power of two.
+/// max_abs: a bound on absolute values, for all columns, for each, or as a dict by name, of which the next power of
+///     two is in clear. None takes the largest value of each column, which tells its power of two.
 /// level: the level of the ciphertexts, None for the highest: at least the depth of the programs.
 /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
 ///
@@ -129,7 +129,7 @@ pub(crate) fn encrypt_table<'py>(
     seed: Option<&[u8]>,
 ) -> PyResult<PyEncryptedTable> {
     let (rows, columns, entries) = Numbers::of(values)?.into_real_matrix()?;
-    let bounds = max_abs.map(Bounds::of).transpose()?;
+    let bounds = max_abs.map(bounds_of).transpose()?;
     let key = key.shared();
     let context = key.context().clone();
     let seed = seed_of(seed)?;
@@ -140,7 +140,7 @@ pub(crate) fn encrypt_table<'py>(
             .with_row_names(row_names.unwrap_or_default())?;
         let layout = match bounds {
             None => layout.with_exponents_of(&entries)?,
-            Some(bounds) => bounds.scale(layout)?,
+            Some(bounds) => layout.with_bounds(&bounds)?,
         };
         let level = level.unwrap_or_else(|| context.parameters().max_level());
         EncryptedTable::encrypt(&Encoder::new(&context), &key.encryptor(&context, seed)?, layout, &entries, level)
@@ -148,29 +148,15 @@ pub(crate) fn encrypt_table<'py>(
     Ok(PyEncryptedTable { inner, context })
 }
 
-/// Bounds on the absolute values of columns: for each, or one for all.
-pub(crate) enum Bounds {
-    Each(Vec<f64>),
-    All(f64),
-}
-
-impl Bounds {
-    pub(crate) fn of(max_abs: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let numbers = Numbers::of(max_abs)?;
-        match numbers.as_scalar() {
-            Some(bound) if bound.im == 0.0 => Ok(Self::All(bound.re)),
-            _ => Ok(Self::Each(numbers.into_real_vector()?)),
-        }
+/// Bounds on the absolute values of columns: for all, for each, or by name.
+pub(crate) fn bounds_of(max_abs: &Bound<'_, PyAny>) -> PyResult<Bounds> {
+    if let Ok(named) = max_abs.extract() {
+        return Ok(Bounds::Named(named));
     }
-
-    /// The layout for columns within the bounds: the exponents are those of a table of one row, which holds the bounds.
-    pub(crate) fn scale(self, layout: TableLayout) -> Result<TableLayout> {
-        let bounds = match self {
-            Self::Each(bounds) => bounds,
-            Self::All(bound) => vec![bound; layout.columns()],
-        };
-        let row = TableLayout::new(1, layout.columns(), layout.slots())?.with_exponents_of(&bounds)?;
-        layout.with_exponents(row.exponents().to_vec())
+    let numbers = Numbers::of(max_abs)?;
+    match numbers.as_scalar() {
+        Some(bound) if bound.im == 0.0 => Ok(Bounds::All(bound.re)),
+        _ => Ok(Bounds::Each(numbers.into_real_vector()?)),
     }
 }
 

@@ -24,8 +24,9 @@ use noren_ring::switch::{KeySwitch, Term};
 const SPECIAL: usize = 8;
 const LIMBS: usize = 24;
 const DIGITS: usize = 3;
-/// How many terms a part of a trace has.
+/// How many terms a part of a trace has, and how many rotations share their digits.
 const TERMS: usize = 7;
+const ROTATIONS: usize = 8;
 /// Each verb runs for about this long, and the fastest run counts: other programs only ever slow one down.
 const PATIENCE: Duration = Duration::from_millis(1000);
 
@@ -81,13 +82,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let digits = decomposer.decompose(&q, &a_q);
     time("inner_product", &mut || drop(black_box(digits.inner_product(&ring, &key))));
     // Each with memory of its own, which is what a sum waits for.
-    let keys: Vec<KeyPairs> = (0..TERMS).map(|_| key.clone()).collect();
-    let maps = (1..=TERMS as u32).map(|i| Automorphism::new(&index, 5u32.pow(i))).collect::<Result<Vec<_>, _>>()?;
+    let keys: Vec<KeyPairs> = (0..ROTATIONS).map(|_| key.clone()).collect();
+    let maps = (1..=ROTATIONS as u32).map(|i| Automorphism::new(&index, 5u32.pow(i))).collect::<Result<Vec<_>, _>>()?;
     let terms: Vec<Term> = keys.iter().zip(&maps).map(|(key, map)| Term { key, automorphism: Some(map) }).collect();
     let rotation = KeySwitch { terms: &terms[..1], moved: Some(&b), added: [None, None], divide: &mod_down };
     time("rotate", &mut || drop(black_box(decomposer.switch(&q, &a_q, &rotation))));
-    time("rotate with digits", &mut || drop(black_box(decomposer.switch_digits(&q, &digits, &rotation))));
-    let sum = KeySwitch { terms: &terms, ..rotation };
+    let rotations = KeySwitch { terms: &terms, ..rotation };
+    time("8 rotations, together", &mut || drop(black_box(decomposer.switch_each(&q, &a_q, &rotations))));
+    let sum = KeySwitch { terms: &terms[..TERMS], ..rotation };
     time("sum of 7 rotations", &mut || drop(black_box(decomposer.switch(&q, &a_q, &sum))));
     let terms = [Term { key: &key, automorphism: None }];
     let (middle, first, last) = ([(&a, &b), (&b, &a)], [(&a, &a)], [(&b, &b)]);

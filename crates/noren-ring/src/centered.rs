@@ -129,7 +129,7 @@ impl MixedRadix {
         let mut terms = Vec::with_capacity(i + 1);
         terms.push(residues);
         terms.extend_from_slice(below);
-        weighted_sum(kernels, out, &terms, 0, &self.weights[i], q);
+        weighted_sum(kernels, out, &terms, &self.weights[i], q);
         kernels.add_scalar_assign(out, self.offsets[i], q);
     }
 

@@ -2,24 +2,21 @@
 
 use std::ops::Range;
 
-use noren_math::kernels::{Kernels, MAX_TERMS};
-use noren_math::modulus::{Modulus, ShoupFactor};
+use noren_math::kernels::{Kernels, MAX_TERMS, WeightedSum};
+use noren_math::modulus::Modulus;
+use noren_math::ntt::table::InverseScale;
 
 use crate::basis::RnsBasis;
 use crate::engine::Engine;
 use crate::poly::{Coeff, Domain, Poly};
 use crate::ring::Ring;
-use crate::rows::Rows;
+use crate::rows::{LimbRow, Rows};
 
 /// Coefficients that are handled at once where several rows are read side by side: 8 KiB of each.
 pub(crate) const BLOCK: usize = 1 << 10;
 
-/// Coefficients that a conversion handles at once: 32 KiB of each source, so that those of a digit stay in the second
-/// cache while the rows of several targets are made of them.
-const NEAR_BLOCK: usize = 1 << 12;
-
-/// For so many targets, at most, the sources are read once. More would save less than the rows that then wait to be
-/// transformed take from the caches.
+/// For so many targets, at most, the sources are read once: as many as a kernel sums side by side. More would save less
+/// than the rows that then wait to be transformed take from the caches.
 pub(crate) const GROUP: usize = 4;
 
 /// Which of the numbers that are congruent modulo the sources' product a conversion gives.
@@ -72,35 +69,36 @@ impl BasisConverter {
         scaled.mark(a.is_secret());
         engine.run(sources.len() * degree, scaled.rows_mut().enumerate(), |(i, row)| {
             let q = basis.modulus(sources[i]);
-            engine.kernels().mul_scalar(row, a.limb(sources[i]), self.plan.scales[i], q);
+            engine.kernels().mul_scalar(row, a.limb(sources[i]), self.plan.scales[i].factor(), q);
         });
-        let ring = self.whole.window(self.targets.clone());
         let mut terms: Vec<&[u64]> = scaled.rows().collect();
         let quotient = self.plan.quotient(engine, &terms, a.is_secret());
         terms.extend(quotient.rows());
-        ring.build(a.is_secret(), |limb, row| {
-            if sources.contains(&limb) {
-                row.copy_from_slice(a.limb(limb));
-            } else {
-                self.plan.convert(engine.kernels(), basis, &terms, &mut [(limb, row)]);
-            }
-        })
+        let ring = self.whole.window(self.targets.clone());
+        let mut out = ring.unset(a.is_secret());
+        let (copied, mut made): (Vec<LimbRow>, Vec<LimbRow>) =
+            out.limbs_mut().partition(|(limb, _)| sources.contains(limb));
+        copied.into_iter().for_each(|(limb, row)| row.copy_from_slice(a.limb(limb)));
+        let words = made.len() * degree;
+        let group = engine.group(made.len(), self.plan.group());
+        engine.run(words, made.chunks_mut(group), |rows| self.plan.convert(engine.kernels(), basis, &terms, rows));
+        out
     }
 }
 
 /// The numbers of a conversion, for the verbs that convert on their way.
 ///
-/// Such a verb scales each source row with [`Plan::scale`], takes the [`Plan::quotient`] of all, and then makes each
-/// target's row with [`Plan::convert`] just before it uses it. That reads the sources once for each target; to convert
-/// a block of coefficients to all targets at once would read them from a nearer cache, but the targets, which are more,
-/// would leave the cache before they are used.
+/// Such a verb scales each source row with [`Plan::lift`], takes the [`Plan::quotient`] of all, and then makes the rows of
+/// a few targets with [`Plan::convert`] just before it uses them. That reads the sources once for each group of targets;
+/// to convert a block of coefficients to all targets at once would read them from a nearer cache, but the targets, which
+/// are more, would leave the cache before they are used.
 #[derive(Debug)]
 pub(crate) struct Plan {
     sources: Vec<usize>,
     /// The targets that are not sources, in ascending order.
     targets: Vec<usize>,
     /// `(Q/q_i)^-1 mod q_i`.
-    scales: Vec<ShoupFactor>,
+    scales: Vec<InverseScale>,
     /// `1/q_i`.
     inverses: Vec<f64>,
     /// For each target p: `Q/q_i mod p` for each source, and `-Q mod p` for the quotient of exact conversions.
@@ -127,7 +125,7 @@ impl Plan {
         };
         let scale = |i: usize| {
             let q = basis.modulus(sources[i]);
-            q.shoup(q.inv(cofactor(i, q)))
+            basis.table(sources[i]).inverse_scale(q.inv(cofactor(i, q)))
         };
         let exact = conversion == Conversion::Exact;
         let target_weights = |&target: &usize| {
@@ -161,16 +159,17 @@ impl Plan {
         self.sources.iter().map(|&limb| a.limb(limb)).collect()
     }
 
-    /// Makes the residues of source `i`, in coefficient form, ready for [`Plan::convert`], in place.
-    pub(crate) fn scale(&self, kernels: &Kernels, basis: &RnsBasis, i: usize, row: &mut [u64]) {
-        kernels.mul_scalar_assign(row, self.scales[i], basis.modulus(self.sources[i]));
+    /// Takes the row of source `i` out of the evaluation form, ready for [`Plan::convert`], in place.
+    pub(crate) fn lift(&self, kernels: &Kernels, basis: &RnsBasis, i: usize, row: &mut [u64]) {
+        kernels.ntt_inverse_scaled(row, basis.table(self.sources[i]), &self.scales[i]);
     }
 
-    /// How often the sources' product fits into the sum of the scaled sources: one more row for an exact conversion, no
-    /// row for an approximate one.
+    /// How often the sources' product fits into the sum of the scaled sources: one more row for an exact conversion of
+    /// several sources, no row for any other.
     pub(crate) fn quotient(&self, engine: &Engine, scaled: &[&[u64]], secret: bool) -> Rows {
         let degree = scaled[0].len();
-        let mut quotient = engine.unset_rows(usize::from(self.exact), degree);
+        let counted = self.exact && self.sources.len() > 1;
+        let mut quotient = engine.unset_rows(usize::from(counted), degree);
         quotient.mark(secret);
         let blocks = quotient.rows_mut().flat_map(|row| row.chunks_mut(BLOCK)).enumerate();
         engine.run(scaled.len() * degree, blocks, |(block, out)| {
@@ -185,27 +184,37 @@ impl Plan {
     ///
     /// # Panics
     /// If a limb is not a target of the plan.
-    pub(crate) fn convert(
+    pub(crate) fn convert(&self, kernels: &Kernels, basis: &RnsBasis, terms: &[&[u64]], rows: &mut [LimbRow]) {
+        if let [source] = *self.sources {
+            return self.convert_single(kernels, basis.modulus(source), basis, terms[0], rows);
+        }
+        let mut sums: Vec<WeightedSum> = rows
+            .iter_mut()
+            .map(|(target, out)| {
+                let i = self.targets.binary_search(target).expect("the limb is a target of the plan");
+                WeightedSum { out, weights: &self.weights[i], modulus: basis.modulus(*target) }
+            })
+            .collect();
+        if terms.len() <= MAX_TERMS {
+            let (sources, counts) = terms.split_at(self.sources.len());
+            kernels.weighted_sums(&mut sums, sources, counts.first().copied());
+        } else {
+            sums.iter_mut().for_each(|sum| weighted_sum(kernels, sum.out, terms, sum.weights, sum.modulus));
+        }
+    }
+
+    /// [`Plan::convert`] from one source, the prime `from`, whose representative is found without a product.
+    fn convert_single(
         &self,
         kernels: &Kernels,
+        from: &Modulus,
         basis: &RnsBasis,
-        terms: &[&[u64]],
-        rows: &mut [(usize, &mut [u64])],
+        source: &[u64],
+        rows: &mut [LimbRow],
     ) {
-        let degree = terms[0].len();
-        for block in 0..degree.div_ceil(NEAR_BLOCK) {
-            let range = block * NEAR_BLOCK..degree.min((block + 1) * NEAR_BLOCK);
-            for (target, row) in &mut *rows {
-                let i = self.targets.binary_search(target).expect("the limb is a target of the plan");
-                weighted_sum(
-                    kernels,
-                    &mut row[range.clone()],
-                    terms,
-                    range.start,
-                    &self.weights[i],
-                    basis.modulus(*target),
-                );
-            }
+        for (target, row) in rows {
+            let q = basis.modulus(*target);
+            if self.exact { kernels.reduce_centred(row, source, from, q) } else { kernels.reduce(row, source, q) }
         }
     }
 }
@@ -215,39 +224,19 @@ pub(crate) fn block_of(row: &[u64], block: usize) -> &[u64] {
     &row[block * BLOCK..row.len().min((block + 1) * BLOCK)]
 }
 
-/// `out = sum_j rows_j * weights_j mod q` for any number of rows, of which the words from `start` on are read.
-/// Range: rows in `[0, 2^50)`, weights in `[0, q)`, out `[0, q)`.
-pub(crate) fn weighted_sum(
-    kernels: &Kernels,
-    out: &mut [u64],
-    rows: &[&[u64]],
-    start: usize,
-    weights: &[u64],
-    q: &Modulus,
-) {
-    let mut terms: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
+/// `out = sum_j rows_j * weights_j mod q` for any number of rows. Range: rows in `[0, 2^50)`, weights in `[0, q)`, out
+/// `[0, q)`.
+pub(crate) fn weighted_sum(kernels: &Kernels, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
     let first = rows.len().min(MAX_TERMS);
-    kernels.weighted_sum(out, narrowed(&mut terms, &rows[..first], start, out.len()), &weights[..first], q);
+    kernels.weighted_sum(out, &rows[..first], &weights[..first], q);
     // Only a modulus of more than 64 primes comes here.
     for (rows, weights) in rows[first..].chunks(MAX_TERMS).zip(weights[first..].chunks(MAX_TERMS)) {
         let mut part = [0; BLOCK];
         for (block, out) in out.chunks_mut(BLOCK).enumerate() {
-            let part = &mut part[..out.len()];
-            let terms = narrowed(&mut terms, rows, start + block * BLOCK, out.len());
-            kernels.weighted_sum(part, terms, weights, q);
+            let (part, mut terms): (_, [&[u64]; MAX_TERMS]) = (&mut part[..out.len()], [&[]; MAX_TERMS]);
+            terms.iter_mut().zip(rows).for_each(|(term, row)| *term = block_of(row, block));
+            kernels.weighted_sum(part, &terms[..rows.len()], weights, q);
             kernels.add_assign(out, part, q);
         }
     }
-}
-
-/// The words `start..start + length` of each row.
-fn narrowed<'a, 'b>(
-    terms: &'b mut [&'a [u64]; MAX_TERMS],
-    rows: &[&'a [u64]],
-    start: usize,
-    length: usize,
-) -> &'b [&'a [u64]] {
-    let terms = &mut terms[..rows.len()];
-    terms.iter_mut().zip(rows).for_each(|(term, row)| *term = &row[start..][..length]);
-    terms
 }

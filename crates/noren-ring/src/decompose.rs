@@ -101,9 +101,8 @@ impl Decomposer {
         let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
         let scaled: Poly<Coeff> = ring_q.build(c.is_secret(), |limb, row| {
             c.write(ring_q, limb, 0, row);
-            engine.kernels().ntt_inverse(row, basis.table(limb));
             let j = digits.partition_point(|digit| digit.end <= limb - special);
-            plans[j].scale(engine.kernels(), basis, limb - special - digits[j].start, row);
+            plans[j].lift(engine.kernels(), basis, limb - special - digits[j].start, row);
         });
         let quotients =
             plans.iter().map(|plan| plan.quotient(engine, &plan.source_rows(&scaled), c.is_secret())).collect();

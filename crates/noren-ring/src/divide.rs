@@ -125,8 +125,7 @@ impl DivideRound {
     pub(crate) fn lift(&self, limb: usize, row: &mut [u64]) {
         let (basis, kernels) = (self.ring.basis(), self.ring.engine().kernels());
         let source = self.dropped().iter().position(|&dropped| dropped == limb).expect("the limb is dropped");
-        kernels.ntt_inverse(row, basis.table(limb));
-        self.plan.scale(kernels, basis, source, row);
+        self.plan.lift(kernels, basis, source, row);
     }
 
     /// The row that the conversion adds to those of the dropped limbs.

@@ -8,18 +8,18 @@ use noren_math::kernels::aligned::AlignedVec;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
-/// How many words of a row lie together: 64 KiB.
+/// How many words of a row lie together: 128 KiB.
 ///
 /// A switch multiplies, moves and adds a block before it begins the next, so that products stay in the second cache. Shorter
-/// blocks stay nearer, but memory is read fastest in few long streams: in gigabytes per second on Zen 4, for three digits, 17
-/// with blocks of 2^10 words, 21 with 2^12, 23 with 2^13, 27 with 2^14 and 28 with whole rows; 23 with all halves
-/// interleaved in one stream, where the prefetcher is not far enough ahead of the arithmetic; 35 without arithmetic.
-pub(crate) const BLOCK: usize = 1 << 13;
+/// blocks stay nearer, but memory is read fastest in few long streams: on Zen 4, for three digits, a sum of seven rotations
+/// takes 4 % longer with blocks of 2^14 words, and 3 % less with 2^15, of which too few fit that cache for a matrix, which
+/// has two for each image. To interleave all halves in one stream is slower: the prefetcher is not far enough ahead.
+pub(crate) const BLOCK: usize = 1 << 14;
 
 /// The pairs `(k_j0, k_j1)` of a switching key, one for each digit j.
 ///
 /// A switch goes limb by limb, and through a limb in blocks that automorphisms map to each other. So the words have the shape
-/// `[limb, block, digit, half, word]` with blocks of 2^13 words, all in one piece. A key for a high level serves all
+/// `[limb, block, digit, half, word]` with blocks of 2^14 words, all in one piece. A key for a high level serves all
 /// lower ones: limbs and digits that are not needed are passed over.
 ///
 /// A key is public: what hides the secret in it is its error.

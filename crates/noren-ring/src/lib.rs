@@ -47,4 +47,5 @@ pub mod words;
 mod pool;
 mod rows;
 mod source;
+mod steps;
 mod sums;

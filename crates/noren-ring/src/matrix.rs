@@ -87,13 +87,13 @@ impl Decomposer {
     /// primes and those limbs, not divided.
     ///
     /// # Panics
-    /// As [`Decomposer::inner_product`], and if `acc` is not of that ring or the automorphism one of another index.
+    /// As [`Decomposer::switch`], and if `acc` is not of that ring or the automorphism one of another index.
     pub fn inner_product_add_assign(&self, ring_q: &Ring, c: &Poly<Eval>, term: Term, acc: &mut [Poly<Eval>; 2]) {
         let lift = self.lift(ring_q, c.into());
         let ring_qp = ring_q.window(0..ring_q.range().end);
         acc.iter().for_each(|acc| ring_qp.check(acc));
         let source = Source::Lifted { lift: &lift, element: c.into() };
-        Sums::new(ring_qp, source, &[term], None).add_to(acc);
+        Sums::new(ring_qp, source, vec![&[term]], None).add_to(std::slice::from_mut(acc));
     }
 
     /// Writes block `j` of an image at a limb; `products` is memory.

@@ -13,8 +13,9 @@ use crate::error::Error;
 use crate::poly::{Coeff, Domain, Eval, Poly};
 use crate::rows::stride;
 
-/// Memory is kept for this many polynomials over all primes: about what a key switch with four digits holds at once.
-const KEPT_POLYNOMIALS: usize = 16;
+/// Memory is kept for this many polynomials over all primes: what eight rotations hold at once, with their results. Fresh
+/// memory for these would take longer than to compute them.
+const KEPT_POLYNOMIALS: usize = 24;
 
 /// The ring `Z_Q[X]/Phi_m` for a window of the primes of one list, and the verbs on its elements. A clone is cheap.
 ///

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use noren_math::kernels::MAX_TERMS;
+use noren_math::modulus::ShoupFactor;
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
@@ -22,20 +23,31 @@ pub struct Term<'a> {
     pub automorphism: Option<&'a Automorphism>,
 }
 
-/// `sum_k psi_k(P m + sum_j d_j k_j0)` and `sum_k psi_k(sum_j d_j k_j1)` over terms with the keys `k_j` and the
-/// automorphisms `psi_k`.
+/// Pairs of sums `sum_k psi_k(P m + sum_j d_j k_j0)` and `sum_k psi_k(sum_j d_j k_j1)` over terms with the keys `k_j` and the
+/// automorphisms `psi_k`, all of the same digits `d_j` and of the same m.
 pub(crate) struct Sums<'a> {
     /// The limbs of the sums.
     pub(crate) ring: Ring,
     source: Source<'a>,
-    terms: &'a [Term<'a>],
-    /// m, and who knows P.
-    moved: Option<(&'a Poly<Eval>, &'a Decomposer)>,
+    /// The terms of each pair.
+    pairs: Vec<&'a [Term<'a>]>,
+    moved: Option<Moved<'a>>,
 }
 
-/// The sums at one limb, to be made.
+/// What the automorphisms move along with the first sum: `P m`.
+#[derive(Clone, Copy)]
+pub(crate) enum Moved<'a> {
+    /// m, over the limbs of the digits or more, and who knows P.
+    Divided(&'a Poly<Eval>, &'a Decomposer),
+    /// `P m` itself, or no multiple of P, where sums were added to it; 0 at limbs that it lacks. It is added to the first sum
+    /// as it is, too.
+    Undivided(&'a Poly<Eval>),
+}
+
+/// A pair of sums at one limb, to be made.
 pub(crate) struct LimbSums<'b> {
     sums: &'b Sums<'b>,
+    terms: &'b [Term<'b>],
     pub(crate) limb: usize,
     digits: Vec<DigitRow<'b>>,
     blocks: &'b mut Rows,
@@ -51,49 +63,57 @@ struct Scratch {
 /// How many blocks a task needs.
 const BLOCKS: usize = 6;
 
-/// Writes rows of both results in coefficient form.
-type Begin<'a> = dyn Fn([&mut [LimbRow]; 2]) + Send + Sync + 'a;
+/// The rows of both results of each pair.
+type PairRows<'a> = Vec<[Vec<LimbRow<'a>>; 2]>;
+
+/// Writes rows of both results of a pair, or of the second alone, in coefficient form.
+pub(crate) struct Begin<'a> {
+    pub(crate) write: &'a (dyn Fn(usize, [&mut [LimbRow]; 2]) + Send + Sync),
+    pub(crate) first: bool,
+}
 
 impl<'a> Sums<'a> {
     /// # Panics
-    /// If there is no term, a key has too few pairs, an operand lacks a limb, or an automorphism is one of another index.
-    pub(crate) fn new(
-        ring: Ring,
-        source: Source<'a>,
-        terms: &'a [Term<'a>],
-        moved: Option<(&'a Poly<Eval>, &'a Decomposer)>,
-    ) -> Self {
+    /// If there is no pair, or one has no term, a key has too few pairs, an operand lacks a limb, or an automorphism is one of another index.
+    pub(crate) fn new(ring: Ring, source: Source<'a>, pairs: Vec<&'a [Term<'a>]>, moved: Option<Moved<'a>>) -> Self {
         let digits = source.digits();
         if let Source::Made(digits) = &source {
             digits.polys().iter().for_each(|digit| ring.check_covers(digit));
         }
-        assert!(!terms.is_empty(), "a sum needs a term");
-        for Term { key, automorphism } in terms {
-            key.check_covers(&ring, digits);
-            automorphism.iter().for_each(|automorphism| ring.check_index(automorphism));
+        assert!(!pairs.is_empty(), "there must be a sum");
+        for terms in &pairs {
+            assert!(!terms.is_empty(), "a sum needs a term");
+            for Term { key, automorphism } in *terms {
+                key.check_covers(&ring, digits);
+                automorphism.iter().for_each(|automorphism| ring.check_index(automorphism));
+            }
         }
-        Self { ring, source, terms, moved }
+        Self { ring, source, pairs, moved }
     }
 
     pub(crate) fn is_secret(&self) -> bool {
-        self.source.is_secret() || self.moved.is_some_and(|(m, _)| m.is_secret())
+        self.source.is_secret() || self.moved.is_some_and(|moved| moved.is_secret())
     }
 
-    /// Both sums, written.
-    pub(crate) fn write(&self) -> [Poly<Eval>; 2] {
+    /// How many pairs of sums there are.
+    pub(crate) fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// All pairs, written.
+    pub(crate) fn write(&self) -> Vec<[Poly<Eval>; 2]> {
         let secret = self.is_secret();
-        let mut sums: [Poly<Eval>; 2] = std::array::from_fn(|_| self.ring.unset(secret));
-        let rows = sums.each_mut().map(|sum| sum.limbs_mut().collect());
-        self.for_each_limb(rows, None, |limb, rows| limb.write(Some(rows), |_, _, _| {}));
+        let mut sums: Vec<[Poly<Eval>; 2]> =
+            self.pairs.iter().map(|_| [(); 2].map(|()| self.ring.unset(secret))).collect();
+        self.for_each_limb(pair_rows(&mut sums), None, |limb, rows| limb.write(Some(rows), |_, _, _| {}));
         sums
     }
 
-    /// Adds both sums to `acc`.
-    pub(crate) fn add_to(&self, acc: &mut [Poly<Eval>; 2]) {
+    /// Adds each pair to one of `acc`.
+    pub(crate) fn add_to(&self, acc: &mut [[Poly<Eval>; 2]]) {
         let (kernels, secret) = (self.ring.engine().kernels(), self.is_secret());
-        acc.iter_mut().for_each(|acc| acc.rows.mark(secret));
-        let rows = acc.each_mut().map(|acc| acc.limbs_mut().collect());
-        self.for_each_limb(rows, None, |limb, mut rows| {
+        acc.iter_mut().flatten().for_each(|acc| acc.rows.mark(secret));
+        self.for_each_limb(pair_rows(acc), None, |limb, mut rows| {
             let q = self.ring.basis().modulus(limb.limb);
             limb.write(None, |range, sums, _| {
                 for (row, sum) in rows.iter_mut().zip(sums) {
@@ -103,43 +123,59 @@ impl<'a> Sums<'a> {
         });
     }
 
-    /// Runs `finish` on the rows of both results at each limb.
+    /// Runs `finish` on the rows of both results of each pair at each limb.
     ///
     /// If there is a `begin`, it writes the rows of some limbs in coefficient form, and they are brought to evaluation form
     /// one after another with those of the digits, which need the same roots.
     pub(crate) fn for_each_limb(
         &self,
-        [mut first, mut second]: [Vec<LimbRow>; 2],
-        begin: Option<&Begin>,
+        mut results: PairRows,
+        begin: Option<Begin>,
         finish: impl Fn(LimbSums, [&mut [u64]; 2]) + Send + Sync,
     ) {
-        let (engine, limbs) = (self.ring.engine(), first.len());
+        let (engine, limbs) = (self.ring.engine(), results[0][0].len());
         let group = engine.group(limbs, self.source.places());
-        let tasks = first.chunks_mut(group).zip(second.chunks_mut(group));
-        let words = self.terms.len() * self.source.digits() * limbs * self.ring.degree();
+        let mut tasks: Vec<Vec<[&mut [LimbRow]; 2]>> = Vec::new();
+        tasks.resize_with(limbs.div_ceil(group), || Vec::with_capacity(results.len()));
+        for [first, second] in &mut results {
+            let groups = first.chunks_mut(group).zip(second.chunks_mut(group));
+            tasks.iter_mut().zip(groups).for_each(|(task, (first, second))| task.push([first, second]));
+        }
+        let terms: usize = self.pairs.iter().map(|terms| terms.len()).sum();
+        let words = terms * self.source.digits() * limbs * self.ring.degree();
         engine.run_with(
             words,
-            tasks,
+            tasks.into_iter(),
             || self.scratch(),
-            |scratch, (first, second)| {
-                self.source.begin(first.iter().map(|&(limb, _)| limb), &mut scratch.digits);
-                begin.iter().for_each(|begin| begin([&mut *first, &mut *second]));
-                for (place, ((limb, first), (_, second))) in first.iter_mut().zip(second).enumerate() {
-                    let begun = self.source.begun(*limb, place, &mut scratch.digits);
-                    let rows = begin.map(|_| [&mut **first, &mut **second]).into_iter().flatten();
-                    let table = self.ring.basis().table(*limb);
-                    begun.chain(rows).for_each(|row| engine.kernels().ntt_forward(row, table));
-                    finish(self.at(*limb, place, scratch), [first, second]);
+            |scratch, mut pairs| {
+                self.source.begin(pairs[0][0].iter().map(|&(limb, _)| limb), &mut scratch.digits);
+                // The digits stay near through all pairs; the rows of a pair would not if those of all were begun before.
+                for (i, [first, second]) in pairs.iter_mut().enumerate() {
+                    begin.iter().for_each(|begin| (begin.write)(i, [&mut **first, &mut **second]));
+                    for (place, ((limb, first), (_, second))) in first.iter_mut().zip(second.iter_mut()).enumerate() {
+                        let table = self.ring.basis().table(*limb);
+                        if i == 0 {
+                            let begun = self.source.begun(*limb, place, &mut scratch.digits);
+                            begun.for_each(|row| engine.kernels().ntt_forward(row, table));
+                        }
+                        if let Some(begin) = &begin {
+                            let first = begin.first.then_some(&mut **first);
+                            let rows = first.into_iter().chain([&mut **second]);
+                            rows.for_each(|row| engine.kernels().ntt_forward(row, table));
+                        }
+                        finish(self.at(i, *limb, place, scratch), [first, second]);
+                    }
                 }
             },
         );
     }
 
-    /// The sums at a limb, the one at `place` of those that were begun together.
-    fn at<'b>(&'b self, limb: usize, place: usize, scratch: &'b mut Scratch) -> LimbSums<'b> {
+    /// Pair `i` at a limb, the one at `place` of those that were begun together.
+    fn at<'b>(&'b self, i: usize, limb: usize, place: usize, scratch: &'b mut Scratch) -> LimbSums<'b> {
         let Scratch { digits, blocks } = scratch;
         let row = |j| self.source.row(j, limb, place, digits);
-        LimbSums { sums: self, limb, digits: (0..self.source.digits()).map(row).collect(), blocks }
+        let digits = (0..self.source.digits()).map(row).collect();
+        LimbSums { sums: self, terms: self.pairs[i], limb, digits, blocks }
     }
 
     fn scratch(&self) -> Scratch {
@@ -153,6 +189,21 @@ impl<'a> Sums<'a> {
     }
 }
 
+impl<'a> Moved<'a> {
+    pub(crate) fn is_secret(&self) -> bool {
+        let (Self::Divided(m, _) | Self::Undivided(m)) = self;
+        m.is_secret()
+    }
+
+    /// The row at a limb, and by what it is multiplied; nothing where it is 0.
+    fn limb(&self, limb: usize) -> Option<(&'a [u64], Option<ShoupFactor>)> {
+        match self {
+            Self::Divided(m, by) => by.special_factor(limb).map(|special| (m.limb(limb), Some(special))),
+            Self::Undivided(m) => m.window().contains(&limb).then(|| (m.limb(limb), None)),
+        }
+    }
+}
+
 impl LimbSums<'_> {
     /// Makes the sums, in `out` if it is there, and runs `finish` on each block of both as soon as it is complete: with its
     /// place in the row, and with memory for one more block.
@@ -161,9 +212,10 @@ impl LimbSums<'_> {
         mut out: Option<[&mut [u64]; 2]>,
         mut finish: impl FnMut(Range<usize>, [&mut [u64]; 2], &mut [u64]),
     ) {
-        let Self { sums: Sums { ring, terms, moved, .. }, limb, ref digits, blocks } = self;
+        let Self { sums: Sums { ring, moved, .. }, terms, limb, ref digits, blocks } = self;
         let (kernels, q) = (ring.engine().kernels(), ring.basis().modulus(limb));
-        let moved = moved.and_then(|(m, by)| by.special_factor(limb).map(|special| (m.limb(limb), special)));
+        let moved = moved.and_then(|moved| moved.limb(limb));
+        let own_share = moved.filter(|(_, special)| special.is_none()).map(|(m, _)| m);
         let width = BLOCK.min(ring.degree());
         let [first, second, first_product, second_product, own, spare] = blocks.first_rows_mut::<BLOCKS>();
         for j in 0..ring.degree() / width {
@@ -184,8 +236,12 @@ impl LimbSums<'_> {
                 let multiply = |[product, other]: [&mut [u64]; 2]| {
                     let (rows, pairs) = (&rows[..digits.len()], key.block(limb, source));
                     kernels.inner_product_pair([&mut *product, other], rows, pairs, q);
-                    if let Some((m, special)) = moved {
-                        kernels.mul_scalar_add_assign(product, &m[range.clone()], special, q);
+                    match moved {
+                        Some((m, Some(special))) => {
+                            kernels.mul_scalar_add_assign(product, &m[range.clone()], special, q);
+                        }
+                        Some((m, None)) => kernels.add_assign(product, &m[range.clone()], q),
+                        None => {}
                     }
                 };
                 // What is not moved is made where it belongs, if nothing is there yet.
@@ -207,7 +263,15 @@ impl LimbSums<'_> {
                     }
                 }
             }
+            if let Some(own) = own_share {
+                kernels.add_assign(sums[0], &own[words.clone()], q);
+            }
             finish(words, sums, spare);
         }
     }
+}
+
+/// The rows of both results of each pair.
+pub(crate) fn pair_rows(pairs: &mut [[Poly<Eval>; 2]]) -> PairRows<'_> {
+    pairs.iter_mut().map(|pair| pair.each_mut().map(|poly| poly.limbs_mut().collect())).collect()
 }

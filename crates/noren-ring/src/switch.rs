@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use crate::automorphism::Automorphism;
 use crate::decompose::{Decomposer, Digits};
 use crate::divide::DivideRound;
 use crate::key::KeyPairs;
 use crate::operand::Operand;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
+use crate::rows::{LimbRow, Rows};
 use crate::source::Source;
-use crate::sums::Sums;
+use crate::sums::{Begin, Moved, Sums, pair_rows};
 
 pub use crate::sums::Term;
 
@@ -36,6 +36,10 @@ pub struct KeySwitch<'a> {
     pub divide: &'a DivideRound,
 }
 
+/// How many pairs are switched in one pass, at most: between its two halves the rows at the special primes wait in memory,
+/// and with more than this many pairs the digits are better written down than made again.
+const PASS: usize = 8;
+
 impl Decomposer {
     /// Switches `c`, an element over the limbs of `ring_q` or more.
     ///
@@ -46,32 +50,37 @@ impl Decomposer {
     pub fn switch<'a>(&self, ring_q: &Ring, c: impl Into<Operand<'a>>, switch: &KeySwitch) -> [Poly<Eval>; 2] {
         let element = c.into();
         let lift = self.lift(ring_q, element);
-        self.switch_source(ring_q, Source::Lifted { lift: &lift, element }, switch)
+        only(self.switch_source(ring_q, Source::Lifted { lift: &lift, element }, vec![switch.terms], switch))
     }
 
-    /// [`Decomposer::switch`] for an element whose digits were made before.
+    /// [`Decomposer::switch`] with each term alone: several images of one element.
+    ///
+    /// The digits at a limb are made once and stay near while they are multiplied with the keys of all terms.
     ///
     /// # Panics
     /// As [`Decomposer::switch`].
     #[must_use]
-    pub fn switch_digits(&self, ring_q: &Ring, digits: &Digits, switch: &KeySwitch) -> [Poly<Eval>; 2] {
-        self.switch_source(ring_q, Source::Made(digits), switch)
+    pub fn switch_each(&self, ring_q: &Ring, c: &Poly<Eval>, switch: &KeySwitch) -> Vec<[Poly<Eval>; 2]> {
+        let terms: Vec<&[Term]> = switch.terms.chunks(1).collect();
+        if terms.len() <= PASS {
+            let lift = self.lift(ring_q, c.into());
+            return self.switch_source(ring_q, Source::Lifted { lift: &lift, element: c.into() }, terms, switch);
+        }
+        let digits = self.decompose(ring_q, c);
+        // Passes of about one size.
+        let pass = terms.len().div_ceil(terms.len().div_ceil(PASS));
+        let passes = terms.chunks(pass);
+        passes.flat_map(|terms| self.switch_source(ring_q, Source::Made(&digits), terms.to_vec(), switch)).collect()
     }
 
-    /// `(sum_j d_j k_j0, sum_j d_j k_j1)` for the digits of `c`, an element over the limbs of `ring_q` or more: over the
-    /// special primes and those limbs, not divided.
-    ///
-    /// # Panics
-    /// As [`Decomposer::switch`].
-    #[must_use]
-    pub fn inner_product(&self, ring_q: &Ring, c: &Poly<Eval>, key: &KeyPairs) -> [Poly<Eval>; 2] {
-        let lift = self.lift(ring_q, c.into());
-        let terms = [Term { key, automorphism: None }];
-        let source = Source::Lifted { lift: &lift, element: c.into() };
-        Sums::new(ring_q.window(0..ring_q.range().end), source, &terms, None).write()
-    }
-
-    fn switch_source(&self, ring_q: &Ring, source: Source, switch: &KeySwitch) -> [Poly<Eval>; 2] {
+    /// A pair of results for each list of terms; the others are those of `switch`.
+    fn switch_source<'a>(
+        &self,
+        ring_q: &Ring,
+        source: Source<'a>,
+        pairs: Vec<&'a [Term<'a>]>,
+        switch: &KeySwitch<'a>,
+    ) -> Vec<[Poly<Eval>; 2]> {
         switch.moved.iter().for_each(|m| ring_q.check_covers(m));
         switch.added.iter().flatten().for_each(|a| a.check_covers(ring_q));
         let (end, kept) = (ring_q.range().end, switch.divide.kept().range());
@@ -80,46 +89,59 @@ impl Decomposer {
             kept.end <= end && dropped.iter().all(|&limb| limb < end),
             "limbs {dropped:?} cannot be dropped and {kept:?} kept of 0..{end}"
         );
-        let moved = switch.moved.map(|m| (m, self));
-        self.divide(&Sums::new(ring_q.window(0..end), source, switch.terms, moved), switch)
+        let moved = switch.moved.map(|m| Moved::Divided(m, self));
+        self.divide(&Sums::new(ring_q.window(0..end), source, pairs, moved), &switch.added, switch.divide)
     }
 
-    /// `round((P a_i + s_i) / D)` for the sums `s_i`.
-    fn divide(&self, sums: &Sums, switch: &KeySwitch) -> [Poly<Eval>; 2] {
-        let KeySwitch { added, divide, .. } = *switch;
+    /// `round((P a_i + s_i) / D)` for each pair of sums `s_i`.
+    pub(crate) fn divide(
+        &self,
+        sums: &Sums,
+        added: &[Option<Operand>; 2],
+        divide: &DivideRound,
+    ) -> Vec<[Poly<Eval>; 2]> {
         let (engine, degree) = (sums.ring.engine(), sums.ring.degree());
         let secret = sums.is_secret() || added.iter().flatten().any(Operand::is_secret);
 
         // At the limbs that are dropped: what the division needs of all coefficients.
         let dropped = divide.dropped();
-        let mut remainders = [(); 2].map(|()| {
+        let remainder = || {
             let mut rows = engine.unset_rows(dropped.len(), degree);
             rows.mark(secret);
             rows
-        });
-        let rows = remainders.each_mut().map(|rows| dropped.iter().copied().zip(rows.rows_mut()).collect());
+        };
+        let mut remainders: Vec<[Rows; 2]> = (0..sums.pairs()).map(|_| [remainder(), remainder()]).collect();
+        let rows = remainders
+            .iter_mut()
+            .map(|pair| pair.each_mut().map(|rows| dropped.iter().copied().zip(rows.rows_mut()).collect()));
+        let rows = rows.collect();
         sums.for_each_limb(rows, None, |at, [first, second]| {
             let limb = at.limb;
             at.write(Some([&mut *first, &mut *second]), |range, block, spare| {
-                self.add(&sums.ring, limb, range, &added, block, spare);
+                self.add(&sums.ring, limb, range, added, block, spare);
             });
             divide.lift(limb, first);
             divide.lift(limb, second);
         });
-        let terms = remainders.each_ref().map(|rows| rows.rows().collect::<Vec<_>>());
-        let quotients = terms.each_ref().map(|terms| divide.quotient(terms, secret));
-        let terms = [0, 1].map(|i| terms[i].iter().copied().chain(quotients[i].rows()).collect::<Vec<_>>());
+        let mut terms: Vec<[Vec<&[u64]>; 2]> =
+            remainders.iter().map(|pair| pair.each_ref().map(|rows| rows.rows().collect())).collect();
+        let quotients: Vec<[Rows; 2]> =
+            terms.iter().map(|pair| pair.each_ref().map(|terms| divide.quotient(terms, secret))).collect();
+        terms.iter_mut().flatten().zip(quotients.iter().flatten()).for_each(|(terms, rows)| terms.extend(rows.rows()));
 
         // At the limbs that are kept: all to the end.
-        let mut results: [Poly<Eval>; 2] = std::array::from_fn(|_| divide.kept().unset(secret));
-        let rows = results.each_mut().map(|result| result.limbs_mut().collect());
+        let result = || divide.kept().unset(secret);
+        let mut results: Vec<[Poly<Eval>; 2]> = (0..sums.pairs()).map(|_| [result(), result()]).collect();
+        let begin = |i: usize, rows: [&mut [LimbRow]; 2]| {
+            terms[i].iter().zip(rows).for_each(|(terms, rows)| divide.convert(terms, rows))
+        };
         sums.for_each_limb(
-            rows,
-            Some(&|rows| terms.iter().zip(rows).for_each(|(terms, rows)| divide.convert(terms, rows))),
+            pair_rows(&mut results),
+            Some(Begin { write: &begin, first: true }),
             |at, [first, second]| {
                 let limb = at.limb;
                 at.write(None, |range, [first_sum, second_sum], spare| {
-                    self.add(&sums.ring, limb, range.clone(), &added, [&mut *first_sum, &mut *second_sum], spare);
+                    self.add(&sums.ring, limb, range.clone(), added, [&mut *first_sum, &mut *second_sum], spare);
                     divide.finish_block(limb, first_sum, &mut first[range.clone()]);
                     divide.finish_block(limb, second_sum, &mut second[range]);
                 });
@@ -129,7 +151,7 @@ impl Decomposer {
     }
 
     /// `s_i += P a_i` for a block of the row at a limb; `spare` is memory for a block.
-    fn add(
+    pub(crate) fn add(
         &self,
         ring: &Ring,
         limb: usize,
@@ -159,23 +181,11 @@ impl Digits {
     #[must_use]
     pub fn inner_product(&self, ring_qp: &Ring, key: &KeyPairs) -> [Poly<Eval>; 2] {
         let terms = [Term { key, automorphism: None }];
-        Sums::new(ring_qp.clone(), Source::Made(self), &terms, None).write()
+        only(Sums::new(ring_qp.clone(), Source::Made(self), vec![&terms], None).write())
     }
+}
 
-    /// `acc_i += (sum_j d_j k_ji)(X^k)` over the limbs of `ring_qp`: [`Digits::inner_product`] under an automorphism, of
-    /// which only the total goes through memory.
-    ///
-    /// # Panics
-    /// As [`Digits::inner_product`], and if `acc` is not of the ring or the automorphism one of another index.
-    pub fn inner_product_add_assign(
-        &self,
-        ring_qp: &Ring,
-        key: &KeyPairs,
-        automorphism: &Automorphism,
-        acc: &mut [Poly<Eval>; 2],
-    ) {
-        acc.iter().for_each(|acc| ring_qp.check(acc));
-        let terms = [Term { key, automorphism: Some(automorphism) }];
-        Sums::new(ring_qp.clone(), Source::Made(self), &terms, None).add_to(acc);
-    }
+/// The result of one pair of sums.
+pub(crate) fn only<T>(results: Vec<T>) -> T {
+    results.into_iter().next().expect("one pair of sums gives one result")
 }

@@ -64,22 +64,31 @@ fn approximate_conversion_adds_fewer_multiples_than_sources() {
 }
 
 #[test]
-fn conversion_takes_more_sources_than_one_sum_holds() {
-    let whole = oracle::ring(16, &[40; 70]);
-    let sources: Vec<usize> = (0..68).collect();
-    let q = product(&whole, &sources);
-    let numbers = oracle::random(4, 16, &(&q / 4));
-    for conversion in [Conversion::Exact, Conversion::Approximate] {
-        let out = BasisConverter::new(&whole, &sources, 68..70, conversion).apply(&element(&whole, &numbers));
-        let ring = whole.window(68..70);
-        for (found, x) in ring.to_words(&out).chunks(16).zip(ring.moduli()).flat_map(|(row, p)| {
-            let p = BigInt::from(p.value());
-            row.iter().zip(&numbers).map(move |(&word, x)| (residue(&(x - word), &p), p.clone())).collect::<Vec<_>>()
-        }) {
-            // The difference is a small multiple of Q modulo each target.
-            let multiples: u32 = if conversion == Conversion::Exact { 1 } else { 68 };
-            let zero = BigInt::from(0);
-            assert!((0..multiples).any(|e| residue(&(&found + &q * e), &x) == zero));
+fn conversion_takes_any_number_of_sources() {
+    const TARGETS: usize = 5;
+    // Around what a table of counts, and one sum, hold.
+    for sources in [2, 15, 16, 17, 63, 64, 68] {
+        let whole = oracle::ring(16, &vec![40; sources + TARGETS]);
+        let (limbs, targets): (Vec<usize>, _) = ((0..sources).collect(), sources..sources + TARGETS);
+        let q = product(&whole, &limbs);
+        let numbers = oracle::random(4, 16, &(&q / 4));
+        for conversion in [Conversion::Exact, Conversion::Approximate] {
+            let out =
+                BasisConverter::new(&whole, &limbs, targets.clone(), conversion).apply(&element(&whole, &numbers));
+            let ring = whole.window(targets.clone());
+            // The difference is a small multiple of Q, the same modulo each target.
+            let multiples = if conversion == Conversion::Exact { 1 } else { sources };
+            let words = ring.to_words(&out);
+            for (j, x) in numbers.iter().enumerate() {
+                let is = |e: usize| {
+                    let shifted = x + &q * BigInt::from(e);
+                    words
+                        .chunks(16)
+                        .zip(ring.moduli())
+                        .all(|(row, p)| residue(&(&shifted - row[j]), &BigInt::from(p.value())) == BigInt::from(0))
+                };
+                assert!((0..multiples).any(is), "{sources} sources, {conversion:?}");
+            }
         }
     }
 }

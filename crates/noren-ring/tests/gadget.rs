@@ -140,7 +140,7 @@ fn inner_product_takes_keys_over_more_limbs_and_digits() {
 #[test]
 fn keys_are_read_as_they_were_set() {
     // Several blocks of the layout of a key.
-    let whole = oracle::ring(1 << 14, &BITS);
+    let whole = oracle::ring(1 << 15, &BITS);
     let (ring_q, seed) = (whole.window(SPECIAL..SPECIAL + 4), Seed::from_bytes([6; 32]));
     let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 3).expect("digits"));
     let digits = decomposer.decompose(&ring_q, &whole.uniform(&seed, "c"));
@@ -189,7 +189,7 @@ fn switched_step_by_step(
 #[test]
 fn a_switch_is_its_steps_one_after_the_other() {
     // The second is longer than what is handled at once.
-    for degree in [DEGREE, 1 << 14] {
+    for degree in [DEGREE, 1 << 15] {
         let whole = oracle::ring(degree, &BITS);
         let (seed, q_limbs) = (Seed::from_bytes([3; 32]), BITS.len() - SPECIAL);
         let uniform = |label: &str| whole.uniform(&seed, label);
@@ -207,24 +207,11 @@ fn a_switch_is_its_steps_one_after_the_other() {
         for (dnum, limbs) in [(1, 6), (2, 5), (3, 6), (3, 2), (6, 6), (6, 1)] {
             let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, dnum).expect("digits"));
             let end = SPECIAL + limbs;
-            let (ring_q, ring_qp) = (whole.window(SPECIAL..end), whole.window(0..end));
+            let ring_q = whole.window(SPECIAL..end);
             let (left, right) = (ring_q.restrict(&uniform("left")), ring_q.restrict(&uniform("right")));
             let (c, products) = (ring_q.mul(&left, &right), [(&left, &right)]);
             let m = ring_q.restrict(&uniform("m"));
-            let digits = decomposer.decompose(&ring_q, &c);
             let words = |sums: [Poly<Eval>; 2]| sums.map(|sum| whole.window(sum.window()).to_words(&sum));
-            assert!(
-                words(decomposer.inner_product(&ring_q, &c, &keys[0]))
-                    == words(digits.inner_product(&ring_qp, &keys[0])),
-                "degree {degree}, dnum {dnum}, {limbs} limbs"
-            );
-            let acc = [&a, &b].map(|acc| ring_qp.restrict(acc));
-            let (mut found, mut expected) = (acc.clone(), acc);
-            digits.inner_product_add_assign(&ring_qp, &keys[0], &maps[0], &mut found);
-            for (acc, sum) in expected.iter_mut().zip(digits.inner_product(&ring_qp, &keys[0])) {
-                ring_qp.automorphism_add_assign(acc, &sum, &maps[0]);
-            }
-            assert!(words(found) == words(expected), "degree {degree}, dnum {dnum}, {limbs} limbs");
             for last in 0..=usize::from(limbs > 1) {
                 let dropped: Vec<usize> = (0..SPECIAL).chain(end - last..end).collect();
                 let divide = &DivideRound::new(&whole, &dropped, SPECIAL..end - last);
@@ -243,7 +230,15 @@ fn a_switch_is_its_steps_one_after_the_other() {
                     assert!(words(decomposer.switch(&ring_q, &c, &switch)) == expected, "{context}");
                     let of_products = decomposer.switch(&ring_q, Operand::Products(&products), &switch);
                     assert!(words(of_products) == expected, "products, {context}");
-                    assert!(words(decomposer.switch_digits(&ring_q, &digits, &switch)) == expected, "{context}");
+                    // One term after the other: in one pass, and in several.
+                    for many in [switch.terms.to_vec(), switch.terms.repeat(9)] {
+                        let each = decomposer.switch_each(&ring_q, &c, &KeySwitch { terms: &many, ..switch });
+                        assert_eq!(each.len(), many.len());
+                        for (terms, found) in many.chunks(1).zip(each) {
+                            let expected = decomposer.switch(&ring_q, &c, &KeySwitch { terms, ..switch });
+                            assert!(words(found) == words(expected), "each, {context}");
+                        }
+                    }
                 }
             }
         }

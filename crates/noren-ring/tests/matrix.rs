@@ -96,7 +96,7 @@ fn an_inner_product_is_added_under_its_automorphism() {
     let mut found = [uniform(&whole, "x"), uniform(&whole, "y")];
     let mut expected = found.clone();
     decomposer.inner_product_add_assign(&ring_q, &c, Term { key: &key, automorphism: Some(&psi) }, &mut found);
-    for (sum, term) in expected.iter_mut().zip(&decomposer.inner_product(&ring_q, &c, &key)) {
+    for (sum, term) in expected.iter_mut().zip(&decomposer.decompose(&ring_q, &c).inner_product(&whole, &key)) {
         whole.automorphism_add_assign(sum, term, &psi);
     }
     assert_eq!(found.map(|x| whole.to_words(&x)), expected.map(|x| whole.to_words(&x)));

@@ -6,7 +6,7 @@ use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::error::Result;
 use crate::keys::EvaluationKeys;
-use crate::keyswitch::{Hoisted, check_degree, sum_images, switch_automorphism};
+use crate::keyswitch::{Image, check_degree, sum_images, sum_images_in_steps, switch_images};
 
 /// The image of a ciphertext under `X -> X^k`. The noise of one key switch is added, except for k = 1.
 ///
@@ -20,32 +20,28 @@ pub fn apply_automorphism(
     k: u32,
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
-    if k == 1 {
-        check_degree(ciphertext)?;
-        return Ok(ciphertext.clone());
-    }
-    // What is missing is told before anything is made.
-    context.check_automorphism(k)?;
-    let key = keys.galois(k, ciphertext.limbs())?;
-    check_degree(ciphertext)?;
-    switch_automorphism(context, ciphertext, &*context.automorphism(k)?, key)
+    let mut images = apply_automorphisms(context, ciphertext, &[k], keys)?;
+    Ok(images.remove(0))
 }
 
-/// As [`apply_automorphism`], with digits that were made before: several images of one ciphertext cost much less.
+/// The images of a ciphertext under `X -> X^k` for each of the exponents `ks`, in their order.
+///
+/// The ciphertext is decomposed only once, so several images cost much less together than one by one.
 ///
 /// # Errors
 /// As [`apply_automorphism`].
-pub fn apply_automorphism_hoisted(
+pub fn apply_automorphisms(
     context: &Context,
-    hoisted: &Hoisted,
-    k: u32,
+    ciphertext: &Ciphertext,
+    ks: &[u32],
     keys: &EvaluationKeys,
-) -> Result<Ciphertext> {
-    if k == 1 {
-        return Ok(hoisted.ciphertext().clone());
-    }
-    let psi = context.automorphism(k)?;
-    hoisted.switch_automorphism(context, &psi, keys.galois(k, hoisted.ciphertext().limbs())?)
+) -> Result<Vec<Ciphertext>> {
+    let mut images = switch_images(context, ciphertext, &moving(context, ciphertext, ks, keys)?)?.into_iter();
+    let image = |&k: &u32| match k {
+        1 => ciphertext.clone(),
+        _ => images.next().expect("there is an image for each exponent that moves anything"),
+    };
+    Ok(ks.iter().map(image).collect())
 }
 
 /// `ct + sum_k psi_k(ct)` over the exponents `ks`, with one decomposition and one division by the special modulus.
@@ -60,17 +56,10 @@ pub fn sum_automorphisms(
     ks: &[u32],
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
-    let limbs = ciphertext.limbs();
-    for &k in ks.iter().filter(|&&k| k != 1) {
-        context.check_automorphism(k)?;
-        keys.galois(k, limbs)?;
-    }
-    check_degree(ciphertext)?;
-    let moving = ks.iter().filter(|&&k| k != 1);
-    let images = moving.map(|&k| Ok((context.automorphism(k)?, keys.galois(k, limbs)?))).collect::<Result<Vec<_>>>()?;
+    let images = moving(context, ciphertext, ks, keys)?;
     // The ciphertext itself, and once more for each exponent that moves nothing.
     let direct = 1 + ks.len() - images.len();
-    let ring = context.ring_q(limbs);
+    let ring = context.ring_q(ciphertext.limbs());
     let multiple: Vec<Poly<Eval>>;
     let parts = if direct == 1 {
         ciphertext.parts()
@@ -79,4 +68,42 @@ pub fn sum_automorphisms(
         &multiple
     };
     sum_images(context, ciphertext, parts, &images)
+}
+
+/// The result of steps `ct -> ct + sum_k psi_k(ct)`, each over exponents of its own, as [`sum_automorphisms`] takes them one
+/// after another.
+///
+/// Each step decomposes and divides the second part; the first is divided by the special modulus once, in the end. So h steps
+/// transform about `(h - 1)(l + k)` rows less than h sums, for l limbs and k special primes, and round as many times less.
+///
+/// # Errors
+/// As [`apply_automorphism`].
+pub fn sum_automorphisms_in_steps(
+    context: &Context,
+    ciphertext: &Ciphertext,
+    steps: &[&[u32]],
+    keys: &EvaluationKeys,
+) -> Result<Ciphertext> {
+    let images = steps.iter().map(|ks| moving(context, ciphertext, ks, keys)).collect::<Result<Vec<_>>>()?;
+    let all_move = steps.iter().zip(&images).all(|(ks, images)| !ks.is_empty() && images.len() == ks.len());
+    if steps.len() > 1 && all_move && ciphertext.degree() == 1 {
+        return sum_images_in_steps(context, ciphertext, &images);
+    }
+    steps.iter().try_fold(ciphertext.clone(), |sum, ks| sum_automorphisms(context, &sum, ks, keys))
+}
+
+/// The automorphisms of those exponents that move anything, with their keys. What is missing is told before anything is made.
+fn moving<'a>(
+    context: &Context,
+    ciphertext: &Ciphertext,
+    ks: &[u32],
+    keys: &'a EvaluationKeys,
+) -> Result<Vec<Image<'a>>> {
+    let found = ks.iter().filter(|&&k| k != 1).map(|&k| {
+        context.check_automorphism(k)?;
+        Ok((k, &**keys.galois(k, ciphertext.limbs())?))
+    });
+    let found = found.collect::<Result<Vec<_>>>()?;
+    check_degree(ciphertext)?;
+    found.into_iter().map(|(k, key)| Ok((context.automorphism(k)?, key))).collect()
 }

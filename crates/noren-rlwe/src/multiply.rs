@@ -29,26 +29,6 @@ pub fn tensor(context: &Context, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphe
     Ok(Ciphertext::new((0..=a.degree() + b.degree()).map(part).collect()))
 }
 
-/// The product of a ciphertext with itself; the same as [`tensor`], with fewer products.
-#[must_use]
-pub fn square(context: &Context, a: &Ciphertext) -> Ciphertext {
-    let ring = context.ring_q(a.limbs());
-    let part = |k: usize| {
-        // Each product of two different parts counts twice.
-        let pairs: Vec<_> =
-            (0..k.div_ceil(2)).filter_map(|i| Some((a.parts().get(i)?, a.parts().get(k - i)?))).collect();
-        let mut sum = if pairs.is_empty() { ring.zero() } else { ring.inner_product(&pairs) };
-        if !pairs.is_empty() {
-            ring.mul_scalar_assign(&mut sum, &ring.integer_residues(2));
-        }
-        if let (true, Some(middle)) = (k.is_multiple_of(2), a.parts().get(k / 2)) {
-            ring.mul_add_assign(&mut sum, middle, middle);
-        }
-        sum
-    };
-    Ciphertext::new((0..=2 * a.degree()).map(part).collect())
-}
-
 /// Brings a product back to two parts: `c_2 s^2` is switched to the secret `s`. Two parts stay as they are.
 ///
 /// # Errors

@@ -141,6 +141,9 @@ fn rotations(world: &World, setting: Setting, trial: u64, record: &mut Record) {
     let sum = world.evaluator.sum_rotations(&x.ciphertext, &[1, 2, 3]).expect("keys are there");
     let values = (0..setting.slots).map(|j| (0..4).map(|r| x.values[(j + r) % setting.slots]).sum()).collect();
     note("sum_rotations", Twin { ciphertext: sum, values });
+    let sum = world.evaluator.sum_rotations_in_turn(&x.ciphertext, &[&[1, 2, 3], &[4]]).expect("keys are there");
+    let values = (0..setting.slots).map(|j| (0..8).map(|r| x.values[(j + r) % setting.slots]).sum()).collect();
+    note("sum_rotations_in_turn", Twin { ciphertext: sum, values });
 }
 
 /// The sum of all slots in every slot. All slots have the same error, so every trial is one sample only.

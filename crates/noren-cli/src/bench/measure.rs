@@ -10,6 +10,8 @@ const MOST_SAMPLES: usize = 100_000;
 const SAMPLE: Duration = Duration::from_micros(50);
 /// The part of the time that is spent on warming up.
 const WARM_UP: f64 = 0.2;
+/// Operations that are compared have their time in so many turns.
+const TURNS: u32 = 10;
 
 /// How long an operation takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +51,41 @@ pub(super) fn time<E>(seconds: f64, per: f64, mut call: impl FnMut() -> Result<(
     Ok(Timing::of(&mut samples))
 }
 
+/// How long calls take that are compared with each other, each over `seconds` and with at least five samples: they take
+/// turns, so that a machine that is slower for a while is so for all of them.
+///
+/// What lies in the cache at the begin of a turn is another's, so the first call is not counted, unless it fills the turn
+/// alone: then filling the cache is a small part of it. A call is to take far longer than the clock's resolution.
+///
+/// # Errors
+/// What a call refuses.
+pub(super) fn in_turns<E>(seconds: f64, calls: &mut [impl FnMut() -> Result<(), E>]) -> Result<Vec<Timing>, E> {
+    let budget = Duration::from_secs_f64(seconds);
+    let turn = budget / TURNS;
+    let mut spent = vec![Duration::ZERO; calls.len()];
+    let mut samples = vec![Vec::new(); calls.len()];
+    let lacks = |spent, samples: &Vec<f64>| spent < budget || samples.len() < LEAST_SAMPLES;
+    while spent.iter().zip(&samples).any(|(&spent, samples)| lacks(spent, samples)) {
+        for ((call, samples), spent) in calls.iter_mut().zip(&mut samples).zip(&mut spent) {
+            if !lacks(*spent, samples) {
+                continue;
+            }
+            let begin = Instant::now();
+            call()?;
+            if begin.elapsed() >= turn {
+                samples.push(begin.elapsed().as_secs_f64() * 1e9);
+            }
+            while begin.elapsed() < turn {
+                let start = Instant::now();
+                call()?;
+                samples.push(start.elapsed().as_secs_f64() * 1e9);
+            }
+            *spent += begin.elapsed();
+        }
+    }
+    Ok(samples.iter_mut().map(|samples| Timing::of(samples)).collect())
+}
+
 impl Timing {
     fn of(samples: &mut [f64]) -> Self {
         let median_ns = median(samples);
@@ -67,6 +104,7 @@ fn median(samples: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
     use std::convert::Infallible;
 
     #[test]
@@ -89,6 +127,26 @@ mod tests {
         // One call warms up.
         assert_eq!((timing.reps, calls), (5, 6));
         assert!(timing.median_ns >= pause.as_nanos() as f64);
+    }
+
+    #[test]
+    fn calls_that_are_compared_take_turns() {
+        let order = RefCell::new(Vec::new());
+        let call = |name: char, millis| {
+            let order = &order;
+            move || {
+                order.borrow_mut().push(name);
+                std::thread::sleep(Duration::from_millis(millis));
+                Ok::<_, Infallible>(())
+            }
+        };
+        // Turns of 5 ms: the second has its time after three, and its samples after five.
+        let Ok(timings) = in_turns(0.05, &mut [call('a', 2), call('b', 20)]);
+        let mut turns = order.into_inner();
+        turns.dedup();
+        assert!(turns.iter().collect::<String>().starts_with("ababababab"), "{turns:?}");
+        assert!(timings[0].reps >= 5 && timings[0].median_ns >= 2e6, "{timings:?}");
+        assert!(timings[1].reps == 5 && timings[1].median_ns >= 2e7, "{timings:?}");
     }
 
     #[test]

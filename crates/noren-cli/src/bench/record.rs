@@ -121,13 +121,20 @@ impl fmt::Display for Record {
             f,
             "{suite:<8} {op:<18} {n:>6} {limbs:>5} {isa:>9} {threads:>7} {median:>12} {mad:>10} {reps:>6} {peak:>10}  "
         )?;
-        let shown = |value: &Value| match value.as_f64().filter(|_| value.is_f64()) {
-            Some(number) => format!("{number:.2}"),
-            None => value.to_string(),
-        };
-        let more = self.more.iter().map(|(name, value)| format!("{name} {}", shown(value)));
+        let more = self.more.iter().map(|(name, value)| further(name, value));
         let notes: Vec<String> = more.chain((!note.is_empty()).then(|| note.to_string())).collect();
         f.write_str(&notes.join(", "))
+    }
+}
+
+/// A field of some operations: what it is called, and how much.
+fn further(name: &str, value: &Value) -> String {
+    match (value, value.as_f64()) {
+        (Value::String(text), _) => format!("{name} {text}"),
+        (_, Some(ns)) if name.ends_with("_ns") => format!("{} {}", name.trim_end_matches("_ns"), duration(ns)),
+        (_, Some(count)) if name.ends_with("_bytes") => bytes(count),
+        (_, Some(number)) if value.is_f64() => format!("{name} {number:.2}"),
+        _ => format!("{name} {value}"),
     }
 }
 

@@ -57,7 +57,7 @@ enum Suite {
     Kernels,
     /// Operations on ciphertexts
     Ckks,
-    /// Sums over 128 slots, unrolled in all ways
+    /// Sums over 128 slots by repeated doubling and unrolled in all ways, and field traces
     Trace,
     /// What the owner of the data does: keys, encoding, encryption
     Client,

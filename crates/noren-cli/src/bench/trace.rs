@@ -1,10 +1,14 @@
-//! The suite `trace`: sums over 128 slots, by any number of unrolled iterations (the grid of "trace-type functions").
+//! The suite `trace`: sums over 128 slots, by repeated doubling and by any number of unrolled iterations (the grid of
+//! "trace-type functions").
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 
 use noren::Complex64;
 use noren::circuits::trace::Plan;
-use noren::ckks::{Context, CostModel, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
+use noren::ckks::{
+    Ciphertext, Context, CostModel, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters,
+};
 use noren::schemes::costs::RotationCosts;
 
 use crate::bench::ckks::seed;
@@ -57,59 +61,164 @@ impl Grid {
     }
 }
 
+/// A way to take a sum.
+struct Way {
+    op: &'static str,
+    method: Method,
+    stride: isize,
+    plan: Plan,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    /// Rotate and add, one doubling after another.
+    Doubling,
+    /// The plan.
+    Unrolled,
+}
+
+/// What is measured: one way with the threads of one context.
+struct Cell<'a> {
+    way: &'a Way,
+    place: usize,
+    right: bool,
+    peak_rss_bytes: Option<u64>,
+}
+
+/// A ciphertext with all that works on it.
+struct Workplace<'a> {
+    evaluator: Evaluator,
+    decryptor: Decryptor<'a>,
+    values: Vec<Complex64>,
+    x: Ciphertext,
+}
+
 /// Measures the grid at one shape, with each number of threads.
+///
+/// All ways to take a sum at a level take turns, whatever their threads, so that their ratios hold on a machine whose
+/// speed changes. Before that each is checked with its own keys alone, which shows the memory that it needs.
 pub(super) fn run(run: &Run<'_>, shape: Shape, grid: &Grid) -> Result<(), Failure> {
     let parameters = shape.parameters()?;
     let contexts: noren::Result<Vec<Context>> =
         run.threads.iter().map(|&threads| Context::with_threads(parameters.clone(), Some(threads))).collect();
     let contexts = contexts?;
     for &level in &grid.levels {
-        let costs = |context| CostModel::measure(context, level)?.rotations(&parameters, level);
-        let costs: Vec<RotationCosts> = contexts.iter().map(costs).collect::<noren::Result<_>>()?;
-        for &h in &grid.iterations {
-            let plan = Plan::unrolled(1 << DOUBLINGS, 1, h)?;
-            // The keys of the iterations before are gone.
-            machine::reset_peak_rss();
-            // Keys for this level: what a program that sums at this level would ask for, and no more memory.
-            let request = KeyRequest { rotations: plan.rotations(), level: Some(level), ..KeyRequest::default() };
-            let keys = Context::new(parameters.clone())?.generate_keys(seed(0), &request)?;
-            for ((context, costs), &threads) in contexts.iter().zip(&costs).zip(run.threads) {
-                let timing = measure(run, context, &keys, &plan, level)?;
-                let note = if h == DOUBLINGS { "repeated doubling" } else { "" };
-                let chosen = Plan::fastest(1 << DOUBLINGS, 1, costs, u64::MAX)?;
-                let record = Record::of_scheme("trace", "trace", &parameters, threads, timing, note)
-                    .with("level", level)
-                    .with("h", h)
-                    .with("keys", request.rotations.len())
-                    .with("key_bytes", plan.key_bytes(costs))
-                    .with("model_ns", plan.cost(costs))
-                    .with("auto", plan == chosen);
-                run.report(&record)?;
+        // Keys for this level: what a program that sums at this level would ask for, and no more memory.
+        let generate = |rotations: Vec<isize>| {
+            let request = KeyRequest { rotations, level: Some(level), ..KeyRequest::default() };
+            Context::new(parameters.clone())?.generate_keys(seed(0), &request)
+        };
+        let measured = |context| CostModel::measure(context, level)?.rotations(&parameters, level);
+        let measured: Vec<RotationCosts> = contexts.iter().map(measured).collect::<noren::Result<_>>()?;
+        let fixed = CostModel::default().rotations(&parameters, level)?;
+        let ways = grid.ways(&fixed, parameters.max_slots())?;
+        let mut cells = Vec::new();
+        for way in &ways {
+            let keys = generate(way.plan.rotations())?;
+            for (place, context) in contexts.iter().enumerate() {
+                machine::reset_peak_rss();
+                let right = Workplace::new(context, &keys, level)?.is_right(run, way)?;
+                cells.push(Cell { way, place, right, peak_rss_bytes: machine::peak_rss() });
             }
+        }
+        let all: BTreeSet<isize> = ways.iter().flat_map(|way| way.plan.rotations()).collect();
+        let keys = generate(all.into_iter().collect())?;
+        let workplaces = contexts.iter().map(|context| Workplace::new(context, &keys, level));
+        let workplaces = workplaces.collect::<Result<Vec<_>, _>>()?;
+        let right = cells.iter().filter(|cell| cell.right);
+        let mut calls: Vec<_> = right
+            .map(|cell| (&workplaces[cell.place], cell.way))
+            .map(|(workplace, way)| move || way.apply(&workplace.evaluator, black_box(&workplace.x)).map(drop_result))
+            .collect();
+        let mut timings = measure::in_turns(run.seconds, &mut calls)?.into_iter();
+        for cell in &cells {
+            let timing = if cell.right { timings.next() } else { None };
+            let costs = [&measured[cell.place], &fixed];
+            run.report(&cell.record(&parameters, run.threads[cell.place], level, timing, costs)?)?;
         }
     }
     Ok(())
 }
 
-/// Checks and measures one sum.
-fn measure(
-    run: &Run<'_>,
-    context: &Context,
-    keys: &Keys,
-    plan: &Plan,
-    level: usize,
-) -> Result<Option<Timing>, Failure> {
-    let parameters = context.parameters();
-    let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
-    let (encoder, decryptor) = (Encoder::new(context), Decryptor::new(context, &keys.secret)?);
-    let slots = parameters.max_slots();
-    let values = values(slots);
-    let plaintext = encoder.encode_complex(&values, slots, level, parameters.scale_at(level))?;
-    let x = Encryptor::symmetric(context, &keys.secret, seed(1))?.encrypt(&plaintext)?;
-    let expected = |j: usize| (0..1 << DOUBLINGS).map(|i| values[(j + i) % slots]).sum::<Complex64>();
-    let right = Judge { run, decryptor: &decryptor }.is_right("trace", &plan.apply(&evaluator, &x)?, expected)?;
-    let time = || measure::time(run.seconds, 1.0, || plan.apply(&evaluator, black_box(&x)).map(drop_result));
-    Ok(right.then(time).transpose()?)
+impl Grid {
+    /// Repeated doubling, the sum in each number of iterations, and the field trace in as many as the fixed costs choose.
+    fn ways(&self, costs: &RotationCosts, slots: usize) -> noren::Result<Vec<Way>> {
+        let unrolled = |h| Plan::unrolled(1 << DOUBLINGS, 1, h);
+        let way = |method, plan| Way { op: "trace", method, stride: 1, plan };
+        let mut ways = vec![way(Method::Doubling, unrolled(DOUBLINGS)?)];
+        for &h in &self.iterations {
+            ways.push(way(Method::Unrolled, unrolled(h)?));
+        }
+        let h = Plan::fastest(1 << DOUBLINGS, 1, costs, u64::MAX)?.steps();
+        let plan = Plan::field_trace(slots, DOUBLINGS as u32, h)?;
+        let stride = (slots >> DOUBLINGS).cast_signed();
+        ways.push(Way { op: "field_trace", method: Method::Unrolled, stride, plan });
+        Ok(ways)
+    }
+}
+
+impl Way {
+    fn apply(&self, ev: &Evaluator, x: &Ciphertext) -> noren::Result<Ciphertext> {
+        match self.method {
+            Method::Doubling => (0..DOUBLINGS)
+                .try_fold(x.clone(), |sum, doubling| ev.add(&sum, &ev.rotate(&sum, self.stride << doubling)?)),
+            Method::Unrolled => self.plan.apply(ev, x),
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// The record, with what the plan costs by the model as measured, and whether each model chooses it.
+    fn record(
+        &self,
+        parameters: &Parameters,
+        threads: usize,
+        level: usize,
+        timing: Option<Timing>,
+        [measured, fixed]: [&RotationCosts; 2],
+    ) -> noren::Result<Record> {
+        let Way { op, method, stride, plan } = self.way;
+        let mut record = Record::of_scheme("trace", op, parameters, threads, timing, "");
+        record.peak_rss_bytes = self.peak_rss_bytes;
+        let record = record
+            .with("level", level)
+            .with("keys", plan.rotations().len())
+            .with("key_bytes", plan.key_bytes(measured));
+        if *method == Method::Doubling {
+            return Ok(record.with("method", "doubling"));
+        }
+        let chosen = |costs| -> noren::Result<bool> {
+            Ok(Plan::fastest(1 << DOUBLINGS, *stride, costs, u64::MAX)?.steps() == plan.steps())
+        };
+        Ok(record
+            .with("h", plan.steps())
+            .with("model_ns", plan.cost(measured))
+            .with("auto", chosen(measured)?)
+            .with("auto_default", chosen(fixed)?))
+    }
+}
+
+impl<'a> Workplace<'a> {
+    fn new(context: &'a Context, keys: &'a Keys, level: usize) -> Result<Self, Failure> {
+        let parameters = context.parameters();
+        let (slots, encoder) = (parameters.max_slots(), Encoder::new(context));
+        let values = values(slots);
+        let plaintext = encoder.encode_complex(&values, slots, level, parameters.scale_at(level))?;
+        Ok(Self {
+            evaluator: Evaluator::new(context, keys.evaluation.clone())?,
+            decryptor: Decryptor::new(context, &keys.secret)?,
+            x: Encryptor::symmetric(context, &keys.secret, seed(1))?.encrypt(&plaintext)?,
+            values,
+        })
+    }
+
+    /// Whether every slot of the sum is right; warns if not.
+    fn is_right(&self, run: &Run<'_>, way: &Way) -> Result<bool, Failure> {
+        let Self { evaluator, decryptor, values, x } = self;
+        let term = |j: usize, i: usize| values[(j + i * way.stride.unsigned_abs()) % values.len()];
+        let expected = |j: usize| (0..1 << DOUBLINGS).map(|i| term(j, i)).sum();
+        Judge { run, decryptor }.is_right(way.op, &way.apply(evaluator, x)?, expected)
+    }
 }
 
 #[cfg(test)]

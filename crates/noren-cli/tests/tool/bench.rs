@@ -38,7 +38,7 @@ fn kernels_are_measured_for_each_instruction_set() {
     records.iter().for_each(check);
     let info = sandbox.json(&["info"]);
     let elementwise = ["add", "mul", "mul_add", "mul_then_add"];
-    let transforms = ["ntt_forward", "ntt_inverse", "ntt_forward_pair", "ntt_inverse_pair"];
+    let transforms = ["ntt_forward", "ntt_inverse"];
     let others = ["inner_product", "basis_convert", "fft"];
     for isa in info["isa_available"].as_array().expect("a list") {
         let of =
@@ -77,11 +77,16 @@ fn sums_are_measured_for_each_number_of_iterations() {
     let sandbox = Sandbox::new("trace");
     let records = records(&sandbox, &["bench", "trace", "--special", "5", "--level", "1", "--unrolled", "3,7"]);
     records.iter().for_each(check);
-    let row = |record: &Value| ["level", "special", "h", "keys"].map(|field| record[field].as_u64());
-    assert_eq!(records.iter().map(row).collect::<Vec<_>>(), [[1, 5, 7, 7].map(Some), [1, 5, 3, 13].map(Some)]);
+    let (doubling, unrolled) = records.split_first().expect("there are records");
+    assert_eq!((&doubling["op"], &doubling["method"]), (&"trace".into(), &"doubling".into()));
     // One digit, two halves, two limbs and five special ones, 2^15 words.
-    assert_eq!(records[0]["key_bytes"], 7 * 2 * 7 * (8u64 << 15));
-    assert!(records.iter().all(|record| record["model_ns"].as_f64() > Some(0.0) && record["auto"].is_boolean()));
+    assert_eq!(doubling["key_bytes"], 7 * 2 * 7 * (8u64 << 15));
+    let row = |record: &Value| ["level", "special", "h", "keys"].map(|field| record[field].as_u64());
+    let (field, sums) = unrolled.split_last().expect("there are records");
+    assert_eq!(sums.iter().map(row).collect::<Vec<_>>(), [[1, 5, 7, 7].map(Some), [1, 5, 3, 13].map(Some)]);
+    assert!(sums.iter().all(|record| record["op"] == "trace" && record["method"].is_null()));
+    assert!(field["op"] == "field_trace" && field["auto_default"] == true, "{field}");
+    assert!(unrolled.iter().all(|record| record["model_ns"].as_f64() > Some(0.0) && record["auto"].is_boolean()));
 }
 
 #[test]

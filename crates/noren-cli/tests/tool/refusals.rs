@@ -56,7 +56,7 @@ fn tables_that_are_none_are_refused_by_place_and_text() {
     sandbox.write("bad.npy", b"PK\x03\x04");
     sandbox.refused(&encrypt("bad.npy"), &["no signature"]);
     sandbox.refused(&encrypt("table.xlsx"), &["table.xlsx", ".csv or .npy"]);
-    sandbox.refused(&encrypt("missing.csv"), &["missing.csv", "No such file"]);
+    sandbox.refused(&encrypt("missing.csv"), &["missing.csv", "No such file", "check the name"]);
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn numbers_beyond_their_bounds_are_refused() {
     let sandbox = Sandbox::with_keys("beyond", "mean");
     for (bounds, needed) in [
         ("[100, 100, 10]", &["table.csv: row", "column 3 (\"bp\")", "at most 10.0"][..]),
-        ("[100, 100]", &["bounds.json", "2 bounds", "needed 3"]),
-        ("[100, 0, 100]", &["bound of column 2", "found 0"]),
-        (r#"{"age": 100, "bmi": 100}"#, &["column \"bp\"", "no bound"]),
+        ("[100, 100]", &["bounds.json", "2 were given, 3 are needed"]),
+        ("[100, 0, 100]", &["bounds.json", "bound is 0 for column \"bmi\""]),
+        (r#"{"age": 100, "bmi": 100}"#, &["bounds.json", "without column \"bp\""]),
         (r#"{"age": 100, "bmi": 100, "bp": 100, "sex": 1}"#, &["\"sex\""]),
         ("{", &["bounds.json", "a list of numbers"]),
         ("1e200", &["bounds.json", "exponent"]),
@@ -74,6 +74,10 @@ fn numbers_beyond_their_bounds_are_refused() {
         sandbox.write("bounds.json", bounds.as_bytes());
         sandbox.refused(&[&encrypt("table.csv")[..], &["--bounds", "bounds.json"]].concat(), needed);
     }
+    sandbox.write("bounds.json", b"[1, 2]");
+    let keygen = ["keygen", "--out", "new", "--program", "mean", "--rows", "12", "--columns", "3"];
+    let needed = ["bounds.json", "2 were given, 3 are needed"];
+    sandbox.refused(&[&keygen[..], &["--bounds", "bounds.json"]].concat(), &needed);
 }
 
 #[test]
@@ -162,13 +166,18 @@ fn damaged_and_foreign_files_are_refused() {
 fn outputs_that_cannot_be_written_are_refused() {
     let sandbox = encrypted("outputs", "mean");
     let to = |output| ["eval", "mean", "--keys", "keys/eval.keys", "table.ct", "-o", output];
-    sandbox.refused(&to("no/such/out.ct"), &["no/such", "No such file"]);
+    sandbox.refused(&to("no/such/out.ct"), &["no/such", "No such file", "directories must be there"]);
     sandbox.refused(&to("table.csv/out.ct"), &["table.csv/out.ct", "a file"]);
     if cfg!(target_os = "linux") {
         // Nobody can write there, not even the owner of the machine.
         sandbox.refused(&to("/proc/out.ct"), &["/proc/out.ct"]);
         let keygen = ["keygen", "--program", "mean", "--rows", "12", "--columns", "3", "--params", "small.params"];
         sandbox.refused(&[&keygen[..], &["--out", "/proc/keys"]].concat(), &["/proc/keys"]);
+        let full = fs::File::options().write(true).open("/dev/full").expect("a device that is always full");
+        let output = sandbox.command(&to("out.ct")).stdout(full).output().expect("runs");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && sandbox.exists("out.ct"), "{message}");
+        assert!(message.contains("No space left") && message.contains("the report is lost"), "{message}");
     }
     sandbox.refused(
         &decrypt("keys/secret.key", "table.ct").map(|a| if a == "out.csv" { "out.txt" } else { a }),
@@ -213,7 +222,7 @@ fn models_that_do_not_suit_are_refused() {
         let eval = [&eval(program, "keys/eval.keys", "table.ct")[..], &["--model", "model.json"]].concat();
         sandbox.refused(&eval, needed);
     }
-    sandbox.refused(&eval("linear", "keys/eval.keys", "table.ct"), &["weights"]);
+    sandbox.refused(&eval("linear", "keys/eval.keys", "table.ct"), &["model is missing for linear", "weights"]);
     sandbox.write("model.json", br#"{"weights": [1, 2], "interval": 8}"#);
     let keygen = ["keygen", "--out", "new", "--program", "logistic", "--rows", "12", "--columns", "3"];
     sandbox.refused(&[&keygen[..], &["--model", "model.json"]].concat(), &["weights: 2 were given, 3 are needed"]);
@@ -251,7 +260,7 @@ fn parameters_that_do_not_hold_are_refused() {
     let keygen = ["keygen", "--out", "keys", "--program", "covariance", "--rows", "12", "--columns", "3"];
     sandbox.refused(
         &[&keygen[..], &["--params", "shallow.params"]].concat(),
-        &["found 1, needed", "deepest of the programs"],
+        &["max_level is 1", "at least 2", "deepest of the programs"],
     );
     let keygen = ["keygen", "--out", "keys", "--program", "mean", "--rows", "12", "--columns", "3"];
     sandbox.refused(&[&keygen[..], &["--precision", "50"]].concat(), &["precision_bits"]);

@@ -24,7 +24,7 @@ mod vector_fft;
 #[cfg(target_arch = "x86_64")]
 mod vector_rows;
 
-pub use table::{Kernels, MAX_TERMS};
+pub use table::{Kernels, MAX_TERMS, WeightedSum};
 
 /// All tables, each faster than those before it.
 static TABLES: &[Kernels] = &[

@@ -3,7 +3,7 @@
 use super::gaussian::gaussian;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
-use super::table::Kernels;
+use super::table::{Kernels, MAX_TERMS, WeightedSum};
 use crate::modulus::{Modulus, ShoupFactor};
 
 pub(super) const TABLE: Kernels = Kernels {
@@ -28,9 +28,10 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign,
     inner_product,
     inner_product_pair,
-    weighted_sum,
+    weighted_sums,
     quotients,
     reduce,
+    reduce_centred,
     reduce_signed,
     gaussian,
     permute,
@@ -156,17 +157,32 @@ pub(super) fn inner_product_pair_from(start: usize, out: [&mut [u64]; 2], rows: 
     }
 }
 
-pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-    weighted_sum_from(0, out, rows, weights, q);
+pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
+    weighted_sums_from(0, sums, rows, counts);
 }
 
-/// [`weighted_sum`] of the words from `start` on, for tables that did the words before.
-pub(super) fn weighted_sum_from(start: usize, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-    let reduction = WideReduction::new(q);
-    for (j, out) in out.iter_mut().enumerate().skip(start) {
-        let sum = rows.iter().zip(weights).map(|(row, &w)| u128::from(row[j]) * u128::from(w)).sum();
-        *out = reduction.reduce(sum);
+/// [`weighted_sums`] of the words from `start` on, for tables that did the words before.
+pub(super) fn weighted_sums_from(start: usize, sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
+    let mut terms: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
+    let terms = all_terms(&mut terms, rows, counts);
+    for WeightedSum { out, weights, modulus } in sums {
+        let reduction = WideReduction::new(modulus);
+        for (j, out) in out.iter_mut().enumerate().skip(start) {
+            let sum = terms.iter().zip(*weights).map(|(row, &w)| u128::from(row[j]) * u128::from(w)).sum();
+            *out = reduction.reduce(sum);
+        }
     }
+}
+
+/// The rows, and the counts as one row more.
+pub(super) fn all_terms<'a, 'b>(
+    terms: &'b mut [&'a [u64]; MAX_TERMS],
+    rows: &[&'a [u64]],
+    counts: Option<&'a [u64]>,
+) -> &'b [&'a [u64]] {
+    let terms = &mut terms[..rows.len() + usize::from(counts.is_some())];
+    terms.iter_mut().zip(rows.iter().copied().chain(counts)).for_each(|(term, row)| *term = row);
+    terms
 }
 
 pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
@@ -186,6 +202,33 @@ pub(super) fn reduce(out: &mut [u64], a: &[u64], q: &Modulus) {
     let reduction = WideReduction::new(q);
     for (out, &a) in out.iter_mut().zip(a) {
         *out = reduction.reduce_word(a);
+    }
+}
+
+pub(super) fn reduce_centred(out: &mut [u64], a: &[u64], from: &Modulus, q: &Modulus) {
+    let (reduction, centring) = (WideReduction::new(q), Centring::new(from, q));
+    let raise = |a: u64| a.wrapping_add(centring.offset & u64::from(a > centring.half).wrapping_neg());
+    for (out, &a) in out.iter_mut().zip(a) {
+        *out = if centring.is_reduced { raise(a) } else { reduction.reduce_word(raise(a)) };
+    }
+}
+
+/// How words in `[0, D)` are raised to numbers that are not negative and congruent modulo q to those in `(-D/2, D/2)`.
+pub(super) struct Centring {
+    /// `(D - 1) / 2`: only larger words change.
+    pub(super) half: u64,
+    /// What they are raised by, modulo 2^64: `m q - D` for the least m with `m q >= half`. Range: raised words are below
+    /// `max(D / 2, m q) < 2^51`.
+    pub(super) offset: u64,
+    /// Whether raised words are below q.
+    pub(super) is_reduced: bool,
+}
+
+impl Centring {
+    pub(super) fn new(from: &Modulus, q: &Modulus) -> Self {
+        let half = from.value() / 2;
+        let multiple = half.next_multiple_of(q.value());
+        Self { half, offset: multiple.wrapping_sub(from.value()), is_reduced: half < q.value() }
     }
 }
 

@@ -3,13 +3,13 @@
 //! A quotient is a high word of 64 bits, so values may grow to 2^64: primes below 2^50 leave 14 bits of
 //! room, and almost all the reductions of Harvey's butterflies (arXiv 1205.2926) can go.
 //! - Forward, a layer adds a product, which grows slowly: see [`product_bound`]. Nothing is reduced before
-//!   the end, where values are below 265q in the largest ring.
+//!   the end, where values are below 420q in the largest ring.
 //! - Inverse, a layer doubles the sums. Of each four values of two layers only the sum of all needs a
 //!   reduction, and only in the last passes of a long row.
 
 use super::portable::subtract_if_not_below;
 use crate::modulus::ShoupFactor;
-use crate::ntt::table::{BlockRoots, LANES, LATE, NttTable, Roots, mirror, value_of_quotient};
+use crate::ntt::table::{BlockRoots, InverseScale, LANES, LATE, NttTable, Roots, mirror, value_of_quotient};
 
 /// Layers whose stride is at least eight words run over the whole row, two at a time; the last
 /// three run inside groups of eight words.
@@ -19,7 +19,7 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
     let root = |index| Factor::from(roots.root(index));
     let groups = row.len() / 8;
     let mut blocks = 1;
-    let mut bound = ROW_BOUND;
+    let mut bound = FORWARD_BOUND;
     if groups.trailing_zeros() % 2 == 1 {
         let (w, reach) = (root(1), q * product_bound(bound));
         for [x, y] in halves(row) {
@@ -71,8 +71,8 @@ pub(super) fn ntt_forward(row: &mut [u64], table: &NttTable) {
     }
 }
 
-/// The mirror of [`ntt_forward`]; the last layer carries the factor `1/n`.
-pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
+/// The mirror of [`ntt_forward`]; the last layer carries the factors of `scale`.
+pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable, scale: &InverseScale) {
     let q = table.modulus().value();
     let roots = table.roots();
     for (words, block) in row.chunks_mut(8 * LANES).zip(roots.blocks.iter().rev()) {
@@ -81,13 +81,17 @@ pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
             // The opposite group, and there the opposite entry of each layer.
             let root = |entry| late_root(block, last - lane, entry, q);
             let mut x = *group;
-            late_layer::<1>(&mut x, |block| root(6 - block), |a, b, w| inverse_butterfly(a, b, w, ROW_BOUND * q, q));
+            late_layer::<1>(
+                &mut x,
+                |block| root(6 - block),
+                |a, b, w| inverse_butterfly(a, b, w, INVERSE_BOUND * q, q),
+            );
             late_layer::<2>(
                 &mut x,
                 |block| root(2 - block),
-                |a, b, w| inverse_butterfly(a, b, w, 2 * ROW_BOUND * q, q),
+                |a, b, w| inverse_butterfly(a, b, w, 2 * INVERSE_BOUND * q, q),
             );
-            late_layer::<4>(&mut x, |_| root(0), |a, b, w| inverse_butterfly(a, b, w, 4 * ROW_BOUND * q, q));
+            late_layer::<4>(&mut x, |_| root(0), |a, b, w| inverse_butterfly(a, b, w, 4 * INVERSE_BOUND * q, q));
             // The sum of all eight is below 16q, the others are below 8q.
             x[0] = subtract_if_not_below(x[0], LATE_BOUND * q);
             *group = x;
@@ -108,7 +112,7 @@ pub(super) fn ntt_inverse(row: &mut [u64], table: &NttTable) {
         }
         bound = passed;
     }
-    last_pass(row, blocks, table, bound * q);
+    last_pass(row, blocks, table, scale, bound * q);
 }
 
 /// Two layers of the inverse, the second of `blocks` blocks; `reduce` is done to the sums of four.
@@ -131,15 +135,14 @@ fn inverse_pass(row: &mut [u64], blocks: usize, roots: Roots, reach: u64, q: u64
     }
 }
 
-/// The layers of the inverse from `blocks` blocks on, two at most, with the factor `1/n`.
-/// Range: in `[0, reach)`, out `[0, q)`.
-fn last_pass(row: &mut [u64], blocks: usize, table: &NttTable, reach: u64) {
+/// The layers of the inverse from `blocks` blocks on, two at most, the last with the factors of
+/// `scale`. Range: in `[0, reach)`, out `[0, q)`.
+fn last_pass(row: &mut [u64], blocks: usize, table: &NttTable, scale: &InverseScale, reach: u64) {
     let q = table.modulus().value();
-    let scale = Factor::exact(table.scale().value, q);
-    let scaled_root = Factor::exact(table.scaled_root().value, q);
-    let last = |x, y, reach| (scale.canonical_product(x + y, q), scaled_root.canonical_product(y + reach - x, q));
+    let [sum, difference] = [scale.sum(), scale.difference()].map(|w| Factor::exact(w.value, q));
+    let last = |x, y, reach| (sum.canonical_product(x + y, q), difference.canonical_product(y + reach - x, q));
     match blocks {
-        1 => row.iter_mut().for_each(|x| *x = scale.canonical_product(*x, q)),
+        1 => row.iter_mut().for_each(|x| *x = sum.canonical_product(*x, q)),
         2 => {
             for [x, y] in halves(row) {
                 for i in 0..2 {
@@ -203,11 +206,14 @@ fn quarters(block: &mut [u64]) -> impl Iterator<Item = [&mut [u64; 2]; 4]> {
     halves(left).zip(halves(right)).map(|([a, b], [c, d])| [a, b, c, d])
 }
 
-/// A row is given in `[0, 2q)`. This and the other bounds are multiples of q.
-const ROW_BOUND: u64 = 2;
+/// The forward transform is given a row in `[0, 4q)`. This and the other bounds are multiples of q.
+const FORWARD_BOUND: u64 = 4;
+
+/// The inverse transform is given a row in `[0, 2q)`.
+const INVERSE_BOUND: u64 = 2;
 
 /// What the values of a group are below after the last three layers' inverse.
-const LATE_BOUND: u64 = 4 * ROW_BOUND;
+const LATE_BOUND: u64 = 4 * INVERSE_BOUND;
 
 /// What the values may reach before two more layers of the inverse, so that sums of four stay below 2^64.
 const BOUND_LIMIT: u64 = 1 << 12;
@@ -328,7 +334,7 @@ mod tests {
 
     #[test]
     fn values_fit_a_word_in_the_largest_ring() {
-        let forward = (0..LAYERS).fold(ROW_BOUND, |bound, _| bound + product_bound(bound));
+        let forward = (0..LAYERS).fold(FORWARD_BOUND, |bound, _| bound + product_bound(bound));
         assert!(forward <= 1 << (u64::BITS - MAX_MODULUS_BITS));
         let inverse = (0..LAYERS / 2).fold(LATE_BOUND, |bound, _| bound_after_pass(bound));
         assert!(inverse <= BOUND_LIMIT);

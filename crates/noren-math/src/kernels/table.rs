@@ -5,9 +5,9 @@ use std::fmt;
 use crate::fft::FftTable;
 use crate::kernels::float_mode::StandardMode;
 use crate::modulus::{Modulus, ShoupFactor};
-use crate::ntt::table::NttTable;
+use crate::ntt::table::{InverseScale, NttTable};
 
-/// How many terms [`Kernels::inner_product`] and [`Kernels::weighted_sum`] may add.
+/// How many terms [`Kernels::inner_product`] and [`Kernels::weighted_sums`] may add.
 pub const MAX_TERMS: usize = 64;
 
 /// How many digits the tables of vectors let [`Kernels::inner_product_pair`] read at a time: three streams of memory
@@ -24,9 +24,21 @@ type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
 type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
 type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
 type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
-type WeightedSum = unsafe fn(&mut [u64], &[&[u64]], &[u64], &Modulus);
-type Ntt = unsafe fn(&mut [u64], &NttTable);
+type WeightedSums = unsafe fn(&mut [WeightedSum], &[&[u64]], Option<&[u64]>);
+type NttForward = unsafe fn(&mut [u64], &NttTable);
+type NttInverse = unsafe fn(&mut [u64], &NttTable, &InverseScale);
 type Fft = unsafe fn(&mut [f64], &mut [f64], &FftTable);
+
+/// One sum of [`Kernels::weighted_sums`].
+#[derive(Debug)]
+pub struct WeightedSum<'a> {
+    /// Where the sum is written.
+    pub out: &'a mut [u64],
+    /// One for each row, and then one for the counts if there are any. Range: in `[0, q)`.
+    pub weights: &'a [u64],
+    /// The prime q of this sum.
+    pub modulus: &'a Modulus,
+}
 
 /// The row kernels of one instruction set.
 ///
@@ -56,15 +68,16 @@ pub struct Kernels {
     pub(super) add_scalar_assign: unsafe fn(&mut [u64], u64, &Modulus),
     pub(super) inner_product: InnerProduct,
     pub(super) inner_product_pair: InnerProductPair,
-    pub(super) weighted_sum: WeightedSum,
+    pub(super) weighted_sums: WeightedSums,
     pub(super) quotients: unsafe fn(&mut [u64], &[&[u64]], &[f64]),
     pub(super) reduce: Map1,
+    pub(super) reduce_centred: unsafe fn(&mut [u64], &[u64], &Modulus, &Modulus),
     pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
     pub(super) gaussian: unsafe fn(&mut [i64], &[u64]),
     pub(super) permute: unsafe fn(&mut [u64], &[u64], &[u32]),
     pub(super) permute_add_assign: unsafe fn(&mut [u64], &[u64], &[u32], &Modulus),
-    pub(super) ntt_forward: Ntt,
-    pub(super) ntt_inverse: Ntt,
+    pub(super) ntt_forward: NttForward,
+    pub(super) ntt_inverse: NttInverse,
     pub(super) fft_forward: Fft,
     pub(super) fft_inverse: Fft,
 }
@@ -270,20 +283,31 @@ impl Kernels {
         call!(self.inner_product_pair(out, rows, key, q));
     }
 
-    /// `out = sum_j rows_j * weights_j`; the sum is reduced once. The rows may be residues of other
-    /// primes: this is one target row of a basis conversion. Range: rows in `[0, 2^50)`, weights in
-    /// `[0, q)`, out `[0, q)`.
+    /// `out = sum_j rows_j * weights_j`; see [`Kernels::weighted_sums`].
     ///
     /// # Panics
-    /// If the rows differ in length, there are not as many weights as rows, or more than
-    /// [`MAX_TERMS`].
+    /// As [`Kernels::weighted_sums`].
     pub fn weighted_sum(&self, out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-        assert!(rows.len() <= MAX_TERMS, "{} rows are too many: add at most {MAX_TERMS} at once", rows.len());
-        assert_eq!(rows.len(), weights.len(), "each row needs one weight");
-        for row in rows {
-            assert_lengths(out.len(), &[row.len()]);
+        self.weighted_sums(&mut [WeightedSum { out, weights, modulus: q }], rows, None);
+    }
+
+    /// `out = sum_j rows_j * weights_j + counts * weight` for each of several sums, which are reduced once and read the
+    /// rows together. The rows may be residues of other primes: these are target rows of a basis conversion. Range: rows
+    /// in `[0, 2^50)`, counts in `[0, n]` for n rows, weights in `[0, q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length, a sum has not as many weights as there are rows and counts, or there are more than
+    /// [`MAX_TERMS`] of them.
+    pub fn weighted_sums(&self, sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
+        let terms = rows.len() + usize::from(counts.is_some());
+        assert!(terms <= MAX_TERMS, "{terms} rows are too many: add at most {MAX_TERMS} at once");
+        for sum in &*sums {
+            assert_eq!(terms, sum.weights.len(), "each row needs one weight");
+            for row in rows.iter().copied().chain(counts) {
+                assert_lengths(sum.out.len(), &[row.len()]);
+            }
         }
-        call!(self.weighted_sum(out, rows, weights, q));
+        call!(self.weighted_sums(sums, rows, counts));
     }
 
     /// `out = floor(0.5 + sum_j rows_j * inverses_j)` in `f64`: how often the modulus fits into the
@@ -310,6 +334,16 @@ impl Kernels {
     pub fn reduce(&self, out: &mut [u64], a: &[u64], q: &Modulus) {
         assert_lengths(out.len(), &[a.len()]);
         call!(self.reduce(out, a, q));
+    }
+
+    /// `out = a mod q`, where a stands for the number congruent to it modulo `from`, a prime D, in `(-D/2, D/2)`: an exact
+    /// basis conversion from a single prime. Range: in `[0, D)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the rows differ in length.
+    pub fn reduce_centred(&self, out: &mut [u64], a: &[u64], from: &Modulus, q: &Modulus) {
+        assert_lengths(out.len(), &[a.len()]);
+        call!(self.reduce_centred(out, a, from, q));
     }
 
     /// `out = a mod q` for signed words. Range: in `(-2^62, 2^62)`, out `[0, q)`.
@@ -352,7 +386,7 @@ impl Kernels {
         call!(self.permute_add_assign(acc, a, perm, q));
     }
 
-    /// From coefficients to evaluations; see [`NttTable::forward`].
+    /// From coefficients to evaluations, a row in `[0, 4q)`; see [`NttTable::forward`].
     ///
     /// # Panics
     /// If the row's length is not the table's degree.
@@ -361,36 +395,22 @@ impl Kernels {
         call!(self.ntt_forward(row, table));
     }
 
-    /// From evaluations to coefficients; see [`NttTable::inverse`].
+    /// From evaluations to coefficients, a row in `[0, 2q)`; see [`NttTable::inverse`].
     ///
     /// # Panics
     /// If the row's length is not the table's degree.
     pub fn ntt_inverse(&self, row: &mut [u64], table: &NttTable) {
+        self.ntt_inverse_scaled(row, table, table.unit());
+    }
+
+    /// From evaluations to coefficients times the factor of `scale`, which must be one of this table; otherwise as
+    /// [`Kernels::ntt_inverse`], and as fast.
+    ///
+    /// # Panics
+    /// If the row's length is not the table's degree.
+    pub fn ntt_inverse_scaled(&self, row: &mut [u64], table: &NttTable, scale: &InverseScale) {
         assert_lengths(table.degree(), &[row.len()]);
-        call!(self.ntt_inverse(row, table));
-    }
-
-    /// Two rows of one prime from coefficients to evaluations, one after the other, while the roots are near; see
-    /// [`Kernels::ntt_forward`]. Side by side they are slower: two rows of a large ring crowd the nearest caches.
-    ///
-    /// # Panics
-    /// If a row's length is not the table's degree.
-    pub fn ntt_forward_pair(&self, rows: [&mut [u64]; 2], table: &NttTable) {
-        assert_lengths(table.degree(), &[rows[0].len(), rows[1].len()]);
-        for row in rows {
-            call!(self.ntt_forward(row, table));
-        }
-    }
-
-    /// Two rows of one prime from evaluations to coefficients; as [`Kernels::ntt_forward_pair`].
-    ///
-    /// # Panics
-    /// If a row's length is not the table's degree.
-    pub fn ntt_inverse_pair(&self, rows: [&mut [u64]; 2], table: &NttTable) {
-        assert_lengths(table.degree(), &[rows[0].len(), rows[1].len()]);
-        for row in rows {
-            call!(self.ntt_inverse(row, table));
-        }
+        call!(self.ntt_inverse(row, table, scale));
     }
 
     /// From packed coefficients to slot values; see [`FftTable::forward`]. All tables round alike.

@@ -33,7 +33,7 @@ pub(super) fn starts_on_a_line(row: &[u64]) -> bool {
 }
 
 /// Expands to the verbs over the `Vector`, `WIDTH`, `load`, `store`, `stream` and `broadcast` in scope, and over the
-/// arithmetic of `Sum`, `Product`, `Scale`, `Reduction` and `SignedReduction`, all of which need the CPU features that
+/// arithmetic of `Sum`, `Product`, `Scale`, `Reduction`, `SignedReduction` and `add_above`, all of which need the CPU features that
 /// the string names.
 macro_rules! vector_rows {
     ($features:literal) => {
@@ -207,6 +207,19 @@ macro_rules! vector_rows {
             let reduction = Reduction::new(q);
             let done = walk::<1, false>(out, [a], |_, [a]| reduction.reduce_word(a));
             portable::reduce(&mut out[done..], &a[done..], q);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(super) fn reduce_centred(out: &mut [u64], a: &[u64], from: &Modulus, q: &Modulus) {
+            let centring = portable::Centring::new(from, q);
+            let (half, offset) = (broadcast(centring.half), broadcast(centring.offset));
+            let done = if centring.is_reduced {
+                walk::<1, false>(out, [a], |_, [a]| add_above(a, half, offset))
+            } else {
+                let reduction = Reduction::new(q);
+                walk::<1, false>(out, [a], |_, [a]| reduction.reduce_word(add_above(a, half, offset)))
+            };
+            portable::reduce_centred(&mut out[done..], &a[done..], from, q);
         }
 
         #[target_feature(enable = $features)]

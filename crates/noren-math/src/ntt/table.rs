@@ -32,8 +32,40 @@ pub struct NttTable {
     roots: Arc<AlignedVec<u64>>,
     /// Where those of this prime start.
     start: usize,
-    scale: ShoupFactor,
-    scaled_root: ShoupFactor,
+    /// `psi^brv(1)`, the root of the only block of layer 1.
+    last_root: u64,
+    /// `1/n` alone.
+    unit: InverseScale,
+}
+
+/// A factor that the inverse transform multiplies its results by, at no cost: its last layer has `1/n` to multiply by
+/// anyway. [`NttTable::inverse_scale`] makes it.
+#[derive(Debug, Clone, Copy)]
+pub struct InverseScale {
+    /// `s`.
+    factor: ShoupFactor,
+    /// `s/n`.
+    sum: ShoupFactor,
+    /// `s psi^brv(1) / n`.
+    difference: ShoupFactor,
+}
+
+impl InverseScale {
+    /// The factor itself, for rows that are in coefficient form already.
+    #[must_use]
+    pub const fn factor(&self) -> ShoupFactor {
+        self.factor
+    }
+
+    /// What the last layer multiplies its sums by.
+    pub(crate) const fn sum(&self) -> ShoupFactor {
+        self.sum
+    }
+
+    /// What the last layer multiplies its differences `b - a` by.
+    pub(crate) const fn difference(&self) -> ShoupFactor {
+        self.difference
+    }
 }
 
 /// The roots in the order in which the layers read them.
@@ -102,17 +134,10 @@ impl NttTable {
         }
         let roots = Arc::new(roots);
         let table = |(i, (&modulus, &psi)): (usize, (&Modulus, &u64))| {
-            let n_inverse = modulus.inv(modulus.reduce(degree as u64));
-            // brv(1) = n/2: the root of the only block of layer 1.
+            // brv(1) = n/2.
             let last_root = modulus.pow(psi, degree as u64 / 2);
-            Self {
-                modulus,
-                degree,
-                roots: Arc::clone(&roots),
-                start: i * words,
-                scale: modulus.shoup(n_inverse),
-                scaled_root: modulus.shoup(modulus.mul(n_inverse, last_root)),
-            }
+            let unit = inverse_scale(&modulus, degree, last_root, 1);
+            Self { modulus, degree, roots: Arc::clone(&roots), start: i * words, last_root, unit }
         };
         Ok(moduli.iter().zip(&psis).enumerate().map(table).collect())
     }
@@ -129,7 +154,9 @@ impl NttTable {
         self.degree
     }
 
-    /// From coefficients to evaluations, in place. Range: in `[0, 2q)`, out `[0, q)`.
+    /// From coefficients to evaluations, in place. Range: in `[0, 4q)`, out `[0, q)`.
+    ///
+    /// The range is the widest that costs nothing in any table: what writes the row may leave its last reductions out.
     ///
     /// # Panics
     /// If the row's length is not the degree.
@@ -145,20 +172,22 @@ impl NttTable {
         kernels().ntt_inverse(row, self);
     }
 
+    /// Prepares [`Kernels::ntt_inverse_scaled`](crate::kernels::Kernels::ntt_inverse_scaled) by a factor. Range: in
+    /// `[0, q)`.
+    #[must_use]
+    pub fn inverse_scale(&self, factor: u64) -> InverseScale {
+        inverse_scale(&self.modulus, self.degree, self.last_root, factor)
+    }
+
     pub(crate) fn roots(&self) -> Roots<'_> {
         let roots = &self.roots[self.start..][..words(self.degree)];
         let (upper, blocks) = roots.split_at(2 * blocks(self.degree));
         Roots { upper: upper.as_chunks().0, blocks: blocks.as_chunks().0.as_chunks().0 }
     }
 
-    /// `1/n`: what the inverse's last layer multiplies its sums by.
-    pub(crate) const fn scale(&self) -> ShoupFactor {
-        self.scale
-    }
-
-    /// `psi^brv(1) / n`: what the inverse's last layer multiplies its differences `b - a` by.
-    pub(crate) const fn scaled_root(&self) -> ShoupFactor {
-        self.scaled_root
+    /// The factor of the plain inverse transform, 1.
+    pub(crate) const fn unit(&self) -> &InverseScale {
+        &self.unit
     }
 }
 
@@ -207,6 +236,12 @@ pub(crate) const fn mirror(index: usize) -> usize {
 pub(crate) const fn value_of_quotient(quotient: u64, q: u64) -> u64 {
     // As in `Modulus::mul_shoup_lazy`, only a high word is needed.
     (((quotient << 12) as u128 * q as u128) >> 64) as u64 + 1
+}
+
+/// The factor `s` with what the last layer multiplies by.
+fn inverse_scale(q: &Modulus, degree: usize, last_root: u64, factor: u64) -> InverseScale {
+    let sum = q.mul(factor, q.inv(q.reduce(degree as u64)));
+    InverseScale { factor: q.shoup(factor), sum: q.shoup(sum), difference: q.shoup(q.mul(sum, last_root)) }
 }
 
 /// How many blocks of 64 words a row has, the only one of a shorter row included.

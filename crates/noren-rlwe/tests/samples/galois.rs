@@ -1,12 +1,11 @@
-//! Automorphisms of ciphertexts: one, hoisted, and summed.
+//! Automorphisms of ciphertexts: one, several, and summed.
 
 use noren_ring::automorphism::Automorphism;
 use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
 use noren_rlwe::decrypt::decrypt;
-use noren_rlwe::galois::{apply_automorphism, apply_automorphism_hoisted, sum_automorphisms};
+use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms};
 use noren_rlwe::keygen::KeyRequest;
 use noren_rlwe::keys::EvaluationKeys;
-use noren_rlwe::keyswitch::{Hoisted, LazySum};
 use noren_rlwe::noise;
 
 use crate::small::{Setup, ciphertext_words, spec};
@@ -35,14 +34,19 @@ fn images_decrypt_to_images_at_every_level() {
     let (setup, keys) = setup();
     for limbs in 1..=LIMBS {
         let ciphertext = setup.arbitrary(limbs, 1, "ciphertext");
-        let hoisted = Hoisted::new(&setup.context, &ciphertext).expect("two parts");
-        for k in EXPONENTS {
-            let expected = image(&setup, &ciphertext, k);
-            let predicted = noise::key_switch(setup.parameters(), limbs);
-            let plain = apply_automorphism(&setup.context, &ciphertext, k, &keys).expect("key there");
-            setup.assert_noise(&plain, &expected, predicted, &format!("X^{k}, {limbs} limbs"));
-            let by_hoisting = apply_automorphism_hoisted(&setup.context, &hoisted, k, &keys).expect("key there");
-            setup.assert_noise(&by_hoisting, &expected, predicted, &format!("hoisted X^{k}, {limbs} limbs"));
+        // More than are switched in one pass, and the identity among them.
+        let ks: Vec<u32> = EXPONENTS.into_iter().chain([1]).chain(EXPONENTS).collect();
+        let together = apply_automorphisms(&setup.context, &ciphertext, &ks, &keys).expect("keys there");
+        assert_eq!(together.len(), ks.len());
+        for (k, of_many) in ks.into_iter().zip(together) {
+            let what = format!("X^{k}, {limbs} limbs");
+            let alone = apply_automorphism(&setup.context, &ciphertext, k, &keys).expect("key there");
+            let words = |image| ciphertext_words(&setup.context, image);
+            assert_eq!(words(&of_many), words(&alone), "{what}");
+            if k != 1 {
+                let predicted = noise::key_switch(setup.parameters(), limbs);
+                setup.assert_noise(&of_many, &image(&setup, &ciphertext, k), predicted, &what);
+            }
         }
     }
 }
@@ -96,24 +100,4 @@ fn sums_of_automorphisms_are_sums_of_images_with_one_rounding() {
             }
         }
     }
-}
-
-#[test]
-fn sums_can_be_rescaled_at_their_end() {
-    let (setup, keys) = setup();
-    let ciphertext = setup.arbitrary(LIMBS, 1, "ciphertext");
-    let hoisted = Hoisted::new(&setup.context, &ciphertext).expect("two parts");
-    let mut sum = LazySum::new(&setup.context, LIMBS);
-    let ring = setup.context.ring_q(LIMBS);
-    let mut expected = ring.zero();
-    for k in EXPONENTS {
-        sum.add_rotated(&hoisted, k, keys.galois(k, LIMBS).expect("key there")).expect("same level");
-        ring.add_assign(&mut expected, &image(&setup, &ciphertext, k).poly);
-    }
-    let after = sum.finish_rescale().expect("levels left");
-    let (dropped, ring) = (setup.parameters().q()[LIMBS - 1], setup.context.ring_q(LIMBS - 1));
-    let again = after.parts().iter().map(|part| ring.mul_integer(part, dropped as i64)).collect();
-    // Divided by a prime of 40 bits, only the rounding is left.
-    let predicted = noise::rounding(setup.parameters()) * dropped as f64;
-    setup.assert_noise(&Ciphertext::new(again), &Plaintext { poly: expected }, predicted, "rescaled sum");
 }

@@ -3,7 +3,7 @@
 use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
 use noren_rlwe::error::Error;
 use noren_rlwe::keys::KeySwitchKey;
-use noren_rlwe::keyswitch::{LazySum, switch_key};
+use noren_rlwe::keyswitch::switch_key;
 use noren_rlwe::noise;
 use noren_rlwe::parameters::ParametersSpec;
 use noren_rlwe::security::SecretDistribution;
@@ -123,44 +123,4 @@ fn sparse_secrets_come_and_go() {
     );
     let predicted = (33.0 / 12.0 + noise::key_switch(setup.parameters(), 1).powi(2)).sqrt();
     setup.assert_noise(&apply(&encapsulated, &back), &expected, predicted, "there and back");
-}
-
-#[test]
-fn sums_of_switched_ciphertexts_round_once() {
-    const TERMS: usize = 5;
-    let setup = Setup::new(spec(12, 4, 2, 2));
-    let from = setup.generator.ephemeral_secret("from", SecretDistribution::Ternary).expect("supported");
-    let key = setup.generator.switching(&from, &setup.secret, None).expect("no security asked");
-    let ring = setup.context.ring_q(4);
-    let direct = setup.arbitrary(4, 1, "direct");
-    let mut sum = LazySum::new(&setup.context, 4);
-    let mut expected = noren_rlwe::decrypt::decrypt(&setup.context, &setup.secret, &direct).expect("one context").poly;
-    for i in 0..TERMS {
-        let c = ring.uniform(&crate::small::seed(6), &format!("term/{i}"));
-        sum.add_switched(&c, &key).expect("long enough");
-        let term = Ciphertext::new(vec![ring.zero(), c]);
-        let image = noren_rlwe::decrypt::decrypt(&setup.context, &from, &term).expect("one context");
-        ring.add_assign(&mut expected, &image.poly);
-    }
-    sum.add(&direct).expect("same level");
-    // All terms meet the same errors, but each with its own digits.
-    let predicted = noise::key_switch_sum(setup.parameters(), 4, TERMS);
-    setup.assert_noise(&sum.finish(), &Plaintext { poly: expected }, predicted, "sum of switched terms");
-}
-
-#[test]
-fn empty_and_direct_sums_need_no_key() {
-    let setup = Setup::new(spec(4, 3, 0, 0));
-    let (a, b) = (setup.arbitrary(2, 1, "a"), setup.arbitrary(2, 0, "b"));
-    assert!(ciphertext_words(&setup.context, &LazySum::new(&setup.context, 2).finish()).iter().all(|&word| word == 0));
-    let mut sum = LazySum::new(&setup.context, 2);
-    sum.add(&a).and_then(|()| sum.add(&b)).expect("same level");
-    let mut expected = a.clone();
-    noren_rlwe::linear::add_assign(&setup.context, &mut expected, &b).expect("same level");
-    assert_eq!(ciphertext_words(&setup.context, &sum.finish()), ciphertext_words(&setup.context, &expected));
-    let mut sum = LazySum::new(&setup.context, 2);
-    sum.add(&a).expect("same level");
-    let rescaled = noren_rlwe::linear::rescale(&setup.context, a).expect("two limbs");
-    let finished = sum.finish_rescale().expect("two limbs");
-    assert_eq!(ciphertext_words(&setup.context, &finished), ciphertext_words(&setup.context, &rescaled));
 }

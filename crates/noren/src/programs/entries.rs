@@ -7,15 +7,11 @@ use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::{Polynomial, to_unit};
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{BasisName, PolynomialModel};
-use crate::programs::program::TableEvaluator;
+use crate::programs::program::{Table, TableEvaluator};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `p(x)` of every entry; the levels of the polynomial, and one more unless the columns already span the interval.
-pub(super) fn polynomial<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-    model: &PolynomialModel,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &PolynomialModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let task = Task::new(layout, model)?;
     let values = table

@@ -1,6 +1,7 @@
 //! Where the entries of a table lie in the slots of its ciphertexts.
 
 use noren_rlwe::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// The arrangement of a table of `rows` times `columns` numbers in ciphertexts of `slots` slots.
 ///
@@ -36,7 +37,8 @@ pub struct TableLayout {
 }
 
 /// What a program says about the numbers in a table that only approximate a function.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Guarantee {
     /// The function, in words.
     pub function: String,

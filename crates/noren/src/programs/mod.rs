@@ -1,14 +1,16 @@
 //! Programs on encrypted tables: statistics, and models that others have trained.
 //!
-//! A client arranges a table in ciphertexts ([`layout`]), asks a [`program`] which keys and levels it needs, and sends
-//! the encrypted [`table`] with its evaluation keys to a server. The server runs the program on it and sends a table
-//! back, which says itself how it is to be read.
+//! A client makes a [`plan`] of the parameters and keys that its [programs](program) need, arranges its table in
+//! ciphertexts ([`layout`]), and sends the encrypted [`table`] with its evaluation keys to a server. The server runs a
+//! program on it and sends a table back, which says itself how it is to be read.
 
+pub mod bounds;
 pub mod encrypted;
 mod entries;
 pub mod layout;
 pub mod model;
 pub mod pairs;
+pub mod plan;
 mod products;
 pub mod program;
 mod record;

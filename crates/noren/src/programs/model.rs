@@ -49,7 +49,7 @@ pub struct LinearModel {
 
 /// Probabilities `1 / (1 + e^-y)` of the outputs `y` of a [`LinearModel`], through a polynomial.
 ///
-/// The fields of the linear model, `"interval": 32.0` and either `"error": 1e-5` or `"degree": 127`. The polynomial
+/// The fields of the linear model beside `"interval": 32.0` and either `"error": 1e-5` or `"degree": 127`. The polynomial
 /// stands for the function where `|y|` is at most `interval`. **One row with a much larger `|y|` makes all
 /// probabilities worthless** (the polynomial grows without bound there, and overflows), so choose the interval with
 /// room; most such results are found out when they are read, because they are no probabilities. A wider interval takes
@@ -57,23 +57,9 @@ pub struct LinearModel {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogisticModel {
-    /// As in [`LinearModel`].
-    pub weights: Weights,
-    /// As in [`LinearModel`].
-    #[serde(default)]
-    pub bias: Bias,
-    /// As in [`LinearModel`].
-    #[serde(default)]
-    pub mean: Option<Vec<f64>>,
-    /// As in [`LinearModel`].
-    #[serde(default)]
-    pub scale: Option<Vec<f64>>,
-    /// As in [`LinearModel`].
-    #[serde(default)]
-    pub columns: Option<Vec<Column>>,
-    /// As in [`LinearModel`].
-    #[serde(default)]
-    pub outputs: Option<Vec<String>>,
+    /// The linear part.
+    #[serde(flatten)]
+    pub linear: LinearModel,
     /// The largest `|y|` of all rows.
     pub interval: f64,
     /// The largest distance of the polynomial from the function; [`DEFAULT_ERROR`] if neither this nor the degree is
@@ -254,18 +240,6 @@ impl LinearModel {
 }
 
 impl LogisticModel {
-    /// The linear part.
-    pub(super) fn linear(&self) -> LinearModel {
-        LinearModel {
-            weights: self.weights.clone(),
-            bias: self.bias.clone(),
-            mean: self.mean.clone(),
-            scale: self.scale.clone(),
-            columns: self.columns.clone(),
-            outputs: self.outputs.clone(),
-        }
-    }
-
     /// The polynomial that stands for the logistic function.
     ///
     /// # Errors
@@ -294,12 +268,11 @@ impl Column {
     }
 }
 
-/// Reads a model; no text is an empty model.
-pub(super) fn read<M: for<'a> Deserialize<'a>>(text: Option<&str>, needed: &str) -> Result<M> {
-    serde_json::from_str(text.unwrap_or("{}")).map_err(|error| Error::Parameters {
-        name: "model",
-        found: format!("refused ({error})"),
-        needed: needed.to_owned(),
+/// Reads the model of a program; no text is an empty model.
+pub(super) fn read<M: for<'a> Deserialize<'a>>(program: &str, text: Option<&str>, needed: &str) -> Result<M> {
+    serde_json::from_str(text.unwrap_or("{}")).map_err(|error| {
+        let found = text.map_or_else(|| format!("missing for {program}"), |_| format!("refused ({error})"));
+        refuse("model", found, needed)
     })
 }
 

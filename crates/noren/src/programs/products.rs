@@ -8,18 +8,14 @@ use rayon::prelude::*;
 use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::model::{PairsModel, SpreadModel};
 use crate::programs::pairs::{PairLayout, Unit};
-use crate::programs::program::TableEvaluator;
+use crate::programs::program::{Table, TableEvaluator};
 use crate::programs::statistics::{mean_of, sum_products, sum_rows};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `(1 / (n - ddof)) sum_r (x_ri - mean_i) (x_rj - mean_j)` for all pairs of columns; two levels.
 ///
 /// Computed as `(1 / (n - ddof)) (sum x_i x_j - (sum x_i) mean_j)`: see [`variance`](super::statistics::variance).
-pub(super) fn covariance<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-    model: &SpreadModel,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn covariance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &SpreadModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let divisor = model.divisor(layout)?;
     let sums: Vec<E::Ciphertext> = table
@@ -36,11 +32,7 @@ pub(super) fn covariance<E: TableEvaluator>(
 }
 
 /// `sum_r x_ri x_rj` for pairs of columns; two levels.
-pub(super) fn inner_products<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-    model: &PairsModel,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn inner_products<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &PairsModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let plain = layout.clone().without_guarantee();
     // Divided by a power of two, the sums are at most 1 again.
@@ -74,10 +66,10 @@ struct Centre<C> {
 /// The work for the pairs of `results`; two levels.
 fn for_pairs<E: TableEvaluator>(
     ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
+    table: &Table<E>,
     results: PairLayout,
     work: &Work<E::Ciphertext>,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+) -> Result<Table<E>> {
     let layout = table.columns()?;
     let wanted: Vec<(Unit, BTreeSet<usize>)> = results.wanted().into_iter().collect();
     let mut masked = Vec::with_capacity(wanted.len());

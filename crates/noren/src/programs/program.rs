@@ -75,6 +75,9 @@ impl<E> TableEvaluator for E where
 {
 }
 
+/// A table of the ciphertexts of an evaluator.
+pub(super) type Table<E> = EncryptedTable<<E as SlotEvaluator>::Ciphertext>;
+
 impl Program {
     /// The names of all programs.
     pub const NAMES: [&'static str; 8] =
@@ -89,15 +92,15 @@ impl Program {
             "sum" | "mean" if json.is_some() => Err(refuse("model", format!("given for {name}"), "left out")),
             "sum" => Ok(Self::Sum),
             "mean" => Ok(Self::Mean),
-            "variance" => model::read(json, "JSON such as {\"ddof\": 1}").map(Self::Variance),
-            "covariance" => model::read(json, "JSON such as {\"ddof\": 1}").map(Self::Covariance),
-            "inner-product" => model::read(json, "JSON such as {\"pairs\": [[0, 1]]}").map(Self::InnerProduct),
-            "linear" => model::read(json, "JSON such as {\"weights\": [1, 2], \"bias\": 0}").map(Self::Linear),
+            "variance" => model::read(name, json, "JSON such as {\"ddof\": 1}").map(Self::Variance),
+            "covariance" => model::read(name, json, "JSON such as {\"ddof\": 1}").map(Self::Covariance),
+            "inner-product" => model::read(name, json, "JSON such as {\"pairs\": [[0, 1]]}").map(Self::InnerProduct),
+            "linear" => model::read(name, json, "JSON such as {\"weights\": [1, 2], \"bias\": 0}").map(Self::Linear),
             "logistic" => {
                 let needed = "JSON such as {\"weights\": [1, 2], \"bias\": 0, \"interval\": 16, \"error\": 1e-5}";
-                model::read(json, needed).map(Self::Logistic)
+                model::read(name, json, needed).map(Self::Logistic)
             }
-            "polynomial" => model::read(json, "JSON such as {\"coefficients\": [1, 0, 2]}").map(Self::Polynomial),
+            "polynomial" => model::read(name, json, "JSON such as {\"coefficients\": [1, 0, 2]}").map(Self::Polynomial),
             _ => Err(refuse("program", name, format!("one of {}", Self::NAMES.join(", ")))),
         }
     }

@@ -19,17 +19,8 @@ struct Record {
     row_names: Vec<String>,
     column_names: Vec<String>,
     zero_padding: bool,
-    guarantee: Option<GuaranteeRecord>,
+    guarantee: Option<Guarantee>,
     pairs: Option<PairsRecord>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GuaranteeRecord {
-    function: String,
-    interval: [f64; 2],
-    error: f64,
-    range: [f64; 2],
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,7 +54,7 @@ impl Layout {
             row_names: table.row_names().to_vec(),
             column_names: table.column_names().to_vec(),
             zero_padding: table.zero_padding(),
-            guarantee: table.guarantee().cloned().map(GuaranteeRecord::from),
+            guarantee: table.guarantee().cloned(),
             pairs,
         };
         serde_json::to_string(&record).expect("numbers, strings and lists have a JSON form")
@@ -86,24 +77,12 @@ impl Layout {
             .with_column_names(record.column_names)?
             .with_zero_padding(record.zero_padding);
         if let Some(guarantee) = record.guarantee {
-            table = table.with_guarantee(guarantee.into());
+            table = table.with_guarantee(guarantee);
         }
         Ok(match record.pairs {
             None => Self::Table(table),
             Some(PairsRecord { exponent, list: None }) => Self::Pairs(PairLayout::square(table, exponent)?),
             Some(PairsRecord { exponent, list: Some(list) }) => Self::Pairs(PairLayout::list(table, list, exponent)?),
         })
-    }
-}
-
-impl From<Guarantee> for GuaranteeRecord {
-    fn from(Guarantee { function, interval, error, range }: Guarantee) -> Self {
-        Self { function, interval, error, range }
-    }
-}
-
-impl From<GuaranteeRecord> for Guarantee {
-    fn from(GuaranteeRecord { function, interval, error, range }: GuaranteeRecord) -> Self {
-        Self { function, interval, error, range }
     }
 }

@@ -6,15 +6,11 @@ use rayon::prelude::*;
 use crate::circuits::trace;
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{Affine, LinearModel, LogisticModel};
-use crate::programs::program::TableEvaluator;
+use crate::programs::program::{Table, TableEvaluator};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `y_k = bias_k + sum_c weights_kc x_c` for each row; one level.
-pub(super) fn linear<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-    model: &LinearModel,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn linear<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &LinearModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let mut affine = model.resolve(layout, "score")?;
     // The largest score that entries of at most 2^exponent can have; divided by it, scores are at most 1.
@@ -26,14 +22,10 @@ pub(super) fn linear<E: TableEvaluator>(
 }
 
 /// `1 / (1 + e^-y)` of the scores of a linear model; one level and those of the polynomial.
-pub(super) fn logistic<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-    model: &LogisticModel,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &LogisticModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let approximation = model.approximation()?;
-    let mut affine = model.linear().resolve(layout, "probability")?;
+    let mut affine = model.linear.resolve(layout, "probability")?;
     affine.scale_by(|_| 1.0 / model.interval);
     let probabilities = weighted_columns(ev, layout, table.ciphertexts(), &affine)?
         .into_par_iter()

@@ -6,14 +6,11 @@ use rayon::prelude::*;
 use crate::circuits::trace;
 use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::model::SpreadModel;
-use crate::programs::program::TableEvaluator;
+use crate::programs::program::{Table, TableEvaluator};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `sum_r x_rc` for each column; one level.
-pub(super) fn sum<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn sum<E: TableEvaluator>(ev: &E, table: &Table<E>) -> Result<Table<E>> {
     let layout = table.columns()?;
     // Divided by a power of two, the sums are at most 1 again.
     let exponent = exponent_above(layout.rows() as f64);
@@ -23,10 +20,7 @@ pub(super) fn sum<E: TableEvaluator>(
 }
 
 /// `(1 / n) sum_r x_rc` for each column; one level.
-pub(super) fn mean<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn mean<E: TableEvaluator>(ev: &E, table: &Table<E>) -> Result<Table<E>> {
     let layout = table.columns()?;
     let sums = weighted_sums(ev, layout, table.ciphertexts(), 1.0 / layout.rows() as f64)?;
     one_row(layout, "mean", layout.exponents().to_vec(), sums)
@@ -36,11 +30,7 @@ pub(super) fn mean<E: TableEvaluator>(
 ///
 /// Computed as `(1 / (n - ddof)) (sum x^2 - (sum x) mean)`. Errors of a scheme with a fixed scale are absolute, so
 /// that nothing is lost by the difference: an error `e_r` of `x_r` changes either form by `2 (x_r - mean) e_r` in all.
-pub(super) fn variance<E: TableEvaluator>(
-    ev: &E,
-    table: &EncryptedTable<E::Ciphertext>,
-    model: &SpreadModel,
-) -> Result<EncryptedTable<E::Ciphertext>> {
+pub(super) fn variance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &SpreadModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let divisor = model.divisor(layout)?;
     let variances = table
@@ -78,21 +68,10 @@ pub(super) fn sum_products<E: TableEvaluator>(
     layout: &TableLayout,
     groups: &[(&E::Ciphertext, &E::Ciphertext)],
 ) -> Result<E::Ciphertext> {
-    let product = |pairs: &[(&E::Ciphertext, &E::Ciphertext)]| match *pairs {
+    sum_groups(ev, layout, groups, |groups| match *groups {
         [(a, b)] if std::ptr::eq(a, b) => ev.square(a),
-        _ => ev.dot(pairs),
-    };
-    let last = layout.groups() - 1;
-    let total = if layout.zero_padding() || layout.rows_of_group(last) == layout.height() {
-        trace::sum(ev, &product(groups)?, layout.height(), 1)?
-    } else {
-        let rest = trace::sum(ev, &product(&groups[last..])?, layout.rows_of_group(last), 1)?;
-        match last {
-            0 => rest,
-            _ => ev.add(&trace::sum(ev, &product(&groups[..last])?, layout.height(), 1)?, &rest)?,
-        }
-    };
-    Ok(ev.with_magnitude(total, sum_magnitude(layout)))
+        _ => ev.dot(groups),
+    })
 }
 
 /// `factor sum_r x_rc` for each column, alone in its first row: one ciphertext for each block; one level.
@@ -123,19 +102,29 @@ pub(super) fn sum_rows<E: TableEvaluator>(
     layout: &TableLayout,
     groups: &[E::Ciphertext],
 ) -> Result<E::Ciphertext> {
-    let add_all =
-        |groups: &[E::Ciphertext]| groups[1..].iter().try_fold(groups[0].clone(), |total, group| ev.add(&total, group));
-    let last = layout.groups() - 1;
-    let total = if layout.zero_padding() || layout.rows_of_group(last) == layout.height() {
-        trace::sum(ev, &add_all(groups)?, layout.height(), 1)?
+    sum_groups(ev, layout, groups, |groups| {
+        groups[1..].iter().try_fold(groups[0].clone(), |total, group| ev.add(&total, group))
+    })
+}
+
+/// The sum over the rows of the `total` of row groups. Padding that may not be zero is kept out: it lies in the last.
+fn sum_groups<E: TableEvaluator, T>(
+    ev: &E,
+    layout: &TableLayout,
+    groups: &[T],
+    total: impl Fn(&[T]) -> Result<E::Ciphertext>,
+) -> Result<E::Ciphertext> {
+    let sum = |groups: &[T], rows: usize| trace::sum(ev, &total(groups)?, rows, 1);
+    let (full, last) = groups.split_at(layout.groups() - 1);
+    let rows = layout.rows_of_group(full.len());
+    let sum = if layout.zero_padding() || rows == layout.height() {
+        sum(groups, layout.height())?
+    } else if full.is_empty() {
+        sum(last, rows)?
     } else {
-        let rest = trace::sum(ev, &groups[last], layout.rows_of_group(last), 1)?;
-        match last {
-            0 => rest,
-            _ => ev.add(&trace::sum(ev, &add_all(&groups[..last])?, layout.height(), 1)?, &rest)?,
-        }
+        ev.add(&sum(full, layout.height())?, &sum(last, rows)?)?
     };
-    Ok(ev.with_magnitude(total, sum_magnitude(layout)))
+    Ok(ev.with_magnitude(sum, sum_magnitude(layout)))
 }
 
 /// The largest sum over rows of numbers of at most 1. Only sums of whole blocks of slots count rows of two columns,

@@ -180,6 +180,6 @@ fn read_pairs(layout: &PairLayout, entry: impl Fn((usize, usize), i32) -> (f64, 
 }
 
 /// The names, or the positions where there are none.
-fn names(given: &[String], count: usize) -> Vec<String> {
+pub(super) fn names(given: &[String], count: usize) -> Vec<String> {
     if given.is_empty() { (0..count).map(|k| k.to_string()).collect() } else { given.to_vec() }
 }

@@ -2,13 +2,15 @@
 
 /// The costs of a sum of rotations of one ciphertext, in nanoseconds, and the size of the keys that it takes.
 ///
-/// All rotations of one sum share a decomposition and a division by the special modulus; each adds an inner product of
-/// the digits with its own key. Keys that together take at most half of the cache, which they share with what is worked
+/// All rotations of one sum share a decomposition and a division of the second part by the special modulus; each adds an
+/// inner product of the digits with its own key. Sums of sums, in a row, divide the first part once, in the end. Keys that together take at most half of the cache, which they share with what is worked
 /// on, are found there when the same sums are taken again; others come from memory each time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RotationCosts {
     /// What the rotations of a sum share.
     pub shared: f64,
+    /// What sums in a row share.
+    pub end: f64,
     /// What each rotation adds, with a key that lies in the cache.
     pub cached: f64,
     /// What each rotation adds, with a key that comes from memory.
@@ -20,11 +22,13 @@ pub struct RotationCosts {
 }
 
 impl RotationCosts {
-    /// What `sums` sums cost that have `rotations` rotations together and use `keys` different keys.
+    /// What `sums` sums cost, in `rows` rows of such as follow each other, that have `rotations` rotations together and use
+    /// `keys` different keys.
     #[must_use]
-    pub fn total(&self, sums: usize, rotations: usize, keys: usize) -> f64 {
+    pub fn total(&self, rows: usize, sums: usize, rotations: usize, keys: usize) -> f64 {
         let fit = self.bytes_of(keys) <= self.cache_bytes / 2;
-        sums as f64 * self.shared + rotations as f64 * if fit { self.cached } else { self.streamed }
+        let rotation = if fit { self.cached } else { self.streamed };
+        rows as f64 * self.end + sums as f64 * self.shared + rotations as f64 * rotation
     }
 
     /// The bytes of so many keys.

@@ -174,6 +174,15 @@ pub trait SlotEvaluator {
     /// As [`rotate`](Self::rotate).
     fn sum_rotations(&self, a: &Self::Ciphertext, steps: &[isize]) -> Result<Self::Ciphertext>;
 
+    /// [`sum_rotations`](Self::sum_rotations) of `a`, of the result, and so on, by each of `sums`; cheaper than one by one
+    /// where a scheme can share work between them.
+    ///
+    /// # Errors
+    /// As [`rotate`](Self::rotate).
+    fn sum_rotations_in_turn(&self, a: &Self::Ciphertext, sums: &[&[isize]]) -> Result<Self::Ciphertext> {
+        sums.iter().try_fold(a.clone(), |sum, steps| self.sum_rotations(&sum, steps))
+    }
+
     /// `sum_b rotate( sum_i factor_bi rotate(a, babies_i), rotation_b )` over the giant steps b and their terms: any matrix
     /// times `a`; one level. Much cheaper than the same from the other operations.
     ///

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use noren::ckks::{Context, ParametersSpec};
 use noren::error::Error;
 use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
 use noren::programs::table::{EncryptedTable, Layout, Matrix};
 use noren::schemes::clear::{ClearEvaluator, ClearVector};
+use noren::security::Security;
 
 /// A table of plain numbers, row after row.
 pub struct Data {
@@ -95,6 +97,14 @@ pub const SHAPES: [(usize, usize, usize); 10] = [
     (64, 2, 32),
     (285, 30, 8192),
 ];
+
+/// A ring of degree `2^log_n` for so many levels at a scale of `2^log_scale`, without security.
+pub fn context(log_n: u32, log_scale: u32, levels: usize) -> Context {
+    let log_q = [vec![50], vec![log_scale; levels]].concat();
+    let (log_p, security) = (vec![50], Security::None);
+    let spec = ParametersSpec { log_n, log_q, log_p, log_scale, security, ..ParametersSpec::default() };
+    Context::new(spec.build().unwrap()).unwrap()
+}
 
 /// All layouts of a shape: padding known to be zero, and padding of which nothing is known.
 pub fn layouts(data: &Data, slots: usize) -> [TableLayout; 2] {

@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
+use noren::Seed;
 use noren::circuits::approx::sigmoid;
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, ParametersSpec};
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;
 use noren::schemes::clear::ClearEvaluator;
-use noren::{Security, Seed};
 
-use crate::data::{Data, linear_model, read};
+use crate::data::{Data, context, linear_model, read};
 
 /// The largest error is that of so many encryptions of a table, or of more where the results are few.
 const ENCRYPTIONS: usize = 4;
@@ -23,17 +23,7 @@ const NUMBERS: usize = 50;
 fn check_encrypted(program: &Program, data: &Data, max_slots: usize, slack: f64) {
     let layout = data.layout(max_slots);
     let plan = program.plan(&layout).unwrap();
-    let mut log_q = vec![42; plan.depth + 1];
-    log_q[0] = 50;
-    let spec = ParametersSpec {
-        log_n: 11,
-        log_q,
-        log_p: vec![50],
-        log_scale: 42,
-        security: Security::None,
-        ..ParametersSpec::default()
-    };
-    let context = Context::new(spec.build().unwrap()).unwrap();
+    let context = context(11, 42, plan.depth);
     let keys = context.generate_keys(Seed::from_bytes([1; 32]), &plan.key_request(plan.depth).unwrap()).unwrap();
     let encryptor = Encryptor::public(&context, &keys.public, Seed::from_bytes([2; 32])).unwrap();
     let encoder = Encoder::new(&context);

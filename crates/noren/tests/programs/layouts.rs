@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, KeyRequest, ParametersSpec};
+use noren::Seed;
+use noren::ckks::{Ciphertext, Decryptor, Encoder, Encryptor, KeyRequest};
 use noren::error::Error;
 use noren::programs::layout::TableLayout;
 use noren::programs::pairs::PairLayout;
 use noren::programs::program::Program;
 use noren::programs::table::{EncryptedTable, Layout};
 use noren::schemes::clear::{ClearEvaluator, ClearVector};
-use noren::{Security, Seed};
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 
-use crate::data::{Data, SHAPES, linear_model};
+use crate::data::{Data, SHAPES, context, linear_model};
 
 #[test]
 fn layout_places_every_entry_once_and_reads_it_back() {
@@ -103,15 +103,7 @@ fn layouts_from_outside_are_checked() {
 
 #[test]
 fn tables_travel_as_bytes() {
-    let spec = ParametersSpec {
-        log_n: 8,
-        log_q: vec![50, 40],
-        log_p: vec![50],
-        log_scale: 40,
-        security: Security::None,
-        ..ParametersSpec::default()
-    };
-    let context = Context::new(spec.build().unwrap()).unwrap();
+    let context = context(8, 40, 1);
     let keys = context.generate_keys(Seed::from_bytes([5; 32]), &KeyRequest::default()).unwrap();
     let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([6; 32])).unwrap();
     let data = Data::new(20, 3);
@@ -133,15 +125,7 @@ fn tables_travel_as_bytes() {
 
 #[test]
 fn released_tables_are_rounded_within_their_bounds() {
-    let spec = ParametersSpec {
-        log_n: 8,
-        log_q: vec![50, 45],
-        log_p: vec![50],
-        log_scale: 45,
-        security: Security::None,
-        ..ParametersSpec::default()
-    };
-    let context = Context::new(spec.build().unwrap()).unwrap();
+    let context = context(8, 45, 1);
     let keys = context.generate_keys(Seed::from_bytes([7; 32]), &KeyRequest::default()).unwrap();
     let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([8; 32])).unwrap();
     let data = Data::new(5, 4);

@@ -160,6 +160,9 @@ fn programs_refuse_models_that_do_not_suit() {
         ("linear", Some("not json")),
         ("linear", Some(r#"{"weights": [1, 2], "colour": 3}"#)),
         ("logistic", Some(r#"{"weights": [1, 2]}"#)),
+        ("logistic", Some(r#"{"weights": [1, 2], "interval": 8, "colour": 3}"#)),
+        ("logistic", Some(r#"{"weights": [1, 2], "bias": 1, "bias": 2, "interval": 8}"#)),
+        ("logistic", Some(r#"{"weights": [1, 2], "interval": 8, "interval": 9}"#)),
         ("variance", Some(r#"{"ddof": -1}"#)),
         ("polynomial", Some(r#"{"coefficients": [1], "basis": "sine"}"#)),
     ] {

@@ -171,16 +171,10 @@ fn ops(log_n: u32) -> Vec<Op> {
         return elementwise.into();
     }
     let transforms = [0, 1].into_iter().flat_map(|transform| {
-        let ntt = |name, per, run| Op { transform, is_ntt: true, ..op(name, per, 2.0, run) };
+        let ntt = |name, run| Op { transform, is_ntt: true, ..op(name, 1, 2.0, run) };
         [
-            ntt("ntt_forward", 1, |rows, i, table| table.ntt_forward(&mut rows.out, &rows.transforms[i].1)),
-            ntt("ntt_inverse", 1, |rows, i, table| table.ntt_inverse(&mut rows.out, &rows.transforms[i].1)),
-            ntt("ntt_forward_pair", 2, |rows, i, table| {
-                table.ntt_forward_pair([&mut rows.out, &mut rows.second], &rows.transforms[i].1);
-            }),
-            ntt("ntt_inverse_pair", 2, |rows, i, table| {
-                table.ntt_inverse_pair([&mut rows.out, &mut rows.second], &rows.transforms[i].1);
-            }),
+            ntt("ntt_forward", |rows, i, table| table.ntt_forward(&mut rows.out, &rows.transforms[i].1)),
+            ntt("ntt_inverse", |rows, i, table| table.ntt_inverse(&mut rows.out, &rows.transforms[i].1)),
         ]
     });
     let others = [

@@ -10,7 +10,7 @@
 //! Integers must stay below 8 (2^53); what a product multiplies, below `4 + 8/q`.
 //!
 //! Forward, a layer takes sizes up to `s` to `s + 1/2 + s/16`, as [`Prime::mul`] gives `1/2 + s/16`.
-//! - The first pass takes `[0, 2q)` less `q`: 1, then 1.57, 2.17, 2.81 after three layers.
+//! - The first pass takes `[0, 4q)` less `2q`: 2, then 2.63, 3.29, 4.00 after three layers; the last multiplies 3.29.
 //! - The second pass reduces what it reads to 1/2 (and `1/q`), the third does not, the fourth does, and so on. So at
 //!   most six layers follow a reduction: 1.04, 1.60, 2.20, 2.84, 3.52, 4.24; the last multiplies 3.52.
 //! - The last three layers start with a reduction. [`Prime::mul_by_estimate`] with roots in `[0, q)` gives
@@ -29,7 +29,7 @@ use super::arithmetic::{
 };
 use crate::kernels::portable_ntt;
 use crate::modulus::Modulus;
-use crate::ntt::table::{BlockRoots, LATE, NttTable, Roots, VALUES, mirror};
+use crate::ntt::table::{BlockRoots, InverseScale, LATE, NttTable, Roots, VALUES, mirror};
 
 /// How many words one entry of the late roots serves.
 const LATE_WORDS: usize = 64;
@@ -41,23 +41,23 @@ pub(super) fn forward(row: &mut [u64], table: &NttTable) {
     if row.len() < LATE_WORDS {
         return portable_ntt::ntt_forward(row, table);
     }
-    let transform = Transform::new(table.modulus(), table.roots());
+    let transform = Transform::new::<2>(table.modulus(), table.roots());
     transform.forward_block::<true, false>(row.as_chunks_mut().0, 1);
 }
 
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn inverse(row: &mut [u64], table: &NttTable) {
+pub(super) fn inverse(row: &mut [u64], table: &NttTable, scale: &InverseScale) {
     if row.len() < LATE_WORDS {
-        return portable_ntt::ntt_inverse(row, table);
+        return portable_ntt::ntt_inverse(row, table, scale);
     }
-    let transform = Transform::new(table.modulus(), table.roots());
-    let last = [table.scale(), table.scaled_root()].map(|w| Factor::broadcast(w, table.modulus()));
+    let transform = Transform::new::<1>(table.modulus(), table.roots());
+    let last = [scale.sum(), scale.difference()].map(|w| Factor::broadcast(w, table.modulus()));
     transform.inverse_block::<true>(row.as_chunks_mut().0, 1, &last);
 }
 
 struct Transform<'a> {
     prime: Prime,
-    /// `2^52 + q`.
+    /// `2^52 + 2q` forward, `2^52 + q` inverse.
     raised: Vector,
     /// `q / 2^52`.
     step: Vector,
@@ -76,11 +76,12 @@ const fn layers_of_pass(vectors: usize) -> u32 {
 }
 
 impl<'a> Transform<'a> {
+    /// For rows in `[0, 2 HALF q)`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(q: &Modulus, roots: Roots<'a>) -> Self {
+    fn new<const HALF: u32>(q: &Modulus, roots: Roots<'a>) -> Self {
         let value = q.value() as f64;
-        let (raised, step) = (_mm256_set1_pd(TWO_52 + value), _mm256_set1_pd(value / TWO_52));
+        let (raised, step) = (_mm256_set1_pd(TWO_52 + f64::from(HALF) * value), _mm256_set1_pd(value / TWO_52));
         Self { prime: Prime::new(q), raised, step, roots }
     }
 

@@ -145,6 +145,13 @@ impl Reduction {
     }
 }
 
+/// `a + c` where `a > bound`, else `a`. Range: a and bound below 2^63.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_above(a: Vector, bound: Vector, c: Vector) -> Vector {
+    _mm256_add_epi64(a, _mm256_and_si256(_mm256_cmpgt_epi64(a, bound), c))
+}
+
 /// Remainders of signed words.
 #[derive(Clone, Copy)]
 struct SignedReduction {

@@ -28,7 +28,7 @@ const LOW_UNIT: f64 = 3.0 * (1u64 << LOW_BITS) as f64;
 
 /// Sums of products as `2^51 high + low`, words modulo 2^64, `low` signed.
 #[derive(Clone, Copy)]
-struct Sum {
+pub(super) struct Sum {
     high: __m256i,
     low: __m256i,
 }
@@ -37,7 +37,7 @@ impl Sum {
     /// What makes the sum of `terms` products end at their value, `low` raised by [`LOW_OFFSET`].
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn start(terms: usize) -> Self {
+    pub(super) fn start(terms: usize) -> Self {
         let terms = terms as u64;
         Self {
             high: broadcast(HIGH_UNIT.to_bits().wrapping_mul(terms).wrapping_neg()),
@@ -48,7 +48,7 @@ impl Sum {
     /// Adds `a * b`. Range: in `[0, 2^50)`.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn add(&mut self, a: Vector, b: Vector) {
+    pub(super) fn add(&mut self, a: Vector, b: Vector) {
         // 2^103 + 2^51 h: products below 2^100 keep the exponent, so the bits count h.
         let high = _mm256_fmadd_pd(a, b, _mm256_set1_pd(HIGH_UNIT));
         // 3 * 2^51 - 2^51 h, exact: both terms are multiples of 2^51 below 2^104, and so is the constant.
@@ -64,7 +64,7 @@ impl Sum {
 const LOW_OFFSET: u64 = 1 << 57;
 
 /// Constants that reduce a [`Sum`].
-struct Fold {
+pub(super) struct Fold {
     prime: Prime,
     /// `2^51`, `2^77` (`2^51` times a cut at 26 bits) and `2^26` modulo q.
     powers: [Factor; 3],
@@ -77,7 +77,7 @@ impl Fold {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(q: &Modulus) -> Self {
+    pub(super) fn new(q: &Modulus) -> Self {
         let power = |bits: u32| Factor::broadcast(q.shoup(q.reduce_u128(1 << bits)), q);
         Self {
             prime: Prime::new(q),
@@ -89,7 +89,7 @@ impl Fold {
     /// The sum modulo q. Range: at most [`MAX_TERMS`] products, out `[0, q)`.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
-    fn reduce(&self, sum: Sum) -> __m256i {
+    pub(super) fn reduce(&self, sum: Sum) -> __m256i {
         let mask = broadcast((1 << Self::CUT) - 1);
         let top = |x| numbers(_mm256_srli_epi64::<{ Self::CUT }>(x));
         let bottom = |x| numbers(_mm256_and_si256(x, mask));
@@ -184,48 +184,6 @@ fn sum_digits<const ADD: bool>(
             }
         }
     }
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-    let fold = Fold::new(q);
-    let mut views: [(Blocks<'_>, f64); MAX_TERMS] = [(&[], 0.0); MAX_TERMS];
-    let views = &mut views[..rows.len()];
-    for ((view, row), &weight) in views.iter_mut().zip(rows).zip(weights) {
-        *view = (row.as_chunks().0, weight as f64);
-    }
-    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-        let mut sums = [Sum::start(rows.len()); COLUMNS];
-        for (row, weight) in views.iter() {
-            let (row, weight) = (vectors(&row[j]), _mm256_set1_pd(*weight));
-            for column in 0..COLUMNS {
-                sums[column].add(numbers(load(&row[column])), weight);
-            }
-        }
-        for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
-            store(out, fold.reduce(sum));
-        }
-    }
-    portable::weighted_sum_from(out.len() / BLOCK * BLOCK, out, rows, weights, q);
-}
-
-#[target_feature(enable = "avx2")]
-pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
-    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-        let mut sums = [_mm256_set1_pd(0.5); COLUMNS];
-        for (row, &inverse) in rows.iter().zip(inverses) {
-            let row = vectors(&row.as_chunks::<BLOCK>().0[j]);
-            for column in 0..COLUMNS {
-                // Two roundings, as in `portable`: a fused multiply-add would give other bits.
-                let product = _mm256_mul_pd(numbers(load(&row[column])), _mm256_set1_pd(inverse));
-                sums[column] = _mm256_add_pd(sums[column], product);
-            }
-        }
-        for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
-            store(out, words(_mm256_floor_pd(sum)));
-        }
-    }
-    portable::quotients_from(out.len() / BLOCK * BLOCK, out, rows, inverses);
 }
 
 /// The vectors of a block.

@@ -66,6 +66,15 @@ pub(super) fn subtract_if_not_below(x: Vector, bound: Vector) -> Vector {
     _mm512_castpd_si512(_mm512_min_pd(difference, _mm512_castsi512_pd(x)))
 }
 
+/// Range: in `[-bound, 2^52)` with a bound below 2^51, out `[0, 2^52)`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn add_if_negative(x: Vector, bound: Vector) -> Vector {
+    // As in `subtract_if_not_below`.
+    let sum = _mm512_castsi512_pd(_mm512_add_epi64(x, bound));
+    _mm512_castpd_si512(_mm512_min_pd(_mm512_castsi512_pd(x), sum))
+}
+
 /// `c + floor(a * b / 2^52)` of the low 52 bits of a and b.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]

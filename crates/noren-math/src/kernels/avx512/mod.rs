@@ -9,6 +9,7 @@ use super::table::Kernels;
 
 mod arithmetic;
 mod butterfly;
+mod conversion;
 mod fft;
 mod gaussian;
 mod ntt;
@@ -41,9 +42,10 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign: rows::add_scalar_assign,
     inner_product: sums::inner_product,
     inner_product_pair: sums::inner_product_pair,
-    weighted_sum: sums::weighted_sum,
-    quotients: sums::quotients,
+    weighted_sums: conversion::weighted_sums,
+    quotients: conversion::quotients,
     reduce: rows::reduce,
+    reduce_centred: rows::reduce_centred,
     reduce_signed: rows::reduce_signed,
     gaussian: gaussian::gaussian,
     permute: rows::permute,

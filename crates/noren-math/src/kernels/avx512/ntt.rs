@@ -20,7 +20,7 @@ use super::arithmetic::{Factor, Vector, WIDTH, load, prefetch, store};
 use super::butterfly::Butterfly;
 use crate::kernels::portable_ntt;
 use crate::modulus::{Modulus, ShoupFactor};
-use crate::ntt::table::{BlockRoots, LATE, NttTable, QUOTIENTS, Roots, VALUES, mirror};
+use crate::ntt::table::{BlockRoots, InverseScale, LATE, NttTable, QUOTIENTS, Roots, VALUES, mirror};
 
 /// The words of one vector in memory.
 type Words = [u64; WIDTH];
@@ -44,13 +44,14 @@ pub(super) fn forward(row: &mut [u64], table: &NttTable) {
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn inverse(row: &mut [u64], table: &NttTable) {
+pub(super) fn inverse(row: &mut [u64], table: &NttTable, scale: &InverseScale) {
+    let last = &[scale.sum(), scale.difference()];
     if row.len() < SHORTEST {
-        portable_ntt::ntt_inverse(row, table);
+        portable_ntt::ntt_inverse(row, table, scale);
     } else if is_narrow(table.modulus()) {
-        Transform::<true>::new(table).inverse_block::<true>(row.as_chunks_mut().0, 1);
+        Transform::<true>::new(table).inverse_block::<true>(row.as_chunks_mut().0, 1, last);
     } else {
-        Transform::<false>::new(table).inverse_block::<true>(row.as_chunks_mut().0, 1);
+        Transform::<false>::new(table).inverse_block::<true>(row.as_chunks_mut().0, 1, last);
     }
 }
 
@@ -77,19 +78,13 @@ const AHEAD: usize = 2;
 struct Transform<'a, const NARROW: bool> {
     butterfly: Butterfly<NARROW>,
     roots: Roots<'a>,
-    /// `1/n` and root 1 over n, for the last layer of the inverse.
-    last: [ShoupFactor; 2],
 }
 
 impl<'a, const NARROW: bool> Transform<'a, NARROW> {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn new(table: &'a NttTable) -> Self {
-        Self {
-            butterfly: Butterfly::new(table.modulus()),
-            roots: table.roots(),
-            last: [table.scale(), table.scaled_root()],
-        }
+        Self { butterfly: Butterfly::new(table.modulus()), roots: table.roots() }
     }
 
     /// Transforms the block of layer `m` whose number is `index - m`: its root is `index`.
@@ -182,33 +177,39 @@ impl<'a, const NARROW: bool> Transform<'a, NARROW> {
         }
     }
 
-    /// The mirror of [`Transform::forward_block`]; `LAST` if the block is the whole row.
+    /// The mirror of [`Transform::forward_block`]; `LAST` if the block is the whole row, of which the last layer
+    /// multiplies sums and differences by the two factors of `last`.
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn inverse_block<const LAST: bool>(&self, block: &mut [Words], index: usize) {
+    fn inverse_block<const LAST: bool>(&self, block: &mut [Words], index: usize, last: &[ShoupFactor; 2]) {
         let layers = layers_of_pass(block.len());
         let (length, first) = (block.len() >> layers, index << layers);
         if length == LATE_VECTORS {
             self.inverse_late(block, first);
         } else {
             for (i, block) in block.chunks_exact_mut(length).enumerate() {
-                self.inverse_block::<false>(block, first + i);
+                self.inverse_block::<false>(block, first + i, last);
             }
         }
         match layers {
-            1 => self.inverse_pass::<2, 4, LAST>(block, index),
-            2 => self.inverse_pass::<4, 2, LAST>(block, index),
-            _ if NARROW => self.inverse_pass::<8, 1, LAST>(block, index),
-            _ => self.inverse_pass::<8, 2, LAST>(block, index),
+            1 => self.inverse_pass::<2, 4, LAST>(block, index, last),
+            2 => self.inverse_pass::<4, 2, LAST>(block, index, last),
+            _ if NARROW => self.inverse_pass::<8, 1, LAST>(block, index, last),
+            _ => self.inverse_pass::<8, 2, LAST>(block, index, last),
         }
     }
 
-    /// The mirror of [`Transform::forward_pass`]; `LAST` if the block is the whole row.
+    /// The mirror of [`Transform::forward_pass`]; `LAST` and `last` as in [`Transform::inverse_block`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn inverse_pass<const R: usize, const C: usize, const LAST: bool>(&self, block: &mut [Words], index: usize) {
+    fn inverse_pass<const R: usize, const C: usize, const LAST: bool>(
+        &self,
+        block: &mut [Words],
+        index: usize,
+        last: &[ShoupFactor; 2],
+    ) {
         let butterfly = self.butterfly;
         let factors = upper_factors::<R>(self.roots, mirror(index));
-        let last = self.last.map(|w| Factor::broadcast(w));
+        let last = last.map(|w| Factor::broadcast(w));
         let stride = block.len() / R;
         for column in (0..stride).step_by(C) {
             let mut x = load_columns::<R, C>(block, stride, column);
@@ -220,6 +221,13 @@ impl<'a, const NARROW: bool> Transform<'a, NARROW> {
         }
     }
 
+    /// Whether the place in the row of the block with root `index` has an odd number of zeros in binary.
+    #[inline]
+    fn has_odd_zeros(&self, index: usize) -> bool {
+        // The root has the digits of the place after a 1.
+        (self.roots.blocks.len().trailing_zeros() + 1 - index.count_ones()) % 2 == 1
+    }
+
     /// The mirror of [`Transform::forward_late`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
@@ -229,28 +237,57 @@ impl<'a, const NARROW: bool> Transform<'a, NARROW> {
         // program that asks for lines, and is disturbed by one.
         let (_, roots) = self.roots.blocks[..=mirror(index) - self.roots.blocks.len()].as_rchunks::<2>();
         let (pairs, _) = row.as_chunks_mut::<{ 2 * LATE_VECTORS }>();
-        for (words, roots) in pairs.iter_mut().zip(roots.iter().rev()) {
+        for ((words, roots), index) in pairs.iter_mut().zip(roots.iter().rev()).zip((index..).step_by(2)) {
             let [mut a, mut b] = load_blocks(words);
             let late = |c: usize| move |entry| butterfly.factor(load(&roots[1 - c][LATE + entry]));
             let early = |c: usize| move |entry| block_factor(&roots[1 - c], entry);
             let close = |x: &mut Column| x[..4].iter_mut().for_each(|x| *x = butterfly.close(*x));
+            // The place of `b` has one zero less.
+            let odd = self.has_odd_zeros(index);
             // Backwards, so that each lane meets the roots of the group opposite to it.
-            a.reverse();
-            b.reverse();
+            reverse(&mut a);
+            reverse(&mut b);
             transpose(&mut a);
+            negate(&mut a, butterfly, odd);
             inverse_column(&mut a, butterfly, late(0), |layer, pair| exchange(&mut b, layer, pair));
             close(&mut a);
+            negate(&mut b, butterfly, !odd);
             inverse_column(&mut b, butterfly, late(1), |layer, pair| exchange(&mut a, layer, pair));
             close(&mut b);
-            a.reverse();
+            reverse(&mut a);
             inverse_column(&mut a, butterfly, early(0), |layer, pair| exchange(&mut b, layer, pair));
             close(&mut a);
-            b.reverse();
+            reverse(&mut b);
             inverse_column(&mut b, butterfly, early(1), |_, _| ());
             close(&mut b);
             store_blocks(words, &[a, b]);
         }
     }
+}
+
+/// The lanes of a vector whose number in binary has an odd number of zeros.
+const NEGATED: u8 = 0b0110_1001;
+
+/// Negates what [`Butterfly`] says in a transposed block of 64 words, of which lane `g` holds group `7 - g`. `odd` says
+/// whether the place of the block has an odd number of zeros.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn negate<const NARROW: bool>(x: &mut Column, butterfly: Butterfly<NARROW>, odd: bool) {
+    // Three digits for the word in the group, and three for the group: opposite digits have zeros and ones exchanged, and
+    // of three an odd number of zeros is an even number of ones.
+    let lanes = if odd { !NEGATED } else { NEGATED };
+    for pair in 0..PAIRS {
+        let (i, j, _) = places::<1>(pair);
+        let lanes = if pair == 0 || pair == 3 { lanes } else { !lanes };
+        (x[i], x[j]) = (butterfly.negate(x[i], lanes), butterfly.negate(x[j], !lanes));
+    }
+}
+
+/// As that of slices, but with vectors that stay in registers.
+#[inline(always)]
+fn reverse(x: &mut Column) {
+    let [a, b, c, d, e, f, g, h] = *x;
+    *x = [h, g, f, e, d, c, b, a];
 }
 
 /// The vectors of 64 words.
@@ -351,7 +388,7 @@ fn inverse_layers<const R: usize, const C: usize, const LAST: bool, const NARROW
     }
 }
 
-/// The last layer of the inverse, with `1/n` in both factors.
+/// The last layer of the inverse, with `1/n` and more in both factors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn last_layer<const R: usize, const C: usize, const NARROW: bool>(

@@ -51,6 +51,13 @@ impl Scale {
     }
 }
 
+/// `a + c` where `a > bound`, else `a`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_above(a: Vector, bound: Vector, c: Vector) -> Vector {
+    _mm512_mask_add_epi64(a, _mm512_cmpgt_epu64_mask(a, bound), a, c)
+}
+
 /// Remainders of signed words.
 #[derive(Clone, Copy)]
 struct SignedReduction {

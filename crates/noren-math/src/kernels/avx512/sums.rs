@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store};
+use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, load, store};
 use crate::kernels::portable;
 use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS};
 use crate::modulus::Modulus;
@@ -144,56 +144,6 @@ fn sum_digits<const ADD: bool>(
         left_sums.store::<false>(left, wide);
         right_sums.store::<false>(right, wide);
     }
-}
-
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn weighted_sum(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-    if rows.len() <= FEW {
-        sum_rows::<false>(out, rows, weights, q);
-    } else {
-        sum_rows::<true>(out, rows, weights, q);
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn sum_rows<const MANY: bool>(out: &mut [u64], rows: &[&[u64]], weights: &[u64], q: &Modulus) {
-    let wide = Wide::new(q);
-    let mut views: [(Blocks, u64); MAX_TERMS] = [(&[], 0); MAX_TERMS];
-    let views = &mut views[..rows.len()];
-    for ((view, row), &weight) in views.iter_mut().zip(rows).zip(weights) {
-        *view = (row.as_chunks().0, weight);
-    }
-    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-        let mut sums = Sums::zero();
-        for (row, weight) in views.iter() {
-            let (row, weight) = (vectors(&row[j]), broadcast(*weight));
-            for (column, words) in row.iter().enumerate() {
-                sums.add(column, load(words), weight);
-            }
-        }
-        sums.store::<MANY>(out, wide);
-    }
-    portable::weighted_sum_from(out.len() / BLOCK * BLOCK, out, rows, weights, q);
-}
-
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
-    for (j, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-        let mut sums = [_mm512_set1_pd(0.5); COLUMNS];
-        for (row, &inverse) in rows.iter().zip(inverses) {
-            let row = vectors(&row.as_chunks::<BLOCK>().0[j]);
-            for (sum, words) in sums.iter_mut().zip(row) {
-                // Two roundings, as in `portable`: a fused multiply-add would give other bits.
-                let product = _mm512_mul_pd(_mm512_cvtepu64_pd(load(words)), _mm512_set1_pd(inverse));
-                *sum = _mm512_add_pd(*sum, product);
-            }
-        }
-        for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
-            store(out, _mm512_cvttpd_epu64(sum));
-        }
-    }
-    portable::quotients_from(out.len() / BLOCK * BLOCK, out, rows, inverses);
 }
 
 /// The vectors of a block.

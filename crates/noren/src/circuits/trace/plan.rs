@@ -46,9 +46,9 @@ enum Step {
 }
 
 /// Usual costs, in units of a rotation. Measured for CKKS at n = 2^15 with up to 10 limbs and 10 special primes, the work
-/// that rotations share is 2.5 to 7 of them; a low figure asks for few keys.
+/// that rotations share is 2 to 5 of them; a low figure asks for few keys.
 const USUAL: RotationCosts =
-    RotationCosts { shared: 3.0, cached: 1.0, streamed: 1.0, key_bytes: 1, cache_bytes: u64::MAX };
+    RotationCosts { shared: 3.0, end: 1.0, cached: 1.0, streamed: 1.0, key_bytes: 1, cache_bytes: u64::MAX };
 
 impl Plan {
     /// The plan with `steps` steps for the doublings, of as equal sizes as can be, the smaller ones first.
@@ -162,7 +162,12 @@ impl Plan {
     #[must_use]
     pub fn cost(&self, costs: &RotationCosts) -> f64 {
         let rotations = self.steps.iter().map(|step| step.rotations().len()).sum();
-        costs.total(self.steps.len(), rotations, self.rotations().len())
+        costs.total(self.rows().count(), self.steps.len(), rotations, self.rotations().len())
+    }
+
+    /// The steps that take a sum each, together where they follow one another.
+    fn rows(&self) -> impl Iterator<Item = &[Step]> {
+        self.steps.chunk_by(|a, b| matches!((a, b), (Step::Multiply(_), Step::Multiply(_))))
     }
 
     /// The sum; no level.
@@ -171,9 +176,9 @@ impl Plan {
     /// Keys of [`rotations`](Self::rotations) are missing: the error names them all.
     pub fn apply<E: SlotEvaluator>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         ev.check_rotations(x, &self.rotations())?;
-        self.steps.iter().try_fold(x.clone(), |sum, step| match step {
-            Step::Multiply(rotations) => ev.sum_rotations(&sum, rotations),
-            Step::Append(stride) => ev.add(x, &ev.rotate(&sum, *stride)?),
+        self.rows().try_fold(x.clone(), |sum, row| match row {
+            [Step::Append(stride)] => ev.add(x, &ev.rotate(&sum, *stride)?),
+            row => ev.sum_rotations_in_turn(&sum, &row.iter().map(Step::rotations).collect::<Vec<_>>()),
         })
     }
 }

@@ -17,9 +17,9 @@ use crate::schemes::costs::RotationCosts;
 /// The speed of a machine at what key switching is made of, in nanoseconds for one word of one thread.
 ///
 /// With n coefficients, l limbs, k special primes and digits of `a_1 ... a_b` limbs, the rotations of a sum share the
-/// decomposition, `b (l + k)` rows to transform and `sum_j a_j (l + k - a_j)` to multiply and add, and the division,
-/// `2 (k + l)` rows and `2 k l`. Each rotation reads the `2 b (l + k)` rows of its key, and takes its images to
-/// `2 (l + k) + l` rows.
+/// decomposition, `b (l + k)` rows to transform and `sum_j a_j (l + k - a_j)` to multiply and add, and the division of the
+/// second part, `k + l` rows and `k l`; that of the first part is as much, once for all sums in a row. Each rotation
+/// reads the `2 b (l + k)` rows of its key, and takes `3 (l + k)` rows of images: of two inner products and the first part.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ pub struct CostModel {
     pub transform: f64,
     /// One product with its sum, in a conversion to another modulus.
     pub convert: f64,
-    /// One word of a key, or two words of an image, where the keys lie in the cache.
+    /// One word of a key, or two thirds of a word of an image, where the keys lie in the cache.
     pub cached: f64,
     /// The same where the keys come from memory.
     pub streamed: f64,
@@ -47,7 +47,7 @@ pub struct CostModel {
 }
 
 /// What a word of an image costs, in words of a key.
-const IMAGE_WEIGHT: f64 = 0.5;
+const IMAGE_WEIGHT: f64 = 1.5;
 /// Sums of so many rotations show what a rotation costs with its key in the cache.
 const CACHED_ROTATIONS: usize = 4;
 /// So much more than the cache holds is out of the cache.
@@ -59,7 +59,7 @@ impl Default for CostModel {
     /// The figures of one core with AVX-512 at 3.7 GHz and a cache of 32 MiB (Zen 4), so that plans do not depend on the
     /// machine they are made on.
     fn default() -> Self {
-        Self { transform: 0.099, convert: 0.31, cached: 0.35, streamed: 0.54, cache_bytes: 32 << 20 }
+        Self { transform: 0.089, convert: 0.34, cached: 0.27, streamed: 0.34, cache_bytes: 32 << 20 }
     }
 }
 
@@ -87,10 +87,12 @@ impl CostModel {
         let streamed = sum(context, &ciphertext, many, || Arc::new(KeySwitchKey::clone(&key)))?;
 
         let rotation = (cached - one) / (CACHED_ROTATIONS - 1) as f64;
-        let shared = one - rotation;
-        let from_memory = (streamed - shared) / many as f64;
+        let whole = one - rotation;
+        let from_memory = (streamed - whole) / many as f64;
         let transform = transforms / (2.0 * limbs as f64 * shape.words_per_row() * shape.log_n);
-        let convert = (shared - transform * shape.transform_words()) / shape.convert_words();
+        let [shared, end] = [shape.shared(), shape.end()];
+        let transformed = transform * (shared.transforms + end.transforms);
+        let convert = (whole - transformed) / (shared.conversions + end.conversions);
         Ok(Self {
             transform,
             convert: convert.max(0.0),
@@ -107,13 +109,26 @@ impl CostModel {
     pub fn rotations(&self, parameters: &Parameters, level: usize) -> Result<RotationCosts> {
         let shape = Shape::new(parameters, level)?;
         Ok(RotationCosts {
-            shared: self.transform * shape.transform_words() + self.convert * shape.convert_words(),
+            shared: self.time(&shape.shared()),
+            end: self.time(&shape.end()),
             cached: self.cached * shape.rotation_words(),
             streamed: self.streamed * shape.rotation_words(),
             key_bytes: shape.key_bytes(),
             cache_bytes: self.cache_bytes,
         })
     }
+
+    fn time(&self, work: &Work) -> f64 {
+        self.transform * work.transforms + self.convert * work.conversions
+    }
+}
+
+/// What the rotations of a sum, or sums in a row, share.
+struct Work {
+    /// Words times layers of transforms.
+    transforms: f64,
+    /// Words times terms of conversions.
+    conversions: f64,
 }
 
 /// The numbers that costs depend on.
@@ -149,21 +164,27 @@ impl Shape {
         self.limbs + self.special
     }
 
-    /// Words times layers of the transforms that rotations share.
-    fn transform_words(&self) -> f64 {
-        let decomposition = self.digits.len() as f64 * self.all_limbs();
-        self.words_per_row() * self.log_n * (decomposition + 2.0 * self.all_limbs())
+    /// What the rotations of a sum share: the decomposition, and the division of the second part.
+    fn shared(&self) -> Work {
+        let (digits, end) = (self.digits.len() as f64, self.end());
+        let terms: f64 = self.digits.iter().map(|a| a * (self.all_limbs() - a)).sum();
+        Work {
+            transforms: end.transforms + digits * self.all_limbs() * self.words_per_row() * self.log_n,
+            conversions: end.conversions + terms * self.words_per_row(),
+        }
     }
 
-    /// Products of the conversions that rotations share.
-    fn convert_words(&self) -> f64 {
-        let decomposition: f64 = self.digits.iter().map(|a| a * (self.all_limbs() - a)).sum();
-        self.words_per_row() * (decomposition + 2.0 * self.special * self.limbs)
+    /// What sums in a row share: the division of the first part.
+    fn end(&self) -> Work {
+        Work {
+            transforms: self.all_limbs() * self.words_per_row() * self.log_n,
+            conversions: self.special * self.limbs * self.words_per_row(),
+        }
     }
 
     /// Words of a key and weighted words of images of one rotation.
     fn rotation_words(&self) -> f64 {
-        let images = 2.0 * self.all_limbs() + self.limbs;
+        let images = 3.0 * self.all_limbs();
         self.key_rows() * self.words_per_row() + IMAGE_WEIGHT * images * self.words_per_row()
     }
 
@@ -230,12 +251,12 @@ mod tests {
         let n = 1024.0;
         // 10 limbs, 5 special primes, 2 digits of 5 limbs.
         let costs = |model: CostModel, level| model.rotations(&parameters(5, 2), level).expect("there are levels");
-        let transforms = costs(CostModel { transform: 1.0, ..unit }, 9).shared;
-        assert_eq!(transforms, 10.0 * n * (2.0 * 15.0 + 2.0 * 15.0));
-        let conversions = costs(CostModel { convert: 1.0, ..unit }, 9).shared;
-        assert_eq!(conversions, n * (2.0 * 5.0 * 10.0 + 2.0 * 5.0 * 10.0));
+        let transforms = costs(CostModel { transform: 1.0, ..unit }, 9);
+        assert_eq!((transforms.shared, transforms.end), (10.0 * n * (2.0 * 15.0 + 15.0), 10.0 * n * 15.0));
+        let conversions = costs(CostModel { convert: 1.0, ..unit }, 9);
+        assert_eq!((conversions.shared, conversions.end), (n * (2.0 * 5.0 * 10.0 + 5.0 * 10.0), n * 5.0 * 10.0));
         let words = costs(CostModel { cached: 1.0, streamed: 2.0, ..unit }, 9);
-        assert_eq!((words.cached, words.streamed), (n * (60.0 + 20.0), 2.0 * n * (60.0 + 20.0)));
+        assert_eq!((words.cached, words.streamed), (n * (60.0 + 67.5), 2.0 * n * (60.0 + 67.5)));
         assert_eq!(words.key_bytes, 2 * 2 * 15 * 1024 * 8);
         // 5 limbs are one digit.
         assert_eq!(costs(unit, 4).key_bytes, 2 * 10 * 1024 * 8);

@@ -9,6 +9,7 @@ use num_complex::Complex64;
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
 use crate::schemes::ckks::factor::Factor;
+use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 
@@ -31,44 +32,13 @@ pub struct Encoder {
 }
 
 /// An encoded vector.
-#[derive(Clone)]
-pub struct Plaintext {
-    pub(crate) inner: rlwe::Plaintext,
-    pub(crate) scale: Scale,
-    pub(crate) slots: usize,
-    pub(crate) estimate: Estimate,
-    pub(crate) parameters: Parameters,
-}
+pub type Plaintext = Message<rlwe::Plaintext>;
 
 impl Plaintext {
-    /// How many slots it has.
-    #[must_use]
-    pub fn slots(&self) -> usize {
-        self.slots
-    }
-
     /// The level that it was encoded for.
     #[must_use]
     pub fn level(&self) -> usize {
         self.inner.level()
-    }
-
-    /// The scale.
-    #[must_use]
-    pub fn scale(&self) -> &Scale {
-        &self.scale
-    }
-
-    /// The polynomial without its meaning.
-    #[must_use]
-    pub fn rlwe(&self) -> &rlwe::Plaintext {
-        &self.inner
-    }
-
-    /// What is known of its magnitude and error: of its own rounding when encoded, of the ciphertext's when decrypted.
-    #[must_use]
-    pub fn estimate(&self) -> &Estimate {
-        &self.estimate
     }
 
     /// A bound on the error in every slot.
@@ -120,9 +90,9 @@ impl Encoder {
     pub fn encode_factor(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Factor> {
         self.context.check_level(level)?;
         let ring = self.context.rlwe().ring_qp(level + 1);
-        let (poly, estimate) = self.embed(&ring, values.len(), |j| (values[j], 0.0), slots, level, scale)?;
+        let (inner, estimate) = self.embed(&ring, values.len(), |j| (values[j], 0.0), slots, level, scale)?;
         let parameters = self.context.parameters().clone();
-        Ok(Factor { poly, level, scale: *scale, slots, estimate, parameters })
+        Ok(Factor { inner, scale: *scale, slots, estimate, parameters })
     }
 
     /// The real parts of the slots.

@@ -13,19 +13,12 @@ use num_complex::Complex64;
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::encoder::{Encoder, Plaintext, limbs_to_read, transform_error};
 use crate::schemes::ckks::estimate::Estimate;
+use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::noise::{self, Mode};
-use crate::schemes::ckks::parameters::{Parameters, parameter};
-use crate::schemes::ckks::scale::Scale;
+use crate::schemes::ckks::parameters::parameter;
 
 /// An encrypted vector.
-#[derive(Clone)]
-pub struct Ciphertext {
-    pub(crate) inner: rlwe::Ciphertext,
-    pub(crate) scale: Scale,
-    pub(crate) slots: usize,
-    pub(crate) estimate: Estimate,
-    pub(crate) parameters: Parameters,
-}
+pub type Ciphertext = Message<rlwe::Ciphertext>;
 
 impl Ciphertext {
     /// How many multiplications can still follow one another.
@@ -34,48 +27,12 @@ impl Ciphertext {
         self.inner.level()
     }
 
-    /// How many slots it has.
-    #[must_use]
-    pub fn slots(&self) -> usize {
-        self.slots
-    }
-
-    /// The exact scale: the polynomial is this multiple of the message.
-    #[must_use]
-    pub fn scale(&self) -> &Scale {
-        &self.scale
-    }
-
-    /// The parameters.
-    #[must_use]
-    pub fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    /// The ciphertext without the meaning of its message.
-    #[must_use]
-    pub fn rlwe(&self) -> &rlwe::Ciphertext {
-        &self.inner
-    }
-
-    /// A bound on the absolute value of the message in every slot, as far as is known without decrypting.
-    #[must_use]
-    pub fn magnitude(&self) -> f64 {
-        self.estimate.magnitude()
-    }
-
     /// The same ciphertext with a better bound on its message, which the caller knows; errors of later products are
     /// then predicted more sharply. A wrong bound makes later error bounds wrong.
     #[must_use]
     pub fn with_magnitude(mut self, magnitude: f64) -> Self {
         self.estimate = self.estimate.with_magnitude(magnitude);
         self
-    }
-
-    /// What is known of the message and the error.
-    #[must_use]
-    pub fn estimate(&self) -> &Estimate {
-        &self.estimate
     }
 
     /// A bound on the error of every decrypted slot, as a complex number: it holds but with probability `2^-40`.

@@ -11,6 +11,7 @@
 //! | [`keys`] | [`KeyRequest`], [`Keys`]: all keys from one seed |
 //! | [`encoder`] | [`Encoder`]: numbers to plaintexts and back |
 //! | [`factor`] | [`Factor`]: vectors that matrices are made of |
+//! | [`message`] | [`Message`]: what plaintexts, ciphertexts and factors have in common |
 //! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
 //! | [`cost`] | [`CostModel`]: how long rotations take |
@@ -28,6 +29,7 @@ pub mod evaluator;
 pub mod factor;
 pub mod key_file;
 pub mod keys;
+pub mod message;
 pub mod parameters;
 pub mod requirements;
 pub mod scale;
@@ -46,6 +48,7 @@ pub use evaluator::Evaluator;
 pub use factor::Factor;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
+pub use message::Message;
 pub use parameters::{Parameters, ParametersSpec};
 pub use requirements::Requirements;
 pub use scale::Scale;

@@ -98,6 +98,10 @@ impl SlotEvaluator for Evaluator {
         Evaluator::sum_rotations(self, a, steps)
     }
 
+    fn sum_rotations_in_turn(&self, a: &Ciphertext, sums: &[&[isize]]) -> Result<Ciphertext> {
+        Evaluator::sum_rotations_in_turn(self, a, sums)
+    }
+
     fn sum_giant_steps(&self, a: &Ciphertext, babies: &[isize], giants: &[GiantStep<Factor>]) -> Result<Ciphertext> {
         Evaluator::sum_giant_steps(self, a, babies, giants)
     }

@@ -4,6 +4,7 @@
 //! the sections that CKKS adds. `docs/wire.md` describes them byte by byte.
 
 use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::context::Context as RlweContext;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters::Parameters as RlweParameters;
 use noren_rlwe::wire::header::MAX_LIMBS;
@@ -15,9 +16,9 @@ use noren_rlwe::wire::section::Section;
 use noren_rlwe::wire::writer::Writer;
 
 use crate::schemes::ckks::context::Context;
-use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::{Estimate, Group, Key, Nature};
+use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 use crate::schemes::ckks::scale::Scale;
 
@@ -73,33 +74,36 @@ impl Object for Parameters {
     }
 }
 
-impl Object for Plaintext {
-    type Context = Context;
-    const KIND: Kind = Kind::CkksPlaintext;
+/// What a message on the wire wraps.
+pub trait Wrapped: Object<Context = RlweContext> {
+    /// The kind of container that holds it with its meaning.
+    const MESSAGE_KIND: Kind;
 
-    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
-        Some(context.parameters().fingerprint())
-    }
-
-    fn fingerprint(&self, _: &Context) -> [u8; 32] {
-        self.parameters.fingerprint()
-    }
-
-    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        write_meaning(writer, self.slots, &self.scale, &self.estimate);
-        self.inner.write(context.rlwe(), writer);
-    }
-
-    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let (slots, scale, estimate) = read_meaning(context, reader)?;
-        let inner = rlwe::Plaintext::read(context.rlwe(), reader)?;
-        Ok(Self { inner, scale, slots, estimate, parameters: context.parameters().clone() })
+    /// Refuses what evaluators do not take.
+    ///
+    /// # Errors
+    /// [`Error::DegreeTooHigh`].
+    fn check(&self) -> Result<()> {
+        Ok(())
     }
 }
 
-impl Object for Ciphertext {
+impl Wrapped for rlwe::Plaintext {
+    const MESSAGE_KIND: Kind = Kind::CkksPlaintext;
+}
+
+impl Wrapped for rlwe::Ciphertext {
+    const MESSAGE_KIND: Kind = Kind::CkksCiphertext;
+
+    /// Evaluators keep every ciphertext at two parts and rely on it.
+    fn check(&self) -> Result<()> {
+        if self.degree() == 1 { Ok(()) } else { Err(Error::DegreeTooHigh { found: self.degree(), needed: 1 }) }
+    }
+}
+
+impl<T: Wrapped> Object for Message<T> {
     type Context = Context;
-    const KIND: Kind = Kind::CkksCiphertext;
+    const KIND: Kind = T::MESSAGE_KIND;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())
@@ -116,11 +120,8 @@ impl Object for Ciphertext {
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
         let (slots, scale, estimate) = read_meaning(context, reader)?;
-        let inner = rlwe::Ciphertext::read(context.rlwe(), reader)?;
-        // Evaluators keep every ciphertext at two parts and rely on it.
-        if inner.degree() != 1 {
-            return Err(Error::DegreeTooHigh { found: inner.degree(), needed: 1 });
-        }
+        let inner = T::read(context.rlwe(), reader)?;
+        inner.check()?;
         Ok(Self { inner, scale, slots, estimate, parameters: context.parameters().clone() })
     }
 }
@@ -130,7 +131,7 @@ impl Object for Ciphertexts {
     const KIND: Kind = Kind::CkksCiphertexts;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
-        Some(context.parameters().fingerprint())
+        Ciphertext::needed_fingerprint(context)
     }
 
     fn fingerprint(&self, context: &Context) -> [u8; 32] {

@@ -45,7 +45,7 @@ impl Evaluator {
         let exponents: Vec<u32> = babies.iter().map(|&steps| self.exponent(a, steps)).collect();
         let steps = giants.iter().map(|giant| hoisting::GiantStep {
             automorphism: self.exponent(a, giant.rotation),
-            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.poly)).collect(),
+            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.inner)).collect(),
         });
         let steps: Vec<_> = steps.collect();
         let inner = sum_giant_steps_rescale(self.context.rlwe(), &a.inner, &exponents, &steps, &self.keys)?;
@@ -87,9 +87,9 @@ impl Evaluator {
     fn check_factor(&self, a: &Ciphertext, factor: &Factor) -> Result<()> {
         self.context.check(&factor.parameters, "the factor")?;
         check_slots(factor.slots, a.slots)?;
-        if factor.level == a.level() {
+        if factor.level() == a.level() {
             return Ok(());
         }
-        Err(Error::LevelMismatch { left: a.level(), right: factor.level })
+        Err(Error::LevelMismatch { left: a.level(), right: factor.level() })
     }
 }

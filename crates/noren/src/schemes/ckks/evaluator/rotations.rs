@@ -1,8 +1,7 @@
 //! Rotations of the slots, and complex conjugation.
 
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::galois::{apply_automorphism, apply_automorphism_hoisted, sum_automorphisms};
-use noren_rlwe::keyswitch::Hoisted;
+use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms_in_steps};
 
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::{Estimate, mix};
@@ -38,19 +37,15 @@ impl Evaluator {
     pub fn rotate_many(&self, a: &Ciphertext, steps: &[isize]) -> Result<Vec<Ciphertext>> {
         self.check(a)?;
         let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
-        if exponents.iter().all(|&k| k == 1) {
-            return Ok(vec![a.clone(); steps.len()]);
-        }
         self.check_exponents(a, &exponents)?;
-        let hoisted = Hoisted::new(self.context.rlwe(), &a.inner)?;
-        let rotate = |(&k, &steps): (&u32, &isize)| {
+        let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
+        let rotate = |((inner, &k), &steps): ((_, &u32), &isize)| {
             if k == 1 {
-                return Ok(a.clone());
+                return a.clone();
             }
-            let inner = apply_automorphism_hoisted(self.context.rlwe(), &hoisted, k, &self.keys)?;
-            Ok(self.result(a, inner, a.scale, self.switched(a, rotated(&a.estimate, steps, a.slots), 1)))
+            self.result(a, inner, a.scale, self.switched(a, rotated(&a.estimate, steps, a.slots), 1))
         };
-        exponents.iter().zip(steps).map(rotate).collect()
+        Ok(images.into_iter().zip(&exponents).zip(steps).map(rotate).collect())
     }
 
     /// The complex conjugate of every slot.
@@ -71,15 +66,28 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::rotate`].
     pub fn sum_rotations(&self, a: &Ciphertext, steps: &[isize]) -> Result<Ciphertext> {
+        self.sum_rotations_in_turn(a, &[steps])
+    }
+
+    /// [`Evaluator::sum_rotations`] of `a`, of the result, and so on, by each of `sums`. The first part of the ciphertext is
+    /// divided by the special modulus only at the end.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate`].
+    pub fn sum_rotations_in_turn(&self, a: &Ciphertext, sums: &[&[isize]]) -> Result<Ciphertext> {
         self.check(a)?;
-        let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
-        self.check_exponents(a, &exponents)?;
-        let inner = sum_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
-        let sum = steps.iter().fold(a.estimate.clone(), |sum, &steps| sum.sum(&rotated(&a.estimate, steps, a.slots)));
-        let switches = exponents.iter().filter(|&&k| k != 1).count();
-        let named = exponents.iter().fold(mix(a.estimate.tag(), SUM_ROTATIONS), |tag, &k| mix(tag, k.into()));
-        let sum = sum.named(named);
-        let estimate = if switches == 0 { sum } else { self.switched(a, sum, switches) };
+        let exponents = |steps: &&[isize]| steps.iter().map(|&steps| self.exponent(a, steps)).collect();
+        let exponents: Vec<Vec<u32>> = sums.iter().map(exponents).collect();
+        self.check_exponents(a, &exponents.concat())?;
+        let each: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
+        let inner = sum_automorphisms_in_steps(self.context.rlwe(), &a.inner, &each, &self.keys)?;
+        let estimate = sums.iter().zip(each).fold(a.estimate.clone(), |estimate, (steps, exponents)| {
+            let sum = steps.iter().fold(estimate.clone(), |sum, &steps| sum.sum(&rotated(&estimate, steps, a.slots)));
+            let switches = exponents.iter().filter(|&&k| k != 1).count();
+            let named = exponents.iter().fold(mix(estimate.tag(), SUM_ROTATIONS), |tag, &k| mix(tag, k.into()));
+            let sum = sum.named(named);
+            if switches == 0 { sum } else { self.switched(a, sum, switches) }
+        });
         Ok(self.result(a, inner, a.scale, estimate))
     }
 

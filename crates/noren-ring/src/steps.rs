@@ -1,0 +1,103 @@
+//! Sums of images of images: several steps, of which only the last divides the first half.
+
+use std::borrow::Cow;
+
+use crate::decompose::Decomposer;
+use crate::divide::DivideRound;
+use crate::operand::Operand;
+use crate::poly::{Eval, Poly};
+use crate::ring::Ring;
+use crate::rows::LimbRow;
+use crate::source::Source;
+use crate::sums::{Begin, Moved, Sums, Term};
+use crate::switch::only;
+
+impl Decomposer {
+    /// Takes a pair `(c_0, c_1)` through steps `c_i -> c_i + sum_k psi_k(c'_i)`, where `c'_0 = c_0 + u_0 / P` and
+    /// `c'_1 = u_1 / P` for the inner products `u_i = sum_j d_j k_ji` of the digits of `c_1` with the key of the term.
+    ///
+    /// The digits of the next step need a `c_1` that is divided by the special primes' product P, and rounded. Nothing needs
+    /// `c_0` before the end: it stays times P, modulo the special primes too, and is rounded once.
+    ///
+    /// Each step is a [`Decomposer::switch`], and `divide` the division by P.
+    ///
+    /// # Panics
+    /// As [`Decomposer::switch`], or if there is no step.
+    #[must_use]
+    pub fn sum_in_steps(
+        &self,
+        ring_q: &Ring,
+        [c0, c1]: [&Poly<Eval>; 2],
+        steps: &[&[Term]],
+        divide: &DivideRound,
+    ) -> [Poly<Eval>; 2] {
+        [c0, c1].iter().for_each(|c| ring_q.check_covers(c));
+        let (last, earlier) = steps.split_last().expect("a sum has a step");
+        let mut first = self.times_special(ring_q, c0);
+        let mut second = Cow::Borrowed(c1);
+        for terms in earlier {
+            let [sum, quotient] =
+                self.step(ring_q, [&first, &second], terms, |sums, c1| self.divide_second(sums, c1, divide));
+            (first, second) = (sum, Cow::Owned(quotient));
+        }
+        self.step(ring_q, [&first, &second], last, |sums, c1| only(self.divide(sums, &[None, Some(c1)], divide)))
+    }
+
+    /// One step of a first half that is not divided, and of a second that is.
+    fn step(
+        &self,
+        ring_q: &Ring,
+        [first, second]: [&Poly<Eval>; 2],
+        terms: &[Term],
+        divide: impl Fn(&Sums, Operand) -> [Poly<Eval>; 2],
+    ) -> [Poly<Eval>; 2] {
+        let (lift, element) = (self.lift(ring_q, second.into()), Operand::from(second));
+        let source = Source::Lifted { lift: &lift, element };
+        let moved = Some(Moved::Undivided(first));
+        divide(&Sums::new(ring_q.window(0..ring_q.range().end), source, vec![terms], moved), element)
+    }
+
+    /// P c.
+    fn times_special(&self, ring_q: &Ring, c: &Poly<Eval>) -> Poly<Eval> {
+        let kernels = ring_q.engine().kernels();
+        ring_q.build(c.is_secret(), |limb, row| {
+            let special = self.special_factor(limb).expect("the ring has no special prime");
+            kernels.mul_scalar(row, c.limb(limb), special, ring_q.basis().modulus(limb));
+        })
+    }
+
+    /// `s_0` and `round((P c_1 + s_1) / P)` for the sums `s_i`.
+    fn divide_second(&self, sums: &Sums, c1: Operand, divide: &DivideRound) -> [Poly<Eval>; 2] {
+        let (engine, degree, dropped) = (sums.ring.engine(), sums.ring.degree(), divide.dropped());
+        let (secret, added) = (sums.is_secret() || c1.is_secret(), [None, Some(c1)]);
+        let mut first = sums.ring.unset(secret);
+        let (special, kept) = first.limbs_mut().partition(|(limb, _)| dropped.contains(limb));
+
+        let mut remainder = engine.unset_rows(dropped.len(), degree);
+        remainder.mark(secret);
+        let rows = dropped.iter().copied().zip(remainder.rows_mut()).collect();
+        sums.for_each_limb(vec![[special, rows]], None, |at, [first, second]| {
+            let limb = at.limb;
+            // P c_1 is 0 there.
+            at.write(Some([first, &mut *second]), |_, _, _| {});
+            divide.lift(limb, second);
+        });
+        let mut terms: Vec<&[u64]> = remainder.rows().collect();
+        let quotient = divide.quotient(&terms, secret);
+        terms.extend(quotient.rows());
+
+        let mut second = divide.kept().unset(secret);
+        let begin = |_: usize, [_, rows]: [&mut [LimbRow]; 2]| divide.convert(&terms, rows);
+        let begin = Begin { write: &begin, first: false };
+        let rows = second.limbs_mut().collect();
+        sums.for_each_limb(vec![[kept, rows]], Some(begin), |at, [first, second]| {
+            let limb = at.limb;
+            at.write(None, |range, [first_sum, second_sum], spare| {
+                self.add(&sums.ring, limb, range.clone(), &added, [&mut *first_sum, &mut *second_sum], spare);
+                first[range.clone()].copy_from_slice(first_sum);
+                divide.finish_block(limb, second_sum, &mut second[range]);
+            });
+        });
+        [first, second]
+    }
+}

@@ -1,0 +1,106 @@
+//! The largest values that columns can have: they decide the scaling, and are public.
+
+use std::collections::BTreeMap;
+
+use noren_rlwe::error::Result;
+use serde::Deserialize;
+
+use crate::programs::layout::{TableLayout, check_length, exponent_above, refuse};
+use crate::programs::table::names;
+
+/// Bounds on the absolute values of columns, from what is known of the quantities.
+///
+/// As JSON `100`, `[120, 60]` or `{"age": 120, "bmi": 60}`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Bounds {
+    /// One for all columns.
+    All(f64),
+    /// One for each column, in order.
+    Each(Vec<f64>),
+    /// One for each column, by name, or by position where there are no names.
+    Named(BTreeMap<String, f64>),
+}
+
+impl Bounds {
+    /// The bound of each column of a table, in order.
+    ///
+    /// # Errors
+    /// Too few or too many bounds, names that are not those of the columns, a bound that is not a positive number.
+    pub fn of_columns(&self, layout: &TableLayout) -> Result<Vec<f64>> {
+        let names = names(layout.column_names(), layout.columns());
+        let bounds = match self {
+            Self::All(bound) => vec![*bound; names.len()],
+            Self::Each(bounds) => bounds.clone(),
+            Self::Named(bounds) => {
+                let listed = || format!("for the columns {names:?}, no more and no less");
+                if let Some(name) = bounds.keys().find(|name| !names.contains(name)) {
+                    return Err(refuse("bounds", format!("for a column {name:?}"), listed()));
+                }
+                let of = |name| bounds.get(name).copied();
+                let missing = |name| refuse("bounds", format!("without column {name:?}"), listed());
+                names.iter().map(|name| of(name).ok_or_else(|| missing(name))).collect::<Result<_>>()?
+            }
+        };
+        check_length("bounds of columns", bounds.len(), names.len())?;
+        match bounds.iter().position(|bound| !(bound.is_finite() && *bound > 0.0)) {
+            Some(column) => {
+                let found = format!("{} for column {:?}", bounds[column], names[column]);
+                Err(refuse("bound", found, "a positive number"))
+            }
+            None => Ok(bounds),
+        }
+    }
+}
+
+impl TableLayout {
+    /// The same layout with the smallest exponents that suit columns within these bounds.
+    ///
+    /// # Errors
+    /// As [`Bounds::of_columns`], and [`TableLayout::with_exponents`].
+    pub fn with_bounds(self, bounds: &Bounds) -> Result<Self> {
+        let exponents = bounds.of_columns(&self)?.into_iter().map(exponent_above).collect();
+        self.with_exponents(exponents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout() -> TableLayout {
+        let layout = TableLayout::new(4, 3, 16).expect("a layout");
+        layout.with_column_names(["age", "bmi", "bp"].map(str::to_owned).to_vec()).expect("three names")
+    }
+
+    fn bounds(json: &str) -> Bounds {
+        serde_json::from_str(json).expect("bounds")
+    }
+
+    #[test]
+    fn bounds_become_the_next_powers_of_two() {
+        for (json, exponents) in
+            [("100", [7, 7, 7]), ("[8, 60, 1000]", [3, 6, 10]), (r#"{"bp": 1000, "age": 8, "bmi": 0.3}"#, [3, -1, 10])]
+        {
+            assert_eq!(layout().with_bounds(&bounds(json)).expect("positive").exponents(), exponents, "{json}");
+        }
+        let unnamed = TableLayout::new(4, 2, 16).expect("a layout");
+        let by_position = bounds(r#"{"1": 2, "0": 1}"#);
+        assert_eq!(unnamed.with_bounds(&by_position).expect("positions are names").exponents(), [0, 1]);
+    }
+
+    #[test]
+    fn bounds_that_do_not_suit_are_named() {
+        for (json, needed) in [
+            ("[1, 2]", "2 were given, 3 are needed"),
+            ("[1, 0, 2]", "bound is 0 for column \"bmi\""),
+            ("-1", "column \"age\""),
+            ("1e200", "exponent"),
+            (r#"{"age": 1, "bmi": 2}"#, "without column \"bp\""),
+            (r#"{"age": 1, "bmi": 2, "bp": 3, "sex": 4}"#, "column \"sex\""),
+        ] {
+            let message = layout().with_bounds(&bounds(json)).expect_err("refused").to_string();
+            assert!(message.contains(needed), "{json}: {message}");
+        }
+    }
+}

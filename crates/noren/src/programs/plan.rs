@@ -1,0 +1,199 @@
+//! Which parameters and keys programs need, before any key exists.
+
+use noren_rlwe::error::Result;
+
+use crate::circuits::recorder::Demands;
+use crate::programs::bounds::Bounds;
+use crate::programs::layout::{TableLayout, refuse};
+use crate::programs::program::Program;
+use crate::schemes::ckks::keys::KeyRequest;
+use crate::schemes::ckks::parameters::Parameters;
+use crate::schemes::ckks::requirements::Requirements;
+
+/// What tables look like that are to be encrypted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Shape {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Names of the columns, or nothing; needed if a model names columns.
+    pub column_names: Vec<String>,
+    /// The bounds of columns, if tables are to be scaled by them and not by their own numbers.
+    pub bounds: Option<Bounds>,
+}
+
+/// Parameters and keys for programs on tables of one shape.
+///
+/// # Examples
+/// ```
+/// use noren::Seed;
+/// use noren::ckks::Context;
+/// use noren::programs::plan::{Plan, Shape};
+/// use noren::programs::program::Program;
+///
+/// let programs = [Program::parse("mean", None)?, Program::parse("variance", None)?];
+/// let shape = Shape { rows: 100, columns: 3, ..Shape::default() };
+/// let plan = Plan::for_precision(&programs, &shape, 16.0)?;
+/// assert_eq!(plan.parameters.max_level(), 2);
+///
+/// let context = Context::new(plan.parameters.clone())?;
+/// let keys = context.generate_keys(Seed::random()?, &plan.key_request()?)?;
+/// # Ok::<(), noren::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The parameters.
+    pub parameters: Parameters,
+    /// Where the entries of a table lie.
+    pub layout: TableLayout,
+    /// What all programs need together.
+    pub demands: Demands,
+}
+
+impl Plan {
+    /// The plan with the smallest parameters whose [predicted error](Self::predicted_error) is at most
+    /// `2^-precision_bits`, at 128-bit security.
+    ///
+    /// # Errors
+    /// A shape that cannot be, a model that does not suit it, a precision that no parameters reach.
+    pub fn for_precision(programs: &[Program], shape: &Shape, precision_bits: f64) -> Result<Self> {
+        let mut needed = Requirements { depth: 0, precision_bits, ..Requirements::default() };
+        // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
+        loop {
+            let plan = Self::draft(programs, shape, Parameters::for_requirements(&needed)?)?;
+            let depth = plan.demands.depth;
+            if plan.parameters.max_level() >= depth && plan.predicted_error() <= libm::exp2(-precision_bits) {
+                return Ok(plan);
+            }
+            // Both grow in each round, and both are bounded: by the largest ring that the parameters can have.
+            needed.depth = needed.depth.max(depth);
+            needed.slots = needed.slots.max(plan.layout.slots());
+        }
+    }
+
+    /// The plan with these parameters.
+    ///
+    /// # Errors
+    /// A shape that cannot be, a model that does not suit it, parameters with too few levels.
+    pub fn with_parameters(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
+        let plan = Self::draft(programs, shape, parameters)?;
+        let (found, needed) = (plan.parameters.max_level(), plan.demands.depth);
+        if found < needed {
+            let needed =
+                format!("at least {needed}, for the deepest of the programs: choose parameters with more primes");
+            return Err(refuse("max_level", found, needed));
+        }
+        Ok(plan)
+    }
+
+    /// The plan, whether or not there are enough levels.
+    fn draft(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
+        let layout = shape.layout(parameters.max_slots())?;
+        let mut demands = Demands::default();
+        for program in programs {
+            demands = demands.merge(&program.plan(&layout)?);
+        }
+        Ok(Self { parameters, layout, demands })
+    }
+
+    /// The keys for tables that are encrypted at the highest level.
+    ///
+    /// # Errors
+    /// As [`Demands::key_request`], where parameters were put in the place of those that were planned.
+    pub fn key_request(&self) -> Result<KeyRequest> {
+        self.demands.key_request(self.parameters.max_level())
+    }
+
+    /// The error after as many multiplications as the deepest program has, in units of the encoded numbers, which are
+    /// at most 1; sums add to it. See [`Parameters::predicted_error`].
+    #[must_use]
+    pub fn predicted_error(&self) -> f64 {
+        self.parameters.predicted_error(self.demands.depth, 1.0, self.layout.slots())
+    }
+}
+
+impl Shape {
+    /// The layout of such a table in a ring with so many slots.
+    ///
+    /// Without bounds the scaling of columns depends on numbers that do not exist yet. It is then taken to differ
+    /// between columns, and never to be 1: the case in which programs need the most levels.
+    ///
+    /// # Errors
+    /// As [`TableLayout::new`], [`TableLayout::with_column_names`] and [`TableLayout::with_bounds`].
+    pub fn layout(&self, max_slots: usize) -> Result<TableLayout> {
+        let layout =
+            TableLayout::new(self.rows, self.columns, max_slots)?.with_column_names(self.column_names.clone())?;
+        match &self.bounds {
+            Some(bounds) => layout.with_bounds(bounds),
+            None => layout.with_exponents((0..self.columns).map(|column| 1 + (column % 2) as i32).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schemes::ckks::parameters::ParametersSpec;
+    use noren_rlwe::error::Error;
+    use noren_rlwe::security::Security;
+
+    fn program(name: &str) -> Program {
+        Program::parse(name, None).expect("no model is needed")
+    }
+
+    fn shape(rows: usize, columns: usize) -> Shape {
+        Shape { rows, columns, ..Shape::default() }
+    }
+
+    #[test]
+    fn chosen_parameters_reach_the_precision_with_the_slots_they_have() {
+        for (name, rows, columns, bits) in
+            [("mean", 20, 3, 20.0), ("mean", 5000, 30, 20.0), ("covariance", 300, 12, 16.0), ("sum", 9, 1, 30.0)]
+        {
+            let plan = Plan::for_precision(&[program(name)], &shape(rows, columns), bits).expect("can be met");
+            assert!(plan.predicted_error() <= f64::exp2(-bits), "{name}: {}", plan.predicted_error());
+            assert_eq!(plan.parameters.max_level(), plan.demands.depth, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_plan_of_several_programs_covers_each() {
+        let plan = |names: &[&str]| {
+            let programs: Vec<Program> = names.iter().map(|name| program(name)).collect();
+            Plan::for_precision(&programs, &shape(50, 6), 16.0).expect("can be met").demands
+        };
+        let (mean, variance, both) = (plan(&["mean"]), plan(&["variance"]), plan(&["mean", "variance"]));
+        assert_eq!(both.depth, mean.depth.max(variance.depth));
+        assert!(mean.rotations.keys().chain(variance.rotations.keys()).all(|k| both.rotations.contains_key(k)));
+        assert!(mean.relinearization.is_none() && both.relinearization.is_some());
+    }
+
+    #[test]
+    fn scaling_that_is_not_known_counts_as_the_worst() {
+        let cubic = r#"{"coefficients": [0, 1, 0, 1], "interval": [-1, 1]}"#;
+        let cubic = [Program::parse("polynomial", Some(cubic)).expect("a model")];
+        let depth = |bounds| {
+            let shape = Shape { bounds, ..shape(8, 2) };
+            Plan::for_precision(&cubic, &shape, 16.0).expect("can be met").demands.depth
+        };
+        assert_eq!(depth(None), depth(Some(Bounds::All(1.0))) + 1);
+    }
+
+    #[test]
+    fn parameters_that_are_too_shallow_are_refused() {
+        let spec = ParametersSpec {
+            log_n: 10,
+            log_q: vec![50, 40],
+            log_p: vec![50],
+            log_scale: 40,
+            security: Security::None,
+            ..ParametersSpec::default()
+        };
+        let parameters = spec.build().expect("supported");
+        let plan = |name| Plan::with_parameters(&[program(name)], &shape(12, 3), parameters.clone());
+        let request = plan("mean").and_then(|plan| plan.key_request()).expect("one level");
+        assert!(!request.relinearization && request.rotations_at.iter().all(|&(_, level)| level <= 1));
+        assert!(matches!(plan("covariance"), Err(Error::Parameters { name: "max_level", .. })));
+    }
+}
