@@ -1,0 +1,108 @@
+//! The complex exponential by a Chebyshev series and squarings.
+
+use std::f64::consts::TAU;
+
+use noren_rlwe::error::Result;
+use num_complex::Complex64;
+
+use crate::circuits::approx::interpolate;
+use crate::schemes::ckks::parameters::parameter;
+
+/// `exp(2 pi i K u)` for real u in `[-1, 1]`: a polynomial `E_0(u)` for `exp(i w u)`, `w = 2 pi K / 2^r`, squared r
+/// times.
+///
+/// The coefficients of the Chebyshev series are Bessel functions (Jacobi and Anger): `a_0 = J_0(w)`,
+/// `a_{2m} = 2 (-1)^m J_{2m}(w)` and `a_{2m+1} = 2 i (-1)^m J_{2m+1}(w)`. Here they come from interpolating cosine and
+/// sine, which agrees to `2^-48`. A squaring doubles an error, since `|E| = 1`; the double-angle formula of a
+/// cosine would let it grow up to four times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exponential {
+    half_width: f64,
+    doublings: u32,
+    coefficients: Vec<Complex64>,
+    truncation: f64,
+}
+
+/// The points of the interpolation. The series converges like `(e w / 2k)^k`, so that at `w <= 16` what is left out
+/// after so many terms is far below the last bit.
+const POINTS: usize = 128;
+
+/// The largest frequency w.
+const MAX_FREQUENCY: f64 = 16.0;
+
+/// The most doublings.
+const MAX_DOUBLINGS: u32 = 30;
+
+/// The largest degree: as much below [`POINTS`] as the measure of the truncation needs.
+const MAX_DEGREE: usize = 63;
+
+impl Exponential {
+    /// The series of this degree for `exp(2 pi i K u / 2^r)`, K the half-width and r the doublings.
+    ///
+    /// # Errors
+    /// Too few doublings: `2 pi K / 2^r` is at most 16; too many: r is at most 30. A degree above 63.
+    pub fn new(half_width: f64, doublings: u32, degree: usize) -> Result<Self> {
+        if doublings > MAX_DOUBLINGS {
+            return Err(parameter("doublings", doublings, format!("at most {MAX_DOUBLINGS}")));
+        }
+        let frequency = TAU * half_width / f64::from(1_u32 << doublings);
+        if !frequency.is_finite() || frequency.abs() > MAX_FREQUENCY {
+            let found = format!("{doublings}, for an exponential of {half_width} turns");
+            return Err(parameter(
+                "doublings",
+                found,
+                format!("such that 2^doublings is at least 2 pi / {MAX_FREQUENCY} turns"),
+            ));
+        }
+        if degree > MAX_DEGREE {
+            return Err(parameter("degree", degree, format!("at most {MAX_DEGREE}")));
+        }
+        let even = interpolate(&|u| libm::cos(frequency * u), [-1.0, 1.0], POINTS)?;
+        let odd = interpolate(&|u| libm::sin(frequency * u), [-1.0, 1.0], POINTS)?;
+        let coefficient =
+            |k: usize| if k.is_multiple_of(2) { Complex64::from(even[k]) } else { Complex64::new(0.0, odd[k]) };
+        let mut coefficients: Vec<Complex64> = (0..POINTS).map(coefficient).collect();
+        let truncation = coefficients.drain(degree + 1..).map(|c| c.norm()).sum();
+        Ok(Self { half_width, doublings, coefficients, truncation })
+    }
+
+    /// K: the exponential has the period `1 / K`.
+    #[must_use]
+    pub const fn half_width(&self) -> f64 {
+        self.half_width
+    }
+
+    /// r: how often the polynomial is squared.
+    #[must_use]
+    pub const fn doublings(&self) -> u32 {
+        self.doublings
+    }
+
+    /// The Chebyshev coefficients of `E_0`, lowest first: real for even k, imaginary for odd k.
+    #[must_use]
+    pub fn coefficients(&self) -> &[Complex64] {
+        &self.coefficients
+    }
+
+    /// A bound on `|E_0(u) - exp(i w u)|` in `[-1, 1]`: the sum of the coefficients that are left out. The squarings
+    /// multiply it by `2^r`.
+    #[must_use]
+    pub const fn truncation(&self) -> f64 {
+        self.truncation
+    }
+
+    /// The levels that it uses: those of the polynomial, and one for each squaring.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.coefficients.len().next_power_of_two().ilog2() as usize + self.doublings as usize
+    }
+
+    /// The value at a number in clear, by Clenshaw's scheme and squarings.
+    #[must_use]
+    pub fn at(&self, u: f64) -> Complex64 {
+        let (first, rest) = self.coefficients.split_first().unwrap_or((&Complex64::ONE, &[]));
+        let zero = (Complex64::ZERO, Complex64::ZERO);
+        let (b1, b2) = rest.iter().rev().fold(zero, |(b1, b2), c| (c + b1 * (2.0 * u) - b2, b1));
+        (0..self.doublings).fold(first + b1 * u - b2, |e, _| e * e)
+    }
+}

@@ -1,0 +1,159 @@
+//! The keys of bootstrapping: what they are for, what they cover, and how large they are.
+
+use std::collections::BTreeMap;
+
+use noren_ring::gadget::Gadget;
+use noren_rlwe::error::Result;
+use noren_rlwe::parameters::DIGIT_MARGIN_BITS;
+use noren_rlwe::security::SecretDistribution;
+
+use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::parameters::{Parameters, sizes};
+
+/// What a key is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Encryption by anybody.
+    Public,
+    /// Products, in the exponential and after it.
+    Relinearization,
+    /// Real and imaginary parts.
+    Conjugation,
+    /// Rotations in the matrices of coefficient to slot.
+    CoeffToSlot,
+    /// Rotations in the matrices of slot to coefficient.
+    SlotToCoeff,
+    /// From the main secret to the ephemeral one, modulo `q_0` times one special prime.
+    ToEphemeral,
+    /// From the ephemeral secret back to the main one, of the raised ciphertext.
+    FromEphemeral,
+}
+
+impl Role {
+    /// What the key is called in messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Public => "public key",
+            Self::Relinearization => "relinearisation key",
+            Self::Conjugation => "conjugation key",
+            Self::CoeffToSlot => "rotation keys of coefficient to slot",
+            Self::SlotToCoeff => "rotation keys of slot to coefficient",
+            Self::ToEphemeral => "key to the ephemeral secret",
+            Self::FromEphemeral => "key from the ephemeral secret",
+        }
+    }
+}
+
+/// Keys of one use and one size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KeyClass {
+    /// What they are for.
+    pub role: Role,
+    /// How many there are.
+    pub count: usize,
+    /// How many primes `q_0, q_1, ..` they cover.
+    pub limbs: usize,
+    /// How many special primes they use.
+    pub special: usize,
+    /// Of how many pairs of polynomials each consists.
+    pub digits: usize,
+    /// The secret that they are encryptions under.
+    pub secret: SecretDistribution,
+    /// The size of their modulus in bits, from the sizes of primes that were asked for. The primes themselves, nearest to
+    /// these sizes, change it by less than 0.01 in the presets.
+    pub log_qp: f64,
+    /// The degree of the ring.
+    pub degree: usize,
+}
+
+impl KeyClass {
+    /// The bytes of all these keys in memory: `2 digits (limbs + special) n` words.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.count * 2 * self.digits * (self.limbs + self.special)) as u64 * (self.degree * size_of::<u64>()) as u64
+    }
+
+    /// About the bytes of all these keys in files: one half of each pair, packed to the sizes of the primes; the other
+    /// half is a seed.
+    #[must_use]
+    pub fn disk_bytes(&self) -> u64 {
+        (self.count * self.digits * self.degree / 8) as u64 * self.log_qp as u64
+    }
+}
+
+/// What keys of rotations of few limbs consist of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub special: usize,
+    pub gadget: Gadget,
+}
+
+/// The fewest digits, and for these the fewest special primes, that switch keys of so many limbs without more noise
+/// than a rounding.
+pub(super) fn small_shape(parameters: &Parameters, limbs: usize) -> Result<Shape> {
+    let special = parameters.spec().special;
+    let bits = sizes(&parameters.log_q()[..limbs]);
+    let mut digits = 1;
+    loop {
+        let gadget = Gadget::new(&bits, special.count, digits)?;
+        let size = |digit: &std::ops::Range<usize>| bits[digit.clone()].iter().sum::<f64>();
+        let largest = gadget.digits().iter().map(size).fold(0.0, f64::max);
+        let needed = libm::ceil((largest + DIGIT_MARGIN_BITS) / f64::from(special.bits)) as usize;
+        if needed <= special.count || digits == limbs {
+            let special = needed.min(special.count);
+            return Ok(Shape { special, gadget: Gadget::new(&bits, special, digits)? });
+        }
+        digits += 1;
+    }
+}
+
+/// All keys, each in one class.
+pub(super) fn key_classes(parameters: &Parameters) -> Result<Vec<KeyClass>> {
+    let spec = parameters.spec();
+    let class = |role, count, limbs: usize, special: usize, digits| {
+        let q: u32 = parameters.log_q()[..limbs].iter().sum();
+        let log_qp = f64::from(q) + (special * spec.special.bits as usize) as f64;
+        KeyClass { role, count, limbs, special, digits, secret: spec.secret, log_qp, degree: parameters.degree() }
+    };
+    let alive = |limbs| parameters.gadget().digits_at(limbs).len();
+    let all = parameters.max_level() + 1;
+    let slots = parameters.slots_level() + 1;
+    let base = class(Role::ToEphemeral, 1, 1, 1, 1);
+    let ephemeral = SecretDistribution::SparseTernary(spec.ephemeral_weight as usize);
+    let mut classes = vec![
+        class(Role::Public, 1, all, 0, 1),
+        class(Role::Relinearization, 1, slots, spec.special.count, alive(slots)),
+        class(Role::Conjugation, 1, slots, spec.special.count, alive(slots)),
+        KeyClass { secret: ephemeral, ..base },
+        class(Role::FromEphemeral, 1, all, 1, 1),
+    ];
+    for (limbs, count) in rotations(parameters, Direction::CoeffToSlot, all) {
+        classes.push(class(Role::CoeffToSlot, count, limbs, spec.special.count, alive(limbs)));
+    }
+    let input = parameters.input_level() + 1;
+    let shape = small_shape(parameters, input)?;
+    for (limbs, count) in rotations(parameters, Direction::SlotToCoeff, input) {
+        let digits = shape.gadget.digits_at(limbs).len();
+        classes.push(class(Role::SlotToCoeff, count, limbs, shape.special, digits));
+    }
+    Ok(classes)
+}
+
+/// How many rotations need a key of so many limbs, where the first matrix takes `limbs` of them. A rotation in several
+/// matrices has one key, for the first.
+fn rotations(parameters: &Parameters, direction: Direction, limbs: usize) -> BTreeMap<usize, usize> {
+    let transform = parameters.transform(direction);
+    let groups = transform.groups.iter().zip(direction.below(&transform.groups));
+    let mut highest = BTreeMap::new();
+    for (i, (group, below)) in groups.enumerate() {
+        for key in group.steps(parameters.slots(), below, transform.giants).keys {
+            highest.entry(key).or_insert(limbs - i);
+        }
+    }
+    let mut counts = BTreeMap::new();
+    for limbs in highest.into_values() {
+        *counts.entry(limbs).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,38 @@
+//! Bootstrapping: what turns a ciphertext without levels into one of the same message with levels.
+//!
+//! The order is slots to coefficients, modulus raised under a short-lived sparse secret, coefficients to slots, and the
+//! removal of the multiples of `q_0` by a complex exponential. `docs/bootstrapping.md` explains it.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`preset`] | [`Preset`]: named parameters |
+//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
+//! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
+//! | [`key_classes`] | [`KeyClass`]: which keys, how large, of what security |
+//! | [`failure`] | the probability that a coefficient leaves the interval |
+//! | [`dft`] | [`Direction`]: the special DFT as sparse matrices |
+//! | [`diagonals`] | [`Diagonals`]: a matrix by its diagonals |
+//! | [`group`] | [`Group`]: baby steps and giant steps of a matrix |
+//! | [`exponential`] | [`Exponential`]: Chebyshev series and squarings |
+//! | [`series`] | [`SineSeries`]: from the exponential to the message |
+
+pub mod dft;
+pub mod diagonals;
+pub mod exponential;
+pub mod failure;
+pub mod group;
+pub mod key_classes;
+pub mod parameters;
+pub mod plan;
+pub mod preset;
+pub mod series;
+
+pub use dft::Direction;
+pub use diagonals::Diagonals;
+pub use exponential::Exponential;
+pub use group::{GiantOrder, Group};
+pub use key_classes::{KeyClass, Role};
+pub use parameters::{Parameters, ParametersSpec};
+pub use plan::Plan;
+pub use preset::Preset;
+pub use series::SineSeries;

@@ -1,0 +1,306 @@
+//! Parameters of bootstrapping: the chain of primes and what each part of it is for.
+
+use std::sync::Arc;
+
+use noren_ring::gadget::Gadget;
+use noren_rlwe::error::Result;
+use noren_rlwe::parameters::MAX_PRIMES;
+use noren_rlwe::security::{self, SecretDistribution, Security};
+
+use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::exponential::Exponential;
+use crate::bootstrapping::group::{GiantOrder, Group};
+use crate::bootstrapping::key_classes::key_classes;
+use crate::bootstrapping::series::SineSeries;
+use crate::schemes::ckks::parameters::parameter;
+
+/// The sizes of primes in bits.
+const PRIME_BITS: std::ops::RangeInclusive<u32> = 20..=50;
+
+/// The heaviest ephemeral secret: up to it the tail of the failure probability is computed without loss.
+const MAX_WEIGHT: u32 = 64;
+
+/// The largest `|I|` that can be asked for: more than a secret of the largest weight gives.
+const MAX_INTERVAL: u32 = 32;
+
+/// What parameters of bootstrapping are asked for; [`ParametersSpec::build`] checks them.
+///
+/// The primes are used from the top: `q_0`, one prime for each matrix of slot to coefficient, the application's, those
+/// of the modular reduction, and one for each matrix of coefficient to slot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParametersSpec {
+    /// The base-two logarithm of the degree n of the ring, 4 to 17.
+    pub log_n: u32,
+    /// The size of `q_0` in bits.
+    pub log_base: u32,
+    /// From slots to coefficients.
+    pub slot_to_coeff: Transform,
+    /// The levels between two bootstraps.
+    pub application: Primes,
+    /// The modular reduction.
+    pub eval_mod: EvalMod,
+    /// From coefficients to slots.
+    pub coeff_to_slot: Transform,
+    /// The special primes of key switching.
+    pub special: Primes,
+    /// Into how many digits the modulus is cut for key switching.
+    pub dnum: usize,
+    /// How many coefficients of the ephemeral secret are not zero, 1 to 64.
+    pub ephemeral_weight: u32,
+    /// 1, or 2 to bootstrap the error of the first time once more. It costs a level.
+    pub iterations: usize,
+    /// How the main secret is drawn.
+    pub secret: SecretDistribution,
+    /// What every key must reach.
+    pub security: Security,
+}
+
+/// Several primes of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Primes {
+    /// How many.
+    pub count: usize,
+    /// The size of each in bits, 20 to 50.
+    pub bits: u32,
+}
+
+/// A special DFT, cut into matrices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transform {
+    /// The size of the prime that each matrix uses, in bits.
+    pub bits: u32,
+    /// The layers of each matrix, in the order in which they are applied; `log_n - 1` together.
+    pub groups: Vec<Group>,
+    /// How the giant steps are brought together.
+    pub giants: GiantOrder,
+}
+
+/// How a message is separated from multiples of `q_0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EvalMod {
+    /// The size of each of its primes in bits.
+    pub bits: u32,
+    /// `log2 rho`: the ratio between `q_0` and the scale at which a message of size 1 stands, 4 to 10.
+    pub log_ratio: f64,
+    /// B: it is right for multiples I of `q_0` with `|I| <= B`.
+    pub interval: u32,
+    /// r: how often the exponential is squared.
+    pub doublings: u32,
+    /// The degree of the exponential's polynomial, 1 to 63.
+    pub degree: usize,
+}
+
+impl ParametersSpec {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// Whatever is outside its range or does not suit the ring, by name; a key that is easier to break than asked for.
+    pub fn build(self) -> Result<Parameters> {
+        self.check_sizes()?;
+        self.check_transform("slot_to_coeff", &self.slot_to_coeff)?;
+        self.check_transform("coeff_to_slot", &self.coeff_to_slot)?;
+        let EvalMod { log_ratio, interval, doublings, degree, .. } = self.eval_mod;
+        check("interval", interval, (1..=MAX_INTERVAL).contains(&interval), "1 to 32")?;
+        check("eval_mod.degree", degree, degree > 0, "at least 1")?;
+        let series = SineSeries::fit(libm::exp2(log_ratio))?;
+        // Errors of a message are small beside the message: twice the largest one leaves them room.
+        let half_width = f64::from(interval) + 2.0 / series.ratio();
+        let exponential = Exponential::new(half_width, doublings, degree)?;
+        let eval_levels = exponential.depth() + SineSeries::DEPTH;
+
+        let mut log_q = vec![self.log_base];
+        let parts = [
+            (self.slot_to_coeff.groups.len(), self.slot_to_coeff.bits),
+            (self.application.count, self.application.bits),
+            (eval_levels, self.eval_mod.bits),
+            (self.coeff_to_slot.groups.len(), self.coeff_to_slot.bits),
+        ];
+        log_q.extend(parts.into_iter().flat_map(|(count, bits)| std::iter::repeat_n(bits, count)));
+        let all = log_q.len() + self.special.count;
+        check("number of primes", all, all <= MAX_PRIMES, "at most 128, special primes included")?;
+        let gadget = Gadget::new(&sizes(&log_q), self.special.count, self.dnum)?;
+        let parameters = Parameters(Arc::new(Inner { spec: self, log_q, gadget, exponential, series }));
+        for key in key_classes(&parameters)? {
+            let degree = parameters.degree();
+            security::check(key.role.name(), degree, key.secret, key.log_qp, parameters.spec().security)?;
+        }
+        Ok(parameters)
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        check("log_n", self.log_n, (4..=17).contains(&self.log_n), "4 to 17")?;
+        for (name, bits) in [
+            ("log_base", self.log_base),
+            ("slot_to_coeff.bits", self.slot_to_coeff.bits),
+            ("application.bits", self.application.bits),
+            ("eval_mod.bits", self.eval_mod.bits),
+            ("coeff_to_slot.bits", self.coeff_to_slot.bits),
+            ("special.bits", self.special.bits),
+        ] {
+            check(name, bits, PRIME_BITS.contains(&bits), "20 to 50 bits")?;
+        }
+        let weight = self.ephemeral_weight;
+        check("ephemeral_weight", weight, (1..=MAX_WEIGHT).contains(&weight), "1 to 64")?;
+        check("iterations", self.iterations, (1..=2).contains(&self.iterations), "1 or 2")?;
+        let spent = self.iterations - 1;
+        let application = self.application.count;
+        let most = (spent + 1)..=MAX_PRIMES;
+        check(
+            "application.count",
+            application,
+            most.contains(&application),
+            "at least 1 more than iterations use, at most 128",
+        )?;
+        check("special.count", self.special.count, (1..=MAX_PRIMES).contains(&self.special.count), "1 to 128")
+    }
+
+    fn check_transform(&self, name: &'static str, transform: &Transform) -> Result<()> {
+        let layers: u32 = transform.groups.iter().fold(0, |sum, group| sum.saturating_add(group.layers));
+        let whole = layers == self.log_n - 1 && transform.groups.iter().all(|group| group.layers > 0);
+        check(name, format!("{layers} layers"), whole, "log_n - 1 layers, and at least 1 in each group")?;
+        let steps = |group: &Group| group.baby_steps.is_power_of_two() && group.baby_steps <= 2 << group.layers;
+        let good = transform.groups.iter().all(steps);
+        check(name, "baby steps", good, "powers of two up to 2^(layers + 1)")
+    }
+}
+
+/// Checked parameters of bootstrapping. Immutable, and cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Parameters(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    spec: ParametersSpec,
+    log_q: Vec<u32>,
+    gadget: Gadget,
+    exponential: Exponential,
+    series: SineSeries,
+}
+
+impl Parameters {
+    /// The specification that gives these parameters again.
+    #[must_use]
+    pub fn spec(&self) -> &ParametersSpec {
+        &self.0.spec
+    }
+
+    /// The degree n of the ring.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        1 << self.spec().log_n
+    }
+
+    /// The number of complex slots, n / 2.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.degree() / 2
+    }
+
+    /// The sizes of the primes in bits, from `q_0` up.
+    #[must_use]
+    pub fn log_q(&self) -> &[u32] {
+        &self.0.log_q
+    }
+
+    /// The size of all primes together in bits, special ones included: the modulus of the largest key.
+    #[must_use]
+    pub fn log_qp(&self) -> u32 {
+        let special = self.spec().special;
+        self.log_q().iter().sum::<u32>() + special.count as u32 * special.bits
+    }
+
+    /// The transform of a direction.
+    #[must_use]
+    pub fn transform(&self, direction: Direction) -> &Transform {
+        match direction {
+            Direction::SlotToCoeff => &self.spec().slot_to_coeff,
+            Direction::CoeffToSlot => &self.spec().coeff_to_slot,
+        }
+    }
+
+    /// How key switching cuts the primes into digits.
+    #[must_use]
+    pub fn gadget(&self) -> &Gadget {
+        &self.0.gadget
+    }
+
+    /// The level to which raising the modulus leads.
+    #[must_use]
+    pub fn max_level(&self) -> usize {
+        self.log_q().len() - 1
+    }
+
+    /// The level that a ciphertext must have left to be bootstrapped: one for each matrix of slot to coefficient.
+    #[must_use]
+    pub fn input_level(&self) -> usize {
+        self.spec().slot_to_coeff.groups.len()
+    }
+
+    /// The level of the coefficients in slots: below the matrices of coefficient to slot.
+    #[must_use]
+    pub fn slots_level(&self) -> usize {
+        self.max_level() - self.spec().coeff_to_slot.groups.len()
+    }
+
+    /// The level of a result.
+    #[must_use]
+    pub fn output_level(&self) -> usize {
+        self.input_level() + self.levels_left()
+    }
+
+    /// How many multiplications can follow one another between two bootstraps.
+    #[must_use]
+    pub fn levels_left(&self) -> usize {
+        self.spec().application.count - (self.spec().iterations - 1)
+    }
+
+    /// The exponential that multiples of `q_0` vanish in.
+    #[must_use]
+    pub fn exponential(&self) -> &Exponential {
+        &self.0.exponential
+    }
+
+    /// The series that undoes the sine.
+    #[must_use]
+    pub fn series(&self) -> &SineSeries {
+        &self.0.series
+    }
+
+    /// `log2` of the scales of the exponential before, between and after its squarings, and of the series, so that the
+    /// result has this scale.
+    ///
+    /// From the end: real and imaginary parts are read off a sum of two conjugates, twice the imaginary part of the
+    /// series P, so `S_P = S |rho b / 4 pi|`. A square or a product divided by the prime q is at `S^2 / q`, so every
+    /// scale before is the geometric mean of the one after it and its prime.
+    #[must_use]
+    pub fn exponential_scales(&self, log_scale: f64) -> Vec<f64> {
+        let prime = f64::from(self.spec().eval_mod.bits);
+        let last = log_scale + libm::log2(self.series().factor().abs()) - 1.0;
+        let before = |after: &f64| Some((after + prime) / 2.0);
+        let mut scales: Vec<f64> =
+            std::iter::successors(Some(last), before).take(self.spec().eval_mod.doublings as usize + 2).collect();
+        scales.reverse();
+        scales
+    }
+
+    /// The largest error of a real part with exact arithmetic: that of the series, and the truncation of the
+    /// exponential, which squarings double and the series multiplies by `rho / 2 pi`, its slope where `|E| = 1` and z
+    /// is small.
+    #[must_use]
+    pub fn systematic_error(&self) -> f64 {
+        let squared = self.exponential().truncation() * libm::exp2(f64::from(self.spec().eval_mod.doublings));
+        self.series().error() + squared * self.series().ratio() / std::f64::consts::TAU
+    }
+}
+
+/// Sizes in bits as numbers that are not whole: what [`Gadget`] takes.
+pub(super) fn sizes(bits: &[u32]) -> Vec<f64> {
+    bits.iter().map(|&bits| f64::from(bits)).collect()
+}
+
+fn check(name: &'static str, found: impl ToString, holds: bool, needed: &str) -> Result<()> {
+    if holds {
+        return Ok(());
+    }
+    Err(parameter(name, found, needed))
+}

@@ -1,0 +1,102 @@
+//! What bootstrapping costs and risks, before any key exists.
+
+use noren_rlwe::error::Result;
+
+use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::failure::log2_failure;
+use crate::bootstrapping::key_classes::{KeyClass, key_classes, small_shape};
+use crate::bootstrapping::parameters::Parameters;
+
+/// The keys and the memory that bootstrapping takes, and how likely it fails.
+///
+/// # Examples
+/// ```
+/// use noren::bootstrapping::plan::Plan;
+/// use noren::bootstrapping::preset::Preset;
+///
+/// let plan = Plan::new(&Preset::N16.parameters()?)?;
+/// assert!(plan.log2_failure(100) < -64.0);
+/// assert!(plan.key_bytes() < 5 << 30);
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Plan {
+    parameters: Parameters,
+    keys: Vec<KeyClass>,
+    factor_bytes: u64,
+}
+
+impl Plan {
+    /// The plan of these parameters, for all slots of the ring.
+    ///
+    /// # Errors
+    /// None for parameters that were built; the digits of keys of few limbs are cut anew.
+    pub fn new(parameters: &Parameters) -> Result<Self> {
+        let keys = key_classes(parameters)?;
+        let input = parameters.input_level() + 1;
+        let few = small_shape(parameters, input)?.special;
+        let all = parameters.max_level() + 1;
+        let rows = factor_rows(parameters, Direction::SlotToCoeff, input, few)
+            + factor_rows(parameters, Direction::CoeffToSlot, all, parameters.spec().special.count);
+        let factor_bytes = rows as u64 * (parameters.degree() * size_of::<u64>()) as u64;
+        Ok(Self { parameters: parameters.clone(), keys, factor_bytes })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The keys, by use and size.
+    #[must_use]
+    pub fn keys(&self) -> &[KeyClass] {
+        &self.keys
+    }
+
+    /// The bytes of all keys in memory.
+    #[must_use]
+    pub fn key_bytes(&self) -> u64 {
+        self.keys.iter().map(KeyClass::bytes).sum()
+    }
+
+    /// About the bytes of all keys in files.
+    #[must_use]
+    pub fn disk_bytes(&self) -> u64 {
+        self.keys.iter().map(KeyClass::disk_bytes).sum()
+    }
+
+    /// The bytes of the encoded matrices: `(limbs + special) n` words for each diagonal.
+    #[must_use]
+    pub const fn factor_bytes(&self) -> u64 {
+        self.factor_bytes
+    }
+
+    /// The bytes of keys and encoded matrices together. Tables of transforms, ciphertexts and what lives during a
+    /// matrix come on top.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.key_bytes() + self.factor_bytes()
+    }
+
+    /// `log2` of a bound on the probability that any of so many results is wrong in some slot because a coefficient
+    /// left the interval, see [`failure`](crate::bootstrapping::failure). Each iteration counts.
+    #[must_use]
+    pub fn log2_failure(&self, bootstraps: u64) -> f64 {
+        let spec = self.parameters.spec();
+        let ratio = self.parameters.series().ratio();
+        let raised = bootstraps.saturating_mul(spec.iterations as u64);
+        log2_failure(spec.ephemeral_weight, spec.eval_mod.interval, ratio, self.parameters.degree(), raised)
+    }
+}
+
+/// The rows of all diagonals of a transform whose first matrix takes `limbs` limbs.
+fn factor_rows(parameters: &Parameters, direction: Direction, limbs: usize, special: usize) -> usize {
+    let groups = &parameters.transform(direction).groups;
+    let below = direction.below(groups).into_iter();
+    let rows = groups.iter().zip(below).enumerate().map(|(i, (group, below))| {
+        let diagonals = group.offsets(parameters.slots(), below).len();
+        diagonals * (limbs - i + special)
+    });
+    rows.sum()
+}

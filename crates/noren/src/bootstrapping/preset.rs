@@ -1,0 +1,128 @@
+//! Named parameters of bootstrapping.
+
+use std::fmt;
+use std::str::FromStr;
+
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::security::{SecretDistribution, Security};
+
+use crate::bootstrapping::group::{GiantOrder, Group};
+use crate::bootstrapping::parameters::{EvalMod, Parameters, ParametersSpec, Primes, Transform};
+
+/// Parameters that were chosen with care. All but [`Toy`](Self::Toy) have 128-bit security with a dense ternary secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Preset {
+    /// `n16`: 2^15 slots, 12 levels of 42 bits.
+    #[default]
+    N16,
+    /// `n16-small`: as `n16`, with fewer keys for the price of more divisions.
+    N16Small,
+    /// `n16-precise`: 2^15 slots, 9 levels of 46 bits, two iterations.
+    N16Precise,
+    /// `n15`: 2^14 slots, 3 levels of 42 bits.
+    N15,
+    /// `toy`: 2^9 slots, 2 levels of 42 bits, no security: for tests.
+    Toy,
+}
+
+impl Preset {
+    /// All presets.
+    pub const ALL: [Self; 5] = [Self::N16, Self::N16Small, Self::N16Precise, Self::N15, Self::Toy];
+
+    /// The name, as [`FromStr`] reads it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::N16 => "n16",
+            Self::N16Small => "n16-small",
+            Self::N16Precise => "n16-precise",
+            Self::N15 => "n15",
+            Self::Toy => "toy",
+        }
+    }
+
+    /// What the preset asks for.
+    #[must_use]
+    pub fn spec(self) -> ParametersSpec {
+        let n16 = ParametersSpec {
+            log_n: 16,
+            log_base: 49,
+            slot_to_coeff: transform(34, &[(5, 16), (5, 16), (5, 8)], GiantOrder::Separate),
+            application: Primes { count: 12, bits: 42 },
+            eval_mod: EvalMod { bits: 50, log_ratio: 6.75, interval: 14, doublings: 3, degree: 31 },
+            coeff_to_slot: transform(47, &[(4, 4), (4, 8), (4, 8), (3, 4)], GiantOrder::Separate),
+            special: Primes { count: 9, bits: 50 },
+            dnum: 3,
+            ephemeral_weight: 32,
+            iterations: 1,
+            secret: SecretDistribution::Ternary,
+            security: Security::Bits128,
+        };
+        match self {
+            Self::N16 => n16,
+            Self::N16Small => {
+                let coeff_to_slot = Transform { giants: GiantOrder::Horner, ..n16.coeff_to_slot };
+                ParametersSpec { coeff_to_slot, ..n16 }
+            }
+            Self::N16Precise => ParametersSpec {
+                log_base: 50,
+                slot_to_coeff: Transform { bits: 38, ..n16.slot_to_coeff },
+                application: Primes { count: 10, bits: 46 },
+                iterations: 2,
+                ..n16
+            },
+            Self::N15 => ParametersSpec {
+                log_n: 15,
+                slot_to_coeff: transform(33, &[(7, 32), (7, 16)], GiantOrder::Horner),
+                application: Primes { count: 3, bits: 42 },
+                eval_mod: EvalMod { bits: 48, ..n16.eval_mod },
+                coeff_to_slot: transform(46, &[(7, 16), (7, 32)], GiantOrder::Horner),
+                special: Primes { count: 2, bits: 50 },
+                dnum: 9,
+                ..n16
+            },
+            Self::Toy => ParametersSpec {
+                log_n: 10,
+                slot_to_coeff: transform(34, &[(3, 4), (3, 4), (3, 4)], GiantOrder::Separate),
+                application: Primes { count: 2, bits: 42 },
+                coeff_to_slot: transform(48, &[(3, 4), (3, 4), (3, 4)], GiantOrder::Separate),
+                special: Primes { count: 5, bits: 50 },
+                dnum: 4,
+                security: Security::None,
+                ..n16
+            },
+        }
+    }
+
+    /// The checked parameters.
+    ///
+    /// # Errors
+    /// None for the presets that there are.
+    pub fn parameters(self) -> Result<Parameters> {
+        self.spec().build()
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let named = Self::ALL.into_iter().find(|preset| preset.name() == name);
+        let refused = || {
+            let needed = format!("one of {}", Self::ALL.map(Self::name).join(", "));
+            Error::Parameters { name: "preset", found: name.to_owned(), needed }
+        };
+        named.ok_or_else(refused)
+    }
+}
+
+fn transform(bits: u32, groups: &[(u32, usize)], giants: GiantOrder) -> Transform {
+    let groups = groups.iter().map(|&(layers, baby_steps)| Group { layers, baby_steps }).collect();
+    Transform { bits, groups, giants }
+}
