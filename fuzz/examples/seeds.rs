@@ -60,6 +60,9 @@ fn write_ckks() -> Result<()> {
     let secret = ckks::Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([6; 32]))?;
     let ciphertexts = vec![public.encrypt(&encode(1)?)?, secret.encrypt(&encode(0)?)?];
     write("ckks_parameters", "all", &(), context.parameters())?;
+    let restarts = vec![(0, 20)];
+    let staged = ckks::ParametersSpec { restarts, ..context.parameters().spec().clone() };
+    write("ckks_parameters", "restarts", &(), &staged.build()?)?;
     write("ckks_plaintext", "all", context, &encode(1)?)?;
     write("ckks_ciphertext", "public", context, &ciphertexts[0])?;
     write("ckks_ciphertext", "secret", context, &ciphertexts[1])?;

@@ -130,6 +130,7 @@ impl Check {
                 dnum: self.dnum,
                 secret: self.secret,
                 security: self.wanted.security,
+                ..ParametersSpec::default()
             };
             return Ok(spec.build()?);
         };

@@ -4,7 +4,8 @@
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::error::Error;
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::{Kernels, MAX_TERMS, WeightedSum, available, by_name, kernels, select};
+use noren_math::kernels::places::Place;
+use noren_math::kernels::{Kernels, MAX_TERMS, MovedProducts, WeightedSum, available, by_name, kernels, select};
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 use num_bigint::BigUint;
@@ -338,6 +339,70 @@ fn inner_products_with_both_halves_are_two_inner_products() {
         check(&q, 3, 3, 10_000);
         check(&q, 5, 6, 20_001);
     }
+}
+
+#[test]
+fn moved_products_are_inner_products_that_are_permuted_and_added() {
+    let mut numbers = Numbers::new(12);
+    for (n, terms) in [(8, 1), (8, 0), (16, 3), (32, 1), (64, 4), (256, 5), (1024, 9), (4096, MAX_TERMS)] {
+        let ring = Cyclotomic::power_of_two(n).expect("a degree");
+        for q in moduli() {
+            let rows: Vec<Vec<u64>> = (0..terms).map(|_| numbers.row(n, 1 << 50)).collect();
+            let rows: Vec<&[u64]> = rows.iter().map(Vec::as_slice).collect();
+            let (key, m) = (numbers.row(2 * terms * n, 1 << 50), numbers.row(n, 1 << 50));
+            let start = [(); 2].map(|()| numbers.row(n, q.value()));
+            let portable = by_name("portable").expect("always there");
+            for (k, factor, add) in
+                [(1, None, true), (5, None, false), (25, Some((1 << 50) - 1), true), (2 * n as u32 - 1, Some(1), false)]
+            {
+                let perm = ring.permutation(k).expect("odd");
+                let mut products = [vec![0; n], vec![0; n]];
+                let [left, right] = &mut products;
+                portable.inner_product_pair([left, right], &rows, &key, &q);
+                if let Some(factor) = factor {
+                    let plus = |(x, m): (&mut u64, &u64)| {
+                        *x = q.reduce_u128(u128::from(*x) + u128::from(*m) * u128::from(factor))
+                    };
+                    products[0].iter_mut().zip(&m).for_each(plus);
+                }
+                let image =
+                    |half: usize, j: usize| products[half][perm[j] as usize] + if add { start[half][j] } else { 0 };
+                let expected = [0, 1].map(|half| (0..n).map(|j| image(half, j) % q.value()).collect::<Vec<u64>>());
+                let all = Place::of(&perm);
+                for table in available() {
+                    let (mut whole, mut halves) = (start.clone(), start.clone());
+                    let plus = factor.map(|factor| (m.as_slice(), factor));
+                    let [left, right] = &mut whole;
+                    let whole_products = MovedProducts { rows: &rows, key: &key, plus, places: &all, first: 0 };
+                    table.add_moved_products([left, right], &whole_products, add, &q);
+                    assert_eq!(whole, expected, "{}, {terms} digits, {n} words, X^{k}", table.name());
+                    // Half the words alone: the place of the result's first group is not 0.
+                    let (half, to) = (n / 2, all[0].group() / (n / 16).max(1) * (n / 2));
+                    if n < 16 {
+                        continue;
+                    }
+                    let rows: Vec<&[u64]> = rows.iter().map(|row| &row[..half]).collect();
+                    let key: Vec<u64> = key.chunks(n).flat_map(|row| &row[..half]).copied().collect();
+                    let plus = factor.map(|factor| (&m[..half], factor));
+                    let [left, right] = halves.each_mut().map(|row| &mut row[to..to + half]);
+                    let half_products =
+                        MovedProducts { rows: &rows, key: &key, plus, places: &all[..half / 8], first: to / 8 };
+                    table.add_moved_products([left, right], &half_products, add, &q);
+                    for (found, expected) in halves.iter().zip(&expected) {
+                        assert_eq!(found[to..to + half], expected[to..to + half], "{}, half of {n}", table.name());
+                    }
+                    let wrong = MovedProducts { first: n, ..whole_products };
+                    let refused = std::panic::catch_unwind(|| {
+                        table.add_moved_products([&mut vec![0; n], &mut vec![0; n]], &wrong, add, &q);
+                    });
+                    assert!(refused.is_err(), "{}", table.name());
+                }
+            }
+        }
+    }
+    let places: Vec<Place> = (0..4).map(Place::identity).collect();
+    assert_eq!(Place::of(&(0..32).collect::<Vec<u32>>()), places);
+    assert!(std::panic::catch_unwind(|| Place::of(&[0, 8, 1, 2, 3, 4, 5, 6])).is_err());
 }
 
 #[test]

@@ -47,7 +47,8 @@ impl PyParameters {
     ) -> PyResult<Self> {
         let (secret, security) = (secret_of(secret)?, security_of(security)?);
         let log_scale = log_scale.or(log_q.last().copied()).unwrap_or_default();
-        let spec = ParametersSpec { log_n, log_q, log_p, log_scale, dnum, secret, security };
+        let restarts = Vec::new();
+        let spec = ParametersSpec { log_n, log_q, log_p, log_scale, restarts, dnum, secret, security };
         spec.build().map(Self).map_err(raise)
     }
 

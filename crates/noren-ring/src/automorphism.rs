@@ -1,10 +1,10 @@
 //! The automorphisms `X -> X^k`.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::kernels::Kernels;
+use noren_math::kernels::places::{GROUP, Place};
 use noren_math::modulus::Modulus;
 
 use crate::error::Error;
@@ -27,6 +27,8 @@ pub struct Automorphism {
     blocks: Arc<[u32]>,
     /// Which word of that block each word is the image of.
     within: Arc<[u32]>,
+    /// Where each eight words go.
+    places: Arc<[Place]>,
 }
 
 impl Automorphism {
@@ -45,7 +47,8 @@ impl Automorphism {
                 "X -> X^{k} must map blocks of {block} words to blocks"
             );
         }
-        Ok(Self { index: *index, k, blocks, within: permutation.iter().map(|&j| j % block).collect() })
+        let within = permutation.iter().map(|&j| j % block).collect();
+        Ok(Self { index: *index, k, blocks, within, places: Place::of(&permutation).into() })
     }
 
     /// The exponent k, in `[1, m)`.
@@ -70,20 +73,9 @@ impl Automorphism {
         self.blocks[j * blocks] as usize / blocks
     }
 
-    /// Calls `visit(words, its source, its permutation)` for each range of words of block `j` of an image that is permuted at
-    /// once; the source is a range of the words of block [`Automorphism::source`].
-    pub(crate) fn for_each_piece(
-        &self,
-        j: usize,
-        width: usize,
-        mut visit: impl FnMut(Range<usize>, Range<usize>, &[u32]),
-    ) {
-        let (blocks, piece) = (width.div_ceil(BLOCK), BLOCK.min(width));
-        let sources = self.blocks[j * blocks..][..blocks].iter();
-        for (i, (&source, within)) in sources.zip(self.within[j * width..][..width].chunks(piece)).enumerate() {
-            let source = source as usize % blocks;
-            visit(i * piece..(i + 1) * piece, source * piece..(source + 1) * piece, within);
-        }
+    /// Where the words of block `j` of `width` words go, eight by eight.
+    pub(crate) fn places(&self, j: usize, width: usize) -> &[Place] {
+        &self.places[j * width / GROUP..][..width / GROUP]
     }
 
     /// `out` is the image of `a`, for one limb in evaluation form.

@@ -6,6 +6,7 @@ use crate::basis::RnsBasis;
 use crate::convert::{BLOCK, block_of, weighted_sum};
 use crate::poly::{Coeff, Poly};
 use crate::ring::Ring;
+use crate::rows::Rows;
 
 /// Coefficients come out as `i128` if they are all below this in absolute value.
 const WIDEST: u128 = 1 << 126;
@@ -44,13 +45,20 @@ impl Ring {
         numbers.into_iter().map(|number| number.filter(|x| x.unsigned_abs() < WIDEST)).collect()
     }
 
-    /// Calls `read` with the mixed-radix digits of each block of coefficients and the block of `out` to fill.
+    /// The digits u_i of the coefficients, a row for each prime: `x = sum u_i W_i - (Q - 1)/2` for x in `(-Q/2, Q/2)` and
+    /// the product W_i of the first i primes. Range: `u_i` in `[0, q_i)`.
+    pub(crate) fn mixed_radix_digits(&self, a: &Poly<Coeff>) -> Rows {
+        self.for_each_centered(a, &mut vec![(); self.degree()], |_, _, _| {})
+    }
+
+    /// Calls `read` with the mixed-radix digits of each block of coefficients and the block of `out` to fill. Returns the
+    /// digits of all.
     fn for_each_centered<T: Send>(
         &self,
         a: &Poly<Coeff>,
         out: &mut [T],
         read: impl Fn(&MixedRadix, &[&[u64]], &mut [T]) + Send + Sync,
-    ) {
+    ) -> Rows {
         self.check(a);
         let (engine, basis) = (self.engine(), self.basis());
         let radix = MixedRadix::new(basis);
@@ -66,6 +74,8 @@ impl Ring {
             }
             read(&radix, &digits, out);
         });
+        drop(columns);
+        digits
     }
 }
 

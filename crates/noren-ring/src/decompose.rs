@@ -22,28 +22,29 @@ use crate::rows::{LimbRow, Rows};
 pub struct Decomposer {
     whole: Ring,
     gadget: Gadget,
-    /// `P = p_0 .. p_{k-1}` modulo each q.
+    /// P modulo each q.
     special_factors: Vec<ShoupFactor>,
     /// For each digit and each number of its primes that are alive, less one.
     plans: Vec<Vec<OnceLock<Plan>>>,
 }
 
 impl Decomposer {
-    /// A decomposer for a list of primes `[p_0 .. p_{k-1}, q_0 .. q_L]`.
+    /// A decomposer for a list of primes `[p_0 .. p_{k-1}, q_0 .. q_L]`, of which the gadget may use fewer.
     ///
     /// # Panics
-    /// If the gadget is not one of that many primes.
+    /// If the gadget is one of more primes.
     #[must_use]
     pub fn new(ring: &Ring, gadget: Gadget) -> Self {
         let whole = ring.whole();
-        assert_eq!(gadget.special() + gadget.limbs(), whole.limbs(), "the gadget must cut all primes of the ring");
+        let end = gadget.special() + gadget.limbs();
+        assert!(end <= whole.limbs(), "a gadget of {end} primes does not cut a ring of {}", whole.limbs());
         let plans = gadget.digits().iter().map(|digit| digit.clone().map(|_| OnceLock::new()).collect()).collect();
         let basis = whole.basis();
         let special_factor = |limb| {
             let q = basis.modulus(limb);
-            q.shoup(basis.product_mod(0..gadget.special(), q))
+            q.shoup(basis.product_mod(gadget.skipped()..gadget.special(), q))
         };
-        let special_factors = (gadget.special()..whole.limbs()).map(special_factor).collect();
+        let special_factors = (gadget.special()..end).map(special_factor).collect();
         Self { whole, gadget, special_factors, plans }
     }
 
@@ -53,17 +54,23 @@ impl Decomposer {
         &self.gadget
     }
 
+    /// The ring of the digits of elements of `ring_q`, the window of `Q_l`: that of `P Q_l`.
+    #[must_use]
+    pub fn ring_qp(&self, ring_q: &Ring) -> Ring {
+        ring_q.window(self.gadget.skipped()..ring_q.range().end)
+    }
+
     /// The digits of `c`, an element modulo `Q_l = q_0 .. q_l`, over all primes of `P Q_l`.
     ///
     /// `ring_q` is the window of `Q_l`; `c` may have more limbs. Digits that serve only once are better left to
     /// [`Decomposer::switch`], which never writes them down.
     ///
     /// # Panics
-    /// If `ring_q` does not start at q_0, or `c` lacks one of its limbs.
+    /// If `ring_q` does not start at q_0, has more limbs than the gadget cuts, or `c` lacks one of its limbs.
     #[must_use]
     pub fn decompose(&self, ring_q: &Ring, c: &Poly<Eval>) -> Digits {
         let lift = self.lift(ring_q, c.into());
-        let ring_qp = ring_q.window(0..ring_q.range().end);
+        let ring_qp = self.ring_qp(ring_q);
         let mut polys: Vec<Poly<Eval>> = lift.plans.iter().map(|_| ring_qp.unset(c.is_secret())).collect();
         let (engine, words) = (ring_q.engine(), polys.len() * ring_qp.limbs() * ring_qp.degree());
         let group = engine.group(polys.len() * ring_qp.limbs(), lift.group());
@@ -95,6 +102,8 @@ impl Decomposer {
     pub(crate) fn lift(&self, ring_q: &Ring, c: Operand) -> Lift<'_> {
         let special = self.gadget.special();
         assert_eq!(ring_q.range().start, special, "digits are taken from q_0 on");
+        let (limbs, most) = (ring_q.limbs(), self.gadget.limbs());
+        assert!(limbs <= most, "{limbs} limbs have no digits in a gadget of {most}");
         c.check_covers(ring_q);
         let (basis, engine) = (self.whole.basis(), self.whole.engine());
         let digits = self.gadget.digits_at(ring_q.limbs());
@@ -119,8 +128,8 @@ impl Decomposer {
         self.plans[j][alive - 1].get_or_init(|| {
             let (special, digit) = (self.gadget.special(), &self.gadget.digits()[j]);
             let sources: Vec<usize> = (special + digit.start..).take(alive).collect();
-            let last = if alive == digit.len() { self.whole.limbs() } else { special + digit.start };
-            Plan::new(self.whole.basis(), &sources, 0..last, Conversion::Exact)
+            let last = if alive == digit.len() { special + self.gadget.limbs() } else { special + digit.start };
+            Plan::new(self.whole.basis(), &sources, self.gadget.skipped()..last, Conversion::Exact)
         })
     }
 }

@@ -20,6 +20,7 @@ const STEPS_PER_BIT: f64 = (1u64 << 20) as f64;
 /// the same digits are used as far as their primes are alive. Source: Han, Ki, section 3, eprint 2019/688.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gadget {
+    skipped: usize,
     special: usize,
     digits: Vec<Range<usize>>,
 }
@@ -33,6 +34,19 @@ impl Gadget {
     /// # Errors
     /// [`Error::Digits`] unless there is at least 1 digit, and at most one for each prime and [`MAX_DIGITS`].
     pub fn new(q_bits: &[f64], special: usize, dnum: usize) -> Result<Self, Error> {
+        Self::within(q_bits, special, special, dnum)
+    }
+
+    /// [`Gadget::new`] for keys that use only the last `special` of `listed` special primes: those next to q_0. Where few
+    /// limbs are left, or a secret carries few, P need not be larger than their digits.
+    ///
+    /// # Errors
+    /// As [`Gadget::new`].
+    ///
+    /// # Panics
+    /// If fewer special primes are listed than used.
+    pub fn within(q_bits: &[f64], listed: usize, special: usize, dnum: usize) -> Result<Self, Error> {
+        assert!(special <= listed, "{special} special primes of {listed} cannot be used");
         let most = q_bits.len().min(MAX_DIGITS);
         if dnum == 0 || dnum > most {
             return Err(Error::Digits { found: dnum, most, limbs: q_bits.len() });
@@ -65,10 +79,16 @@ impl Gadget {
             })
             .collect();
         digits.reverse();
-        Ok(Self { special, digits })
+        Ok(Self { skipped: listed - special, special: listed, digits })
     }
 
-    /// How many special primes stand before q_0 in the whole list.
+    /// How many special primes at the start of the whole list are passed over: P is the product of those from there to q_0.
+    #[must_use]
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// How many special primes stand before q_0 in the whole list: the position of q_0.
     #[must_use]
     pub fn special(&self) -> usize {
         self.special

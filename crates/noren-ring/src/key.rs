@@ -10,10 +10,10 @@ use crate::ring::Ring;
 
 /// How many words of a row lie together: 128 KiB.
 ///
-/// A switch multiplies, moves and adds a block before it begins the next, so that products stay in the second cache. Shorter
-/// blocks stay nearer, but memory is read fastest in few long streams: on Zen 4, for three digits, a sum of seven rotations
-/// takes 4 % longer with blocks of 2^14 words, and 3 % less with 2^15, of which too few fit that cache for a matrix, which
-/// has two for each image. To interleave all halves in one stream is slower: the prefetcher is not far enough ahead.
+/// A switch adds all products of a block before it begins the next, so that the sums stay in the second cache. Shorter
+/// blocks stay nearer, but memory is read fastest in few long streams. With blocks of 2^15 words, on Zen 4, one sum of
+/// rotations takes about as long, but eight rotations of one element take 4 to 7 % longer. To interleave all halves in one
+/// stream is slower: the prefetcher is not far enough ahead.
 pub(crate) const BLOCK: usize = 1 << 14;
 
 /// The pairs `(k_j0, k_j1)` of a switching key, one for each digit j.

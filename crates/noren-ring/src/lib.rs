@@ -13,6 +13,7 @@
 //! | [`centered`] | elements to the numbers they stand for |
 //! | [`convert`] | [`BasisConverter`](convert::BasisConverter): the same number modulo other primes |
 //! | [`divide`] | [`DivideRound`](divide::DivideRound): division by some of the primes (ModDown, rescale) |
+//! | [`raise`] | the same number modulo more primes, from few (ModRaise) |
 //! | [`gadget`] | [`Gadget`](gadget::Gadget): how a modulus is cut into digits |
 //! | [`decompose`] | [`Decomposer`](decompose::Decomposer): the digits of an element (ModUp), and their inner product |
 //! | [`mask`] | what hides the message of a fresh ciphertext |
@@ -40,6 +41,7 @@ pub mod mask;
 pub mod matrix;
 pub mod operand;
 pub mod poly;
+pub mod raise;
 pub mod ring;
 pub mod switch;
 pub mod words;

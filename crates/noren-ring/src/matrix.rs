@@ -1,6 +1,7 @@
 //! Many sums of products with images of one element, a block of coefficients at a time.
 
-use noren_math::kernels::MAX_TERMS;
+use noren_math::kernels::places::GROUP;
+use noren_math::kernels::{MAX_TERMS, MovedProducts};
 
 use crate::decompose::{Decomposer, Digits};
 use crate::key::BLOCK;
@@ -54,8 +55,8 @@ impl Decomposer {
         let width = BLOCK.min(degree);
         let words = ring_qp.limbs() * degree * (images.len() + sums.iter().map(Vec::len).sum::<usize>());
         let scratch = || {
-            // Two blocks for each image, and two for products that are not moved yet.
-            let mut blocks = engine.unset_rows(2 * images.len() + 2, width);
+            // Two blocks for each image.
+            let mut blocks = engine.unset_rows(2 * images.len(), width);
             blocks.mark(secret);
             blocks
         };
@@ -65,16 +66,15 @@ impl Decomposer {
                 {
                     let mut free = blocks.rows_mut();
                     let mut pair = || [(); 2].map(|()| free.next().expect("there are two blocks for each image"));
-                    let mut products = pair();
                     for image in images {
-                        self.write_image(ring_qp, (limb, j), (element, digits), image.as_ref(), pair(), &mut products);
+                        self.write_image(ring_qp, (limb, j), (element, digits), image.as_ref(), pair());
                     }
                 }
                 for (terms, out) in sums.iter().zip(&mut rows) {
                     for (side, out) in out.iter_mut().enumerate() {
-                        let terms = terms.iter().map(|&(image, factor)| {
-                            (blocks.row(2 * image + 2 + side), &factor.limb(limb)[range.clone()])
-                        });
+                        let terms = terms
+                            .iter()
+                            .map(|&(image, factor)| (blocks.row(2 * image + side), &factor.limb(limb)[range.clone()]));
                         ring_qp.add_products(limb, &mut out[range.clone()], terms);
                     }
                 }
@@ -90,13 +90,13 @@ impl Decomposer {
     /// As [`Decomposer::switch`], and if `acc` is not of that ring or the automorphism one of another index.
     pub fn inner_product_add_assign(&self, ring_q: &Ring, c: &Poly<Eval>, term: Term, acc: &mut [Poly<Eval>; 2]) {
         let lift = self.lift(ring_q, c.into());
-        let ring_qp = ring_q.window(0..ring_q.range().end);
+        let ring_qp = self.ring_qp(ring_q);
         acc.iter().for_each(|acc| ring_qp.check(acc));
         let source = Source::Lifted { lift: &lift, element: c.into() };
         Sums::new(ring_qp, source, vec![&[term]], None).add_to(std::slice::from_mut(acc));
     }
 
-    /// Writes block `j` of an image at a limb; `products` is memory.
+    /// Writes block `j` of an image at a limb.
     fn write_image(
         &self,
         ring: &Ring,
@@ -104,7 +104,6 @@ impl Decomposer {
         (element, digits): ([&Poly<Eval>; 2], &Digits),
         image: Option<&Term>,
         out: [&mut [u64]; 2],
-        products: &mut [&mut [u64]; 2],
     ) {
         let (kernels, q, special) = (ring.engine().kernels(), ring.basis().modulus(limb), self.special_factor(limb));
         let width = out[0].len();
@@ -119,20 +118,21 @@ impl Decomposer {
         };
         let source = automorphism.map_or(j, |psi| psi.source(j, width));
         let range = source * width..(source + 1) * width;
-        let [first, second] = products;
         let mut rows: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
         rows.iter_mut().zip(digits.polys()).for_each(|(row, digit)| *row = &digit.limb(limb)[range.clone()]);
         let rows = &rows[..digits.polys().len()];
-        kernels.inner_product_pair([&mut **first, &mut **second], rows, key.block(limb, source), q);
-        if let Some(special) = special {
-            kernels.mul_scalar_add_assign(first, &element[0].limb(limb)[range], special, q);
-        }
-        for (out, product) in out.into_iter().zip(products) {
-            match automorphism {
-                Some(psi) => psi.for_each_piece(j, width, |words, source, within| {
-                    kernels.permute(&mut out[words], &product[source], within);
-                }),
-                None => out.copy_from_slice(product),
+        let (key, [first, second]) = (key.block(limb, source), out);
+        let m = special.map(|special| (&element[0].limb(limb)[range], special));
+        match automorphism {
+            Some(psi) => {
+                let plus = m.map(|(m, special)| (m, special.value));
+                let (places, start) = (psi.places(source, width), j * width / GROUP);
+                let products = MovedProducts { rows, key, plus, places, first: start };
+                kernels.add_moved_products([first, second], &products, false, q);
+            }
+            None => {
+                kernels.inner_product_pair([&mut *first, second], rows, key, q);
+                m.iter().for_each(|(m, special)| kernels.mul_scalar_add_assign(first, m, *special, q));
             }
         }
     }

@@ -54,7 +54,7 @@ impl Decomposer {
         let (lift, element) = (self.lift(ring_q, second.into()), Operand::from(second));
         let source = Source::Lifted { lift: &lift, element };
         let moved = Some(Moved::Undivided(first));
-        divide(&Sums::new(ring_q.window(0..ring_q.range().end), source, vec![terms], moved), element)
+        divide(&Sums::new(self.ring_qp(ring_q), source, vec![terms], moved), element)
     }
 
     /// P c.

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use noren_math::kernels::MAX_TERMS;
-use noren_math::modulus::ShoupFactor;
+use noren_math::kernels::places::{GROUP, Place};
+use noren_math::kernels::{MAX_TERMS, MovedProducts};
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
@@ -61,7 +61,7 @@ struct Scratch {
 }
 
 /// How many blocks a task needs.
-const BLOCKS: usize = 6;
+const BLOCKS: usize = 4;
 
 /// The rows of both results of each pair.
 type PairRows<'a> = Vec<[Vec<LimbRow<'a>>; 2]>;
@@ -196,10 +196,18 @@ impl<'a> Moved<'a> {
     }
 
     /// The row at a limb, and by what it is multiplied; nothing where it is 0.
-    fn limb(&self, limb: usize) -> Option<(&'a [u64], Option<ShoupFactor>)> {
+    fn limb(&self, limb: usize) -> Option<(&'a [u64], u64)> {
         match self {
-            Self::Divided(m, by) => by.special_factor(limb).map(|special| (m.limb(limb), Some(special))),
-            Self::Undivided(m) => m.window().contains(&limb).then(|| (m.limb(limb), None)),
+            Self::Divided(m, by) => by.special_factor(limb).map(|special| (m.limb(limb), special.value)),
+            Self::Undivided(_) => self.own_share(limb).map(|m| (m, 1)),
+        }
+    }
+
+    /// The row at a limb that is added to the first sum as it is; nothing where it is 0.
+    fn own_share(&self, limb: usize) -> Option<&'a [u64]> {
+        match self {
+            Self::Undivided(m) if m.window().contains(&limb) => Some(m.limb(limb)),
+            _ => None,
         }
     }
 }
@@ -214,10 +222,10 @@ impl LimbSums<'_> {
     ) {
         let Self { sums: Sums { ring, moved, .. }, terms, limb, ref digits, blocks } = self;
         let (kernels, q) = (ring.engine().kernels(), ring.basis().modulus(limb));
+        let own_share = moved.and_then(|moved| moved.own_share(limb));
         let moved = moved.and_then(|moved| moved.limb(limb));
-        let own_share = moved.filter(|(_, special)| special.is_none()).map(|(m, _)| m);
         let width = BLOCK.min(ring.degree());
-        let [first, second, first_product, second_product, own, spare] = blocks.first_rows_mut::<BLOCKS>();
+        let [first, second, own, spare] = blocks.first_rows_mut::<BLOCKS>();
         for j in 0..ring.degree() / width {
             let words = j * width..(j + 1) * width;
             let mut sums = match &mut out {
@@ -233,33 +241,20 @@ impl LimbSums<'_> {
                 }
                 let mut rows: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
                 rows.iter_mut().zip(digits).for_each(|(row, digit)| *row = digit.words(range.clone(), own));
-                let multiply = |[product, other]: [&mut [u64]; 2]| {
-                    let (rows, pairs) = (&rows[..digits.len()], key.block(limb, source));
-                    kernels.inner_product_pair([&mut *product, other], rows, pairs, q);
-                    match moved {
-                        Some((m, Some(special))) => {
-                            kernels.mul_scalar_add_assign(product, &m[range.clone()], special, q);
-                        }
-                        Some((m, None)) => kernels.add_assign(product, &m[range.clone()], q),
-                        None => {}
-                    }
+                let (rows, key) = (&rows[..digits.len()], key.block(limb, source));
+                let plus = moved.map(|(m, factor)| (&m[range.clone()], factor));
+                let add = |places: &[Place], sums, add| {
+                    let products = MovedProducts { rows, key, plus, places, first: words.start / GROUP };
+                    kernels.add_moved_products(sums, &products, add, q);
                 };
-                // What is not moved is made where it belongs, if nothing is there yet.
-                if i == 0 && automorphism.is_none() {
-                    multiply(sums.each_mut().map(|sum| &mut **sum));
-                    continue;
-                }
-                multiply([&mut *first_product, &mut *second_product]);
-                for (sum, product) in sums.iter_mut().zip([&*first_product, &*second_product]) {
-                    match automorphism {
-                        None => kernels.add_assign(sum, product, q),
-                        Some(psi) => psi.for_each_piece(j, width, |words, source, within| {
-                            if i == 0 {
-                                kernels.permute(&mut sum[words], &product[source], within);
-                            } else {
-                                kernels.permute_add_assign(&mut sum[words], &product[source], within, q);
-                            }
-                        }),
+                let sums = sums.each_mut().map(|sum| &mut **sum);
+                match automorphism {
+                    Some(psi) => add(psi.places(source, width), sums, i > 0),
+                    None if i == 0 && plus.is_none() => kernels.inner_product_pair(sums, rows, key, q),
+                    // Seldom: relinearisations have one term, and move nothing along.
+                    None => {
+                        let groups = words.start / GROUP..words.end / GROUP;
+                        add(&groups.map(Place::identity).collect::<Vec<_>>(), sums, i > 0);
                     }
                 }
             }

@@ -90,7 +90,7 @@ impl Decomposer {
             "limbs {dropped:?} cannot be dropped and {kept:?} kept of 0..{end}"
         );
         let moved = switch.moved.map(|m| Moved::Divided(m, self));
-        self.divide(&Sums::new(ring_q.window(0..end), source, pairs, moved), &switch.added, switch.divide)
+        self.divide(&Sums::new(self.ring_qp(ring_q), source, pairs, moved), &switch.added, switch.divide)
     }
 
     /// `round((P a_i + s_i) / D)` for each pair of sums `s_i`.

@@ -1,17 +1,16 @@
 //! A context: parameters with their rings and converters.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_ring::automorphism::Automorphism;
-use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::ring::Ring;
 
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
+use crate::shape::{KeyShape, Switching};
 
 /// Parameters with their rings and converters. Cheap to clone, and shared between threads.
 ///
@@ -23,11 +22,11 @@ pub struct Context(Arc<Inner>);
 struct Inner {
     parameters: Parameters,
     ring: Ring,
-    decomposer: Option<Decomposer>,
-    /// Index i is for i + 1 limbs, in all three.
+    /// The usual converters, if there are special primes, and those of other shapes that were asked for.
+    usual: Option<Arc<Switching>>,
+    shaped: RwLock<HashMap<KeyShape, Arc<Switching>>>,
+    /// Index i is for i + 1 limbs.
     rescale: Vec<OnceLock<DivideRound>>,
-    mod_down: Vec<OnceLock<DivideRound>>,
-    mod_down_rescale: Vec<OnceLock<DivideRound>>,
     automorphisms: RwLock<HashMap<u32, Arc<Automorphism>>>,
 }
 
@@ -49,11 +48,11 @@ impl Context {
         let index = Cyclotomic::power_of_two(parameters.degree())?;
         let moduli: Vec<u64> = parameters.p().iter().chain(parameters.q()).copied().collect();
         let ring = Ring::new(index, &moduli, threads)?;
-        let decomposer = parameters.gadget().map(|gadget| Decomposer::new(&ring, gadget.clone()));
-        let per_level = || (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
-        let (rescale, mod_down, mod_down_rescale) = (per_level(), per_level(), per_level());
-        let automorphisms = RwLock::default();
-        Ok(Self(Arc::new(Inner { parameters, ring, decomposer, rescale, mod_down, mod_down_rescale, automorphisms })))
+        let shape = parameters.shape();
+        let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
+        let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
+        let (shaped, automorphisms) = (RwLock::default(), RwLock::default());
+        Ok(Self(Arc::new(Inner { parameters, ring, usual, shaped, rescale, automorphisms })))
     }
 
     /// The parameters.
@@ -87,37 +86,20 @@ impl Context {
         self.ring().window(0..self.special() + self.check_limbs(limbs))
     }
 
-    /// Cuts polynomials into digits.
+    /// The converters that switch with keys of this shape, made once.
     ///
-    /// # Panics
-    /// If the parameters have no special primes, so that no key switching key can exist.
-    #[must_use]
-    pub fn decomposer(&self) -> &Decomposer {
-        let Some(decomposer) = &self.0.decomposer else { panic!("key switching without special primes") };
-        decomposer
-    }
-
-    /// Divides by the special modulus P, from `limbs` limbs and the special ones to `limbs` limbs (ModDown).
-    ///
-    /// # Panics
-    /// If there are no special primes, no limbs, or more limbs than the parameters have.
-    #[must_use]
-    pub fn mod_down(&self, limbs: usize) -> &DivideRound {
-        assert!(self.special() > 0, "there is no special modulus to divide by");
-        let special = self.special();
-        self.0.mod_down[self.check_limbs(limbs) - 1].get_or_init(|| self.divide(0..special, limbs, limbs))
-    }
-
-    /// Divides by P and the last of `limbs` limbs at once, from `limbs` limbs and the special ones to `limbs - 1`.
-    ///
-    /// # Panics
-    /// If there are no special primes, fewer than two limbs, or more limbs than the parameters have.
-    #[must_use]
-    pub fn mod_down_rescale(&self, limbs: usize) -> &DivideRound {
-        assert!(self.special() > 0, "there is no special modulus to divide by");
-        assert!(limbs >= 2, "the last limb cannot be dropped");
-        let special = self.special();
-        self.0.mod_down_rescale[self.check_limbs(limbs) - 1].get_or_init(|| self.divide(0..special, limbs, limbs - 1))
+    /// # Errors
+    /// [`Error::Parameters`] if the parameters have not so many primes, or the shape not one for each digit.
+    pub fn switching(&self, shape: KeyShape) -> Result<Arc<Switching>> {
+        if let Some(usual) = self.0.usual.as_ref().filter(|usual| usual.shape() == shape) {
+            return Ok(usual.clone());
+        }
+        if let Some(known) = self.0.shaped.read().unwrap_or_else(PoisonError::into_inner).get(&shape) {
+            return Ok(known.clone());
+        }
+        let made = Arc::new(Switching::new(self.parameters(), self.ring(), shape)?);
+        let mut cache = self.0.shaped.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(cache.entry(shape).or_insert(made).clone())
     }
 
     /// Divides by the last of `limbs` limbs.
@@ -127,7 +109,10 @@ impl Context {
     #[must_use]
     pub fn rescale(&self, limbs: usize) -> &DivideRound {
         assert!(limbs >= 2, "the last limb cannot be dropped");
-        self.0.rescale[self.check_limbs(limbs) - 1].get_or_init(|| self.divide(0..0, limbs, limbs - 1))
+        self.0.rescale[self.check_limbs(limbs) - 1].get_or_init(|| {
+            let last = self.special() + limbs - 1;
+            DivideRound::new(self.ring(), &[last], self.special()..last)
+        })
     }
 
     /// The automorphism `X -> X^k`, made once.
@@ -153,14 +138,6 @@ impl Context {
         if k % 2 == 1 && (k as usize) < 2 * n { Ok(()) } else { Err(Error::NotAnAutomorphism { found: k, n }) }
     }
 
-    /// `P` modulo each of the first `limbs` primes q.
-    pub(crate) fn special_residues(&self, limbs: usize) -> Vec<u64> {
-        let special = self.parameters().p();
-        let product =
-            |q: &noren_math::modulus::Modulus| special.iter().fold(1, |product, &p| q.mul(product, q.reduce(p)));
-        self.ring_q(limbs).moduli().map(product).collect()
-    }
-
     /// How many special primes there are: the position of q_0 in the whole ring.
     fn special(&self) -> usize {
         self.parameters().p().len()
@@ -170,12 +147,5 @@ impl Context {
         let most = self.parameters().max_limbs();
         assert!((1..=most).contains(&limbs), "{limbs} limbs of 1 to {most}");
         limbs
-    }
-
-    /// From `limbs` limbs, and the special primes in `special`, to the first `kept` limbs.
-    fn divide(&self, special: Range<usize>, limbs: usize, kept: usize) -> DivideRound {
-        let first = self.special();
-        let dropped: Vec<usize> = special.chain(first + kept..first + limbs).collect();
-        DivideRound::new(self.ring(), &dropped, first..first + kept)
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::security::Security;
+use crate::shape::KeyShape;
 use crate::wire::reason::Reason;
 
 /// What this floor and the floors above return.
@@ -68,6 +69,16 @@ pub enum Error {
         found: usize,
         /// The number of limbs of the ciphertext.
         needed: usize,
+    },
+    /// A key has another shape than those that it should serve with.
+    #[error("{what} has the shape ({found}), its set has ({needed}): keep keys of different shapes in different sets")]
+    KeyShape {
+        /// What was given.
+        what: &'static str,
+        /// Its shape.
+        found: KeyShape,
+        /// The shape that is needed.
+        needed: KeyShape,
     },
     /// An operation consumes more levels than are left.
     #[error("the operation needs {needed} levels, {left} are left: bootstrap, or use parameters with more primes")]

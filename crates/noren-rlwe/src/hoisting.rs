@@ -9,7 +9,7 @@ use noren_ring::switch::Term;
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keys::{EvaluationKeys, KeySwitchKey};
 use crate::keyswitch::check_degree;
 use crate::linear::check_levels;
@@ -18,7 +18,8 @@ use crate::linear::check_levels;
 pub struct GiantStep<'a> {
     /// The exponent of the automorphism `X -> X^k`; 1 for the identity.
     pub automorphism: u32,
-    /// For each term the position of its baby step, and its plaintext modulo `P q_0 ... q_l`.
+    /// For each term the position of its baby step, and its plaintext modulo `P q_0 ... q_l`, for the P of the keys' shape; it
+    /// may have more limbs.
     pub terms: Vec<(usize, &'a Poly<Eval>)>,
 }
 
@@ -37,13 +38,12 @@ pub struct GiantStep<'a> {
 /// Source: Bossuat, Mouchet, Troncoso-Pastoriza and Hubaux, section 4, eprint 2020/1203.
 ///
 /// # Errors
-/// [`Error::LevelExhausted`](crate::error::Error::LevelExhausted) if there is only one limb,
-/// [`Error::DegreeTooHigh`](crate::error::Error::DegreeTooHigh) if the ciphertext must be relinearised first,
-/// [`Error::MissingKey`](crate::error::Error::MissingKey), [`Error::KeyLevel`](crate::error::Error::KeyLevel) and
-/// [`Error::NotAnAutomorphism`](crate::error::Error::NotAnAutomorphism) as for single automorphisms.
+/// [`Error::LevelExhausted`] if there is only one limb, [`Error::DegreeTooHigh`] if the ciphertext must be relinearised
+/// first, [`Error::MissingKey`], [`Error::KeyLevel`] and [`Error::NotAnAutomorphism`] as for single automorphisms,
+/// [`Error::Parameters`] without special primes.
 ///
 /// # Panics
-/// There are no special primes, a term names a baby step that there is not, or a plaintext lacks a limb.
+/// A term names a baby step that there is not, or a plaintext lacks a limb.
 pub fn sum_giant_steps_rescale(
     context: &Context,
     ciphertext: &Ciphertext,
@@ -54,7 +54,12 @@ pub fn sum_giant_steps_rescale(
     check_levels(1, ciphertext.level())?;
     check_degree(ciphertext)?;
     let limbs = ciphertext.limbs();
-    let (ring_q, ring_qp, decomposer) = (context.ring_q(limbs), context.ring_qp(limbs), context.decomposer());
+    let shape = keys.shape();
+    if shape.limbs < limbs {
+        return Err(Error::KeyLevel { kind: "sums of rotations".into(), found: shape.limbs, needed: limbs });
+    }
+    let switching = context.switching(shape)?;
+    let (ring_q, ring_qp, decomposer) = (context.ring_q(limbs), switching.ring_qp(limbs), switching.decomposer());
     let c0 = &ciphertext.parts()[0];
     let c1 = ciphertext.parts().get(1).map_or_else(|| Cow::Owned(ring_q.zero()), Cow::Borrowed);
 
@@ -72,10 +77,10 @@ pub fn sum_giant_steps_rescale(
             continue;
         };
         ring_qp.automorphism_add_assign(&mut total[0], &first, &step.automorphism);
-        let divided = context.mod_down(limbs).apply(second);
+        let divided = switching.mod_down(limbs).apply(second);
         decomposer.inner_product_add_assign(&ring_q, &divided, step.term(), &mut total);
     }
-    Ok(Ciphertext::new(context.mod_down_rescale(limbs).apply_many(total).into()))
+    Ok(Ciphertext::new(switching.mod_down_rescale(limbs).apply_many(total).into()))
 }
 
 /// An automorphism with its key.

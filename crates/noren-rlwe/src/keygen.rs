@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
 use crate::security::{self, SecretDistribution};
+use crate::shape::{KeyShape, Switching};
 
 /// Which evaluation keys are wanted, each for ciphertexts of how many limbs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,6 +34,7 @@ pub struct KeyRequest {
 pub struct KeyGenerator {
     context: Context,
     seed: Seed,
+    shape: KeyShape,
 }
 
 impl KeyGenerator {
@@ -40,7 +42,18 @@ impl KeyGenerator {
     /// else.
     #[must_use]
     pub fn new(context: &Context, seed: Seed) -> Self {
-        Self { context: context.clone(), seed: seed.derive("keygen") }
+        Self { context: context.clone(), seed: seed.derive("keygen"), shape: context.parameters().shape() }
+    }
+
+    /// The generator of the same seed whose key switching keys have this shape; its secrets and its public key are the same.
+    ///
+    /// The streams of a key are bound to its shape too.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if the parameters have not so many primes, or the shape not one for each digit.
+    pub fn shaped(&self, shape: KeyShape) -> Result<Self> {
+        self.context.switching(shape)?;
+        Ok(Self { context: self.context.clone(), seed: self.seed.clone(), shape })
     }
 
     /// The secret key, drawn as the parameters say.
@@ -84,16 +97,17 @@ impl KeyGenerator {
         Ok(PublicKey { b, a, seed, fingerprint: parameters.fingerprint() })
     }
 
-    /// The relinearisation key, from `s^2` to `s`, for ciphertexts of so many limbs; `None` means all.
+    /// The relinearisation key, from `s^2` to `s`, for ciphertexts of so many limbs; `None` means all of the shape.
     ///
     /// # Errors
     /// [`Error::Insecure`], [`Error::ParameterMismatch`] as [`KeyGenerator::public`]; [`Error::Parameters`] without
     /// special primes or for more limbs than there are.
     pub fn relinearization(&self, secret: &SecretKey, limbs: Option<usize>) -> Result<KeySwitchKey> {
-        let limbs = self.check("relinearisation key", secret, limbs)?;
-        let ring = self.context.ring_qp(limbs);
+        let (switching, limbs) = self.check("relinearisation key", secret, limbs)?;
+        let ring = switching.ring_qp(limbs);
         let square = ring.mul(&secret.poly, &secret.poly);
-        Ok(self.switch(&format!("relinearization/{}", self.binding(&[secret])), &square, &secret.poly, limbs))
+        let label = format!("relinearization/{}", self.binding(&[secret]));
+        Ok(self.switch(&switching, &label, &square, &secret.poly, limbs))
     }
 
     /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs; `None` means all.
@@ -102,10 +116,11 @@ impl KeyGenerator {
     /// As [`KeyGenerator::relinearization`], and [`Error::NotAnAutomorphism`].
     pub fn galois(&self, secret: &SecretKey, k: u32, limbs: Option<usize>) -> Result<KeySwitchKey> {
         self.context.check_automorphism(k)?;
-        let limbs = self.check("Galois key", secret, limbs)?;
-        let ring = self.context.ring_qp(limbs);
+        let (switching, limbs) = self.check("Galois key", secret, limbs)?;
+        let ring = switching.ring_qp(limbs);
         let image = ring.automorphism(&secret.poly, &self.context.automorphism(k)?.inverse());
-        Ok(self.switch(&format!("galois/{k}/{}", self.binding(&[secret])), &secret.poly, &image, limbs))
+        let label = format!("galois/{k}/{}", self.binding(&[secret]));
+        Ok(self.switch(&switching, &label, &secret.poly, &image, limbs))
     }
 
     /// The key that switches ciphertexts of so many limbs from one secret to another; `None` means all. It is an
@@ -115,8 +130,9 @@ impl KeyGenerator {
     /// As [`KeyGenerator::relinearization`].
     pub fn switching(&self, from: &SecretKey, to: &SecretKey, limbs: Option<usize>) -> Result<KeySwitchKey> {
         self.check_secret(from)?;
-        let limbs = self.check("key switching key", to, limbs)?;
-        Ok(self.switch(&format!("switching/{}", self.binding(&[from, to])), &from.poly, &to.poly, limbs))
+        let (switching, limbs) = self.check("key switching key", to, limbs)?;
+        let label = format!("switching/{}", self.binding(&[from, to]));
+        Ok(self.switch(&switching, &label, &from.poly, &to.poly, limbs))
     }
 
     /// All keys of a request; `progress` hears how many are done, of how many, after each.
@@ -136,7 +152,7 @@ impl KeyGenerator {
         }
         let total = wanted.len() + usize::from(request.relinearization.is_some());
         let report = |done| progress.iter().for_each(|report| report(done, total));
-        let mut keys = EvaluationKeys::new(self.context.parameters());
+        let mut keys = EvaluationKeys::shaped(self.context.parameters(), self.shape);
         let mut done = 0;
         if request.relinearization.is_some() {
             keys.insert_relinearization(Arc::new(self.relinearization(secret, request.relinearization)?))?;
@@ -168,14 +184,20 @@ impl KeyGenerator {
     /// The pairs of all digits that so many limbs have.
     ///
     /// A key for fewer limbs is the longer key without its last limbs: the streams do not depend on them.
-    fn switch(&self, label: &str, from: &Poly<Eval>, to: &Poly<Eval>, limbs: usize) -> KeySwitchKey {
+    fn switch(
+        &self,
+        switching: &Switching,
+        label: &str,
+        from: &Poly<Eval>,
+        to: &Poly<Eval>,
+        limbs: usize,
+    ) -> KeySwitchKey {
         let parameters = self.context.parameters();
-        let gadget = parameters.gadget().expect("checked: there are special primes");
-        let (ring, ring_q) = (self.context.ring_qp(limbs), self.context.ring_q(limbs));
-        let own = self.seed.derive(label);
+        let (ring, ring_q) = (switching.ring_qp(limbs), switching.ring_q(limbs));
+        let own = self.seed.derive(&self.shaped_label(label));
         let seed = own.derive("uniform");
-        let special = self.context.special_residues(limbs);
-        let digits = gadget.digits_at(limbs);
+        let special = switching.special_residues(limbs);
+        let digits = switching.decomposer().gadget().digits_at(limbs);
         let mut pairs = KeyPairs::zero(&ring, digits.len());
         for (j, digit) in digits.into_iter().enumerate() {
             let a = digit_half(&ring, &seed, j);
@@ -185,7 +207,17 @@ impl KeyGenerator {
             ring_q.mul_scalar_add_assign(&mut b, from, &factor);
             pairs.set(j, [&b.into_public(), &a]);
         }
-        KeySwitchKey { pairs, seed, limbs, fingerprint: parameters.fingerprint() }
+        KeySwitchKey { pairs, shape: self.shape, seed, limbs, fingerprint: parameters.fingerprint() }
+    }
+
+    /// The label of a key's streams: two keys of different shapes share none.
+    fn shaped_label(&self, label: &str) -> String {
+        let KeyShape { limbs, special, digits } = self.shape;
+        if self.shape == self.context.parameters().shape() {
+            label.to_owned()
+        } else {
+            format!("{label}/shape/{limbs}/{special}/{digits}")
+        }
     }
 
     /// Tells the secrets apart without showing them, so that no two keys share their randomness.
@@ -198,21 +230,21 @@ impl KeyGenerator {
         hasher.finalize().to_hex().to_string()
     }
 
-    fn check(&self, key: &'static str, secret: &SecretKey, limbs: Option<usize>) -> Result<usize> {
+    fn check(&self, key: &'static str, secret: &SecretKey, limbs: Option<usize>) -> Result<(Arc<Switching>, usize)> {
         let parameters = self.context.parameters();
-        let most = parameters.max_limbs();
+        let most = self.shape.limbs;
         let limbs = limbs.unwrap_or(most);
         if parameters.gadget().is_none() {
             let needed = "at least one special prime, which key switching divides by".into();
             return Err(Error::Parameters { name: "p", found: "empty".into(), needed });
         }
         if !(1..=most).contains(&limbs) {
-            let needed = format!("1 to the {most} limbs of the parameters");
+            let needed = format!("1 to the {most} limbs of the shape");
             return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
         }
         self.check_secret(secret)?;
-        self.check_security(key, secret, parameters.log_q(limbs) + parameters.log_p())?;
-        Ok(limbs)
+        self.check_security(key, secret, parameters.log_q(limbs) + parameters.log_p_of(self.shape))?;
+        Ok((self.context.switching(self.shape)?, limbs))
     }
 
     fn check_secret(&self, secret: &SecretKey) -> Result<()> {

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
+use crate::shape::KeyShape;
 
 /// The secret `s`. Wiped when dropped; whoever holds it reads everything.
 pub struct SecretKey {
@@ -56,7 +57,7 @@ impl PublicKey {
 }
 
 /// A key that switches from a secret `s'` to a secret `s`: for each digit j the pair
-/// `(b_j, a_j)` with `b_j = -a_j s + e_j + P g_j s'` modulo `P q_0 ... q_{limbs-1}`.
+/// `(b_j, a_j)` with `b_j = -a_j s + e_j + P g_j s'` modulo `P q_0 ... q_{limbs-1}`, for the P and the digits of its shape.
 ///
 /// `g_j` is 1 modulo the primes of digit j and 0 modulo the others (hybrid key switching, eprint 2019/688).
 ///
@@ -66,6 +67,7 @@ impl PublicKey {
 #[derive(Debug, Clone)]
 pub struct KeySwitchKey {
     pub(crate) pairs: KeyPairs,
+    pub(crate) shape: KeyShape,
     /// `a_j` is `uniform(seed, "digit/{j}")`.
     pub(crate) seed: Seed,
     pub(crate) limbs: usize,
@@ -85,6 +87,12 @@ impl KeySwitchKey {
         self.limbs
     }
 
+    /// What primes the key uses, and how they are cut.
+    #[must_use]
+    pub fn shape(&self) -> KeyShape {
+        self.shape
+    }
+
     /// The public seed of the uniform halves.
     #[must_use]
     pub fn seed(&self) -> &Seed {
@@ -98,25 +106,38 @@ impl KeySwitchKey {
     }
 }
 
-/// The keys that evaluation needs: nothing in them decrypts.
+/// The keys that evaluation needs, all of one shape: nothing in them decrypts.
 #[derive(Debug, Clone)]
 pub struct EvaluationKeys {
     pub(crate) relinearization: Option<Arc<KeySwitchKey>>,
     pub(crate) galois: BTreeMap<u32, Arc<KeySwitchKey>>,
     pub(crate) parameters: Parameters,
+    pub(crate) shape: KeyShape,
 }
 
 impl EvaluationKeys {
-    /// No keys yet.
+    /// No keys yet, for those of the usual shape.
     #[must_use]
     pub fn new(parameters: &Parameters) -> Self {
-        Self { relinearization: None, galois: BTreeMap::new(), parameters: parameters.clone() }
+        Self::shaped(parameters, parameters.shape())
+    }
+
+    /// No keys yet, for those of this shape.
+    #[must_use]
+    pub fn shaped(parameters: &Parameters, shape: KeyShape) -> Self {
+        Self { relinearization: None, galois: BTreeMap::new(), parameters: parameters.clone(), shape }
     }
 
     /// The parameters that the keys were made with.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
+    }
+
+    /// The shape of the keys.
+    #[must_use]
+    pub fn shape(&self) -> KeyShape {
+        self.shape
     }
 
     /// The relinearisation key, for ciphertexts of so many limbs.
@@ -149,9 +170,10 @@ impl EvaluationKeys {
     /// Takes in a relinearisation key, unless there is one for more limbs.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if it was made with other parameters.
+    /// [`Error::ParameterMismatch`] if it was made with other parameters, [`Error::KeyShape`] if it has another shape.
     pub fn insert_relinearization(&mut self, key: Arc<KeySwitchKey>) -> Result<()> {
         self.parameters.check_fingerprint(&key.fingerprint, "the relinearisation key")?;
+        self.check_shape("the relinearisation key", key.shape)?;
         if self.relinearization.as_ref().is_none_or(|known| known.limbs < key.limbs) {
             self.relinearization = Some(key);
         }
@@ -161,9 +183,10 @@ impl EvaluationKeys {
     /// Takes in the key of the automorphism `X -> X^k`, unless there is one for more limbs.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if it was made with other parameters.
+    /// [`Error::ParameterMismatch`] if it was made with other parameters, [`Error::KeyShape`] if it has another shape.
     pub fn insert_galois(&mut self, k: u32, key: Arc<KeySwitchKey>) -> Result<()> {
         self.parameters.check_fingerprint(&key.fingerprint, "the Galois key")?;
+        self.check_shape("the Galois key", key.shape)?;
         if self.galois.get(&k).is_none_or(|known| known.limbs < key.limbs) {
             self.galois.insert(k, key);
         }
@@ -173,13 +196,18 @@ impl EvaluationKeys {
     /// Takes in all keys of another set of the same secret; where both have a key, the one for more limbs stays.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if they were made with other parameters.
+    /// [`Error::ParameterMismatch`] if they were made with other parameters, [`Error::KeyShape`] if they have another shape.
     pub fn merge(&mut self, other: Self) -> Result<()> {
         self.parameters.check_fingerprint(&other.parameters.fingerprint(), "the other set of evaluation keys")?;
+        self.check_shape("the other set of evaluation keys", other.shape)?;
         if let Some(key) = other.relinearization {
             self.insert_relinearization(key)?;
         }
         other.galois.into_iter().try_for_each(|(k, key)| self.insert_galois(k, key))
+    }
+
+    fn check_shape(&self, what: &'static str, found: KeyShape) -> Result<()> {
+        if found == self.shape { Ok(()) } else { Err(Error::KeyShape { what, found, needed: self.shape }) }
     }
 
     fn usable<'a>(

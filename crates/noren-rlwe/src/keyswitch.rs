@@ -11,6 +11,7 @@ use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keys::KeySwitchKey;
+use crate::shape::Switching;
 
 /// Switches `c`, a polynomial that is multiplied with the secret `s'`, to the secret `s` of the key: a pair with
 /// `u_0 + u_1 s = c s' + noise`.
@@ -23,10 +24,25 @@ use crate::keys::KeySwitchKey;
 /// [`Error::KeyLevel`] if the key was made for fewer limbs, [`Error::ParameterMismatch`] if it was made with other
 /// parameters.
 pub fn switch_key(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Result<[Poly<Eval>; 2]> {
-    check_key(context, key, c.limbs())?;
+    let switching = check_key(context, key, c.limbs())?;
     let terms = [Term { key: &key.pairs, automorphism: None }];
-    let switch = KeySwitch { terms: &terms, moved: None, added: [None, None], divide: context.mod_down(c.limbs()) };
-    Ok(context.decomposer().switch(&context.ring_q(c.limbs()), c, &switch))
+    let switch = KeySwitch { terms: &terms, moved: None, added: [None, None], divide: switching.mod_down(c.limbs()) };
+    Ok(switching.decomposer().switch(&context.ring_q(c.limbs()), c, &switch))
+}
+
+/// The ciphertext, of one or two parts, under the secret of the key, which switches from the one that it is under: what
+/// [`switch_key`] does for its second part.
+///
+/// # Errors
+/// As [`switch_key`], and [`Error::DegreeTooHigh`] if there are more than two parts.
+pub fn switch_secret(context: &Context, ciphertext: &Ciphertext, key: &KeySwitchKey) -> Result<Ciphertext> {
+    let limbs = ciphertext.limbs();
+    check_degree(ciphertext)?;
+    check_key(context, key, limbs)?;
+    match ciphertext.parts() {
+        [c0, c1] => switch_added(context, c1.into(), limbs, key, [Some(c0.into()), None], false),
+        parts => Ok(Ciphertext::new(vec![parts[0].clone(), context.ring_q(limbs).zero()])),
+    }
 }
 
 /// The switch of `c`, of so many limbs, to the secret of the key, with two elements added. If `rescale`, it is divided by the
@@ -39,11 +55,11 @@ pub(crate) fn switch_added(
     added: [Option<Operand>; 2],
     rescale: bool,
 ) -> Result<Ciphertext> {
-    check_key(context, key, limbs)?;
+    let switching = check_key(context, key, limbs)?;
     let terms = [Term { key: &key.pairs, automorphism: None }];
-    let divide = if rescale { context.mod_down_rescale(limbs) } else { context.mod_down(limbs) };
+    let divide = if rescale { switching.mod_down_rescale(limbs) } else { switching.mod_down(limbs) };
     let switch = KeySwitch { terms: &terms, moved: None, added, divide };
-    Ok(Ciphertext::new(context.decomposer().switch(&context.ring_q(limbs), c, &switch).into()))
+    Ok(Ciphertext::new(switching.decomposer().switch(&context.ring_q(limbs), c, &switch).into()))
 }
 
 /// An automorphism with its key.
@@ -53,15 +69,14 @@ pub(crate) type Image<'a> = (Arc<Automorphism>, &'a KeySwitchKey);
 pub(crate) fn switch_images(context: &Context, ciphertext: &Ciphertext, images: &[Image]) -> Result<Vec<Ciphertext>> {
     let limbs = ciphertext.limbs();
     let ring = context.ring_q(limbs);
-    images.iter().try_for_each(|(_, key)| check_key(context, key, limbs))?;
-    match (ciphertext.parts(), images) {
-        (_, []) => Ok(Vec::new()),
-        ([c0, c1, ..], _) => {
+    match (ciphertext.parts(), check_images(context, images, limbs)?) {
+        (_, None) => Ok(Vec::new()),
+        ([c0, c1, ..], Some(switching)) => {
             let terms = terms(images);
-            let images = context.decomposer().switch_each(&ring, c1, &moved(context, c0, &terms));
+            let images = switching.decomposer().switch_each(&ring, c1, &moved(&switching, c0, &terms));
             Ok(images.into_iter().map(|parts| Ciphertext::new(parts.into())).collect())
         }
-        (parts, _) => {
+        (parts, Some(_)) => {
             let image = |(psi, _): &Image| Ciphertext::new(vec![ring.automorphism(&parts[0], psi), ring.zero()]);
             Ok(images.iter().map(image).collect())
         }
@@ -78,16 +93,15 @@ pub(crate) fn sum_images(
 ) -> Result<Ciphertext> {
     let limbs = ciphertext.limbs();
     let ring = context.ring_q(limbs);
-    images.iter().try_for_each(|(_, key)| check_key(context, key, limbs))?;
-    match (ciphertext.parts(), images) {
-        (_, []) => Ok(Ciphertext::new(direct.to_vec())),
-        ([c0, c1, ..], _) => {
+    match (ciphertext.parts(), check_images(context, images, limbs)?) {
+        (_, None) => Ok(Ciphertext::new(direct.to_vec())),
+        ([c0, c1, ..], Some(switching)) => {
             let terms = terms(images);
             let added = [0, 1].map(|i| direct.get(i).map(Operand::from));
-            let switch = KeySwitch { added, ..moved(context, c0, &terms) };
-            Ok(Ciphertext::new(context.decomposer().switch(&ring, c1, &switch).into()))
+            let switch = KeySwitch { added, ..moved(&switching, c0, &terms) };
+            Ok(Ciphertext::new(switching.decomposer().switch(&ring, c1, &switch).into()))
         }
-        (parts, _) => {
+        (parts, Some(_)) => {
             let mut sum = direct[0].clone();
             images.iter().for_each(|(psi, _)| ring.automorphism_add_assign(&mut sum, &parts[0], psi));
             Ok(Ciphertext::new(vec![sum, ring.zero()]))
@@ -103,12 +117,13 @@ pub(crate) fn sum_images_in_steps(
     steps: &[Vec<Image>],
 ) -> Result<Ciphertext> {
     let limbs = ciphertext.limbs();
-    steps.iter().flatten().try_for_each(|(_, key)| check_key(context, key, limbs))?;
+    let switchings = steps.iter().map(|images| check_images(context, images, limbs)).collect::<Result<Vec<_>>>()?;
+    let switching = switchings.into_iter().flatten().next().expect("a step has an automorphism");
     let [c0, c1] = [0, 1].map(|i| &ciphertext.parts()[i]);
     let terms: Vec<Vec<Term>> = steps.iter().map(|images| terms(images)).collect();
     let steps: Vec<&[Term]> = terms.iter().map(Vec::as_slice).collect();
-    let (ring, divide) = (context.ring_q(limbs), context.mod_down(limbs));
-    Ok(Ciphertext::new(context.decomposer().sum_in_steps(&ring, [c0, c1], &steps, divide).into()))
+    let (ring, divide) = (context.ring_q(limbs), switching.mod_down(limbs));
+    Ok(Ciphertext::new(switching.decomposer().sum_in_steps(&ring, [c0, c1], &steps, divide).into()))
 }
 
 /// Refuses ciphertexts that must be relinearised first.
@@ -120,18 +135,26 @@ pub(crate) fn check_degree(ciphertext: &Ciphertext) -> Result<()> {
 }
 
 /// The switch that brings the sum of the images of `c_0` and the digits of `c_1` under the automorphisms of the terms.
-fn moved<'a>(context: &'a Context, c0: &'a Poly<Eval>, terms: &'a [Term<'a>]) -> KeySwitch<'a> {
-    KeySwitch { terms, moved: Some(c0), added: [None, None], divide: context.mod_down(c0.limbs()) }
+fn moved<'a>(switching: &'a Switching, c0: &'a Poly<Eval>, terms: &'a [Term<'a>]) -> KeySwitch<'a> {
+    KeySwitch { terms, moved: Some(c0), added: [None, None], divide: switching.mod_down(c0.limbs()) }
 }
 
 fn terms<'a>(images: &'a [Image]) -> Vec<Term<'a>> {
     images.iter().map(|(psi, key)| Term { key: &key.pairs, automorphism: Some(psi) }).collect()
 }
 
-fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<()> {
+/// Refuses images with keys of other parameters or for fewer limbs; the converters of the keys, which are of one set and so
+/// of one shape, unless there are none.
+fn check_images(context: &Context, images: &[Image], limbs: usize) -> Result<Option<Arc<Switching>>> {
+    let switchings = images.iter().map(|(_, key)| check_key(context, key, limbs)).collect::<Result<Vec<_>>>()?;
+    Ok(switchings.into_iter().next())
+}
+
+/// Refuses a key of other parameters or for fewer limbs; its converters.
+fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<Arc<Switching>> {
     context.parameters().check_fingerprint(&key.fingerprint, "the key switching key")?;
     if key.limbs < limbs {
         return Err(Error::KeyLevel { kind: "key switching".into(), found: key.limbs, needed: limbs });
     }
-    Ok(())
+    context.switching(key.shape)
 }

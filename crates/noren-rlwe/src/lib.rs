@@ -9,12 +9,14 @@
 //! | [`security`] | how large a modulus a ring of a given degree carries, by dated tables |
 //! | [`context`] | [`Context`](context::Context): parameters with their rings and converters |
 //! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
+//! | [`shape`] | [`KeyShape`](shape::KeyShape): what a key switching key covers |
 //! | [`keys`] | [`SecretKey`](keys::SecretKey), [`PublicKey`](keys::PublicKey), [`EvaluationKeys`](keys::EvaluationKeys) |
 //! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
 //! | [`encrypt`], [`decrypt`] | the two ends |
 //! | [`linear`] | sums, products with plaintexts, rescaling |
 //! | [`multiply`] | products of ciphertexts, relinearisation |
 //! | [`keyswitch`] | key switching, hoisting, sums of switched ciphertexts |
+//! | [`raise`] | more limbs for a ciphertext that has few left |
 //! | [`hoisting`] | sums of rotations times plaintexts, with few divisions |
 //! | [`galois`] | automorphisms `X -> X^k` and their sums |
 //! | [`noise`] | noise predicted without the key, measured with it |
@@ -37,5 +39,7 @@ pub mod linear;
 pub mod multiply;
 pub mod noise;
 pub mod parameters;
+pub mod raise;
 pub mod security;
+pub mod shape;
 pub mod wire;

@@ -2,6 +2,8 @@
 //!
 //! All values are standard deviations of one coefficient, in units of the coefficients: not divided by a scale.
 
+use std::ops::Range;
+
 use noren_math::sample::GAUSSIAN_SIGMA;
 
 use crate::ciphertext::{Ciphertext, Plaintext};
@@ -11,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::keys::SecretKey;
 use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
+use crate::shape::KeyShape;
 
 /// The variance of a coefficient that is uniform in {-1, 0, 1}.
 const TERNARY_VARIANCE: f64 = 2.0 / 3.0;
@@ -51,6 +54,15 @@ pub fn key_switch(parameters: &Parameters, limbs: usize) -> f64 {
     key_switch_sum(parameters, limbs, 1)
 }
 
+/// [`key_switch`] with a key of this shape.
+///
+/// # Errors
+/// [`Error::Parameters`] if the parameters have no keys of this shape.
+pub fn key_switch_shaped(parameters: &Parameters, limbs: usize, shape: KeyShape) -> Result<f64> {
+    let digits = shape.gadget(parameters)?.digits_at(limbs).into_iter();
+    Ok((products_variance(parameters, digits, parameters.log_p_of(shape)) + rounding(parameters).powi(2)).sqrt())
+}
+
 /// The noise that a sum of so many key switches with one division adds: see [`key_switch`], of which only the part
 /// before the rounding counts several times.
 ///
@@ -70,6 +82,17 @@ pub fn key_switch_sum(parameters: &Parameters, limbs: usize, terms: usize) -> f6
 pub fn key_switch_rescale(parameters: &Parameters, limbs: usize) -> f64 {
     let dropped = parameters.q()[limbs - 1] as f64;
     (digit_variance(parameters, limbs) / (dropped * dropped) + rounding(parameters).powi(2)).sqrt()
+}
+
+/// The noise that [`mod_raise_switch`](crate::raise::mod_raise_switch) adds to a ciphertext of `from` limbs that it raises
+/// to `limbs` with a key of this shape: `sqrt(d n Q'^2/12 sigma^2/P^2 + (|s|^2 + 1)/12)`, with d the number of the key's digits, and Q' the product
+/// of the first `from` primes.
+///
+/// # Errors
+/// [`Error::Parameters`] if the parameters have no keys of this shape.
+pub fn raise_switch(parameters: &Parameters, from: usize, limbs: usize, shape: KeyShape) -> Result<f64> {
+    let digits = shape.gadget(parameters)?.digits_at(limbs).into_iter().map(|_| 0..from);
+    Ok((products_variance(parameters, digits, parameters.log_p_of(shape)) + rounding(parameters).powi(2)).sqrt())
 }
 
 /// The expected square norm `|s|^2` of a secret: how many nonzero coefficients a ternary one has.
@@ -120,12 +143,18 @@ pub fn measure(
 /// The variance of the digits times the errors of the key, after the division by P.
 fn digit_variance(parameters: &Parameters, limbs: usize) -> f64 {
     let Some(gadget) = parameters.gadget() else { panic!("key switching without special primes") };
+    products_variance(parameters, gadget.digits_at(limbs).into_iter(), parameters.log_p())
+}
+
+/// The variance of digits, each uniform modulo the product D of some primes, times the errors of a key, after the division
+/// by P: `n sigma^2/12 sum D^2/P^2`.
+fn products_variance(parameters: &Parameters, digits: impl Iterator<Item = Range<usize>>, log_p: f64) -> f64 {
     let n = parameters.degree() as f64;
-    let ratio_squared = |digit: std::ops::Range<usize>| {
+    let ratio_squared = |digit: Range<usize>| {
         // Divided one by one: neither D^2 nor P^2 need fit a double.
         let bits: f64 = digit.map(|i| libm::log2(parameters.q()[i] as f64)).sum();
-        libm::exp2(2.0 * (bits - parameters.log_p()))
+        libm::exp2(2.0 * (bits - log_p))
     };
-    let digits: f64 = gadget.digits_at(limbs).into_iter().map(ratio_squared).sum();
+    let digits: f64 = digits.map(ratio_squared).sum();
     n * ROUNDING_VARIANCE * GAUSSIAN_SIGMA * GAUSSIAN_SIGMA * digits
 }

@@ -9,6 +9,7 @@ use noren_ring::gadget::{Gadget, MAX_DIGITS};
 
 use crate::error::{Error, Result, short_fingerprint};
 use crate::security::{self, SecretDistribution, Security};
+use crate::shape::KeyShape;
 
 /// How many bits a digit should stay below the special modulus, so that the noise of a key switch stays below its
 /// rounding: a digit as large as P would cost about three bits of precision (guide on hybrid key switching).
@@ -196,6 +197,12 @@ impl Parameters {
         self.0.gadget.as_ref()
     }
 
+    /// The usual shape of key switching keys: all primes; without special primes, no digits.
+    #[must_use]
+    pub fn shape(&self) -> KeyShape {
+        KeyShape { limbs: self.max_limbs(), special: self.p().len(), digits: self.dnum() }
+    }
+
     /// How secrets are drawn.
     #[must_use]
     pub fn secret(&self) -> SecretDistribution {
@@ -221,7 +228,16 @@ impl Parameters {
     /// The size of the special modulus in bits, 0 without special primes.
     #[must_use]
     pub fn log_p(&self) -> f64 {
-        log2_product(self.p())
+        self.log_p_of(self.shape())
+    }
+
+    /// The size of the special modulus P of keys of this shape, in bits.
+    ///
+    /// # Panics
+    /// If there are fewer special primes.
+    #[must_use]
+    pub fn log_p_of(&self, shape: KeyShape) -> f64 {
+        log2_product(&self.p()[self.p().len() - shape.special..])
     }
 
     /// The size of all primes together in bits: the modulus of the largest key.

@@ -2,7 +2,7 @@
 //!
 //! - [`ckks`]: vectors of real or complex numbers, with a known bound on their error;
 //! - [`circuits`]: matrices, polynomials and sums over slots, written once for every scheme;
-//! - [`bootstrapping`]: parameters and costs of renewing ciphertexts that have no levels left;
+//! - [`bootstrapping`]: new levels for ciphertexts that have few left;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them.
 //!
 //! The floors below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).

@@ -5,7 +5,7 @@ mod world;
 use std::collections::BTreeMap;
 
 use noren::Complex64;
-use noren::ckks::ParametersSpec;
+use noren::ckks::{ParametersSpec, Scale};
 use world::{Twin, World, real, rotated, uniform};
 
 /// The claim: a bound is at most this many bits above the worst error of all trials.
@@ -73,6 +73,11 @@ impl Record {
     }
 }
 
+/// The canonical scale of a level times a factor.
+fn near_ladder(world: &World, level: usize, factor: f64) -> Scale {
+    world.context.parameters().scale_at(level).mul(&Scale::from_f64(factor).expect("positive"))
+}
+
 /// The operations of one level or none, on fresh operands.
 fn single_operations(world: &World, setting: Setting, trial: u64, record: &mut Record) {
     let [x, y, z] = [0, 1, 2].map(|i| setting.input(world, 1000 * trial + i));
@@ -98,6 +103,30 @@ fn single_operations(world: &World, setting: Setting, trial: u64, record: &mut R
             [&x, &y, &z],
             |ev, [x, y, z]| ev.weighted_sum(&[(x, 0.5), (&ev.at_level(y, level - 1)?, -1.25), (z, 2.0)], 0.125),
             |[x, y, z]| 0.5 * x - 1.25 * y + 2.0 * z + 0.125,
+        ),
+    );
+    let constant = Complex64::new(0.25, 0.5);
+    let unusual = near_ladder(world, level - 1, 0.7);
+    note(
+        "combine",
+        world.apply(
+            [&x, &y],
+            |ev, [x, y]| {
+                ev.combine(&[(x, c), (&ev.at_level(y, level - 1)?, 1.5.into())], constant, level - 2, &unusual)
+            },
+            |[x, y]| c * x + 1.5 * y + constant,
+        ),
+    );
+    note("reread", world.apply([&x], |ev, [x]| ev.reread(x.clone(), &unusual), |[x]| x / unusual.to_f64()));
+    note(
+        "dot_combine",
+        world.apply(
+            [&x, &y, &z],
+            |ev, [x, y, z]| {
+                let target = x.scale().mul(y.scale()).div_u64(world.context.parameters().rlwe().q()[level]);
+                ev.dot_combine(&[(x, y), (y, z)], &[(z, c), (x, 0.5.into())], constant, level - 1, &target)
+            },
+            |[x, y, z]| x * y + y * z + c * z + 0.5 * x + constant,
         ),
     );
     note(

@@ -127,6 +127,46 @@ fn results_do_not_depend_on_threads() {
 }
 
 #[test]
+fn constants_and_lowering_lead_from_stage_to_stage() {
+    use noren::schemes::slots::SlotEvaluator;
+    // Scales 2^45 at the levels 4 and 3, 2^38 at 2 and 1, 2^40 at 0.
+    let spec =
+        ParametersSpec { log_q: vec![50, 34, 38, 36, 45], log_scale: 45, restarts: vec![(2, 38), (0, 40)], ..toy() };
+    let world = World::new(spec, 12, &[]);
+    let parameters = world.context.parameters();
+    for (level, bits) in [(4, 45.0), (3, 45.0), (2, 38.0), (1, 38.0), (0, 40.0)] {
+        assert!((parameters.scale_at(level).log2() - bits).abs() < 2f64.powi(-15), "level {level}");
+    }
+    let ladder = |level| Some(parameters.scale_at(level));
+    let x = world.encrypt(&real(&uniform(6, 512)), 13);
+    let half = |x| world.apply([x], |ev, [x]| ev.mul_const(x, 0.5.into()), |[x]| 0.5 * x);
+    let sum = |x| world.apply([x], |ev, [x]| ev.weighted_sum(&[(x, 2.0)], 0.25), |[x]| 2.0 * x + 0.25);
+    let first = half(&x);
+    let second = sum(&first);
+    let third = half(&second);
+    let fourth = sum(&third);
+    for (twin, level) in [(&first, 3), (&second, 2), (&third, 1), (&fourth, 0)] {
+        assert_eq!((twin.ciphertext.level(), Some(twin.ciphertext.scale())), (level, ladder(level)));
+        world.error(twin);
+        let lowered = world.apply([&x], |ev, [x]| ev.at_level(x, level), |[x]| x);
+        assert_eq!(Some(lowered.ciphertext.scale()), ladder(level));
+        world.error(&lowered);
+    }
+    // Products are canonical within a stage only.
+    assert_eq!(Some(world.square(&x).ciphertext.scale()), ladder(3));
+    let across = world.square(&first);
+    assert_ne!(Some(across.ciphertext.scale()), ladder(2));
+    world.error(&across);
+    // A plain factor that is encoded for the operand leads to the ladder everywhere.
+    for operand in [&x, &first, &second, &third] {
+        let plain = world.evaluator.encode_for(&[0.5; 512], &operand.ciphertext).expect("encode");
+        let product = world.evaluator.mul_plain(&operand.ciphertext, &plain).expect("multiply");
+        let deviation = product.scale().deviation_from(parameters.scale_at(product.level()));
+        assert!(deviation.abs() < 2f64.powi(-90), "{deviation:e}");
+    }
+}
+
+#[test]
 fn encoding_for_an_operand_leads_back_to_the_ladder() {
     use noren::schemes::slots::SlotEvaluator;
     let world = World::new(toy(), 10, &[]);

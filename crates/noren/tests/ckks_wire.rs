@@ -16,6 +16,7 @@ fn parameters_come_back() {
     for spec in [
         toy(),
         ParametersSpec { log_p: vec![], ..toy() },
+        ParametersSpec { restarts: vec![(3, 35), (0, 42)], ..toy() },
         ParametersSpec { dnum: 3, secret: SecretDistribution::SparseTernary(32), log_scale: 39, ..toy() },
         ParametersSpec {
             log_n: 13,
@@ -98,12 +99,37 @@ fn damaged_bytes_are_refused_without_panic() {
         }
         assert!(Ciphertext::from_bytes(&world.context, &bytes[..at]).is_err());
     }
-    let parameters = world.context.parameters().to_bytes(&(), Form::Packed);
-    for at in 0..parameters.len() {
-        let mut damaged = parameters.clone();
-        damaged[at] ^= 1;
-        let read = Parameters::from_bytes_within(&(), &damaged, &loose);
-        assert!(read.is_err() || damaged[64..96] != parameters[64..96], "byte {at} of the parameters is not checked");
+    let spec = world.context.parameters().spec().clone();
+    for spec in [spec.clone(), ParametersSpec { restarts: vec![(0, 22)], ..spec }] {
+        let parameters = spec.build().expect("parameters").to_bytes(&(), Form::Packed);
+        for at in 0..parameters.len() {
+            let mut damaged = parameters.clone();
+            damaged[at] ^= 1;
+            let read = Parameters::from_bytes_within(&(), &damaged, &loose);
+            let digest = damaged[64..96] != parameters[64..96];
+            assert!(read.is_err() || digest, "byte {at} of the parameters is not checked");
+        }
+    }
+}
+
+#[test]
+fn restarts_that_are_never_written_are_refused() {
+    let parameters = ParametersSpec { restarts: vec![(1, 35)], ..toy() }.build().expect("parameters");
+    let written = |restarts: &[u64]| {
+        let mut writer = Writer::new(Kind::CkksParameters, parameters.fingerprint(), Form::Raw);
+        writer.words(0x01, vec![40]);
+        writer.words(0x02, vec![50, 40, 40, 40, 40]);
+        writer.words(0x03, vec![50, 50]);
+        writer.words(0x04, restarts.to_vec());
+        parameters.rlwe().write(&(), &mut writer);
+        Parameters::from_bytes(&(), &writer.to_bytes())
+    };
+    assert_eq!(written(&[1, 35]).expect("what is written"), parameters);
+    for refused in [&[][..], &[1], &[1, 35, 0], &[1, 35].repeat(129), &[1, u64::MAX]] {
+        assert!(matches!(written(refused), Err(Error::Wire { .. })), "{refused:?}");
+    }
+    for refused in [&[u64::MAX, 35][..], &[4, 35], &[1, 35, 1, 35], &[1, 51]] {
+        assert!(matches!(written(refused), Err(Error::Parameters { name: "restarts", .. })), "{refused:?}");
     }
 }
 

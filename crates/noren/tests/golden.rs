@@ -40,6 +40,8 @@ fn samples() -> Vec<(String, Vec<u8>)> {
 
     let mut samples = Vec::new();
     add(&mut samples, "parameters", &(), context.parameters());
+    let staged = ParametersSpec { restarts: vec![(0, 25)], ..context.parameters().spec().clone() };
+    add(&mut samples, "parameters_restarts", &(), &staged.build().expect("parameters"));
     add(&mut samples, "plaintext", &context, &plaintext);
     add(&mut samples, "ciphertext_fresh", &context, &fresh);
     add(&mut samples, "ciphertext_seeded", &context, &seeded);

@@ -15,6 +15,7 @@ mod avx2;
 mod avx512;
 mod float_mode;
 mod gaussian;
+pub mod places;
 mod portable;
 mod portable_fft;
 mod portable_ntt;
@@ -24,7 +25,7 @@ mod vector_fft;
 #[cfg(target_arch = "x86_64")]
 mod vector_rows;
 
-pub use table::{Kernels, MAX_TERMS, WeightedSum};
+pub use table::{Kernels, MAX_TERMS, MovedProducts, WeightedSum};
 
 /// All tables, each faster than those before it.
 static TABLES: &[Kernels] = &[

@@ -1,9 +1,10 @@
 //! The reference: what each kernel means, in plain Rust that runs everywhere.
 
 use super::gaussian::gaussian;
+use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
-use super::table::{Kernels, MAX_TERMS, WeightedSum};
+use super::table::{Kernels, MAX_TERMS, MovedProducts, WeightedSum};
 use crate::modulus::{Modulus, ShoupFactor};
 
 pub(super) const TABLE: Kernels = Kernels {
@@ -28,6 +29,7 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign,
     inner_product,
     inner_product_pair,
+    add_moved_products,
     weighted_sums,
     quotients,
     reduce,
@@ -153,6 +155,38 @@ pub(super) fn inner_product_pair_from(start: usize, out: [&mut [u64]; 2], rows: 
             let digits = rows.iter().zip(key.chunks_exact(2 * n));
             let sum = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
             *out = reduction.reduce(sum);
+        }
+    }
+}
+
+pub(super) fn add_moved_products(acc: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
+    add_moved_products_from(0, acc, products, add, q);
+}
+
+/// [`add_moved_products`] of the groups from `start` on, for tables that did the groups before.
+pub(super) fn add_moved_products_from(
+    start: usize,
+    acc: [&mut [u64]; 2],
+    products: &MovedProducts,
+    add: bool,
+    q: &Modulus,
+) {
+    let MovedProducts { rows, key, plus, places, first } = *products;
+    let (reduction, n) = (WideReduction::new(q), acc[0].len());
+    for (half, acc) in acc.into_iter().enumerate() {
+        let plus = plus.filter(|_| half == 0);
+        let groups = acc.as_chunks_mut::<GROUP>().0;
+        for (j, place) in places.iter().enumerate().skip(start) {
+            let sums: [u64; GROUP] = std::array::from_fn(|lane| {
+                let i = j * GROUP + lane;
+                let digits = rows.iter().zip(key.chunks_exact(2 * n));
+                let sum: u128 = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
+                reduction.reduce(plus.map_or(sum, |(row, factor)| sum + u128::from(row[i]) * u128::from(factor)))
+            });
+            for (lane, acc) in groups[place.group() - first].iter_mut().enumerate() {
+                let sum = sums[place.lane(lane)];
+                *acc = if add { q.add(*acc, sum) } else { sum };
+            }
         }
     }
 }

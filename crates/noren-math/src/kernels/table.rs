@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::fft::FftTable;
 use crate::kernels::float_mode::StandardMode;
+use crate::kernels::places::{GROUP, Place};
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::ntt::table::{InverseScale, NttTable};
 
@@ -24,6 +25,7 @@ type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
 type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
 type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
 type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
+type AddMovedProducts = unsafe fn([&mut [u64]; 2], &MovedProducts, bool, &Modulus);
 type WeightedSums = unsafe fn(&mut [WeightedSum], &[&[u64]], Option<&[u64]>);
 type NttForward = unsafe fn(&mut [u64], &NttTable);
 type NttInverse = unsafe fn(&mut [u64], &NttTable, &InverseScale);
@@ -38,6 +40,21 @@ pub struct WeightedSum<'a> {
     pub weights: &'a [u64],
     /// The prime q of this sum.
     pub modulus: &'a Modulus,
+}
+
+/// What [`Kernels::add_moved_products`] adds.
+#[derive(Debug, Clone, Copy)]
+pub struct MovedProducts<'a> {
+    /// The digits' rows, and the key, as in [`Kernels::inner_product_pair`].
+    pub rows: &'a [&'a [u64]],
+    /// See `rows`.
+    pub key: &'a [u64],
+    /// A row and a number: their product is added to the first half. Range: in `[0, 2^50)`.
+    pub plus: Option<(&'a [u64], u64)>,
+    /// Where each eight words of the sums go.
+    pub places: &'a [Place],
+    /// The group that places call the first of the result.
+    pub first: usize,
 }
 
 /// The row kernels of one instruction set.
@@ -68,6 +85,7 @@ pub struct Kernels {
     pub(super) add_scalar_assign: unsafe fn(&mut [u64], u64, &Modulus),
     pub(super) inner_product: InnerProduct,
     pub(super) inner_product_pair: InnerProductPair,
+    pub(super) add_moved_products: AddMovedProducts,
     pub(super) weighted_sums: WeightedSums,
     pub(super) quotients: unsafe fn(&mut [u64], &[&[u64]], &[f64]),
     pub(super) reduce: Map1,
@@ -281,6 +299,29 @@ impl Kernels {
         let needed = 2 * rows.len() * n;
         assert!(needed <= key.len(), "{} digits need {needed} words of the key, which has {}", rows.len(), key.len());
         call!(self.inner_product_pair(out, rows, key, q));
+    }
+
+    /// `acc_i[p] += s_i` for the sums `s_i` of [`Kernels::inner_product_pair`], with `plus` added to the first, and the place
+    /// p of each word; if not `add`, `acc` may hold anything and is written. Range: rows, key and plus in `[0, 2^50)`, acc in
+    /// `[0, q)`, out `[0, q)`.
+    ///
+    /// The key is read in its order, which memory is fast at; what is near is read and written in the order of the places.
+    /// If two groups have one place, the result is unspecified.
+    ///
+    /// # Panics
+    /// If the rows differ in length or have no whole groups, the key has fewer than two rows for each of them, there is not
+    /// one place for each group, or a place is not one of the result's.
+    pub fn add_moved_products(&self, acc: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
+        let MovedProducts { rows, key, plus, places, .. } = products;
+        let n = acc[0].len();
+        assert_lengths(n, &[acc[1].len(), places.len() * GROUP]);
+        for row in rows.iter().copied().chain(plus.map(|(row, _)| row)) {
+            assert_lengths(n, &[row.len()]);
+        }
+        let needed = 2 * rows.len() * n;
+        assert!(rows.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", rows.len());
+        assert!(needed <= key.len(), "{} digits need {needed} words of the key, which has {}", rows.len(), key.len());
+        call!(self.add_moved_products(acc, products, add, q));
     }
 
     /// `out = sum_j rows_j * weights_j`; see [`Kernels::weighted_sums`].

@@ -10,11 +10,14 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::keygen::{digit_half, public_half, secret_key};
 use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
+use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
+use crate::shape::KeyShape;
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::parameters::{distribution_from_words, distribution_to_words};
 use crate::wire::reader::Reader;
+use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
 /// Two words: how a secret was drawn, and its weight.
@@ -24,6 +27,8 @@ const COEFFICIENTS: u16 = 0x0102;
 
 /// One word: the exponent k of the automorphism that a key of a set is for, 0 for relinearisation.
 const ELEMENT: u16 = 0x0101;
+/// Three words: the limbs, special primes and digits of a key's shape, unless it is the usual one.
+const SHAPE: u16 = 0x0102;
 /// The seed of the uniform halves.
 const SEED: u16 = 0x0110;
 /// The half b of a public key.
@@ -106,7 +111,11 @@ impl Object for KeySwitchKey {
         *KeySwitchKey::fingerprint(self)
     }
 
-    fn write<'a>(&'a self, _context: &'a Context, writer: &mut Writer<'a>) {
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        if self.shape != context.parameters().shape() {
+            let KeyShape { limbs, special, digits } = self.shape;
+            writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
+        }
         writer.bytes(SEED, self.seed.as_bytes().as_slice());
         for (tag, digit) in (DIGIT..).zip(0..self.pairs.digits()) {
             writer.key_half(tag, &self.pairs, digit, 0);
@@ -115,16 +124,20 @@ impl Object for KeySwitchKey {
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
         let parameters = context.parameters();
+        let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
+        let shape = shape.unwrap_or(parameters.shape());
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let first = reader.take(DIGIT)?;
         let (window, special) = (first.window()?, parameters.p().len());
         let limbs = window.end.saturating_sub(special);
-        let (Some(gadget), true) = (parameters.gadget(), (1..=parameters.max_limbs()).contains(&limbs)) else {
-            let needed = format!("0.. with all {special} special primes and up to {} others", parameters.max_limbs());
+        if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
+            let start = special - shape.special;
+            let needed = format!("{start}.. with {} special primes and up to {} others", shape.special, shape.limbs);
             return Err(first.value("limbs", format!("{window:?}"), needed));
-        };
-        let ring = context.ring_qp(limbs);
-        let digits = gadget.digits_at(limbs).len();
+        }
+        let switching = context.switching(shape)?;
+        let ring = switching.ring_qp(limbs);
+        let digits = switching.decomposer().gadget().digits_at(limbs).len();
         let b = first.poly(&ring)?;
         // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
         let mut pairs = KeyPairs::zero(&ring, digits);
@@ -132,7 +145,7 @@ impl Object for KeySwitchKey {
         for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
             pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
         }
-        Ok(Self { pairs, seed, limbs, fingerprint: parameters.fingerprint() })
+        Ok(Self { pairs, shape, seed, limbs, fingerprint: parameters.fingerprint() })
     }
 }
 
@@ -171,6 +184,7 @@ impl Object for EvaluationKeys {
             if previous.is_some_and(|previous| element <= previous) {
                 return Err(section.value("the automorphism", element, "in ascending order"));
             }
+            let is_first = previous.is_none();
             previous = Some(element);
             let exponent = match u32::try_from(element) {
                 Ok(k) if element == RELINEARIZATION || context.check_automorphism(k).is_ok() => k,
@@ -179,6 +193,11 @@ impl Object for EvaluationKeys {
                 }
             };
             let key = Arc::new(KeySwitchKey::read(context, reader)?);
+            if is_first {
+                keys.shape = key.shape;
+            } else if key.shape != keys.shape {
+                return Err(section.value("the shape of the key", key.shape, "the same in all keys of a set"));
+            }
             if element == RELINEARIZATION {
                 keys.relinearization = Some(key);
             } else {
@@ -187,6 +206,21 @@ impl Object for EvaluationKeys {
         }
         Ok(keys)
     }
+}
+
+/// The shape of a key: not the usual one, which is left out, so that a key has one form only.
+fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
+    let counts = section.word_array::<3>()?;
+    let [limbs, special, digits] = counts.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    let shape = KeyShape { limbs, special, digits };
+    if shape == parameters.shape() || shape.gadget(parameters).is_err() {
+        return Err(section.value(
+            "the shape of the key",
+            shape,
+            "one of the parameters' primes, and not the usual one",
+        ));
+    }
+    Ok(shape)
 }
 
 /// Bits and bound of the coefficients of a secret.

@@ -7,5 +7,7 @@ mod galois;
 mod keyswitch;
 mod multiply;
 mod parameters;
+mod raise;
 mod security;
+mod shapes;
 mod small;

@@ -6,3 +6,4 @@ mod files;
 mod frame;
 mod round_trips;
 mod samples;
+mod shapes;

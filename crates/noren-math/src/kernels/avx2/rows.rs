@@ -13,14 +13,14 @@ type Vector = __m256i;
 
 /// Sums of residues.
 #[derive(Clone, Copy)]
-struct Sum {
+pub(super) struct Sum {
     q: Vector,
 }
 
 impl Sum {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn new(q: &Modulus) -> Self {
+    pub(super) fn new(q: &Modulus) -> Self {
         Self { q: broadcast(q.value()) }
     }
 
@@ -35,7 +35,7 @@ impl Sum {
     /// `a + b`. Range: in `[0, q)`, out `[0, q)`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn add(self, a: Vector, b: Vector) -> Vector {
+    pub(super) fn add(self, a: Vector, b: Vector) -> Vector {
         self.positive(_mm256_sub_epi64(_mm256_add_epi64(a, b), self.q))
     }
 
@@ -236,10 +236,17 @@ fn together(perm: &[u32; WIDTH]) -> bool {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shuffle(group: Vector, perm: &[u32; WIDTH]) -> Vector {
+    arrange(group, load(&perm.map(u64::from)))
+}
+
+/// The words of a vector that the low two bits of each entry name.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn arrange(group: Vector, order: Vector) -> Vector {
     /// The lowest bit of each upper half.
     const UPPER: u64 = 1 << 32;
     // A shuffle of halves of words reads the low three bits of each index: word s has halves 2s and 2s + 1.
-    let lower = load(&perm.map(|source| 2 * u64::from(source % WIDTH as u32)));
+    let lower = _mm256_slli_epi64::<1>(_mm256_and_si256(order, broadcast(WIDTH as u64 - 1)));
     let halves = _mm256_or_si256(_mm256_or_si256(lower, _mm256_slli_epi64::<32>(lower)), broadcast(UPPER));
     _mm256_permutevar8x32_epi32(group, halves)
 }

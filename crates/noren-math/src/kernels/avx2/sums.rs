@@ -7,8 +7,10 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Factor, Prime, TWO_52, Vector, WIDTH, Words, broadcast, load, numbers, store, words};
+use super::rows::{Sum as Residues, arrange};
+use crate::kernels::places::{GROUP, LANE_BITS};
 use crate::kernels::portable;
-use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS};
+use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
 use crate::modulus::Modulus;
 
 /// How many vectors of columns are summed side by side.
@@ -181,6 +183,75 @@ fn sum_digits<const ADD: bool>(
                     sum.low = _mm256_add_epi64(sum.low, load(out));
                 }
                 store(out, fold.reduce(sum));
+            }
+        }
+    }
+}
+
+/// Goes over groups of digits: each adds its sums.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
+    let (n, fold, residues) = (left.len(), Fold::new(q), Residues::new(q));
+    let MovedProducts { rows, key, .. } = *products;
+    // Groups of about one size.
+    let groups = rows.len().div_ceil(KEY_GROUP).max(1);
+    let group = rows.len().div_ceil(groups).max(1);
+    for i in 0..groups {
+        let rows = &rows[i * group..rows.len().min((i + 1) * group)];
+        let part =
+            MovedProducts { rows, key: &key[2 * i * group * n..], plus: products.plus.filter(|_| i == 0), ..*products };
+        let acc = [&mut *left, &mut *right];
+        if add || i > 0 {
+            add_group::<true>(acc, &part, &fold, residues);
+        } else {
+            add_group::<false>(acc, &part, &fold, residues);
+        }
+    }
+}
+
+/// The sums over one group of digits, written where they go, or added to what is there if `ADD`.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn add_group<const ADD: bool>(
+    [left, right]: [&mut [u64]; 2],
+    products: &MovedProducts,
+    fold: &Fold,
+    residues: Residues,
+) {
+    let MovedProducts { rows, key, plus, places, first } = *products;
+    let n = left.len();
+    let mut views: [[Blocks<'_>; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
+    let views = &mut views[..rows.len()];
+    for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
+        *view = [row, &pair[..n], &pair[n..]].map(|words| words.as_chunks().0);
+    }
+    let plus = plus.map(|(row, factor)| (row.as_chunks::<BLOCK>().0, numbers(broadcast(factor))));
+    let lanes = load(&std::array::from_fn(|lane| (lane * LANE_BITS) as u64));
+    let (left, right) = (left.as_chunks_mut::<GROUP>().0, right.as_chunks_mut::<GROUP>().0);
+    for (j, place) in places.iter().enumerate() {
+        let mut sums =
+            [[Sum::start(rows.len() + usize::from(plus.is_some())); COLUMNS], [Sum::start(rows.len()); COLUMNS]];
+        if let Some((row, factor)) = plus {
+            for (sum, x) in sums[0].iter_mut().zip(vectors(&row[j])) {
+                sum.add(numbers(load(x)), factor);
+            }
+        }
+        for [row, left_key, right_key] in views.iter() {
+            let row = vectors(&row[j]);
+            for (sums, key) in sums.iter_mut().zip([vectors(&left_key[j]), vectors(&right_key[j])]) {
+                for column in 0..COLUMNS {
+                    sums[column].add(numbers(load(&row[column])), numbers(load(&key[column])));
+                }
+            }
+        }
+        let group = place.group() - first;
+        for (acc, sums) in [&mut left[group], &mut right[group]].into_iter().zip(sums) {
+            let sums = sums.map(|sum| fold.reduce(sum));
+            for (half, acc) in vectors_mut(acc).iter_mut().enumerate() {
+                let start = half * WIDTH;
+                let order = _mm256_srlv_epi64(broadcast(place.0 >> (start * LANE_BITS)), lanes);
+                let sum = arrange(sums[place.lane(start) / WIDTH], order);
+                store(acc, if ADD { residues.add(load(acc), sum) } else { sum });
             }
         }
     }

@@ -5,9 +5,10 @@
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, load, store};
+use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store};
+use crate::kernels::places::LANE_BITS;
 use crate::kernels::portable;
-use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS};
+use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
 use crate::modulus::Modulus;
 
 /// How many vectors of columns are summed side by side: their eight accumulators hide the latency
@@ -49,6 +50,12 @@ impl Sums {
     fn add(&mut self, column: usize, a: Vector, b: Vector) {
         self.high[column] = add_high(self.high[column], a, b);
         self.low[column] = add_low(self.low[column], a, b);
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    fn reduce(&self, column: usize, wide: Wide) -> Vector {
+        wide.reduce(self.high[column], self.low[column])
     }
 
     #[inline]
@@ -143,6 +150,66 @@ fn sum_digits<const ADD: bool>(
         }
         left_sums.store::<false>(left, wide);
         right_sums.store::<false>(right, wide);
+    }
+}
+
+/// Goes over groups of digits: each adds its sums.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
+    let (n, wide) = (left.len(), Wide::new(q));
+    let MovedProducts { rows, key, places, .. } = *products;
+    // Groups of about one size.
+    let groups = rows.len().div_ceil(KEY_GROUP).max(1);
+    let group = rows.len().div_ceil(groups).max(1);
+    for i in 0..groups {
+        let rows = &rows[i * group..rows.len().min((i + 1) * group)];
+        let part =
+            MovedProducts { rows, key: &key[2 * i * group * n..], plus: products.plus.filter(|_| i == 0), ..*products };
+        let acc = [&mut *left, &mut *right];
+        if add || i > 0 { add_group::<true>(acc, &part, wide) } else { add_group::<false>(acc, &part, wide) }
+    }
+    portable::add_moved_products_from(places.len() / COLUMNS * COLUMNS, [left, right], products, add, q);
+}
+
+/// The sums over one group of digits, written where they go, or added to what is there if `ADD`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn add_group<const ADD: bool>([left, right]: [&mut [u64]; 2], products: &MovedProducts, wide: Wide) {
+    let MovedProducts { rows, key, plus, places, first } = *products;
+    let n = left.len();
+    let lanes: [u64; WIDTH] = std::array::from_fn(|lane| (lane * LANE_BITS) as u64);
+    let lanes = load(&lanes);
+    let mut views: [[Blocks; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
+    let views = &mut views[..rows.len()];
+    for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
+        *view = [row, &pair[..n], &pair[n..]].map(|words| words.as_chunks().0);
+    }
+    let plus = plus.map(|(row, factor)| (row.as_chunks::<BLOCK>().0, broadcast(factor)));
+    let (left, right) = (left.as_chunks_mut::<WIDTH>().0, right.as_chunks_mut::<WIDTH>().0);
+    for (j, places) in places.as_chunks::<COLUMNS>().0.iter().enumerate() {
+        let (mut left_sums, mut right_sums) = (Sums::zero(), Sums::zero());
+        if let Some((row, factor)) = plus {
+            for (column, x) in vectors(&row[j]).iter().enumerate() {
+                left_sums.add(column, load(x), factor);
+            }
+        }
+        for [row, left_key, right_key] in views.iter() {
+            let (row, left_key, right_key) = (vectors(&row[j]), vectors(&left_key[j]), vectors(&right_key[j]));
+            for (column, (x, key)) in row.iter().zip(left_key).enumerate() {
+                left_sums.add(column, load(x), load(key));
+            }
+            for (column, (x, key)) in row.iter().zip(right_key).enumerate() {
+                right_sums.add(column, load(x), load(key));
+            }
+        }
+        for (column, place) in places.iter().enumerate() {
+            // The shuffle reads only the low three bits of each source.
+            let (order, group) = (_mm512_srlv_epi64(broadcast(place.0), lanes), place.group() - first);
+            for (acc, sums) in [(&mut left[group], &left_sums), (&mut right[group], &right_sums)] {
+                let sum = _mm512_permutexvar_epi64(order, sums.reduce(column, wide));
+                store(acc, if ADD { wide.prime.add(load(acc), sum) } else { sum });
+            }
+        }
     }
 }
 

@@ -88,11 +88,21 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::encode_real`].
     pub fn encode_factor(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Factor> {
-        self.context.check_level(level)?;
-        let ring = self.context.rlwe().ring_qp(level + 1);
-        let (inner, estimate) = self.embed(&ring, values.len(), |j| (values[j], 0.0), slots, level, scale)?;
-        let parameters = self.context.parameters().clone();
-        Ok(Factor { inner, scale: *scale, slots, estimate, parameters })
+        self.factor_with(values.len(), |j| (values[j], 0.0), slots, level, scale)
+    }
+
+    /// Encodes complex values as [`Encoder::encode_factor`] does real ones.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_real`].
+    pub fn encode_factor_complex(
+        &self,
+        values: &[Complex64],
+        slots: usize,
+        level: usize,
+        scale: &Scale,
+    ) -> Result<Factor> {
+        self.factor_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale)
     }
 
     /// The real parts of the slots.
@@ -125,6 +135,21 @@ impl Encoder {
         let (poly, estimate) = self.embed(&ring, count, value, slots, level, scale)?;
         let parameters = self.context.parameters().clone();
         Ok(Plaintext { inner: rlwe::Plaintext { poly }, scale: *scale, slots, estimate, parameters })
+    }
+
+    fn factor_with(
+        &self,
+        count: usize,
+        value: impl Fn(usize) -> (f64, f64),
+        slots: usize,
+        level: usize,
+        scale: &Scale,
+    ) -> Result<Factor> {
+        self.context.check_level(level)?;
+        let ring = self.context.rlwe().ring_qp(level + 1);
+        let (inner, estimate) = self.embed(&ring, count, value, slots, level, scale)?;
+        let parameters = self.context.parameters().clone();
+        Ok(Factor { inner, scale: *scale, slots, estimate, parameters })
     }
 
     /// The polynomial of the values over a ring that has at least the limbs of the level.

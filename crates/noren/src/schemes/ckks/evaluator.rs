@@ -1,5 +1,6 @@
 //! Operations on ciphertexts.
 
+mod exact;
 mod levels;
 mod matrices;
 mod products;
@@ -28,8 +29,9 @@ const SCALE_TOLERANCE: f64 = 1.0 / (1u64 << 30) as f64;
 /// - **Levels.** Every product uses one level. Operands at different levels are brought to the lower one.
 /// - **Scales.** Ciphertexts at the canonical scale of their level,
 ///   [`Parameters::scale_at`](crate::schemes::ckks::parameters::Parameters::scale_at), give results at the canonical
-///   scale. Scales are tracked exactly, and unequal ones are never added: [`Error::ScaleMismatch`], see
-///   [`Evaluator::align`].
+///   scale, within a stage where there are [several](crate::schemes::ckks::parameters::ParametersSpec::restarts). Scales
+///   are tracked exactly, and unequal ones are never added: [`Error::ScaleMismatch`], see [`Evaluator::align`].
+///   [`Evaluator::combine`] and [`Evaluator::dot_combine`] lead to any scale.
 /// - **Errors.** Every result carries a bound on its error, [`Ciphertext::error_bound`].
 ///
 /// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`], and operands of different

@@ -20,6 +20,10 @@ const MAX_BITS: u32 = 50;
 /// from `2^log_scale` doubles at every level, so the primes are chosen from the top, each as near as possible to `S_l^2
 /// / 2^log_scale`: then all scales stay as near to `2^log_scale` as primes lie dense.
 ///
+/// With [`restarts`](Self::restarts) the levels fall into stages, each with a ladder of its own. Where a stage ends, a
+/// product of canonical operands is *not* at the canonical scale of the level below; what takes its scale from the level
+/// (constants, weighted sums, lowering) leads from one stage to the next.
+///
 /// # Examples
 /// ```
 /// use noren::schemes::ckks::parameters::ParametersSpec;
@@ -40,12 +44,16 @@ pub struct ParametersSpec {
     /// The base-two logarithm of the degree n of the ring, 3 to 17. There are n/2 slots.
     pub log_n: u32,
     /// The sizes of the primes `q_0 ... q_L` in bits, 20 to 50. `q_0` holds the results: they reach `2^(log q_0 -
-    /// log_scale - 1)`. Those equal to `log_scale` follow the ladder; one of another size moves the scales below it.
+    /// log_scale - 1)`. Those equal to the scale of their stage follow the ladder; one of another size moves the scales
+    /// below it. The last prime of a stage has exactly its size.
     pub log_q: Vec<u32>,
     /// The sizes of the special primes of key switching in bits, 20 to 50. Without any there are no evaluation keys.
     pub log_p: Vec<u32>,
     /// The base-two logarithm of the scale of fresh ciphertexts, 20 to 50.
     pub log_scale: u32,
+    /// Levels where the ladder starts anew, and the base-two logarithm of the scale there, 20 to 50; descending, all
+    /// below the highest level. Mostly empty: one scale for all levels.
+    pub restarts: Vec<(usize, u32)>,
     /// Into how many digits `q` is cut for key switching; 0 chooses, see
     /// [`rlwe::ParametersSpec::dnum`](noren_rlwe::parameters::ParametersSpec).
     pub dnum: usize,
@@ -62,22 +70,32 @@ impl ParametersSpec {
     /// and the special primes, each the largest unused one of its size.
     ///
     /// # Errors
-    /// [`Error::Parameters`] names what is outside the supported range: a size, a ladder that leaves `2^20` to `2^50`,
-    /// a size without a prime. [`Error::Insecure`] says how large the modulus may be.
+    /// [`Error::Parameters`] names what is outside the supported range: a size, a ladder that leaves `2^20` to `2^50`, a
+    /// restart out of order, a size without a prime. [`Error::Insecure`] says how large the modulus may be.
     pub fn build(self) -> Result<Parameters> {
         self.check_sizes()?;
+        self.check_restarts()?;
         let step = 2u64 << self.log_n;
         let mut used = Vec::new();
-        let nominal = Scale::from_log2(self.log_scale);
-        let mut scale = nominal;
-        let mut ladder = vec![nominal];
-        for &bits in self.log_q[1..].iter().rev() {
-            let target = if bits == self.log_scale { scale.mul(&scale).div(&nominal) } else { Scale::from_log2(bits) };
+        let mut restarts = self.restarts.iter().peekable();
+        let mut log_nominal = self.log_scale;
+        let mut scale = Scale::from_log2(log_nominal);
+        let mut ladder = vec![scale];
+        for (below, &bits) in self.log_q[1..].iter().enumerate().rev() {
+            let restart = restarts.next_if(|(level, _)| *level == below);
+            let follows = bits == log_nominal && restart.is_none();
+            let nominal = Scale::from_log2(bits);
+            let target = if follows { scale.mul(&scale).div(&nominal) } else { nominal };
             let near = primes_near(target.to_f64(), step).find(|prime| !used.contains(prime));
             let prime =
                 near.filter(|&prime| is_near(prime, target.to_f64())).ok_or_else(|| no_prime("log_q", bits, step))?;
             used.push(prime);
-            scale = scale.mul(&scale).div_u64(prime);
+            scale = if let Some(&(_, bits)) = restart {
+                log_nominal = bits;
+                Scale::from_log2(bits)
+            } else {
+                scale.mul(&scale).div_u64(prime)
+            };
             check_scale(&scale, ladder.len())?;
             ladder.push(scale);
         }
@@ -97,6 +115,24 @@ impl ParametersSpec {
         let fingerprint = fingerprint(&rlwe, &ladder);
         let spec = Self { dnum: rlwe.dnum(), ..self };
         Ok(Parameters(Arc::new(Inner { spec, rlwe, ladder, fingerprint })))
+    }
+
+    fn check_restarts(&self) -> Result<()> {
+        let mut above = self.log_q.len() - 1;
+        for &(level, bits) in &self.restarts {
+            if level >= above {
+                return Err(parameter(
+                    "restarts",
+                    format!("level {level}"),
+                    format!("descending levels below {above}"),
+                ));
+            }
+            if !(MIN_BITS..=MAX_BITS).contains(&bits) {
+                return Err(parameter("restarts", format!("2^{bits}"), format!("2^{MIN_BITS} to 2^{MAX_BITS}")));
+            }
+            above = level;
+        }
+        Ok(())
     }
 
     fn check_sizes(&self) -> Result<()> {
@@ -170,6 +206,12 @@ impl Parameters {
         &self.0.ladder[level]
     }
 
+    /// Whether products of canonical operands at this level are canonical one level below: not where the
+    /// [ladder starts anew](ParametersSpec::restarts), and not at level 0.
+    pub(crate) fn follows(&self, level: usize) -> bool {
+        level > 0 && self.spec().restarts.iter().all(|&(restart, _)| restart != level - 1)
+    }
+
     /// The base-two logarithm of the scale at the highest level.
     #[must_use]
     pub fn log_scale(&self) -> u32 {
@@ -216,7 +258,8 @@ fn no_prime(name: &'static str, bits: u32, step: u64) -> Error {
 /// Refuses a scale that the levels above have led astray.
 fn check_scale(scale: &Scale, steps: usize) -> Result<()> {
     let bits = scale.log2();
-    if (f64::from(MIN_BITS)..=f64::from(MAX_BITS)).contains(&bits) {
+    // To the nearest bit: primes are below 2^50, so that a ladder at 2^50 rises a little.
+    if (f64::from(MIN_BITS)..=f64::from(MAX_BITS)).contains(&bits.round()) {
         return Ok(());
     }
     let found = format!("such that the scale is 2^{bits:.1} {steps} levels below the highest");
@@ -260,6 +303,48 @@ mod tests {
             let next = parameters.scale_at(level + 1);
             assert_eq!(parameters.scale_at(level), &next.mul(next).div_u64(parameters.prime(level + 1)));
         }
+    }
+
+    #[test]
+    fn every_stage_has_a_ladder_of_its_own() {
+        // The chain of a bootstrapping: 4 matrices, 9 levels of 50 bits, 12 of 42, 3 matrices.
+        let log_q = [vec![49], vec![34; 3], vec![42; 12], vec![50; 9], vec![47; 4]].concat();
+        let restarts = vec![(27, 50), (26, 50), (25, 50), (24, 50), (15, 42), (2, 42), (1, 42), (0, 42)];
+        let chain = ParametersSpec {
+            log_n: 16,
+            log_p: vec![50; 9],
+            log_scale: 50,
+            restarts: restarts.clone(),
+            ..spec(log_q.clone())
+        };
+        let parameters = chain.build().expect("supported");
+        for &(level, bits) in &restarts {
+            assert_eq!(parameters.scale_at(level), &Scale::from_log2(bits), "level {level}");
+            assert!(!parameters.follows(level + 1));
+        }
+        for (level, &bits) in log_q.iter().enumerate() {
+            let nominal = if level >= 16 { 50 } else { 42 };
+            let deviation = parameters.scale_at(level).deviation_from(&Scale::from_log2(nominal)).abs();
+            assert!(deviation < 2f64.powi(-15), "level {level}: {deviation:e}");
+            if parameters.follows(level) {
+                let scale = parameters.scale_at(level);
+                let below = scale.mul(scale).div_u64(parameters.prime(level));
+                assert_eq!(&below, parameters.scale_at(level - 1), "level {level}");
+            }
+            let size = (parameters.prime(level) as f64).log2() - f64::from(bits);
+            assert!(size.abs() < 2f64.powi(-6) && parameters.prime(level) < 1 << 50, "level {level}: {size:e}");
+        }
+        assert_eq!((0..=28).filter(|&level| parameters.follows(level)).count(), 28 - restarts.len());
+    }
+
+    #[test]
+    fn restarts_out_of_order_or_range_are_refused() {
+        for restarts in [vec![(2, 40)], vec![(0, 40), (1, 40)], vec![(1, 40), (1, 40)], vec![(1, 51)], vec![(0, 19)]] {
+            let refused = ParametersSpec { restarts: restarts.clone(), ..spec(vec![50, 40, 40]) }.build();
+            assert!(matches!(refused, Err(Error::Parameters { name: "restarts", .. })), "{restarts:?}");
+        }
+        let few = ParametersSpec { restarts: vec![(0, 40)], ..spec(vec![50]) }.build();
+        assert!(matches!(few, Err(Error::Parameters { name: "restarts", .. })));
     }
 
     #[test]

@@ -158,7 +158,7 @@ fn specification(
     let special = (1..=one_digit).rev().find(fits)?;
     let log_q = std::iter::once(first).chain(std::iter::repeat_n(log_scale, depth)).collect();
     let log_p = vec![special_bits; special];
-    Some(ParametersSpec { log_n, log_q, log_p, log_scale, dnum: 0, secret, security })
+    Some(ParametersSpec { log_n, log_q, log_p, log_scale, secret, security, ..ParametersSpec::default() })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 /// The factor between a message and its polynomial: a positive number, held as an unevaluated sum of two `f64`.
 ///
 /// Every operation has a relative error below `2^-100`, so that products and quotients along thousands of levels still
-/// tell whether two ciphertexts are at the same scale. Only additions, multiplications, divisions and fused
+/// tell whether two ciphertexts are at the same scale. Only additions, multiplications, divisions, square roots and fused
 /// multiply-adds are used, which IEEE 754 rounds correctly everywhere.
 ///
 /// Source: Dekker, A floating-point technique for extending the available precision, 1971.
@@ -86,6 +86,17 @@ impl Scale {
         let (product, error) = two_product(second, other.high);
         let rest = ((self.minus(other, first) - product) - error) - second * other.low;
         Self::joined(high, low + rest / other.high)
+    }
+
+    /// The square root: of what scale the squares are at this one.
+    ///
+    /// One step of Newton's method from the root r in `f64`: `r + (self - r^2) / 2r`, whose relative error is the square of
+    /// that of r, below `2^-105`, and the rounding of the second digit, as small.
+    #[must_use]
+    pub fn sqrt(&self) -> Self {
+        let root = self.high.sqrt();
+        let (square, error) = two_product(root, root);
+        Self::joined(root, (((self.high - square) - error) + self.low) / (2.0 * root))
     }
 
     /// `self / other`, rounded.
@@ -191,6 +202,28 @@ mod tests {
             let q = 1_099_511_480_321;
             assert!(close(&(exact(&a.div_u64(q)) * q), &exact(&a)));
         }
+    }
+
+    #[test]
+    fn square_roots_agree_with_integers() {
+        for scale in samples() {
+            // sqrt(s 2^280) = sqrt(s) 2^140
+            let root = (exact(&scale) << 140u32).sqrt();
+            assert!(close(&exact(&scale.sqrt()), &root), "{scale:?}");
+            assert!(scale.mul(&scale).sqrt().deviation_from(&scale).abs() < 2f64.powi(-100), "{scale:?}");
+        }
+        assert_eq!(Scale::from_log2(84).sqrt(), Scale::from_log2(42));
+    }
+
+    #[test]
+    fn scales_from_the_end_of_a_chain_lead_back_to_it() {
+        // What is squared and divided by a prime, four times, is to end at 2^42.
+        let primes = [1_125_899_903_827_969u64, 1_125_899_900_682_241, 1_099_511_480_321, 1_125_899_897_143_297];
+        let end = Scale::from_log2(42);
+        let start = primes.iter().rev().fold(end, |scale, &q| scale.mul_u64(q).sqrt());
+        let back = primes.iter().fold(start, |scale, &q| scale.mul(&scale).div_u64(q));
+        // The first error is doubled four times, the last one not at all.
+        assert!(back.deviation_from(&end).abs() < 2f64.powi(-95), "{:e}", back.deviation_from(&end));
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn scale_for(evaluator: &Evaluator, operand: &Ciphertext) -> Result<Scale> {
     let (context, level) = (evaluator.context(), operand.level());
     context.check(operand.parameters(), "the ciphertext")?;
     let canonical = operand.scale() == context.parameters().scale_at(level);
-    if level == 0 || canonical {
+    if level == 0 || canonical && context.parameters().follows(level) {
         return Ok(*operand.scale());
     }
     Ok(evaluator.scale_before_rescale(level).div(operand.scale()))

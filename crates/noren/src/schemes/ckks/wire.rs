@@ -27,6 +27,9 @@ const LOG_SCALE: u16 = 0x01;
 /// Parameters: the sizes of the primes q, and of the primes p, in bits.
 const LOG_Q: u16 = 0x02;
 const LOG_P: u16 = 0x03;
+/// Parameters: two words for each restart of the ladder, the level and the base-two logarithm of its scale; only where
+/// there are any.
+const RESTARTS: u16 = 0x04;
 /// Samples: six words, the slots, the two parts of the scale, the magnitude, the bias, the name.
 const MEANING: u16 = 0x01;
 /// Samples: four words for each group of error sources, the key, the members (low, high), the variance.
@@ -56,6 +59,11 @@ impl Object for Parameters {
         writer.words(LOG_SCALE, vec![u64::from(self.log_scale())]);
         writer.words(LOG_Q, sizes(&self.spec().log_q));
         writer.words(LOG_P, sizes(&self.spec().log_p));
+        let restarts = &self.spec().restarts;
+        if !restarts.is_empty() {
+            let words = restarts.iter().flat_map(|&(level, bits)| [level as u64, u64::from(bits)]);
+            writer.words(RESTARTS, words.collect::<Vec<_>>());
+        }
         self.rlwe().write(&(), writer);
     }
 
@@ -67,9 +75,11 @@ impl Object for Parameters {
         let log_scale = bits(&section, log_scale)?;
         let log_q = sizes(&reader.take(LOG_Q)?)?;
         let log_p = sizes(&reader.take(LOG_P)?)?;
+        let restarts = reader.take_if(RESTARTS).as_ref().map_or_else(|| Ok(Vec::new()), restarts)?;
         let rlwe = RlweParameters::read(&(), reader)?;
         let (log_n, dnum, secret, security) = (rlwe.log_n(), rlwe.dnum(), rlwe.secret(), rlwe.security());
-        let parameters = ParametersSpec { log_n, log_q, log_p, log_scale, dnum, secret, security }.build()?;
+        let spec = ParametersSpec { log_n, log_q, log_p, log_scale, restarts, dnum, secret, security };
+        let parameters = spec.build()?;
         if *parameters.rlwe() == rlwe { Ok(parameters) } else { Err(refused(Self::KIND, Reason::Fingerprint)) }
     }
 }
@@ -220,6 +230,18 @@ fn sizes(section: &Section<'_>) -> Result<Vec<u32>> {
         return Err(section.value("the number of primes", words.len(), format!("at most {MAX_LIMBS}")));
     }
     words.iter().map(|word| bits(section, word)).collect()
+}
+
+fn restarts(section: &Section<'_>) -> Result<Vec<(usize, u32)>> {
+    let words = section.words()?;
+    if words.is_empty() || words.len() % 2 == 1 || words.len() > 2 * MAX_LIMBS {
+        let needed = format!("two for each restart, of which there are 1 to {MAX_LIMBS}");
+        return Err(section.value("the words of restarts", words.len(), needed));
+    }
+    let words: Vec<u64> = words.iter().collect();
+    // A level that is no usize is above all others.
+    let level = |word| usize::try_from(word).unwrap_or(usize::MAX);
+    words.as_chunks::<2>().0.iter().map(|&[word, size]| Ok((level(word), bits(section, size)?))).collect()
 }
 
 fn bits(section: &Section<'_>, word: u64) -> Result<u32> {

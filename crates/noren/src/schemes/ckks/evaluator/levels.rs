@@ -1,5 +1,6 @@
 //! Levels and scales: down the ladder, and onto one rung.
 
+use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
@@ -87,9 +88,7 @@ impl Evaluator {
             return Err(Error::ScaleMismatch { left_log2: a.scale.log2(), right_log2: scale.log2() });
         };
         let ring = self.ring(level + 1);
-        let mut inner = restricted(&ring, a);
-        let residues = ring.integer_residues(factor);
-        inner.parts_mut().iter_mut().for_each(|part| ring.mul_scalar_assign(part, &residues));
+        let inner = multiple(&ring, a, factor);
         let tag = mix(mix(a.estimate.tag(), LOWER), mix(level as u64, scale.to_f64().to_bits()));
         let estimate = a.estimate.clone().with_bias(miss.abs() * a.magnitude()).named(tag);
         let lowered = linear::rescale(self.context.rlwe(), inner)?;
@@ -104,6 +103,20 @@ impl Evaluator {
         let estimate = noise::rescaled(a.estimate, self.context.parameters().rlwe(), &scale);
         Ok(Ciphertext { inner, scale, estimate, ..a })
     }
+}
+
+/// The limbs of a ring times an integer.
+pub(super) fn multiple(ring: &Ring, a: &Ciphertext, factor: i128) -> rlwe::Ciphertext {
+    let residues = ring.integer_residues(factor);
+    let multiple = |part: &Poly<Eval>| {
+        if part.window() == ring.range() {
+            return ring.mul_scalar(part, &residues);
+        }
+        let mut part = ring.restrict(part);
+        ring.mul_scalar_assign(&mut part, &residues);
+        part
+    };
+    rlwe::Ciphertext::new(a.inner.parts().iter().map(multiple).collect())
 }
 
 /// A copy of the limbs of a ring.

@@ -20,6 +20,9 @@ impl Evaluator {
     /// The baby steps share a decomposition, and nothing is divided by the special modulus before its time ("double
     /// hoisting"): one polynomial for each giant step with a rotation, and two in the end.
     ///
+    /// The scale is `scale_a scale_factor / q_l`: with factors encoded at `target q_l / scale_a` it is any target, up to
+    /// `2^-100`.
+    ///
     /// # Errors
     /// [`Error::LevelExhausted`] at level 0, [`Error::Length`] for no giant step or one without terms,
     /// [`Error::LevelMismatch`] for a factor of another level, [`Error::ScaleMismatch`] for one of another scale than the

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use noren_ring::poly::{Eval, Poly};
+use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::Result;
 use noren_rlwe::multiply::{multiply_relinearize, multiply_relinearize_rescale, relinearize_rescale};
@@ -93,12 +94,9 @@ impl Evaluator {
             pairs.iter().map(|(a, b)| Ok([self.lowered(a, level)?, self.lowered(b, level)?])).collect::<Result<_>>()?;
         let (scale, estimate) =
             sum_of_products(lowered.iter().map(|[a, b]| (a.scale.mul(&b.scale), a.estimate.product(&b.estimate))))?;
-        let part = |i: usize, j: usize| lowered.iter().map(move |[a, b]| (&a.inner.parts()[i], &b.inner.parts()[j]));
-        let ring = self.ring(level);
-        let sum = |pairs: Vec<(&Poly<Eval>, &Poly<Eval>)>| ring.inner_product(&pairs);
-        let mixed = part(0, 1).chain(part(1, 0)).collect();
-        let product = vec![sum(part(0, 0).collect()), sum(mixed), sum(part(1, 1).collect())];
-        let inner = relinearize_rescale(self.context.rlwe(), &rlwe::Ciphertext::new(product), &self.keys)?;
+        let pairs: Vec<_> = lowered.iter().map(|[a, b]| [&a.inner, &b.inner]).collect();
+        let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into());
+        let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
         Ok(self.one_level_down(operand, inner, &scale, estimate))
     }
 
@@ -144,6 +142,13 @@ impl Evaluator {
         let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), &scale, limbs);
         self.result(operand, inner, scale, estimate)
     }
+}
+
+/// The three parts of `sum a_k b_k`, each reduced once; all may have more limbs than the ring.
+pub(super) fn tensor_sum(ring: &Ring, pairs: &[[&rlwe::Ciphertext; 2]]) -> [Poly<Eval>; 3] {
+    let part = |i: usize, j: usize| pairs.iter().map(move |[a, b]| (&a.parts()[i], &b.parts()[j]));
+    let sum = |pairs: Vec<(&Poly<Eval>, &Poly<Eval>)>| ring.inner_product(&pairs);
+    [sum(part(0, 0).collect()), sum(part(0, 1).chain(part(1, 0)).collect()), sum(part(1, 1).collect())]
 }
 
 /// The scale and the estimate of a sum of products, which must all have one scale.

@@ -12,7 +12,6 @@ use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_scales, first};
-use crate::schemes::ckks::noise;
 use crate::schemes::ckks::scale::Scale;
 
 /// Salts of the names of results.
@@ -25,7 +24,7 @@ impl Evaluator {
     /// # Errors
     /// [`Error::ScaleMismatch`] at equal levels with different scales.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.combine(a, b, Ring::add)
+        self.join(a, b, Ring::add)
     }
 
     /// `a - b`; see [`Evaluator::add`].
@@ -33,7 +32,7 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::add`].
     pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.combine(a, b, Ring::sub)
+        self.join(a, b, Ring::sub)
     }
 
     /// `-a`.
@@ -52,7 +51,7 @@ impl Evaluator {
     /// # Errors
     /// [`Error::LevelMismatch`], [`Error::ScaleMismatch`].
     pub fn add_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
-        self.combine_plain(a, p, linear::add_plain_assign)
+        self.join_plain(a, p, linear::add_plain_assign)
     }
 
     /// `a - p`; see [`Evaluator::add_plain`].
@@ -60,7 +59,7 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::add_plain`].
     pub fn sub_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
-        self.combine_plain(a, p, linear::sub_plain_assign)
+        self.join_plain(a, p, linear::sub_plain_assign)
     }
 
     /// `a + c` in every slot.
@@ -86,22 +85,8 @@ impl Evaluator {
     pub fn mul_const(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
-        let (target, before) = self.below(a.level());
-        let ring = self.ring(a.level());
-        let factor = before.div(&a.scale);
-        let ([re, im], miss) = integers(&ring, c, &factor)?;
-        let multiplied = |part| {
-            let mut product = ring.mul_integer_i128(part, re);
-            if im != 0 {
-                let turned = ring.mul(part, self.context.imaginary_unit());
-                ring.mul_scalar_add_assign(&mut product, &turned, &ring.integer_residues(im));
-            }
-            product
-        };
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(multiplied).collect());
-        let tag = mix(a.estimate.tag(), named(CONSTANT, &[c.re, c.im]));
-        let estimate = a.estimate.clone().scaled(modulus(c)).with_bias(miss * a.magnitude()).named(tag);
-        self.rescaled_to(a, inner, target, estimate)
+        let level = a.level() - 1;
+        self.combine(&[(a, c)], Complex64::ZERO, level, self.context.parameters().scale_at(level))
     }
 
     /// `k a` for an integer: exact, and no level is used.
@@ -137,33 +122,48 @@ impl Evaluator {
     /// [`Error::Length`] for an empty sum, [`Error::LevelExhausted`] if an operand is at level 0, [`Error::NotFinite`]
     /// and [`Error::Overflow`] for factors that are not numbers or do not fit the modulus.
     pub fn weighted_sum(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
-        let &(operand, _) = first("terms of a weighted sum", terms)?;
-        terms.iter().try_for_each(|(x, _)| self.check_pair(operand, x))?;
-        let level = terms.iter().map(|(x, _)| x.level()).min().unwrap_or(0);
-        check_levels(1, level)?;
-        let (target, before) = self.below(level);
-        let ring = self.ring(level);
-        let mut parts = vec![ring.zero(), ring.zero()];
-        let mut estimate: Option<Estimate> = None;
-        for (x, c) in terms {
-            let ([factor, _], miss) = integers(&ring, Complex64::from(*c), &before.div(&x.scale))?;
-            let residues = ring.integer_residues(factor);
-            parts
-                .iter_mut()
-                .zip(x.inner.parts())
-                .for_each(|(sum, part)| ring.mul_scalar_add_assign(sum, part, &residues));
-            let tag = mix(x.estimate.tag(), named(WEIGHTED, &[*c]));
-            let term = x.estimate.clone().scaled(c.abs()).with_bias(miss * x.magnitude()).named(tag);
-            estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
-        }
-        let mut inner = rlwe::Ciphertext::new(parts);
-        let miss = self.add_constant(&mut inner, Complex64::from(constant), &before)?;
-        let constant = Estimate::exact(constant.abs(), named(WEIGHTED, &[constant])).with_bias(miss);
-        let estimate = estimate.map_or_else(|| constant.clone(), |sum| sum.sum(&constant));
-        self.rescaled_to(operand, inner, target, estimate)
+        let lowest = terms.iter().map(|(x, _)| x.level()).min().unwrap_or(0);
+        first("terms of a weighted sum", terms)?;
+        check_levels(1, lowest)?;
+        let terms: Vec<(&Ciphertext, Complex64)> = terms.iter().map(|&(x, c)| (x, Complex64::from(c))).collect();
+        let level = lowest - 1;
+        self.combine(&terms, Complex64::from(constant), level, self.context.parameters().scale_at(level))
     }
 
-    fn combine(
+    /// Adds `constant + sum c_k x_k` at this scale to polynomials, of at least two parts; the estimate is that of what is
+    /// added. All operands have as many limbs, or more.
+    pub(super) fn add_combination(
+        &self,
+        inner: &mut rlwe::Ciphertext,
+        terms: &[(&Ciphertext, Complex64)],
+        constant: Complex64,
+        scale: &Scale,
+    ) -> Result<Estimate> {
+        let ring = self.ring(inner.level());
+        // What is multiplied by the imaginary unit is added up first, and multiplied once.
+        let mut imaginary: Option<[Poly<Eval>; 2]> = None;
+        let mut estimate: Option<Estimate> = None;
+        for (x, c) in terms {
+            let ([re, im], miss) = integers(&ring, *c, &scale.div(&x.scale))?;
+            add_multiple(&ring, inner.parts_mut(), x, re);
+            if im != 0 {
+                add_multiple(&ring, imaginary.get_or_insert_with(|| [ring.zero(), ring.zero()]), x, im);
+            }
+            let tag = mix(x.estimate.tag(), named(WEIGHTED, &[c.re, c.im]));
+            let term = x.estimate.clone().scaled(modulus(*c)).with_bias(miss * x.magnitude()).named(tag);
+            estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
+        }
+        if let Some(imaginary) = imaginary {
+            let unit = self.context.imaginary_unit();
+            inner.parts_mut().iter_mut().zip(&imaginary).for_each(|(sum, part)| ring.mul_add_assign(sum, part, unit));
+        }
+        let miss = self.add_constant(inner, constant, scale)?;
+        let name = named(WEIGHTED, &[constant.re, constant.im]);
+        let constant = Estimate::exact(modulus(constant), name).with_bias(miss);
+        Ok(estimate.map_or_else(|| constant.clone(), |sum| sum.sum(&constant)))
+    }
+
+    fn join(
         &self,
         a: &Ciphertext,
         b: &Ciphertext,
@@ -171,10 +171,10 @@ impl Evaluator {
     ) -> Result<Ciphertext> {
         self.check_pair(a, b)?;
         if a.level() > b.level() {
-            return self.combine(&self.at_level_and_scale(a, b.level(), &b.scale)?, b, operation);
+            return self.join(&self.at_level_and_scale(a, b.level(), &b.scale)?, b, operation);
         }
         if a.level() < b.level() {
-            return self.combine(a, &self.at_level_and_scale(b, a.level(), &a.scale)?, operation);
+            return self.join(a, &self.at_level_and_scale(b, a.level(), &a.scale)?, operation);
         }
         let miss = check_scales(&a.scale, &b.scale)?;
         let ring = self.ring(a.level());
@@ -183,7 +183,7 @@ impl Evaluator {
         Ok(self.result(a, rlwe::Ciphertext::new(parts), a.scale, estimate))
     }
 
-    fn combine_plain(
+    fn join_plain(
         &self,
         a: &Ciphertext,
         p: &Plaintext,
@@ -202,7 +202,9 @@ impl Evaluator {
         let ring = self.ring(inner.level());
         let ([re, im], miss) = integers(&ring, c, scale)?;
         let c0 = &mut inner.parts_mut()[0];
-        ring.add_constant_assign(c0, &ring.integer_residues(re));
+        if re != 0 {
+            ring.add_constant_assign(c0, &ring.integer_residues(re));
+        }
         if im != 0 {
             ring.mul_scalar_add_assign(c0, self.context.imaginary_unit(), &ring.integer_residues(im));
         }
@@ -211,27 +213,16 @@ impl Evaluator {
 
     /// What the canonical scale one level below is before rescaling.
     pub(crate) fn scale_before_rescale(&self, level: usize) -> Scale {
-        self.below(level).1
-    }
-
-    /// The canonical scale one level below, and what it is before rescaling.
-    fn below(&self, level: usize) -> (Scale, Scale) {
         let parameters = self.context.parameters();
-        let target = *parameters.scale_at(level - 1);
-        (target, target.mul_u64(parameters.prime(level)))
+        parameters.scale_at(level - 1).mul_u64(parameters.prime(level))
     }
+}
 
-    /// Rescales polynomials whose scale becomes `target`.
-    fn rescaled_to(
-        &self,
-        operand: &Ciphertext,
-        inner: rlwe::Ciphertext,
-        target: Scale,
-        estimate: Estimate,
-    ) -> Result<Ciphertext> {
-        let inner = linear::rescale(self.context.rlwe(), inner)?;
-        let estimate = noise::rescaled(estimate, self.context.parameters().rlwe(), &target);
-        Ok(self.result(operand, inner, target, estimate))
+/// Adds a multiple of a ciphertext, which may have more limbs.
+fn add_multiple(ring: &Ring, sum: &mut [Poly<Eval>], x: &Ciphertext, factor: i128) {
+    if factor != 0 {
+        let residues = ring.integer_residues(factor);
+        sum.iter_mut().zip(x.inner.parts()).for_each(|(sum, part)| ring.mul_scalar_add_assign(sum, part, &residues));
     }
 }
 

@@ -1,0 +1,163 @@
+//! What a key switching key covers, and the converters that switch with keys of one shape.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use noren_ring::decompose::Decomposer;
+use noren_ring::divide::DivideRound;
+use noren_ring::gadget::{Gadget, MAX_DIGITS};
+use noren_ring::ring::Ring;
+
+use crate::error::{Error, Result};
+use crate::parameters::Parameters;
+
+/// What key switching keys cover: the first primes q, cut into digits, and the last special primes, whose product is P.
+///
+/// A key may be made for fewer limbs than its shape has; then it has the first of the digits. The usual shape is that of
+/// the parameters, with all primes. Others are for ciphertexts of few limbs, whose digits need no larger P, and for secrets
+/// that carry few limbs.
+///
+/// The order of the fields is the order of two shapes in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyShape {
+    /// How many of the primes `q_0, q_1, ...` are cut into digits: a key covers so many limbs or fewer.
+    pub limbs: usize,
+    /// How many special primes are used: the last of the list.
+    pub special: usize,
+    /// How many digits there are.
+    pub digits: usize,
+}
+
+impl KeyShape {
+    /// The cut of this shape.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] unless the parameters have so many primes, at least 1 of each kind is used, and each digit has
+    /// one.
+    pub(crate) fn gadget(self, parameters: &Parameters) -> Result<Gadget> {
+        let (listed, limbs) = (parameters.p().len(), parameters.max_limbs());
+        let digits = self.limbs.min(MAX_DIGITS);
+        let fits = (1..=limbs).contains(&self.limbs)
+            && (1..=listed).contains(&self.special)
+            && (1..=digits).contains(&self.digits);
+        if !fits {
+            let needed = format!("of 1 to {limbs} limbs, 1 to {listed} special primes, and 1 to {digits} digits");
+            return Err(Error::Parameters { name: "shape", found: self.to_string(), needed });
+        }
+        let bits: Vec<f64> = parameters.q()[..self.limbs].iter().map(|&q| libm::log2(q as f64)).collect();
+        Ok(Gadget::within(&bits, listed, self.special, self.digits)?)
+    }
+}
+
+impl fmt::Display for KeyShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { limbs, special, digits } = self;
+        write!(f, "limbs: {limbs}, digits: {digits}, special primes: {special}")
+    }
+}
+
+/// The converters that switch with keys of one shape, made at their first use.
+#[derive(Debug)]
+pub struct Switching {
+    shape: KeyShape,
+    whole: Ring,
+    decomposer: Decomposer,
+    /// Index i is for i + 1 limbs, in both.
+    mod_down: Vec<OnceLock<DivideRound>>,
+    mod_down_rescale: Vec<OnceLock<DivideRound>>,
+}
+
+impl Switching {
+    /// The converters of a shape, over the ring of all primes.
+    ///
+    /// # Errors
+    /// As [`KeyShape::gadget`].
+    pub(crate) fn new(parameters: &Parameters, ring: &Ring, shape: KeyShape) -> Result<Self> {
+        let per_level = || (0..shape.limbs).map(|_| OnceLock::new()).collect();
+        Ok(Self {
+            decomposer: Decomposer::new(ring, shape.gadget(parameters)?),
+            shape,
+            whole: ring.whole(),
+            mod_down: per_level(),
+            mod_down_rescale: per_level(),
+        })
+    }
+
+    /// The shape.
+    #[must_use]
+    pub fn shape(&self) -> KeyShape {
+        self.shape
+    }
+
+    /// Cuts polynomials into digits.
+    #[must_use]
+    pub fn decomposer(&self) -> &Decomposer {
+        &self.decomposer
+    }
+
+    /// The ring of ciphertexts of so many limbs: modulo `q_0 ... q_{limbs-1}`.
+    ///
+    /// # Panics
+    /// If there are no limbs, or more than the shape has.
+    #[must_use]
+    pub fn ring_q(&self, limbs: usize) -> Ring {
+        let first = self.first();
+        self.whole.window(first..first + self.check_limbs(limbs))
+    }
+
+    /// The ring of keys for so many limbs: modulo `P q_0 ... q_{limbs-1}`.
+    ///
+    /// # Panics
+    /// If there are no limbs, or more than the shape has.
+    #[must_use]
+    pub fn ring_qp(&self, limbs: usize) -> Ring {
+        self.decomposer.ring_qp(&self.ring_q(limbs))
+    }
+
+    /// Divides by P, from `limbs` limbs and the special ones to `limbs` limbs (ModDown).
+    ///
+    /// # Panics
+    /// If there are no limbs, or more than the shape has.
+    #[must_use]
+    pub fn mod_down(&self, limbs: usize) -> &DivideRound {
+        self.mod_down[self.check_limbs(limbs) - 1].get_or_init(|| self.divide(limbs, limbs))
+    }
+
+    /// Divides by P and the last of `limbs` limbs at once, from `limbs` limbs and the special ones to `limbs - 1`.
+    ///
+    /// # Panics
+    /// If there are fewer than two limbs, or more than the shape has.
+    #[must_use]
+    pub fn mod_down_rescale(&self, limbs: usize) -> &DivideRound {
+        assert!(limbs >= 2, "the last limb cannot be dropped");
+        self.mod_down_rescale[self.check_limbs(limbs) - 1].get_or_init(|| self.divide(limbs, limbs - 1))
+    }
+
+    /// P modulo each of the first `limbs` primes q.
+    pub(crate) fn special_residues(&self, limbs: usize) -> Vec<u64> {
+        let ring = self.ring_q(limbs);
+        let special = self.whole.window(self.decomposer.gadget().skipped()..self.first());
+        let product = |q: &noren_math::modulus::Modulus| {
+            special.moduli().fold(1, |product, p| q.mul(product, q.reduce(p.value())))
+        };
+        ring.moduli().map(product).collect()
+    }
+
+    /// The position of q_0 in the whole ring.
+    fn first(&self) -> usize {
+        self.decomposer.gadget().special()
+    }
+
+    fn check_limbs(&self, limbs: usize) -> usize {
+        let most = self.shape.limbs;
+        assert!((1..=most).contains(&limbs), "{limbs} limbs of 1 to {most}");
+        limbs
+    }
+
+    /// From `limbs` limbs and the special primes in use to the first `kept` limbs.
+    fn divide(&self, limbs: usize, kept: usize) -> DivideRound {
+        let (first, skipped) = (self.first(), self.decomposer.gadget().skipped());
+        let dropped: Vec<usize> = (skipped..first).chain(first + kept..first + limbs).collect();
+        DivideRound::new(&self.whole, &dropped, first..first + kept)
+    }
+}
