@@ -50,18 +50,8 @@ impl Group {
     /// multiples of g from 0 up; the group that holds the last layer has no negative offsets in either order.
     #[must_use]
     pub fn steps(self, slots: usize, below: u32, order: GiantOrder) -> Steps {
-        let (stride, width) = (1 << below, (1 << self.layers) - 1);
-        let giant = self.baby_steps * stride;
-        let wraps = slots >> below == 1 << self.layers;
-        let lowest = match order {
-            GiantOrder::Horner if !wraps => slots - width * stride,
-            _ => 0,
-        };
-        let cut = |offset: usize| {
-            let from_lowest = (offset + slots - lowest) % slots;
-            let giant_step = from_lowest - from_lowest % giant;
-            ((slots + offset - giant_step) % slots, giant_step)
-        };
+        let giant = self.baby_steps << below;
+        let cut = |offset| self.cut(slots, below, order, offset);
         let (babies, giants): (BTreeSet<_>, BTreeSet<_>) = self.offsets(slots, below).into_iter().map(cut).unzip();
         let mut keys = babies.clone();
         match order {
@@ -71,6 +61,19 @@ impl Group {
         }
         keys.remove(&0);
         Steps { babies, giants, keys }
+    }
+
+    /// The baby step and the giant step whose sum is the offset of a diagonal, modulo `slots`: see [`Group::steps`].
+    pub(super) fn cut(self, slots: usize, below: u32, order: GiantOrder, offset: usize) -> (usize, usize) {
+        let (stride, width) = (1 << below, (1 << self.layers) - 1);
+        let wraps = slots >> below == 1 << self.layers;
+        let lowest = match order {
+            GiantOrder::Horner if !wraps => slots - width * stride,
+            _ => 0,
+        };
+        let from_lowest = (offset + slots - lowest) % slots;
+        let giant_step = from_lowest - from_lowest % (self.baby_steps * stride);
+        ((slots + offset - giant_step) % slots, giant_step)
     }
 }
 

@@ -5,6 +5,8 @@
 //!
 //! | room | what it holds |
 //! |---|---|
+//! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
 //! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
@@ -16,22 +18,30 @@
 //! | [`exponential`] | [`Exponential`]: Chebyshev series and squarings |
 //! | [`series`] | [`SineSeries`]: from the exponential to the message |
 
+pub mod bootstrapper;
 pub mod dft;
 pub mod diagonals;
 pub mod exponential;
 pub mod failure;
 pub mod group;
 pub mod key_classes;
+pub mod keys;
 pub mod parameters;
 pub mod plan;
 pub mod preset;
 pub mod series;
 
+mod chebyshev;
+mod eval_mod;
+mod matrix;
+
+pub use bootstrapper::{Bootstrapper, Mode, Stages};
 pub use dft::Direction;
 pub use diagonals::Diagonals;
 pub use exponential::Exponential;
 pub use group::{GiantOrder, Group};
 pub use key_classes::{KeyClass, Role};
+pub use keys::BootstrapKeys;
 pub use parameters::{Parameters, ParametersSpec};
 pub use plan::Plan;
 pub use preset::Preset;

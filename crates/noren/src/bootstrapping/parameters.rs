@@ -12,7 +12,7 @@ use crate::bootstrapping::exponential::Exponential;
 use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::key_classes::key_classes;
 use crate::bootstrapping::series::SineSeries;
-use crate::schemes::ckks::parameters::parameter;
+use crate::schemes::ckks::parameters::{self as ckks, parameter};
 
 /// The sizes of primes in bits.
 const PRIME_BITS: std::ops::RangeInclusive<u32> = 20..=50;
@@ -252,6 +252,38 @@ impl Parameters {
     #[must_use]
     pub fn levels_left(&self) -> usize {
         self.spec().application.count - (self.spec().iterations - 1)
+    }
+
+    /// The parameters of the ciphertexts, with the primes chosen.
+    ///
+    /// The canonical scale is that of the modular reduction from the highest level down to where it ends, and that of the
+    /// application below. Scales between two matrices are their own affair: there the ladder starts anew at every level.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if there are not so many primes of a size.
+    pub fn ckks(&self) -> Result<ckks::Parameters> {
+        let spec = self.spec();
+        let (reduction, application) = (spec.eval_mod.bits, spec.application.bits);
+        let matrices = (self.slots_level()..self.max_level()).rev().map(|level| (level, reduction));
+        let end = (self.reduced_level(), application);
+        let below = (0..self.input_level()).rev().map(|level| (level, application));
+        let ckks = ckks::ParametersSpec {
+            log_n: spec.log_n,
+            log_q: self.log_q().to_vec(),
+            log_p: vec![spec.special.bits; spec.special.count],
+            log_scale: reduction,
+            restarts: matrices.chain([end]).chain(below).collect(),
+            dnum: spec.dnum,
+            secret: spec.secret,
+            security: spec.security,
+        };
+        ckks.build()
+    }
+
+    /// The level at which the modular reduction ends: that of a result, and one more for each further iteration.
+    #[must_use]
+    pub fn reduced_level(&self) -> usize {
+        self.input_level() + self.spec().application.count
     }
 
     /// The exponential that multiples of `q_0` vanish in.

@@ -1,5 +1,6 @@
-//! Bootstrapping in clear: its matrices, its functions, its parameters, and the whole pipeline on numbers.
+//! Bootstrapping: its matrices, its functions, its parameters, and the whole pipeline, on numbers and on ciphertexts.
 
+mod encrypted;
 mod exponentials;
 mod failures;
 mod matrices;

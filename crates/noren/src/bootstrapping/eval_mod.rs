@@ -1,0 +1,71 @@
+//! The modular reduction on ciphertexts: multiples of `q_0` vanish in a complex exponential.
+
+use noren_rlwe::error::Result;
+
+use crate::bootstrapping::chebyshev::ChebyshevSum;
+use crate::bootstrapping::parameters::Parameters;
+use crate::schemes::ckks::parameters::parameter;
+use crate::schemes::ckks::{Ciphertext, Evaluator, Scale};
+use crate::schemes::slots::SlotEvaluator;
+
+/// What the truncation adds to the derivative of the polynomial, relatively: by Markov's inequality at most `degree^2` times
+/// the truncation, which is far below.
+const SLOPE: f64 = 1.0 + 1.0 / 1024.0;
+
+/// From slots `u = (I + z / rho) / K` to `exp(2 pi i z / rho)` and the series.
+pub(super) struct EvalMod<'a> {
+    pub evaluator: &'a Evaluator,
+    pub parameters: &'a Parameters,
+}
+
+impl EvalMod<'_> {
+    /// `E = exp(2 pi i K u)`, at a scale that makes the [series](Self::series) arrive at the scale `end`.
+    ///
+    /// The error of u reaches `E_0` times at most the derivative, w: it is taken apart before the polynomial, and put
+    /// together again afterwards.
+    ///
+    /// # Errors
+    /// As [`Evaluator::dot_combine`].
+    pub(super) fn exponential(&self, u: &Ciphertext, end: &Scale) -> Result<Ciphertext> {
+        let exponential = self.parameters.exponential();
+        let coefficients = exponential.coefficients();
+        let doublings = exponential.doublings() as usize;
+        let level = self.parameters.reduced_level() + 1 + doublings;
+        // A square divided by the prime q is at `S^2 / q`: from the end, every scale is a geometric mean.
+        let prime = |level: usize| self.evaluator.context().parameters().prime(level);
+        let start = (self.parameters.reduced_level() + 1..=level).fold(*end, |s, level| s.mul_u64(prime(level)).sqrt());
+
+        let (exact, error) = self.evaluator.split_error(u.clone());
+        let sum = ChebyshevSum::new(self.evaluator, exact, coefficients.len() - 1)?;
+        let polynomial = sum.at(coefficients, level, &start)?.with_magnitude(1.0);
+        let frequency = std::f64::consts::TAU * exponential.half_width() / libm::exp2(doublings as f64);
+        let mut e = self.evaluator.with_errors(polynomial, &[(&error, SLOPE * frequency)], exponential.truncation());
+        for _ in 0..doublings {
+            e = self.evaluator.square(&e)?.with_magnitude(1.0);
+        }
+        Ok(e)
+    }
+
+    /// `P = E (E + c)`.
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul`].
+    pub(super) fn series(&self, e: &Ciphertext) -> Result<Ciphertext> {
+        let shifted = self.evaluator.add_const(e, self.parameters.series().shift().into())?;
+        self.evaluator.mul(e, &shifted)
+    }
+
+    /// The scale of P with which `z` is read at the scale `end`, for a message that stood at the scale `base` modulo `q_0`.
+    ///
+    /// The sum of conjugates is twice `Im P`, and `z base rho / q_0 = rho b / 2 pi Im P`: so it is
+    /// `end q_0 |b| / (4 pi base)`.
+    ///
+    /// # Errors
+    /// None: b is not zero.
+    pub(super) fn series_scale(&self, end: &Scale, base: &Scale) -> Result<Scale> {
+        let b = self.parameters.series().double();
+        let factor =
+            Scale::from_f64(-b / (2.0 * std::f64::consts::TAU)).ok_or_else(|| parameter("series", b, "negative"))?;
+        Ok(end.mul_u64(self.evaluator.context().parameters().prime(0)).mul(&factor).div(base))
+    }
+}

@@ -1,0 +1,79 @@
+//! A matrix of the special DFT, encoded for ciphertexts of one level.
+
+use std::collections::BTreeMap;
+
+use noren_rlwe::error::Result;
+
+use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::diagonals::Diagonals;
+use crate::bootstrapping::group::Group;
+use crate::bootstrapping::parameters::Parameters;
+use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
+use crate::schemes::slots::GiantStep;
+
+/// One matrix of a transform: how it is cut, and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub group: Group,
+    /// How many layers have shorter distances.
+    pub below: u32,
+    /// The level of the ciphertexts that it takes.
+    pub level: usize,
+}
+
+/// The matrices of a direction, in the order in which they are applied.
+pub(super) fn places(parameters: &Parameters, direction: Direction) -> Vec<Place> {
+    let groups = &parameters.transform(direction).groups;
+    let first = match direction {
+        Direction::SlotToCoeff => parameters.input_level(),
+        Direction::CoeffToSlot => parameters.max_level(),
+    };
+    let below = direction.below(groups).into_iter().enumerate();
+    groups.iter().zip(below).map(|(&group, (i, below))| Place { group, below, level: first - i }).collect()
+}
+
+/// The factors of a matrix.
+pub(super) struct Matrix {
+    babies: Vec<isize>,
+    giants: Vec<GiantStep<Factor>>,
+}
+
+impl Matrix {
+    /// Encodes the diagonals at a scale: `D_k` with `k = a + b` is rotated back by the giant step b, since the sum of the
+    /// products with baby steps a is rotated by b afterwards.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_factor_complex`].
+    pub(super) fn encode(
+        context: &Context,
+        parameters: &Parameters,
+        direction: Direction,
+        place: Place,
+        diagonals: &Diagonals,
+        scale: &Scale,
+    ) -> Result<Self> {
+        let (slots, order) = (diagonals.dimension(), parameters.transform(direction).giants);
+        let steps = place.group.steps(slots, place.below, order);
+        let babies: Vec<usize> = steps.babies.into_iter().collect();
+        let positions: BTreeMap<usize, usize> = babies.iter().enumerate().map(|(i, &baby)| (baby, i)).collect();
+        let mut giants: BTreeMap<usize, Vec<(usize, Factor)>> = BTreeMap::new();
+        let encoder = Encoder::new(context);
+        for (offset, diagonal) in diagonals.iter() {
+            let (baby, giant) = place.group.cut(slots, place.below, order, offset);
+            let mut values = diagonal.to_vec();
+            values.rotate_right(giant);
+            let factor = encoder.encode_factor_complex(&values, slots, place.level, scale)?;
+            giants.entry(giant).or_default().push((positions[&baby], factor));
+        }
+        let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
+        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants })
+    }
+
+    /// The matrix times the slots: one level down.
+    ///
+    /// # Errors
+    /// As [`Evaluator::sum_giant_steps`].
+    pub(super) fn apply(&self, evaluator: &Evaluator, x: &Ciphertext) -> Result<Ciphertext> {
+        evaluator.sum_giant_steps(x, &self.babies, &self.giants)
+    }
+}

@@ -1,0 +1,332 @@
+//! Bootstrapping of ciphertexts on the toy ring: results, every stage, and what is refused.
+
+use std::sync::{Arc, OnceLock};
+
+use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Preset};
+use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
+use noren::{Complex64, Error, EvaluationKeys, Seed};
+use noren_math::fft::FftTable;
+
+use crate::numbers::{complex, reversed, worst};
+
+struct World {
+    parameters: Parameters,
+    context: Context,
+    keys: Keys,
+    bootstrap: Arc<BootstrapKeys>,
+    complex: Bootstrapper,
+    real: Bootstrapper,
+}
+
+fn seed(number: u8) -> Seed {
+    Seed::from_bytes([number; 32])
+}
+
+/// One world for all tests.
+fn world() -> &'static World {
+    static WORLD: OnceLock<World> = OnceLock::new();
+    WORLD.get_or_init(|| World::new(Preset::Toy.parameters().expect("a preset")))
+}
+
+impl World {
+    fn new(parameters: Parameters) -> Self {
+        let context = Context::new(parameters.ckks().expect("primes")).expect("rings");
+        let keys = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
+        let bootstrap = BootstrapKeys::generate(&context, &parameters, &keys.secret, seed(2), None).expect("keys");
+        let bootstrap = Arc::new(bootstrap);
+        let new = |mode| Bootstrapper::new(&context, &parameters, bootstrap.clone(), mode).expect("its keys");
+        let (complex, real) = (new(Mode::Complex), new(Mode::Real));
+        Self { parameters, context, keys, bootstrap, complex, real }
+    }
+
+    fn encrypt_at(&self, z: &[Complex64], level: usize, scale: &Scale) -> Ciphertext {
+        let plaintext = Encoder::new(&self.context).encode_complex(z, z.len(), level, scale).expect("encode");
+        let encryptor = Encryptor::public(&self.context, &self.keys.public, seed(3)).expect("encryptor");
+        encryptor.encrypt(&plaintext).expect("encrypt").with_magnitude(largest(z))
+    }
+
+    fn encrypt(&self, z: &[Complex64]) -> Ciphertext {
+        let level = self.parameters.input_level();
+        self.encrypt_at(z, level, self.context.parameters().scale_at(level))
+    }
+
+    fn decrypt(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
+        let decryptor = Decryptor::new(&self.context, &self.keys.secret).expect("decryptor");
+        decryptor.decrypt_complex(ciphertext).expect("decrypt")
+    }
+
+    /// The packed coefficients of a decryption, in units of its scale.
+    fn coefficients(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
+        let slots = self.decrypt(ciphertext);
+        let (mut re, mut im): (Vec<f64>, Vec<f64>) = slots.iter().map(|z| (z.re, z.im)).unzip();
+        FftTable::new(slots.len()).inverse(&mut re, &mut im);
+        re.into_iter().zip(im).map(|(re, im)| Complex64::new(re, im)).collect()
+    }
+
+    /// Checks level, scale and bound of a result; its worst error.
+    fn error(&self, result: &Ciphertext, expected: &[Complex64]) -> f64 {
+        let level = self.parameters.output_level();
+        assert_eq!((result.level(), result.scale()), (level, self.context.parameters().scale_at(level)));
+        let error = worst(&self.decrypt(result), expected);
+        let bound = result.error_bound();
+        assert!(error <= bound && bound < 2f64.powi(-18), "an error of {error:e}, a bound of {bound:e}");
+        error
+    }
+}
+
+fn largest(z: &[Complex64]) -> f64 {
+    z.iter().map(|z| z.norm()).fold(0.0, f64::max)
+}
+
+fn reals(z: &[Complex64]) -> Vec<Complex64> {
+    z.iter().map(|z| Complex64::from(z.re)).collect()
+}
+
+/// Numbers of size at most 1.
+fn random(number: u64, slots: usize) -> Vec<Complex64> {
+    complex(number, slots).into_iter().map(|z| z / 2f64.sqrt()).collect()
+}
+
+fn inputs(slots: usize) -> Vec<(&'static str, Vec<Complex64>)> {
+    let one_hot = (0..slots).map(|j| if j == slots / 3 { Complex64::ONE } else { Complex64::ZERO }).collect();
+    let signs = complex(21, slots).into_iter().map(|z| Complex64::from(z.re.signum())).collect();
+    vec![
+        ("random", random(20, slots)),
+        ("constant", vec![Complex64::ONE; slots]),
+        ("constant i", vec![Complex64::I; slots]),
+        ("one-hot", one_hot),
+        ("alternating", (0..slots).map(|j| Complex64::from(1.0 - 2.0 * (j % 2) as f64)).collect()),
+        ("signs", signs),
+        ("zero", vec![Complex64::ZERO; slots]),
+    ]
+}
+
+const PRECISION: f64 = 1.0 / (1 << 21) as f64;
+
+#[test]
+fn messages_come_back_with_21_bits() {
+    let world = world();
+    for (name, z) in inputs(world.parameters.slots()) {
+        let input = world.encrypt(&z);
+        let complex = world.error(&world.complex.bootstrap(&input).expect("bootstrap"), &z);
+        let real = world.error(&world.real.bootstrap(&input).expect("bootstrap"), &reals(&z));
+        assert!(complex <= PRECISION && real <= PRECISION, "{name}: {complex:e}, {real:e}");
+    }
+}
+
+#[test]
+fn every_stage_holds_what_it_says() {
+    let world = world();
+    let parameters = &world.parameters;
+    let slots = parameters.slots();
+    let z = random(30, slots);
+    let stages = world.complex.stages(&world.encrypt(&z)).expect("bootstrap");
+    let (half_width, ratio) = (parameters.exponential().half_width(), parameters.series().ratio());
+    let packed = |values: &[Complex64]| (0..slots).map(|j| values[reversed(j, slots)]).collect::<Vec<_>>();
+
+    // Slot to coefficient.
+    let q0 = world.context.parameters().rlwe().q()[0] as f64;
+    assert_eq!(stages.coefficients.level(), 0);
+    assert!((stages.coefficients.scale().to_f64() * ratio / q0 - 1.0).abs() < 1e-12);
+    let coefficients = packed(&world.coefficients(&stages.coefficients));
+    let error = worst(&coefficients, &z);
+    assert!(error < 2f64.powi(-26), "slot to coefficient: {error:e}");
+
+    // Raised: the same modulo q_0, and small multiples of it.
+    let raised = packed(&world.coefficients(&stages.raised));
+    let whole: Vec<Complex64> = raised.iter().map(|t| t * 2.0 * half_width).collect();
+    let (mut square, mut count) = (0.0, 0.0);
+    let mut multiples = Vec::new();
+    for (t, z) in whole.iter().zip(&coefficients) {
+        let rest = t - z / ratio;
+        let multiple = Complex64::new(rest.re.round(), rest.im.round());
+        assert!((rest - multiple).norm() < 2f64.powi(-33), "{rest} is no integer");
+        assert!(multiple.re.abs() <= 14.0 && multiple.im.abs() <= 14.0);
+        square += multiple.norm_sqr();
+        count += 2.0;
+        multiples.push(multiple);
+    }
+    // The secret is fixed, and so not all is independent: within a fifth of 33/12.
+    let variance = square / count;
+    assert!((variance / 2.75 - 1.0).abs() < 0.2, "a variance of {variance}");
+
+    // Coefficient to slot, in the order of z.
+    let in_slots = world.decrypt(&stages.slots);
+    let error = worst(&in_slots, &whole.iter().map(|t| t / (2.0 * half_width)).collect::<Vec<_>>());
+    assert!(error < 2f64.powi(-37) && error <= stages.slots.error_bound(), "coefficient to slot: {error:e}");
+    let [first, second] = [0, 1].map(|i| world.decrypt(&stages.parts[i]));
+    for (i, part) in [first, second].into_iter().enumerate() {
+        let of = |z: &Complex64| if i == 0 { z.re } else { z.im };
+        let expected: Vec<Complex64> = whole.iter().map(|t| Complex64::from(of(t) / half_width)).collect();
+        let error = worst(&part, &expected);
+        assert!(error < 2f64.powi(-37) && error <= stages.parts[i].error_bound(), "part {i}: {error:e}");
+
+        // The exponential and the series, against those in clear.
+        let e: Vec<Complex64> = whole.iter().map(|t| Complex64::cis(std::f64::consts::TAU * of(t))).collect();
+        let error = worst(&world.decrypt(&stages.exponentials[i]), &e);
+        assert!(error < 2f64.powi(-30) && error <= stages.exponentials[i].error_bound(), "exponential {i}: {error:e}");
+        let p: Vec<Complex64> = e.iter().map(|e| e * (e + parameters.series().shift())).collect();
+        let error = worst(&world.decrypt(&stages.series[i]), &p);
+        assert!(error < 2f64.powi(-27) && error <= stages.series[i].error_bound(), "series {i}: {error:e}");
+    }
+    assert!(world.error(&stages.result, &z) <= PRECISION);
+}
+
+#[test]
+fn any_scale_level_magnitude_and_number_of_slots_is_taken() {
+    let world = world();
+    let (slots, input) = (world.parameters.slots(), world.parameters.input_level());
+    let z = random(40, slots);
+    let canonical = *world.context.parameters().scale_at(input);
+    let factor = |x: f64| canonical.mul(&Scale::from_f64(x).expect("positive"));
+    // One level above, and scales that are not canonical.
+    for (level, scale) in [(input + 1, canonical), (input, factor(0.8)), (input, factor(1.7)), (input, factor(0.3))] {
+        let result = world.complex.bootstrap(&world.encrypt_at(&z, level, &scale)).expect("bootstrap");
+        let error = world.error(&result, &z);
+        assert!(error <= 4.0 * PRECISION, "2^{:.2} at level {level}: {error:e}", scale.log2());
+    }
+    // Larger messages have errors as much larger.
+    for magnitude in [3.0, 100.0] {
+        let large: Vec<Complex64> = z.iter().map(|z| z * magnitude).collect();
+        let result = world.complex.bootstrap(&world.encrypt(&large)).expect("bootstrap");
+        let error = worst(&world.decrypt(&result), &large);
+        assert!(error <= result.error_bound(), "{magnitude}: {error:e} of {:e}", result.error_bound());
+        assert!(error <= 2.0 * magnitude * PRECISION, "{magnitude}: {error:e}");
+    }
+    for few in [1, 64] {
+        let z = random(41, few);
+        let result = world.complex.bootstrap(&world.encrypt(&z)).expect("bootstrap");
+        assert_eq!(result.slots(), few);
+        assert!(world.error(&result, &z) <= PRECISION);
+    }
+}
+
+#[test]
+fn other_rings_cuts_and_orders_do_the_same() {
+    let groups = |cuts: &[(u32, usize)]| -> Vec<Group> {
+        cuts.iter().map(|&(layers, baby_steps)| Group { layers, baby_steps }).collect()
+    };
+    let mut spec = Preset::Toy.spec();
+    spec.log_n = 11;
+    spec.slot_to_coeff.groups = groups(&[(5, 16), (5, 4)]);
+    spec.slot_to_coeff.giants = GiantOrder::Horner;
+    spec.coeff_to_slot.groups = groups(&[(2, 2), (4, 8), (4, 16)]);
+    spec.coeff_to_slot.giants = GiantOrder::Horner;
+    let world = World::new(spec.build().expect("supported"));
+    let z = random(45, world.parameters.slots());
+    let input = world.encrypt(&z);
+    assert!(world.error(&world.complex.bootstrap(&input).expect("bootstrap"), &z) <= PRECISION);
+    assert!(world.error(&world.real.bootstrap(&input).expect("bootstrap"), &reals(&z)) <= PRECISION);
+}
+
+#[test]
+fn products_go_on_between_bootstraps() {
+    let world = world();
+    let z: Vec<Complex64> = random(50, world.parameters.slots());
+    let evaluator = Evaluator::new(&world.context, world.bootstrap.evaluation.clone()).expect("keys");
+    let (mut x, mut expected) = (world.encrypt(&z), z.clone());
+    for _ in 0..3 {
+        x = world.complex.bootstrap(&x).expect("bootstrap");
+        x = evaluator.square(&x).expect("a level is left");
+        x = evaluator.mul(&x, &x).expect("a level is left");
+        expected.iter_mut().for_each(|z| *z = z.powi(4));
+        let error = worst(&world.decrypt(&x), &expected);
+        assert!(error <= x.error_bound() && error < 2f64.powi(-18), "{error:e} of {:e}", x.error_bound());
+    }
+}
+
+#[test]
+fn the_same_seeds_give_the_same_result() {
+    let world = world();
+    let input = world.encrypt(&random(60, world.parameters.slots()));
+    let [a, b] = [0, 1].map(|_| world.decrypt(&world.complex.bootstrap(&input).expect("bootstrap")));
+    assert_eq!(a, b);
+}
+
+#[test]
+fn false_magnitudes_and_foreign_ephemeral_keys_give_wrong_results() {
+    let world = world();
+    let slots = world.parameters.slots();
+    // Too large for the series: nothing can tell without the key.
+    let large: Vec<Complex64> = random(70, slots).into_iter().map(|z| z * 40.0).collect();
+    let lied = world.encrypt(&large).with_magnitude(1.0);
+    assert!(worst(&world.decrypt(&world.complex.bootstrap(&lied).expect("bootstrap")), &large) > 0.1);
+    // The way back from another ephemeral secret.
+    let other = BootstrapKeys::generate(&world.context, &world.parameters, &world.keys.secret, seed(9), None);
+    let from_ephemeral = other.expect("keys").from_ephemeral;
+    let keys = Arc::new(BootstrapKeys { from_ephemeral, ..(*world.bootstrap).clone() });
+    let wrong =
+        Bootstrapper::new(&world.context, &world.parameters, keys, Mode::Complex).expect("the right parameters");
+    let z = random(71, slots);
+    assert!(worst(&world.decrypt(&wrong.bootstrap(&world.encrypt(&z)).expect("bootstrap")), &z) > 0.1);
+}
+
+#[test]
+fn what_cannot_be_bootstrapped_is_refused() {
+    let world = world();
+    let (input, output) = (world.parameters.input_level(), world.parameters.output_level());
+    let z = random(80, world.parameters.slots());
+    let scale = world.context.parameters().scale_at(input);
+    let refused = |ciphertext: &Ciphertext| match world.complex.bootstrap(ciphertext) {
+        Err(error) => error,
+        Ok(_) => panic!("it was not refused"),
+    };
+    let low = refused(&world.encrypt_at(&z, input - 1, scale));
+    assert!(matches!(low, Error::LevelExhausted { needed, left } if (needed, left) == (input, input - 1)));
+    let high = refused(&world.encrypt_at(&z, output, scale));
+    assert!(matches!(high, Error::Parameters { name: "level", .. }));
+    let large: Vec<Complex64> = z.iter().map(|z| z * 4000.0).collect();
+    assert!(matches!(refused(&world.encrypt(&large)), Error::Parameters { name: "magnitude", .. }));
+
+    // Another ring.
+    let mut spec = Preset::Toy.spec();
+    spec.special.count += 1;
+    let other = spec.build().expect("supported");
+    let context = Context::new(other.ckks().expect("primes")).expect("rings");
+    let new = |context: &Context, parameters: &Parameters, keys: &Arc<BootstrapKeys>| {
+        Bootstrapper::new(context, parameters, keys.clone(), Mode::Complex).err().expect("refused")
+    };
+    assert!(matches!(new(&context, &other, &world.bootstrap), Error::ParameterMismatch { .. }));
+    assert!(matches!(new(&world.context, &other, &world.bootstrap), Error::ParameterMismatch { .. }));
+    let keys = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
+    let foreign = BootstrapKeys::generate(&world.context, &world.parameters, &keys.secret, seed(2), None);
+    assert!(matches!(foreign, Err(Error::ParameterMismatch { .. })));
+
+    // All that is missing is named at once.
+    let none = EvaluationKeys::new(world.context.parameters().rlwe());
+    let keys = Arc::new(BootstrapKeys { evaluation: Arc::new(none), ..(*world.bootstrap).clone() });
+    let Error::MissingKey { kind, .. } = new(&world.context, &world.parameters, &keys) else { panic!("another error") };
+    for named in ["relinearisation", "conjugation", "rotation by 1 "] {
+        assert!(kind.contains(named), "{named}: {kind}");
+    }
+    // The two switching keys are not one another.
+    let (to_ephemeral, from_ephemeral) = (&world.bootstrap.from_ephemeral, &world.bootstrap.to_ephemeral);
+    let keys = Arc::new(BootstrapKeys {
+        to_ephemeral: to_ephemeral.clone(),
+        from_ephemeral: from_ephemeral.clone(),
+        ..(*world.bootstrap).clone()
+    });
+    assert!(matches!(new(&world.context, &world.parameters, &keys), Error::KeyLevel { .. }));
+
+    let mut spec = Preset::Toy.spec();
+    spec.iterations = 2;
+    let twice = spec.build().expect("supported");
+    assert!(matches!(new(&world.context, &twice, &world.bootstrap), Error::Parameters { name: "iterations", .. }));
+}
+
+#[test]
+fn parameters_of_all_presets_have_primes() {
+    for preset in Preset::ALL {
+        let parameters = preset.parameters().expect("a preset");
+        let ckks = parameters.ckks().expect("primes");
+        assert_eq!(ckks.max_level(), parameters.max_level(), "{preset}");
+        assert_eq!(ckks.rlwe().digits(), parameters.gadget().digits(), "{preset}");
+        let log_q: Vec<u32> = ckks.rlwe().q().iter().map(|&q| (q as f64).log2().round() as u32).collect();
+        assert_eq!(log_q, parameters.log_q(), "{preset}");
+        for direction in [Direction::SlotToCoeff, Direction::CoeffToSlot] {
+            assert!(!parameters.transform(direction).groups.is_empty());
+        }
+        let scale = ckks.scale_at(parameters.output_level()).log2();
+        assert!((scale - f64::from(parameters.spec().application.bits)).abs() < 1e-4, "{preset}: 2^{scale}");
+    }
+}
