@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
@@ -27,6 +28,7 @@ pub mod group;
 pub mod key_classes;
 pub mod keys;
 pub mod parameters;
+pub mod pipeline;
 pub mod plan;
 pub mod preset;
 pub mod series;
@@ -35,7 +37,7 @@ mod chebyshev;
 mod eval_mod;
 mod matrix;
 
-pub use bootstrapper::{Bootstrapper, Mode, Stages};
+pub use bootstrapper::{Bootstrapper, Mode};
 pub use dft::Direction;
 pub use diagonals::Diagonals;
 pub use exponential::Exponential;
@@ -43,6 +45,7 @@ pub use group::{GiantOrder, Group};
 pub use key_classes::{KeyClass, Role};
 pub use keys::BootstrapKeys;
 pub use parameters::{Parameters, ParametersSpec};
+pub use pipeline::{Stage, Stages};
 pub use plan::Plan;
 pub use preset::Preset;
 pub use series::SineSeries;

@@ -120,7 +120,7 @@ fn every_stage_holds_what_it_says() {
     let parameters = &world.parameters;
     let slots = parameters.slots();
     let z = random(30, slots);
-    let stages = world.complex.stages(&world.encrypt(&z)).expect("bootstrap");
+    let stages = world.complex.stages(&world.encrypt(&z), &mut |_| {}).expect("bootstrap");
     let (half_width, ratio) = (parameters.exponential().half_width(), parameters.series().ratio());
     let packed = |values: &[Complex64]| (0..slots).map(|j| values[reversed(j, slots)]).collect::<Vec<_>>();
 

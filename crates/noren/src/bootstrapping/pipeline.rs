@@ -1,0 +1,274 @@
+//! One pass through all stages of bootstrapping.
+
+use std::fmt;
+use std::sync::Arc;
+
+use noren_rlwe::error::Result;
+use noren_rlwe::keyswitch::switch_secret;
+use noren_rlwe::noise::{key_switch_shaped, raise_switch};
+use noren_rlwe::raise::mod_raise_switch;
+
+use crate::bootstrapping::bootstrapper::Mode;
+use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::eval_mod::EvalMod;
+use crate::bootstrapping::keys::BootstrapKeys;
+use crate::bootstrapping::matrix::{Matrix, Place, places};
+use crate::bootstrapping::parameters::Parameters;
+use crate::schemes::ckks::estimate::{Nature, mix};
+use crate::schemes::ckks::parameters::parameter;
+use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
+use crate::schemes::slots::SlotEvaluator;
+
+/// By what part a message may be larger than `q_0 / rho`: scales of different levels differ by less.
+const ROOM: f64 = 1.0 / 1024.0;
+
+/// The series is odd and of the fifth degree: within the room its error grows at most by so much.
+const SERIES_ROOM: f64 = 1.0 + 1.0 / 32.0;
+
+/// The slots of a raised ciphertext are sums of products of two numbers, each about Gaussian. Beyond so many deviations
+/// there is one in `2^15` slots with a probability below `2^-40`.
+const RAISED_DEVIATIONS: f64 = 20.0;
+
+/// Salts of the names of results.
+const RAISED: u64 = 0x71;
+const SWITCHED: u64 = 0x72;
+
+/// A part of the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Slots become coefficients.
+    SlotToCoeff,
+    /// To the ephemeral secret, to all limbs, and back.
+    Raise,
+    /// Coefficients become slots.
+    CoeffToSlot,
+    /// Real and imaginary parts.
+    Parts,
+    /// The exponentials.
+    Exponential,
+    /// The series, and one number again.
+    Series,
+}
+
+impl Stage {
+    /// The name of the stage in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SlotToCoeff => "slot_to_coeff",
+            Self::Raise => "raise",
+            Self::CoeffToSlot => "coeff_to_slot",
+            Self::Parts => "parts",
+            Self::Exponential => "exponential",
+            Self::Series => "series",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A ciphertext on its way, for tests and diagnosis. The estimates of `raised` and what follows are of their own errors
+/// alone: those from before are counted in the result.
+#[derive(Clone)]
+pub struct Stages {
+    /// Slots U z, at level 0: the packed coefficients are z in bit-reversed order, at this scale.
+    pub coefficients: Ciphertext,
+    /// The same polynomial plus `q_0 I`, at the highest level and the scale `2 K q_0`.
+    pub raised: Ciphertext,
+    /// Its packed coefficients over `2 K q_0` in the slots, in the order of z.
+    pub slots: Ciphertext,
+    /// u: the real parts, and the imaginary ones of complex messages, over `K q_0`.
+    pub parts: Vec<Ciphertext>,
+    /// `exp(2 pi i K u)` of each.
+    pub exponentials: Vec<Ciphertext>,
+    /// `E (E + c)` of each.
+    pub series: Vec<Ciphertext>,
+    /// The message.
+    pub result: Ciphertext,
+}
+
+/// The stages with what they need: encoded matrices, keys, and an evaluator.
+pub(super) struct Pipeline {
+    pub parameters: Parameters,
+    pub evaluator: Evaluator,
+    keys: Arc<BootstrapKeys>,
+    mode: Mode,
+    slot_to_coeff: Vec<Matrix>,
+    coeff_to_slot: Vec<Matrix>,
+}
+
+impl Pipeline {
+    /// Encodes the matrices, for keys that were checked.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_factor_complex`](crate::schemes::ckks::Encoder::encode_factor_complex).
+    pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
+        let ckks = context.parameters();
+        let q0 = Scale::from_log2(0).mul_u64(ckks.prime(0));
+
+        // Slot to coefficient: the scale stays, until the last matrix leads to `q_0 / rho`.
+        let input = ckks.scale_at(parameters.input_level());
+        let encode = |direction: Direction, start: Scale, targets: Vec<Scale>| {
+            let groups = &parameters.transform(direction).groups;
+            let matrices = direction.matrices(parameters.slots(), groups);
+            let mut before = start;
+            let encode = |((place, diagonals), target): ((Place, _), Scale)| {
+                let factor = target.mul_u64(ckks.prime(place.level)).div(&before);
+                before = target;
+                Matrix::encode(context, parameters, direction, place, diagonals, &factor)
+            };
+            places(parameters, direction)
+                .into_iter()
+                .zip(&matrices)
+                .zip(targets)
+                .map(encode)
+                .collect::<Result<Vec<_>>>()
+        };
+        let mut targets = vec![*input; parameters.input_level()];
+        *targets.last_mut().expect("a transform has a matrix") = base_scale(context, parameters)?;
+        let slot_to_coeff = encode(Direction::SlotToCoeff, *input, targets)?;
+
+        // Coefficient to slot: a bit above the canonical scale, until the last matrix leads there.
+        let canonical = *ckks.scale_at(parameters.slots_level());
+        let mut targets = vec![canonical.mul_u64(2); parameters.max_level() - parameters.slots_level()];
+        *targets.last_mut().expect("a transform has a matrix") = canonical;
+        let coeff_to_slot = encode(Direction::CoeffToSlot, raised_scale(parameters, &q0)?, targets)?;
+
+        let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
+        Ok(Self { parameters: parameters.clone(), evaluator, keys, mode, slot_to_coeff, coeff_to_slot })
+    }
+
+    /// Takes a ciphertext that was checked through all stages.
+    ///
+    /// # Errors
+    /// As the operations of [`Evaluator`].
+    pub fn run(&self, a: &Ciphertext, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
+        let context = self.evaluator.context();
+        let (input, input_error) = self.evaluator.split_error(a.clone());
+        let coefficients = self.slots_to_coefficients(&input)?;
+        done(Stage::SlotToCoeff);
+        let (raised, switch_error) = self.raise(&coefficients)?;
+        done(Stage::Raise);
+        let slots =
+            self.coeff_to_slot.iter().try_fold(raised.clone(), |x, matrix| matrix.apply(&self.evaluator, &x))?;
+        let slots = slots.with_magnitude(std::f64::consts::FRAC_1_SQRT_2);
+        done(Stage::CoeffToSlot);
+        let parts = self.parts(&slots)?;
+        done(Stage::Parts);
+
+        let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
+        let canonical = *context.parameters().scale_at(self.parameters.reduced_level());
+        let end = eval_mod.series_scale(&canonical, coefficients.scale())?;
+        let exponentials: Vec<_> = parts.iter().map(|u| eval_mod.exponential(u, &end)).collect::<Result<_>>()?;
+        done(Stage::Exponential);
+        let series: Vec<_> = exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<_>>()?;
+        let whole = self.imaginary_parts(&series)?;
+
+        // Read so that z is the message; up to 2^-100 this is the canonical scale.
+        let result = self.evaluator.reread(whole, &canonical.div(series[0].scale()))?;
+        let result = Ciphertext { scale: canonical, slots: a.slots, ..result }.with_magnitude(a.magnitude());
+        // U^-1 keeps the mean square of random errors but for the factor 1/n, and no systematic error grows in it.
+        let spread = 1.0 / (self.parameters.slots() as f64).sqrt();
+        let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
+        let series_error = parts.len() as f64 * self.parameters.series().error() * SERIES_ROOM * base;
+        let own = &coefficients.estimate;
+        let errors = [(&input_error, 1.0 + ROOM), (own, (1.0 + ROOM) * spread), (&switch_error, 1.0 + ROOM)];
+        let result = self.evaluator.with_errors(result, &errors, (1.0 + ROOM) * own.bias() + series_error);
+        done(Stage::Series);
+        Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
+    }
+
+    /// The matrices of slot to coefficient. Fewer slots are repeated in all slots of the ring, which is how the polynomial
+    /// stands already.
+    fn slots_to_coefficients(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        let context = self.evaluator.context();
+        let level = self.parameters.input_level();
+        let canonical = context.parameters().scale_at(level);
+        let dropped = self.evaluator.drop_level(a, level)?;
+        let x = Ciphertext { slots: self.parameters.slots(), ..dropped };
+        let (last, before) = self.slot_to_coeff.split_last().expect("a transform has a matrix");
+        let x = before.iter().try_fold(x, |x, matrix| matrix.apply(&self.evaluator, &x))?;
+
+        // How much larger the message stands than it should, in powers of two.
+        let excess = libm::log2(a.magnitude().max(1.0) * a.scale.ratio_to(canonical));
+        let excess = libm::ceil(excess - ROOM);
+        if excess == 0.0 {
+            return last.apply(&self.evaluator, &x);
+        }
+        let direction = Direction::SlotToCoeff;
+        let matrices = direction.matrices(self.parameters.slots(), &self.parameters.transform(direction).groups);
+        let place = *places(&self.parameters, direction).last().expect("a transform has a matrix");
+        let target = base_scale(context, &self.parameters)?.mul_u64(context.parameters().prime(place.level));
+        let shift = Scale::from_f64(libm::exp2(-excess)).ok_or_else(|| parameter("scale", a.scale.log2(), "usual"))?;
+        let factor = target.div(canonical).mul(&shift);
+        let diagonals = matrices.last().expect("a transform has a matrix");
+        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor)?.apply(&self.evaluator, &x)
+    }
+
+    /// To the ephemeral secret, to all limbs, and back; and the error that this adds to the message.
+    fn raise(&self, a: &Ciphertext) -> Result<(Ciphertext, Estimate)> {
+        let context = self.evaluator.context();
+        let rlwe = context.parameters().rlwe();
+        let sparse = switch_secret(context.rlwe(), &a.inner, &self.keys.to_ephemeral)?;
+        let inner = mod_raise_switch(context.rlwe(), &sparse, &self.keys.from_ephemeral)?;
+
+        let there = key_switch_shaped(rlwe, 1, self.keys.to_ephemeral.shape())?;
+        let back = raise_switch(rlwe, 1, inner.limbs(), self.keys.from_ephemeral.shape())?;
+        // Two coefficients are a number.
+        let variance = 2.0 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
+        let tag = a.estimate.tag();
+        let error = Estimate::exact(0.0, mix(tag, SWITCHED)).with_source(Nature::Secret, variance, 0);
+
+        // A coefficient over q_0 is a sum of h + 1 uniform numbers, and a slot one of n coefficients.
+        let weight = f64::from(self.parameters.spec().ephemeral_weight);
+        let deviation = (self.parameters.degree() as f64 * (weight + 1.0) / 12.0).sqrt();
+        let magnitude = RAISED_DEVIATIONS * deviation / (2.0 * self.parameters.exponential().half_width());
+        let q0 = Scale::from_log2(0).mul_u64(context.parameters().prime(0));
+        let scale = raised_scale(&self.parameters, &q0)?;
+        let estimate = Estimate::exact(magnitude, mix(tag, RAISED));
+        Ok((Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() }, error))
+    }
+
+    /// `t + conj t`, and `-i (t - conj t)` for complex messages.
+    fn parts(&self, t: &Ciphertext) -> Result<Vec<Ciphertext>> {
+        let conjugate = self.evaluator.conjugate(t)?;
+        let mut parts = vec![self.evaluator.add(t, &conjugate)?];
+        if self.mode == Mode::Complex {
+            parts.push(self.evaluator.mul_i(&self.evaluator.sub(&conjugate, t)?)?);
+        }
+        Ok(parts.into_iter().map(|part| part.with_magnitude(1.0)).collect())
+    }
+
+    /// `-2 (Im P_0 + i Im P_1)`: i times a difference of conjugates. The sign is that of the series.
+    fn imaginary_parts(&self, series: &[Ciphertext]) -> Result<Ciphertext> {
+        let evaluator = &self.evaluator;
+        let difference = match series {
+            [p0, p1, ..] => {
+                let turned = evaluator.mul_i(p1)?;
+                evaluator.sub(&evaluator.add(p0, &turned)?, &evaluator.conjugate(&evaluator.sub(p0, &turned)?)?)?
+            }
+            [p0] => evaluator.sub(p0, &evaluator.conjugate(p0)?)?,
+            [] => unreachable!("a message has a real part"),
+        };
+        evaluator.mul_i(&difference)
+    }
+}
+
+/// `q_0 / rho`: the scale of messages of size 1 before the modulus is raised.
+fn base_scale(context: &Context, parameters: &Parameters) -> Result<Scale> {
+    let q0 = Scale::from_log2(0).mul_u64(context.parameters().prime(0));
+    Ok(q0.div(&positive(parameters.series().ratio())?))
+}
+
+/// `2 K q_0`: at this scale the coefficients of a raised polynomial are at most 1/2, and their double is u.
+fn raised_scale(parameters: &Parameters, q0: &Scale) -> Result<Scale> {
+    Ok(q0.mul(&positive(2.0 * parameters.exponential().half_width())?))
+}
+
+fn positive(value: f64) -> Result<Scale> {
+    Scale::from_f64(value).ok_or_else(|| parameter("scale", value, "positive"))
+}
