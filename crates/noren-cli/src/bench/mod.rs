@@ -6,6 +6,7 @@ mod client;
 mod judge;
 mod kernels;
 mod measure;
+mod parallel;
 mod record;
 mod shape;
 mod suite;
