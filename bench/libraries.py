@@ -64,7 +64,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     tfhe = PEERS / "tfhe-ntt"
     kernels = frozenset({"kernels"})
     everything = [
-        Library("noren", [tool], SCHEMES | kernels, ours=True),
+        Library("noren", [tool], SCHEMES | kernels | {"parallel"}, ours=True),
         # What the trace costs without vector instructions: the other half of the tables of paper 0.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
         Library("lattigo", [PEERS / "lattigo" / "lattigo"], SCHEMES),

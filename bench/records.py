@@ -20,7 +20,7 @@ SCHEMA: dict[str, tuple[type, ...]] = {
 
 # Two records with the same of these are measurements of one thing.
 IDENTITY = ["suite", "op", "library", "n", "limbs", "special", "isa", "threads"]
-IDENTITY += ["level", "h", "method", "prime_bits"]
+IDENTITY += ["level", "h", "method", "prime_bits", "figure", "parallel", "model"]
 
 
 class GarbageError(ValueError):
