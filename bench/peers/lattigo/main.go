@@ -55,7 +55,7 @@ func main() {
 	family := flag.String("shape", "hybrid", "ckks: hybrid or seal")
 	special := flag.String("special", "1,5,10", "trace: numbers of special primes")
 	level := flag.String("level", "1,4,9", "trace: levels of the ciphertext")
-	flag.String("preset", "n16", "bootstrap: noren's preset, which Lattigo's own sets stand beside")
+	preset := flag.String("preset", "n16", "bootstrap: noren's preset; Lattigo's own sets stand beside those for 2^15 slots")
 	mode := flag.String("mode", "complex", "bootstrap: complex or real")
 	dense := flag.Bool("dense", false, "bootstrap: the set with a dense secret")
 	threads := flag.String("threads", "1", "numbers of threads")
@@ -68,7 +68,9 @@ func main() {
 		if *dense {
 			chosen = denseSet
 		}
-		runBootstrap(chosen, *mode, step)
+		if strings.HasPrefix(*preset, "n16") && *mode == "complex" {
+			runBootstrap(chosen, step)
+		}
 		return
 	}
 	shapes, key, wanted := map[string][]shape{"ckks": hybrid, "trace": trace, "client": client}[*suite], logNOf, numbers(*logN)
