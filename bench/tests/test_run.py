@@ -82,6 +82,23 @@ def test_missing_and_failing_programs_are_named_and_left_out(tmp_path: Path) -> 
         assert reason in lines[0]
 
 
+@pytest.mark.parametrize(
+    ("quick", "expected"), [(False, ["noren", "peer", "noren"] * 2), (True, ["noren", "peer", "noren"])]
+)
+def test_ours_bootstraps_again_after_every_peer_unless_it_is_quick(
+    tmp_path: Path, quick: bool, expected: list[str]
+) -> None:
+    found = [
+        program(tmp_path, "noren", printing(library="noren"), ours=True),
+        program(tmp_path, "peer", printing(library="peer")),
+        program(tmp_path, "silent", ""),
+    ]
+    each = [["--mode", "complex"], ["--mode", "real"]]
+    made, right = run.measure("bootstrap", each, [], 1, found, lambda line: None, lambda new: None, quick)
+    assert right
+    assert [r["library"] for r in made] == expected
+
+
 def test_our_wrong_results_fail_the_run(tmp_path: Path) -> None:
     body = printing(library="noren", median_ns=None, mad_ns=None) + "; import sys; sys.exit(1)"
     said: list[str] = []

@@ -95,10 +95,9 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
     let records = records(&sandbox, &["bench", "bootstrap", "--preset", "toy", "--threads", "1,2"]);
     assert!(records.iter().all(|record| record["set"] == "toy" && record["n"] == 1024 && record["slots"] == 512));
     for (threads, mode) in [(1, "complex"), (1, "real"), (2, "complex"), (2, "real")] {
-        let fields = [("threads", threads.into()), ("mode", mode.into())];
         let of = |op: &str| -> Vec<&Value> {
-            let fields = [&fields[..], &[("op", op.into())]].concat();
-            records.iter().filter(|record| fields.iter().all(|(name, value)| record[*name] == *value)).collect()
+            let wanted = |record: &&Value| record["threads"] == threads && record["mode"] == mode && record["op"] == op;
+            records.iter().filter(wanted).collect()
         };
         let number = |record: &Value, field: &str| record[field].as_f64().unwrap_or_else(|| panic!("{field}: {record}"));
         let ([setup], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
