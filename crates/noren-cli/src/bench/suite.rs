@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// trace: numbers of iterations [default: 7,6,5,4,3,2,1]
     #[arg(long, value_name = "H,...", value_delimiter = ',')]
     unrolled: Vec<usize>,
-    /// bootstrap: the parameters: n16, n16-small, n15 or toy [default: n16]
+    /// bootstrap: the name of the parameters, such as n16, n15 or toy [default: n16]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
     /// bootstrap: what messages are like [default: both]
