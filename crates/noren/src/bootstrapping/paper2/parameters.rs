@@ -130,8 +130,7 @@ impl ParametersSpec {
         let layers: u32 = self.groups.iter().map(|group| group.layers).sum();
         let whole = layers == self.log_n - 1 && self.groups.iter().all(|group| group.layers > 0);
         check("groups", format!("{layers} layers"), whole, "log_n - 1 layers, and at least 1 in each group")?;
-        let good =
-            |group: &Group| group.baby_steps.is_power_of_two() && group.baby_steps <= 2 << group.layers;
+        let good = |group: &Group| group.baby_steps.is_power_of_two() && group.baby_steps <= 2 << group.layers;
         check("baby steps", "others".into(), self.groups.iter().all(good), "powers of two up to 2^(layers + 1)")?;
         let used = 2 * self.groups.len() + taylor::DEPTH + self.doublings as usize;
         check("levels", self.levels.to_string(), self.levels > used, &format!("more than the {used} that are used"))?;

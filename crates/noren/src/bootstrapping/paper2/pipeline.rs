@@ -28,6 +28,10 @@ const POLYNOMIAL_ROOM: f64 = 1.0 + 1.0 / 1024.0;
 /// By what part errors of the message grow in the sine: its derivative is at most 1, and not the same in all coefficients.
 const SINE_ROOM: f64 = 1.0 + 1.0 / 64.0;
 
+/// A sum of n independent complex numbers of size at most b and mean 0 is below `13 sqrt(n) b` but with probability `2^-40`, by
+/// Hoeffding's inequality, in all of `2^15` slots: `sqrt(2) sqrt(2 ln(4 2^15 2^40))` is 12.6.
+const SUM_DEVIATIONS: f64 = 13.0;
+
 /// The salt of the names of raised ciphertexts.
 const RAISED: u64 = 0x73;
 
@@ -126,7 +130,8 @@ impl Pipeline {
         done(Stage::Raise);
 
         // In units of q_0 the message adds less than 1 to the largest multiple.
-        let half_turns = (f64::from(parameters.spec().interval) + 1.0) / libm::exp2(f64::from(parameters.spec().doublings));
+        let half_turns =
+            (f64::from(parameters.spec().interval) + 1.0) / libm::exp2(f64::from(parameters.spec().doublings));
         let whole = raised.magnitude();
         // Layers of the inverse transform take means of two: the sums of random numbers shrink by the root of that.
         let bound = |layers: u32| whole * libm::exp2(-0.5 * f64::from(layers));
@@ -150,15 +155,15 @@ impl Pipeline {
         done(Stage::Imaginary);
 
         let (exact, error) = self.evaluator.split_error(coefficients.clone());
-        // Each layer is the root of 2 times a unitary matrix: so the mean square of random errors grows by n, and so much at most
-        // a systematic error.
         let bound = |layers: u32| SINE_ROOM * magnitude * libm::exp2(0.5 * f64::from(layers));
         let result = self.slot_to_coeff.apply(&self.evaluator, &exact, bound)?;
         let scale = *parameters.scale_at(parameters.output_level());
         let result = Ciphertext { scale, slots: a.slots, ..result }.with_magnitude(magnitude);
-        let n = parameters.slots() as f64;
-        let systematic = self.systematic_error(&lowered) + (n - n.sqrt()) * error.bias();
-        let result = self.evaluator.with_errors(result, &[(&error, n.sqrt()), (&input_error, SINE_ROOM)], systematic);
+        // The transform is the root of n times a unitary matrix: so much random errors grow, and with them what rounding the
+        // entries of matrices did to the multiples of `q_0`, which are random.
+        let spread = (parameters.slots() as f64).sqrt();
+        let systematic = self.systematic_error(&lowered) + (SUM_DEVIATIONS - 1.0) * spread * error.bias();
+        let result = self.evaluator.with_errors(result, &[(&error, spread), (&input_error, SINE_ROOM)], systematic);
         done(Stage::SlotToCoeff);
         Ok(Stages { lowered, raised, slots, parts, exponentials, coefficients, result })
     }

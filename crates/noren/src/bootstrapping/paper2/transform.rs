@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use noren_rlwe::error::Result;
 
-use crate::bootstrapping::diagonals::Diagonals;
 use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::diagonals::Diagonals;
 use crate::bootstrapping::group::GiantOrder;
 use crate::bootstrapping::paper2::parameters::{Parameters, Place, limb_level};
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
-use crate::schemes::slots::GiantStep;
+use crate::schemes::slots::{GiantStep, SlotEvaluator};
 
 /// The factors of the matrices of a direction.
 pub(super) struct Transform {
+    direction: Direction,
     matrices: Vec<Matrix>,
 }
 
@@ -46,22 +47,37 @@ impl Transform {
             before = target;
             encoded.push(Matrix::encode(context, *place, diagonals, &factor)?);
         }
-        Ok(Self { matrices: encoded })
+        Ok(Self { direction, matrices: encoded })
     }
 
-    /// The matrices one after another, each one double level down. After each, `bound` says what is known of the magnitude of
-    /// all slots after so many layers.
+    /// The matrices one after another, each one double level down, of a message that is taken for exact. After each, `bound` says
+    /// what is known of the magnitude of all slots after so many layers.
+    ///
+    /// A layer is `2^(gain / 2)` times a unitary matrix, with a gain of 1 forth and -1 back, and two numbers of that square in
+    /// each row. So the errors that a matrix adds grow in every later layer by `2^(gain / 2)` where they are random, and at most
+    /// by 2 or by nothing where they are not.
     ///
     /// # Errors
     /// As [`Evaluator::sum_giant_steps`].
     pub fn apply(&self, evaluator: &Evaluator, x: &Ciphertext, bound: impl Fn(u32) -> f64) -> Result<Ciphertext> {
-        let (mut x, mut layers) = (x.clone(), 0);
+        let gain = match self.direction {
+            Direction::SlotToCoeff => 1.0,
+            Direction::CoeffToSlot => -1.0,
+        };
+        let mut left: u32 = self.matrices.iter().map(|matrix| matrix.layers).sum();
+        let (all, mut x, mut errors, mut systematic) = (left, x.clone(), Vec::new(), 0.0);
         for matrix in &self.matrices {
-            layers += matrix.layers;
             let product = evaluator.sum_giant_steps(&x, &matrix.babies, &matrix.giants)?;
-            x = evaluator.rescale(&product)?.with_magnitude(bound(layers));
+            let (next, error) = evaluator.split_error(evaluator.rescale(&product)?);
+            left -= matrix.layers;
+            x = next.with_magnitude(bound(all - left));
+            let random = libm::exp2(0.5 * gain * f64::from(left));
+            // What is not random is counted in full, beside what counts with the random errors.
+            systematic += error.bias() * (random.powi(2).max(1.0) - random).max(0.0);
+            errors.push((error, random));
         }
-        Ok(x)
+        let errors: Vec<_> = errors.iter().map(|(error, gain)| (error, *gain)).collect();
+        Ok(evaluator.with_errors(x, &errors, systematic))
     }
 }
 
