@@ -74,7 +74,8 @@ pub(crate) struct Begin<'a> {
 
 impl<'a> Sums<'a> {
     /// # Panics
-    /// If there is no pair, or one has no term, a key has too few pairs, an operand lacks a limb, or an automorphism is one of another index.
+    /// If there is no pair, or one has no term, a key has too few pairs, an operand lacks a limb, or an automorphism is one
+    /// of another index.
     pub(crate) fn new(ring: Ring, source: Source<'a>, pairs: Vec<&'a [Term<'a>]>, moved: Option<Moved<'a>>) -> Self {
         let digits = source.digits();
         if let Source::Made(digits) = &source {
