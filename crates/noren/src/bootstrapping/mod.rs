@@ -27,6 +27,7 @@ pub mod failure;
 pub mod group;
 pub mod key_classes;
 pub mod keys;
+pub mod paper2;
 pub mod parameters;
 pub mod pipeline;
 pub mod plan;

@@ -5,6 +5,7 @@ mod exponentials;
 mod failures;
 mod matrices;
 mod numbers;
+mod paper2;
 mod pipeline;
 mod plans;
 mod series;
