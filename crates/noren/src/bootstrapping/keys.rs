@@ -1,5 +1,6 @@
 //! The keys that bootstrapping evaluates with.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use noren_math::random::Seed;
@@ -10,6 +11,7 @@ use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
 use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::matrix::places;
 use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::Context;
@@ -17,8 +19,10 @@ use crate::schemes::ckks::Context;
 /// The keys of one secret; nothing in them decrypts.
 #[derive(Debug, Clone)]
 pub struct BootstrapKeys {
-    /// For products, conjugation, and the rotations of both transforms.
+    /// For products, conjugation, and the rotations of coefficient to slot.
     pub evaluation: Arc<EvaluationKeys>,
+    /// For the rotations of slot to coefficient: of few limbs, with few special primes.
+    pub slot_to_coeff: Arc<EvaluationKeys>,
     /// From the main secret to the ephemeral one, modulo `q_0` and one special prime.
     pub to_ephemeral: Arc<KeySwitchKey>,
     /// From the ephemeral secret to the main one, for all limbs, with one special prime.
@@ -49,9 +53,19 @@ impl BootstrapKeys {
         let limbs = parameters.max_level() + 1;
         let to_ephemeral = switching(1)?.switching(secret, &ephemeral, None)?;
         let from_ephemeral = switching(limbs)?.switching(&ephemeral, secret, None)?;
-        let evaluation = generator.evaluation_keys(secret, &request(context, parameters), progress)?;
+        let mut sets = Vec::new();
+        let requests = requests(context, parameters)?;
+        let total = requests.iter().map(|(_, request)| keys_of(request)).sum::<usize>();
+        let mut before = 0;
+        for (shape, request) in &requests {
+            let report = |done: usize, _: usize| progress.iter().for_each(|progress| progress(before + done, total));
+            sets.push(Arc::new(generator.shaped(*shape)?.evaluation_keys(secret, request, Some(&report))?));
+            before += keys_of(request);
+        }
+        let [evaluation, slot_to_coeff] = sets.try_into().unwrap_or_else(|_| unreachable!("a set for each request"));
         Ok(Self {
-            evaluation: Arc::new(evaluation),
+            evaluation,
+            slot_to_coeff,
             to_ephemeral: Arc::new(to_ephemeral),
             from_ephemeral: Arc::new(from_ephemeral),
         })
@@ -61,10 +75,11 @@ impl BootstrapKeys {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::MissingKey`] names all that are missing,
-    /// [`Error::KeyLevel`] for one of too few limbs.
+    /// [`Error::KeyLevel`] for one of too few limbs, [`Error::KeyShape`] for a set of another shape.
     pub(super) fn check(&self, context: &Context, parameters: &Parameters) -> Result<()> {
         let rlwe = context.parameters().rlwe();
         rlwe.check_fingerprint(&self.evaluation.parameters().fingerprint(), "the evaluation keys")?;
+        rlwe.check_fingerprint(&self.slot_to_coeff.parameters().fingerprint(), "the keys of slot to coefficient")?;
         rlwe.check_fingerprint(self.to_ephemeral.fingerprint(), "the key to the ephemeral secret")?;
         rlwe.check_fingerprint(self.from_ephemeral.fingerprint(), "the key from the ephemeral secret")?;
         let (found, needed) = (self.from_ephemeral.limbs(), parameters.max_level() + 1);
@@ -72,35 +87,57 @@ impl BootstrapKeys {
             return Err(Error::KeyLevel { kind: "the ephemeral secret".into(), found, needed });
         }
 
-        let request = request(context, parameters);
-        let relinearization = request.relinearization.map(|limbs| self.evaluation.relinearization(limbs));
-        let galois = request.galois.iter().map(|&(k, limbs)| self.evaluation.galois(k, limbs));
-        let (mut missing, mut available) = (Vec::new(), String::new());
-        for key in relinearization.into_iter().chain(galois) {
-            match key {
-                Err(Error::MissingKey { kind, available: others }) => {
-                    available = others;
-                    if !missing.contains(&kind) {
-                        missing.push(kind);
+        let (mut missing, mut available) = (Vec::new(), Vec::new());
+        let sets = [(&self.evaluation, ""), (&self.slot_to_coeff, "of slot to coefficient: ")];
+        for ((shape, request), (keys, name)) in requests(context, parameters)?.into_iter().zip(sets) {
+            if keys.shape() != shape {
+                return Err(Error::KeyShape { what: "the set of evaluation keys", found: keys.shape(), needed: shape });
+            }
+            let relinearization = request.relinearization.map(|limbs| keys.relinearization(limbs));
+            let galois = request.galois.iter().map(|&(k, limbs)| keys.galois(k, limbs));
+            for key in relinearization.into_iter().chain(galois) {
+                match key {
+                    Err(Error::MissingKey { kind, available: others }) => {
+                        let (kind, others) = (format!("{name}{kind}"), format!("{name}{others}"));
+                        [(kind, &mut missing), (others, &mut available)].into_iter().for_each(|(one, all)| {
+                            if !all.contains(&one) {
+                                all.push(one);
+                            }
+                        });
                     }
+                    other => _ = other?,
                 }
-                other => _ = other?,
             }
         }
-        if missing.is_empty() { Ok(()) } else { Err(Error::MissingKey { kind: missing.join(", "), available }) }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::MissingKey { kind: missing.join(", "), available: available.join("; ") })
     }
 }
 
-/// What is evaluated with, each for as many limbs as it is used at.
-fn request(context: &Context, parameters: &Parameters) -> KeyRequest {
+/// What is evaluated with, each for as many limbs as it is used at: the keys of the usual shape, and the rotations of slot to
+/// coefficient.
+fn requests(context: &Context, parameters: &Parameters) -> Result<[(KeyShape, KeyRequest); 2]> {
     let limbs = parameters.slots_level() + 1;
-    let mut galois = vec![(context.conjugation_exponent(), limbs)];
-    for direction in [Direction::CoeffToSlot, Direction::SlotToCoeff] {
+    let set = |direction| -> Result<(KeyShape, KeyRequest)> {
+        let mut galois = Vec::new();
         for place in places(parameters, direction) {
             let steps = place.group.steps(parameters.slots(), place.below, parameters.transform(direction).giants);
             let rotations = steps.babies.into_iter().chain(steps.giants).filter(|&rotation| rotation != 0);
             galois.extend(rotations.map(|r| (context.rotation_exponent(r as isize), place.level + 1)));
         }
-    }
-    KeyRequest { relinearization: Some(limbs), galois }
+        let (shape, _) = rotation_shape(parameters, direction)?;
+        Ok((shape, KeyRequest { relinearization: None, galois }))
+    };
+    let (usual, mut request) = set(Direction::CoeffToSlot)?;
+    request.relinearization = Some(limbs);
+    request.galois.push((context.conjugation_exponent(), limbs));
+    Ok([(usual, request), set(Direction::SlotToCoeff)?])
+}
+
+/// How many keys a request brings.
+fn keys_of(request: &KeyRequest) -> usize {
+    let exponents: BTreeSet<u32> = request.galois.iter().map(|&(k, _)| k).collect();
+    exponents.len() + usize::from(request.relinearization.is_some())
 }

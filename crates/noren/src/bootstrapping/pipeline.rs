@@ -95,6 +95,8 @@ pub struct Stages {
 pub(super) struct Pipeline {
     pub parameters: Parameters,
     pub evaluator: Evaluator,
+    /// With the keys of slot to coefficient.
+    lower: Evaluator,
     keys: Arc<BootstrapKeys>,
     mode: Mode,
     slot_to_coeff: Vec<Matrix>,
@@ -105,7 +107,7 @@ impl Pipeline {
     /// Encodes the matrices, for keys that were checked.
     ///
     /// # Errors
-    /// As [`Encoder::encode_factor_complex`](crate::schemes::ckks::Encoder::encode_factor_complex).
+    /// As [`Encoder::encode_factor_shaped`](crate::schemes::ckks::Encoder::encode_factor_shaped).
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
         let ckks = context.parameters();
         let q0 = Scale::from_log2(0).mul_u64(ckks.prime(0));
@@ -139,7 +141,8 @@ impl Pipeline {
         let coeff_to_slot = encode(Direction::CoeffToSlot, raised_scale(parameters, &q0)?, targets)?;
 
         let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
-        Ok(Self { parameters: parameters.clone(), evaluator, keys, mode, slot_to_coeff, coeff_to_slot })
+        let lower = Evaluator::new(context, keys.slot_to_coeff.clone())?;
+        Ok(Self { parameters: parameters.clone(), evaluator, lower, keys, mode, slot_to_coeff, coeff_to_slot })
     }
 
     /// Takes a ciphertext that was checked through all stages.
@@ -191,13 +194,13 @@ impl Pipeline {
         let dropped = self.evaluator.drop_level(a, level)?;
         let x = Ciphertext { slots: self.parameters.slots(), ..dropped };
         let (last, before) = self.slot_to_coeff.split_last().expect("a transform has a matrix");
-        let x = before.iter().try_fold(x, |x, matrix| matrix.apply(&self.evaluator, &x))?;
+        let x = before.iter().try_fold(x, |x, matrix| matrix.apply(&self.lower, &x))?;
 
         // How much larger the message stands than it should, in powers of two.
         let excess = libm::log2(a.magnitude().max(1.0) * a.scale.ratio_to(canonical));
         let excess = libm::ceil(excess - ROOM);
         if excess == 0.0 {
-            return last.apply(&self.evaluator, &x);
+            return last.apply(&self.lower, &x);
         }
         let direction = Direction::SlotToCoeff;
         let matrices = direction.matrices(self.parameters.slots(), &self.parameters.transform(direction).groups);
@@ -206,7 +209,7 @@ impl Pipeline {
         let shift = Scale::from_f64(libm::exp2(-excess)).ok_or_else(|| parameter("scale", a.scale.log2(), "usual"))?;
         let factor = target.div(canonical).mul(&shift);
         let diagonals = matrices.last().expect("a transform has a matrix");
-        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor)?.apply(&self.evaluator, &x)
+        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor)?.apply(&self.lower, &x)
     }
 
     /// To the ephemeral secret, to all limbs, and back; and the error that this adds to the message.
