@@ -46,6 +46,46 @@ pub fn make_atomically<T>(path: &Path, access: Access, make: impl FnOnce(&mut Fi
     Ok(made)
 }
 
+/// Takes room for a file that will have so many bytes, where the system can: what is missing is then missed at once and
+/// not in the middle.
+///
+/// # Errors
+/// That there is not so much room.
+#[cfg(target_os = "linux")]
+pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    match fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        // File systems that take no room beforehand.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        taken => Ok(taken?),
+    }
+}
+
+/// Takes room for a file that will have so many bytes, where the system can: here it cannot.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// The bytes that a new file in this directory can have, if the system tells.
+#[cfg(unix)]
+#[must_use]
+pub fn available(directory: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(directory).ok()?;
+    found.f_bavail.checked_mul(found.f_frsize)
+}
+
+/// The bytes that a new file in this directory can have, if the system tells: here it does not.
+#[cfg(not(unix))]
+#[must_use]
+pub fn available(_directory: &Path) -> Option<u64> {
+    None
+}
+
 /// The bytes of a file, at most `max_bytes`.
 ///
 /// # Errors

@@ -222,9 +222,7 @@ pub(super) fn contents(table: &[u8], header: &Header, found: u64) -> std::result
 }
 
 /// The form of all polynomials, which must be the same.
-pub(super) fn common_form<'e>(
-    entries: impl Iterator<Item = &'e Entry>,
-) -> std::result::Result<Option<Form>, Reason> {
+pub(super) fn common_form<'e>(entries: impl Iterator<Item = &'e Entry>) -> std::result::Result<Option<Form>, Reason> {
     let mut common = None;
     for entry in entries {
         let form = match entry.encoding {

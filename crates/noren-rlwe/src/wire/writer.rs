@@ -62,11 +62,25 @@ pub struct Writer<'a> {
 enum Content<'a> {
     Bytes(Cow<'a, [u8]>),
     Words(Cow<'a, [u64]>),
-    Poly { ring: Ring, poly: &'a Poly<Eval> },
-    KeyHalf { pairs: &'a KeyPairs, digit: usize, half: usize },
-    Small { values: &'a [i8], bits: u32 },
+    Poly {
+        ring: Ring,
+        poly: &'a Poly<Eval>,
+    },
+    KeyHalf {
+        pairs: &'a KeyPairs,
+        digit: usize,
+        half: usize,
+    },
+    Small {
+        values: &'a [i8],
+        bits: u32,
+    },
     /// Handed to a [`Stream`] later.
-    Announced { encoding: Encoding, length: u64, detail: u64 },
+    Announced {
+        encoding: Encoding,
+        length: u64,
+        detail: u64,
+    },
 }
 
 impl<'a> Writer<'a> {

@@ -8,6 +8,8 @@
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
+//! | [`key_file`] | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
+//! | [`resources`] | [`Resources`]: whether memory and disk suffice |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
 //! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
@@ -26,16 +28,20 @@ pub mod exponential;
 pub mod failure;
 pub mod group;
 pub mod key_classes;
+pub mod key_file;
 pub mod keys;
 pub mod parameters;
 pub mod pipeline;
 pub mod plan;
 pub mod preset;
+pub mod resources;
 pub mod series;
 
 mod chebyshev;
 mod eval_mod;
 mod matrix;
+mod recipe;
+mod wire;
 
 pub use bootstrapper::{Bootstrapper, Mode};
 pub use dft::Direction;
@@ -43,9 +49,11 @@ pub use diagonals::Diagonals;
 pub use exponential::Exponential;
 pub use group::{GiantOrder, Group};
 pub use key_classes::{KeyClass, Role};
+pub use key_file::{BootstrapKeyFile, Progress};
 pub use keys::BootstrapKeys;
 pub use parameters::{Parameters, ParametersSpec};
 pub use pipeline::{Stage, Stages};
 pub use plan::Plan;
 pub use preset::Preset;
+pub use resources::Resources;
 pub use series::SineSeries;

@@ -94,6 +94,12 @@ impl Preset {
         }
     }
 
+    /// The preset whose parameters these are, if they are one.
+    #[must_use]
+    pub fn of(parameters: &Parameters) -> Option<Self> {
+        Self::ALL.into_iter().find(|preset| preset.spec() == *parameters.spec())
+    }
+
     /// The checked parameters.
     ///
     /// # Errors

@@ -101,12 +101,7 @@ impl<'a> Maker<'a> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the context is not of these parameters.
-    pub(super) fn new(
-        context: &Context,
-        parameters: &Parameters,
-        secret: &'a SecretKey,
-        seed: Seed,
-    ) -> Result<Self> {
+    pub(super) fn new(context: &Context, parameters: &Parameters, secret: &'a SecretKey, seed: Seed) -> Result<Self> {
         context.check(&parameters.ckks()?, "the bootstrapping")?;
         let generator = KeyGenerator::new(context.rlwe(), seed);
         let weight = parameters.spec().ephemeral_weight as usize;
@@ -159,10 +154,16 @@ impl Gathered {
     pub(super) fn take(&mut self, name: KeyName, key: KeySwitchKey) -> Result<()> {
         let key = Arc::new(key);
         let of_shape = |key: Arc<KeySwitchKey>, what, needed| {
-            if key.shape() == needed { Ok(Some(key)) } else { Err(Error::KeyShape { what, found: key.shape(), needed }) }
+            if key.shape() == needed {
+                Ok(Some(key))
+            } else {
+                Err(Error::KeyShape { what, found: key.shape(), needed })
+            }
         };
         match name.set {
-            KeySet::ToEphemeral => self.to_ephemeral = of_shape(key, "the key to the ephemeral secret", self.shapes[0])?,
+            KeySet::ToEphemeral => {
+                self.to_ephemeral = of_shape(key, "the key to the ephemeral secret", self.shapes[0])?
+            }
             KeySet::FromEphemeral => {
                 self.from_ephemeral = of_shape(key, "the key from the ephemeral secret", self.shapes[1])?;
             }
