@@ -3,6 +3,7 @@
 mod encrypted;
 mod exponentials;
 mod failures;
+mod key_files;
 mod matrices;
 mod numbers;
 mod pipeline;
