@@ -9,6 +9,7 @@ use noren_rlwe::security::SecretDistribution;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::parameters::{Parameters, sizes};
+use crate::bootstrapping::slots::projection;
 
 /// What a key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +20,8 @@ pub enum Role {
     Relinearization,
     /// Real and imaginary parts.
     Conjugation,
+    /// Rotations in the projection onto the subring of fewer slots.
+    Projection,
     /// Rotations in the matrices of coefficient to slot.
     CoeffToSlot,
     /// Rotations in the matrices of slot to coefficient.
@@ -37,6 +40,7 @@ impl Role {
             Self::Public => "public key",
             Self::Relinearization => "relinearisation key",
             Self::Conjugation => "conjugation key",
+            Self::Projection => "rotation keys of the projection",
             Self::CoeffToSlot => "rotation keys of coefficient to slot",
             Self::SlotToCoeff => "rotation keys of slot to coefficient",
             Self::ToEphemeral => "key to the ephemeral secret",
@@ -128,6 +132,10 @@ pub(super) fn key_classes(parameters: &Parameters) -> Result<Vec<KeyClass>> {
         KeyClass { secret: ephemeral, ..base },
         class(Role::FromEphemeral, 1, all, 1, 1),
     ];
+    let projection = projection(parameters).rotations().len();
+    if projection > 0 {
+        classes.push(class(Role::Projection, projection, all, spec.special.count, alive(all)));
+    }
     for (limbs, count) in rotations(parameters, Direction::CoeffToSlot, all) {
         classes.push(class(Role::CoeffToSlot, count, limbs, spec.special.count, alive(limbs)));
     }

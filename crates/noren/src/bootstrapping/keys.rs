@@ -12,6 +12,7 @@ use noren_rlwe::shape::KeyShape;
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::matrix::places;
 use crate::bootstrapping::parameters::Parameters;
+use crate::bootstrapping::slots::projection;
 use crate::schemes::ckks::Context;
 
 /// The keys of one secret; nothing in them decrypts.
@@ -95,6 +96,8 @@ impl BootstrapKeys {
 fn request(context: &Context, parameters: &Parameters) -> KeyRequest {
     let limbs = parameters.slots_level() + 1;
     let mut galois = vec![(context.conjugation_exponent(), limbs)];
+    let all = parameters.max_level() + 1;
+    galois.extend(projection(parameters).rotations().into_iter().map(|r| (context.rotation_exponent(r), all)));
     for direction in [Direction::CoeffToSlot, Direction::SlotToCoeff] {
         for place in places(parameters, direction) {
             let steps = place.group.steps(parameters.slots(), place.below, parameters.transform(direction).giants);

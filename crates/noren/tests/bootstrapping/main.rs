@@ -3,8 +3,10 @@
 mod encrypted;
 mod exponentials;
 mod failures;
+mod iterations;
 mod matrices;
 mod numbers;
 mod pipeline;
 mod plans;
 mod series;
+mod slots;
