@@ -13,6 +13,7 @@ use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::matrix::places;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::recipe::{Gathered, KeyName, KeySet, Maker, recipe};
+use crate::bootstrapping::slots::projection;
 use crate::schemes::ckks::{Context, KeyRequest};
 
 /// The keys of one secret; nothing in them decrypts.
@@ -129,5 +130,7 @@ pub(super) fn requests(context: &Context, parameters: &Parameters) -> Result<[(K
     let (usual, mut request) = set(Direction::CoeffToSlot)?;
     request.relinearization = Some(limbs);
     request.galois.push((context.conjugation_exponent(), limbs));
+    let all = parameters.max_level() + 1;
+    request.galois.extend(projection(parameters).rotations().into_iter().map(|r| (context.rotation_exponent(r), all)));
     Ok([(usual, request), set(Direction::SlotToCoeff)?])
 }

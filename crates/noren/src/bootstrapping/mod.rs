@@ -18,6 +18,7 @@
 //! | [`dft`] | [`Direction`]: the special DFT as sparse matrices |
 //! | [`diagonals`] | [`Diagonals`]: a matrix by its diagonals |
 //! | [`group`] | [`Group`]: baby steps and giant steps of a matrix |
+//! | [`slots`] | fewer slots than the ring has |
 //! | [`exponential`] | [`Exponential`]: Chebyshev series and squarings |
 //! | [`series`] | [`SineSeries`]: from the exponential to the message |
 
@@ -36,9 +37,11 @@ pub mod plan;
 pub mod preset;
 pub mod resources;
 pub mod series;
+pub mod slots;
 
 mod chebyshev;
 mod eval_mod;
+mod iteration;
 mod matrix;
 mod recipe;
 mod wire;

@@ -19,7 +19,7 @@ use crate::bootstrapping::parameters::{EvalMod, Parameters, ParametersSpec, Prim
 use crate::bootstrapping::recipe::{Entry, KeyName, KeySet};
 use crate::schemes::ckks::parameters as ckks;
 
-/// Parameters: the weight of the ephemeral secret, the iterations.
+/// Parameters: the base-two logarithm of the slots, the weight of the ephemeral secret, the iterations.
 const NUMBERS: u16 = 0x01;
 /// Parameters: the size of each prime in bits, the order of giant steps, then layers and baby steps of each matrix.
 const SLOT_TO_COEFF: u16 = 0x02;
@@ -57,7 +57,7 @@ impl Parameters {
     pub fn name(&self) -> String {
         let fingerprint = short_fingerprint(&self.fingerprint());
         match crate::bootstrapping::preset::Preset::of(self) {
-            Some(preset) => format!("{preset} ({fingerprint})"),
+            Some(preset) => format!("{preset} for {} slots ({fingerprint})", self.slots()),
             None => fingerprint,
         }
     }
@@ -96,7 +96,8 @@ impl Object for Parameters {
         let ckks = ckks::Parameters::read(&(), reader)?;
         reader.next_item()?;
         let section = reader.take(NUMBERS)?;
-        let [ephemeral_weight, iterations] = section.word_array()?;
+        let [log_slots, ephemeral_weight, iterations] = section.word_array()?;
+        let log_slots = small(&section, log_slots)?;
         let (ephemeral_weight, iterations) = (small(&section, ephemeral_weight)?, count(&section, iterations)?);
         let slot_to_coeff = transform(&reader.take(SLOT_TO_COEFF)?)?;
         let coeff_to_slot = transform(&reader.take(COEFF_TO_SLOT)?)?;
@@ -116,6 +117,7 @@ impl Object for Parameters {
         let special = known.log_p.first().map_or(0, |&bits| bits);
         let spec = ParametersSpec {
             log_n: known.log_n,
+            log_slots,
             log_base: known.log_q.first().map_or(0, |&bits| bits),
             slot_to_coeff,
             application,
@@ -150,7 +152,7 @@ fn own_sections(spec: &ParametersSpec) -> [(u16, Vec<u64>); 5] {
     };
     let reduction = [bits.into(), log_ratio.to_bits(), interval.into(), doublings.into(), degree as u64];
     [
-        (NUMBERS, vec![spec.ephemeral_weight.into(), spec.iterations as u64]),
+        (NUMBERS, vec![spec.log_slots.into(), spec.ephemeral_weight.into(), spec.iterations as u64]),
         (SLOT_TO_COEFF, transform(&spec.slot_to_coeff)),
         (COEFF_TO_SLOT, transform(&spec.coeff_to_slot)),
         (APPLICATION, vec![spec.application.count as u64, spec.application.bits.into()]),

@@ -56,6 +56,7 @@ fn tiny() -> Parameters {
     };
     let spec = ParametersSpec {
         log_n: 4,
+        log_slots: 3,
         slot_to_coeff: transform(34, &[2, 1]),
         application: Primes { count: 1, bits: 42 },
         coeff_to_slot: transform(48, &[3]),
@@ -260,7 +261,7 @@ fn keys_of_another_preset_are_refused_by_name() {
     file.check(parameters).expect("these parameters");
     let toy = Preset::Toy.parameters().expect("a preset");
     let message = file.check(&toy).expect_err("other parameters").to_string();
-    assert!(message.contains("bootstrapping keys") && message.contains("toy ("), "{message}");
+    assert!(message.contains("bootstrapping keys") && message.contains("toy for 512 slots ("), "{message}");
     // The secret, the context and the file have to be of one kind.
     let other = Context::new(toy.ckks().expect("primes")).expect("rings");
     let refused = generate(&path, &other, parameters, keys, &KeyRequest::default(), &mut |_| {});
