@@ -10,6 +10,7 @@
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`key_file`] | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
 //! | [`resources`] | [`Resources`]: whether memory and disk suffice |
+//! | [`cost`] | how long a bootstrap takes, by a model |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
 //! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
@@ -23,6 +24,7 @@
 //! | [`series`] | [`SineSeries`]: from the exponential to the message |
 
 pub mod bootstrapper;
+pub mod cost;
 pub mod dft;
 pub mod diagonals;
 pub mod exponential;
