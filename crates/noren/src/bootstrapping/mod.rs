@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`unlimited`] | [`Unlimited`], [`WithBootstrapping`]: an evaluator whose levels do not end |
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`preset`] | [`Preset`]: named parameters |
@@ -32,10 +33,12 @@ pub mod pipeline;
 pub mod plan;
 pub mod preset;
 pub mod series;
+pub mod unlimited;
 
 mod chebyshev;
 mod eval_mod;
 mod matrix;
+mod renewal;
 
 pub use bootstrapper::{Bootstrapper, Mode};
 pub use dft::Direction;
@@ -49,3 +52,4 @@ pub use pipeline::{Stage, Stages};
 pub use plan::Plan;
 pub use preset::Preset;
 pub use series::SineSeries;
+pub use unlimited::{Unlimited, WithBootstrapping};

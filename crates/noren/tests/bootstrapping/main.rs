@@ -8,3 +8,4 @@ mod numbers;
 mod pipeline;
 mod plans;
 mod series;
+mod unlimited;
