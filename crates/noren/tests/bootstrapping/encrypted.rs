@@ -1,35 +1,39 @@
 //! Bootstrapping of ciphertexts on the toy ring: results, every stage, and what is refused.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Preset};
+use noren::bootstrapping::{
+    BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Plan, Preset, Role,
+};
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::{Complex64, Error, EvaluationKeys, Seed};
 use noren_math::fft::FftTable;
 
 use crate::numbers::{complex, reversed, worst};
 
-struct World {
-    parameters: Parameters,
-    context: Context,
-    keys: Keys,
-    bootstrap: Arc<BootstrapKeys>,
-    complex: Bootstrapper,
-    real: Bootstrapper,
+/// Keys and bootstrappers of some parameters.
+pub struct World {
+    pub parameters: Parameters,
+    pub context: Context,
+    pub keys: Keys,
+    pub bootstrap: Arc<BootstrapKeys>,
+    pub complex: Bootstrapper,
+    pub real: Bootstrapper,
 }
 
-fn seed(number: u8) -> Seed {
+pub fn seed(number: u8) -> Seed {
     Seed::from_bytes([number; 32])
 }
 
 /// One world for all tests.
-fn world() -> &'static World {
+pub fn world() -> &'static World {
     static WORLD: OnceLock<World> = OnceLock::new();
     WORLD.get_or_init(|| World::new(Preset::Toy.parameters().expect("a preset")))
 }
 
 impl World {
-    fn new(parameters: Parameters) -> Self {
+    pub fn new(parameters: Parameters) -> Self {
         let context = Context::new(parameters.ckks().expect("primes")).expect("rings");
         let keys = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
         let bootstrap = BootstrapKeys::generate(&context, &parameters, &keys.secret, seed(2), None).expect("keys");
@@ -39,24 +43,24 @@ impl World {
         Self { parameters, context, keys, bootstrap, complex, real }
     }
 
-    fn encrypt_at(&self, z: &[Complex64], level: usize, scale: &Scale) -> Ciphertext {
+    pub fn encrypt_at(&self, z: &[Complex64], level: usize, scale: &Scale) -> Ciphertext {
         let plaintext = Encoder::new(&self.context).encode_complex(z, z.len(), level, scale).expect("encode");
         let encryptor = Encryptor::public(&self.context, &self.keys.public, seed(3)).expect("encryptor");
         encryptor.encrypt(&plaintext).expect("encrypt").with_magnitude(largest(z))
     }
 
-    fn encrypt(&self, z: &[Complex64]) -> Ciphertext {
+    pub fn encrypt(&self, z: &[Complex64]) -> Ciphertext {
         let level = self.parameters.input_level();
         self.encrypt_at(z, level, self.context.parameters().scale_at(level))
     }
 
-    fn decrypt(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
+    pub fn decrypt(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
         let decryptor = Decryptor::new(&self.context, &self.keys.secret).expect("decryptor");
         decryptor.decrypt_complex(ciphertext).expect("decrypt")
     }
 
     /// The packed coefficients of a decryption, in units of its scale.
-    fn coefficients(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
+    pub fn coefficients(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
         let slots = self.decrypt(ciphertext);
         let (mut re, mut im): (Vec<f64>, Vec<f64>) = slots.iter().map(|z| (z.re, z.im)).unzip();
         FftTable::new(slots.len()).inverse(&mut re, &mut im);
@@ -64,7 +68,7 @@ impl World {
     }
 
     /// Checks level, scale and bound of a result; its worst error.
-    fn error(&self, result: &Ciphertext, expected: &[Complex64]) -> f64 {
+    pub fn error(&self, result: &Ciphertext, expected: &[Complex64]) -> f64 {
         let level = self.parameters.output_level();
         assert_eq!((result.level(), result.scale()), (level, self.context.parameters().scale_at(level)));
         let error = worst(&self.decrypt(result), expected);
@@ -74,20 +78,20 @@ impl World {
     }
 }
 
-fn largest(z: &[Complex64]) -> f64 {
+pub fn largest(z: &[Complex64]) -> f64 {
     z.iter().map(|z| z.norm()).fold(0.0, f64::max)
 }
 
-fn reals(z: &[Complex64]) -> Vec<Complex64> {
+pub fn reals(z: &[Complex64]) -> Vec<Complex64> {
     z.iter().map(|z| Complex64::from(z.re)).collect()
 }
 
 /// Numbers of size at most 1.
-fn random(number: u64, slots: usize) -> Vec<Complex64> {
+pub fn random(number: u64, slots: usize) -> Vec<Complex64> {
     complex(number, slots).into_iter().map(|z| z / 2f64.sqrt()).collect()
 }
 
-fn inputs(slots: usize) -> Vec<(&'static str, Vec<Complex64>)> {
+pub fn inputs(slots: usize) -> Vec<(&'static str, Vec<Complex64>)> {
     let one_hot = (0..slots).map(|j| if j == slots / 3 { Complex64::ONE } else { Complex64::ZERO }).collect();
     let signs = complex(21, slots).into_iter().map(|z| Complex64::from(z.re.signum())).collect();
     vec![
@@ -101,7 +105,7 @@ fn inputs(slots: usize) -> Vec<(&'static str, Vec<Complex64>)> {
     ]
 }
 
-const PRECISION: f64 = 1.0 / (1 << 21) as f64;
+pub const PRECISION: f64 = 1.0 / (1 << 21) as f64;
 
 #[test]
 fn messages_come_back_with_21_bits() {
@@ -207,7 +211,7 @@ fn other_rings_cuts_and_orders_do_the_same() {
         cuts.iter().map(|&(layers, baby_steps)| Group { layers, baby_steps }).collect()
     };
     let mut spec = Preset::Toy.spec();
-    spec.log_n = 11;
+    (spec.log_n, spec.log_slots) = (11, 10);
     spec.slot_to_coeff.groups = groups(&[(5, 16), (5, 4)]);
     spec.slot_to_coeff.giants = GiantOrder::Horner;
     spec.coeff_to_slot.groups = groups(&[(2, 2), (4, 8), (4, 16)]);
@@ -299,6 +303,15 @@ fn what_cannot_be_bootstrapped_is_refused() {
     for named in ["relinearisation", "conjugation", "rotation by 1 "] {
         assert!(kind.contains(named), "{named}: {kind}");
     }
+    let few = world.bootstrap.slot_to_coeff.shape();
+    let none = EvaluationKeys::shaped(world.context.parameters().rlwe(), few);
+    let keys = Arc::new(BootstrapKeys { slot_to_coeff: Arc::new(none), ..(*world.bootstrap).clone() });
+    let Error::MissingKey { kind, .. } = new(&world.context, &world.parameters, &keys) else { panic!("another error") };
+    assert!(kind.contains("of slot to coefficient: rotation by 1 ") && !kind.contains("conjugation"), "{kind}");
+    // The two sets are not one another.
+    let slot_to_coeff = world.bootstrap.evaluation.clone();
+    let keys = Arc::new(BootstrapKeys { slot_to_coeff, ..(*world.bootstrap).clone() });
+    assert!(matches!(new(&world.context, &world.parameters, &keys), Error::KeyShape { .. }));
     // The two switching keys are not one another.
     let (to_ephemeral, from_ephemeral) = (&world.bootstrap.from_ephemeral, &world.bootstrap.to_ephemeral);
     let keys = Arc::new(BootstrapKeys {
@@ -307,11 +320,36 @@ fn what_cannot_be_bootstrapped_is_refused() {
         ..(*world.bootstrap).clone()
     });
     assert!(matches!(new(&world.context, &world.parameters, &keys), Error::KeyLevel { .. }));
+}
 
-    let mut spec = Preset::Toy.spec();
-    spec.iterations = 2;
-    let twice = spec.build().expect("supported");
-    assert!(matches!(new(&world.context, &twice, &world.bootstrap), Error::Parameters { name: "iterations", .. }));
+#[test]
+fn keys_are_those_of_the_plan() {
+    keys_agree(&world().parameters, &world().bootstrap);
+}
+
+/// How many keys there are of each number of limbs, special primes and digits: counted, and in the plan.
+fn keys_agree(parameters: &Parameters, keys: &BootstrapKeys) {
+    let plan = Plan::new(parameters).expect("a plan");
+    let count = |roles: &[Role], set: &EvaluationKeys| {
+        let mut found = BTreeMap::new();
+        let relinearization = set.has_relinearization().then(|| set.relinearization(1).expect("a key"));
+        for key in set.automorphisms().map(|(_, key)| key).chain(relinearization) {
+            let special = key.pairs().ring().limbs() - key.limbs();
+            *found.entry((key.limbs(), special, key.pairs().digits())).or_insert(0) += 1;
+        }
+        let mut planned = BTreeMap::new();
+        for class in plan.keys().iter().filter(|class| roles.contains(&class.role)) {
+            *planned.entry((class.limbs, class.special, class.digits)).or_insert(0) += class.count;
+        }
+        assert_eq!(found, planned, "{roles:?}");
+    };
+    count(&[Role::Relinearization, Role::Conjugation, Role::CoeffToSlot], &keys.evaluation);
+    count(&[Role::SlotToCoeff], &keys.slot_to_coeff);
+    for (role, key) in [(Role::ToEphemeral, &keys.to_ephemeral), (Role::FromEphemeral, &keys.from_ephemeral)] {
+        let class = plan.keys().iter().find(|class| class.role == role).expect("one class");
+        let pairs = key.pairs();
+        assert_eq!((class.limbs + class.special, class.digits), (pairs.ring().limbs(), pairs.digits()), "{role:?}");
+    }
 }
 
 #[test]

@@ -3,9 +3,12 @@
 mod encrypted;
 mod exponentials;
 mod failures;
+mod iterations;
+mod key_files;
 mod matrices;
 mod numbers;
 mod pipeline;
 mod plans;
 mod series;
+mod slots;
 mod unlimited;

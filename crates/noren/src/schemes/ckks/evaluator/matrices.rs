@@ -12,6 +12,7 @@ use crate::schemes::ckks::evaluator::rotations::rotated;
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_slots};
 use crate::schemes::ckks::factor::Factor;
 use crate::schemes::ckks::noise;
+use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::slots::GiantStep;
 
@@ -27,8 +28,9 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`Error::LevelExhausted`] at level 0, [`Error::Length`] for no giant step or one without terms,
-    /// [`Error::LevelMismatch`] for a factor of another level, [`Error::ScaleMismatch`] for one of another scale than the
-    /// first, [`Error::MissingKey`] names all keys that are missing.
+    /// [`Error::LevelMismatch`] for a factor of another level, [`Error::Parameters`] for one of fewer special primes than the
+    /// keys use, [`Error::ScaleMismatch`] for one of another scale than the first, [`Error::MissingKey`] names all keys that
+    /// are missing.
     ///
     /// # Panics
     /// A term names a baby step that there is not.
@@ -66,13 +68,13 @@ impl Evaluator {
         babies: &[isize],
         giants: &[GiantStep<F>],
     ) -> Result<(Scale, Estimate)> {
-        let (parameters, limbs) = (self.context.parameters().rlwe(), a.inner.limbs());
+        let (parameters, limbs, shape) = (self.context.parameters().rlwe(), a.inner.limbs(), self.keys.shape());
         let moves = |steps: isize| steps % a.slots as isize != 0;
         let baby = |&steps: &isize| {
             let image = rotated(&a.estimate, steps, a.slots);
-            if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs) } else { image }
+            if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs, shape) } else { Ok(image) }
         };
-        let images: Vec<Estimate> = babies.iter().map(baby).collect();
+        let images: Vec<Estimate> = babies.iter().map(baby).collect::<Result<_>>()?;
         let outer = |giant: &GiantStep<F>| {
             let product = |(baby, factor): &(usize, F)| {
                 let factor: &Factor = factor.borrow();
@@ -84,7 +86,7 @@ impl Evaluator {
                 return Ok((scale, outer));
             }
             let divided = noise::second_part_rounded(outer, parameters, &scale);
-            Ok((scale, noise::undivided(divided, parameters, &scale, limbs)))
+            Ok((scale, noise::undivided(divided, parameters, &scale, limbs, shape)?))
         };
         let outer: Vec<(Scale, Estimate)> = giants.iter().map(outer).collect::<Result<_>>()?;
         sum_of_products(outer.into_iter())
@@ -93,6 +95,10 @@ impl Evaluator {
     fn check_factor(&self, a: &Ciphertext, factor: &Factor) -> Result<()> {
         self.context.check(&factor.parameters, "the factor")?;
         check_slots(factor.slots, a.slots)?;
+        let (found, needed) = (factor.special(), self.keys.shape().special);
+        if found < needed {
+            return Err(parameter("special primes of the factor", found, format!("at least the {needed} of the keys")));
+        }
         if factor.level() == a.level() {
             return Ok(());
         }
