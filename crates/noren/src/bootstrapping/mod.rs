@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`unlimited`] | [`Unlimited`], [`WithBootstrapping`]: an evaluator whose levels do not end |
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`key_file`] | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
@@ -41,12 +42,14 @@ pub mod preset;
 pub mod resources;
 pub mod series;
 pub mod slots;
+pub mod unlimited;
 
 mod chebyshev;
 mod eval_mod;
 mod iteration;
 mod matrix;
 mod recipe;
+mod renewal;
 mod wire;
 
 pub use bootstrapper::{Bootstrapper, Mode};
@@ -63,3 +66,4 @@ pub use plan::Plan;
 pub use preset::Preset;
 pub use resources::Resources;
 pub use series::SineSeries;
+pub use unlimited::{Unlimited, WithBootstrapping};

@@ -12,3 +12,4 @@ mod pipeline;
 mod plans;
 mod series;
 mod slots;
+mod unlimited;
