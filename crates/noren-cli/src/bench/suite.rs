@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// bootstrap: the name of the parameters, such as n16, n15 or toy [default: n16]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
+    /// bootstrap: the base-two logarithm of the number of slots [default: all of the preset]
+    #[arg(long, value_name = "BITS")]
+    log_slots: Option<u32>,
     /// bootstrap: what messages are like [default: both]
     #[arg(long, value_enum, value_name = "MODE,...", value_delimiter = ',')]
     mode: Vec<Messages>,
@@ -128,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             let preset = arguments.preset.unwrap_or_default();
             let modes = if arguments.mode.is_empty() { Messages::value_variants() } else { &arguments.mode[..] };
             console.text(Record::head())?;
-            bootstrap::run(&run, preset, modes)?;
+            bootstrap::run(&run, preset, arguments.log_slots, modes)?;
             for mode in modes {
                 let options = [("--suite", "bootstrap"), ("--preset", preset.name()), ("--mode", mode.name())];
                 beside.step(&run, &options)?;
@@ -151,7 +154,11 @@ impl Arguments {
         ];
         let ckks = [("--shape", self.shape == Family::Hybrid)];
         let degrees = [("--log-n", self.log_n.is_empty())];
-        let bootstrap = [("--preset", self.preset.is_none()), ("--mode", self.mode.is_empty())];
+        let bootstrap = [
+            ("--preset", self.preset.is_none()),
+            ("--log-slots", self.log_slots.is_none()),
+            ("--mode", self.mode.is_empty()),
+        ];
         let foreign = match self.suite {
             Suite::Trace => [&degrees[..], &ckks, &bootstrap].concat(),
             Suite::Ckks => [&grid[..], &bootstrap].concat(),

@@ -129,6 +129,19 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
 }
 
 #[test]
+fn fewer_slots_are_bootstrapped_with_a_projection() {
+    let sandbox = Sandbox::new("slots");
+    let call = ["bench", "bootstrap", "--preset", "toy", "--log-slots", "7", "--mode", "real"];
+    let records = records(&sandbox, &call);
+    assert!(
+        records.iter().all(|record| record["slots"] == 128 && record["n"] == 1024 && !record["median_ns"].is_null())
+    );
+    let stages: Vec<_> = records.iter().filter_map(|record| record["stage"].as_str()).collect();
+    let all = ["slot_to_coeff", "raise", "projection", "coeff_to_slot", "parts", "exponential", "series"];
+    assert_eq!(stages, all);
+}
+
+#[test]
 fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
@@ -138,6 +151,7 @@ fn steps_that_there_are_not_are_refused() {
     sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);
     sandbox.refused(&["bench", "ckks", "--mode", "real"], &["--mode", "ckks"]);
     sandbox.refused(&["bench", "bootstrap", "--level", "3"], &["--level", "bootstrap"]);
+    sandbox.refused(&["bench", "bootstrap", "--preset", "toy", "--log-slots", "10"], &["log_slots", "10", "9"]);
 }
 
 #[cfg(unix)]
