@@ -40,6 +40,11 @@ impl PyCiphertext {
         Self { inner, context: context.clone(), evaluator }
     }
 
+    /// Another ciphertext with operators as this one has.
+    pub(crate) fn beside(&self, inner: Ciphertext) -> Self {
+        Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() }
+    }
+
     /// The evaluator of this ciphertext, or of the other operand.
     fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<PyEvaluator> {
         let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
@@ -117,7 +122,7 @@ impl PyCiphertext {
             return Err(PyValueError::new_err(format!("magnitude is {magnitude}, it must be 0 or more")));
         }
         let inner = self.inner.clone().with_magnitude(magnitude);
-        Ok(Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() })
+        Ok(self.beside(inner))
     }
 
     fn __add__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
