@@ -125,6 +125,18 @@ impl PyCiphertext {
         Ok(self.beside(inner))
     }
 
+    /// The same ciphertext with this bound on its error, which the caller knows, in place of its own.
+    ///
+    /// For iterations that contract: their bounds grow with every step, the errors do not. A wrong bound makes later
+    /// error bounds wrong, and ``Context.decrypt_for_release`` unsafe. Raises ValueError for a bound that is negative or
+    /// not a number.
+    fn with_error_bound(&self, bound: f64) -> PyResult<Self> {
+        if bound.is_nan() || bound < 0.0 {
+            return Err(PyValueError::new_err(format!("bound is {bound}, it must be 0 or more")));
+        }
+        Ok(self.beside(self.inner.clone().with_error_bound(bound)))
+    }
+
     fn __add__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.operator(py, other, |ev, y| ev.sum_with(py, self, y))
     }
