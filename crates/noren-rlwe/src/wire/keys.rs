@@ -5,6 +5,7 @@ use std::sync::Arc;
 use noren_math::random::Seed;
 use noren_math::sample::GAUSSIAN_BOUND;
 use noren_ring::key::KeyPairs;
+use noren_ring::ring::Ring;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -28,17 +29,17 @@ const COEFFICIENTS: u16 = 0x0102;
 /// One word: the exponent k of the automorphism that a key of a set is for, 0 for relinearisation.
 const ELEMENT: u16 = 0x0101;
 /// Three words: the limbs, special primes and digits of a key's shape, unless it is the usual one.
-const SHAPE: u16 = 0x0102;
+pub(super) const SHAPE: u16 = 0x0102;
 /// The seed of the uniform halves.
-const SEED: u16 = 0x0110;
+pub(super) const SEED: u16 = 0x0110;
 /// The half b of a public key.
 const B: u16 = 0x0111;
 /// The half b of the first digit of a key switching key; the other digits have the tags behind it.
 const DIGIT: u16 = 0x0120;
 
 /// Words of a shape, and bytes of a seed.
-const SHAPE_WORDS: usize = 3;
-const SEED_BYTES: usize = 32;
+pub(super) const SHAPE_WORDS: usize = 3;
+pub(super) const SEED_BYTES: usize = 32;
 
 /// What relinearisation keys have in place of an exponent, which is odd.
 const RELINEARIZATION: u64 = 0;
@@ -159,12 +160,7 @@ impl KeySwitchKey {
     /// # Errors
     /// [`Error::Parameters`] if the parameters have no such keys.
     pub fn announce(context: &Context, shape: KeyShape, limbs: usize, writer: &mut Writer<'_>) -> Result<()> {
-        if !(1..=shape.limbs).contains(&limbs) {
-            let needed = format!("1 to the {} limbs of the shape", shape.limbs);
-            return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
-        }
-        let switching = context.switching(shape)?;
-        let (ring, digits) = (switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len());
+        let (ring, digits) = key_ring(context, shape, limbs)?;
         if shape != context.parameters().shape() {
             writer.announce_words(SHAPE, SHAPE_WORDS);
         }
@@ -235,8 +231,21 @@ impl Object for EvaluationKeys {
     }
 }
 
+/// The ring of a key of this shape for so many limbs, and how many digits it has.
+///
+/// # Errors
+/// [`Error::Parameters`] if the parameters have no such keys.
+pub(super) fn key_ring(context: &Context, shape: KeyShape, limbs: usize) -> Result<(Ring, usize)> {
+    let switching = context.switching(shape)?;
+    if !(1..=shape.limbs).contains(&limbs) {
+        let needed = format!("1 to the {} limbs of the shape", shape.limbs);
+        return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
+    }
+    Ok((switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len()))
+}
+
 /// The shape of a key: not the usual one, which is left out, so that a key has one form only.
-fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
+pub(super) fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
     let counts = section.word_array::<SHAPE_WORDS>()?;
     let [limbs, special, digits] = counts.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let shape = KeyShape { limbs, special, digits };

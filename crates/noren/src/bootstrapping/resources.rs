@@ -27,9 +27,9 @@ pub struct Demand {
     pub disk: u64,
 }
 
-/// Elements of the whole ring that key generation holds beside one key: the tables of transforms, which are two, the secret,
-/// its square or image, the ephemeral secret, a uniform half, an error with a copy while it is sampled, and a product.
-const GENERATION_ELEMENTS: u64 = 10;
+/// Elements of the whole ring that key generation holds beside one key: the tables of transforms, the secrets and an image,
+/// two halves, errors while they are sampled, a permutation for each key, and rows that the pools keep.
+const GENERATION_ELEMENTS: u64 = 24;
 
 /// Elements of the whole ring that a bootstrap holds beside keys and matrices: the tables, and what lives during a matrix or
 /// an exponential.
