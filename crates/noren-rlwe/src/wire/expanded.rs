@@ -100,19 +100,7 @@ impl KeySwitchKey {
         container: &MappedContainer,
         check_residues: bool,
     ) -> Result<Self> {
-        let parameters = context.parameters();
-        let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
-        let shape = shape.unwrap_or(parameters.shape());
-        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
-        let section = reader.take(LAYOUT)?;
-        let [limbs, block] = section.word_array::<LAYOUT_WORDS>()?;
-        if block != BLOCK as u64 {
-            return Err(section.value("the words of a block", block, format!("{BLOCK}: expand the keys again")));
-        }
-        let limbs = usize::try_from(limbs).unwrap_or(usize::MAX);
-        if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
-            return Err(section.value("limbs", limbs, format!("1 to {}", shape.limbs)));
-        }
+        let (shape, limbs, seed) = start(context, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let section = reader.take(PAIRS)?;
         let words = section.words()?;
@@ -125,6 +113,34 @@ impl KeySwitchKey {
         if check_residues && let Some(limb) = pairs.find_out_of_range() {
             return Err(section.value("a residue", format!("above, in limb {limb}"), "below its prime"));
         }
-        Ok(Self { pairs, shape, seed, limbs, fingerprint: parameters.fingerprint() })
+        Ok(Self { pairs, shape, seed, limbs, fingerprint: context.parameters().fingerprint() })
     }
+
+    /// As [`KeySwitchKey::skim`], of the sections of [`KeySwitchKey::write_expanded`].
+    ///
+    /// # Errors
+    /// [`Error::Wire`] if there is no such key.
+    pub fn skim_expanded(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize)> {
+        let (shape, limbs, _) = start(context, reader)?;
+        reader.take(PAIRS)?.words()?;
+        Ok((shape, limbs))
+    }
+}
+
+/// The sections before the words: shape, limbs and seed.
+fn start(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize, Seed)> {
+    let parameters = context.parameters();
+    let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
+    let shape = shape.unwrap_or(parameters.shape());
+    let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+    let section = reader.take(LAYOUT)?;
+    let [limbs, block] = section.word_array::<LAYOUT_WORDS>()?;
+    if block != BLOCK as u64 {
+        return Err(section.value("the words of a block", block, format!("{BLOCK}: expand the keys again")));
+    }
+    let limbs = usize::try_from(limbs).unwrap_or(usize::MAX);
+    if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
+        return Err(section.value("limbs", limbs, format!("1 to {}", shape.limbs)));
+    }
+    Ok((shape, limbs, seed))
 }

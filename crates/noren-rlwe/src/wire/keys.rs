@@ -128,6 +128,30 @@ impl Object for KeySwitchKey {
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let Start { shape, limbs, seed, first } = Start::read(context, reader)?;
+        let (ring, digits) = key_ring(context, shape, limbs)?;
+        let b = first.poly(&ring)?;
+        // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
+        let mut pairs = KeyPairs::zero(&ring, digits);
+        pairs.set(0, [&b, &digit_half(&ring, &seed, 0)]);
+        for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
+            pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
+        }
+        let fingerprint = context.parameters().fingerprint();
+        Ok(Self { pairs, shape, seed, limbs, fingerprint })
+    }
+}
+
+/// The sections of a key up to its first digit.
+struct Start<'a> {
+    shape: KeyShape,
+    limbs: usize,
+    seed: Seed,
+    first: Section<'a>,
+}
+
+impl<'a> Start<'a> {
+    fn read(context: &Context, reader: &mut Reader<'a>) -> Result<Self> {
         let parameters = context.parameters();
         let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
         let shape = shape.unwrap_or(parameters.shape());
@@ -140,21 +164,27 @@ impl Object for KeySwitchKey {
             let needed = format!("{start}.. with {} special primes and up to {} others", shape.special, shape.limbs);
             return Err(first.value("limbs", format!("{window:?}"), needed));
         }
-        let switching = context.switching(shape)?;
-        let ring = switching.ring_qp(limbs);
-        let digits = switching.decomposer().gadget().digits_at(limbs).len();
-        let b = first.poly(&ring)?;
-        // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
-        let mut pairs = KeyPairs::zero(&ring, digits);
-        pairs.set(0, [&b, &digit_half(&ring, &seed, 0)]);
-        for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
-            pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
-        }
-        Ok(Self { pairs, shape, seed, limbs, fingerprint: parameters.fingerprint() })
+        Ok(Self { shape, limbs, seed, first })
     }
 }
 
 impl KeySwitchKey {
+    /// The shape and the limbs of the key in the current item, whose sections are passed over without being expanded.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] if there is no such key.
+    pub fn skim(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize)> {
+        let Start { shape, limbs, first, .. } = Start::read(context, reader)?;
+        let (ring, digits) = key_ring(context, shape, limbs)?;
+        for tag in (DIGIT..).take(digits).skip(1) {
+            let (found, needed) = (reader.take(tag)?, ring.range());
+            if found.window()? != needed {
+                return Err(first.value("limbs", format!("{:?}", found.window()?), format!("{needed:?}")));
+            }
+        }
+        Ok((shape, limbs))
+    }
+
     /// Announces the sections of a key of this shape, for ciphertexts of so many limbs, that is written later.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ use noren_rlwe::wire::writer::{Form, Writer};
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::recipe::{Entry, Gathered, KeyName, Maker, recipe};
+use crate::bootstrapping::resources::{Demand, Resources};
 use crate::bootstrapping::wire::{announce_name, read_name, write_name};
 use crate::schemes::ckks::{Context, KeyRequest};
 
@@ -91,6 +92,50 @@ impl BootstrapKeyFile {
         Ok(outline(Layout::Seeded, context, parameters, &recipe)?.encoded_len())
     }
 
+    /// The keys in a file of either kind: read or mapped. Of those that are read it is said before, whether the memory
+    /// suffices.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeyFile::read`] and [`BootstrapKeyFile::map`]; [`Error::Resources`].
+    pub fn open(
+        path: &Path,
+        limits: &Limits,
+        resources: &Resources,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self> {
+        if file::kind(path)? == Some(Kind::ExpandedBootstrapKeys) {
+            return Self::map(path, limits);
+        }
+        let parameters = Self::read_parameters(path, limits)?;
+        resources.check(Demand { disk: 0, ..Demand::bootstrap(&parameters)? })?;
+        Self::read(path, limits, progress)
+    }
+
+    /// What is in a file of either kind, after its digest was found right. Nothing is expanded.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeyFile::read`], but that keys may be missing.
+    pub fn contents(path: &Path, limits: &Limits) -> Result<Contents> {
+        let expanded = file::kind(path)? == Some(Kind::ExpandedBootstrapKeys);
+        let layout = if expanded { Layout::Expanded } else { Layout::Seeded };
+        let mut items = Items::open(path, layout.kind(), limits)?;
+        let parameters = parameters_of(&mut items)?;
+        let context = Context::new(parameters.ckks()?)?;
+        let (bytes, most) = (items.header().length, largest_key(&parameters));
+        let mut keys: Vec<Entry> = Vec::new();
+        while let Some(mut reader) = items.read(1, most)? {
+            let name = read_name(context.rlwe(), keys.last().map(|entry| entry.name), &mut reader)?;
+            let (shape, limbs) = match layout {
+                Layout::Seeded => KeySwitchKey::skim(context.rlwe(), &mut reader)?,
+                Layout::Expanded => KeySwitchKey::skim_expanded(context.rlwe(), &mut reader)?,
+            };
+            reader.finish()?;
+            keys.push(Entry { name, shape, limbs });
+        }
+        items.finish()?;
+        Ok(Contents { parameters, bytes, expanded, keys })
+    }
+
     /// Writes the keys of a file as they lie in memory into another, which can be mapped; gives its bytes. No more than a
     /// key is held.
     ///
@@ -98,12 +143,8 @@ impl BootstrapKeyFile {
     /// As [`BootstrapKeyFile::read`], and [`Error::Io`] with the path of the new file.
     pub fn expand(from: &Path, to: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
         // Once for the digest and the sizes of the keys, so that nothing is written of a file that is damaged.
-        let mut entries = Vec::new();
-        let each = |name, key: KeySwitchKey| {
-            entries.push(Entry { name, shape: key.shape(), limbs: key.limbs() });
-            Ok(())
-        };
-        let (parameters, context) = for_each(from, limits, &mut |_| {}, each)?;
+        let Contents { parameters, keys: entries, .. } = Self::contents(from, limits)?;
+        let context = Context::new(parameters.ckks()?)?;
         let mut items = Items::open(from, Self::KIND, limits)?;
         parameters_of(&mut items)?;
         let most = largest_key(&parameters);
@@ -231,6 +272,25 @@ impl Object for BootstrapKeyFile {
     }
 }
 
+/// What is in a file of keys.
+#[derive(Debug, Clone)]
+pub struct Contents {
+    /// What the keys are for.
+    pub parameters: Parameters,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Whether the keys lie there as in memory.
+    pub expanded: bool,
+    keys: Vec<Entry>,
+}
+
+impl Contents {
+    /// What each key is for, and its limbs.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = (String, usize)> {
+        self.keys.iter().map(|entry| (entry.name.describe(self.parameters.degree()), entry.limbs))
+    }
+}
+
 /// How keys lie in a file.
 #[derive(Clone, Copy)]
 enum Layout {
@@ -241,13 +301,16 @@ enum Layout {
 }
 
 impl Layout {
-    /// An empty container for keys.
-    fn writer(self, parameters: &Parameters) -> Writer<'static> {
-        let kind = match self {
+    const fn kind(self) -> Kind {
+        match self {
             Self::Seeded => Kind::BootstrapKeys,
             Self::Expanded => Kind::ExpandedBootstrapKeys,
-        };
-        Writer::new(kind, parameters.fingerprint(), Form::Packed)
+        }
+    }
+
+    /// An empty container for keys.
+    fn writer(self, parameters: &Parameters) -> Writer<'static> {
+        Writer::new(self.kind(), parameters.fingerprint(), Form::Packed)
     }
 }
 

@@ -59,6 +59,14 @@ impl Demand {
     }
 }
 
+/// About the bytes of a file of expanded keys, without those of an application.
+///
+/// # Errors
+/// None for parameters that were built.
+pub fn expanded_bytes(parameters: &Parameters) -> Result<u64> {
+    Ok(Plan::new(parameters)?.key_bytes())
+}
+
 /// The bytes of an element over all primes.
 fn element_bytes(parameters: &Parameters) -> u64 {
     let primes = parameters.max_level() + 1 + parameters.spec().special.count;
