@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`unlimited`] | [`Unlimited`], [`WithBootstrapping`]: an evaluator whose levels do not end |
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`key_file`] | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
@@ -33,6 +34,7 @@ pub mod group;
 pub mod key_classes;
 pub mod key_file;
 pub mod keys;
+pub mod paper2;
 pub mod parameters;
 pub mod pipeline;
 pub mod plan;
@@ -40,12 +42,14 @@ pub mod preset;
 pub mod resources;
 pub mod series;
 pub mod slots;
+pub mod unlimited;
 
 mod chebyshev;
 mod eval_mod;
 mod iteration;
 mod matrix;
 mod recipe;
+mod renewal;
 mod wire;
 
 pub use bootstrapper::{Bootstrapper, Mode};
@@ -62,3 +66,4 @@ pub use plan::Plan;
 pub use preset::Preset;
 pub use resources::Resources;
 pub use series::SineSeries;
+pub use unlimited::{Unlimited, WithBootstrapping};
