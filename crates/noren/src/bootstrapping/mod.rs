@@ -11,6 +11,7 @@
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`key_file`] | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
 //! | [`resources`] | [`Resources`]: whether memory and disk suffice |
+//! | [`cost`] | how long a bootstrap takes, by a model |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
 //! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
@@ -24,6 +25,7 @@
 //! | [`series`] | [`SineSeries`]: from the exponential to the message |
 
 pub mod bootstrapper;
+pub mod cost;
 pub mod dft;
 pub mod diagonals;
 pub mod exponential;
@@ -32,6 +34,7 @@ pub mod group;
 pub mod key_classes;
 pub mod key_file;
 pub mod keys;
+pub mod paper2;
 pub mod parameters;
 pub mod pipeline;
 pub mod plan;

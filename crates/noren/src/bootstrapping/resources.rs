@@ -6,6 +6,9 @@ use std::path::Path;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::wire::file;
 
+use crate::bootstrapping::parameters::Parameters;
+use crate::bootstrapping::plan::Plan;
+
 /// What a machine has to offer, in bytes; what is not known is taken to suffice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resources {
@@ -22,6 +25,52 @@ pub struct Demand {
     pub memory: u64,
     /// New bytes of files.
     pub disk: u64,
+}
+
+/// Elements of the whole ring that key generation holds beside one key: the tables of transforms, the secrets and an image,
+/// two halves, errors while they are sampled, a permutation for each key, and rows that the pools keep.
+const GENERATION_ELEMENTS: u64 = 24;
+
+/// Elements of the whole ring that a bootstrap holds beside keys and matrices: the tables, and what lives during a matrix or
+/// an exponential.
+const BOOTSTRAP_ELEMENTS: u64 = 40;
+
+impl Demand {
+    /// What [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate) takes, without the
+    /// keys of an application. An estimate.
+    ///
+    /// # Errors
+    /// None for parameters that were built.
+    pub fn generate(parameters: &Parameters) -> Result<Self> {
+        let plan = Plan::new(parameters)?;
+        let largest =
+            plan.keys().iter().map(|class| class.bytes() / class.count.max(1) as u64).max().unwrap_or_default();
+        let memory = largest + GENERATION_ELEMENTS * element_bytes(parameters);
+        Ok(Self { memory, disk: plan.disk_bytes() })
+    }
+
+    /// What the keys in memory take, and a bootstrap with them. An estimate.
+    ///
+    /// # Errors
+    /// None for parameters that were built.
+    pub fn bootstrap(parameters: &Parameters) -> Result<Self> {
+        let plan = Plan::new(parameters)?;
+        Ok(Self { memory: plan.memory_bytes() + BOOTSTRAP_ELEMENTS * element_bytes(parameters), disk: 0 })
+    }
+}
+
+/// About the bytes of a file of expanded keys, without those of an application.
+///
+/// # Errors
+/// None for parameters that were built.
+pub fn expanded_bytes(parameters: &Parameters) -> Result<u64> {
+    Ok(Plan::new(parameters)?.key_bytes())
+}
+
+/// The bytes of an element over all primes.
+fn element_bytes(parameters: &Parameters) -> u64 {
+    let primes = parameters.max_level() + 1 + parameters.spec().special.count;
+    (primes * parameters.degree() * size_of::<u64>()) as u64
 }
 
 impl Resources {

@@ -7,6 +7,7 @@ mod iterations;
 mod key_files;
 mod matrices;
 mod numbers;
+mod paper2;
 mod pipeline;
 mod plans;
 mod series;

@@ -1,0 +1,141 @@
+//! Keys of bootstrapping and their plan, as users meet them.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::Sandbox;
+
+/// Keys of the preset without security, in `keys`.
+fn toy(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new(name);
+    let seed = "5".repeat(64);
+    sandbox.done(&["keygen", "--out", "keys", "--bootstrap", "toy", "--rotations=3,-1", "--seed", &seed]);
+    sandbox
+}
+
+#[test]
+fn plans_are_told_before_anything_is_made() {
+    let sandbox = Sandbox::new("bootstrap-plan");
+    let plan = sandbox.json(&["plan", "--bootstrap", "n16"]);
+    assert_eq!((&plan["levels_left"], &plan["security_bits"], &plan["log_n"]), (&12.into(), &128.into(), &16.into()));
+    assert!(plan["log2_failure"]["hundred"].as_f64().expect("a number") < -64.0);
+    let bytes = |name: &str| plan[name].as_u64().expect("bytes");
+    assert!(bytes("disk_bytes") < 4 << 30 && bytes("peak_bytes") < 12 << 30 && bytes("keygen_bytes") < 1 << 30);
+    let classes = plan["keys"].as_array().expect("a list");
+    assert!(classes.len() > 5 && classes.iter().all(|class| class["reached_bits"].as_u64() >= Some(128)));
+    let real = sandbox.json(&["plan", "--bootstrap", "n16", "--real"]);
+    assert!(real["seconds"].as_f64() < plan["seconds"].as_f64());
+    let few = sandbox.json(&["plan", "--bootstrap", "n16", "--slots", "512"]);
+    assert!(few["slots"] == 512 && few["seconds"].as_f64() < plan["seconds"].as_f64());
+    let only = ["keygen", "--out", "keys", "--bootstrap", "n16", "--plan-only"];
+    assert_eq!(sandbox.json(&only)["fingerprint"], plan["fingerprint"]);
+    assert!(!sandbox.exists("keys"));
+    assert!(sandbox.done(&["plan", "--bootstrap", "toy"]).contains("NONE was asked for"));
+}
+
+#[test]
+fn keys_are_made_inspected_and_expanded() {
+    let sandbox = toy("bootstrap-keys");
+    let keys = sandbox.json(&["inspect", "keys/bootstrap.keys"]);
+    assert_eq!((&keys["kind"], &keys["digest"]), (&"bootstrapping keys".into(), &"ok".into()));
+    assert!(keys["bootstrapping"].as_str().is_some_and(|name| name.starts_with("toy for 512 slots (")));
+    let list = keys["evaluation_keys"].as_array().expect("a list");
+    for kind in ["the switch from the ephemeral secret", "relinearisation", "conjugation", "rotation by -1 ("] {
+        assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|found| found.starts_with(kind))), "{kind}");
+    }
+    assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|kind| kind.ends_with("of slot to coefficient"))));
+    sandbox.done(&["expand", "keys/bootstrap.keys", "-o", "keys/bootstrap.mapped"]);
+    let mapped = sandbox.json(&["inspect", "keys/bootstrap.mapped"]);
+    assert_eq!((&mapped["kind"], &mapped["form"]), (&"expanded bootstrapping keys".into(), &"expanded".into()));
+    assert_eq!(mapped["evaluation_keys"], keys["evaluation_keys"]);
+    assert!(sandbox.read("keys/bootstrap.mapped").len() > 2 * sandbox.read("keys/bootstrap.keys").len());
+    // The other two serve as those of programs do.
+    sandbox.write("table.csv", b"a,b\n1,2\n3,4\n");
+    sandbox.done(&["encrypt", "--key", "keys/public.key", "table.csv", "-o", "table.ct"]);
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.csv"]);
+    // The same seed, the same bytes, whatever the threads.
+    let seed = "5".repeat(64);
+    let again =
+        ["keygen", "--out", "again", "--bootstrap", "toy", "--rotations=3,-1", "--seed", &seed, "--threads", "3"];
+    sandbox.done(&again);
+    for name in ["secret.key", "public.key", "bootstrap.keys"] {
+        assert!(sandbox.read(&format!("keys/{name}")) == sandbox.read(&format!("again/{name}")), "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_planned_or_made_is_refused() {
+    let sandbox = toy("bootstrap-refused");
+    let slots = ["plan", "--bootstrap", "toy", "--slots"];
+    sandbox.refused(&[&slots[..], &["100"]].concat(), &["--slots", "100", "a power of two"]);
+    sandbox.refused(&[&slots[..], &["1024"]].concat(), &["log_slots", "10", "at most 9"]);
+    let keygen = ["keygen", "--out", "keys", "--bootstrap", "toy"];
+    sandbox.refused(&keygen, &["keys/secret.key exists", "--force"]);
+    let whole = sandbox.read("keys/bootstrap.keys");
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for (name, content, needed) in [
+        ("cut.keys", &whole[..whole.len() - 64], "truncated"),
+        ("short.keys", &whole[..40], "cannot be read"),
+        ("flipped.keys", &flipped, "the digest does not match"),
+        ("tail.keys", &[&whole[..], b"more"].concat(), "has a tail"),
+    ] {
+        sandbox.write(name, content);
+        for arguments in [&["inspect", name][..], &["expand", name, "-o", "out.mapped"]] {
+            sandbox.refused(arguments, &[name, needed]);
+        }
+    }
+    let expand = ["expand", "keys/secret.key", "-o", "out.mapped"];
+    sandbox.refused(&expand, &["keys/secret.key: found secret key with CKKS parameters", "needed bootstrapping keys"]);
+    let eval = ["eval", "mean", "--keys", "keys/bootstrap.keys", "cut.keys", "-o", "out.ct"];
+    sandbox.refused(&eval, &["keys/bootstrap.keys: found bootstrapping keys", "evaluation keys with CKKS parameters"]);
+    assert!(!sandbox.exists("out.mapped"));
+    for (arguments, needed) in [
+        (&["plan", "--bootstrap", "n17"][..], "one of n16"),
+        (&["plan"], "--bootstrap"),
+        (&["keygen", "--out", "k", "--bootstrap", "toy", "--program", "sum"], "--program"),
+        (&["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "1", "--slots", "2"], "--bootstrap"),
+    ] {
+        let output = sandbox.run(arguments);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && message.contains(needed), "{arguments:?}: {message}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_run_leaves_no_keys_and_the_next_one_clears_up() {
+    let sandbox = Sandbox::new("bootstrap-killed");
+    let keygen = ["keygen", "--out", "keys", "--bootstrap", "n15"];
+    let leftovers = || -> Vec<String> {
+        let entries = fs::read_dir(sandbox.path("keys")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    };
+    let mut child = sandbox.command(&keygen).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let half_written = || {
+        let hidden = leftovers().into_iter().find(|name| name.starts_with(".noren-"))?;
+        let entries = fs::read_dir(sandbox.path("keys").join(hidden)).ok()?.flatten();
+        entries.map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(".tmp"))
+    };
+    let half = loop {
+        match half_written() {
+            Some(path) => break path,
+            None => assert!(Instant::now() < deadline, "nothing was begun"),
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    child.kill().expect("it runs");
+    child.wait().expect("it was started");
+    // Nothing has the name of a key, and what is there is taken for none.
+    assert!(leftovers().iter().all(|name| name.starts_with(".noren-")), "{:?}", leftovers());
+    let half = half.to_string_lossy().into_owned();
+    if fs::metadata(&half).is_ok() {
+        sandbox.refused(&["inspect", &half], &["cannot be read"]);
+    }
+    sandbox.done(&["keygen", "--out", "keys", "--bootstrap", "toy"]);
+    let mut names = leftovers();
+    names.sort();
+    assert_eq!(names, ["bootstrap.keys", "public.key", "secret.key"]);
+}
