@@ -97,8 +97,8 @@ class Server:
         replies = []
         for epoch in range(1, epochs + 1):
             start, before = time.perf_counter(), ev.bootstraps
-            # With this rate a step of gradient descent brings any two weights nearer to each other: it adds its own error
-            # to those before, and does not enlarge them. Bounds of single operations cannot know that.
+            # With this rate, a step of gradient descent brings any two weights nearer to each other: it adds its own
+            # error to those before, and does not enlarge them. Bounds of single operations cannot know that.
             weights = self.step(records, weights.with_error_bound(0.0))
             errors += weights.error_bound
             weights = weights.with_error_bound(errors)

@@ -165,6 +165,16 @@ def test_everything_that_needs_levels_finds_them(world: World) -> None:
     world.check(ev.matvec(matrix, short), np.tile(matrix @ values[:8], 64), 8 * PRECISION)
 
 
+def test_programs_state_what_they_know_of_errors(world: World) -> None:
+    x = world.encrypt(np.full(512, 0.5), levels=1).with_magnitude(0.5)
+    stated = x.with_error_bound(0.25)
+    assert (stated.error_bound, stated.magnitude) == (0.25, 0.5)
+    assert 0.3125 <= world.evaluator().square(stated).error_bound < 0.3126
+    for bound in (-1.0, math.nan):
+        with pytest.raises(ValueError, match="0 or more"):
+            x.with_error_bound(bound)
+
+
 def test_what_needs_no_levels_bootstraps_nothing(world: World) -> None:
     ev = world.evaluator()
     values = np.random.default_rng(5).uniform(-1, 1, 512)

@@ -251,16 +251,17 @@ impl PyBootstrapKeys {
         Ok(bytes)
     }
 
-    /// Reads keys from a file, with their parameters. progress: see ``generate``.
+    /// Reads keys from a file, with their parameters; a file of ``noren expand`` is mapped. progress: see ``generate``.
     ///
     /// Raises OSError, WireError for a damaged file or one of another kind, MissingKeyError that names all keys that
-    /// bootstrapping needs and the file lacks.
+    /// bootstrapping needs and the file lacks, Error if this machine has not the memory.
     #[staticmethod]
     #[pyo3(signature = (path, *, progress = None))]
     fn load(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<Self> {
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
-        let file = detached(py, || BootstrapKeyFile::read(&path, &Limits::default(), &mut hear))?;
+        let resources = Resources::of_machine(&path);
+        let file = detached(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
         heard.raise()?;
         Ok(Self(Arc::new(file)))
     }
