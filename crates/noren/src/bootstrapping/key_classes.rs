@@ -6,6 +6,7 @@ use noren_ring::gadget::Gadget;
 use noren_rlwe::error::Result;
 use noren_rlwe::parameters::DIGIT_MARGIN_BITS;
 use noren_rlwe::security::SecretDistribution;
+use noren_rlwe::shape::KeyShape;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::parameters::{Parameters, sizes};
@@ -86,16 +87,18 @@ impl KeyClass {
     }
 }
 
-/// What keys of rotations of few limbs consist of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub special: usize,
-    pub gadget: Gadget,
-}
-
-/// The fewest digits, and for these the fewest special primes, that switch keys of so many limbs without more noise
-/// than a rounding.
-pub(super) fn small_shape(parameters: &Parameters, limbs: usize) -> Result<Shape> {
+/// The shape of the rotation keys of a direction, and how it cuts the primes.
+///
+/// Those of coefficient to slot are of the usual shape, as all keys of the ring. Those of slot to coefficient cover few
+/// limbs: they have the fewest digits, and for these the fewest special primes, that switch without more noise than a
+/// rounding.
+pub(super) fn rotation_shape(parameters: &Parameters, direction: Direction) -> Result<(KeyShape, Gadget)> {
+    if direction == Direction::CoeffToSlot {
+        let gadget = parameters.gadget();
+        let (limbs, special) = (parameters.max_level() + 1, parameters.spec().special.count);
+        return Ok((KeyShape { limbs, special, digits: gadget.digits().len() }, gadget.clone()));
+    }
+    let limbs = parameters.input_level() + 1;
     let special = parameters.spec().special;
     let bits = sizes(&parameters.log_q()[..limbs]);
     let mut digits = 1;
@@ -106,7 +109,7 @@ pub(super) fn small_shape(parameters: &Parameters, limbs: usize) -> Result<Shape
         let needed = libm::ceil((largest + DIGIT_MARGIN_BITS) / f64::from(special.bits)) as usize;
         if needed <= special.count || digits == limbs {
             let special = needed.min(special.count);
-            return Ok(Shape { special, gadget: Gadget::new(&bits, special, digits)? });
+            return Ok((KeyShape { limbs, special, digits }, gadget));
         }
         digits += 1;
     }
@@ -136,14 +139,12 @@ pub(super) fn key_classes(parameters: &Parameters) -> Result<Vec<KeyClass>> {
     if projection > 0 {
         classes.push(class(Role::Projection, projection, all, spec.special.count, alive(all)));
     }
-    for (limbs, count) in rotations(parameters, Direction::CoeffToSlot, all) {
-        classes.push(class(Role::CoeffToSlot, count, limbs, spec.special.count, alive(limbs)));
-    }
-    let input = parameters.input_level() + 1;
-    let shape = small_shape(parameters, input)?;
-    for (limbs, count) in rotations(parameters, Direction::SlotToCoeff, input) {
-        let digits = shape.gadget.digits_at(limbs).len();
-        classes.push(class(Role::SlotToCoeff, count, limbs, shape.special, digits));
+    for (direction, role) in [(Direction::CoeffToSlot, Role::CoeffToSlot), (Direction::SlotToCoeff, Role::SlotToCoeff)]
+    {
+        let (shape, gadget) = rotation_shape(parameters, direction)?;
+        for (limbs, count) in rotations(parameters, direction, shape.limbs) {
+            classes.push(class(role, count, limbs, shape.special, gadget.digits_at(limbs).len()));
+        }
     }
     Ok(classes)
 }

@@ -4,22 +4,25 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
+use noren_rlwe::keygen::KeyRequest as RlweRequest;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
-use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
 use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::matrix::places;
 use crate::bootstrapping::parameters::Parameters;
+use crate::bootstrapping::recipe::{Gathered, KeyName, KeySet, Maker, recipe};
 use crate::bootstrapping::slots::projection;
-use crate::schemes::ckks::Context;
+use crate::schemes::ckks::{Context, KeyRequest};
 
 /// The keys of one secret; nothing in them decrypts.
 #[derive(Debug, Clone)]
 pub struct BootstrapKeys {
-    /// For products, conjugation, and the rotations of both transforms.
+    /// For products, conjugation, and the rotations of coefficient to slot.
     pub evaluation: Arc<EvaluationKeys>,
+    /// For the rotations of slot to coefficient: of few limbs, with few special primes.
+    pub slot_to_coeff: Arc<EvaluationKeys>,
     /// From the main secret to the ephemeral one, modulo `q_0` and one special prime.
     pub to_ephemeral: Arc<KeySwitchKey>,
     /// From the ephemeral secret to the main one, for all limbs, with one special prime.
@@ -29,8 +32,9 @@ pub struct BootstrapKeys {
 impl BootstrapKeys {
     /// Makes all keys for a secret. The ephemeral secret is drawn from the seed, and forgotten.
     ///
-    /// The seed is as secret as the keys, and is used for nothing else. `progress` hears how many evaluation keys are done,
-    /// of how many, after each.
+    /// The seed is as secret as the keys, and is used for nothing else. `progress` hears how many keys are done, of how
+    /// many, after each. [`BootstrapKeyFile`](crate::bootstrapping::key_file::BootstrapKeyFile) writes the same keys to a file
+    /// without holding them.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the context or the secret are not of these parameters, [`Error::Insecure`] names a key
@@ -42,30 +46,37 @@ impl BootstrapKeys {
         seed: Seed,
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<Self> {
-        context.check(&parameters.ckks()?, "the bootstrapping")?;
-        let generator = KeyGenerator::new(context.rlwe(), seed);
-        let weight = parameters.spec().ephemeral_weight as usize;
-        let ephemeral = generator.ephemeral_secret("bootstrapping", SecretDistribution::SparseTernary(weight))?;
-        let switching = |limbs: usize| generator.shaped(KeyShape { limbs, special: 1, digits: 1 });
-        let limbs = parameters.max_level() + 1;
-        let to_ephemeral = switching(1)?.switching(secret, &ephemeral, None)?;
-        let from_ephemeral = switching(limbs)?.switching(&ephemeral, secret, None)?;
-        let evaluation = generator.evaluation_keys(secret, &request(context, parameters), progress)?;
-        Ok(Self {
-            evaluation: Arc::new(evaluation),
-            to_ephemeral: Arc::new(to_ephemeral),
-            from_ephemeral: Arc::new(from_ephemeral),
-        })
+        let maker = Maker::new(context, parameters, secret, seed)?;
+        let recipe = recipe(context, parameters, &KeyRequest::default())?;
+        let mut gathered = Gathered::new(context, parameters)?;
+        for (i, entry) in recipe.iter().enumerate() {
+            gathered.take(entry.name, maker.make(entry)?)?;
+            progress.iter().for_each(|progress| progress(i + 1, recipe.len()));
+        }
+        gathered.finish()
+    }
+
+    /// All keys, names ascending.
+    pub(super) fn named(&self) -> impl Iterator<Item = (KeyName, &Arc<KeySwitchKey>)> {
+        let one = |set, key| (KeyName { set, element: 0 }, key);
+        let products = self.evaluation.relinearization(1).ok().map(|key| one(KeySet::Evaluation, key));
+        fn galois(set: KeySet, keys: &EvaluationKeys) -> impl Iterator<Item = (KeyName, &Arc<KeySwitchKey>)> {
+            keys.automorphisms().map(move |(element, key)| (KeyName { set, element }, key))
+        }
+        let ends = [one(KeySet::ToEphemeral, &self.to_ephemeral), one(KeySet::FromEphemeral, &self.from_ephemeral)];
+        let evaluation = products.into_iter().chain(galois(KeySet::Evaluation, &self.evaluation));
+        ends.into_iter().chain(evaluation).chain(galois(KeySet::SlotToCoeff, &self.slot_to_coeff))
     }
 
     /// Refuses keys that do not serve these parameters, before anything is computed.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::MissingKey`] names all that are missing,
-    /// [`Error::KeyLevel`] for one of too few limbs.
+    /// [`Error::KeyLevel`] for one of too few limbs, [`Error::KeyShape`] for a set of another shape.
     pub(super) fn check(&self, context: &Context, parameters: &Parameters) -> Result<()> {
         let rlwe = context.parameters().rlwe();
         rlwe.check_fingerprint(&self.evaluation.parameters().fingerprint(), "the evaluation keys")?;
+        rlwe.check_fingerprint(&self.slot_to_coeff.parameters().fingerprint(), "the keys of slot to coefficient")?;
         rlwe.check_fingerprint(self.to_ephemeral.fingerprint(), "the key to the ephemeral secret")?;
         rlwe.check_fingerprint(self.from_ephemeral.fingerprint(), "the key from the ephemeral secret")?;
         let (found, needed) = (self.from_ephemeral.limbs(), parameters.max_level() + 1);
@@ -73,37 +84,53 @@ impl BootstrapKeys {
             return Err(Error::KeyLevel { kind: "the ephemeral secret".into(), found, needed });
         }
 
-        let request = request(context, parameters);
-        let relinearization = request.relinearization.map(|limbs| self.evaluation.relinearization(limbs));
-        let galois = request.galois.iter().map(|&(k, limbs)| self.evaluation.galois(k, limbs));
-        let (mut missing, mut available) = (Vec::new(), String::new());
-        for key in relinearization.into_iter().chain(galois) {
-            match key {
-                Err(Error::MissingKey { kind, available: others }) => {
-                    available = others;
-                    if !missing.contains(&kind) {
-                        missing.push(kind);
+        let (mut missing, mut available) = (Vec::new(), Vec::new());
+        let sets = [(&self.evaluation, ""), (&self.slot_to_coeff, "of slot to coefficient: ")];
+        for ((shape, request), (keys, name)) in requests(context, parameters)?.into_iter().zip(sets) {
+            if keys.shape() != shape {
+                return Err(Error::KeyShape { what: "the set of evaluation keys", found: keys.shape(), needed: shape });
+            }
+            let relinearization = request.relinearization.map(|limbs| keys.relinearization(limbs));
+            let galois = request.galois.iter().map(|&(k, limbs)| keys.galois(k, limbs));
+            for key in relinearization.into_iter().chain(galois) {
+                match key {
+                    Err(Error::MissingKey { kind, available: others }) => {
+                        let (kind, others) = (format!("{name}{kind}"), format!("{name}{others}"));
+                        [(kind, &mut missing), (others, &mut available)].into_iter().for_each(|(one, all)| {
+                            if !all.contains(&one) {
+                                all.push(one);
+                            }
+                        });
                     }
+                    other => _ = other?,
                 }
-                other => _ = other?,
             }
         }
-        if missing.is_empty() { Ok(()) } else { Err(Error::MissingKey { kind: missing.join(", "), available }) }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::MissingKey { kind: missing.join(", "), available: available.join("; ") })
     }
 }
 
-/// What is evaluated with, each for as many limbs as it is used at.
-fn request(context: &Context, parameters: &Parameters) -> KeyRequest {
+/// What is evaluated with, each for as many limbs as it is used at: the keys of the usual shape, and the rotations of slot to
+/// coefficient.
+pub(super) fn requests(context: &Context, parameters: &Parameters) -> Result<[(KeyShape, RlweRequest); 2]> {
     let limbs = parameters.slots_level() + 1;
-    let mut galois = vec![(context.conjugation_exponent(), limbs)];
-    let all = parameters.max_level() + 1;
-    galois.extend(projection(parameters).rotations().into_iter().map(|r| (context.rotation_exponent(r), all)));
-    for direction in [Direction::CoeffToSlot, Direction::SlotToCoeff] {
+    let set = |direction| -> Result<(KeyShape, RlweRequest)> {
+        let mut galois = Vec::new();
         for place in places(parameters, direction) {
             let steps = place.group.steps(parameters.slots(), place.below, parameters.transform(direction).giants);
             let rotations = steps.babies.into_iter().chain(steps.giants).filter(|&rotation| rotation != 0);
             galois.extend(rotations.map(|r| (context.rotation_exponent(r as isize), place.level + 1)));
         }
-    }
-    KeyRequest { relinearization: Some(limbs), galois }
+        let (shape, _) = rotation_shape(parameters, direction)?;
+        Ok((shape, RlweRequest { relinearization: None, galois }))
+    };
+    let (usual, mut request) = set(Direction::CoeffToSlot)?;
+    request.relinearization = Some(limbs);
+    request.galois.push((context.conjugation_exponent(), limbs));
+    let all = parameters.max_level() + 1;
+    request.galois.extend(projection(parameters).rotations().into_iter().map(|r| (context.rotation_exponent(r), all)));
+    Ok([(usual, request), set(Direction::SlotToCoeff)?])
 }

@@ -7,6 +7,7 @@ use noren_rlwe::error::Result;
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::diagonals::Diagonals;
 use crate::bootstrapping::group::Group;
+use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
 use crate::schemes::slots::GiantStep;
@@ -43,7 +44,7 @@ impl Matrix {
     /// products with baby steps a is rotated by b afterwards.
     ///
     /// # Errors
-    /// As [`Encoder::encode_factor_complex`].
+    /// As [`Encoder::encode_factor_shaped`].
     pub(super) fn encode(
         context: &Context,
         parameters: &Parameters,
@@ -58,11 +59,12 @@ impl Matrix {
         let positions: BTreeMap<usize, usize> = babies.iter().enumerate().map(|(i, &baby)| (baby, i)).collect();
         let mut giants: BTreeMap<usize, Vec<(usize, Factor)>> = BTreeMap::new();
         let encoder = Encoder::new(context);
+        let (shape, _) = rotation_shape(parameters, direction)?;
         for (offset, diagonal) in diagonals.iter() {
             let (baby, giant) = place.group.cut(slots, place.below, order, offset);
             let mut values = diagonal.to_vec();
             values.rotate_right(giant);
-            let factor = encoder.encode_factor_complex(&values, slots, place.level, scale)?;
+            let factor = encoder.encode_factor_shaped(&values, slots, place.level, scale, shape)?;
             giants.entry(giant).or_default().push((positions[&baby], factor));
         }
         let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
@@ -75,5 +77,29 @@ impl Matrix {
     /// As [`Evaluator::sum_giant_steps`].
     pub(super) fn apply(&self, evaluator: &Evaluator, x: &Ciphertext) -> Result<Ciphertext> {
         evaluator.sum_giant_steps(x, &self.babies, &self.giants)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bootstrapping::plan::Plan;
+    use crate::bootstrapping::preset::Preset;
+
+    #[test]
+    fn encoded_matrices_have_the_planned_size() {
+        let parameters = Preset::Toy.parameters().expect("a preset");
+        let context = Context::new(parameters.ckks().expect("primes")).expect("rings");
+        let mut bytes = 0;
+        for direction in [Direction::SlotToCoeff, Direction::CoeffToSlot] {
+            let matrices = direction.matrices(parameters.slots(), &parameters.transform(direction).groups);
+            for (place, diagonals) in places(&parameters, direction).into_iter().zip(&matrices) {
+                let scale = context.parameters().scale_at(place.level);
+                let matrix = Matrix::encode(&context, &parameters, direction, place, diagonals, scale).expect("encode");
+                let factors = matrix.giants.iter().flat_map(|giant| &giant.terms);
+                bytes += factors.map(|(_, factor)| factor.inner.limbs() * parameters.degree() * 8).sum::<usize>();
+            }
+        }
+        assert_eq!(bytes as u64, Plan::new(&parameters).expect("a plan").factor_bytes());
     }
 }

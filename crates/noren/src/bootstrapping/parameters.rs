@@ -1,6 +1,6 @@
 //! Parameters of bootstrapping: the chain of primes and what each part of it is for.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use noren_ring::gadget::Gadget;
 use noren_rlwe::error::Result;
@@ -98,7 +98,8 @@ impl ParametersSpec {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// Whatever is outside its range or does not suit the ring, by name; a key that is easier to break than asked for.
+    /// Whatever is outside its range or does not suit the ring, by name; a key that is easier to break than asked for; that
+    /// there are not so many primes of a size.
     pub fn build(self) -> Result<Parameters> {
         self.check_sizes()?;
         self.check_transform("slot_to_coeff", &self.slot_to_coeff)?;
@@ -123,11 +124,13 @@ impl ParametersSpec {
         let all = log_q.len() + self.special.count;
         check("number of primes", all, all <= MAX_PRIMES, "at most 128, special primes included")?;
         let gadget = Gadget::new(&sizes(&log_q), self.special.count, self.dnum)?;
-        let parameters = Parameters(Arc::new(Inner { spec: self, log_q, gadget, exponential, series }));
+        let ckks = OnceLock::new();
+        let parameters = Parameters(Arc::new(Inner { spec: self, log_q, gadget, exponential, series, ckks }));
         for key in key_classes(&parameters)? {
             let degree = parameters.degree();
             security::check(key.role.name(), degree, key.secret, key.log_qp, parameters.spec().security)?;
         }
+        parameters.ckks()?;
         Ok(parameters)
     }
 
@@ -175,6 +178,8 @@ struct Inner {
     gadget: Gadget,
     exponential: Exponential,
     series: SineSeries,
+    /// Set by [`ParametersSpec::build`].
+    ckks: OnceLock<ckks::Parameters>,
 }
 
 impl Parameters {
@@ -266,8 +271,21 @@ impl Parameters {
     /// application below. Scales between two matrices are their own affair: there the ladder starts anew at every level.
     ///
     /// # Errors
-    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if there are not so many primes of a size.
+    /// None for parameters that were built: these were asked for the primes already.
     pub fn ckks(&self) -> Result<ckks::Parameters> {
+        if let Some(chosen) = self.0.ckks.get() {
+            return Ok(chosen.clone());
+        }
+        let chosen = self.choose()?;
+        Ok(self.0.ckks.get_or_init(|| chosen).clone())
+    }
+
+    /// What [`Parameters::ckks`] gives, where it lies.
+    pub(super) fn chosen(&self) -> &ckks::Parameters {
+        self.0.ckks.get().expect("whoever builds parameters asks for the primes")
+    }
+
+    fn choose(&self) -> Result<ckks::Parameters> {
         let spec = self.spec();
         let (reduction, application) = (spec.eval_mod.bits, spec.application.bits);
         let matrices = (self.slots_level()..self.max_level()).rev().map(|level| (level, reduction));

@@ -100,6 +100,8 @@ pub struct Stages {
 pub(super) struct Pipeline {
     pub parameters: Parameters,
     pub evaluator: Evaluator,
+    /// With the keys of slot to coefficient.
+    lower: Evaluator,
     keys: Arc<BootstrapKeys>,
     pub mode: Mode,
     slot_to_coeff: Vec<Matrix>,
@@ -110,7 +112,7 @@ impl Pipeline {
     /// Encodes the matrices, for keys that were checked.
     ///
     /// # Errors
-    /// As [`Encoder::encode_factor_complex`](crate::schemes::ckks::Encoder::encode_factor_complex).
+    /// As [`Encoder::encode_factor_shaped`](crate::schemes::ckks::Encoder::encode_factor_shaped).
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
         let ckks = context.parameters();
         let q0 = Scale::from_log2(0).mul_u64(ckks.prime(0));
@@ -149,7 +151,8 @@ impl Pipeline {
         let coeff_to_slot = encode(Direction::CoeffToSlot, start, targets)?;
 
         let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
-        Ok(Self { parameters: parameters.clone(), evaluator, keys, mode, slot_to_coeff, coeff_to_slot })
+        let lower = Evaluator::new(context, keys.slot_to_coeff.clone())?;
+        Ok(Self { parameters: parameters.clone(), evaluator, lower, keys, mode, slot_to_coeff, coeff_to_slot })
     }
 
     /// Takes a ciphertext that was checked through all stages, to a result at the scale `end`.
@@ -201,13 +204,13 @@ impl Pipeline {
         let dropped = self.evaluator.drop_level(a, level)?;
         let x = Ciphertext { slots: self.parameters.slots(), ..dropped };
         let (last, before) = self.slot_to_coeff.split_last().expect("a transform has a matrix");
-        let x = before.iter().try_fold(x, |x, matrix| matrix.apply(&self.evaluator, &x))?;
+        let x = before.iter().try_fold(x, |x, matrix| matrix.apply(&self.lower, &x))?;
 
         // How much larger the message stands than it should, in powers of two.
         let excess = libm::log2(a.magnitude().max(1.0) * a.scale.ratio_to(canonical));
         let excess = libm::ceil(excess - ROOM);
         if excess == 0.0 {
-            return last.apply(&self.evaluator, &x);
+            return last.apply(&self.lower, &x);
         }
         let direction = Direction::SlotToCoeff;
         let matrices = direction.matrices(self.parameters.slots(), &self.parameters.transform(direction).groups);
@@ -216,7 +219,7 @@ impl Pipeline {
         let shift = Scale::from_f64(libm::exp2(-excess)).ok_or_else(|| parameter("scale", a.scale.log2(), "usual"))?;
         let factor = target.div(canonical).mul(&shift);
         let diagonals = matrices.last().expect("a transform has a matrix");
-        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor)?.apply(&self.evaluator, &x)
+        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor)?.apply(&self.lower, &x)
     }
 
     /// To the ephemeral secret, to all limbs, and back; and the error that this adds to the message.
@@ -229,7 +232,8 @@ impl Pipeline {
         let there = key_switch_shaped(rlwe, 1, self.keys.to_ephemeral.shape())?;
         let back = raise_switch(rlwe, 1, inner.limbs(), self.keys.from_ephemeral.shape())?;
         // Two coefficients are a number. Errors of a message are the same in all its copies: their mean does not help.
-        let variance = 2.0 * self.parameters.gap() as f64 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
+        let variance =
+            2.0 * self.parameters.gap() as f64 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
         let tag = a.estimate.tag();
         let error = Estimate::exact(0.0, mix(tag, SWITCHED)).with_source(Nature::Secret, variance, 0);
 

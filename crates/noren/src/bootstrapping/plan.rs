@@ -4,7 +4,7 @@ use noren_rlwe::error::Result;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;
-use crate::bootstrapping::key_classes::{KeyClass, key_classes, small_shape};
+use crate::bootstrapping::key_classes::{KeyClass, key_classes, rotation_shape};
 use crate::bootstrapping::parameters::Parameters;
 
 /// The keys and the memory that bootstrapping takes, and how likely it fails.
@@ -33,11 +33,11 @@ impl Plan {
     /// None for parameters that were built; the digits of keys of few limbs are cut anew.
     pub fn new(parameters: &Parameters) -> Result<Self> {
         let keys = key_classes(parameters)?;
-        let input = parameters.input_level() + 1;
-        let few = small_shape(parameters, input)?.special;
-        let all = parameters.max_level() + 1;
-        let rows = factor_rows(parameters, Direction::SlotToCoeff, input, few)
-            + factor_rows(parameters, Direction::CoeffToSlot, all, parameters.spec().special.count);
+        let mut rows = 0;
+        for direction in [Direction::SlotToCoeff, Direction::CoeffToSlot] {
+            let (shape, _) = rotation_shape(parameters, direction)?;
+            rows += factor_rows(parameters, direction, shape.limbs, shape.special);
+        }
         let factor_bytes = rows as u64 * (parameters.degree() * size_of::<u64>()) as u64;
         Ok(Self { parameters: parameters.clone(), keys, factor_bytes })
     }

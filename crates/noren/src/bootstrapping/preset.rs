@@ -98,6 +98,14 @@ impl Preset {
         }
     }
 
+    /// The preset whose parameters these are, if they are one, for whatever number of slots.
+    #[must_use]
+    pub fn of(parameters: &Parameters) -> Option<Self> {
+        let spec = parameters.spec();
+        let is = |preset: &Self| preset.spec_for(spec.log_slots).is_ok_and(|known| known == *spec);
+        Self::ALL.into_iter().find(is)
+    }
+
     /// What the preset asks for, with `2^log_slots` slots instead of all.
     ///
     /// Both transforms have fewer layers, in as many matrices: so all primes stay as they are, and one context and one

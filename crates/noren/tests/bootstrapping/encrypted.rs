@@ -1,8 +1,11 @@
 //! Bootstrapping of ciphertexts on the toy ring: results, every stage, and what is refused.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Preset};
+use noren::bootstrapping::{
+    BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Plan, Preset, Role,
+};
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::{Complex64, Error, EvaluationKeys, Seed};
 use noren_math::fft::FftTable;
@@ -300,6 +303,15 @@ fn what_cannot_be_bootstrapped_is_refused() {
     for named in ["relinearisation", "conjugation", "rotation by 1 "] {
         assert!(kind.contains(named), "{named}: {kind}");
     }
+    let few = world.bootstrap.slot_to_coeff.shape();
+    let none = EvaluationKeys::shaped(world.context.parameters().rlwe(), few);
+    let keys = Arc::new(BootstrapKeys { slot_to_coeff: Arc::new(none), ..(*world.bootstrap).clone() });
+    let Error::MissingKey { kind, .. } = new(&world.context, &world.parameters, &keys) else { panic!("another error") };
+    assert!(kind.contains("of slot to coefficient: rotation by 1 ") && !kind.contains("conjugation"), "{kind}");
+    // The two sets are not one another.
+    let slot_to_coeff = world.bootstrap.evaluation.clone();
+    let keys = Arc::new(BootstrapKeys { slot_to_coeff, ..(*world.bootstrap).clone() });
+    assert!(matches!(new(&world.context, &world.parameters, &keys), Error::KeyShape { .. }));
     // The two switching keys are not one another.
     let (to_ephemeral, from_ephemeral) = (&world.bootstrap.from_ephemeral, &world.bootstrap.to_ephemeral);
     let keys = Arc::new(BootstrapKeys {
@@ -308,6 +320,36 @@ fn what_cannot_be_bootstrapped_is_refused() {
         ..(*world.bootstrap).clone()
     });
     assert!(matches!(new(&world.context, &world.parameters, &keys), Error::KeyLevel { .. }));
+}
+
+#[test]
+fn keys_are_those_of_the_plan() {
+    keys_agree(&world().parameters, &world().bootstrap);
+}
+
+/// How many keys there are of each number of limbs, special primes and digits: counted, and in the plan.
+fn keys_agree(parameters: &Parameters, keys: &BootstrapKeys) {
+    let plan = Plan::new(parameters).expect("a plan");
+    let count = |roles: &[Role], set: &EvaluationKeys| {
+        let mut found = BTreeMap::new();
+        let relinearization = set.has_relinearization().then(|| set.relinearization(1).expect("a key"));
+        for key in set.automorphisms().map(|(_, key)| key).chain(relinearization) {
+            let special = key.pairs().ring().limbs() - key.limbs();
+            *found.entry((key.limbs(), special, key.pairs().digits())).or_insert(0) += 1;
+        }
+        let mut planned = BTreeMap::new();
+        for class in plan.keys().iter().filter(|class| roles.contains(&class.role)) {
+            *planned.entry((class.limbs, class.special, class.digits)).or_insert(0) += class.count;
+        }
+        assert_eq!(found, planned, "{roles:?}");
+    };
+    count(&[Role::Relinearization, Role::Conjugation, Role::CoeffToSlot], &keys.evaluation);
+    count(&[Role::SlotToCoeff], &keys.slot_to_coeff);
+    for (role, key) in [(Role::ToEphemeral, &keys.to_ephemeral), (Role::FromEphemeral, &keys.from_ephemeral)] {
+        let class = plan.keys().iter().find(|class| class.role == role).expect("one class");
+        let pairs = key.pairs();
+        assert_eq!((class.limbs + class.special, class.digits), (pairs.ring().limbs(), pairs.digits()), "{role:?}");
+    }
 }
 
 #[test]

@@ -16,6 +16,13 @@ fn two_iterations_leave_the_rounding_of_the_scale() {
         let complex = world.error(&result, &z);
         let own = crate::numbers::worst(&world.decrypt(&result), &world.decrypt(&input));
         let real = world.error(&world.real.bootstrap(&input).expect("bootstrap"), &reals(&z));
-        println!("{name}: 2^{:.2} 2^{:.2} own 2^{:.2} fresh 2^{:.2} bound 2^{:.2}", complex.log2(), real.log2(), own.log2(), fresh.log2(), result.error_bound().log2());
+        println!(
+            "{name}: 2^{:.2} 2^{:.2} own 2^{:.2} fresh 2^{:.2} bound 2^{:.2}",
+            complex.log2(),
+            real.log2(),
+            own.log2(),
+            fresh.log2(),
+            result.error_bound().log2()
+        );
     }
 }

@@ -19,7 +19,12 @@ fn any_number_of_slots_comes_back() {
             assert_eq!(result.slots(), 1 << log_slots);
             let complex = world.error(&result, &z);
             let real = world.error(&world.real.bootstrap(&input).expect("bootstrap"), &reals(&z));
-            println!("{log_slots} {name}: 2^{:.2} 2^{:.2} bound 2^{:.2}", complex.log2(), real.log2(), result.error_bound().log2());
+            println!(
+                "{log_slots} {name}: 2^{:.2} 2^{:.2} bound 2^{:.2}",
+                complex.log2(),
+                real.log2(),
+                result.error_bound().log2()
+            );
             assert!(complex <= PRECISION && real <= PRECISION, "{log_slots}, {name}: {complex:e}, {real:e}");
         }
     }

@@ -4,13 +4,14 @@ use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::shape::KeyShape;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
 use crate::schemes::ckks::factor::Factor;
 use crate::schemes::ckks::message::Message;
-use crate::schemes::ckks::parameters::Parameters;
+use crate::schemes::ckks::parameters::{Parameters, parameter};
 use crate::schemes::ckks::scale::Scale;
 
 /// Coefficients below this are rounded to 64-bit integers, larger ones to 128 bits.
@@ -88,7 +89,8 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::encode_real`].
     pub fn encode_factor(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Factor> {
-        self.factor_with(values.len(), |j| (values[j], 0.0), slots, level, scale)
+        let special = self.context.parameters().rlwe().p().len();
+        self.factor_with(values.len(), |j| (values[j], 0.0), slots, level, scale, special)
     }
 
     /// Encodes complex values as [`Encoder::encode_factor`] does real ones.
@@ -102,7 +104,24 @@ impl Encoder {
         level: usize,
         scale: &Scale,
     ) -> Result<Factor> {
-        self.factor_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale)
+        let shape = self.context.parameters().rlwe().shape();
+        self.encode_factor_shaped(values, slots, level, scale, shape)
+    }
+
+    /// [`Encoder::encode_factor_complex`] modulo the special primes that keys of this shape use, for evaluators with such
+    /// keys.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_real`], and [`Error::Parameters`] if the parameters have not so many special primes.
+    pub fn encode_factor_shaped(
+        &self,
+        values: &[Complex64],
+        slots: usize,
+        level: usize,
+        scale: &Scale,
+        shape: KeyShape,
+    ) -> Result<Factor> {
+        self.factor_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale, shape.special)
     }
 
     /// The real parts of the slots.
@@ -144,9 +163,14 @@ impl Encoder {
         slots: usize,
         level: usize,
         scale: &Scale,
+        special: usize,
     ) -> Result<Factor> {
         self.context.check_level(level)?;
-        let ring = self.context.rlwe().ring_qp(level + 1);
+        let rlwe = self.context.rlwe();
+        let listed = rlwe.parameters().p().len();
+        let skipped = listed.checked_sub(special);
+        let refused = || parameter("special primes of a factor", special, format!("at most {listed}"));
+        let ring = rlwe.ring().window(skipped.ok_or_else(refused)?..listed + level + 1);
         let (inner, estimate) = self.embed(&ring, count, value, slots, level, scale)?;
         let parameters = self.context.parameters().clone();
         Ok(Factor { inner, scale: *scale, slots, estimate, parameters })

@@ -7,13 +7,19 @@ use crate::schemes::ckks::message::Message;
 /// An encoded vector modulo the special primes and those of its level: a factor of rotations that were not divided by the
 /// special modulus yet.
 ///
-/// With l limbs, k special primes and n coefficients it takes `8 (l + k) n` bytes.
+/// With l limbs, k special primes and n coefficients it takes `8 (l + k) n` bytes. The special primes are those of the
+/// [shape](noren_rlwe::shape::KeyShape) of the keys that rotate, or more.
 pub type Factor = Message<Poly<Eval>>;
 
 impl Factor {
     /// The level that it was encoded for.
     #[must_use]
     pub fn level(&self) -> usize {
-        self.inner.limbs() - self.parameters.rlwe().p().len() - 1
+        self.inner.window().end - self.parameters.rlwe().p().len() - 1
+    }
+
+    /// How many special primes it has: the last of the list.
+    pub(crate) fn special(&self) -> usize {
+        self.parameters.rlwe().p().len() - self.inner.window().start
     }
 }

@@ -1,8 +1,10 @@
 //! The errors that operations add, in units of the message.
 
 use noren_math::sample::GAUSSIAN_SIGMA;
+use noren_rlwe::error::Result;
 use noren_rlwe::noise;
 use noren_rlwe::parameters::Parameters;
+use noren_rlwe::shape::KeyShape;
 
 use crate::schemes::ckks::estimate::{Estimate, Nature};
 use crate::schemes::ckks::scale::Scale;
@@ -73,11 +75,21 @@ pub(crate) fn switched_rescaled(estimate: Estimate, parameters: &Parameters, sca
     rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
 }
 
-/// Adds the error of a key switch at so many limbs that is not divided by the special modulus yet.
-pub(crate) fn undivided(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
+/// Adds the error of a key switch at so many limbs, with a key of this shape, that is not divided by the special modulus
+/// yet.
+///
+/// # Errors
+/// As [`noise::key_switch_shaped`].
+pub(crate) fn undivided(
+    estimate: Estimate,
+    parameters: &Parameters,
+    scale: &Scale,
+    limbs: usize,
+    shape: KeyShape,
+) -> Result<Estimate> {
     let rounding = square(noise::rounding(parameters));
-    let digits = (square(noise::key_switch(parameters, limbs)) - rounding).max(0.0);
-    estimate.with_source(Nature::Secret, slot_factor(parameters, scale) * digits, THIRD)
+    let digits = (square(noise::key_switch_shaped(parameters, limbs, shape)?) - rounding).max(0.0);
+    Ok(estimate.with_source(Nature::Secret, slot_factor(parameters, scale) * digits, THIRD))
 }
 
 /// Adds the rounding of the second part alone to a message that is not divided by the special modulus: `tau_1 s`.

@@ -1,5 +1,7 @@
 //! Matrices times vectors, by baby steps and giant steps.
 
+use std::borrow::Borrow;
+
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::hoisting::{self, sum_giant_steps_rescale};
 
@@ -10,6 +12,7 @@ use crate::schemes::ckks::evaluator::rotations::rotated;
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_slots};
 use crate::schemes::ckks::factor::Factor;
 use crate::schemes::ckks::noise;
+use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::slots::GiantStep;
 
@@ -25,21 +28,22 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`Error::LevelExhausted`] at level 0, [`Error::Length`] for no giant step or one without terms,
-    /// [`Error::LevelMismatch`] for a factor of another level, [`Error::ScaleMismatch`] for one of another scale than the
-    /// first, [`Error::MissingKey`] names all keys that are missing.
+    /// [`Error::LevelMismatch`] for a factor of another level, [`Error::Parameters`] for one of fewer special primes than the
+    /// keys use, [`Error::ScaleMismatch`] for one of another scale than the first, [`Error::MissingKey`] names all keys that
+    /// are missing.
     ///
     /// # Panics
     /// A term names a baby step that there is not.
-    pub fn sum_giant_steps(
+    pub fn sum_giant_steps<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
     ) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
         for giant in giants {
-            giant.terms.iter().try_for_each(|(_, factor)| self.check_factor(a, factor))?;
+            giant.terms.iter().try_for_each(|(_, factor)| self.check_factor(a, factor.borrow()))?;
         }
         let steps: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
         self.check_rotations(a, &steps)?;
@@ -48,7 +52,7 @@ impl Evaluator {
         let exponents: Vec<u32> = babies.iter().map(|&steps| self.exponent(a, steps)).collect();
         let steps = giants.iter().map(|giant| hoisting::GiantStep {
             automorphism: self.exponent(a, giant.rotation),
-            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.inner)).collect(),
+            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.borrow().inner)).collect(),
         });
         let steps: Vec<_> = steps.collect();
         let inner = sum_giant_steps_rescale(self.context.rlwe(), &a.inner, &exponents, &steps, &self.keys)?;
@@ -58,21 +62,22 @@ impl Evaluator {
     }
 
     /// The scale and the estimate before rescaling.
-    fn estimate_giant_steps(
+    fn estimate_giant_steps<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
     ) -> Result<(Scale, Estimate)> {
-        let (parameters, limbs) = (self.context.parameters().rlwe(), a.inner.limbs());
+        let (parameters, limbs, shape) = (self.context.parameters().rlwe(), a.inner.limbs(), self.keys.shape());
         let moves = |steps: isize| steps % a.slots as isize != 0;
         let baby = |&steps: &isize| {
             let image = rotated(&a.estimate, steps, a.slots);
-            if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs) } else { image }
+            if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs, shape) } else { Ok(image) }
         };
-        let images: Vec<Estimate> = babies.iter().map(baby).collect();
-        let outer = |giant: &GiantStep<Factor>| {
-            let product = |(baby, factor): &(usize, Factor)| {
+        let images: Vec<Estimate> = babies.iter().map(baby).collect::<Result<_>>()?;
+        let outer = |giant: &GiantStep<F>| {
+            let product = |(baby, factor): &(usize, F)| {
+                let factor: &Factor = factor.borrow();
                 (a.scale.mul(&factor.scale), images[*baby].product(&factor.estimate))
             };
             let (scale, inner) = sum_of_products(giant.terms.iter().map(product))?;
@@ -81,7 +86,7 @@ impl Evaluator {
                 return Ok((scale, outer));
             }
             let divided = noise::second_part_rounded(outer, parameters, &scale);
-            Ok((scale, noise::undivided(divided, parameters, &scale, limbs)))
+            Ok((scale, noise::undivided(divided, parameters, &scale, limbs, shape)?))
         };
         let outer: Vec<(Scale, Estimate)> = giants.iter().map(outer).collect::<Result<_>>()?;
         sum_of_products(outer.into_iter())
@@ -90,6 +95,10 @@ impl Evaluator {
     fn check_factor(&self, a: &Ciphertext, factor: &Factor) -> Result<()> {
         self.context.check(&factor.parameters, "the factor")?;
         check_slots(factor.slots, a.slots)?;
+        let (found, needed) = (factor.special(), self.keys.shape().special);
+        if found < needed {
+            return Err(parameter("special primes of the factor", found, format!("at least the {needed} of the keys")));
+        }
         if factor.level() == a.level() {
             return Ok(());
         }
