@@ -99,7 +99,8 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
             let wanted = |record: &&Value| record["threads"] == threads && record["mode"] == mode && record["op"] == op;
             records.iter().filter(wanted).collect()
         };
-        let number = |record: &Value, field: &str| record[field].as_f64().unwrap_or_else(|| panic!("{field}: {record}"));
+        let number =
+            |record: &Value, field: &str| record[field].as_f64().unwrap_or_else(|| panic!("{field}: {record}"));
         let ([setup], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
         check(whole);
         // Time passes between the parts of a set-up, but none is counted.
