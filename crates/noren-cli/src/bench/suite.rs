@@ -10,7 +10,7 @@ use crate::bench::beside::Beside;
 use crate::bench::bootstrap::{self, Messages};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
-use crate::bench::{ckks, client, kernels, trace};
+use crate::bench::{ckks, client, kernels, paper2, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// kernels, ckks, client: base-two logarithms of the degrees of rings [default: all of the suite]
+    /// kernels, ckks, client, paper2: base-two logarithms of the degrees of rings [default: all of the suite; paper2: 16]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
     /// ckks: the family of parameters
@@ -74,6 +74,8 @@ enum Suite {
     Client,
     /// Bootstrapping: set-up, time of one and of its stages, precision
     Bootstrap,
+    /// Bootstrapping as it was first done in RNS, without security by today's tables, to compare with
+    Paper2,
 }
 
 /// What a suite is told, and where it reports.
@@ -137,6 +139,15 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &options)?;
             }
         }
+        Suite::Paper2 => {
+            let sets = paper2::sets(degrees)?;
+            console.text(Record::head())?;
+            for spec in sets {
+                let log_n = spec.log_n.to_string();
+                paper2::run(&run, spec)?;
+                beside.step(&run, &[("--suite", "paper2"), ("--log-n", &log_n)])?;
+            }
+        }
     }
     match run.wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
         wrong if wrong.is_empty() => Ok(()),
@@ -162,7 +173,7 @@ impl Arguments {
         let foreign = match self.suite {
             Suite::Trace => [&degrees[..], &ckks, &bootstrap].concat(),
             Suite::Ckks => [&grid[..], &bootstrap].concat(),
-            Suite::Kernels | Suite::Client => [&grid[..], &ckks, &bootstrap].concat(),
+            Suite::Kernels | Suite::Client | Suite::Paper2 => [&grid[..], &ckks, &bootstrap].concat(),
             Suite::Bootstrap => [&degrees[..], &grid, &ckks].concat(),
         };
         match foreign.into_iter().find(|(_, absent)| !absent) {

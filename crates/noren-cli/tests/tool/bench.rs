@@ -142,10 +142,26 @@ fn fewer_slots_are_bootstrapped_with_a_projection() {
 }
 
 #[test]
+fn the_baseline_of_bootstrapping_is_measured_too() {
+    let sandbox = Sandbox::new("paper2");
+    let records = records(&sandbox, &["bench", "paper2", "--log-n", "10"]);
+    assert!(records.iter().all(|record| record["n"] == 1024 && record["security"] == "none"));
+    let of = |op: &str| records.iter().filter(|record| record["op"] == op).collect::<Vec<_>>();
+    let ([_], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
+    check(whole);
+    let stages = of("stage");
+    let names: Vec<_> = stages.iter().filter_map(|stage| stage["stage"].as_str()).collect();
+    assert_eq!(names, ["raise", "coeff_to_slot", "parts", "exponential", "imaginary", "slot_to_coeff"]);
+    assert_eq!((&whole["levels_left"], whole["precision"].as_object().map(|kinds| kinds.len())), (&2.into(), Some(6)));
+    assert!(whole["worst_bits"].as_f64() >= Some(11.0), "{whole}");
+}
+
+#[test]
 fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
     sandbox.refused(&["bench", "kernels", "--log-n", "18"], &["found 18", "3 to 17"]);
+    sandbox.refused(&["bench", "paper2", "--log-n", "11"], &["found 11", "10 or 16"]);
     sandbox.refused(&["bench", "trace", "--special", "2"], &["found 2", "1, 5, 10"]);
     sandbox.refused(&["bench", "trace", "--level", "10"], &["found 10", "1 to 9"]);
     sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);
