@@ -17,11 +17,16 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import kernels, parallel, schemes, targets, trace
+from pages import bootstrap, kernels, parallel, schemes, targets, trace
 from records import Record, Results
 from run import SUITES
 
-PAGES = [ROOT / "README.md", ROOT / "docs" / "comparison.md", ROOT / "docs" / "kernels.md", ROOT / "docs" / "parallel.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "comparison.md",
+    ROOT / "docs" / "kernels.md",
+    ROOT / "docs" / "parallel.md",
+]
 FIGURES = ROOT / "docs" / "figures"
 RECORDED = ROOT / "bench" / "recorded.json"
 
@@ -86,6 +91,10 @@ def blocks(results: Results, recorded: Record, description: Mapping[str, Any], p
         "client": lambda: schemes.comparison(results, "client", schemes.CLIENT),
         "client-totals": lambda: schemes.client_totals(results),
         "client-recorded": lambda: schemes.client_recorded(results, recorded),
+        "bootstrap": lambda: bootstrap.times_table(results, recorded),
+        "bootstrap-precision": lambda: bootstrap.precision_table(results, recorded),
+        "bootstrap-stages": lambda: bootstrap.stages_table(results),
+        "bootstrap-summary": lambda: bootstrap.summary(results),
         "ntt": lambda: kernels.transforms(results),
         "ntt-cold": lambda: kernels.cold(results),
         "elementwise": lambda: kernels.elementwise(results),
@@ -150,6 +159,8 @@ def main() -> int:
 
     if results.select(suite="trace"):
         plots.trace_plot(results, FIGURES / "trace.svg")
+    if bootstrap.staged(results):
+        plots.bootstrap_plot(results, FIGURES / "bootstrap.svg")
     if results.select(suite="kernels"):
         plots.elementwise_plot(results, FIGURES / "elementwise.svg")
     if results.select(suite="parallel"):

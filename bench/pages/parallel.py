@@ -16,7 +16,14 @@ def largest(results: Results) -> int:
 
 
 def point(
-    results: Results, figure: str, op: str, way: str, threads: int, level: int, model: bool = False, field: str = "median_ns"
+    results: Results,
+    figure: str,
+    op: str,
+    way: str,
+    threads: int,
+    level: int,
+    model: bool = False,
+    field: str = "median_ns",
 ) -> float | None:
     """Return a time in nanoseconds at the largest degree."""
     fields = {**SUITE, "n": largest(results), "figure": figure, "op": op, "parallel": way}
