@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::machine;
 
 /// The fewest samples, after a first call that is told apart.
-const LEAST_SAMPLES: usize = 5;
+pub(super) const LEAST_SAMPLES: usize = 5;
 /// A program of so many bootstraps is asked how likely it fails.
 const PROGRAM: u64 = 100;
 /// Knuth's generator for 64 bits, which peers have too; its upper bits are the good ones.
@@ -54,9 +54,9 @@ impl Messages {
 }
 
 /// A kind of message.
-struct Message {
-    name: &'static str,
-    values: Vec<Complex64>,
+pub(super) struct Message {
+    pub(super) name: &'static str,
+    pub(super) values: Vec<Complex64>,
 }
 
 /// What is made once for a number of threads.
@@ -209,12 +209,12 @@ fn add_stages(stages: &mut Vec<(Stage, Vec<f64>)>, start: Instant, laps: &[(Stag
     }
 }
 
-fn nanoseconds(time: Duration) -> f64 {
+pub(super) fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
 
 /// The messages that every library bootstraps, of absolute values up to 1: all kinds, or the real ones.
-fn messages(slots: usize, mode: Messages) -> Vec<Message> {
+pub(super) fn messages(slots: usize, mode: Messages) -> Vec<Message> {
     let mut state = 1u64;
     let mut uniform = || {
         state = state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
@@ -239,7 +239,7 @@ fn messages(slots: usize, mode: Messages) -> Vec<Message> {
 }
 
 /// The largest distance, and the root of the mean square.
-fn errors(found: &[Complex64], expected: &[Complex64]) -> (f64, f64) {
+pub(super) fn errors(found: &[Complex64], expected: &[Complex64]) -> (f64, f64) {
     let distances = found.iter().zip(expected).map(|(x, y)| (x - y).norm());
     let (worst, sum) = distances.fold((0.0, 0.0), |(worst, sum): (f64, f64), d| {
         // What is not a number stays.
