@@ -95,7 +95,7 @@ fn what_cannot_be_planned_or_made_is_refused() {
         (&["plan", "--bootstrap", "n17"][..], "one of n16"),
         (&["plan"], "--bootstrap"),
         (&["keygen", "--out", "k", "--bootstrap", "toy", "--program", "sum"], "--program"),
-        (&["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "1", "--slots", "2"], "--bootstrap"),
+        (&["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "1", "--slots", "2"], "--slots"),
     ] {
         let output = sandbox.run(arguments);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -401,10 +401,10 @@ fn parameters_of(items: &mut Items) -> Result<Parameters> {
     if fingerprint == parameters.fingerprint() { Ok(parameters) } else { Err(missing()) }
 }
 
-/// More bytes than any key of these parameters takes in a file.
+/// More bytes than any key of these parameters takes in a file of either kind.
 fn largest_key(parameters: &Parameters) -> u64 {
     let primes = parameters.max_level() + 1 + parameters.spec().special.count;
     // Keys of few limbs have at most as many digits as limbs.
     let digits = parameters.gadget().digits().len().max(parameters.input_level() + 1);
-    (digits * primes * parameters.degree() * size_of::<u64>()) as u64 + SMALL_BYTES
+    (2 * digits * primes * parameters.degree() * size_of::<u64>()) as u64 + SMALL_BYTES
 }
