@@ -215,7 +215,8 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-fn warn_if_insecure(parameters: &Parameters, path: &Path, console: &Console) {
+/// Warns of parameters that promise no security.
+pub(crate) fn warn_if_insecure(parameters: &Parameters, path: &Path, console: &Console) {
     if parameters.rlwe().security() == Security::None {
         console.warn(format_args!("{}: these parameters promise no security", path.display()));
     }

@@ -7,6 +7,7 @@ mod client;
 mod judge;
 mod kernels;
 mod measure;
+mod paper2;
 mod record;
 mod shape;
 mod suite;

@@ -10,7 +10,7 @@ use crate::bench::beside::Beside;
 use crate::bench::bootstrap::{self, Messages};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
-use crate::bench::{ckks, client, kernels, trace};
+use crate::bench::{ckks, client, kernels, paper2, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// kernels, ckks, client: base-two logarithms of the degrees of rings [default: all of the suite]
+    /// kernels, ckks, client, paper2: base-two logarithms of the degrees of rings [default: all of the suite; paper2: 16]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
     /// ckks: the family of parameters
@@ -48,9 +48,12 @@ pub(crate) struct Arguments {
     /// trace: numbers of iterations [default: 7,6,5,4,3,2,1]
     #[arg(long, value_name = "H,...", value_delimiter = ',')]
     unrolled: Vec<usize>,
-    /// bootstrap: the parameters: n16, n16-small, n15 or toy [default: n16]
+    /// bootstrap: the name of the parameters, such as n16, n15 or toy [default: n16]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
+    /// bootstrap: the base-two logarithm of the number of slots [default: all of the preset]
+    #[arg(long, value_name = "BITS")]
+    log_slots: Option<u32>,
     /// bootstrap: what messages are like [default: both]
     #[arg(long, value_enum, value_name = "MODE,...", value_delimiter = ',')]
     mode: Vec<Messages>,
@@ -71,6 +74,8 @@ enum Suite {
     Client,
     /// Bootstrapping: set-up, time of one and of its stages, precision
     Bootstrap,
+    /// Bootstrapping as it was first done in RNS, without security by today's tables, to compare with
+    Paper2,
 }
 
 /// What a suite is told, and where it reports.
@@ -128,10 +133,19 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             let preset = arguments.preset.unwrap_or_default();
             let modes = if arguments.mode.is_empty() { Messages::value_variants() } else { &arguments.mode[..] };
             console.text(Record::head())?;
-            bootstrap::run(&run, preset, modes)?;
+            bootstrap::run(&run, preset, arguments.log_slots, modes)?;
             for mode in modes {
                 let options = [("--suite", "bootstrap"), ("--preset", preset.name()), ("--mode", mode.name())];
                 beside.step(&run, &options)?;
+            }
+        }
+        Suite::Paper2 => {
+            let sets = paper2::sets(degrees)?;
+            console.text(Record::head())?;
+            for spec in sets {
+                let log_n = spec.log_n.to_string();
+                paper2::run(&run, spec)?;
+                beside.step(&run, &[("--suite", "paper2"), ("--log-n", &log_n)])?;
             }
         }
     }
@@ -151,11 +165,15 @@ impl Arguments {
         ];
         let ckks = [("--shape", self.shape == Family::Hybrid)];
         let degrees = [("--log-n", self.log_n.is_empty())];
-        let bootstrap = [("--preset", self.preset.is_none()), ("--mode", self.mode.is_empty())];
+        let bootstrap = [
+            ("--preset", self.preset.is_none()),
+            ("--log-slots", self.log_slots.is_none()),
+            ("--mode", self.mode.is_empty()),
+        ];
         let foreign = match self.suite {
             Suite::Trace => [&degrees[..], &ckks, &bootstrap].concat(),
             Suite::Ckks => [&grid[..], &bootstrap].concat(),
-            Suite::Kernels | Suite::Client => [&grid[..], &ckks, &bootstrap].concat(),
+            Suite::Kernels | Suite::Client | Suite::Paper2 => [&grid[..], &ckks, &bootstrap].concat(),
             Suite::Bootstrap => [&degrees[..], &grid, &ckks].concat(),
         };
         match foreign.into_iter().find(|(_, absent)| !absent) {

@@ -129,15 +129,45 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
 }
 
 #[test]
+fn fewer_slots_are_bootstrapped_with_a_projection() {
+    let sandbox = Sandbox::new("slots");
+    let call = ["bench", "bootstrap", "--preset", "toy", "--log-slots", "7", "--mode", "real"];
+    let records = records(&sandbox, &call);
+    assert!(
+        records.iter().all(|record| record["slots"] == 128 && record["n"] == 1024 && !record["median_ns"].is_null())
+    );
+    let stages: Vec<_> = records.iter().filter_map(|record| record["stage"].as_str()).collect();
+    let all = ["slot_to_coeff", "raise", "projection", "coeff_to_slot", "parts", "exponential", "series"];
+    assert_eq!(stages, all);
+}
+
+#[test]
+fn the_baseline_of_bootstrapping_is_measured_too() {
+    let sandbox = Sandbox::new("paper2");
+    let records = records(&sandbox, &["bench", "paper2", "--log-n", "10"]);
+    assert!(records.iter().all(|record| record["n"] == 1024 && record["security"] == "none"));
+    let of = |op: &str| records.iter().filter(|record| record["op"] == op).collect::<Vec<_>>();
+    let ([_], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
+    check(whole);
+    let stages = of("stage");
+    let names: Vec<_> = stages.iter().filter_map(|stage| stage["stage"].as_str()).collect();
+    assert_eq!(names, ["raise", "coeff_to_slot", "parts", "exponential", "imaginary", "slot_to_coeff"]);
+    assert_eq!((&whole["levels_left"], whole["precision"].as_object().map(|kinds| kinds.len())), (&2.into(), Some(6)));
+    assert!(whole["worst_bits"].as_f64() >= Some(11.0), "{whole}");
+}
+
+#[test]
 fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
     sandbox.refused(&["bench", "kernels", "--log-n", "18"], &["found 18", "3 to 17"]);
+    sandbox.refused(&["bench", "paper2", "--log-n", "11"], &["found 11", "10 or 16"]);
     sandbox.refused(&["bench", "trace", "--special", "2"], &["found 2", "1, 5, 10"]);
     sandbox.refused(&["bench", "trace", "--level", "10"], &["found 10", "1 to 9"]);
     sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);
     sandbox.refused(&["bench", "ckks", "--mode", "real"], &["--mode", "ckks"]);
     sandbox.refused(&["bench", "bootstrap", "--level", "3"], &["--level", "bootstrap"]);
+    sandbox.refused(&["bench", "bootstrap", "--preset", "toy", "--log-slots", "10"], &["log_slots", "10", "9"]);
 }
 
 #[cfg(unix)]

@@ -139,3 +139,64 @@ fn an_interrupted_run_leaves_no_keys_and_the_next_one_clears_up() {
     names.sort();
     assert_eq!(names, ["bootstrap.keys", "public.key", "secret.key"]);
 }
+
+#[test]
+fn tables_get_new_levels_and_programs_bootstrap_by_themselves() {
+    let sandbox = toy("bootstrap-eval");
+    sandbox.write("table.csv", b"a\n1\n3\n-2\n0.5\n");
+    sandbox.write("quartic.json", br#"{"coefficients": [0.1, 0.2, -0.3, 0.4, 0.05], "interval": [-4, 4]}"#);
+    sandbox.write("line.json", br#"{"coefficients": [0, 0.5]}"#);
+    sandbox.done(&["encrypt", "--key", "keys/public.key", "table.csv", "-o", "table.ct"]);
+    fn eval<'a>(verb: &[&'a str], files: [&'a str; 3]) -> Vec<&'a str> {
+        [&["eval"], verb, &["--keys", "keys/bootstrap.keys"], &files[..]].concat()
+    }
+
+    // Deeper than the two levels of the preset.
+    let report = sandbox.json(&eval(&["polynomial", "--model", "quartic.json"], ["table.ct", "-o", "deep.ct"]));
+    assert!(report["bootstraps"].as_u64() > Some(0) && report["log2_failure"].as_f64() < Some(-64.0), "{report}");
+    let decrypt = |name: &str| {
+        sandbox.done(&["decrypt", "--key", "keys/secret.key", name, "-o", "out.csv", "--force"]);
+        sandbox.numbers("out.csv", 0)
+    };
+    let values = [1.0, 3.0, -2.0, 0.5];
+    let expected = values.map(|x: f64| 0.1 + 0.2 * x - 0.3 * x * x + 0.4 * x.powi(3) + 0.05 * x.powi(4));
+    let within = |found: &[Vec<f64>], expected: &[f64]| {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(x, y)| (x[0] - y).abs() < 1e-3)
+    };
+    assert!(within(&decrypt("deep.ct"), &expected));
+
+    // A level is used up, and there again.
+    sandbox.done(&eval(&["polynomial", "--model", "line.json"], ["table.ct", "-o", "half.ct"]));
+    let report = sandbox.json(&eval(&["bootstrap"], ["half.ct", "-o", "renewed.ct"]));
+    assert_eq!((&report["levels_left"], &report["bootstraps"]), (&2.into(), &1.into()), "{report}");
+    let stages = report["stages"].as_array().expect("a list");
+    assert!(stages.len() == 6 && stages.iter().all(|stage| stage["seconds"].as_f64() > Some(0.0)), "{report}");
+    assert!(within(&decrypt("renewed.ct"), &values.map(|x| 0.5 * x)));
+    sandbox.done(&["expand", "keys/bootstrap.keys", "-o", "keys/bootstrap.mapped"]);
+    let mapped = ["eval", "bootstrap", "--keys", "keys/bootstrap.mapped", "half.ct", "-o", "mapped.ct"];
+    assert!(sandbox.done(&mapped).contains("2 levels left before the next bootstrap"));
+    assert_eq!(sandbox.read("mapped.ct"), sandbox.read("renewed.ct"));
+
+    // Fresh tables, and results of bootstrapping, have all levels.
+    sandbox.refused(&eval(&["bootstrap"], ["table.ct", "-o", "no.ct"]), &["table.ct", "found level", "needed 3 to 4"]);
+    sandbox.refused(&eval(&["bootstrap"], ["renewed.ct", "-o", "no.ct"]), &["found level 5", "needed 3 to 4"]);
+    sandbox.done(&eval(&["polynomial", "--model", "line.json", "--last"], ["table.ct", "-o", "last.ct"]));
+    sandbox.refused(&eval(&["mean"], ["last.ct", "-o", "no.ct"]), &["last.ct", "at least 3"]);
+    sandbox.refused(&eval(&["mean"], ["table.ct", "-o", "no.ct"]), &["rotation by"]);
+    let model = eval(&["bootstrap", "--model", "line.json"], ["half.ct", "-o", "no.ct"]);
+    sandbox.refused(&model, &["line.json", "takes no model"]);
+    let wrong = ["eval", "bootstrap", "--keys", "keys/public.key", "half.ct", "-o", "no.ct"];
+    sandbox.refused(&wrong, &["keys/public.key", "bootstrapping keys"]);
+    sandbox.refused(&eval(&["bootstrap"], ["keys/public.key", "-o", "no.ct"]), &["keys/public.key", "public key"]);
+
+    // Keys of other parameters.
+    sandbox.done(&["keygen", "--out", "other", "--program", "mean", "--rows", "4", "--columns", "1"]);
+    sandbox.done(&["encrypt", "--key", "other/public.key", "table.csv", "-o", "other.ct"]);
+    sandbox.refused(&eval(&["bootstrap"], ["other.ct", "-o", "no.ct"]), &["other.ct", "belongs to parameters"]);
+    let mut bytes = sandbox.read("keys/bootstrap.keys");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    sandbox.write("damaged.keys", &bytes);
+    let damaged = ["eval", "bootstrap", "--keys", "damaged.keys", "half.ct", "-o", "no.ct"];
+    sandbox.refused(&damaged, &["damaged.keys", "cannot be read"]);
+}
