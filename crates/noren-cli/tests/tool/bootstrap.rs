@@ -20,6 +20,7 @@ fn plans_are_told_before_anything_is_made() {
     let plan = sandbox.json(&["plan", "--bootstrap", "n16"]);
     assert_eq!((&plan["levels_left"], &plan["security_bits"], &plan["log_n"]), (&12.into(), &128.into(), &16.into()));
     assert!(plan["log2_failure"]["hundred"].as_f64().expect("a number") < -64.0);
+    assert!(plan["precision_bits"].as_f64().expect("a number") > 20.0);
     let bytes = |name: &str| plan[name].as_u64().expect("bytes");
     assert!(bytes("disk_bytes") < 4 << 30 && bytes("peak_bytes") < 12 << 30 && bytes("keygen_bytes") < 1 << 30);
     let classes = plan["keys"].as_array().expect("a list");
