@@ -8,6 +8,7 @@ mod judge;
 mod kernels;
 mod measure;
 mod paper2;
+mod parallel;
 mod record;
 mod shape;
 mod suite;

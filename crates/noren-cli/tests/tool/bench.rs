@@ -129,6 +129,39 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
 }
 
 #[test]
+fn ways_to_go_parallel_are_measured_and_more_threads_are_modelled() {
+    let sandbox = Sandbox::new("parallel");
+    let words = ["bench", "parallel", "--log-n", "13", "--threads", "1,2", "--level", "1,17"];
+    let (modelled, measured): (Vec<_>, Vec<_>) =
+        records(&sandbox, &words).into_iter().partition(|record| record["model"] == true);
+    measured.iter().for_each(check);
+    assert!(measured.iter().all(|record| record["security"] == "none" && record["limbs"] == 33));
+    let all = ["add", "mul_plain", "mul_relin", "rescale", "rotate"];
+    for parallel in ["coefficient", "modulus", "both"] {
+        let found = |records, figure: &str, threads: u64, level: u64| {
+            let fields = [("threads", threads.into()), ("level", level.into()), ("figure", figure.into())];
+            ops(records, &[&fields[..], &[("parallel", parallel.into())]].concat()).join(" ")
+        };
+        for threads in [1, 2] {
+            assert_eq!(found(&measured, "threads", threads, 16), all.join(" "));
+        }
+        for threads in [8, 16, 32, 64] {
+            assert_eq!(found(&modelled, "threads", threads, 16), all.join(" "));
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        for level in [1, 17] {
+            assert_eq!(found(&measured, "levels", cores, level), all.join(" "));
+            assert_eq!(found(&modelled, "levels", 16, level), all.join(" "));
+        }
+    }
+    for record in modelled {
+        let time = |field: &str| record[field].as_f64().expect("a time");
+        assert!(record["note"].as_str().is_some_and(|note| note.contains("model")) && record["reps"] == 0);
+        assert!(time("median_ns") == time("work_ns").max(time("memory_ns")), "{record}");
+    }
+}
+
+#[test]
 fn fewer_slots_are_bootstrapped_with_a_projection() {
     let sandbox = Sandbox::new("slots");
     let call = ["bench", "bootstrap", "--preset", "toy", "--log-slots", "7", "--mode", "real"];
@@ -168,6 +201,9 @@ fn steps_that_there_are_not_are_refused() {
     sandbox.refused(&["bench", "ckks", "--mode", "real"], &["--mode", "ckks"]);
     sandbox.refused(&["bench", "bootstrap", "--level", "3"], &["--level", "bootstrap"]);
     sandbox.refused(&["bench", "bootstrap", "--preset", "toy", "--log-slots", "10"], &["log_slots", "10", "9"]);
+    sandbox.refused(&["bench", "client", "--figure", "levels"], &["--figure", "client"]);
+    sandbox.refused(&["bench", "parallel", "--level", "33"], &["found 33", "1 to 32"]);
+    sandbox.refused(&["bench", "parallel", "--log-n", "12"], &["found 12", "16, 15, 14, 13"]);
 }
 
 #[cfg(unix)]
