@@ -89,8 +89,8 @@ fn what_cannot_be_planned_or_made_is_refused() {
     }
     let expand = ["expand", "keys/secret.key", "-o", "out.mapped"];
     sandbox.refused(&expand, &["keys/secret.key: found secret key with CKKS parameters", "needed bootstrapping keys"]);
-    let eval = ["eval", "mean", "--keys", "keys/bootstrap.keys", "cut.keys", "-o", "out.ct"];
-    sandbox.refused(&eval, &["keys/bootstrap.keys: found bootstrapping keys", "evaluation keys with CKKS parameters"]);
+    let eval = ["eval", "bootstrap", "--keys", "cut.keys", "keys/public.key", "-o", "out.ct"];
+    sandbox.refused(&eval, &["cut.keys", "truncated"]);
     assert!(!sandbox.exists("out.mapped"));
     for (arguments, needed) in [
         (&["plan", "--bootstrap", "n17"][..], "one of n16"),
