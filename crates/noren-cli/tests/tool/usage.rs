@@ -27,6 +27,7 @@ fn wrong_usage_ends_with_two_and_says_what_is_wrong() {
         (vec!["params", "choose", "--depth", "2", "--precision", "20", "--security", "80"], "80"),
         (vec!["bench", "everything"], "everything"),
         (vec!["bench", "ckks", "--seconds=-1"], "seconds"),
+        (vec!["bench", "bootstrap", "--preset", "n17"], "one of n16"),
     ] {
         let output = sandbox.run(&arguments);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -31,10 +31,6 @@ pub struct Demand {
 /// two halves, errors while they are sampled, a permutation for each key, and rows that the pools keep.
 const GENERATION_ELEMENTS: u64 = 24;
 
-/// Elements of the whole ring that a bootstrap holds beside keys and matrices: the tables, and what lives during a matrix or
-/// an exponential.
-const BOOTSTRAP_ELEMENTS: u64 = 40;
-
 impl Demand {
     /// What [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate) takes, without the
     /// keys of an application. An estimate.
@@ -54,8 +50,7 @@ impl Demand {
     /// # Errors
     /// None for parameters that were built.
     pub fn bootstrap(parameters: &Parameters) -> Result<Self> {
-        let plan = Plan::new(parameters)?;
-        Ok(Self { memory: plan.memory_bytes() + BOOTSTRAP_ELEMENTS * element_bytes(parameters), disk: 0 })
+        Ok(Self { memory: Plan::new(parameters)?.memory_bytes(), disk: 0 })
     }
 }
 
