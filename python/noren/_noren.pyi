@@ -72,9 +72,7 @@ class Parameters:
 
 @final
 class Context:
-    def __new__(
-        cls, parameters: Parameters, *, threads: int | None = None, parallel: str | None = None
-    ) -> Self: ...
+    def __new__(cls, parameters: Parameters, *, threads: int | None = None, parallel: str | None = None) -> Self: ...
     @property
     def parameters(self) -> Parameters: ...
     @property
