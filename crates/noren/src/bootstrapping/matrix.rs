@@ -49,7 +49,6 @@ impl Matrix {
     ///
     /// # Errors
     /// As [`Encoder::encode_factor_shaped`].
-    #[expect(clippy::too_many_arguments, reason = "all of them say what matrix it is")]
     pub(super) fn encode(
         context: &Context,
         parameters: &Parameters,
