@@ -92,6 +92,16 @@ impl Automorphism {
         });
     }
 
+    /// Adds the image of `words`, which are those of a row from `start` on, to the row `acc`, for one limb in evaluation form.
+    pub(crate) fn add_words(&self, kernels: &Kernels, q: &Modulus, start: usize, words: &[u64], acc: &mut [u64]) {
+        let block = BLOCK.min(acc.len());
+        for (i, words) in words.chunks_exact(block).enumerate() {
+            // Blocks go to blocks: where the first eight words go is where all do.
+            let to = self.places[(start + i * block) / GROUP].group() * GROUP / block * block;
+            kernels.permute_add_assign(&mut acc[to..to + block], words, &self.within[to..to + block], q);
+        }
+    }
+
     /// Calls `visit(j, a's block, its permutation)` for each block `j` of the image.
     fn for_each_block<'a>(&'a self, a: &'a [u64], mut visit: impl FnMut(usize, &'a [u64], &'a [u32])) {
         let block = BLOCK.min(a.len());

@@ -109,20 +109,6 @@ impl<'a> Sums<'a> {
         sums
     }
 
-    /// Adds each pair to one of `acc`.
-    pub(crate) fn add_to(&self, acc: &mut [[Poly<Eval>; 2]]) {
-        let (kernels, secret) = (self.ring.engine().kernels(), self.is_secret());
-        acc.iter_mut().flatten().for_each(|acc| acc.rows.mark(secret));
-        self.for_each_limb(pair_rows(acc), None, |limb, mut rows| {
-            let q = self.ring.basis().modulus(limb.limb);
-            limb.write(None, |range, sums, _| {
-                for (row, sum) in rows.iter_mut().zip(sums) {
-                    kernels.add_assign(&mut row[range.clone()], sum, q);
-                }
-            });
-        });
-    }
-
     /// Runs `finish` on the rows of both results of each pair at each limb.
     ///
     /// If there is a `begin`, it writes the rows of some limbs in coefficient form, and they are brought to evaluation form

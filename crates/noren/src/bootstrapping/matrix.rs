@@ -6,7 +6,7 @@ use noren_rlwe::error::Result;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::diagonals::Diagonals;
-use crate::bootstrapping::group::Group;
+use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
@@ -37,11 +37,12 @@ pub(super) fn places(parameters: &Parameters, direction: Direction) -> Vec<Place
 pub(super) struct Matrix {
     babies: Vec<isize>,
     giants: Vec<GiantStep<Factor>>,
+    order: GiantOrder,
 }
 
 impl Matrix {
     /// Encodes the diagonals at a scale: `D_k` with `k = a + b` is rotated back by the giant step b, since the sum of the
-    /// products with baby steps a is rotated by b afterwards.
+    /// products with baby steps a is rotated by b afterwards: at once, or in Horner's order one step after the other.
     ///
     /// # Errors
     /// As [`Encoder::encode_factor_shaped`].
@@ -67,8 +68,13 @@ impl Matrix {
             let factor = encoder.encode_factor_shaped(&values, slots, place.level, scale, shape)?;
             giants.entry(giant).or_default().push((positions[&baby], factor));
         }
-        let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
-        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants })
+        let one = (place.group.baby_steps << place.below) % slots;
+        let giant = |(i, (giant, terms)): (usize, (usize, _))| {
+            let rotation = if order == GiantOrder::Horner && i > 0 { one } else { giant };
+            GiantStep { rotation: rotation as isize, terms }
+        };
+        let giants = giants.into_iter().enumerate().map(giant).collect();
+        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants, order })
     }
 
     /// The matrix times the slots: one level down.
@@ -76,7 +82,10 @@ impl Matrix {
     /// # Errors
     /// As [`Evaluator::sum_giant_steps`].
     pub(super) fn apply(&self, evaluator: &Evaluator, x: &Ciphertext) -> Result<Ciphertext> {
-        evaluator.sum_giant_steps(x, &self.babies, &self.giants)
+        match self.order {
+            GiantOrder::Separate => evaluator.sum_giant_steps(x, &self.babies, &self.giants),
+            GiantOrder::Horner => evaluator.sum_giant_steps_in_turn(x, &self.babies, &self.giants),
+        }
     }
 }
 
