@@ -9,6 +9,7 @@ use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
 use noren_ring::key::KeyPairs;
+use noren_ring::matrix::{GiantStep, Matrix, Order};
 use noren_ring::operand::Operand;
 use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_ring::ring::Ring;
@@ -41,15 +42,22 @@ fn everything(ring: &Ring) -> Vec<Vec<u64>> {
     let mut switched = decomposer.switch_each(&q, &b, &switch);
     switched.push(decomposer.switch(&q, &a, &switch));
     switched.push(decomposer.switch(&q, Operand::Products(&products[..1]), &switch));
-    let mut added = [a.clone(), b.clone()];
-    decomposer.inner_product_add_assign(&q, &b, terms[0], &mut added);
+    let giants = [
+        GiantStep { rotation: None, terms: vec![(0, &a), (1, &b)] },
+        GiantStep { rotation: Some((&key, &map)), terms: vec![(1, &a)] },
+    ];
+    let mod_down = &DivideRound::new(ring, &[0, 1], 2..8);
+    for order in [Order::Separate, Order::InTurn] {
+        let matrix = Matrix { images: &[Some(terms[0]), None], giants: &giants, order, mod_down, divide };
+        switched.push(decomposer.multiply_matrix(&q, [&a, &b], &matrix));
+    }
     let q = ring.window(2..7);
     let sum = q.intt(q.add(&c, &d));
     let converted = BasisConverter::new(ring, &[2, 3], 0..8, Conversion::Exact).apply(&sum);
     let numbers = q.window(2..4).to_centered_f64(&q.window(2..4).restrict(&sum));
     let wide: Vec<i128> = (0..DEGREE as i128).map(|i| (i - 77) << 90).collect();
     vec![
-        digits.polys().iter().chain(&sums).chain(&added).flat_map(|poly| ring.to_words(poly)).collect(),
+        digits.polys().iter().chain(&sums).flat_map(|poly| ring.to_words(poly)).collect(),
         switched.iter().flatten().flat_map(|poly| q.to_words(poly)).collect(),
         q.to_words(&sum),
         ring.to_words(&converted),
