@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use noren_math::modulus::ShoupFactor;
 
 use crate::convert::{Conversion, Plan};
+use crate::engine::Engine;
 use crate::gadget::Gadget;
 use crate::operand::Operand;
 use crate::poly::{Coeff, Eval, Poly};
@@ -82,16 +83,21 @@ impl Decomposer {
             .collect();
         // The digits of one group of limbs follow each other: they need the same roots.
         tasks.sort_by_key(|(j, group)| (group[0].0, *j));
-        engine.run(words, tasks.into_iter(), |(j, group)| {
-            lift.convert(j, group);
-            for (limb, row) in group {
-                if lift.is_own(j, *limb) {
-                    row.copy_from_slice(c.limb(*limb));
-                } else {
-                    engine.kernels().ntt_forward(row, ring_q.basis().table(*limb));
-                }
-            }
-        });
+        engine.walk(
+            words,
+            tasks.into_iter(),
+            || (),
+            |engine, (), (j, group)| {
+                lift.convert(engine, j, group);
+                engine.rows(group.len() * ring_qp.degree(), group.iter_mut(), |(limb, row)| {
+                    if lift.is_own(j, *limb) {
+                        row.copy_from_slice(c.limb(*limb));
+                    } else {
+                        engine.kernels().ntt_forward(row, ring_q.basis().table(*limb));
+                    }
+                });
+            },
+        );
         Digits { polys }
     }
 
@@ -105,10 +111,20 @@ impl Decomposer {
         let (limbs, most) = (ring_q.limbs(), self.gadget.limbs());
         assert!(limbs <= most, "{limbs} limbs have no digits in a gadget of {most}");
         c.check_covers(ring_q);
-        let scaled: Poly<Coeff> = ring_q.build(c.is_secret(), |limb, row| {
-            c.write(ring_q, limb, 0, row);
-            self.lift_row(ring_q, limb, row);
-        });
+        let engine = self.whole.engine();
+        let mut scaled: Poly<Coeff> = ring_q.unset(c.is_secret());
+        let (words, degree) = (ring_q.limbs() * ring_q.degree(), ring_q.degree());
+        engine.walk(
+            words,
+            scaled.limbs_mut(),
+            || (),
+            |engine, (), (limb, row)| {
+                engine.pointwise(degree, [(limb, &mut *row)].into_iter(), |limb, range, row| {
+                    c.write(ring_q, limb, range.start, row);
+                });
+                self.lift_row(ring_q, limb, row);
+            },
+        );
         self.lifted(ring_q, scaled)
     }
 
@@ -174,7 +190,7 @@ impl Lift<'_> {
 
     /// Writes the rows of digit `j` at some limbs, in order, each with its limb, in coefficient form. Those at the digit's
     /// own limbs stay as they are.
-    pub(crate) fn convert(&self, j: usize, rows: &mut [LimbRow]) {
+    pub(crate) fn convert(&self, engine: &Engine, j: usize, rows: &mut [LimbRow]) {
         let (plan, own) = (self.plans[j], self.plans[j].sources());
         let mut terms = plan.source_rows(&self.scaled);
         terms.extend(self.quotients[j].rows());
@@ -182,7 +198,7 @@ impl Lift<'_> {
         let (before, rest) = rows.split_at_mut(rows.partition_point(|&(limb, _)| limb < first));
         let (_, after) = rest.split_at_mut(rest.partition_point(|&(limb, _)| limb <= last));
         for rows in [before, after] {
-            plan.convert(self.whole.engine().kernels(), self.whole.basis(), &terms, rows);
+            plan.convert(engine, self.whole.basis(), &terms, rows);
         }
     }
 }

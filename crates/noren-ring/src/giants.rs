@@ -7,6 +7,7 @@ use crate::automorphism::Automorphism;
 use crate::convert;
 use crate::decompose::{Decomposer, Lift};
 use crate::divide::DivideRound;
+use crate::engine::Engine;
 use crate::key::{BLOCK, KeyPairs};
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
@@ -63,14 +64,16 @@ impl Decomposer {
         // The elements of one group of limbs follow each other.
         tasks.sort_by_key(|(i, outs, _)| (outs[0].0, *i));
         let words = secrets.len() * ring_q.limbs() * ring_q.degree();
-        engine.run(words, tasks.into_iter(), |(i, outs, rows)| {
-            divide.convert(&terms[i], outs);
-            for ((limb, out), (_, row)) in outs.iter_mut().zip(rows) {
-                divide.finish(*limb, row, out);
+        let divide_limbs = |engine: &Engine, (): &mut (), (i, outs, rows): (usize, &mut [LimbRow], &mut [LimbRow])| {
+            divide.convert(engine, &terms[i], outs);
+            let words = outs.len() * ring_q.degree();
+            engine.rows(words, outs.iter_mut().zip(rows), |((limb, out), (_, row))| {
+                finish(divide, *limb, row, out);
                 row.copy_from_slice(out);
                 self.lift_row(ring_q, *limb, out);
-            }
-        });
+            });
+        };
+        engine.walk(words, tasks.into_iter(), || (), divide_limbs);
         let special = self.gadget().special();
         let quotients = elements.into_iter().map(|mut element| {
             element.rows.keep(special - element.start, ring_q.limbs());
@@ -107,60 +110,65 @@ impl Decomposer {
         let outs = firsts.chunks_mut(group).zip(seconds.chunks_mut(group));
         let tasks = kept.chunks_mut(group).zip(outs);
         let words = kept_words(ring, rotations);
-        engine.run_with(
-            words,
-            tasks,
-            || scratch(ring, rotations, secret),
-            |digits, (sums, (firsts, seconds))| {
-                divide.convert(&terms[0], firsts);
-                divide.convert(&terms[1], seconds);
-                self.add_rotations(ring, sums, rotations, digits);
-                for ((limb, [first_sum, second_sum]), ((_, first), (_, second))) in
-                    sums.iter().zip(firsts.iter_mut().zip(seconds))
-                {
-                    divide.finish(*limb, first_sum, first);
-                    divide.finish(*limb, second_sum, second);
-                }
-            },
-        );
+        let memory = || scratch(ring, rotations, secret);
+        engine.walk(words, tasks, memory, |engine, digits, (sums, (firsts, seconds))| {
+            divide.convert(engine, &terms[0], firsts);
+            divide.convert(engine, &terms[1], seconds);
+            self.add_rotations(engine, ring, sums, rotations, digits);
+            let words = 2 * sums.len() * ring.degree();
+            let outs = firsts.iter_mut().zip(seconds).map(|((_, first), (_, second))| [first, second]);
+            let rows = sums
+                .iter()
+                .zip(outs)
+                .flat_map(|((limb, sums), outs)| sums.iter().zip(outs).map(|(sum, out)| (*limb, &**sum, &mut **out)));
+            engine.rows(words, rows, |(limb, sum, out)| finish(divide, limb, sum, out));
+        });
         results
     }
 
-    /// Adds the rotations to the rows at some limbs, and runs `finish` on them.
+    /// Adds the rotations to the rows at some limbs, and runs `lift` on them.
     pub(crate) fn for_each_limb(
         &self,
         ring: &Ring,
         mut rows: Vec<PairRow>,
         rotations: &[Rotation],
-        finish: impl Fn(usize, [&mut [u64]; 2]) + Send + Sync,
+        lift: impl Fn(usize, [&mut [u64]; 2]) + Send + Sync,
     ) {
         let (engine, secret) = (ring.engine(), rotations.iter().any(Rotation::is_secret));
         let group = engine.group(rows.len(), places(rotations));
         let words = kept_words(ring, rotations);
-        engine.run_with(
-            words,
-            rows.chunks_mut(group),
-            || scratch(ring, rotations, secret),
-            |digits, rows| {
-                self.add_rotations(ring, rows, rotations, digits);
-                rows.iter_mut().for_each(|(limb, [first, second])| finish(*limb, [&mut **first, &mut **second]));
-            },
-        );
+        let memory = || scratch(ring, rotations, secret);
+        engine.walk(words, rows.chunks_mut(group), memory, |engine, digits, rows| {
+            self.add_rotations(engine, ring, rows, rotations, digits);
+            let words = 2 * rows.len() * ring.degree();
+            engine.rows(words, rows.iter_mut(), |(limb, [first, second])| {
+                lift(*limb, [&mut **first, &mut **second]);
+            });
+        });
     }
 
     /// Adds the rotations to the rows at some limbs, at most as many as [`places`] says.
-    fn add_rotations(&self, ring: &Ring, rows: &mut [PairRow], rotations: &[Rotation], digits: &mut Rows) {
-        let (kernels, width) = (ring.engine().kernels(), BLOCK.min(ring.degree()));
+    fn add_rotations(
+        &self,
+        engine: &Engine,
+        ring: &Ring,
+        rows: &mut [PairRow],
+        rotations: &[Rotation],
+        digits: &mut Rows,
+    ) {
+        let (kernels, degree) = (engine.kernels(), ring.degree());
+        let width = BLOCK.min(degree);
         for rotation in rotations {
             let (source, psi) = (rotation.source(), rotation.automorphism);
-            source.begin(rows.iter().map(|&(limb, _)| limb), digits);
+            source.begin(engine, rows.iter().map(|&(limb, _)| limb), digits);
             for (place, (limb, [first, second])) in rows.iter_mut().enumerate() {
                 let (limb, q) = (*limb, ring.basis().modulus(*limb));
-                let begun = source.begun(limb, place, digits);
-                begun.for_each(|row| kernels.ntt_forward(row, ring.basis().table(limb)));
+                let (words, begun) = (source.digits() * degree, source.begun(limb, place, digits));
+                engine.rows(words, begun, |row| kernels.ntt_forward(row, ring.basis().table(limb)));
                 let digits: Vec<DigitRow> = (0..source.digits()).map(|j| source.row(j, limb, place, digits)).collect();
-                for j in 0..ring.degree() / width {
-                    let (start, from) = (j * width, psi.source(j, width));
+                let blocks = first.chunks_exact_mut(width).zip(second.chunks_exact_mut(width)).enumerate();
+                engine.run(words, blocks, |(j, (first, second))| {
+                    let from = psi.source(j, width);
                     let range = from * width..(from + 1) * width;
                     // The digits of an element that is written down are rows.
                     let words: Vec<&[u64]> = digits.iter().map(|digit| digit.words(range.clone(), &[])).collect();
@@ -169,14 +177,20 @@ impl Decomposer {
                         key: rotation.key.block(limb, from),
                         plus: rotation.moved.as_ref().map(|m| (&m.limb(limb)[range], 1)),
                         places: psi.places(from, width),
-                        first: start / GROUP,
+                        first: j * width / GROUP,
                     };
-                    let acc = [&mut first[start..start + width], &mut second[start..start + width]];
-                    kernels.add_moved_products(acc, &products, true, q);
-                }
+                    kernels.add_moved_products([first, second], &products, true, q);
+                });
             }
         }
     }
+}
+
+/// The result of a division at a limb: `out` is changed from what is subtracted, in coefficient form.
+fn finish(divide: &DivideRound, limb: usize, x: &[u64], out: &mut [u64]) {
+    let ring = divide.kept();
+    ring.engine().kernels().ntt_forward(out, ring.basis().table(limb));
+    divide.finish_block(limb, x, out);
 }
 
 impl Rotation<'_> {

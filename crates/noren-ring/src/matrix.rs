@@ -184,11 +184,14 @@ impl Decomposer {
         let words = ring.limbs() * degree * (matrix.images.len() + factors.by_ref().count());
         let group = engine.group(limbs.len(), source.places());
         let added = goals.iter().any(|goal| !matches!(goal, Goal::Pair(_)));
-        engine.run_with(words, limbs.chunks_mut(group), scratch, |(digits, images, spare), limbs| {
-            source.begin(limbs.iter().map(|&(limb, _)| limb), digits);
+        engine.walk(words, limbs.chunks_mut(group), scratch, |engine, (digits, images, spare), limbs| {
+            source.begin(engine, limbs.iter().map(|&(limb, _)| limb), digits);
             for (place, (limb, rows)) in limbs.iter_mut().enumerate() {
                 let (limb, kernels, q) = (*limb, engine.kernels(), ring.basis().modulus(*limb));
-                source.begun(limb, place, digits).for_each(|row| kernels.ntt_forward(row, ring.basis().table(limb)));
+                let begun = source.begun(limb, place, digits);
+                engine.rows(source.digits() * degree, begun, |row| {
+                    kernels.ntt_forward(row, ring.basis().table(limb));
+                });
                 let digits: Vec<DigitRow> = (0..source.digits()).map(|j| source.row(j, limb, place, digits)).collect();
                 if added {
                     rows[..2].iter_mut().for_each(|row| row.fill(0));
@@ -224,7 +227,8 @@ impl Decomposer {
                     }
                 }
                 if limb < special {
-                    matrix.divided(count).for_each(|i| matrix.mod_down.lift(limb, rows[i]));
+                    let rows = rows[matrix.divided(count)].iter_mut();
+                    engine.rows(rows.len() * degree, rows, |row| matrix.mod_down.lift(limb, row));
                 }
             }
         });

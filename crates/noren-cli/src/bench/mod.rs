@@ -1,11 +1,14 @@
 //! `noren bench`: how fast this machine is, in records that can be compared with those of other libraries.
 
 mod beside;
+mod bootstrap;
 mod ckks;
 mod client;
 mod judge;
 mod kernels;
 mod measure;
+mod paper2;
+mod parallel;
 mod record;
 mod shape;
 mod suite;

@@ -90,13 +90,120 @@ fn sums_are_measured_for_each_number_of_iterations() {
 }
 
 #[test]
+fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
+    let sandbox = Sandbox::new("bootstrap");
+    let records = records(&sandbox, &["bench", "bootstrap", "--preset", "toy", "--threads", "1,2"]);
+    assert!(records.iter().all(|record| record["set"] == "toy" && record["n"] == 1024 && record["slots"] == 512));
+    for (threads, mode) in [(1, "complex"), (1, "real"), (2, "complex"), (2, "real")] {
+        let of = |op: &str| -> Vec<&Value> {
+            let wanted = |record: &&Value| record["threads"] == threads && record["mode"] == mode && record["op"] == op;
+            records.iter().filter(wanted).collect()
+        };
+        let number =
+            |record: &Value, field: &str| record[field].as_f64().unwrap_or_else(|| panic!("{field}: {record}"));
+        let ([setup], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
+        check(whole);
+        // Time passes between the parts of a set-up, but none is counted.
+        let parts: f64 = ["context_ns", "keys_ns", "matrices_ns"].map(|field| number(setup, field)).iter().sum();
+        assert!((number(setup, "median_ns") - parts).abs() < 1e-6 * parts, "{setup}");
+        assert!(number(setup, "key_bytes") > number(setup, "disk_bytes"), "{setup}");
+
+        let stages = of("stage");
+        let names: Vec<_> = stages.iter().filter_map(|stage| stage["stage"].as_str()).collect();
+        assert_eq!(names, ["slot_to_coeff", "raise", "coeff_to_slot", "parts", "exponential", "series"]);
+        stages.iter().for_each(|stage| check(stage));
+
+        let precision = whole["precision"].as_object().expect("one for each kind");
+        let kinds: &[&str] = match mode {
+            "complex" => &["alternating", "constant 1", "constant i", "one-hot", "random complex", "random real"],
+            _ => &["alternating", "constant 1", "one-hot", "random real"],
+        };
+        assert_eq!(precision.keys().collect::<Vec<_>>(), kinds);
+        // The systematic error of a real part of `toy` is 2^-25.3, and all bounds together are below 2^-20.
+        let worst = precision.values().map(|bits| bits[0].as_f64().expect("bits")).fold(f64::INFINITY, f64::min);
+        assert!(precision.values().all(|bits| bits[0].as_f64() <= bits[1].as_f64()), "{whole}");
+        assert!(worst >= 20.0 && worst == number(whole, "worst_bits"), "{whole}");
+        assert_eq!(whole["levels_left"], 2);
+        assert!(number(whole, "log2_failure") < -64.0, "{whole}");
+    }
+}
+
+#[test]
+fn ways_to_go_parallel_are_measured_and_more_threads_are_modelled() {
+    let sandbox = Sandbox::new("parallel");
+    let words = ["bench", "parallel", "--log-n", "13", "--threads", "1,2", "--level", "1,17"];
+    let (modelled, measured): (Vec<_>, Vec<_>) =
+        records(&sandbox, &words).into_iter().partition(|record| record["model"] == true);
+    measured.iter().for_each(check);
+    assert!(measured.iter().all(|record| record["security"] == "none" && record["limbs"] == 33));
+    let all = ["add", "mul_plain", "mul_relin", "rescale", "rotate"];
+    for parallel in ["coefficient", "modulus", "both"] {
+        let found = |records, figure: &str, threads: u64, level: u64| {
+            let fields = [("threads", threads.into()), ("level", level.into()), ("figure", figure.into())];
+            ops(records, &[&fields[..], &[("parallel", parallel.into())]].concat()).join(" ")
+        };
+        for threads in [1, 2] {
+            assert_eq!(found(&measured, "threads", threads, 16), all.join(" "));
+        }
+        for threads in [8, 16, 32, 64] {
+            assert_eq!(found(&modelled, "threads", threads, 16), all.join(" "));
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        for level in [1, 17] {
+            assert_eq!(found(&measured, "levels", cores, level), all.join(" "));
+            assert_eq!(found(&modelled, "levels", 16, level), all.join(" "));
+        }
+    }
+    for record in modelled {
+        let time = |field: &str| record[field].as_f64().expect("a time");
+        assert!(record["note"].as_str().is_some_and(|note| note.contains("model")) && record["reps"] == 0);
+        assert!(time("median_ns") == time("work_ns").max(time("memory_ns")), "{record}");
+    }
+}
+
+#[test]
+fn fewer_slots_are_bootstrapped_with_a_projection() {
+    let sandbox = Sandbox::new("slots");
+    let call = ["bench", "bootstrap", "--preset", "toy", "--log-slots", "7", "--mode", "real"];
+    let records = records(&sandbox, &call);
+    assert!(
+        records.iter().all(|record| record["slots"] == 128 && record["n"] == 1024 && !record["median_ns"].is_null())
+    );
+    let stages: Vec<_> = records.iter().filter_map(|record| record["stage"].as_str()).collect();
+    let all = ["slot_to_coeff", "raise", "projection", "coeff_to_slot", "parts", "exponential", "series"];
+    assert_eq!(stages, all);
+}
+
+#[test]
+fn the_baseline_of_bootstrapping_is_measured_too() {
+    let sandbox = Sandbox::new("paper2");
+    let records = records(&sandbox, &["bench", "paper2", "--log-n", "10"]);
+    assert!(records.iter().all(|record| record["n"] == 1024 && record["security"] == "none"));
+    let of = |op: &str| records.iter().filter(|record| record["op"] == op).collect::<Vec<_>>();
+    let ([_], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
+    check(whole);
+    let stages = of("stage");
+    let names: Vec<_> = stages.iter().filter_map(|stage| stage["stage"].as_str()).collect();
+    assert_eq!(names, ["raise", "coeff_to_slot", "parts", "exponential", "imaginary", "slot_to_coeff"]);
+    assert_eq!((&whole["levels_left"], whole["precision"].as_object().map(|kinds| kinds.len())), (&2.into(), Some(6)));
+    assert!(whole["worst_bits"].as_f64() >= Some(11.0), "{whole}");
+}
+
+#[test]
 fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
     sandbox.refused(&["bench", "kernels", "--log-n", "18"], &["found 18", "3 to 17"]);
+    sandbox.refused(&["bench", "paper2", "--log-n", "11"], &["found 11", "10 or 16"]);
     sandbox.refused(&["bench", "trace", "--special", "2"], &["found 2", "1, 5, 10"]);
     sandbox.refused(&["bench", "trace", "--level", "10"], &["found 10", "1 to 9"]);
     sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);
+    sandbox.refused(&["bench", "ckks", "--mode", "real"], &["--mode", "ckks"]);
+    sandbox.refused(&["bench", "bootstrap", "--level", "3"], &["--level", "bootstrap"]);
+    sandbox.refused(&["bench", "bootstrap", "--preset", "toy", "--log-slots", "10"], &["log_slots", "10", "9"]);
+    sandbox.refused(&["bench", "client", "--figure", "levels"], &["--figure", "client"]);
+    sandbox.refused(&["bench", "parallel", "--level", "33"], &["found 33", "1 to 32"]);
+    sandbox.refused(&["bench", "parallel", "--log-n", "12"], &["found 12", "16, 15, 14, 13"]);
 }
 
 #[cfg(unix)]

@@ -57,6 +57,20 @@ pub struct MovedProducts<'a> {
     pub first: usize,
 }
 
+impl<'a> MovedProducts<'a> {
+    /// The same in groups of digits of about one size, none larger than the accumulators allow; at least one. The first group
+    /// has the row and number of `plus`. `n` is the length of the rows.
+    pub(super) fn groups(&self, n: usize) -> impl Iterator<Item = Self> {
+        let whole = *self;
+        let count = whole.rows.len().div_ceil(KEY_GROUP).max(1);
+        let size = whole.rows.len().div_ceil(count);
+        (0..count).map(move |i| {
+            let rows = &whole.rows[i * size..whole.rows.len().min((i + 1) * size)];
+            Self { rows, key: &whole.key[2 * i * size * n..], plus: whole.plus.filter(|_| i == 0), ..whole }
+        })
+    }
+}
+
 /// The row kernels of one instruction set.
 ///
 /// A row is a slice of residues modulo one prime. All rows of a call have one length, which may be

@@ -192,19 +192,12 @@ fn sum_digits<const ADD: bool>(
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
     let (n, fold, residues) = (left.len(), Fold::new(q), Residues::new(q));
-    let MovedProducts { rows, key, .. } = *products;
-    // Groups of about one size.
-    let groups = rows.len().div_ceil(KEY_GROUP).max(1);
-    let group = rows.len().div_ceil(groups).max(1);
-    for i in 0..groups {
-        let rows = &rows[i * group..rows.len().min((i + 1) * group)];
-        let part =
-            MovedProducts { rows, key: &key[2 * i * group * n..], plus: products.plus.filter(|_| i == 0), ..*products };
+    for (i, group) in products.groups(n).enumerate() {
         let acc = [&mut *left, &mut *right];
         if add || i > 0 {
-            add_group::<true>(acc, &part, &fold, residues);
+            add_group::<true>(acc, &group, &fold, residues);
         } else {
-            add_group::<false>(acc, &part, &fold, residues);
+            add_group::<false>(acc, &group, &fold, residues);
         }
     }
 }

@@ -157,18 +157,12 @@ fn sum_digits<const ADD: bool>(
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
     let (n, wide) = (left.len(), Wide::new(q));
-    let MovedProducts { rows, key, places, .. } = *products;
-    // Groups of about one size.
-    let groups = rows.len().div_ceil(KEY_GROUP).max(1);
-    let group = rows.len().div_ceil(groups).max(1);
-    for i in 0..groups {
-        let rows = &rows[i * group..rows.len().min((i + 1) * group)];
-        let part =
-            MovedProducts { rows, key: &key[2 * i * group * n..], plus: products.plus.filter(|_| i == 0), ..*products };
+    for (i, group) in products.groups(n).enumerate() {
         let acc = [&mut *left, &mut *right];
-        if add || i > 0 { add_group::<true>(acc, &part, wide) } else { add_group::<false>(acc, &part, wide) }
+        if add || i > 0 { add_group::<true>(acc, &group, wide) } else { add_group::<false>(acc, &group, wide) }
     }
-    portable::add_moved_products_from(places.len() / COLUMNS * COLUMNS, [left, right], products, add, q);
+    let whole = products.places.len() / COLUMNS * COLUMNS;
+    portable::add_moved_products_from(whole, [left, right], products, add, q);
 }
 
 /// The sums over one group of digits, written where they go, or added to what is there if `ADD`.

@@ -1,5 +1,7 @@
 //! Matrices times vectors, by baby steps and giant steps.
 
+use std::borrow::Borrow;
+
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::hoisting::{self, Order, sum_giant_steps_rescale};
 
@@ -32,11 +34,11 @@ impl Evaluator {
     ///
     /// # Panics
     /// A term names a baby step that there is not.
-    pub fn sum_giant_steps(
+    pub fn sum_giant_steps<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
     ) -> Result<Ciphertext> {
         self.sum_giants(a, babies, giants, Order::Separate)
     }
@@ -51,11 +53,11 @@ impl Evaluator {
     ///
     /// # Panics
     /// A term names a baby step that there is not.
-    pub fn sum_giant_steps_in_turn(
+    pub fn sum_giant_steps_in_turn<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
     ) -> Result<Ciphertext> {
         for (i, giant) in giants.iter().enumerate() {
             if (self.exponent(a, giant.rotation) == 1) != (i == 0) {
@@ -65,17 +67,17 @@ impl Evaluator {
         self.sum_giants(a, babies, giants, Order::InTurn)
     }
 
-    fn sum_giants(
+    fn sum_giants<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
         order: Order,
     ) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
         for giant in giants {
-            giant.terms.iter().try_for_each(|(_, factor)| self.check_factor(a, factor))?;
+            giant.terms.iter().try_for_each(|(_, factor)| self.check_factor(a, factor.borrow()))?;
         }
         let steps: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
         self.check_rotations(a, &steps)?;
@@ -84,7 +86,7 @@ impl Evaluator {
         let exponents: Vec<u32> = babies.iter().map(|&steps| self.exponent(a, steps)).collect();
         let steps = giants.iter().map(|giant| hoisting::GiantStep {
             automorphism: self.exponent(a, giant.rotation),
-            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.inner)).collect(),
+            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.borrow().inner)).collect(),
         });
         let steps: Vec<_> = steps.collect();
         let inner = sum_giant_steps_rescale(self.context.rlwe(), &a.inner, &exponents, &steps, order, &self.keys)?;
@@ -94,11 +96,11 @@ impl Evaluator {
     }
 
     /// The scale and the estimate before rescaling.
-    fn estimate_giant_steps(
+    fn estimate_giant_steps<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
         order: Order,
     ) -> Result<(Scale, Estimate)> {
         let (parameters, limbs, shape) = (self.context.parameters().rlwe(), a.inner.limbs(), self.keys.shape());
@@ -108,8 +110,9 @@ impl Evaluator {
             if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs, shape) } else { Ok(image) }
         };
         let images: Vec<Estimate> = babies.iter().map(baby).collect::<Result<_>>()?;
-        let inner = |giant: &GiantStep<Factor>| {
-            let product = |(baby, factor): &(usize, Factor)| {
+        let inner = |giant: &GiantStep<F>| {
+            let product = |(baby, factor): &(usize, F)| {
+                let factor: &Factor = factor.borrow();
                 (a.scale.mul(&factor.scale), images[*baby].product(&factor.estimate))
             };
             sum_of_products(giant.terms.iter().map(product))
