@@ -139,7 +139,8 @@ fn shapes_that_do_not_fit_are_refused() {
     let refused = switch_key(&setup.context, &setup.context.ring_q(3).zero(), &key);
     assert!(matches!(refused, Err(Error::KeyLevel { found: 2, needed: 3, .. })));
     let none = EvaluationKeys::shaped(setup.parameters(), shape(2, 1, 1));
-    let refused = sum_giant_steps_rescale(&setup.context, &setup.arbitrary(3, 1, "a"), &[1], &[], &none);
+    let refused =
+        sum_giant_steps_rescale(&setup.context, &setup.arbitrary(3, 1, "a"), &[1], &[], Order::Separate, &none);
     assert!(matches!(refused, Err(Error::KeyLevel { found: 2, needed: 3, .. })));
 }
 
