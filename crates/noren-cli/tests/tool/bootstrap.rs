@@ -20,6 +20,7 @@ fn plans_are_told_before_anything_is_made() {
     let plan = sandbox.json(&["plan", "--bootstrap", "n16"]);
     assert_eq!((&plan["levels_left"], &plan["security_bits"], &plan["log_n"]), (&12.into(), &128.into(), &16.into()));
     assert!(plan["log2_failure"]["hundred"].as_f64().expect("a number") < -64.0);
+    assert!(plan["precision_bits"].as_f64().expect("a number") > 20.0);
     let bytes = |name: &str| plan[name].as_u64().expect("bytes");
     assert!(bytes("disk_bytes") < 4 << 30 && bytes("peak_bytes") < 12 << 30 && bytes("keygen_bytes") < 1 << 30);
     let classes = plan["keys"].as_array().expect("a list");
@@ -88,14 +89,16 @@ fn what_cannot_be_planned_or_made_is_refused() {
     }
     let expand = ["expand", "keys/secret.key", "-o", "out.mapped"];
     sandbox.refused(&expand, &["keys/secret.key: found secret key with CKKS parameters", "needed bootstrapping keys"]);
-    let eval = ["eval", "mean", "--keys", "keys/bootstrap.keys", "cut.keys", "-o", "out.ct"];
-    sandbox.refused(&eval, &["cut.keys: found bootstrapping keys", "needed encrypted table"]);
+    let eval = ["eval", "bootstrap", "--keys", "cut.keys", "keys/public.key", "-o", "out.ct"];
+    sandbox.refused(&eval, &["cut.keys", "truncated"]);
+    let eval = ["eval", "mean", "--keys", "keys/bootstrap.keys", "keys/bootstrap.keys", "-o", "out.ct"];
+    sandbox.refused(&eval, &["keys/bootstrap.keys: found bootstrapping keys", "needed encrypted table"]);
     assert!(!sandbox.exists("out.mapped"));
     for (arguments, needed) in [
         (&["plan", "--bootstrap", "n17"][..], "one of n16"),
         (&["plan"], "--bootstrap"),
         (&["keygen", "--out", "k", "--bootstrap", "toy", "--program", "sum"], "--program"),
-        (&["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "1", "--slots", "2"], "--bootstrap"),
+        (&["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "1", "--slots", "2"], "--slots"),
     ] {
         let output = sandbox.run(arguments);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
