@@ -5,21 +5,28 @@ use noren_rlwe::error::Result;
 use crate::bootstrapping::chebyshev::ChebyshevSum;
 use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::parameters::parameter;
-use crate::schemes::ckks::{Ciphertext, Evaluator, Scale};
+use crate::schemes::ckks::{self, Ciphertext, Evaluator, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
 /// What the truncation adds to the derivative of the polynomial, relatively: by Markov's inequality at most `degree^2` times
 /// the truncation, which is far below.
 const SLOPE: f64 = 1.0 + 1.0 / 1024.0;
 
-/// From slots `u = (I + z / rho) / K` to `exp(2 pi i z / rho)` and the series.
+/// From slots `i u`, `u = (I + z / rho) / K`, to `exp(2 pi i z / rho)` and the series.
 pub(super) struct EvalMod<'a> {
     pub evaluator: &'a Evaluator,
     pub parameters: &'a Parameters,
 }
 
 impl EvalMod<'_> {
-    /// `E = exp(2 pi i K u)`, at a scale that makes the [series](Self::series) arrive at the scale `end`.
+    /// At what scale `i u` must stand.
+    pub(super) fn input_scale(parameters: &Parameters, ckks: &ckks::Parameters) -> Scale {
+        let degree = parameters.exponential().coefficients().len() - 1;
+        let level = parameters.slots_level();
+        ChebyshevSum::first_scale(ckks, level, degree, Scale::from_log2(parameters.spec().eval_mod.bits))
+    }
+
+    /// `E = exp(2 pi i K u)` from `i u`, at a scale that makes the [series](Self::series) arrive at the scale `end`.
     ///
     /// The error of u reaches `E_0` times at most the derivative, w: it is taken apart before the polynomial, and put
     /// together again afterwards.
@@ -28,7 +35,7 @@ impl EvalMod<'_> {
     /// As [`Evaluator::dot_combine`].
     pub(super) fn exponential(&self, u: &Ciphertext, end: &Scale) -> Result<Ciphertext> {
         let exponential = self.parameters.exponential();
-        let coefficients = exponential.coefficients();
+        let coefficients = exponential.turned_coefficients();
         let doublings = exponential.doublings() as usize;
         let level = self.parameters.reduced_level() + 1 + doublings;
         // A square divided by the prime q is at `S^2 / q`: from the end, every scale is a geometric mean.
@@ -37,7 +44,7 @@ impl EvalMod<'_> {
 
         let (exact, error) = self.evaluator.split_error(u.clone());
         let sum = ChebyshevSum::new(self.evaluator, exact, coefficients.len() - 1)?;
-        let polynomial = sum.at(coefficients, level, &start)?.with_magnitude(1.0);
+        let polynomial = sum.at(&coefficients, level, &start)?.with_magnitude(1.0);
         let frequency = std::f64::consts::TAU * exponential.half_width() / libm::exp2(doublings as f64);
         let mut e = self.evaluator.with_errors(polynomial, &[(&error, SLOPE * frequency)], exponential.truncation());
         for _ in 0..doublings {

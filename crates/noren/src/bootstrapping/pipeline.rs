@@ -81,7 +81,7 @@ pub struct Stages {
     pub raised: Ciphertext,
     /// Its packed coefficients over `2 K q_0` in the slots, in the order of z.
     pub slots: Ciphertext,
-    /// u: the real parts, and the imaginary ones of complex messages, over `K q_0`.
+    /// `i u`: the real parts, and the imaginary ones of complex messages, over `K q_0`, times i.
     pub parts: Vec<Ciphertext>,
     /// `exp(2 pi i K u)` of each.
     pub exponentials: Vec<Ciphertext>,
@@ -134,10 +134,10 @@ impl Pipeline {
         *targets.last_mut().expect("a transform has a matrix") = base_scale(context, parameters)?;
         let slot_to_coeff = encode(Direction::SlotToCoeff, *input, targets)?;
 
-        // Coefficient to slot: a bit above the canonical scale, until the last matrix leads there.
+        // Coefficient to slot: a bit above the canonical scale, until the last matrix leads to that of the exponential.
         let canonical = *ckks.scale_at(parameters.slots_level());
         let mut targets = vec![canonical.mul_u64(2); parameters.max_level() - parameters.slots_level()];
-        *targets.last_mut().expect("a transform has a matrix") = canonical;
+        *targets.last_mut().expect("a transform has a matrix") = EvalMod::input_scale(parameters, ckks);
         let coeff_to_slot = encode(Direction::CoeffToSlot, raised_scale(parameters, &q0)?, targets)?;
 
         let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
@@ -236,12 +236,12 @@ impl Pipeline {
         Ok((Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() }, error))
     }
 
-    /// `t + conj t`, and `-i (t - conj t)` for complex messages.
+    /// `i (t + conj t)`, and `t - conj t` for complex messages.
     fn parts(&self, t: &Ciphertext) -> Result<Vec<Ciphertext>> {
         let conjugate = self.evaluator.conjugate(t)?;
-        let mut parts = vec![self.evaluator.add(t, &conjugate)?];
+        let mut parts = vec![self.evaluator.mul_i(&self.evaluator.add(t, &conjugate)?)?];
         if self.mode == Mode::Complex {
-            parts.push(self.evaluator.mul_i(&self.evaluator.sub(&conjugate, t)?)?);
+            parts.push(self.evaluator.sub(t, &conjugate)?);
         }
         Ok(parts.into_iter().map(|part| part.with_magnitude(1.0)).collect())
     }
