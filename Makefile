@@ -55,7 +55,7 @@ test-python: build
 	$(BIN)/mypy --strict python bench
 	$(BIN)/pytest --quiet python/tests bench/tests
 
-## bench: noren beside the installed peers, all suites, in about 20 minutes; then the pages that show the results.
+## bench: noren beside the installed peers, all suites, in about 35 minutes; then the pages that show the results.
 bench: build
 	bench/setup.sh
 	$(BIN)/python bench/run.py --suite all

@@ -17,7 +17,7 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import kernels, schemes, targets, trace
+from pages import bootstrap, kernels, schemes, targets, trace
 from records import Record, Results
 from run import SUITES
 
@@ -86,6 +86,10 @@ def blocks(results: Results, recorded: Record, description: Mapping[str, Any], p
         "client": lambda: schemes.comparison(results, "client", schemes.CLIENT),
         "client-totals": lambda: schemes.client_totals(results),
         "client-recorded": lambda: schemes.client_recorded(results, recorded),
+        "bootstrap": lambda: bootstrap.times_table(results, recorded),
+        "bootstrap-precision": lambda: bootstrap.precision_table(results, recorded),
+        "bootstrap-stages": lambda: bootstrap.stages_table(results),
+        "bootstrap-summary": lambda: bootstrap.summary(results),
         "ntt": lambda: kernels.transforms(results),
         "ntt-cold": lambda: kernels.cold(results),
         "elementwise": lambda: kernels.elementwise(results),
@@ -145,6 +149,8 @@ def main() -> int:
 
     if results.select(suite="trace"):
         plots.trace_plot(results, FIGURES / "trace.svg")
+    if bootstrap.staged(results):
+        plots.bootstrap_plot(results, FIGURES / "bootstrap.svg")
     if results.select(suite="kernels"):
         plots.elementwise_plot(results, FIGURES / "elementwise.svg")
     return 0

@@ -1,7 +1,7 @@
 """The libraries that are measured, and how each is run.
 
-Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --threads --seconds`)
-and prints records.
+Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --preset --mode
+--threads --seconds`) and prints records.
 """
 
 import os
@@ -63,12 +63,16 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     """Return the libraries of a suite, ours first, installed or not."""
     tfhe = PEERS / "tfhe-ntt"
     kernels = frozenset({"kernels"})
+    bootstrap = frozenset({"bootstrap"})
+    lattigo = PEERS / "lattigo" / "lattigo"
     everything = [
-        Library("noren", [tool], SCHEMES | kernels, ours=True),
+        Library("noren", [tool], SCHEMES | kernels | bootstrap, ours=True),
         # What the trace costs without vector instructions: the other half of the tables of paper 0.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
-        Library("lattigo", [PEERS / "lattigo" / "lattigo"], SCHEMES),
-        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES),
+        Library("lattigo", [lattigo], SCHEMES | bootstrap),
+        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap),
+        # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
+        Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),
         Library("tenseal", [PEERS / "tenseal" / "venv" / "bin" / "python", PEERS / "tenseal" / "main.py"], SCHEMES),
         Library("tfhe-ntt", [tfhe / "target" / "release" / "bench-tfhe-ntt"], kernels),
         Library("tfhe-ntt (AVX2)", [tfhe / "target-avx2" / "release" / "bench-tfhe-ntt"], kernels),

@@ -20,7 +20,7 @@ SCHEMA: dict[str, tuple[type, ...]] = {
 
 # Two records with the same of these are measurements of one thing.
 IDENTITY = ["suite", "op", "library", "n", "limbs", "special", "isa", "threads"]
-IDENTITY += ["level", "h", "method", "prime_bits"]
+IDENTITY += ["level", "h", "method", "prime_bits", "set", "mode", "stage"]
 
 
 class GarbageError(ValueError):
@@ -56,7 +56,7 @@ def read(path: Path) -> list[Record]:
 
 
 def merge(records: Iterable[Record]) -> list[Record]:
-    """Make one record of those of all rounds: the median of times and rates, the highest memory."""
+    """Make one record of those of all rounds: medians of times and rates, highest memory, least precision."""
     groups: dict[tuple[Any, ...], list[Record]] = defaultdict(list)
     for record in records:
         groups[tuple(record.get(field) for field in IDENTITY)].append(record)
@@ -73,6 +73,10 @@ def _merged(group: Sequence[Record]) -> Record:
         values = [record[field] for record in group if record.get(field) is not None]
         if values:
             merged[field] = statistics.median(values)
+    for field in ["worst_bits", "rms_bits"]:
+        values = [record[field] for record in group if record.get(field) is not None]
+        if values:
+            merged[field] = min(values)
     peaks = [record["peak_rss_bytes"] for record in group if record["peak_rss_bytes"] is not None]
     merged["peak_rss_bytes"] = max(peaks, default=None)
     return merged

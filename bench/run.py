@@ -19,16 +19,25 @@ import records
 from libraries import TOOL, FailedError, Library, libraries
 from records import Record, Results
 
-# For each suite: the time for each operation in each round, and the rounds. All of it takes about 20 minutes.
-DEFAULTS = {"kernels": (0.05, 2), "ckks": (0.3, 2), "trace": (0.2, 1), "client": (0.3, 1)}
+# For each suite: the time for each operation in each round, and the rounds. All of it takes about 35 minutes.
+DEFAULTS = {"kernels": (0.05, 2), "ckks": (0.3, 2), "trace": (0.2, 1), "client": (0.3, 1), "bootstrap": (0.0, 1)}
 SUITES = list(DEFAULTS)
 # The grid of the suite trace.
 SPECIAL = [1, 5, 10]
 LEVELS = [1, 4, 9]
+# The messages of the suite bootstrap.
+MODES = ["complex", "real"]
+# Suites in which a peer takes minutes for a step.
+SLOW = {"bootstrap"}
+# What makes two records one row of the table: where libraries have sets of their own, no shapes.
+SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits"]
+ROWS = {"bootstrap": ["suite", "n", "threads", "op", "mode", "stage"]}
 
 
 def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None) -> list[list[str]]:
     """Return the options of each step of a suite."""
+    if suite == "bootstrap":
+        return [["--preset", "n16", "--mode", mode] for mode in MODES]
     if suite == "trace":
         # Short steps, so that the instruction sets and the peers see the same machine.
         return [["--special", str(count), "--level", str(level)] for count in special or SPECIAL for level in LEVELS]
@@ -47,25 +56,40 @@ def measure(
     found: Sequence[Library],
     say: Callable[[str], None],
     keep: Callable[[Sequence[Record]], None],
+    quick: bool = False,
 ) -> tuple[list[Record], bool]:
-    """Run all libraries alternately, and keep their records; return them, and whether all of ours are right."""
+    """Run all libraries alternately, and keep their records; return them, and whether all of ours are right.
+
+    In the suite bootstrap a peer takes minutes, in which the machine changes: after each that measured something, ours
+    runs once more. A quick run leaves that out, and peers with real messages.
+    """
     running = [library for library in found if library.is_installed()]
     for library in found:
         if library not in running:
             say(f"left out: {library.name} (not installed: see bench/setup.sh)")
     made: list[Record] = []
+
+    def run(library: Library, number: int, options: list[str]) -> list[Record]:
+        say(f"round {number + 1}: {library.name}: {suite} {' '.join(options)}")
+        try:
+            measured = library.run(suite, [*options, *common])
+        except FailedError as error:
+            say(f"left out from here on: {library.name} ({error})")
+            running.remove(library)
+            return []
+        keep(measured)
+        made.extend(measured)
+        return measured
+
     for number in range(rounds):
         for options in each:
             for library in list(running):
-                say(f"round {number + 1}: {library.name}: {suite} {' '.join(options)}")
-                try:
-                    measured = library.run(suite, [*options, *common])
-                except FailedError as error:
-                    say(f"left out from here on: {library.name} ({error})")
-                    running.remove(library)
+                if quick and not library.ours and "real" in options:
                     continue
-                keep(measured)
-                made += measured
+                measured = run(library, number, options)
+                again = suite in SLOW and not quick and not library.ours and measured
+                if again and running[0].ours:
+                    run(running[0], number, options)
     wrong = [record for record in made if record["median_ns"] is None]
     for record in wrong:
         say(f"wrong result: {record['library']} {record['op']}, n = {record['n']}")
@@ -77,16 +101,17 @@ def overview(made: list[Record]) -> str:
     """Return a table of all medians, with ratios to noren on its best instruction set."""
     results = Results(made)
     peers = sorted({record["library"] for record in made} - {"noren"})
-    groups: dict[tuple[object, ...], Record] = {}
-    fields = ["n", "limbs", "special", "threads", "op", "level", "prime_bits"]
+    groups: dict[tuple[tuple[str, object], ...], Record] = {}
     for record in results.records:
-        groups.setdefault(tuple(record.get(name) for name in fields), record)
+        fields = ROWS.get(record["suite"], SHAPES)
+        groups.setdefault(tuple((name, record.get(name)) for name in fields), record)
     rows = []
     for key, record in groups.items():
-        same = results.select(**dict(zip(fields, key, strict=True)))
+        same = results.select(**dict(key))
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
-        more = [f"{name} {record[name]}" for name in ["level", "prime_bits"] if record.get(name) is not None]
+        names = ["level", "prime_bits", "mode", "stage"]
+        more = [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
         row.append(records.microseconds(ours))
         for peer in peers:
@@ -110,6 +135,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--threads", type=numbers, default=[1, 2])
     made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks and client")
     made.add_argument("--special", type=numbers, help="numbers of special primes of the suite trace")
+    made.add_argument("--quick", action="store_true", help="bootstrap: no repetitions, no peers with real messages")
+    made.add_argument("--without", action="append", default=[], metavar="LIBRARY", help="leave it out (repeatable)")
     made.add_argument("--rounds", type=int, help="default: as many as the suite needs")
     made.add_argument("--seconds", type=float, help="time for each operation in each round")
     made.add_argument("--out", type=Path, help="default: bench/results/HOST/DATE-SUITE.jsonl")
@@ -117,6 +144,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--tool", type=Path, default=TOOL, help="the program noren")
     made.add_argument("--from", dest="source", type=Path, help="make the table of this results file, run nothing")
     return made
+
+
+def chosen(suite: str, options: argparse.Namespace) -> list[Library]:
+    """Return the libraries of a suite but those that are to be left out."""
+    return [library for library in libraries(suite, options.tool) if library.name not in options.without]
 
 
 def append(path: Path, measured: Sequence[Record]) -> None:
@@ -154,9 +186,10 @@ def main() -> int:
             steps(suite, options.log_n, options.special),
             common,
             options.rounds or rounds,
-            libraries(suite, options.tool),
+            chosen(suite, options),
             lambda line: print(line, file=sys.stderr, flush=True),
             partial(append, part),
+            options.quick,
         )
         right &= fine
         part.replace(out)

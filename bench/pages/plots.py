@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from pages import kernels, trace
+from pages import bootstrap, kernels, trace
 from records import Results
 
 mpl.use("svg")
@@ -73,5 +73,21 @@ def elementwise_plot(results: Results, path: Path) -> None:
     axis.set_ylabel("times faster")
     axis.set_ylim(bottom=0)
     axis.axhline(1, color="gray", linewidth=0.5)
+    axis.legend(frameon=False)
+    save(figure, path)
+
+
+def bootstrap_plot(results: Results, path: Path) -> None:
+    """Times of stages, one bar for each run."""
+    runs = bootstrap.staged(results)
+    figure, axis = plt.subplots(figsize=(7, 0.6 + 0.35 * len(runs)))
+    labels = [f"{run['library']} {run['set']}, {run['mode']}, {run['threads']} thread(s)" for run, _ in runs]
+    left = [0.0] * len(runs)
+    for name in bootstrap.STAGES:
+        widths = [stages[name] / 1e9 for _, stages in runs]
+        axis.barh(labels, widths, left=left, label=name, height=0.6)
+        left = [start + width for start, width in zip(left, widths, strict=True)]
+    axis.invert_yaxis()
+    axis.set_xlabel("s")
     axis.legend(frameon=False)
     save(figure, path)

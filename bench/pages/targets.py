@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pages import kernels, schemes, trace
+from pages import bootstrap, kernels, schemes, trace
 from records import Record, Results, lowest, number, ratio, table
 
 LARGE = {"suite": "ckks", "n": 1 << 16, "limbs": 24, "special": 8}
@@ -41,6 +41,7 @@ def targets(results: Results, recorded: Record) -> list[Target]:
         *ckks_targets(results, recorded),
         *trace_targets(results, recorded),
         *client_targets(results, recorded),
+        *bootstrap_targets(results),
         Target("records that state their peak memory", 1, stated(results), unit="%"),
     ]
 
@@ -141,6 +142,35 @@ def client_targets(results: Results, recorded: Record) -> Iterable[Target]:
     data = recorded["client_ms"]
     theirs = sum(data["SEAL+HEXL"]["15"][data["ops"].index(op)] for op in ops) * 1e6
     yield Target("encode + encrypt, N = 2^15, against SEAL+HEXL as recorded", 1.5, ratio(theirs, ours))
+
+
+def bootstrap_targets(results: Results) -> Iterable[Target]:
+    """One bootstrap of 2^15 complex slots."""
+    mine = bootstrap.ours(results, "complex", 1) or {}
+    double = bootstrap.ours(results, "complex", 2) or {}
+    real = bootstrap.ours(results, "real", 1) or {}
+    setup = bootstrap.ours(results, "complex", 1, op="setup") or {}
+    peers = [("lattigo", "N16QP1546H192H32", 8.0), ("openfhe", "sparse encapsulation", 11.0)]
+    for peer, name, bound in peers:
+        fields = {**bootstrap.SUITE, "library": peer, "set": name, "mode": "complex", "threads": 1}
+        theirs = results.time(**fields, op="bootstrap")
+        yield Target(f"bootstrap, 1 thread, against {peer} {name}", bound, ratio(theirs, mine.get("median_ns")))
+        if peer == "lattigo":
+            theirs = results.time(**fields, op="setup")
+            yield Target("set-up of bootstrapping, 1 thread, against lattigo", 4, ratio(theirs, setup.get("median_ns")))
+    yield Target("bootstrap, 2 threads over 1", 1.6, ratio(mine.get("median_ns"), double.get("median_ns")))
+    share = ratio(real.get("median_ns"), mine.get("median_ns"))
+    yield Target("bootstrap, real messages over complex ones", 0.7, share, at_most=True)
+    worst = lowest(record.get("worst_bits") for record in [mine, real])
+    yield Target("bootstrap, precision of the worst slot, every kind of message", 21, worst, unit=" bits")
+    yield Target("bootstrap, levels left", 12, mine.get("levels_left"), unit="")
+    failure = mine.get("log2_failure")
+    yield Target("bootstrap, log2 of the failure probability of 100", -64, failure, at_most=True, unit="")
+    disk = mine.get("disk_bytes")
+    yield Target("bootstrap, keys on disk", 4, None if disk is None else disk / 1e9, at_most=True, unit=" GB")
+    peaks = [record["peak_rss_bytes"] for record in [mine, real, setup] if record.get("peak_rss_bytes") is not None]
+    peak = max(peaks) / 1e9 if peaks else None
+    yield Target("bootstrap, peak memory", 12, peak, at_most=True, unit=" GB")
 
 
 def stated(results: Results) -> float | None:

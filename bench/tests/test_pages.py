@@ -9,7 +9,7 @@ from test_records import record
 
 import docs
 import machine
-from pages import kernels, targets, trace
+from pages import bootstrap, kernels, targets, trace
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -48,12 +48,36 @@ def rows() -> list[Record]:
     return made
 
 
+def bootstraps() -> list[Record]:
+    """Return set-ups, bootstraps and stages of noren, and of a peer that takes ten times as long."""
+    made = []
+    runs = [
+        ("noren", "n16", "complex", 1.0),
+        ("noren", "n16", "real", 0.75),
+        ("lattigo", "N16QP1546H192H32", "complex", 10.0),
+    ]
+    for (library, name, mode, time), threads in itertools.product(runs, [1, 2]):
+        common = {"suite": "bootstrap", "library": library, "set": name, "mode": mode, "threads": threads}
+        common |= {"n": 1 << 16, "slots": 1 << 15, "peak_rss_bytes": 8 << 30}
+        time *= 1e9 / threads
+        made.append(record(**common, op="setup", median_ns=4 * time))
+        bits = {"one-hot": [20.9, 23.7], "alternating": [21.2, 23.6]}
+        more: Record = {"levels_left": 12, "level_bits": 42.0, "worst_bits": 20.9, "rms_bits": 23.6, "precision": bits}
+        more |= {"key_bytes": 4 << 30, "disk_bytes": 2_000_000_000, "log2_failure": -75.0}
+        made.append(record(**common, op="bootstrap", median_ns=time, **more))
+        stages = (
+            {"coeff_to_slot": 0.5, "exponential": 0.375, "series": 0.125} if library == "noren" else {"eval_mod": 1.0}
+        )
+        made += [record(**common, op="stage", stage=stage, median_ns=time * part) for stage, part in stages.items()]
+    return made
+
+
 def made(records: list[Record]) -> docs.Blocks:
     return docs.blocks(Results(records), RECORDED, MACHINE, [machine.RESULTS / "host" / "2026-01-01-ckks.jsonl"])
 
 
 def test_every_block_of_every_page_is_known_and_made() -> None:
-    blocks = made(grid() + rows())
+    blocks = made(grid() + rows() + bootstraps())
     for page in docs.PAGES:
         text = page.read_text()
         names = re.findall(r"<!-- made by bench/docs.py: ([a-z-]+) -->", text)
@@ -137,3 +161,42 @@ def test_recorded_figures_are_the_best_of_all_iterations() -> None:
     cell = trace.Cell(1, 9, 1)
     assert trace.recorded_best(RECORDED, "paper 0's program, HEXL", cell) == 544
     assert trace.recorded_best(RECORDED, "SEAL+HEXL, doubling", trace.Cell(5, 1, 1)) is None
+
+
+def test_bootstraps_are_compared_in_the_same_mode_with_as_many_threads() -> None:
+    lines = bootstrap.times_table(Results(bootstraps()), RECORDED).splitlines()[2:]
+    memory = "4.00 GiB | 1.86 GiB | 8.00 GiB | 2^-75 |"
+    assert lines[0] == f"| noren n16 | complex | 1 | 1.00 |  | 0.0305 | 4.00 |  | 12 x 42 bits | {memory}"
+    assert lines[5].startswith("| lattigo N16QP1546H192H32 | complex | 2 | 5.00 | 10.00 | 0.153 | 20.0 | 10.00 |")
+    assert len(lines) == 6 + len(RECORDED["bootstrap"]["runs"])
+    assert lines[6].startswith("| Lattigo N16QP1546H192H32, recorded | complex | 1 | 12.8 |  | 0.391 | 67.0 |")
+
+
+def test_precision_is_shown_once_for_all_threads() -> None:
+    lines = bootstrap.precision_table(Results(bootstraps()), RECORDED).splitlines()[2:]
+    first = "| noren n16 | complex |  |  |  |  | 20.9 / 23.7 | 21.2 / 23.6 | 20.9 / 23.6 |"
+    assert lines[0] == first
+    assert [line.split("|")[1].strip() for line in lines[:4]] == [
+        "noren n16",
+        "noren n16",
+        "lattigo N16QP1546H192H32",
+        "Lattigo N16QP1546H192H32, recorded",
+    ]
+
+
+def test_stages_of_all_libraries_have_the_same_names() -> None:
+    lines = bootstrap.stages_table(Results(bootstraps())).splitlines()[2:]
+    assert lines[0] == "| noren n16 | complex | 1 | 0.00 (0%) | 0.00 (0%) | 0.500 (50%) | 0.500 (50%) | 1.00 |"
+    assert lines[4].endswith("| 10.0 (100%) | 10.0 |")
+
+
+def test_targets_of_bootstrapping_say_what_is_missed() -> None:
+    found = {target.what: target.row()[2:] for target in targets.bootstrap_targets(Results(bootstraps()))}
+    assert found["bootstrap, 1 thread, against lattigo N16QP1546H192H32"] == ["10.0x", "met"]
+    assert found["bootstrap, 2 threads over 1"] == ["2.00x", "met"]
+    assert found["bootstrap, real messages over complex ones"] == ["0.750x", "**missed**"]
+    assert found["bootstrap, precision of the worst slot, every kind of message"] == ["20.9 bits", "**missed**"]
+    assert found["bootstrap, levels left"] == ["12.0", "met"]
+    assert found["bootstrap, log2 of the failure probability of 100"] == ["-75.0", "met"]
+    assert found["bootstrap, keys on disk"] == ["2.00 GB", "met"]
+    assert found["bootstrap, 1 thread, against openfhe sparse encapsulation"] == ["not measured", ""]

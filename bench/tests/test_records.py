@@ -75,3 +75,15 @@ def test_ratios_above_one_mean_that_noren_is_faster() -> None:
 def test_peers_without_a_time_leave_their_cells_empty() -> None:
     made = [record(library="noren"), record(library="other", median_ns=None, mad_ns=None)]
     assert run.overview(made).splitlines()[-1].endswith("| 2.00 |  |  |")
+
+
+def test_precision_over_rounds_is_the_least() -> None:
+    (merged,) = records.merge([record(worst_bits=21.0, rms_bits=24.0), record(worst_bits=20.5, rms_bits=24.5)])
+    assert (merged["worst_bits"], merged["rms_bits"]) == (20.5, 24.0)
+
+
+def test_bootstraps_of_all_sets_are_compared_by_their_messages() -> None:
+    fields = {"suite": "bootstrap", "op": "bootstrap", "mode": "complex"}
+    made = [record(**fields, library="noren", limbs=29), record(**fields, library="other", limbs=25, median_ns=8000.0)]
+    row = run.overview(made).splitlines()[2]
+    assert row.endswith("| 1 | bootstrap, mode complex | 2.00 | 8.00 | 4.00 |")

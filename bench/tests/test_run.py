@@ -29,6 +29,8 @@ def test_the_steps_of_a_suite_are_its_degrees() -> None:
     assert run.steps("ckks", [14], None) == [["--log-n", "14"]]
     assert run.steps("trace", None, [5]) == [["--special", "5", "--level", level] for level in "149"]
     assert len(run.steps("client", None, None)) == 4
+    modes = [step[step.index("--mode") + 1] for step in run.steps("bootstrap", None, None)]
+    assert modes == ["complex", "real"]
 
 
 def test_arguments_are_lists_of_numbers() -> None:
@@ -43,6 +45,12 @@ def test_every_suite_has_ours_and_a_peer() -> None:
         found = libraries(suite)
         assert found[0].name == "noren"
         assert any(not library.ours for library in found)
+
+
+def test_libraries_can_be_left_out() -> None:
+    options = run.parser().parse_args(["--suite", "bootstrap", "--without", "lattigo (dense)", "--without", "openfhe"])
+    names = [library.name for library in run.chosen("bootstrap", options)]
+    assert names == ["noren", "lattigo"]
 
 
 def test_programs_get_the_options_of_a_step(tmp_path: Path) -> None:
@@ -72,6 +80,23 @@ def test_missing_and_failing_programs_are_named_and_left_out(tmp_path: Path) -> 
         lines = [line for line in said if line.startswith("left out") and name in line]
         assert len(lines) == 1
         assert reason in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("quick", "expected"), [(False, ["noren", "peer", "noren"] * 2), (True, ["noren", "peer", "noren"])]
+)
+def test_ours_bootstraps_again_after_every_peer_unless_it_is_quick(
+    tmp_path: Path, quick: bool, expected: list[str]
+) -> None:
+    found = [
+        program(tmp_path, "noren", printing(library="noren"), ours=True),
+        program(tmp_path, "peer", printing(library="peer")),
+        program(tmp_path, "silent", ""),
+    ]
+    each = [["--mode", "complex"], ["--mode", "real"]]
+    made, right = run.measure("bootstrap", each, [], 1, found, lambda line: None, lambda new: None, quick)
+    assert right
+    assert [r["library"] for r in made] == expected
 
 
 def test_our_wrong_results_fail_the_run(tmp_path: Path) -> None:

@@ -50,16 +50,29 @@ func numbers(list string) []int {
 }
 
 func main() {
-	suite := flag.String("suite", "ckks", "ckks, trace or client")
+	suite := flag.String("suite", "ckks", "ckks, trace, client or bootstrap")
 	logN := flag.String("log-n", "13,14,15,16", "ckks, client: base-two logarithms of ring degrees")
 	family := flag.String("shape", "hybrid", "ckks: hybrid or seal")
 	special := flag.String("special", "1,5,10", "trace: numbers of special primes")
 	level := flag.String("level", "1,4,9", "trace: levels of the ciphertext")
+	preset := flag.String("preset", "n16", "bootstrap: noren's preset; Lattigo's own sets stand beside those for 2^15 slots")
+	mode := flag.String("mode", "complex", "bootstrap: complex or real")
+	dense := flag.Bool("dense", false, "bootstrap: the set with a dense secret")
 	threads := flag.String("threads", "1", "numbers of threads")
 	seconds := flag.Float64("seconds", 1, "time spent on each operation")
 	flag.Parse()
 
 	step := options{numbers(*threads), numbers(*level), *seconds}
+	if *suite == "bootstrap" {
+		chosen := sparseSet
+		if *dense {
+			chosen = denseSet
+		}
+		if strings.HasPrefix(*preset, "n16") && *mode == "complex" {
+			runBootstrap(chosen, step)
+		}
+		return
+	}
 	shapes, key, wanted := map[string][]shape{"ckks": hybrid, "trace": trace, "client": client}[*suite], logNOf, numbers(*logN)
 	run := map[string]func(shape, options){"ckks": runCkks, "trace": runTrace, "client": runClient}[*suite]
 	if *suite == "ckks" && *family == "seal" {

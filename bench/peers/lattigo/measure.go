@@ -39,6 +39,20 @@ type record struct {
 	Keys     int    `json:"keys,omitempty"`
 	KeyBytes int    `json:"key_bytes,omitempty"`
 	Method   string `json:"method,omitempty"`
+	// Fields of the suite bootstrap.
+	Set         string                `json:"set,omitempty"`
+	Mode        string                `json:"mode,omitempty"`
+	Stage       string                `json:"stage,omitempty"`
+	ContextNs   float64               `json:"context_ns,omitempty"`
+	KeysNs      float64               `json:"keys_ns,omitempty"`
+	MatricesNs  float64               `json:"matrices_ns,omitempty"`
+	FirstNs     float64               `json:"first_ns,omitempty"`
+	LevelsLeft  int                   `json:"levels_left,omitempty"`
+	LevelBits   float64               `json:"level_bits,omitempty"`
+	WorstBits   float64               `json:"worst_bits,omitempty"`
+	RmsBits     float64               `json:"rms_bits,omitempty"`
+	Log2Failure float64               `json:"log2_failure,omitempty"`
+	Precision   map[string][2]float64 `json:"precision,omitempty"`
 }
 
 // leastSamples and sample are as in noren's measure.rs.
@@ -117,6 +131,11 @@ func (s shape) report(r record, params ckks.Parameters, step options, per float6
 	} else {
 		r.Note = "wrong result: no time"
 	}
+	r.print()
+}
+
+// print states the memory and prints the record.
+func (r record) print() {
 	r.PeakRss = peakRss()
 	line, err := json.Marshal(r)
 	check(err)

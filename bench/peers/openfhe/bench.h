@@ -55,6 +55,14 @@ bool IsRight(const Context& context, const Keys& keys, const Ciphertext& ciphert
 void Report(const Context& context, const Shape& shape, const Step& step, const Op& op, bool right,
             const std::function<void()>& call);
 
+// Prints a record of the suite bootstrap, with the times of single calls.
+void ReportTimes(const Context& context, const Step& step, const std::string& op, uint32_t digits, bool right,
+                 const std::vector<double>& times, const std::string& more);
+
+// Seconds since some time in the past.
+double Now();
+
 void RunCkks(const Shape& shape, const Step& step);
 void RunTrace(const Shape& shape, const Step& step);
 void RunClient(const Shape& shape, const Step& step);
+void RunBootstrap(bool real, const Step& step);

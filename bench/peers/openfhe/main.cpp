@@ -57,6 +57,11 @@ void Run(std::map<std::string, std::string> options) {
                 RunClient(shape, step);
             }
         }
+    } else if (suite == "bootstrap") {
+        // Its own setting stands beside noren's presets for 2^15 slots.
+        if (options["--preset"].rfind("n16", 0) == 0) {
+            RunBootstrap(options["--mode"] == "real", step);
+        }
     } else {
         throw std::invalid_argument("there is no suite " + suite);
     }
@@ -105,7 +110,8 @@ int main(int argc, char** argv) {
 
     std::map<std::string, std::string> options = {
         {"--suite", "ckks"},  {"--log-n", "13,14,15,16"}, {"--shape", "hybrid"}, {"--special", "1,5,10"},
-        {"--level", "1,4,9"}, {"--threads", "1"},         {"--seconds", "1"}};
+        {"--level", "1,4,9"}, {"--threads", "1"},         {"--seconds", "1"},
+        {"--preset", "n16"},  {"--mode", "complex"}};
     try {
         for (int i = 1; i < argc; i += 2) {
             if (options.count(argv[i]) == 0 || i + 1 == argc) {

@@ -16,6 +16,8 @@ constexpr double kWarmUp = 0.2;
 // Tells right results from wrong ones: all shapes are thousands of times more exact.
 constexpr double kTolerance = 1.0 / 1024;
 
+constexpr char kWrong[] = "wrong result: no time";
+
 struct Timing {
     double median_ns, mad_ns;
     size_t reps;
@@ -27,8 +29,13 @@ double Median(std::vector<double> x) {
     return x.size() % 2 == 1 ? x[middle] : (x[middle - 1] + x[middle]) / 2;
 }
 
-double Now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+Timing TimingOf(const std::vector<double>& times) {
+    const double median = Median(times);
+    std::vector<double> deviations;
+    for (const double time : times) {
+        deviations.push_back(std::fabs(time - median));
+    }
+    return {median, Median(deviations), times.size()};
 }
 
 // Times one call, warm.
@@ -53,12 +60,7 @@ Timing Measure(double seconds, double per, const std::function<void()>& call) {
     while (times.size() < kLeastSamples || Now() - start < seconds) {
         times.push_back(once() * 1e9 / static_cast<double>(repeats) / per);
     }
-    const double median = Median(times);
-    std::vector<double> deviations;
-    for (const double time : times) {
-        deviations.push_back(std::fabs(time - median));
-    }
-    return {median, Median(deviations), times.size()};
+    return TimingOf(times);
 }
 
 // The most memory held since the call before this one, in bytes.
@@ -80,7 +82,43 @@ std::shared_ptr<lbcrypto::CryptoParametersCKKSRNS> ParametersOf(const Context& c
     return std::dynamic_pointer_cast<lbcrypto::CryptoParametersCKKSRNS>(context->GetCryptoParameters());
 }
 
+// What a record says besides its times.
+struct Head {
+    std::string suite, op, note;
+    uint32_t limbs, special, digits;
+    bool secure;
+    int threads;
+};
+
+// Prints a record; without samples it has no time.
+void Print(const Context& context, const Head& head, const Timing& timing, const std::string& more) {
+    // The modulus itself is too large for a double.
+    double log_qp = 0;
+    for (const auto& prime : ParametersOf(context)->GetParamsQP()->GetParams()) {
+        log_qp += std::log2(prime->GetModulus().ConvertToDouble());
+    }
+    std::string times = "\"median_ns\":null,\"mad_ns\":null,\"reps\":0";
+    if (timing.reps > 0) {
+        char text[128];
+        std::snprintf(text, sizeof text, "\"median_ns\":%.1f,\"mad_ns\":%.1f,\"reps\":%zu", timing.median_ns,
+                      timing.mad_ns, timing.reps);
+        times = text;
+    }
+    const uint32_t n = context->GetRingDimension();
+    std::printf(
+        "{\"suite\":\"%s\",\"op\":\"%s\",\"library\":\"openfhe\",\"version\":\"%s\",\"n\":%u,\"limbs\":%u,"
+        "\"log_qp\":%.3f,\"special\":%u,\"dnum\":%u,\"slots\":%u,\"security\":\"%s\",\"isa\":\"native\","
+        "\"threads\":%d,%s,\"peak_rss_bytes\":%zu,\"note\":\"%s\"%s}\n",
+        head.suite.c_str(), head.op.c_str(), BENCH_OPENFHE_VERSION, n, head.limbs, log_qp, head.special, head.digits,
+        n / 2, head.secure ? "128" : "none", head.threads, times.c_str(), PeakRss(), head.note.c_str(), more.c_str());
+    std::fflush(stdout);
+}
+
 }  // namespace
+
+double Now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 Context MakeContext(const Shape& shape) {
     lbcrypto::CCParams<lbcrypto::CryptoContextCKKSRNS> parameters;
@@ -129,22 +167,9 @@ bool IsRight(const Context& context, const Keys& keys, const Ciphertext& ciphert
 
 void Report(const Context& context, const Shape& shape, const Step& step, const Op& op, bool right,
             const std::function<void()>& call) {
-    const auto parameters = ParametersOf(context);
-    const auto& special = parameters->GetParamsP()->GetParams();
-    // The modulus itself is too large for a double.
-    double log_qp = 0;
-    for (const auto& prime : parameters->GetParamsQP()->GetParams()) {
-        log_qp += std::log2(prime->GetModulus().ConvertToDouble());
-    }
-    std::string times = "\"median_ns\":null,\"mad_ns\":null,\"reps\":0";
-    if (right) {
-        const Timing timing = Measure(step.seconds, op.per, call);
-        char text[128];
-        std::snprintf(text, sizeof text, "\"median_ns\":%.1f,\"mad_ns\":%.1f,\"reps\":%zu", timing.median_ns,
-                      timing.mad_ns, timing.reps);
-        times = text;
-    }
-    std::string note = right ? op.note : "wrong result: no time";
+    const auto& special = ParametersOf(context)->GetParamsP()->GetParams();
+    const Timing timing = right ? Measure(step.seconds, op.per, call) : Timing{0, 0, 0};
+    std::string note = right ? op.note : kWrong;
     note += (note.empty() ? "" : "; ") + std::string("own special primes: ") + std::to_string(special.size()) + " of " +
             std::to_string(special[0]->GetModulus().GetMSB()) + " bits";
     std::string more;
@@ -154,12 +179,15 @@ void Report(const Context& context, const Shape& shape, const Step& step, const 
                ",\"key_bytes\":" + std::to_string(op.keys * words * sizeof(uint64_t)) + ",\"method\":\"" + op.method +
                "\"";
     }
-    std::printf(
-        "{\"suite\":\"%s\",\"op\":\"%s\",\"library\":\"openfhe\",\"version\":\"%s\",\"n\":%u,\"limbs\":%u,"
-        "\"log_qp\":%.3f,\"special\":%u,\"dnum\":%u,\"slots\":%u,\"security\":\"%s\",\"isa\":\"native\","
-        "\"threads\":%d,%s,\"peak_rss_bytes\":%zu,\"note\":\"%s\"%s}\n",
-        op.suite.c_str(), op.op.c_str(), BENCH_OPENFHE_VERSION, 1u << shape.log_n, shape.limbs, log_qp, shape.special,
-        shape.Digits(), 1u << (shape.log_n - 1), shape.secure ? "128" : "none", step.threads, times.c_str(), PeakRss(),
-        note.c_str(), more.c_str());
-    std::fflush(stdout);
+    Print(context, {op.suite, op.op, note, shape.limbs, shape.special, shape.Digits(), shape.secure, step.threads},
+          timing, more);
+}
+
+void ReportTimes(const Context& context, const Step& step, const std::string& op, uint32_t digits, bool right,
+                 const std::vector<double>& times, const std::string& more) {
+    const auto parameters = ParametersOf(context);
+    const auto limbs = static_cast<uint32_t>(parameters->GetElementParams()->GetParams().size());
+    const auto special = static_cast<uint32_t>(parameters->GetParamsP()->GetParams().size());
+    Print(context, {"bootstrap", op, right ? "" : kWrong, limbs, special, digits, true, step.threads},
+          right ? TimingOf(times) : Timing{0, 0, 0}, more);
 }

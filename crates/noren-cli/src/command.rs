@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, value_parser};
 
+use crate::bootstrap::plan as bootstrap_plan;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params};
@@ -38,6 +39,7 @@ struct Cli {
 enum Verb {
     Info(info::Arguments),
     Params(params::Arguments),
+    Plan(bootstrap_plan::Arguments),
     Keygen(keygen::Arguments),
     Encrypt(encrypt::Arguments),
     Eval(eval::Arguments),
@@ -115,6 +117,7 @@ impl Verb {
         match self {
             Self::Info(arguments) => info::run(&arguments, console),
             Self::Params(arguments) => params::run(&arguments, console),
+            Self::Plan(arguments) => bootstrap_plan::run(&arguments, console),
             Self::Keygen(arguments) => keygen::run(&arguments, console),
             Self::Encrypt(arguments) => encrypt::run(&arguments, console),
             Self::Eval(arguments) => eval::run(&arguments, console),

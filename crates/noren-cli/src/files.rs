@@ -126,9 +126,18 @@ impl OutputSet {
 
     /// Writes one of the files; gives its bytes.
     pub(crate) fn write<O: Object>(&self, name: &str, context: &O::Context, object: &O) -> Result<u64, Failure> {
+        self.write_with(name, |path| object.write_file(context, Form::Packed, path))
+    }
+
+    /// Writes one of the files by what is said to write it; gives its bytes.
+    pub(crate) fn write_with<T>(
+        &self,
+        name: &str,
+        write: impl FnOnce(&Path) -> noren::Result<T>,
+    ) -> Result<u64, Failure> {
         let path = self.hidden.join(name);
-        let written = object.write_file(context, Form::Packed, &path).map_err(Failure::from);
-        written.and_then(|()| size(&path)).map_err(|failure| match failure {
+        let written = write(&path).map_err(Failure::from);
+        written.and_then(|_| size(&path)).map_err(|failure| match failure {
             // What the user knows is where the file was to be.
             Failure::Io { source, .. } => Failure::Io { path: self.directory.join(name), source },
             failure => failure,

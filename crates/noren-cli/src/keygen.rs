@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
+use noren::bootstrapping::Preset;
 use noren::ckks::{Context, KeyFile};
 use noren::programs::plan::{Plan, Shape};
 use noren::programs::program::Program;
 use noren::{PublicKey, SecretKey, Seed};
 use serde::Serialize;
 
+use crate::bootstrap::keys::{self, Job};
+use crate::bootstrap::plan::{Wanted, parse_preset};
 use crate::bounds;
 use crate::console::Console;
 use crate::describe::bytes;
@@ -20,7 +23,7 @@ use crate::files::{self, Force, OutputSet};
 use crate::plan;
 use crate::progress;
 
-/// Makes the keys for programs on tables of one shape
+/// Makes the keys for programs on tables of one shape, or for bootstrapping
 #[derive(Debug, Args)]
 #[command(
     after_help = "Writes three files into the directory: secret.key decrypts and stays with you (mode 0600), public.key \
@@ -28,25 +31,27 @@ use crate::progress;
         is made.\n\n\
         Examples:\n  \
         noren keygen --out keys --program mean,covariance --rows 285 --columns 30\n  \
-        noren keygen --out keys --program logistic --model risk.json --rows 285 --columns age,bmi,bp --plan-only"
+        noren keygen --out keys --program logistic --model risk.json --rows 285 --columns age,bmi,bp --plan-only\n  \
+        noren keygen --out keys --bootstrap n16 --rotations 1,2,4\n\n\
+        With --bootstrap the third file is bootstrap.keys: all that bootstrapping needs, products, and the rotations asked for."
 )]
 pub(crate) struct Arguments {
     /// The directory for the keys
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The programs to run
-    #[arg(long, required = true, value_name = "PROGRAM,...", value_delimiter = ',',
+    #[arg(long, required_unless_present = "bootstrap", value_name = "PROGRAM,...", value_delimiter = ',',
         value_parser = PossibleValuesParser::new(Program::NAMES))]
     program: Vec<String>,
     /// The model of a program, as JSON; PROGRAM=FILE says of which
     #[arg(long, value_name = "[PROGRAM=]FILE")]
     model: Vec<String>,
     /// The number of rows of tables
-    #[arg(long, value_parser = value_parser!(u32).range(1..))]
-    rows: u32,
+    #[arg(long, required_unless_present = "bootstrap", value_parser = value_parser!(u32).range(1..))]
+    rows: Option<u32>,
     /// The number of columns, or their names
-    #[arg(long, value_name = "COUNT|NAME,...", value_parser = parse_columns)]
-    columns: Columns,
+    #[arg(long, required_unless_present = "bootstrap", value_name = "COUNT|NAME,...", value_parser = parse_columns)]
+    columns: Option<Columns>,
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
     #[arg(long, value_name = "FILE")]
     bounds: Option<PathBuf>,
@@ -56,6 +61,19 @@ pub(crate) struct Arguments {
     /// Use these parameters instead of choosing some
     #[arg(long, value_name = "FILE", conflicts_with = "precision")]
     params: Option<PathBuf>,
+    /// Make keys for bootstrapping with these parameters instead; see `noren plan`
+    #[arg(long, value_name = "PRESET", value_parser = parse_preset,
+        conflicts_with_all = ["program", "model", "rows", "columns", "bounds", "precision", "params"])]
+    bootstrap: Option<Preset>,
+    /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
+    #[arg(long, value_name = "COUNT", requires = "bootstrap")]
+    slots: Option<usize>,
+    /// Plan for messages of real numbers; the keys are the same
+    #[arg(long, requires = "bootstrap")]
+    real: bool,
+    /// Also keys for these rotations, up to the level of results
+    #[arg(long, value_name = "STEPS,...", value_delimiter = ',', allow_hyphen_values = true, requires = "bootstrap")]
+    rotations: Vec<isize>,
     /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
     #[arg(long, value_name = "HEX", value_parser = parse_seed)]
     seed: Option<HexSeed>,
@@ -72,7 +90,7 @@ const EVALUATION: &str = "eval.keys";
 const NAMES: [&str; 3] = [SECRET, PUBLIC, EVALUATION];
 
 /// Columns of tables: how many, and their names if they are known.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Columns {
     count: usize,
     names: Vec<String>,
@@ -95,11 +113,19 @@ struct Written {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    if let Some(preset) = arguments.bootstrap {
+        let &Arguments { slots, real, plan_only, ref rotations, ref out, ref force, ref seed, .. } = arguments;
+        let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
+        let wanted = Wanted { preset, slots, real };
+        return keys::run(Job { wanted, rotations, out, seed, plan_only, force }, console);
+    }
     let programs = plan::programs(&arguments.program, &arguments.model)?;
     let given = arguments.params.as_ref().map(|path| files::read_parameters(path, console)).transpose()?;
     let bounds = arguments.bounds.as_deref().map(bounds::read).transpose()?;
-    let Columns { count: columns, names: column_names } = arguments.columns.clone();
-    let shape = Shape { rows: arguments.rows as usize, columns, column_names, bounds };
+    // They are there wherever a program is.
+    let Columns { count: columns, names: column_names } = arguments.columns.clone().unwrap_or_default();
+    let rows = arguments.rows.unwrap_or_default() as usize;
+    let shape = Shape { rows, columns, column_names, bounds };
     if let Some(path) = &arguments.bounds {
         // Bounds that do not suit the columns are refused with the name of their file.
         shape.layout(1).map_err(Failure::file(path))?;
@@ -122,13 +148,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let context = Context::new(plan.parameters)?;
     let shown = progress::bar("making evaluation keys", 1);
     let progress = |done, total| shown.set(done, total);
-    let keys = context.generate_keys_with_progress(seed, &request, Some(&progress))?;
+    let made = context.generate_keys_with_progress(seed, &request, Some(&progress))?;
     drop(shown);
 
     let shown = progress::spinner("writing keys".to_owned());
-    let evaluation = KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(keys.evaluation) };
-    let secret = KeyFile::<SecretKey> { context: context.clone(), key: keys.secret };
-    let public = KeyFile::<PublicKey> { context, key: keys.public };
+    let evaluation = KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) };
+    let secret = KeyFile::<SecretKey> { context: context.clone(), key: made.secret };
+    let public = KeyFile::<PublicKey> { context, key: made.public };
     let sizes = [
         outputs.write(SECRET, &(), &secret)?,
         outputs.write(PUBLIC, &(), &public)?,

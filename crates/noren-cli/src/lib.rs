@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
 //! | `info`, `params`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
+//! | `bootstrap` | `plan`, and what `keygen --bootstrap` does |
 //! | `bench` | the benchmarks: measuring, records, suites |
 //! | `plan` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod bootstrap;
 mod bounds;
 mod command;
 mod console;

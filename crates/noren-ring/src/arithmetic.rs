@@ -31,8 +31,14 @@ impl Ring {
         self.check(a);
         self.check(b);
         let add = if self.streams() { Kernels::add_streamed } else { Kernels::add };
-        self.build(a.is_secret() || b.is_secret(), |limb, out| {
-            add(self.engine().kernels(), out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
+        self.build_pointwise(a.is_secret() || b.is_secret(), |limb, range, out| {
+            add(
+                self.engine().kernels(),
+                out,
+                &a.limb(limb)[range.clone()],
+                &b.limb(limb)[range],
+                self.basis().modulus(limb),
+            );
         })
     }
 
@@ -41,8 +47,8 @@ impl Ring {
         self.check(a);
         self.check(b);
         a.rows.mark(b.is_secret());
-        self.update(a, |limb, row| {
-            self.engine().kernels().add_assign(row, b.limb(limb), self.basis().modulus(limb));
+        self.update_pointwise(a, |limb, range, row| {
+            self.engine().kernels().add_assign(row, &b.limb(limb)[range], self.basis().modulus(limb));
         });
     }
 
@@ -52,8 +58,14 @@ impl Ring {
         self.check(a);
         self.check(b);
         let sub = if self.streams() { Kernels::sub_streamed } else { Kernels::sub };
-        self.build(a.is_secret() || b.is_secret(), |limb, out| {
-            sub(self.engine().kernels(), out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
+        self.build_pointwise(a.is_secret() || b.is_secret(), |limb, range, out| {
+            sub(
+                self.engine().kernels(),
+                out,
+                &a.limb(limb)[range.clone()],
+                &b.limb(limb)[range],
+                self.basis().modulus(limb),
+            );
         })
     }
 
@@ -62,8 +74,8 @@ impl Ring {
         self.check(a);
         self.check(b);
         a.rows.mark(b.is_secret());
-        self.update(a, |limb, row| {
-            self.engine().kernels().sub_assign(row, b.limb(limb), self.basis().modulus(limb));
+        self.update_pointwise(a, |limb, range, row| {
+            self.engine().kernels().sub_assign(row, &b.limb(limb)[range], self.basis().modulus(limb));
         });
     }
 
@@ -71,15 +83,15 @@ impl Ring {
     #[must_use]
     pub fn neg<D: Domain>(&self, a: &Poly<D>) -> Poly<D> {
         self.check(a);
-        self.build(a.is_secret(), |limb, out| {
-            self.engine().kernels().neg(out, a.limb(limb), self.basis().modulus(limb));
+        self.build_pointwise(a.is_secret(), |limb, range, out| {
+            self.engine().kernels().neg(out, &a.limb(limb)[range], self.basis().modulus(limb));
         })
     }
 
     /// `a = -a`.
     pub fn neg_assign<D: Domain>(&self, a: &mut Poly<D>) {
         self.check(a);
-        self.update(a, |limb, row| self.engine().kernels().neg_assign(row, self.basis().modulus(limb)));
+        self.update_pointwise(a, |limb, _, row| self.engine().kernels().neg_assign(row, self.basis().modulus(limb)));
     }
 
     /// `a * b`; both may have more limbs than this ring.
@@ -88,8 +100,14 @@ impl Ring {
         self.check_covers(a);
         self.check_covers(b);
         let mul = if self.streams() { Kernels::mul_streamed } else { Kernels::mul };
-        self.build(a.is_secret() || b.is_secret(), |limb, out| {
-            mul(self.engine().kernels(), out, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
+        self.build_pointwise(a.is_secret() || b.is_secret(), |limb, range, out| {
+            mul(
+                self.engine().kernels(),
+                out,
+                &a.limb(limb)[range.clone()],
+                &b.limb(limb)[range],
+                self.basis().modulus(limb),
+            );
         })
     }
 
@@ -98,8 +116,8 @@ impl Ring {
         self.check(a);
         self.check_covers(b);
         a.rows.mark(b.is_secret());
-        self.update(a, |limb, row| {
-            self.engine().kernels().mul_assign(row, b.limb(limb), self.basis().modulus(limb));
+        self.update_pointwise(a, |limb, range, row| {
+            self.engine().kernels().mul_assign(row, &b.limb(limb)[range], self.basis().modulus(limb));
         });
     }
 
@@ -109,8 +127,13 @@ impl Ring {
         self.check_covers(a);
         self.check_covers(b);
         acc.rows.mark(a.is_secret() || b.is_secret());
-        self.update(acc, |limb, row| {
-            self.engine().kernels().mul_add_assign(row, a.limb(limb), b.limb(limb), self.basis().modulus(limb));
+        self.update_pointwise(acc, |limb, range, row| {
+            self.engine().kernels().mul_add_assign(
+                row,
+                &a.limb(limb)[range.clone()],
+                &b.limb(limb)[range],
+                self.basis().modulus(limb),
+            );
         });
     }
 
@@ -125,8 +148,12 @@ impl Ring {
             self.check_covers(b);
         }
         let secret = pairs.iter().any(|(a, b)| a.is_secret() || b.is_secret());
-        self.build(secret, |limb, out| {
-            self.add_products(limb, out, pairs.iter().map(|(a, b)| (a.limb(limb), b.limb(limb))));
+        self.build_pointwise(secret, |limb, range, out| {
+            self.add_products(
+                limb,
+                out,
+                pairs.iter().map(|(a, b)| (&a.limb(limb)[range.clone()], &b.limb(limb)[range.clone()])),
+            );
         })
     }
 
@@ -136,9 +163,9 @@ impl Ring {
         self.check(a);
         self.check_residues(residues);
         let start = self.range().start;
-        self.build(a.is_secret(), |limb, out| {
+        self.build_pointwise(a.is_secret(), |limb, range, out| {
             let q = self.basis().modulus(limb);
-            self.engine().kernels().mul_scalar(out, a.limb(limb), q.shoup(residues[limb - start]), q);
+            self.engine().kernels().mul_scalar(out, &a.limb(limb)[range], q.shoup(residues[limb - start]), q);
         })
     }
 
@@ -147,7 +174,7 @@ impl Ring {
         self.check(a);
         self.check_residues(residues);
         let start = self.range().start;
-        self.update(a, |limb, row| {
+        self.update_pointwise(a, |limb, _, row| {
             let q = self.basis().modulus(limb);
             self.engine().kernels().mul_scalar_assign(row, q.shoup(residues[limb - start]), q);
         });
@@ -163,9 +190,14 @@ impl Ring {
         self.check_residues(residues);
         acc.rows.mark(a.is_secret());
         let start = self.range().start;
-        self.update(acc, |limb, row| {
+        self.update_pointwise(acc, |limb, range, row| {
             let q = self.basis().modulus(limb);
-            self.engine().kernels().mul_scalar_add_assign(row, a.limb(limb), q.shoup(residues[limb - start]), q);
+            self.engine().kernels().mul_scalar_add_assign(
+                row,
+                &a.limb(limb)[range],
+                q.shoup(residues[limb - start]),
+                q,
+            );
         });
     }
 
@@ -186,7 +218,7 @@ impl Ring {
         self.check(a);
         self.check_residues(residues);
         let start = self.range().start;
-        self.update(a, |limb, row| {
+        self.update_pointwise(a, |limb, _, row| {
             self.engine().kernels().add_scalar_assign(row, residues[limb - start], self.basis().modulus(limb));
         });
     }

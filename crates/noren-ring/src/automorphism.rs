@@ -78,25 +78,22 @@ impl Automorphism {
         &self.places[j * width / GROUP..][..width / GROUP]
     }
 
-    /// `out` is the image of `a`, for one limb in evaluation form.
-    pub(crate) fn map_row(&self, kernels: &Kernels, a: &[u64], out: &mut [u64]) {
-        self.for_each_block(a, |j, block, within| {
-            kernels.permute(&mut out[j * block.len()..][..block.len()], block, within);
-        });
+    /// Writes the words from `start` on, a multiple of [`BLOCK`], of the image of the row `a` in evaluation form.
+    fn map(&self, kernels: &Kernels, a: &[u64], start: usize, out: &mut [u64]) {
+        self.for_each_block(a, start, out, |out, block, within| kernels.permute(out, block, within));
     }
 
-    /// Adds the image of `a` to `acc`, for one limb in evaluation form.
-    pub(crate) fn add_row(&self, kernels: &Kernels, q: &Modulus, a: &[u64], acc: &mut [u64]) {
-        self.for_each_block(a, |j, block, within| {
-            kernels.permute_add_assign(&mut acc[j * block.len()..][..block.len()], block, within, q);
-        });
+    /// Adds the words from `start` on, a multiple of [`BLOCK`], of the image of the row `a` in evaluation form.
+    fn add(&self, kernels: &Kernels, q: &Modulus, a: &[u64], start: usize, acc: &mut [u64]) {
+        self.for_each_block(a, start, acc, |acc, block, within| kernels.permute_add_assign(acc, block, within, q));
     }
 
-    /// Calls `visit(j, a's block, its permutation)` for each block `j` of the image.
-    fn for_each_block<'a>(&'a self, a: &'a [u64], mut visit: impl FnMut(usize, &'a [u64], &'a [u32])) {
+    /// Calls `visit(block of the image, a's block, its permutation)` for each block of the image from `start` on.
+    fn for_each_block(&self, a: &[u64], start: usize, image: &mut [u64], visit: impl Fn(&mut [u64], &[u64], &[u32])) {
         let block = BLOCK.min(a.len());
-        for (j, (&source, within)) in self.blocks.iter().zip(self.within.chunks(block)).enumerate() {
-            visit(j, &a[source as usize * block..][..block], within);
+        let sources = self.blocks[start / block..].iter().zip(self.within[start..].chunks(block));
+        for (image, (&source, within)) in image.chunks_mut(block).zip(sources) {
+            visit(image, &a[source as usize * block..][..block], within);
         }
     }
 }
@@ -110,7 +107,9 @@ impl Ring {
     pub fn automorphism(&self, a: &Poly<Eval>, automorphism: &Automorphism) -> Poly<Eval> {
         self.check_covers(a);
         self.check_index(automorphism);
-        self.build(a.is_secret(), |limb, out| automorphism.map_row(self.engine().kernels(), a.limb(limb), out))
+        self.build_pointwise(a.is_secret(), |limb, range, out| {
+            automorphism.map(self.engine().kernels(), a.limb(limb), range.start, out);
+        })
     }
 
     /// `acc += a(X^k)` in evaluation form; `a` may have more limbs than this ring.
@@ -123,8 +122,9 @@ impl Ring {
         self.check_index(automorphism);
         let secret = a.is_secret();
         acc.rows.mark(secret);
-        self.update(acc, |limb, row| {
-            automorphism.add_row(self.engine().kernels(), self.basis().modulus(limb), a.limb(limb), row);
+        self.update_pointwise(acc, |limb, range, row| {
+            let (kernels, q) = (self.engine().kernels(), self.basis().modulus(limb));
+            automorphism.add(kernels, q, a.limb(limb), range.start, row);
         });
     }
 

@@ -67,9 +67,9 @@ impl BasisConverter {
         let (sources, degree) = (self.plan.sources(), self.whole.degree());
         let mut scaled = engine.unset_rows(sources.len(), degree);
         scaled.mark(a.is_secret());
-        engine.run(sources.len() * degree, scaled.rows_mut().enumerate(), |(i, row)| {
+        engine.pointwise(degree, scaled.rows_mut().enumerate(), |i, range, row| {
             let q = basis.modulus(sources[i]);
-            engine.kernels().mul_scalar(row, a.limb(sources[i]), self.plan.scales[i].factor(), q);
+            engine.kernels().mul_scalar(row, &a.limb(sources[i])[range], self.plan.scales[i].factor(), q);
         });
         let mut terms: Vec<&[u64]> = scaled.rows().collect();
         let quotient = self.plan.quotient(engine, &terms, a.is_secret());
@@ -81,7 +81,12 @@ impl BasisConverter {
         copied.into_iter().for_each(|(limb, row)| row.copy_from_slice(a.limb(limb)));
         let words = made.len() * degree;
         let group = engine.group(made.len(), self.plan.group());
-        engine.run(words, made.chunks_mut(group), |rows| self.plan.convert(engine.kernels(), basis, &terms, rows));
+        engine.walk(
+            words,
+            made.chunks_mut(group),
+            || (),
+            |engine, (), rows| self.plan.convert(engine, basis, &terms, rows),
+        );
         out
     }
 }
@@ -184,7 +189,15 @@ impl Plan {
     ///
     /// # Panics
     /// If a limb is not a target of the plan.
-    pub(crate) fn convert(&self, kernels: &Kernels, basis: &RnsBasis, terms: &[&[u64]], rows: &mut [LimbRow]) {
+    pub(crate) fn convert(&self, engine: &Engine, basis: &RnsBasis, terms: &[&[u64]], rows: &mut [LimbRow]) {
+        engine.columns(terms[0].len(), rows, |range, rows| {
+            let terms: Vec<&[u64]> = terms.iter().map(|term| &term[range.clone()]).collect();
+            self.convert_range(engine.kernels(), basis, &terms, rows);
+        });
+    }
+
+    /// [`Plan::convert`] for a range of coefficients.
+    fn convert_range(&self, kernels: &Kernels, basis: &RnsBasis, terms: &[&[u64]], rows: &mut [LimbRow]) {
         if let [source] = *self.sources {
             return self.convert_single(kernels, basis.modulus(source), basis, terms[0], rows);
         }

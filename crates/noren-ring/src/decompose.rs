@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use noren_math::modulus::ShoupFactor;
 
 use crate::convert::{Conversion, Plan};
+use crate::engine::Engine;
 use crate::gadget::Gadget;
 use crate::operand::Operand;
 use crate::poly::{Coeff, Eval, Poly};
@@ -82,16 +83,21 @@ impl Decomposer {
             .collect();
         // The digits of one group of limbs follow each other: they need the same roots.
         tasks.sort_by_key(|(j, group)| (group[0].0, *j));
-        engine.run(words, tasks.into_iter(), |(j, group)| {
-            lift.convert(j, group);
-            for (limb, row) in group {
-                if lift.is_own(j, *limb) {
-                    row.copy_from_slice(c.limb(*limb));
-                } else {
-                    engine.kernels().ntt_forward(row, ring_q.basis().table(*limb));
-                }
-            }
-        });
+        engine.walk(
+            words,
+            tasks.into_iter(),
+            || (),
+            |engine, (), (j, group)| {
+                lift.convert(engine, j, group);
+                engine.rows(group.len() * ring_qp.degree(), group.iter_mut(), |(limb, row)| {
+                    if lift.is_own(j, *limb) {
+                        row.copy_from_slice(c.limb(*limb));
+                    } else {
+                        engine.kernels().ntt_forward(row, ring_q.basis().table(*limb));
+                    }
+                });
+            },
+        );
         Digits { polys }
     }
 
@@ -108,11 +114,20 @@ impl Decomposer {
         let (basis, engine) = (self.whole.basis(), self.whole.engine());
         let digits = self.gadget.digits_at(ring_q.limbs());
         let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
-        let scaled: Poly<Coeff> = ring_q.build(c.is_secret(), |limb, row| {
-            c.write(ring_q, limb, 0, row);
-            let j = digits.partition_point(|digit| digit.end <= limb - special);
-            plans[j].lift(engine.kernels(), basis, limb - special - digits[j].start, row);
-        });
+        let mut scaled: Poly<Coeff> = ring_q.unset(c.is_secret());
+        let (words, degree) = (ring_q.limbs() * ring_q.degree(), ring_q.degree());
+        engine.walk(
+            words,
+            scaled.limbs_mut(),
+            || (),
+            |engine, (), (limb, row)| {
+                engine.pointwise(degree, [(limb, &mut *row)].into_iter(), |limb, range, row| {
+                    c.write(ring_q, limb, range.start, row);
+                });
+                let j = digits.partition_point(|digit| digit.end <= limb - special);
+                plans[j].lift(engine.kernels(), basis, limb - special - digits[j].start, row);
+            },
+        );
         let quotients =
             plans.iter().map(|plan| plan.quotient(engine, &plan.source_rows(&scaled), c.is_secret())).collect();
         Lift { whole: &self.whole, plans, scaled, quotients }
@@ -162,7 +177,7 @@ impl Lift<'_> {
 
     /// Writes the rows of digit `j` at some limbs, in order, each with its limb, in coefficient form. Those at the digit's
     /// own limbs stay as they are.
-    pub(crate) fn convert(&self, j: usize, rows: &mut [LimbRow]) {
+    pub(crate) fn convert(&self, engine: &Engine, j: usize, rows: &mut [LimbRow]) {
         let (plan, own) = (self.plans[j], self.plans[j].sources());
         let mut terms = plan.source_rows(&self.scaled);
         terms.extend(self.quotients[j].rows());
@@ -170,7 +185,7 @@ impl Lift<'_> {
         let (before, rest) = rows.split_at_mut(rows.partition_point(|&(limb, _)| limb < first));
         let (_, after) = rest.split_at_mut(rest.partition_point(|&(limb, _)| limb <= last));
         for rows in [before, after] {
-            plan.convert(self.whole.engine().kernels(), self.whole.basis(), &terms, rows);
+            plan.convert(engine, self.whole.basis(), &terms, rows);
         }
     }
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 use noren_math::modulus::ShoupFactor;
 
 use crate::convert::{Conversion, Plan};
+use crate::engine::Engine;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
-use crate::rows::Rows;
+use crate::rows::{LimbRow, Rows};
 
 /// `x -> round(x / D)` for `D` the product of some primes of x's modulus, modulo the primes that are kept.
 ///
@@ -84,7 +85,7 @@ impl DivideRound {
         }
         let words = xs.len() * degree;
         let remainders = xs.iter_mut().flat_map(|x| x.limbs_mut()).filter(|(limb, _)| dropped.contains(limb));
-        engine.run(words * dropped.len(), remainders, |(limb, row)| self.lift(limb, row));
+        engine.rows(words * dropped.len(), remainders, |(limb, row)| self.lift(limb, row));
 
         let mut terms: Vec<Vec<&[u64]>> = xs.iter().map(|x| self.plan.source_rows(x)).collect();
         let overflows: Vec<Rows> =
@@ -101,10 +102,21 @@ impl DivideRound {
             .collect();
         // The elements of one group of limbs follow each other.
         tasks.sort_by_key(|(i, rows)| (rows[0].0, *i));
-        engine.run(words * self.ring.limbs(), tasks.into_iter(), |(i, rows)| {
-            self.convert(&terms[i], rows);
-            rows.iter_mut().for_each(|(limb, row)| self.finish(*limb, xs[i].limb(*limb), row));
-        });
+        engine.walk(
+            words * self.ring.limbs(),
+            tasks.into_iter(),
+            || (),
+            |engine, (), (i, rows)| {
+                self.convert(engine, &terms[i], rows);
+                // Row after row: what is transformed is near.
+                for (limb, row) in rows {
+                    engine.kernels().ntt_forward(row, self.ring.basis().table(*limb));
+                    engine.pointwise(degree, [(*limb, &mut **row)].into_iter(), |limb, range, row| {
+                        self.finish_block(limb, &xs[i].limb(limb)[range], row);
+                    });
+                }
+            },
+        );
         quotients
     }
 
@@ -134,14 +146,8 @@ impl DivideRound {
     }
 
     /// Writes what is subtracted at some limbs, in coefficient form: `terms` are the lifted rows and their quotient.
-    pub(crate) fn convert(&self, terms: &[&[u64]], rows: &mut [(usize, &mut [u64])]) {
-        self.plan.convert(self.ring.engine().kernels(), self.ring.basis(), terms, rows);
-    }
-
-    /// The result at a limb: `x` is the element's row, `out` is changed from what is subtracted.
-    pub(crate) fn finish(&self, limb: usize, x: &[u64], out: &mut [u64]) {
-        self.ring.engine().kernels().ntt_forward(out, self.ring.basis().table(limb));
-        self.finish_block(limb, x, out);
+    pub(crate) fn convert(&self, engine: &Engine, terms: &[&[u64]], rows: &mut [LimbRow]) {
+        self.plan.convert(engine, self.ring.basis(), terms, rows);
     }
 
     /// A block of the result at a limb: `x` is the element's, `out` is changed from what is subtracted, in evaluation form.

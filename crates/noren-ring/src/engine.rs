@@ -1,12 +1,16 @@
 //! What all verbs run on: the kernels, the threads and the memory.
 
+use std::ops::Range;
 use std::sync::Arc;
+#[cfg(feature = "parallel")]
+use std::sync::{Mutex, PoisonError};
 
 use noren_math::kernels::{Kernels, kernels};
 
 use crate::error::Error;
+use crate::parallel::Parallel;
 use crate::pool::Pool;
-use crate::rows::Rows;
+use crate::rows::{LimbRow, Rows};
 
 /// Work on fewer words stays on the calling thread: it takes about as long as waking another one.
 const SMALLEST_PARALLEL_WORK: usize = 1 << 14;
@@ -14,11 +18,19 @@ const SMALLEST_PARALLEL_WORK: usize = 1 << 14;
 /// Runs loops over rows: the one place of the lower floors that knows threads. A clone shares everything.
 ///
 /// A loop is a set of tasks that write to disjoint memory, each the same whatever thread runs it, so results are the
-/// same bytes for every number of threads.
+/// same bytes for every number of threads and every [`Parallel`].
+///
+/// | loop | what it runs over | who shares it |
+/// |---|---|---|
+/// | `run` | tasks that are cut already | all threads |
+/// | `rows` | whole rows: transforms, samplers | all threads, or one with [`Parallel::Coefficient`] |
+/// | `pointwise`, `columns` | words that do not depend on each other | as [`Parallel`] says |
+/// | `walk` | limbs or groups of limbs, each with loops of its own | as [`Parallel`] says |
 #[derive(Debug, Clone)]
 pub struct Engine {
     kernels: &'static Kernels,
     threads: Threads,
+    parallel: Parallel,
     pool: Arc<Pool>,
 }
 
@@ -40,8 +52,15 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Threads`] for 0 threads, or if the system gives none; without the feature `parallel`, for more than 1.
-    pub fn new(threads: Option<usize>, kept_bytes: usize) -> Result<Self, Error> {
-        Ok(Self { kernels: kernels(), threads: Threads::new(threads)?, pool: Arc::new(Pool::new(kept_bytes)) })
+    pub fn new(threads: Option<usize>, parallel: Parallel, kept_bytes: usize) -> Result<Self, Error> {
+        let pool = Arc::new(Pool::new(kept_bytes));
+        Ok(Self { kernels: kernels(), threads: Threads::new(threads)?, parallel, pool })
+    }
+
+    /// How loops are shared out.
+    #[must_use]
+    pub fn parallel(&self) -> Parallel {
+        self.parallel
     }
 
     /// How many threads a loop that is started here can use.
@@ -68,6 +87,16 @@ impl Engine {
         self.pool.bytes()
     }
 
+    /// Runs both, side by side where there are threads. What they share out themselves goes to the same threads, so that who
+    /// is done first helps the other.
+    pub fn join<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        #[cfg(feature = "parallel")]
+        if self.threads() > 1 {
+            return self.enter(|| rayon::join(a, b));
+        }
+        (a(), b())
+    }
+
     /// Rows that hold anything.
     pub(crate) fn unset_rows(&self, limbs: usize, degree: usize) -> Rows {
         Rows::unset(&self.pool, limbs, degree)
@@ -78,12 +107,9 @@ impl Engine {
         Rows::zero(&self.pool, limbs, degree)
     }
 
-    /// How many of `rows` one task should take where it gains by taking several, at most `most`: so many that each thread
-    /// still has a few tasks.
-    pub(crate) fn group(&self, rows: usize, most: usize) -> usize {
-        /// Fewer, and threads would wait for the last task.
-        const TASKS_PER_THREAD: usize = 3;
-        (rows / (TASKS_PER_THREAD * self.threads())).clamp(1, most)
+    /// How many of `limbs` one task of a walk should take where it gains by taking several, at most `most`.
+    pub(crate) fn group(&self, limbs: usize, most: usize) -> usize {
+        self.parallel.group(limbs, most, self.threads())
     }
 
     /// Runs `work` on each task; `words` is the size of all tasks together, by which small work stays on this thread.
@@ -99,21 +125,131 @@ impl Engine {
         scratch: impl Fn() -> S + Send + Sync,
         work: impl Fn(&mut S, T) + Send + Sync,
     ) {
-        #[cfg(feature = "parallel")]
-        if words >= SMALLEST_PARALLEL_WORK && self.threads() > 1 {
-            use rayon::prelude::*;
-            let tasks: Vec<T> = tasks.collect();
-            // Tasks are rows or blocks of rows: large enough to be handed out one by one.
-            let spread = || tasks.into_par_iter().with_max_len(1).for_each_init(scratch, work);
-            return match &self.threads {
-                Threads::Own(pool) => pool.install(spread),
-                Threads::One | Threads::Current => spread(),
-            };
+        if !self.spreads(words) {
+            let mut scratch = scratch();
+            return tasks.for_each(|task| work(&mut scratch, task));
         }
-        #[cfg(not(feature = "parallel"))]
-        let _ = (words, SMALLEST_PARALLEL_WORK);
-        let mut scratch = scratch();
-        tasks.for_each(|task| work(&mut scratch, task));
+        self.spread(tasks.collect(), |next| {
+            // Made with the first task: who comes late finds none.
+            let mut memory = None;
+            while let Some(task) = next() {
+                work(memory.get_or_insert_with(&scratch), task);
+            }
+        });
+    }
+
+    /// Runs `work` on each of some whole rows.
+    pub(crate) fn rows<T: Send>(&self, words: usize, rows: impl Iterator<Item = T>, work: impl Fn(T) + Send + Sync) {
+        if self.parallel.spreads_limbs() { self.run(words, rows, work) } else { rows.for_each(work) }
+    }
+
+    /// Runs `work` on ranges of rows, each with the limb, until every word was met once.
+    pub(crate) fn pointwise<'a>(
+        &self,
+        degree: usize,
+        rows: impl Iterator<Item = LimbRow<'a>>,
+        work: impl Fn(usize, Range<usize>, &mut [u64]) + Send + Sync,
+    ) {
+        let rows: Vec<LimbRow> = rows.collect();
+        let (count, words) = (rows.len(), rows.len() * degree);
+        if !self.spreads(words) {
+            return rows.into_iter().for_each(|(limb, row)| work(limb, 0..degree, row));
+        }
+        let width = self.parallel.range(count, degree, self.threads());
+        let tiles =
+            |(limb, row): LimbRow<'a>| row.chunks_mut(width).enumerate().map(move |(i, tile)| (limb, i * width, tile));
+        let work = |(limb, start, tile): (usize, usize, &mut [u64])| work(limb, start..start + tile.len(), tile);
+        if self.parallel.spreads_limbs() {
+            self.run(words, rows.into_iter().flat_map(tiles), work);
+        } else {
+            self.enter(|| rows.into_iter().for_each(|row| self.run(degree, tiles(row), &work)));
+        }
+    }
+
+    /// Runs `work` on ranges of some rows that are worked on side by side, each with its limb.
+    pub(crate) fn columns(
+        &self,
+        degree: usize,
+        rows: &mut [LimbRow],
+        work: impl Fn(Range<usize>, &mut [LimbRow]) + Send + Sync,
+    ) {
+        let words = rows.len() * degree;
+        let width = if self.spreads(words) { self.parallel.range(1, degree, self.threads()) } else { degree };
+        if width == degree {
+            return work(0..degree, rows);
+        }
+        let mut cut: Vec<_> = rows.iter_mut().map(|(limb, row)| (*limb, row.chunks_mut(width))).collect();
+        let columns: Vec<Vec<LimbRow>> = (0..degree.div_ceil(width))
+            .map(|_| cut.iter_mut().filter_map(|(limb, tiles)| Some((*limb, tiles.next()?))).collect())
+            .collect();
+        self.run(words, columns.into_iter().enumerate(), |(i, mut column)| {
+            work(i * width..degree.min((i + 1) * width), &mut column);
+        });
+    }
+
+    /// Runs `work` on tasks that walk through limbs, with memory that `scratch` makes; see [`Engine::run_with`].
+    ///
+    /// What a task does in loops of its own goes to the engine that it is given: that of one thread where limbs are walked
+    /// side by side, that of all threads where they share one.
+    pub(crate) fn walk<S, T: Send>(
+        &self,
+        words: usize,
+        tasks: impl Iterator<Item = T>,
+        scratch: impl Fn() -> S + Send + Sync,
+        work: impl Fn(&Self, &mut S, T) + Send + Sync,
+    ) {
+        let alone = Self { threads: Threads::One, ..self.clone() };
+        if !self.spreads(words) {
+            let mut scratch = scratch();
+            return tasks.for_each(|task| work(&alone, &mut scratch, task));
+        }
+        let tasks: Vec<(usize, T)> = tasks.enumerate().collect();
+        if !self.parallel.spreads_limbs() {
+            return self.enter(|| {
+                let mut scratch = scratch();
+                tasks.into_iter().for_each(|(_, task)| work(self, &mut scratch, task));
+            });
+        }
+        let undivided = self.parallel.undivided(tasks.len(), self.threads());
+        self.spread(tasks, |next| {
+            let mut memory = None;
+            while let Some((i, task)) = next() {
+                work(if i < undivided { &alone } else { self }, memory.get_or_insert_with(&scratch), task);
+            }
+        });
+    }
+
+    /// Whether work on so many words is shared out at all.
+    fn spreads(&self, words: usize) -> bool {
+        words >= SMALLEST_PARALLEL_WORK && self.threads() > 1
+    }
+
+    /// Runs `worker` on every thread, with what hands out the next task: in order, to who asks first.
+    #[cfg(feature = "parallel")]
+    fn spread<T: Send>(&self, tasks: Vec<T>, worker: impl Fn(&mut dyn FnMut() -> Option<T>) + Send + Sync) {
+        use rayon::prelude::*;
+        let workers = self.threads().min(tasks.len());
+        let tasks = Mutex::new(tasks.into_iter());
+        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+        self.enter(|| (0..workers).into_par_iter().with_max_len(1).for_each(|_| worker(&mut { next })));
+    }
+
+    /// Runs `worker` here, with what hands out the next task.
+    #[cfg(not(feature = "parallel"))]
+    fn spread<T: Send>(&self, tasks: Vec<T>, worker: impl Fn(&mut dyn FnMut() -> Option<T>) + Send + Sync) {
+        let mut tasks = tasks.into_iter();
+        worker(&mut || tasks.next());
+    }
+
+    /// Runs `work` on one of the threads, so that what it shares out needs no change of threads.
+    fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.threads {
+            Threads::One => work(),
+            #[cfg(feature = "parallel")]
+            Threads::Current => rayon::scope(|_| work()),
+            #[cfg(feature = "parallel")]
+            Threads::Own(pool) => pool.install(work),
+        }
     }
 }
 

@@ -24,6 +24,12 @@ pub enum Error {
         /// What stands against it.
         reason: String,
     },
+    /// There is no way to share out loops of this name.
+    #[error("there is no way to go parallel called {found:?}: name coefficient, modulus or both")]
+    Parallel {
+        /// The name that was given.
+        found: String,
+    },
     /// The modulus cannot be cut into that many digits.
     #[error(
         "{found} digits were asked for, {limbs} limbs can be cut into 1 to {most}: choose another number of digits"

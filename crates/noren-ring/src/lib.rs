@@ -22,6 +22,7 @@
 //! | [`switch`] | [`KeySwitch`](switch::KeySwitch): digits, inner product and division, limb by limb |
 //! | [`matrix`] | many sums of products with images of one element |
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
+//! | [`parallel`] | [`Parallel`](parallel::Parallel): how loops are shared out to threads |
 //! | [`engine`] | [`Engine`](engine::Engine): the kernels, the threads and the memory that all verbs use |
 
 #![forbid(unsafe_code)]
@@ -40,6 +41,7 @@ pub mod key;
 pub mod mask;
 pub mod matrix;
 pub mod operand;
+pub mod parallel;
 pub mod poly;
 pub mod raise;
 pub mod ring;

@@ -28,18 +28,26 @@ impl Ring {
             row.mark(true);
             row
         };
-        let words = self.limbs() * self.degree();
-        engine.run_with(words, first.zip(second), scratch, |row, ((limb, first), (_, second))| {
+        let (words, degree) = (self.limbs() * self.degree(), self.degree());
+        engine.walk(words, first.zip(second), scratch, |engine, row, ((limb, first), (_, second))| {
             let (q, table) = (basis.modulus(limb), basis.table(limb));
             let [mask] = row.first_rows_mut();
-            kernels.reduce_signed(mask, v, q);
-            kernels.ntt_forward(mask, table);
+            let transformed = |row: &mut [u64], coefficients: &[i64]| {
+                engine.pointwise(degree, [(limb, &mut *row)].into_iter(), |_, range, row| {
+                    kernels.reduce_signed(row, &coefficients[range], q);
+                });
+                kernels.ntt_forward(row, table);
+            };
+            transformed(mask, v);
             for ((out, k), e) in [&mut *first, second].into_iter().zip(k).zip(e) {
-                kernels.reduce_signed(out, e, q);
-                kernels.ntt_forward(out, table);
-                kernels.mul_add_assign(out, k.limb(limb), mask, q);
+                transformed(out, e);
+                engine.pointwise(degree, [(limb, out)].into_iter(), |_, range, out| {
+                    kernels.mul_add_assign(out, &k.limb(limb)[range.clone()], &mask[range], q);
+                });
             }
-            kernels.add_assign(first, m.limb(limb), q);
+            engine.pointwise(degree, [(limb, first)].into_iter(), |_, range, first| {
+                kernels.add_assign(first, &m.limb(limb)[range], q);
+            });
         });
         out
     }

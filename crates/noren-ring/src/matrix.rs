@@ -4,6 +4,7 @@ use noren_math::kernels::places::GROUP;
 use noren_math::kernels::{MAX_TERMS, MovedProducts};
 
 use crate::decompose::{Decomposer, Digits};
+use crate::engine::Engine;
 use crate::key::BLOCK;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -60,26 +61,36 @@ impl Decomposer {
             blocks.mark(secret);
             blocks
         };
-        engine.run_with(words, ring_qp.range().zip(rows), scratch, |blocks, (limb, mut rows)| {
-            for j in 0..degree / width {
-                let range = j * width..(j + 1) * width;
-                {
-                    let mut free = blocks.rows_mut();
-                    let mut pair = || [(); 2].map(|()| free.next().expect("there are two blocks for each image"));
-                    for image in images {
-                        self.write_image(ring_qp, (limb, j), (element, digits), image.as_ref(), pair());
+        let make = |engine: &Engine, (): &mut (), (limb, rows): (usize, Vec<[&mut [u64]; 2]>)| {
+            let mut cut: Vec<_> = rows.into_iter().map(|pair| pair.map(|row| row.chunks_exact_mut(width))).collect();
+            let mut block =
+                || cut.iter_mut().map(|pair| pair.each_mut().map(|rows| rows.next().expect("as long"))).collect();
+            let tasks = (0..degree / width).map(|j| (j, block()));
+            engine.run_with(
+                words / ring_qp.limbs(),
+                tasks,
+                scratch,
+                |blocks, (j, mut rows): (usize, Vec<[&mut [u64]; 2]>)| {
+                    let range = j * width..(j + 1) * width;
+                    {
+                        let mut free = blocks.rows_mut();
+                        let mut pair = || [(); 2].map(|()| free.next().expect("there are two blocks for each image"));
+                        for image in images {
+                            self.write_image(ring_qp, (limb, j), (element, digits), image.as_ref(), pair());
+                        }
                     }
-                }
-                for (terms, out) in sums.iter().zip(&mut rows) {
-                    for (side, out) in out.iter_mut().enumerate() {
-                        let terms = terms
-                            .iter()
-                            .map(|&(image, factor)| (blocks.row(2 * image + side), &factor.limb(limb)[range.clone()]));
-                        ring_qp.add_products(limb, &mut out[range.clone()], terms);
+                    for (terms, out) in sums.iter().zip(&mut rows) {
+                        for (side, out) in out.iter_mut().enumerate() {
+                            let terms = terms.iter().map(|&(image, factor)| {
+                                (blocks.row(2 * image + side), &factor.limb(limb)[range.clone()])
+                            });
+                            ring_qp.add_products(limb, out, terms);
+                        }
                     }
-                }
-            }
-        });
+                },
+            );
+        };
+        engine.walk(words, ring_qp.range().zip(rows), || (), make);
         results
     }
 

@@ -1,9 +1,12 @@
 //! The same numbers modulo more primes, from few (ModRaise): alone, and with a switch of the secret.
 
+use std::ops::Range;
+
 use noren_math::kernels::MAX_TERMS;
 
 use crate::convert::weighted_sum;
 use crate::divide::DivideRound;
+use crate::engine::Engine;
 use crate::key::{BLOCK, KeyPairs};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -18,7 +21,15 @@ impl Ring {
     #[must_use]
     pub fn raise(&self, c: &Poly<Eval>) -> Poly<Eval> {
         let numbers = Numbers::new(self, c);
-        self.build(c.is_secret(), |limb, row| numbers.write_values(limb, row))
+        let (engine, mut raised) = (self.engine(), self.unset(c.is_secret()));
+        let words = self.limbs() * self.degree();
+        engine.walk(
+            words,
+            raised.limbs_mut(),
+            || (),
+            |engine, (), (limb, row)| numbers.write_values(engine, limb, row),
+        );
+        raised
     }
 }
 
@@ -46,11 +57,12 @@ impl DivideRound {
         let numbers = [c0, c1].map(|c| Numbers::new(ring, c));
         let width = BLOCK.min(degree);
         let words = |limbs: usize| limbs * degree * 2 * (1 + key.digits());
-        let rows = |count| {
+        let unset = |count, degree| {
             let mut rows = engine.unset_rows(count, degree);
             rows.mark(secret);
             rows
         };
+        let (rows, sums) = (|count| unset(count, degree), || unset(2, width));
         // Writes block `j` of both products at a limb; `c` is the row of c_1.
         let products = |limb: usize, j: usize, c: &[u64], out: [&mut [u64]; 2]| {
             let digits = [&c[j * width..(j + 1) * width]; MAX_TERMS];
@@ -61,18 +73,16 @@ impl DivideRound {
         let mut remainders = [rows(dropped.len()), rows(dropped.len())];
         let [first, second] = remainders.each_mut();
         let tasks = dropped.iter().zip(first.rows_mut().zip(second.rows_mut()));
-        engine.run_with(
+        engine.walk(
             words(dropped.len()),
             tasks,
             || rows(1),
-            |scratch, (&limb, (first, second))| {
+            |engine, scratch, (&limb, (first, second))| {
                 let [c] = scratch.first_rows_mut();
-                numbers[1].write_values(limb, c);
-                for (j, (first, second)) in first.chunks_mut(width).zip(second.chunks_mut(width)).enumerate() {
-                    products(limb, j, c, [first, second]);
-                }
-                self.lift(limb, first);
-                self.lift(limb, second);
+                numbers[1].write_values(engine, limb, c);
+                let blocks = first.chunks_mut(width).zip(second.chunks_mut(width)).enumerate();
+                engine.run(words(1), blocks, |(j, (first, second))| products(limb, j, c, [first, second]));
+                engine.rows(2 * degree, [first, second].into_iter(), |row| self.lift(limb, row));
             },
         );
         let mut terms: [Vec<&[u64]>; 2] = remainders.each_ref().map(|rows| rows.rows().collect());
@@ -82,29 +92,34 @@ impl DivideRound {
         let mut results = [ring.unset(secret), ring.unset(secret)];
         let [first, second] = results.each_mut();
         let tasks = first.limbs_mut().zip(second.limbs_mut());
-        engine.run_with(
+        engine.walk(
             words(ring.limbs()),
             tasks,
-            || rows(3),
-            |scratch, ((limb, first), (_, second))| {
+            || rows(1),
+            |engine, scratch, ((limb, first), (_, second))| {
                 let q = basis.modulus(limb);
-                let [c, u0, u1] = scratch.first_rows_mut();
+                let [c] = scratch.first_rows_mut();
                 // P c_0 is subtracted from what is subtracted, in coefficient form: one transform brings both.
-                self.convert(&terms[0], &mut [(limb, &mut *first)]);
-                numbers[0].write(limb, c);
-                let special = basis.product_mod(dropped.iter().copied(), q);
-                kernels.mul_scalar_add_assign(first, c, q.shoup(q.neg(special)), q);
-                kernels.ntt_forward(first, basis.table(limb));
-                self.convert(&terms[1], &mut [(limb, &mut *second)]);
-                kernels.ntt_forward(second, basis.table(limb));
+                self.convert(engine, &terms[0], &mut [(limb, &mut *first)]);
+                let factor = q.shoup(q.neg(basis.product_mod(dropped.iter().copied(), q)));
+                engine.pointwise(degree, [(limb, &mut *c)].into_iter(), |limb, range, c| {
+                    numbers[0].write(limb, range, c)
+                });
+                engine.pointwise(degree, [(limb, &mut *first)].into_iter(), |_, range, first| {
+                    kernels.mul_scalar_add_assign(first, &c[range], factor, q);
+                });
+                self.convert(engine, &terms[1], &mut [(limb, &mut *second)]);
+                let transforms = [&mut *first, &mut *second].into_iter();
+                engine.rows(2 * degree, transforms, |row| kernels.ntt_forward(row, basis.table(limb)));
 
-                numbers[1].write_values(limb, c);
-                let (u0, u1) = (&mut u0[..width], &mut u1[..width]);
-                for (j, (first, second)) in first.chunks_mut(width).zip(second.chunks_mut(width)).enumerate() {
+                numbers[1].write_values(engine, limb, c);
+                let blocks = first.chunks_mut(width).zip(second.chunks_mut(width)).enumerate();
+                engine.run_with(words(1), blocks, sums, |sums, (j, (first, second))| {
+                    let [u0, u1] = sums.first_rows_mut();
                     products(limb, j, c, [&mut *u0, &mut *u1]);
                     self.finish_block(limb, u0, first);
                     self.finish_block(limb, u1, second);
-                }
+                });
             },
         );
         results
@@ -127,28 +142,29 @@ impl<'a> Numbers<'a> {
         Self { source, whole: ring.whole(), rows }
     }
 
-    /// Writes the row at a limb, in coefficient form.
-    fn write(&self, limb: usize, row: &mut [u64]) {
+    /// Writes a range of the row at a limb, in coefficient form.
+    fn write(&self, limb: usize, range: Range<usize>, out: &mut [u64]) {
         let (basis, kernels) = (self.whole.basis(), self.whole.engine().kernels());
         let (q, primes) = (basis.modulus(limb), self.source.window());
         if primes.len() == 1 {
-            return kernels.reduce_centred(row, self.rows.row(0), basis.modulus(primes.start), q);
+            return kernels.reduce_centred(out, &self.rows.row(0)[range], basis.modulus(primes.start), q);
         }
         // The number is sum u_i W_i - (Q' - 1)/2, with W_i the product of the first i primes.
         let weights: Vec<u64> = primes.clone().map(|end| basis.product_mod(primes.start..end, q)).collect();
         let less_one = q.sub(basis.product_mod(primes, q), 1);
         let half = q.mul(less_one, q.value().div_ceil(2));
-        let digits: Vec<&[u64]> = self.rows.rows().collect();
-        weighted_sum(kernels, row, &digits, &weights, q);
-        kernels.add_scalar_assign(row, q.neg(half), q);
+        let digits: Vec<&[u64]> = self.rows.rows().map(|row| &row[range.clone()]).collect();
+        weighted_sum(kernels, out, &digits, &weights, q);
+        kernels.add_scalar_assign(out, q.neg(half), q);
     }
 
     /// Writes the row at a limb, in evaluation form.
-    fn write_values(&self, limb: usize, row: &mut [u64]) {
+    fn write_values(&self, engine: &Engine, limb: usize, row: &mut [u64]) {
         if self.source.window().contains(&limb) {
             return row.copy_from_slice(self.source.limb(limb));
         }
-        self.write(limb, row);
-        self.whole.engine().kernels().ntt_forward(row, self.whole.basis().table(limb));
+        let rows = [(limb, &mut *row)].into_iter();
+        engine.pointwise(self.whole.degree(), rows, |limb, range, row| self.write(limb, range, row));
+        engine.kernels().ntt_forward(row, self.whole.basis().table(limb));
     }
 }

@@ -10,6 +10,7 @@ use noren_math::sample;
 use crate::basis::RnsBasis;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::parallel::Parallel;
 use crate::poly::{Coeff, Domain, Eval, Poly};
 use crate::rows::stride;
 
@@ -37,9 +38,22 @@ impl Ring {
     /// # Errors
     /// As [`RnsBasis::new`] and [`Engine::new`].
     pub fn new(index: Cyclotomic, moduli: &[u64], threads: Option<usize>) -> Result<Self, Error> {
+        Self::with_parallel(index, moduli, threads, Parallel::default())
+    }
+
+    /// [`Ring::new`] with another way to share out loops.
+    ///
+    /// # Errors
+    /// As [`Ring::new`].
+    pub fn with_parallel(
+        index: Cyclotomic,
+        moduli: &[u64],
+        threads: Option<usize>,
+        parallel: Parallel,
+    ) -> Result<Self, Error> {
         let basis = RnsBasis::new(&index, moduli)?;
         let kept = KEPT_POLYNOMIALS * moduli.len() * stride(index.degree()) * size_of::<u64>();
-        Ok(Self { index, basis, engine: Engine::new(threads, kept)? })
+        Ok(Self { index, basis, engine: Engine::new(threads, parallel, kept)? })
     }
 
     /// The same ring modulo fewer or other primes, by their positions in the whole list.
@@ -130,7 +144,7 @@ impl Ring {
     pub fn constant(&self, residues: &[u64]) -> Poly<Eval> {
         self.check_residues(residues);
         let start = self.range().start;
-        self.build(false, |limb, row| row.fill(residues[limb - start]))
+        self.build_pointwise(false, |limb, _, row| row.fill(residues[limb - start]))
     }
 
     /// `X^k`; the exponent counts modulo m.
@@ -177,6 +191,17 @@ impl Ring {
         poly
     }
 
+    /// A new element, of which `write` writes ranges of limbs: words that do not depend on each other.
+    pub(crate) fn build_pointwise<D: Domain>(
+        &self,
+        secret: bool,
+        write: impl Fn(usize, Range<usize>, &mut [u64]) + Send + Sync,
+    ) -> Poly<D> {
+        let mut poly = self.unset(secret);
+        self.update_pointwise(&mut poly, write);
+        poly
+    }
+
     /// An element that holds anything: for results that are written before they are read.
     pub(crate) fn unset<D: Domain>(&self, secret: bool) -> Poly<D> {
         let mut rows = self.engine.unset_rows(self.limbs(), self.degree());
@@ -187,8 +212,19 @@ impl Ring {
     /// Changes each limb of this ring's window.
     pub(crate) fn update<D: Domain>(&self, a: &mut Poly<D>, change: impl Fn(usize, &mut [u64]) + Send + Sync) {
         let range = self.range();
-        let tasks = a.limbs_mut().filter(|(limb, _)| range.contains(limb));
-        self.engine.run(self.limbs() * self.degree(), tasks, |(limb, row)| change(limb, row));
+        let rows = a.limbs_mut().filter(|(limb, _)| range.contains(limb));
+        self.engine.rows(self.limbs() * self.degree(), rows, |(limb, row)| change(limb, row));
+    }
+
+    /// Changes ranges of the limbs of this ring's window: words that do not depend on each other.
+    pub(crate) fn update_pointwise<D: Domain>(
+        &self,
+        a: &mut Poly<D>,
+        change: impl Fn(usize, Range<usize>, &mut [u64]) + Send + Sync,
+    ) {
+        let range = self.range();
+        let rows = a.limbs_mut().filter(|(limb, _)| range.contains(limb));
+        self.engine.pointwise(self.degree(), rows, change);
     }
 
     /// # Panics

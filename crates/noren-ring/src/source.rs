@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::convert::GROUP;
 use crate::decompose::{Digits, Lift};
+use crate::engine::Engine;
 use crate::operand::Operand;
 use crate::poly::Poly;
 use crate::rows::{LimbRow, Rows};
@@ -77,14 +78,19 @@ impl<'a> Source<'a> {
     }
 
     /// Begins the digits' rows at some limbs, at most [`Source::places`], in `scratch` where they must be made at all.
-    pub(crate) fn begin(&self, limbs: impl ExactSizeIterator<Item = usize> + Clone, scratch: &mut Rows) {
+    pub(crate) fn begin(
+        &self,
+        engine: &Engine,
+        limbs: impl ExactSizeIterator<Item = usize> + Clone,
+        scratch: &mut Rows,
+    ) {
         let Self::Lifted { lift, .. } = self else { return };
         let mut free = scratch.rows_mut();
         for j in 0..lift.digits() {
             let mut group: [LimbRow; GROUP] = std::array::from_fn(|_| (0, [].as_mut_slice()));
             group.iter_mut().zip(free.by_ref().take(self.places())).for_each(|(place, row)| place.1 = row);
             group.iter_mut().zip(limbs.clone()).for_each(|(place, limb)| place.0 = limb);
-            lift.convert(j, &mut group[..limbs.len()]);
+            lift.convert(engine, j, &mut group[..limbs.len()]);
         }
     }
 

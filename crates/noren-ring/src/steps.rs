@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
+use crate::engine::Engine;
 use crate::operand::Operand;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -60,9 +61,9 @@ impl Decomposer {
     /// P c.
     fn times_special(&self, ring_q: &Ring, c: &Poly<Eval>) -> Poly<Eval> {
         let kernels = ring_q.engine().kernels();
-        ring_q.build(c.is_secret(), |limb, row| {
+        ring_q.build_pointwise(c.is_secret(), |limb, range, row| {
             let special = self.special_factor(limb).expect("the ring has no special prime");
-            kernels.mul_scalar(row, c.limb(limb), special, ring_q.basis().modulus(limb));
+            kernels.mul_scalar(row, &c.limb(limb)[range], special, ring_q.basis().modulus(limb));
         })
     }
 
@@ -79,7 +80,7 @@ impl Decomposer {
         sums.for_each_limb(vec![[special, rows]], None, |at, [first, second]| {
             let limb = at.limb;
             // P c_1 is 0 there.
-            at.write(Some([first, &mut *second]), |_, _, _| {});
+            at.write([first, &mut *second], |_, _, _| {});
             divide.lift(limb, second);
         });
         let mut terms: Vec<&[u64]> = remainder.rows().collect();
@@ -87,15 +88,15 @@ impl Decomposer {
         terms.extend(quotient.rows());
 
         let mut second = divide.kept().unset(secret);
-        let begin = |_: usize, [_, rows]: [&mut [LimbRow]; 2]| divide.convert(&terms, rows);
+        let begin = |engine: &Engine, _: usize, [_, rows]: [&mut [LimbRow]; 2]| divide.convert(engine, &terms, rows);
         let begin = Begin { write: &begin, first: false };
         let rows = second.limbs_mut().collect();
-        sums.for_each_limb(vec![[kept, rows]], Some(begin), |at, [first, second]| {
+        sums.for_each_limb(vec![[kept, rows]], Some(begin), |at, rows| {
             let limb = at.limb;
-            at.write(None, |range, [first_sum, second_sum], spare| {
-                self.add(&sums.ring, limb, range.clone(), &added, [&mut *first_sum, &mut *second_sum], spare);
-                first[range.clone()].copy_from_slice(first_sum);
-                divide.finish_block(limb, second_sum, &mut second[range]);
+            at.merge(rows, |range, [first_sum, second_sum], [first, second], spare| {
+                self.add(&sums.ring, limb, range, &added, [&mut *first_sum, &mut *second_sum], spare);
+                first.copy_from_slice(first_sum);
+                divide.finish_block(limb, second_sum, second);
             });
         });
         [first, second]

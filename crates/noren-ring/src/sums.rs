@@ -7,6 +7,7 @@ use noren_math::kernels::{MAX_TERMS, MovedProducts};
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
+use crate::engine::Engine;
 use crate::key::{BLOCK, KeyPairs};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -50,17 +51,11 @@ pub(crate) struct LimbSums<'b> {
     terms: &'b [Term<'b>],
     pub(crate) limb: usize,
     digits: Vec<DigitRow<'b>>,
-    blocks: &'b mut Rows,
+    /// What shares out the row.
+    pub(crate) engine: &'b Engine,
 }
 
-/// Memory of a task.
-struct Scratch {
-    digits: Rows,
-    /// Blocks of a row that are written and read again at once.
-    blocks: Rows,
-}
-
-/// How many blocks a task needs.
+/// How many blocks of memory a block of both sums needs.
 const BLOCKS: usize = 4;
 
 /// The rows of both results of each pair.
@@ -68,7 +63,7 @@ type PairRows<'a> = Vec<[Vec<LimbRow<'a>>; 2]>;
 
 /// Writes rows of both results of a pair, or of the second alone, in coefficient form.
 pub(crate) struct Begin<'a> {
-    pub(crate) write: &'a (dyn Fn(usize, [&mut [LimbRow]; 2]) + Send + Sync),
+    pub(crate) write: &'a (dyn Fn(&Engine, usize, [&mut [LimbRow]; 2]) + Send + Sync),
     pub(crate) first: bool,
 }
 
@@ -106,7 +101,7 @@ impl<'a> Sums<'a> {
         let secret = self.is_secret();
         let mut sums: Vec<[Poly<Eval>; 2]> =
             self.pairs.iter().map(|_| [(); 2].map(|()| self.ring.unset(secret))).collect();
-        self.for_each_limb(pair_rows(&mut sums), None, |limb, rows| limb.write(Some(rows), |_, _, _| {}));
+        self.for_each_limb(pair_rows(&mut sums), None, |limb, rows| limb.write(rows, |_, _, _| {}));
         sums
     }
 
@@ -114,12 +109,10 @@ impl<'a> Sums<'a> {
     pub(crate) fn add_to(&self, acc: &mut [[Poly<Eval>; 2]]) {
         let (kernels, secret) = (self.ring.engine().kernels(), self.is_secret());
         acc.iter_mut().flatten().for_each(|acc| acc.rows.mark(secret));
-        self.for_each_limb(pair_rows(acc), None, |limb, mut rows| {
+        self.for_each_limb(pair_rows(acc), None, |limb, rows| {
             let q = self.ring.basis().modulus(limb.limb);
-            limb.write(None, |range, sums, _| {
-                for (row, sum) in rows.iter_mut().zip(sums) {
-                    kernels.add_assign(&mut row[range.clone()], sum, q);
-                }
+            limb.merge(rows, |_, sums, rows, _| {
+                rows.into_iter().zip(sums).for_each(|(row, sum)| kernels.add_assign(row, sum, q));
             });
         });
     }
@@ -144,27 +137,26 @@ impl<'a> Sums<'a> {
         }
         let terms: usize = self.pairs.iter().map(|terms| terms.len()).sum();
         let words = terms * self.source.digits() * limbs * self.ring.degree();
-        engine.run_with(
+        let degree = self.ring.degree();
+        engine.walk(
             words,
             tasks.into_iter(),
-            || self.scratch(),
-            |scratch, mut pairs| {
-                self.source.begin(pairs[0][0].iter().map(|&(limb, _)| limb), &mut scratch.digits);
+            || self.unset(self.source.scratch_rows(), degree),
+            |engine, scratch, mut pairs| {
+                self.source.begin(engine, pairs[0][0].iter().map(|&(limb, _)| limb), scratch);
                 // The digits stay near through all pairs; the rows of a pair would not if those of all were begun before.
                 for (i, [first, second]) in pairs.iter_mut().enumerate() {
-                    begin.iter().for_each(|begin| (begin.write)(i, [&mut **first, &mut **second]));
+                    begin.iter().for_each(|begin| (begin.write)(engine, i, [&mut **first, &mut **second]));
                     for (place, ((limb, first), (_, second))) in first.iter_mut().zip(second.iter_mut()).enumerate() {
                         let table = self.ring.basis().table(*limb);
-                        if i == 0 {
-                            let begun = self.source.begun(*limb, place, &mut scratch.digits);
-                            begun.for_each(|row| engine.kernels().ntt_forward(row, table));
-                        }
-                        if let Some(begin) = &begin {
-                            let first = begin.first.then_some(&mut **first);
-                            let rows = first.into_iter().chain([&mut **second]);
-                            rows.for_each(|row| engine.kernels().ntt_forward(row, table));
-                        }
-                        finish(self.at(i, *limb, place, scratch), [first, second]);
+                        let digits = (i == 0).then(|| self.source.begun(*limb, place, scratch));
+                        let results = begin
+                            .as_ref()
+                            .map(|begin| begin.first.then_some(&mut **first).into_iter().chain([&mut **second]));
+                        let rows = digits.into_iter().flatten().chain(results.into_iter().flatten());
+                        engine
+                            .rows(self.source.digits() * degree, rows, |row| engine.kernels().ntt_forward(row, table));
+                        finish(self.at(engine, i, *limb, place, scratch), [first, second]);
                     }
                 }
             },
@@ -172,21 +164,17 @@ impl<'a> Sums<'a> {
     }
 
     /// Pair `i` at a limb, the one at `place` of those that were begun together.
-    fn at<'b>(&'b self, i: usize, limb: usize, place: usize, scratch: &'b mut Scratch) -> LimbSums<'b> {
-        let Scratch { digits, blocks } = scratch;
-        let row = |j| self.source.row(j, limb, place, digits);
+    fn at<'b>(&'b self, engine: &'b Engine, i: usize, limb: usize, place: usize, scratch: &'b Rows) -> LimbSums<'b> {
+        let row = |j| self.source.row(j, limb, place, scratch);
         let digits = (0..self.source.digits()).map(row).collect();
-        LimbSums { sums: self, terms: self.pairs[i], limb, digits, blocks }
+        LimbSums { sums: self, terms: self.pairs[i], limb, digits, engine }
     }
 
-    fn scratch(&self) -> Scratch {
-        let (engine, secret, degree) = (self.ring.engine(), self.is_secret(), self.ring.degree());
-        let unset = |rows, degree| {
-            let mut rows = engine.unset_rows(rows, degree);
-            rows.mark(secret);
-            rows
-        };
-        Scratch { digits: unset(self.source.scratch_rows(), degree), blocks: unset(BLOCKS, BLOCK.min(degree)) }
+    /// Rows of memory, as secret as the sums.
+    fn unset(&self, rows: usize, degree: usize) -> Rows {
+        let mut rows = self.ring.engine().unset_rows(rows, degree);
+        rows.mark(self.is_secret());
+        rows
     }
 }
 
@@ -214,56 +202,86 @@ impl<'a> Moved<'a> {
 }
 
 impl LimbSums<'_> {
-    /// Makes the sums, in `out` if it is there, and runs `finish` on each block of both as soon as it is complete: with its
-    /// place in the row, and with memory for one more block.
+    /// Makes the sums in `out`, and runs `finish` on each block of both as soon as it is complete: with its place in the row,
+    /// and with memory for one more block.
     pub(crate) fn write(
         self,
-        mut out: Option<[&mut [u64]; 2]>,
-        mut finish: impl FnMut(Range<usize>, [&mut [u64]; 2], &mut [u64]),
+        out: [&mut [u64]; 2],
+        finish: impl Fn(Range<usize>, [&mut [u64]; 2], &mut [u64]) + Send + Sync,
     ) {
-        let Self { sums: Sums { ring, moved, .. }, terms, limb, ref digits, blocks } = self;
-        let (kernels, q) = (ring.engine().kernels(), ring.basis().modulus(limb));
+        self.for_each_block(out, |j, [first, second], memory| {
+            let [own, spare, ..] = memory.first_rows_mut::<BLOCKS>();
+            let range = self.make(j, [&mut *first, &mut *second], own);
+            finish(range, [first, second], spare);
+        });
+    }
+
+    /// Makes the sums block by block, and runs `finish` on each block of both and the same block of the rows `out`: with its
+    /// place in the row, and with memory for one more block.
+    pub(crate) fn merge(
+        self,
+        out: [&mut [u64]; 2],
+        finish: impl Fn(Range<usize>, [&mut [u64]; 2], [&mut [u64]; 2], &mut [u64]) + Send + Sync,
+    ) {
+        self.for_each_block(out, |j, out, memory| {
+            let [own, spare, first, second] = memory.first_rows_mut();
+            let range = self.make(j, [&mut *first, &mut *second], own);
+            finish(range, [first, second], out, spare);
+        });
+    }
+
+    fn for_each_block(&self, rows: [&mut [u64]; 2], work: impl Fn(usize, [&mut [u64]; 2], &mut Rows) + Send + Sync) {
+        let width = self.width();
+        let memory = || self.sums.unset(BLOCKS, width);
+        let words = self.terms.len() * self.digits.len() * self.sums.ring.degree();
+        let [first, second] = rows.map(|row| row.chunks_exact_mut(width));
+        self.engine.run_with(words, first.zip(second).enumerate(), memory, |memory, (j, (first, second))| {
+            work(j, [first, second], memory);
+        });
+    }
+
+    /// Makes block `j` of both sums, and returns its place; `own` is memory for a block.
+    fn make(&self, j: usize, mut sums: [&mut [u64]; 2], own: &mut [u64]) -> Range<usize> {
+        let Self { sums: Sums { ring, moved, .. }, terms, limb, ref digits, .. } = *self;
+        let (kernels, q, width) = (ring.engine().kernels(), ring.basis().modulus(limb), self.width());
         let own_share = moved.and_then(|moved| moved.own_share(limb));
         let moved = moved.and_then(|moved| moved.limb(limb));
-        let width = BLOCK.min(ring.degree());
-        let [first, second, own, spare] = blocks.first_rows_mut::<BLOCKS>();
-        for j in 0..ring.degree() / width {
-            let words = j * width..(j + 1) * width;
-            let mut sums = match &mut out {
-                None => [&mut *first, &mut *second],
-                Some([first, second]) => [&mut first[words.clone()], &mut second[words.clone()]],
+        let words = j * width..(j + 1) * width;
+        for (i, Term { key, automorphism }) in terms.iter().enumerate() {
+            let source = automorphism.map_or(j, |psi| psi.source(j, width));
+            let range = source * width..(source + 1) * width;
+            // One digit at most has this limb as its own.
+            if let Some(element) = digits.iter().find_map(DigitRow::own) {
+                element.write(ring, limb, range.start, own);
+            }
+            let mut rows: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
+            rows.iter_mut().zip(digits).for_each(|(row, digit)| *row = digit.words(range.clone(), own));
+            let (rows, key) = (&rows[..digits.len()], key.block(limb, source));
+            let plus = moved.map(|(m, factor)| (&m[range.clone()], factor));
+            let add = |places: &[Place], sums, add| {
+                let products = MovedProducts { rows, key, plus, places, first: words.start / GROUP };
+                kernels.add_moved_products(sums, &products, add, q);
             };
-            for (i, Term { key, automorphism }) in terms.iter().enumerate() {
-                let source = automorphism.map_or(j, |psi| psi.source(j, width));
-                let range = source * width..(source + 1) * width;
-                // One digit at most has this limb as its own.
-                if let Some(element) = digits.iter().find_map(DigitRow::own) {
-                    element.write(ring, limb, range.start, own);
-                }
-                let mut rows: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
-                rows.iter_mut().zip(digits).for_each(|(row, digit)| *row = digit.words(range.clone(), own));
-                let (rows, key) = (&rows[..digits.len()], key.block(limb, source));
-                let plus = moved.map(|(m, factor)| (&m[range.clone()], factor));
-                let add = |places: &[Place], sums, add| {
-                    let products = MovedProducts { rows, key, plus, places, first: words.start / GROUP };
-                    kernels.add_moved_products(sums, &products, add, q);
-                };
-                let sums = sums.each_mut().map(|sum| &mut **sum);
-                match automorphism {
-                    Some(psi) => add(psi.places(source, width), sums, i > 0),
-                    None if i == 0 && plus.is_none() => kernels.inner_product_pair(sums, rows, key, q),
-                    // Seldom: relinearisations have one term, and move nothing along.
-                    None => {
-                        let groups = words.start / GROUP..words.end / GROUP;
-                        add(&groups.map(Place::identity).collect::<Vec<_>>(), sums, i > 0);
-                    }
+            let sums = sums.each_mut().map(|sum| &mut **sum);
+            match automorphism {
+                Some(psi) => add(psi.places(source, width), sums, i > 0),
+                None if i == 0 && plus.is_none() => kernels.inner_product_pair(sums, rows, key, q),
+                // Seldom: relinearisations have one term, and move nothing along.
+                None => {
+                    let groups = words.start / GROUP..words.end / GROUP;
+                    add(&groups.map(Place::identity).collect::<Vec<_>>(), sums, i > 0);
                 }
             }
-            if let Some(own) = own_share {
-                kernels.add_assign(sums[0], &own[words.clone()], q);
-            }
-            finish(words, sums, spare);
         }
+        if let Some(own) = own_share {
+            kernels.add_assign(sums[0], &own[words.clone()], q);
+        }
+        words
+    }
+
+    /// How many words a block has.
+    fn width(&self) -> usize {
+        BLOCK.min(self.sums.ring.degree())
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::decompose::{Decomposer, Digits};
 use crate::divide::DivideRound;
+use crate::engine::Engine;
 use crate::key::KeyPairs;
 use crate::operand::Operand;
 use crate::poly::{Eval, Poly};
@@ -116,12 +117,11 @@ impl Decomposer {
             .map(|pair| pair.each_mut().map(|rows| dropped.iter().copied().zip(rows.rows_mut()).collect()));
         let rows = rows.collect();
         sums.for_each_limb(rows, None, |at, [first, second]| {
-            let limb = at.limb;
-            at.write(Some([&mut *first, &mut *second]), |range, block, spare| {
+            let (limb, engine) = (at.limb, at.engine);
+            at.write([&mut *first, &mut *second], |range, block, spare| {
                 self.add(&sums.ring, limb, range, added, block, spare);
             });
-            divide.lift(limb, first);
-            divide.lift(limb, second);
+            engine.rows(2 * degree, [first, second].into_iter(), |row| divide.lift(limb, row));
         });
         let mut terms: Vec<[Vec<&[u64]>; 2]> =
             remainders.iter().map(|pair| pair.each_ref().map(|rows| rows.rows().collect())).collect();
@@ -132,21 +132,17 @@ impl Decomposer {
         // At the limbs that are kept: all to the end.
         let result = || divide.kept().unset(secret);
         let mut results: Vec<[Poly<Eval>; 2]> = (0..sums.pairs()).map(|_| [result(), result()]).collect();
-        let begin = |i: usize, rows: [&mut [LimbRow]; 2]| {
-            terms[i].iter().zip(rows).for_each(|(terms, rows)| divide.convert(terms, rows))
+        let begin = |engine: &Engine, i: usize, rows: [&mut [LimbRow]; 2]| {
+            terms[i].iter().zip(rows).for_each(|(terms, rows)| divide.convert(engine, terms, rows))
         };
-        sums.for_each_limb(
-            pair_rows(&mut results),
-            Some(Begin { write: &begin, first: true }),
-            |at, [first, second]| {
-                let limb = at.limb;
-                at.write(None, |range, [first_sum, second_sum], spare| {
-                    self.add(&sums.ring, limb, range.clone(), added, [&mut *first_sum, &mut *second_sum], spare);
-                    divide.finish_block(limb, first_sum, &mut first[range.clone()]);
-                    divide.finish_block(limb, second_sum, &mut second[range]);
-                });
-            },
-        );
+        sums.for_each_limb(pair_rows(&mut results), Some(Begin { write: &begin, first: true }), |at, rows| {
+            let limb = at.limb;
+            at.merge(rows, |range, [first_sum, second_sum], [first, second], spare| {
+                self.add(&sums.ring, limb, range, added, [&mut *first_sum, &mut *second_sum], spare);
+                divide.finish_block(limb, first_sum, first);
+                divide.finish_block(limb, second_sum, second);
+            });
+        });
         results
     }
 

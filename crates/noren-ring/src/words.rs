@@ -21,8 +21,8 @@ impl Ring {
     #[must_use]
     pub fn from_signed(&self, coefficients: &[i64]) -> Poly<Coeff> {
         self.check_degree(coefficients.len());
-        self.build(false, |limb, row| {
-            self.engine().kernels().reduce_signed(row, coefficients, self.basis().modulus(limb));
+        self.build_pointwise(false, |limb, range, row| {
+            self.engine().kernels().reduce_signed(row, &coefficients[range], self.basis().modulus(limb));
         })
     }
 
@@ -41,8 +41,9 @@ impl Ring {
             }
         }
         let sources: [&[u64]; PARTS] = std::array::from_fn(|part| parts.row(part));
-        self.build(false, |limb, row| {
+        self.build_pointwise(false, |limb, range, row| {
             let q = self.basis().modulus(limb);
+            let sources = sources.map(|source| &source[range.clone()]);
             let weights: [u64; PARTS] = std::array::from_fn(|part| q.reduce_u128(1 << (part * PART_BITS)));
             self.engine().kernels().weighted_sum(row, &sources, &weights, q);
             self.engine().kernels().add_scalar_assign(row, q.neg(q.reduce_u128(1 << 127)), q);

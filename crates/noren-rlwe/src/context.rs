@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use noren_math::cyclotomic::Cyclotomic;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::divide::DivideRound;
+use noren_ring::parallel::Parallel;
 use noren_ring::ring::Ring;
 
 use crate::error::{Error, Result};
@@ -45,9 +46,17 @@ impl Context {
     /// # Errors
     /// [`Error::Ring`] if the rings or the threads cannot be made.
     pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
+        Self::with_parallel(parameters, threads, Parallel::default())
+    }
+
+    /// [`Context::with_threads`] with another way to share out loops. Results do not depend on it either.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`].
+    pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
         let index = Cyclotomic::power_of_two(parameters.degree())?;
         let moduli: Vec<u64> = parameters.p().iter().chain(parameters.q()).copied().collect();
-        let ring = Ring::new(index, &moduli, threads)?;
+        let ring = Ring::with_parallel(index, &moduli, threads, parallel)?;
         let shape = parameters.shape();
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();

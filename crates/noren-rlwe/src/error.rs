@@ -182,6 +182,18 @@ pub enum Error {
         /// What was asked for.
         needed: String,
     },
+    /// The machine has not enough of something.
+    #[error("{what}: {} available, {} needed: {advice}", bytes(*found), bytes(*needed))]
+    Resources {
+        /// What is scarce, such as `memory for the keys`.
+        what: &'static str,
+        /// Bytes that there are.
+        found: u64,
+        /// Bytes that are needed.
+        needed: u64,
+        /// What to do.
+        advice: &'static str,
+    },
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -200,6 +212,18 @@ pub fn short_fingerprint(fingerprint: &[u8; 32]) -> String {
     fingerprint[..SHOWN_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A number of bytes as people read it.
+fn bytes(count: u64) -> String {
+    /// Below this, the next smaller unit is read more easily.
+    const LEAST: f64 = 0.95;
+    let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let parts = units.map(|(unit, size)| (count as f64 / size as f64, unit));
+    match parts.into_iter().find(|&(value, _)| value >= LEAST) {
+        Some((value, unit)) => format!("{value:.1} {unit}"),
+        None => format!("{count} bytes"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +234,13 @@ mod tests {
         assert_eq!(text, "the operation needs 3 levels, 1 are left: bootstrap, or use parameters with more primes");
         let text = Error::NotAnAutomorphism { found: 6, n: 16 }.to_string();
         assert!(text.contains("X^6") && text.contains("below 32"), "{text}");
+    }
+
+    #[test]
+    fn bytes_are_said_in_the_unit_that_suits() {
+        for (count, text) in [(900, "900 bytes"), (1 << 10, "1.0 KiB"), (3 << 19, "1.5 MiB"), (23 << 30, "23.0 GiB")] {
+            assert_eq!(bytes(count), text);
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub mod wire {
 }
 
 pub use noren_math::random::Seed;
+pub use noren_ring::parallel::Parallel;
 pub use noren_rlwe::error::{self, Error, Result};
 pub use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 pub use noren_rlwe::security::{self, SecretDistribution, Security};

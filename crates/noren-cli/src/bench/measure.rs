@@ -87,7 +87,8 @@ pub(super) fn in_turns<E>(seconds: f64, calls: &mut [impl FnMut() -> Result<(), 
 }
 
 impl Timing {
-    fn of(samples: &mut [f64]) -> Self {
+    /// What so many samples say, at least one.
+    pub(super) fn of(samples: &mut [f64]) -> Self {
         let median_ns = median(samples);
         let mut deviations: Vec<f64> = samples.iter().map(|x| (x - median_ns).abs()).collect();
         Self { median_ns, mad_ns: median(&mut deviations), reps: samples.len() }

@@ -1,6 +1,7 @@
 //! `noren bench`: how fast this machine is, in records that can be compared with those of other libraries.
 
 mod beside;
+mod bootstrap;
 mod ckks;
 mod client;
 mod judge;

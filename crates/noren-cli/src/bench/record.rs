@@ -121,7 +121,8 @@ impl fmt::Display for Record {
             f,
             "{suite:<8} {op:<18} {n:>6} {limbs:>5} {isa:>9} {threads:>7} {median:>12} {mad:>10} {reps:>6} {peak:>10}  "
         )?;
-        let more = self.more.iter().map(|(name, value)| further(name, value));
+        let flat = self.more.iter().filter(|(_, value)| !value.is_object());
+        let more = flat.map(|(name, value)| further(name, value));
         let notes: Vec<String> = more.chain((!note.is_empty()).then(|| note.to_string())).collect();
         f.write_str(&notes.join(", "))
     }
@@ -132,7 +133,7 @@ fn further(name: &str, value: &Value) -> String {
     match (value, value.as_f64()) {
         (Value::String(text), _) => format!("{name} {text}"),
         (_, Some(ns)) if name.ends_with("_ns") => format!("{} {}", name.trim_end_matches("_ns"), duration(ns)),
-        (_, Some(count)) if name.ends_with("_bytes") => bytes(count),
+        (_, Some(count)) if name.ends_with("_bytes") => format!("{} {}", name.trim_end_matches("_bytes"), bytes(count)),
         (_, Some(number)) if value.is_f64() => format!("{name} {number:.2}"),
         _ => format!("{name} {value}"),
     }

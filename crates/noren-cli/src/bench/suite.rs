@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
+use noren::bootstrapping::Preset;
 
 use crate::bench::beside::Beside;
+use crate::bench::bootstrap::{self, Messages};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::{ckks, client, kernels, trace};
@@ -46,6 +48,12 @@ pub(crate) struct Arguments {
     /// trace: numbers of iterations [default: 7,6,5,4,3,2,1]
     #[arg(long, value_name = "H,...", value_delimiter = ',')]
     unrolled: Vec<usize>,
+    /// bootstrap: the parameters: n16, n16-small, n15 or toy [default: n16]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<Preset>,
+    /// bootstrap: what messages are like [default: both]
+    #[arg(long, value_enum, value_name = "MODE,...", value_delimiter = ',')]
+    mode: Vec<Messages>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -61,6 +69,8 @@ enum Suite {
     Trace,
     /// What the owner of the data does: keys, encoding, encryption
     Client,
+    /// Bootstrapping: set-up, time of one and of its stages, precision
+    Bootstrap,
 }
 
 /// What a suite is told, and where it reports.
@@ -114,6 +124,16 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &[("--suite", "client"), ("--log-n", &shape.log_n.to_string())])?;
             }
         }
+        Suite::Bootstrap => {
+            let preset = arguments.preset.unwrap_or_default();
+            let modes = if arguments.mode.is_empty() { Messages::value_variants() } else { &arguments.mode[..] };
+            console.text(Record::head())?;
+            bootstrap::run(&run, preset, modes)?;
+            for mode in modes {
+                let options = [("--suite", "bootstrap"), ("--preset", preset.name()), ("--mode", mode.name())];
+                beside.step(&run, &options)?;
+            }
+        }
     }
     match run.wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
         wrong if wrong.is_empty() => Ok(()),
@@ -130,10 +150,13 @@ impl Arguments {
             ("--unrolled", self.unrolled.is_empty()),
         ];
         let ckks = [("--shape", self.shape == Family::Hybrid)];
+        let degrees = [("--log-n", self.log_n.is_empty())];
+        let bootstrap = [("--preset", self.preset.is_none()), ("--mode", self.mode.is_empty())];
         let foreign = match self.suite {
-            Suite::Trace => vec![("--log-n", self.log_n.is_empty()), ckks[0]],
-            Suite::Ckks => grid.to_vec(),
-            Suite::Kernels | Suite::Client => [&grid[..], &ckks].concat(),
+            Suite::Trace => [&degrees[..], &ckks, &bootstrap].concat(),
+            Suite::Ckks => [&grid[..], &bootstrap].concat(),
+            Suite::Kernels | Suite::Client => [&grid[..], &ckks, &bootstrap].concat(),
+            Suite::Bootstrap => [&degrees[..], &grid, &ckks].concat(),
         };
         match foreign.into_iter().find(|(_, absent)| !absent) {
             Some((what, _)) => {

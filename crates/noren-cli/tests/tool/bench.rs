@@ -90,6 +90,44 @@ fn sums_are_measured_for_each_number_of_iterations() {
 }
 
 #[test]
+fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
+    let sandbox = Sandbox::new("bootstrap");
+    let records = records(&sandbox, &["bench", "bootstrap", "--preset", "toy", "--threads", "1,2"]);
+    assert!(records.iter().all(|record| record["set"] == "toy" && record["n"] == 1024 && record["slots"] == 512));
+    for (threads, mode) in [(1, "complex"), (1, "real"), (2, "complex"), (2, "real")] {
+        let of = |op: &str| -> Vec<&Value> {
+            let wanted = |record: &&Value| record["threads"] == threads && record["mode"] == mode && record["op"] == op;
+            records.iter().filter(wanted).collect()
+        };
+        let number = |record: &Value, field: &str| record[field].as_f64().unwrap_or_else(|| panic!("{field}: {record}"));
+        let ([setup], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
+        check(whole);
+        // Time passes between the parts of a set-up, but none is counted.
+        let parts: f64 = ["context_ns", "keys_ns", "matrices_ns"].map(|field| number(setup, field)).iter().sum();
+        assert!((number(setup, "median_ns") - parts).abs() < 1e-6 * parts, "{setup}");
+        assert!(number(setup, "key_bytes") > number(setup, "disk_bytes"), "{setup}");
+
+        let stages = of("stage");
+        let names: Vec<_> = stages.iter().filter_map(|stage| stage["stage"].as_str()).collect();
+        assert_eq!(names, ["slot_to_coeff", "raise", "coeff_to_slot", "parts", "exponential", "series"]);
+        stages.iter().for_each(|stage| check(stage));
+
+        let precision = whole["precision"].as_object().expect("one for each kind");
+        let kinds: &[&str] = match mode {
+            "complex" => &["alternating", "constant 1", "constant i", "one-hot", "random complex", "random real"],
+            _ => &["alternating", "constant 1", "one-hot", "random real"],
+        };
+        assert_eq!(precision.keys().collect::<Vec<_>>(), kinds);
+        // The systematic error of a real part of `toy` is 2^-25.3, and all bounds together are below 2^-20.
+        let worst = precision.values().map(|bits| bits[0].as_f64().expect("bits")).fold(f64::INFINITY, f64::min);
+        assert!(precision.values().all(|bits| bits[0].as_f64() <= bits[1].as_f64()), "{whole}");
+        assert!(worst >= 20.0 && worst == number(whole, "worst_bits"), "{whole}");
+        assert_eq!(whole["levels_left"], 2);
+        assert!(number(whole, "log2_failure") < -64.0, "{whole}");
+    }
+}
+
+#[test]
 fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
@@ -97,6 +135,9 @@ fn steps_that_there_are_not_are_refused() {
     sandbox.refused(&["bench", "trace", "--special", "2"], &["found 2", "1, 5, 10"]);
     sandbox.refused(&["bench", "trace", "--level", "10"], &["found 10", "1 to 9"]);
     sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);
+    sandbox.refused(&["bench", "ckks", "--mode", "real"], &["--mode", "ckks"]);
+    sandbox.refused(&["bench", "bootstrap", "--level", "3"], &["--level", "bootstrap"]);
+    sandbox.refused(&["bench", "bootstrap", "--preset", "n16-precise"], &["iterations", "found 2"]);
 }
 
 #[cfg(unix)]

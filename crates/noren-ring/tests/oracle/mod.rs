@@ -4,6 +4,7 @@
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_near;
 use noren_math::random::Seed;
+use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Coeff, Poly};
 use noren_ring::ring::Ring;
 use num_bigint::{BigInt, Sign};
@@ -15,8 +16,13 @@ pub fn ring(degree: usize, bits: &[u32]) -> Ring {
 
 /// As [`ring`], on that many threads.
 pub fn ring_with(degree: usize, bits: &[u32], threads: Option<usize>) -> Ring {
+    ring_parallel(degree, bits, threads, Parallel::default())
+}
+
+/// As [`ring_with`], with that way to share out loops.
+pub fn ring_parallel(degree: usize, bits: &[u32], threads: Option<usize>, parallel: Parallel) -> Ring {
     let index = Cyclotomic::power_of_two(degree).expect("a supported degree");
-    Ring::new(index, &moduli(degree, bits), threads).expect("a ring")
+    Ring::with_parallel(index, &moduli(degree, bits), threads, parallel).expect("a ring")
 }
 
 /// Different primes of these sizes in bits that are 1 modulo `2 degree`.

@@ -29,7 +29,61 @@ const ATTEMPTS: usize = 64;
 /// # Errors
 /// [`Error::Io`] with `path`: what the operating system or `write` says, or that `path` is no regular file.
 pub fn write_atomically(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
-    replace(path, access, write).map_err(|source| Error::Io { path: path.to_owned(), source })
+    let failed = |source| Error::Io { path: path.to_owned(), source };
+    make_atomically(path, access, |file| write(file).map_err(failed))
+}
+
+/// As [`write_atomically`], where what is written is made meanwhile, which may fail too.
+///
+/// # Errors
+/// What `make` says, and [`Error::Io`] with `path`.
+pub fn make_atomically<T>(path: &Path, access: Access, make: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
+    let failed = |source| Error::Io { path: path.to_owned(), source };
+    let target = target(path).map_err(failed)?;
+    let (temporary, mut file) = create_beside(&target, access).map_err(failed)?;
+    let made = make(&mut file)?;
+    replace(temporary, file, &target).map_err(failed)?;
+    Ok(made)
+}
+
+/// Takes room for a file that will have so many bytes, where the system can: what is missing is then missed at once and
+/// not in the middle.
+///
+/// # Errors
+/// That there is not so much room.
+#[cfg(target_os = "linux")]
+pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    match fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        // File systems that take no room beforehand.
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        taken => Ok(taken?),
+    }
+}
+
+/// Takes room for a file that will have so many bytes, where the system can: here it cannot.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn reserve(_file: &File, _bytes: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// The bytes that a new file in this directory can have, if the system tells.
+#[cfg(unix)]
+#[must_use]
+pub fn available(directory: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(directory).ok()?;
+    found.f_bavail.checked_mul(found.f_frsize)
+}
+
+/// The bytes that a new file in this directory can have, if the system tells: here it does not.
+#[cfg(not(unix))]
+#[must_use]
+pub fn available(_directory: &Path) -> Option<u64> {
+    None
 }
 
 /// The bytes of a file, at most `max_bytes`.
@@ -55,15 +109,13 @@ impl Drop for Temporary {
     }
 }
 
-fn replace(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let target = target(path)?;
-    let (mut temporary, mut file) = create_beside(&target, access)?;
-    write(&mut file)?;
+/// Puts a temporary file that is written in the place of another.
+fn replace(mut temporary: Temporary, file: File, target: &Path) -> io::Result<()> {
     file.sync_all()?;
     drop(file);
-    fs::rename(&temporary.path, &target)?;
+    fs::rename(&temporary.path, target)?;
     temporary.kept = true;
-    synchronise_directory(&target)
+    synchronise_directory(target)
 }
 
 /// The file that a path leads to, which must be a regular one or not exist: renaming over a device would destroy it.
@@ -129,25 +181,39 @@ fn synchronise_directory(_target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
-    let too_large = |found: String| {
-        let message = format!("{found} where at most {max_bytes} bytes are read: raise the limit if that is right");
-        io::Error::new(ErrorKind::FileTooLarge, message)
-    };
-    let mut file = File::open(path)?;
+/// A file that is open for reading, and its length, which is at most `max_bytes`.
+///
+/// # Errors
+/// [`Error::Io`] with `path`: what the operating system says, or that the file is larger, or a directory.
+pub(super) fn open(path: &Path, max_bytes: u64) -> Result<(File, u64)> {
+    open_bounded(path, max_bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
+}
+
+fn too_large(found: &str, max_bytes: u64) -> io::Error {
+    let message = format!("{found} where at most {max_bytes} bytes are read: raise the limit if that is right");
+    io::Error::new(ErrorKind::FileTooLarge, message)
+}
+
+fn open_bounded(path: &Path, max_bytes: u64) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(io::Error::new(ErrorKind::IsADirectory, "a directory: name a file"));
     }
     if metadata.len() > max_bytes {
-        return Err(too_large(format!("{} bytes", metadata.len())));
+        return Err(too_large(&format!("{} bytes", metadata.len()), max_bytes));
     }
+    Ok((file, metadata.len()))
+}
+
+fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let (mut file, length) = open_bounded(path, max_bytes)?;
     let mut bytes = Vec::new();
     // One byte more than announced, so that the end of the file is seen without growing. Where the memory for that
     // is missing this is an error, not an abort.
-    let announced = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+    let announced = usize::try_from(length).unwrap_or(usize::MAX);
     bytes.try_reserve_exact(announced.saturating_add(1)).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
     file.by_ref().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     // A pipe, or a file that grows, announces less than it gives.
-    if bytes.len() as u64 > max_bytes { Err(too_large("more bytes".to_owned())) } else { Ok(bytes) }
+    if bytes.len() as u64 > max_bytes { Err(too_large("more bytes", max_bytes)) } else { Ok(bytes) }
 }

@@ -7,7 +7,7 @@ use noren_math::sample::GAUSSIAN_BOUND;
 use noren_ring::key::KeyPairs;
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keygen::{digit_half, public_half, secret_key};
 use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
 use crate::parameters::Parameters;
@@ -35,6 +35,10 @@ const SEED: u16 = 0x0110;
 const B: u16 = 0x0111;
 /// The half b of the first digit of a key switching key; the other digits have the tags behind it.
 const DIGIT: u16 = 0x0120;
+
+/// Words of a shape, and bytes of a seed.
+const SHAPE_WORDS: usize = 3;
+const SEED_BYTES: usize = 32;
 
 /// What relinearisation keys have in place of an exponent, which is odd.
 const RELINEARIZATION: u64 = 0;
@@ -149,6 +153,29 @@ impl Object for KeySwitchKey {
     }
 }
 
+impl KeySwitchKey {
+    /// Announces the sections of a key of this shape, for ciphertexts of so many limbs, that is written later.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if the parameters have no such keys.
+    pub fn announce(context: &Context, shape: KeyShape, limbs: usize, writer: &mut Writer<'_>) -> Result<()> {
+        if !(1..=shape.limbs).contains(&limbs) {
+            let needed = format!("1 to the {} limbs of the shape", shape.limbs);
+            return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
+        }
+        let switching = context.switching(shape)?;
+        let (ring, digits) = (switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len());
+        if shape != context.parameters().shape() {
+            writer.announce_words(SHAPE, SHAPE_WORDS);
+        }
+        writer.announce_bytes(SEED, SEED_BYTES);
+        for (tag, _) in (DIGIT..).zip(0..digits) {
+            writer.announce_poly(tag, &ring);
+        }
+        Ok(())
+    }
+}
+
 impl Object for EvaluationKeys {
     type Context = Context;
     const KIND: Kind = Kind::EvaluationKeys;
@@ -210,7 +237,7 @@ impl Object for EvaluationKeys {
 
 /// The shape of a key: not the usual one, which is left out, so that a key has one form only.
 fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
-    let counts = section.word_array::<3>()?;
+    let counts = section.word_array::<SHAPE_WORDS>()?;
     let [limbs, special, digits] = counts.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let shape = KeyShape { limbs, special, digits };
     if shape == parameters.shape() || shape.gadget(parameters).is_err() {

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// The kind of object in a container: the registry of the whole format, of every floor.
 ///
-/// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs.
+/// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs, 3
+/// bootstrapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u16)]
@@ -39,11 +40,17 @@ pub enum Kind {
     CkksEvaluationKeys = 0x0107,
     /// An encrypted table with its layout.
     Table = 0x0201,
+    /// Parameters of bootstrapping.
+    BootstrapParameters = 0x0301,
+    /// Bootstrapping keys with their parameters; uniform halves are seeds.
+    BootstrapKeys = 0x0302,
+    /// Bootstrapping keys with their parameters, as they lie in memory.
+    ExpandedBootstrapKeys = 0x0303,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -59,6 +66,9 @@ impl Kind {
         Self::CkksPublicKey,
         Self::CkksEvaluationKeys,
         Self::Table,
+        Self::BootstrapParameters,
+        Self::BootstrapKeys,
+        Self::ExpandedBootstrapKeys,
     ];
 
     /// The kind of this number, if there is one.
@@ -92,6 +102,9 @@ impl Kind {
             Self::CkksPublicKey => "public key with CKKS parameters",
             Self::CkksEvaluationKeys => "evaluation keys with CKKS parameters",
             Self::Table => "encrypted table",
+            Self::BootstrapParameters => "bootstrapping parameters",
+            Self::BootstrapKeys => "bootstrapping keys",
+            Self::ExpandedBootstrapKeys => "expanded bootstrapping keys",
         }
     }
 

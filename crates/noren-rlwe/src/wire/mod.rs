@@ -14,6 +14,8 @@
 //! |---|---|
 //! | [`object`] | [`Object`](object::Object): `to_bytes`, `from_bytes`, `write_file`, `read_file` of everything |
 //! | [`writer`], [`reader`] | containers from sections, sections from containers: for objects of the floors above |
+//! | [`stream`] | [`Stream`](stream::Stream): containers written part by part |
+//! | [`items`] | [`Items`](items::Items): containers read from files item by item |
 //! | [`section`] | [`Section`](section::Section): what one section says |
 //! | [`header`] | the first bytes of a container, and its limits |
 //! | [`kind`] | [`Kind`](kind::Kind): the registry of what a container holds |
@@ -23,11 +25,13 @@
 
 pub mod file;
 pub mod header;
+pub mod items;
 pub mod kind;
 pub mod object;
 pub mod reader;
 pub mod reason;
 pub mod section;
+pub mod stream;
 pub mod words;
 pub mod writer;
 

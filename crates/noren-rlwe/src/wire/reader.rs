@@ -35,13 +35,13 @@ impl Default for Limits {
 /// For an example see [`Writer`](crate::wire::writer::Writer).
 #[derive(Debug)]
 pub struct Reader<'a> {
-    header: Header,
-    sections: Vec<Section<'a>>,
-    form: Option<Form>,
+    pub(super) header: Header,
+    pub(super) sections: Vec<Section<'a>>,
+    pub(super) form: Option<Form>,
     /// How many sections have been taken.
-    taken: usize,
+    pub(super) taken: usize,
     /// The item that is being read.
-    item: u32,
+    pub(super) item: u32,
 }
 
 impl<'a> Reader<'a> {
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         let header = Header::parse(bytes).map_err(|reason| Error::Wire { what: "the file", reason })?;
         let kind = header.kind;
         let entries = frame(bytes, &header, limits).map_err(|reason| refused(kind, reason))?;
-        let form = common_form(&entries).map_err(|reason| refused(kind, reason))?;
+        let form = common_form(entries.iter().map(|(entry, _)| entry)).map_err(|reason| refused(kind, reason))?;
         let sections = entries.into_iter().map(|(entry, bytes)| Section { kind, entry, bytes }).collect();
         Ok(Self { header, sections, form, taken: 0, item: 0 })
     }
@@ -165,7 +165,7 @@ fn frame<'a>(bytes: &'a [u8], header: &Header, limits: &Limits) -> std::result::
     if header.length != found {
         return Err(Reason::Length { found, needed: header.length });
     }
-    let mut end = header::contents_end(header.sections);
+    let end = header::contents_end(header.sections);
     if end > found {
         return Err(Reason::Length { found, needed: end });
     }
@@ -177,12 +177,26 @@ fn frame<'a>(bytes: &'a [u8], header: &Header, limits: &Limits) -> std::result::
         }
     }
     // The table lies within the bytes, so this allocates in proportion to them.
-    let mut entries: Vec<(Entry, &[u8])> = Vec::with_capacity(header.sections as usize);
     let table_end = HEADER_BYTES + ENTRY_BYTES * header.sections as usize;
-    for entry in bytes[HEADER_BYTES..table_end].as_chunks::<ENTRY_BYTES>().0 {
+    let entries = contents(&bytes[HEADER_BYTES..table_end], header, found)?;
+    check_zero(bytes, 0, table_end..header::contents_end(header.sections) as usize)?;
+    let sections = entries.into_iter().map(|entry| {
+        // All lie within the bytes.
+        let (from, to) = (entry.offset as usize, (entry.offset + entry.length) as usize);
+        check_zero(bytes, 0, to..to.next_multiple_of(header::ALIGNMENT as usize))?;
+        Ok((entry, &bytes[from..to]))
+    });
+    sections.collect()
+}
+
+/// The entries of a table of contents, for a container of `found` bytes, which they fill.
+pub(super) fn contents(table: &[u8], header: &Header, found: u64) -> std::result::Result<Vec<Entry>, Reason> {
+    let mut end = header::contents_end(header.sections);
+    let mut entries: Vec<Entry> = Vec::with_capacity(table.len() / ENTRY_BYTES);
+    for entry in table.as_chunks::<ENTRY_BYTES>().0 {
         let entry = Entry::parse(entry)?;
         let place = entry.place;
-        let previous = entries.last().map(|(entry, _)| entry.place);
+        let previous = entries.last().map(|entry| entry.place);
         let ascends = match previous {
             None => place.item == 0,
             Some(previous) => place > previous && place.item - previous.item <= 1,
@@ -198,22 +212,19 @@ fn frame<'a>(bytes: &'a [u8], header: &Header, limits: &Limits) -> std::result::
         if entry.length > found - end {
             return Err(Reason::Limit { what: "bytes of a section", found: entry.length, limit: found - end });
         }
-        let (from, to) = (end as usize, (end + entry.length) as usize);
         end = (end + entry.length).next_multiple_of(header::ALIGNMENT);
         if end > found {
             return Err(Reason::Length { found, needed: end });
         }
-        check_zero(bytes, to..end as usize)?;
-        entries.push((entry, &bytes[from..to]));
+        entries.push(entry);
     }
-    check_zero(bytes, table_end..header::contents_end(header.sections) as usize)?;
     if end == found { Ok(entries) } else { Err(Reason::Length { found, needed: end }) }
 }
 
 /// The form of all polynomials, which must be the same.
-fn common_form(entries: &[(Entry, &[u8])]) -> std::result::Result<Option<Form>, Reason> {
+pub(super) fn common_form<'e>(entries: impl Iterator<Item = &'e Entry>) -> std::result::Result<Option<Form>, Reason> {
     let mut common = None;
-    for (entry, _) in entries {
+    for entry in entries {
         let form = match entry.encoding {
             Encoding::Raw => Form::Raw,
             Encoding::Packed => Form::Packed,
@@ -231,9 +242,10 @@ fn common_form(entries: &[(Entry, &[u8])]) -> std::result::Result<Option<Form>, 
     Ok(common)
 }
 
-fn check_zero(bytes: &[u8], range: Range<usize>) -> std::result::Result<(), Reason> {
+/// Refuses bytes in a range that are not zero; `bytes` begin at byte `start` of the container.
+pub(super) fn check_zero(bytes: &[u8], start: u64, range: Range<usize>) -> std::result::Result<(), Reason> {
     match bytes[range.clone()].iter().position(|&byte| byte != 0) {
         None => Ok(()),
-        Some(at) => Err(Reason::Padding { at: (range.start + at) as u64 }),
+        Some(at) => Err(Reason::Padding { at: start + (range.start + at) as u64 }),
     }
 }

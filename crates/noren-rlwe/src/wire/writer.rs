@@ -1,17 +1,18 @@
 //! Containers from sections.
 
 use std::borrow::Cow;
-use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::io::{self, Cursor, Seek, Write};
 
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use zeroize::Zeroize;
 
-use crate::wire::header::{self, DIGEST_AT, Encoding, Entry, HEADER_BYTES, Header};
+use crate::wire::header::{self, Encoding, Entry, Header};
 use crate::wire::kind::Kind;
 use crate::wire::pack::{pack, packed_len};
 use crate::wire::reason::Place;
+use crate::wire::stream::Stream;
 
 /// How polynomials are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,9 +62,25 @@ pub struct Writer<'a> {
 enum Content<'a> {
     Bytes(Cow<'a, [u8]>),
     Words(Cow<'a, [u64]>),
-    Poly { ring: Ring, poly: &'a Poly<Eval> },
-    KeyHalf { pairs: &'a KeyPairs, digit: usize, half: usize },
-    Small { values: &'a [i8], bits: u32 },
+    Poly {
+        ring: Ring,
+        poly: &'a Poly<Eval>,
+    },
+    KeyHalf {
+        pairs: &'a KeyPairs,
+        digit: usize,
+        half: usize,
+    },
+    Small {
+        values: &'a [i8],
+        bits: u32,
+    },
+    /// Handed to a [`Stream`] later.
+    Announced {
+        encoding: Encoding,
+        length: u64,
+        detail: u64,
+    },
 }
 
 impl<'a> Writer<'a> {
@@ -128,6 +145,32 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Small { values, bits });
     }
 
+    /// Adds so many bytes that are handed to a [`Stream`] when they are known.
+    ///
+    /// # Panics
+    /// As [`Writer::bytes`]. A container with sections that are only announced cannot be written but by a stream.
+    pub fn announce_bytes(&mut self, tag: u16, length: usize) {
+        self.push(tag, Content::Announced { encoding: Encoding::Bytes, length: length as u64, detail: 0 });
+    }
+
+    /// Adds so many words that are handed to a [`Stream`] when they are known.
+    ///
+    /// # Panics
+    /// As [`Writer::announce_bytes`].
+    pub fn announce_words(&mut self, tag: u16, count: usize) {
+        let length = (size_of::<u64>() * count) as u64;
+        self.push(tag, Content::Announced { encoding: Encoding::Words, length, detail: 0 });
+    }
+
+    /// Adds a polynomial over all limbs of `ring` that is handed to a [`Stream`] when it is known.
+    ///
+    /// # Panics
+    /// As [`Writer::announce_bytes`].
+    pub fn announce_poly(&mut self, tag: u16, ring: &Ring) {
+        let (encoding, length, detail) = describe_poly(ring, self.form);
+        self.push(tag, Content::Announced { encoding, length, detail });
+    }
+
     /// Bytes of the whole container.
     #[must_use]
     pub fn encoded_len(&self) -> u64 {
@@ -153,28 +196,13 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// What `sink` says.
+    ///
+    /// # Panics
+    /// If a section is only announced.
     pub fn write_to<W: Write + Seek>(&self, sink: &mut W) -> io::Result<()> {
-        let start = sink.stream_position()?;
-        let (header, entries) = self.header_and_contents();
-        let mut out = Hashed { sink, hasher: blake3::Hasher::new(), at: HEADER_BYTES as u64 };
-        let bytes = header.to_bytes();
-        out.hasher.update(&bytes[..DIGEST_AT]);
-        out.sink.write_all(&bytes)?;
-        let contents: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
-        out.write(&contents)?;
-        for (entry, (_, content)) in entries.iter().zip(&self.sections) {
-            out.fill_to(entry.offset)?;
-            content.write(self.form, self.kind.is_secret(), &mut |chunk| out.write(chunk))?;
-            assert_eq!(out.at, entry.offset + entry.length, "a section has its announced length");
-        }
-        out.fill_to(header.length)?;
-        let digest = out.hasher.finalize();
-        // It holds the last bytes that went through it.
-        out.hasher.zeroize();
-        sink.seek(SeekFrom::Start(start + DIGEST_AT as u64))?;
-        sink.write_all(digest.as_bytes())?;
-        sink.seek(SeekFrom::Start(start + header.length))?;
-        Ok(())
+        let mut stream = Stream::begin(self, sink)?;
+        stream.put(self)?;
+        stream.finish()
     }
 
     fn push(&mut self, tag: u16, content: Content<'a>) {
@@ -185,8 +213,14 @@ impl<'a> Writer<'a> {
         self.sections.push((place, content));
     }
 
+    /// The sections in order.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Piece<'_, 'a>> {
+        let (form, secret) = (self.form, self.kind.is_secret());
+        self.sections.iter().map(move |(place, content)| Piece { tag: place.tag, content, form, secret })
+    }
+
     /// The header without its digest, and the table of contents.
-    fn header_and_contents(&self) -> (Header, Vec<Entry>) {
+    pub(super) fn header_and_contents(&self) -> (Header, Vec<Entry>) {
         let count = u32::try_from(self.sections.len()).unwrap_or(u32::MAX);
         assert!(count <= header::MAX_SECTIONS, "{count} sections are more than a container holds");
         let mut end = header::contents_end(count);
@@ -201,6 +235,26 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// What a section will hold, for [`Stream`].
+pub(super) struct Piece<'w, 'a> {
+    pub(super) tag: u16,
+    content: &'w Content<'a>,
+    form: Form,
+    secret: bool,
+}
+
+impl Piece<'_, '_> {
+    /// Encoding, bytes and detail of the section.
+    pub(super) fn describe(&self) -> (Encoding, u64, u64) {
+        self.content.describe(self.form)
+    }
+
+    /// Hands the bytes of the section on, piece by piece.
+    pub(super) fn write(&self, put: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.content.write(self.form, self.secret, put)
+    }
+}
+
 impl Content<'_> {
     /// Encoding, bytes and detail of the section.
     fn describe(&self, form: Form) -> (Encoding, u64, u64) {
@@ -210,6 +264,7 @@ impl Content<'_> {
             Self::Poly { ring, .. } => describe_poly(ring, form),
             Self::KeyHalf { pairs, .. } => describe_poly(pairs.ring(), form),
             Self::Small { values, bits } => (Encoding::Small, small_len(values.len(), *bits), u64::from(*bits)),
+            &Self::Announced { encoding, length, detail } => (encoding, length, detail),
         }
     }
 
@@ -246,6 +301,7 @@ impl Content<'_> {
                 packed.zeroize();
                 written
             }
+            Self::Announced { .. } => panic!("a section that was announced is written by a stream"),
         }
     }
 }
@@ -258,29 +314,6 @@ impl Form {
             Self::Raw => Encoding::Raw,
             Self::Packed => Encoding::Packed,
         }
-    }
-}
-
-/// A sink whose bytes are hashed on their way.
-struct Hashed<'s, W> {
-    sink: &'s mut W,
-    hasher: blake3::Hasher,
-    /// The position in the container.
-    at: u64,
-}
-
-impl<W: Write> Hashed<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.hasher.update(bytes);
-        self.at += bytes.len() as u64;
-        self.sink.write_all(bytes)
-    }
-
-    /// Zeros up to a position at most one alignment away.
-    fn fill_to(&mut self, position: u64) -> io::Result<()> {
-        const ZEROS: [u8; header::ALIGNMENT as usize] = [0; header::ALIGNMENT as usize];
-        let count = (position - self.at) as usize;
-        if count == 0 { Ok(()) } else { self.write(&ZEROS[..count]) }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::bootstrapping::iteration;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::pipeline::{Pipeline, Stage, Stages};
@@ -56,13 +57,8 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context or keys of other parameters, [`Error::MissingKey`] names all keys that are
-    /// missing, [`Error::KeyLevel`] one of too few limbs; [`Error::Parameters`] for more than one iteration, which this does
-    /// not do.
+    /// missing, [`Error::KeyLevel`] one of too few limbs.
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
-        let iterations = parameters.spec().iterations;
-        if iterations != 1 {
-            return Err(parameter("iterations", iterations, 1));
-        }
         context.check(&parameters.ckks()?, "the bootstrapping")?;
         keys.check(context, parameters)?;
         Ok(Self { pipeline: Pipeline::new(context, parameters, keys, mode)? })
@@ -81,28 +77,37 @@ impl Bootstrapper {
     /// below M on their way, so that the error grows by that. A magnitude that is stated too small gives a wrong result, which
     /// nobody can see without the key.
     ///
+    /// Fewer slots than [`Parameters::slots`] are taken as repeated in all of them, which costs as much as all.
+    ///
     /// The bound on the error of the result holds but with the probability of
     /// [`Plan::log2_failure`](crate::bootstrapping::plan::Plan::log2_failure), and that of all bounds. `docs/bootstrapping.md`
     /// says how it is made.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`]; [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there
+    /// [`Error::ParameterMismatch`]; [`Error::Length`] if there are more slots than are bootstrapped;
+    /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there
     /// are so many that nothing would be gained, or if the magnitude is above [`MAX_MAGNITUDE`].
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
     }
 
-    /// As [`Bootstrapper::bootstrap`], with all that lies between; `done` hears of each stage when it is over.
+    /// As [`Bootstrapper::bootstrap`], with all that lies between; `done` hears of each stage when it is over. Of two
+    /// iterations it is what lies between in the second one.
     ///
     /// # Errors
     /// As [`Bootstrapper::bootstrap`].
     pub fn stages(&self, a: &Ciphertext, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
         self.check(a)?;
-        self.pipeline.run(a, done)
+        iteration::run(&self.pipeline, a, done)
     }
 
     fn check(&self, a: &Ciphertext) -> Result<()> {
         self.pipeline.evaluator.context().check(&a.parameters, "the ciphertext")?;
+        let slots = self.parameters().slots();
+        if a.slots() > slots {
+            let needed = format!("at most {slots}, the slots that are bootstrapped");
+            return Err(Error::Length { what: "slots of the ciphertext", found: a.slots(), needed });
+        }
         let (needed, output) = (self.parameters().input_level(), self.parameters().output_level());
         if a.level() < needed {
             return Err(Error::LevelExhausted { needed, left: a.level() });

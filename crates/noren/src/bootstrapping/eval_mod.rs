@@ -53,6 +53,21 @@ impl EvalMod<'_> {
         Ok(e)
     }
 
+    /// A step on each part, side by side.
+    ///
+    /// # Errors
+    /// As the step.
+    pub(super) fn each(
+        &self,
+        parts: &[Ciphertext],
+        step: impl Fn(&Self, &Ciphertext) -> Result<Ciphertext> + Sync,
+    ) -> Result<Vec<Ciphertext>> {
+        let [first, second] = parts else { return parts.iter().map(|part| step(self, part)).collect() };
+        let ring = self.evaluator.context().rlwe().ring_q(1);
+        let (first, second) = ring.engine().join(|| step(self, first), || step(self, second));
+        Ok(vec![first?, second?])
+    }
+
     /// `P = E (E + c)`.
     ///
     /// # Errors

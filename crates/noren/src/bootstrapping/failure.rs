@@ -33,11 +33,12 @@ pub fn log2_tail(weight: u32, bound: f64) -> f64 {
     (1.0 + m * libm::log2(y) - log2_factorial + libm::log2(sum)).min(0.0)
 }
 
-/// `log2` of a bound on the probability that one of the coefficients of any of so many raised ciphertexts has
-/// `|I| > interval`, for messages m with `|m| <= q_0 / ratio`: the sum of the probabilities of all coefficients.
+/// `log2` of a bound on the probability that one of so many coefficients of any of so many raised ciphertexts has
+/// `|I| > interval`, for messages m with `|m| <= q_0 / ratio`: the sum of the probabilities of all. With n slots 2n
+/// coefficients count: those in the subring, which alone reach the exponential.
 #[must_use]
-pub fn log2_failure(weight: u32, interval: u32, ratio: f64, degree: usize, bootstraps: u64) -> f64 {
+pub fn log2_failure(weight: u32, interval: u32, ratio: f64, coefficients: usize, bootstraps: u64) -> f64 {
     let bound = f64::from(interval) + 0.5 - 1.0 / ratio;
-    let coefficients = libm::log2(degree as f64) + libm::log2(bootstraps as f64);
+    let coefficients = libm::log2(coefficients as f64) + libm::log2(bootstraps as f64);
     (log2_tail(weight, bound) + coefficients).min(0.0)
 }

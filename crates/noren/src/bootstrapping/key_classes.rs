@@ -10,6 +10,7 @@ use noren_rlwe::shape::KeyShape;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::parameters::{Parameters, sizes};
+use crate::bootstrapping::slots::projection;
 
 /// What a key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +21,8 @@ pub enum Role {
     Relinearization,
     /// Real and imaginary parts.
     Conjugation,
+    /// Rotations in the projection onto the subring of fewer slots.
+    Projection,
     /// Rotations in the matrices of coefficient to slot.
     CoeffToSlot,
     /// Rotations in the matrices of slot to coefficient.
@@ -38,6 +41,7 @@ impl Role {
             Self::Public => "public key",
             Self::Relinearization => "relinearisation key",
             Self::Conjugation => "conjugation key",
+            Self::Projection => "rotation keys of the projection",
             Self::CoeffToSlot => "rotation keys of coefficient to slot",
             Self::SlotToCoeff => "rotation keys of slot to coefficient",
             Self::ToEphemeral => "key to the ephemeral secret",
@@ -131,6 +135,10 @@ pub(super) fn key_classes(parameters: &Parameters) -> Result<Vec<KeyClass>> {
         KeyClass { secret: ephemeral, ..base },
         class(Role::FromEphemeral, 1, all, 1, 1),
     ];
+    let projection = projection(parameters).rotations().len();
+    if projection > 0 {
+        classes.push(class(Role::Projection, projection, all, spec.special.count, alive(all)));
+    }
     for (direction, role) in [(Direction::CoeffToSlot, Role::CoeffToSlot), (Direction::SlotToCoeff, Role::SlotToCoeff)]
     {
         let (shape, gadget) = rotation_shape(parameters, direction)?;

@@ -1,20 +1,20 @@
 //! The keys that bootstrapping evaluates with.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
+use noren_rlwe::keygen::KeyRequest as RlweRequest;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
-use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::matrix::places;
 use crate::bootstrapping::parameters::Parameters;
-use crate::schemes::ckks::Context;
+use crate::bootstrapping::recipe::{Gathered, KeyName, KeySet, Maker, recipe};
+use crate::bootstrapping::slots::projection;
+use crate::schemes::ckks::{Context, KeyRequest};
 
 /// The keys of one secret; nothing in them decrypts.
 #[derive(Debug, Clone)]
@@ -32,8 +32,9 @@ pub struct BootstrapKeys {
 impl BootstrapKeys {
     /// Makes all keys for a secret. The ephemeral secret is drawn from the seed, and forgotten.
     ///
-    /// The seed is as secret as the keys, and is used for nothing else. `progress` hears how many evaluation keys are done,
-    /// of how many, after each.
+    /// The seed is as secret as the keys, and is used for nothing else. `progress` hears how many keys are done, of how
+    /// many, after each. [`BootstrapKeyFile`](crate::bootstrapping::key_file::BootstrapKeyFile) writes the same keys to a file
+    /// without holding them.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the context or the secret are not of these parameters, [`Error::Insecure`] names a key
@@ -45,30 +46,26 @@ impl BootstrapKeys {
         seed: Seed,
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<Self> {
-        context.check(&parameters.ckks()?, "the bootstrapping")?;
-        let generator = KeyGenerator::new(context.rlwe(), seed);
-        let weight = parameters.spec().ephemeral_weight as usize;
-        let ephemeral = generator.ephemeral_secret("bootstrapping", SecretDistribution::SparseTernary(weight))?;
-        let switching = |limbs: usize| generator.shaped(KeyShape { limbs, special: 1, digits: 1 });
-        let limbs = parameters.max_level() + 1;
-        let to_ephemeral = switching(1)?.switching(secret, &ephemeral, None)?;
-        let from_ephemeral = switching(limbs)?.switching(&ephemeral, secret, None)?;
-        let mut sets = Vec::new();
-        let requests = requests(context, parameters)?;
-        let total = requests.iter().map(|(_, request)| keys_of(request)).sum::<usize>();
-        let mut before = 0;
-        for (shape, request) in &requests {
-            let report = |done: usize, _: usize| progress.iter().for_each(|progress| progress(before + done, total));
-            sets.push(Arc::new(generator.shaped(*shape)?.evaluation_keys(secret, request, Some(&report))?));
-            before += keys_of(request);
+        let maker = Maker::new(context, parameters, secret, seed)?;
+        let recipe = recipe(context, parameters, &KeyRequest::default())?;
+        let mut gathered = Gathered::new(context, parameters)?;
+        for (i, entry) in recipe.iter().enumerate() {
+            gathered.take(entry.name, maker.make(entry)?)?;
+            progress.iter().for_each(|progress| progress(i + 1, recipe.len()));
         }
-        let [evaluation, slot_to_coeff] = sets.try_into().unwrap_or_else(|_| unreachable!("a set for each request"));
-        Ok(Self {
-            evaluation,
-            slot_to_coeff,
-            to_ephemeral: Arc::new(to_ephemeral),
-            from_ephemeral: Arc::new(from_ephemeral),
-        })
+        gathered.finish()
+    }
+
+    /// All keys, names ascending.
+    pub(super) fn named(&self) -> impl Iterator<Item = (KeyName, &Arc<KeySwitchKey>)> {
+        let one = |set, key| (KeyName { set, element: 0 }, key);
+        let products = self.evaluation.relinearization(1).ok().map(|key| one(KeySet::Evaluation, key));
+        fn galois(set: KeySet, keys: &EvaluationKeys) -> impl Iterator<Item = (KeyName, &Arc<KeySwitchKey>)> {
+            keys.automorphisms().map(move |(element, key)| (KeyName { set, element }, key))
+        }
+        let ends = [one(KeySet::ToEphemeral, &self.to_ephemeral), one(KeySet::FromEphemeral, &self.from_ephemeral)];
+        let evaluation = products.into_iter().chain(galois(KeySet::Evaluation, &self.evaluation));
+        ends.into_iter().chain(evaluation).chain(galois(KeySet::SlotToCoeff, &self.slot_to_coeff))
     }
 
     /// Refuses keys that do not serve these parameters, before anything is computed.
@@ -118,9 +115,9 @@ impl BootstrapKeys {
 
 /// What is evaluated with, each for as many limbs as it is used at: the keys of the usual shape, and the rotations of slot to
 /// coefficient.
-fn requests(context: &Context, parameters: &Parameters) -> Result<[(KeyShape, KeyRequest); 2]> {
+pub(super) fn requests(context: &Context, parameters: &Parameters) -> Result<[(KeyShape, RlweRequest); 2]> {
     let limbs = parameters.slots_level() + 1;
-    let set = |direction| -> Result<(KeyShape, KeyRequest)> {
+    let set = |direction| -> Result<(KeyShape, RlweRequest)> {
         let mut galois = Vec::new();
         for place in places(parameters, direction) {
             let steps = place.group.steps(parameters.slots(), place.below, parameters.transform(direction).giants);
@@ -128,16 +125,12 @@ fn requests(context: &Context, parameters: &Parameters) -> Result<[(KeyShape, Ke
             galois.extend(rotations.map(|r| (context.rotation_exponent(r as isize), place.level + 1)));
         }
         let (shape, _) = rotation_shape(parameters, direction)?;
-        Ok((shape, KeyRequest { relinearization: None, galois }))
+        Ok((shape, RlweRequest { relinearization: None, galois }))
     };
     let (usual, mut request) = set(Direction::CoeffToSlot)?;
     request.relinearization = Some(limbs);
     request.galois.push((context.conjugation_exponent(), limbs));
+    let all = parameters.max_level() + 1;
+    request.galois.extend(projection(parameters).rotations().into_iter().map(|r| (context.rotation_exponent(r), all)));
     Ok([(usual, request), set(Direction::SlotToCoeff)?])
-}
-
-/// How many keys a request brings.
-fn keys_of(request: &KeyRequest) -> usize {
-    let exponents: BTreeSet<u32> = request.galois.iter().map(|&(k, _)| k).collect();
-    exponents.len() + usize::from(request.relinearization.is_some())
 }

@@ -6,8 +6,12 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`unlimited`] | [`Unlimited`], [`WithBootstrapping`]: an evaluator whose levels do not end |
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
+//! | [`key_file`] | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
+//! | [`resources`] | [`Resources`]: whether memory and disk suffice |
+//! | [`cost`] | how long a bootstrap takes, by a model |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
 //! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
@@ -16,26 +20,37 @@
 //! | [`dft`] | [`Direction`]: the special DFT as sparse matrices |
 //! | [`diagonals`] | [`Diagonals`]: a matrix by its diagonals |
 //! | [`group`] | [`Group`]: baby steps and giant steps of a matrix |
+//! | [`slots`] | fewer slots than the ring has |
 //! | [`exponential`] | [`Exponential`]: Chebyshev series and squarings |
 //! | [`series`] | [`SineSeries`]: from the exponential to the message |
 
 pub mod bootstrapper;
+pub mod cost;
 pub mod dft;
 pub mod diagonals;
 pub mod exponential;
 pub mod failure;
 pub mod group;
 pub mod key_classes;
+pub mod key_file;
 pub mod keys;
+pub mod paper2;
 pub mod parameters;
 pub mod pipeline;
 pub mod plan;
 pub mod preset;
+pub mod resources;
 pub mod series;
+pub mod slots;
+pub mod unlimited;
 
 mod chebyshev;
 mod eval_mod;
+mod iteration;
 mod matrix;
+mod recipe;
+mod renewal;
+mod wire;
 
 pub use bootstrapper::{Bootstrapper, Mode};
 pub use dft::Direction;
@@ -43,9 +58,12 @@ pub use diagonals::Diagonals;
 pub use exponential::Exponential;
 pub use group::{GiantOrder, Group};
 pub use key_classes::{KeyClass, Role};
+pub use key_file::{BootstrapKeyFile, Progress};
 pub use keys::BootstrapKeys;
 pub use parameters::{Parameters, ParametersSpec};
 pub use pipeline::{Stage, Stages};
 pub use plan::Plan;
 pub use preset::Preset;
+pub use resources::Resources;
 pub use series::SineSeries;
+pub use unlimited::{Unlimited, WithBootstrapping};

@@ -1,6 +1,6 @@
 //! Parameters of bootstrapping: the chain of primes and what each part of it is for.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use noren_ring::gadget::Gadget;
 use noren_rlwe::error::Result;
@@ -31,6 +31,9 @@ const MAX_INTERVAL: u32 = 32;
 pub struct ParametersSpec {
     /// The base-two logarithm of the degree n of the ring, 4 to 17.
     pub log_n: u32,
+    /// The base-two logarithm of the number of complex slots that are bootstrapped, 0 to `log_n - 1`. It changes the
+    /// transforms, and neither the primes nor the secret.
+    pub log_slots: u32,
     /// The size of `q_0` in bits.
     pub log_base: u32,
     /// From slots to coefficients.
@@ -47,7 +50,7 @@ pub struct ParametersSpec {
     pub dnum: usize,
     /// How many coefficients of the ephemeral secret are not zero, 1 to 64.
     pub ephemeral_weight: u32,
-    /// 1, or 2 to bootstrap the error of the first time once more. It costs a level.
+    /// 1, or 2 to bootstrap the error of the first time once more. It costs as much time again, and no level.
     pub iterations: usize,
     /// How the main secret is drawn.
     pub secret: SecretDistribution,
@@ -69,7 +72,8 @@ pub struct Primes {
 pub struct Transform {
     /// The size of the prime that each matrix uses, in bits.
     pub bits: u32,
-    /// The layers of each matrix, in the order in which they are applied; `log_n - 1` together.
+    /// The layers of each matrix, in the order in which they are applied; `log_slots` together. One of no layers is a
+    /// multiple of the identity: it passes its level, and takes its part of the scales.
     pub groups: Vec<Group>,
     /// How the giant steps are brought together.
     pub giants: GiantOrder,
@@ -94,7 +98,8 @@ impl ParametersSpec {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// Whatever is outside its range or does not suit the ring, by name; a key that is easier to break than asked for.
+    /// Whatever is outside its range or does not suit the ring, by name; a key that is easier to break than asked for; that
+    /// there are not so many primes of a size.
     pub fn build(self) -> Result<Parameters> {
         self.check_sizes()?;
         self.check_transform("slot_to_coeff", &self.slot_to_coeff)?;
@@ -119,16 +124,19 @@ impl ParametersSpec {
         let all = log_q.len() + self.special.count;
         check("number of primes", all, all <= MAX_PRIMES, "at most 128, special primes included")?;
         let gadget = Gadget::new(&sizes(&log_q), self.special.count, self.dnum)?;
-        let parameters = Parameters(Arc::new(Inner { spec: self, log_q, gadget, exponential, series }));
+        let ckks = OnceLock::new();
+        let parameters = Parameters(Arc::new(Inner { spec: self, log_q, gadget, exponential, series, ckks }));
         for key in key_classes(&parameters)? {
             let degree = parameters.degree();
             security::check(key.role.name(), degree, key.secret, key.log_qp, parameters.spec().security)?;
         }
+        parameters.ckks()?;
         Ok(parameters)
     }
 
     fn check_sizes(&self) -> Result<()> {
         check("log_n", self.log_n, (4..=17).contains(&self.log_n), "4 to 17")?;
+        check("log_slots", self.log_slots, self.log_slots < self.log_n, "below log_n")?;
         for (name, bits) in [
             ("log_base", self.log_base),
             ("slot_to_coeff.bits", self.slot_to_coeff.bits),
@@ -142,22 +150,17 @@ impl ParametersSpec {
         let weight = self.ephemeral_weight;
         check("ephemeral_weight", weight, (1..=MAX_WEIGHT).contains(&weight), "1 to 64")?;
         check("iterations", self.iterations, (1..=2).contains(&self.iterations), "1 or 2")?;
-        let spent = self.iterations - 1;
         let application = self.application.count;
-        let most = (spent + 1)..=MAX_PRIMES;
-        check(
-            "application.count",
-            application,
-            most.contains(&application),
-            "at least 1 more than iterations use, at most 128",
-        )?;
+        check("application.count", application, (1..=MAX_PRIMES).contains(&application), "1 to 128")?;
         check("special.count", self.special.count, (1..=MAX_PRIMES).contains(&self.special.count), "1 to 128")
     }
 
     fn check_transform(&self, name: &'static str, transform: &Transform) -> Result<()> {
         let layers: u32 = transform.groups.iter().fold(0, |sum, group| sum.saturating_add(group.layers));
-        let whole = layers == self.log_n - 1 && transform.groups.iter().all(|group| group.layers > 0);
-        check(name, format!("{layers} layers"), whole, "log_n - 1 layers, and at least 1 in each group")?;
+        let matrices = transform.groups.len();
+        check(name, format!("{matrices} matrices"), matrices > 0, "at least 1")?;
+        let needed = format!("{} layers, log_slots", self.log_slots);
+        check(name, format!("{layers} layers"), layers == self.log_slots, &needed)?;
         let steps = |group: &Group| group.baby_steps.is_power_of_two() && group.baby_steps <= 2 << group.layers;
         let good = transform.groups.iter().all(steps);
         check(name, "baby steps", good, "powers of two up to 2^(layers + 1)")
@@ -175,6 +178,8 @@ struct Inner {
     gadget: Gadget,
     exponential: Exponential,
     series: SineSeries,
+    /// Set by [`ParametersSpec::build`].
+    ckks: OnceLock<ckks::Parameters>,
 }
 
 impl Parameters {
@@ -190,10 +195,16 @@ impl Parameters {
         1 << self.spec().log_n
     }
 
-    /// The number of complex slots, n / 2.
+    /// The number n of complex slots that are bootstrapped, up to half the degree.
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.degree() / 2
+        1 << self.spec().log_slots
+    }
+
+    /// `N / 2n`, the distance between the coefficients that n slots of a ring of degree N use: 1 for all slots.
+    #[must_use]
+    pub fn gap(&self) -> usize {
+        self.degree() / 2 / self.slots()
     }
 
     /// The sizes of the primes in bits, from `q_0` up.
@@ -251,7 +262,7 @@ impl Parameters {
     /// How many multiplications can follow one another between two bootstraps.
     #[must_use]
     pub fn levels_left(&self) -> usize {
-        self.spec().application.count - (self.spec().iterations - 1)
+        self.spec().application.count
     }
 
     /// The parameters of the ciphertexts, with the primes chosen.
@@ -260,8 +271,21 @@ impl Parameters {
     /// application below. Scales between two matrices are their own affair: there the ladder starts anew at every level.
     ///
     /// # Errors
-    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if there are not so many primes of a size.
+    /// None for parameters that were built: these were asked for the primes already.
     pub fn ckks(&self) -> Result<ckks::Parameters> {
+        if let Some(chosen) = self.0.ckks.get() {
+            return Ok(chosen.clone());
+        }
+        let chosen = self.choose()?;
+        Ok(self.0.ckks.get_or_init(|| chosen).clone())
+    }
+
+    /// What [`Parameters::ckks`] gives, where it lies.
+    pub(super) fn chosen(&self) -> &ckks::Parameters {
+        self.0.ckks.get().expect("whoever builds parameters asks for the primes")
+    }
+
+    fn choose(&self) -> Result<ckks::Parameters> {
         let spec = self.spec();
         let (reduction, application) = (spec.eval_mod.bits, spec.application.bits);
         let matrices = (self.slots_level()..self.max_level()).rev().map(|level| (level, reduction));
@@ -280,7 +304,7 @@ impl Parameters {
         ckks.build()
     }
 
-    /// The level at which the modular reduction ends: that of a result, and one more for each further iteration.
+    /// The level at which the modular reduction ends: that of a result.
     #[must_use]
     pub fn reduced_level(&self) -> usize {
         self.input_level() + self.spec().application.count

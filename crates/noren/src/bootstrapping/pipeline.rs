@@ -14,13 +14,14 @@ use crate::bootstrapping::eval_mod::EvalMod;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::matrix::{Matrix, Place, places};
 use crate::bootstrapping::parameters::Parameters;
+use crate::bootstrapping::slots::project;
 use crate::schemes::ckks::estimate::{Nature, mix};
 use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
 /// By what part a message may be larger than `q_0 / rho`: scales of different levels differ by less.
-const ROOM: f64 = 1.0 / 1024.0;
+pub(super) const ROOM: f64 = 1.0 / 1024.0;
 
 /// The series is odd and of the fifth degree: within the room its error grows at most by so much.
 const SERIES_ROOM: f64 = 1.0 + 1.0 / 32.0;
@@ -40,6 +41,8 @@ pub enum Stage {
     SlotToCoeff,
     /// To the ephemeral secret, to all limbs, and back.
     Raise,
+    /// Onto the subring of fewer slots.
+    Projection,
     /// Coefficients become slots.
     CoeffToSlot,
     /// Real and imaginary parts.
@@ -57,6 +60,7 @@ impl Stage {
         match self {
             Self::SlotToCoeff => "slot_to_coeff",
             Self::Raise => "raise",
+            Self::Projection => "projection",
             Self::CoeffToSlot => "coeff_to_slot",
             Self::Parts => "parts",
             Self::Exponential => "exponential",
@@ -77,7 +81,8 @@ impl fmt::Display for Stage {
 pub struct Stages {
     /// Slots U z, at level 0: the packed coefficients are z in bit-reversed order, at this scale.
     pub coefficients: Ciphertext,
-    /// The same polynomial plus `q_0 I`, at the highest level and the scale `2 K q_0`.
+    /// The same polynomial plus `q_0 I`, at the highest level and the scale `2 K q_0` times the gap of the slots. Fewer slots
+    /// than the ring has: what of it lies in their subring.
     pub raised: Ciphertext,
     /// Its packed coefficients over `2 K q_0` in the slots, in the order of z.
     pub slots: Ciphertext,
@@ -98,7 +103,7 @@ pub(super) struct Pipeline {
     /// With the keys of slot to coefficient.
     lower: Evaluator,
     keys: Arc<BootstrapKeys>,
-    mode: Mode,
+    pub mode: Mode,
     slot_to_coeff: Vec<Matrix>,
     coeff_to_slot: Vec<Matrix>,
 }
@@ -134,28 +139,34 @@ impl Pipeline {
         *targets.last_mut().expect("a transform has a matrix") = base_scale(context, parameters)?;
         let slot_to_coeff = encode(Direction::SlotToCoeff, *input, targets)?;
 
-        // Coefficient to slot: a bit above the canonical scale, until the last matrix leads to that of the exponential.
+        // Coefficient to slot: a bit above the canonical scale, until the last matrix leads to that of the exponential; and
+        // each takes an equal part of the gap away, so that all are encoded at large scales.
         let canonical = *ckks.scale_at(parameters.slots_level());
-        let mut targets = vec![canonical.mul_u64(2); parameters.max_level() - parameters.slots_level()];
+        let count = parameters.max_level() - parameters.slots_level();
+        let part = libm::log2(parameters.gap() as f64) / count as f64;
+        let above = |left: usize| positive(libm::exp2(1.0 + part * left as f64)).map(|factor| canonical.mul(&factor));
+        let mut targets: Vec<Scale> = (0..count).rev().map(above).collect::<Result<_>>()?;
         *targets.last_mut().expect("a transform has a matrix") = EvalMod::input_scale(parameters, ckks);
-        let coeff_to_slot = encode(Direction::CoeffToSlot, raised_scale(parameters, &q0)?, targets)?;
+        let start = raised_scale(parameters, &q0)?.mul_u64(parameters.gap() as u64);
+        let coeff_to_slot = encode(Direction::CoeffToSlot, start, targets)?;
 
         let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
         let lower = Evaluator::new(context, keys.slot_to_coeff.clone())?;
         Ok(Self { parameters: parameters.clone(), evaluator, lower, keys, mode, slot_to_coeff, coeff_to_slot })
     }
 
-    /// Takes a ciphertext that was checked through all stages.
+    /// Takes a ciphertext that was checked through all stages, to a result at the scale `end`.
     ///
     /// # Errors
     /// As the operations of [`Evaluator`].
-    pub fn run(&self, a: &Ciphertext, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
+    pub fn run(&self, a: &Ciphertext, end: &Scale, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
         let context = self.evaluator.context();
         let (input, input_error) = self.evaluator.split_error(a.clone());
         let coefficients = self.slots_to_coefficients(&input)?;
         done(Stage::SlotToCoeff);
         let (raised, switch_error) = self.raise(&coefficients)?;
         done(Stage::Raise);
+        let raised = if self.parameters.gap() == 1 { raised } else { self.project(raised, done)? };
         let slots =
             self.coeff_to_slot.iter().try_fold(raised.clone(), |x, matrix| matrix.apply(&self.evaluator, &x))?;
         let slots = slots.with_magnitude(std::f64::consts::FRAC_1_SQRT_2);
@@ -164,16 +175,15 @@ impl Pipeline {
         done(Stage::Parts);
 
         let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
-        let canonical = *context.parameters().scale_at(self.parameters.reduced_level());
-        let end = eval_mod.series_scale(&canonical, coefficients.scale())?;
-        let exponentials: Vec<_> = parts.iter().map(|u| eval_mod.exponential(u, &end)).collect::<Result<_>>()?;
+        let series_scale = eval_mod.series_scale(end, coefficients.scale())?;
+        let exponentials = eval_mod.each(&parts, |eval_mod, u| eval_mod.exponential(u, &series_scale))?;
         done(Stage::Exponential);
-        let series: Vec<_> = exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<_>>()?;
+        let series = eval_mod.each(&exponentials, EvalMod::series)?;
         let whole = self.imaginary_parts(&series)?;
 
-        // Read so that z is the message; up to 2^-100 this is the canonical scale.
-        let result = self.evaluator.reread(whole, &canonical.div(series[0].scale()))?;
-        let result = Ciphertext { scale: canonical, slots: a.slots, ..result }.with_magnitude(a.magnitude());
+        // Read so that z is the message; up to 2^-100 this is the scale that was asked for.
+        let result = self.evaluator.reread(whole, &end.div(series[0].scale()))?;
+        let result = Ciphertext { scale: *end, slots: a.slots, ..result }.with_magnitude(a.magnitude());
         // U^-1 keeps the mean square of random errors but for the factor 1/n, and no systematic error grows in it.
         let spread = 1.0 / (self.parameters.slots() as f64).sqrt();
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
@@ -185,8 +195,7 @@ impl Pipeline {
         Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
     }
 
-    /// The matrices of slot to coefficient. Fewer slots are repeated in all slots of the ring, which is how the polynomial
-    /// stands already.
+    /// The matrices of slot to coefficient. Fewer slots are repeated in all, which is how the polynomial stands already.
     fn slots_to_coefficients(&self, a: &Ciphertext) -> Result<Ciphertext> {
         let context = self.evaluator.context();
         let level = self.parameters.input_level();
@@ -221,8 +230,9 @@ impl Pipeline {
 
         let there = key_switch_shaped(rlwe, 1, self.keys.to_ephemeral.shape())?;
         let back = raise_switch(rlwe, 1, inner.limbs(), self.keys.from_ephemeral.shape())?;
-        // Two coefficients are a number.
-        let variance = 2.0 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
+        // Two coefficients are a number. Errors of a message are the same in all its copies: their mean does not help.
+        let variance =
+            2.0 * self.parameters.gap() as f64 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
         let tag = a.estimate.tag();
         let error = Estimate::exact(0.0, mix(tag, SWITCHED)).with_source(Nature::Secret, variance, 0);
 
@@ -234,6 +244,13 @@ impl Pipeline {
         let scale = raised_scale(&self.parameters, &q0)?;
         let estimate = Estimate::exact(magnitude, mix(tag, RAISED));
         Ok((Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() }, error))
+    }
+
+    /// What lies in the subring of the slots.
+    fn project(&self, raised: Ciphertext, done: &mut dyn FnMut(Stage)) -> Result<Ciphertext> {
+        let projected = project(&self.parameters, &self.evaluator, raised)?;
+        done(Stage::Projection);
+        Ok(projected)
     }
 
     /// `i (t + conj t)`, and `t - conj t` for complex messages.

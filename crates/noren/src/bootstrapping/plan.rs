@@ -27,7 +27,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of these parameters, for all slots of the ring.
+    /// The plan of these parameters.
     ///
     /// # Errors
     /// None for parameters that were built; the digits of keys of few limbs are cut anew.
@@ -86,7 +86,8 @@ impl Plan {
         let spec = self.parameters.spec();
         let ratio = self.parameters.series().ratio();
         let raised = bootstraps.saturating_mul(spec.iterations as u64);
-        log2_failure(spec.ephemeral_weight, spec.eval_mod.interval, ratio, self.parameters.degree(), raised)
+        let coefficients = 2 * self.parameters.slots();
+        log2_failure(spec.ephemeral_weight, spec.eval_mod.interval, ratio, coefficients, raised)
     }
 }
 

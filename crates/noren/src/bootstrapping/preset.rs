@@ -8,6 +8,7 @@ use noren_rlwe::security::{SecretDistribution, Security};
 
 use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::parameters::{EvalMod, Parameters, ParametersSpec, Primes, Transform};
+use crate::schemes::ckks::parameters::parameter;
 
 /// Parameters that were chosen with care. All but [`Toy`](Self::Toy) have 128-bit security with a dense ternary secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -46,6 +47,7 @@ impl Preset {
     pub fn spec(self) -> ParametersSpec {
         let n16 = ParametersSpec {
             log_n: 16,
+            log_slots: 15,
             log_base: 49,
             slot_to_coeff: transform(34, &[(5, 16), (5, 16), (5, 8)], GiantOrder::Separate),
             application: Primes { count: 12, bits: 42 },
@@ -73,6 +75,7 @@ impl Preset {
             },
             Self::N15 => ParametersSpec {
                 log_n: 15,
+                log_slots: 14,
                 slot_to_coeff: transform(33, &[(7, 32), (7, 16)], GiantOrder::Horner),
                 application: Primes { count: 3, bits: 42 },
                 eval_mod: EvalMod { bits: 48, ..n16.eval_mod },
@@ -83,6 +86,7 @@ impl Preset {
             },
             Self::Toy => ParametersSpec {
                 log_n: 10,
+                log_slots: 9,
                 slot_to_coeff: transform(34, &[(3, 4), (3, 4), (3, 4)], GiantOrder::Separate),
                 application: Primes { count: 2, bits: 42 },
                 coeff_to_slot: transform(48, &[(3, 4), (3, 4), (3, 4)], GiantOrder::Separate),
@@ -92,6 +96,31 @@ impl Preset {
                 ..n16
             },
         }
+    }
+
+    /// The preset whose parameters these are, if they are one, for whatever number of slots.
+    #[must_use]
+    pub fn of(parameters: &Parameters) -> Option<Self> {
+        let spec = parameters.spec();
+        let is = |preset: &Self| preset.spec_for(spec.log_slots).is_ok_and(|known| known == *spec);
+        Self::ALL.into_iter().find(is)
+    }
+
+    /// What the preset asks for, with `2^log_slots` slots instead of all.
+    ///
+    /// Both transforms have fewer layers, in as many matrices: so all primes stay as they are, and one context and one
+    /// secret serve any numbers of slots, each with bootstrapping keys of its own. A transform in fewer matrices would
+    /// have more rotations, and what it left over are primes of sizes that no other part can use.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for more slots than the preset has.
+    pub fn spec_for(self, log_slots: u32) -> Result<ParametersSpec> {
+        let spec = self.spec();
+        let most = spec.log_slots;
+        if log_slots > most {
+            return Err(parameter("log_slots", log_slots, format!("at most {most}, all slots of {self}")));
+        }
+        Ok(if log_slots == most { spec } else { spec.with_log_slots(log_slots) })
     }
 
     /// The checked parameters.

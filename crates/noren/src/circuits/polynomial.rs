@@ -150,11 +150,7 @@ impl Polynomial {
     /// # Errors
     /// Fewer levels left than the depth; a missing key.
     pub fn evaluate<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let left = ev.level(x);
-        if left < self.depth() {
-            return Err(Error::LevelExhausted { needed: self.depth(), left });
-        }
-        Plan::new(self).run(ev, x)
+        Plan::new(self).run(ev, ev.with_levels(x, self.depth())?)
     }
 
     /// The polynomial of `(2 x - a - b) / (b - a)` for slots in the interval `[a, b]`; one level more.
@@ -168,7 +164,8 @@ impl Polynomial {
         interval: [f64; 2],
     ) -> Result<E::Ciphertext> {
         let (factor, shift) = to_unit(interval)?;
-        let unit = ev.weighted_sum(&[(x, factor)], shift)?;
+        let x = ev.with_levels(x, self.depth() + 1)?;
+        let unit = ev.weighted_sum(&[(&x, factor)], shift)?;
         self.evaluate(ev, &ev.with_magnitude(unit, 1.0))
     }
 }

@@ -1,6 +1,6 @@
 //! What a circuit may ask of a scheme.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 /// What an evaluator knows about every slot of a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -220,6 +220,18 @@ pub trait SlotEvaluator {
     /// # Errors
     /// `level` lies above the level of `a`.
     fn at_level(&self, a: &Self::Ciphertext, level: usize) -> Result<Self::Ciphertext>;
+
+    /// The same vector for a circuit that uses so many levels: at a level as high as that, or renewed, or renewed on the
+    /// way. A circuit asks once, at its beginning.
+    ///
+    /// An evaluator that cannot renew vectors gives back what is high enough, and refuses the rest.
+    ///
+    /// # Errors
+    /// Fewer levels left than the circuit uses, or whatever renewing refuses.
+    fn with_levels(&self, a: &Self::Ciphertext, levels: usize) -> Result<Self::Ciphertext> {
+        let left = self.level(a);
+        if left < levels { Err(Error::LevelExhausted { needed: levels, left }) } else { Ok(a.clone()) }
+    }
 
     /// What is known about the slots of `a`; none if the evaluator estimates no errors.
     fn bounds(&self, a: &Self::Ciphertext) -> Option<Bounds>;

@@ -3,8 +3,13 @@
 mod encrypted;
 mod exponentials;
 mod failures;
+mod iterations;
+mod key_files;
 mod matrices;
 mod numbers;
+mod paper2;
 mod pipeline;
 mod plans;
 mod series;
+mod slots;
+mod unlimited;

@@ -15,7 +15,7 @@ fn chains_have_the_documented_sizes() {
     for (preset, expected) in [
         (Preset::N16, (1743, 29, 3, 3, 24, 15, 12)),
         (Preset::N16Small, (1743, 29, 3, 3, 24, 15, 12)),
-        (Preset::N16Precise, (1712, 27, 3, 3, 22, 12, 9)),
+        (Preset::N16Precise, (1712, 27, 3, 3, 22, 13, 10)),
         (Preset::N15, (865, 17, 9, 2, 14, 5, 3)),
         (Preset::Toy, (1079, 18, 4, 3, 14, 5, 2)),
     ] {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use noren_math::fft::FftTable;
+use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::context as rlwe;
 use noren_rlwe::error::{Error, Result, short_fingerprint};
@@ -37,7 +38,15 @@ impl Context {
     /// # Errors
     /// [`Error::Ring`] if the rings or the threads cannot be made.
     pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
-        let rlwe = rlwe::Context::with_threads(parameters.rlwe().clone(), threads)?;
+        Self::with_parallel(parameters, threads, Parallel::default())
+    }
+
+    /// [`Context::with_threads`] with another way to share out loops. Results do not depend on it either.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`].
+    pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
+        let rlwe = rlwe::Context::with_parallel(parameters.rlwe().clone(), threads, parallel)?;
         let transforms = (0..parameters.rlwe().log_n()).map(|_| OnceLock::new()).collect();
         Ok(Self(Arc::new(Inner { parameters, rlwe, transforms, imaginary_unit: OnceLock::new() })))
     }

@@ -1,5 +1,7 @@
 //! Matrices times vectors, by baby steps and giant steps.
 
+use std::borrow::Borrow;
+
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::hoisting::{self, sum_giant_steps_rescale};
 
@@ -32,16 +34,16 @@ impl Evaluator {
     ///
     /// # Panics
     /// A term names a baby step that there is not.
-    pub fn sum_giant_steps(
+    pub fn sum_giant_steps<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
     ) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
         for giant in giants {
-            giant.terms.iter().try_for_each(|(_, factor)| self.check_factor(a, factor))?;
+            giant.terms.iter().try_for_each(|(_, factor)| self.check_factor(a, factor.borrow()))?;
         }
         let steps: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
         self.check_rotations(a, &steps)?;
@@ -50,7 +52,7 @@ impl Evaluator {
         let exponents: Vec<u32> = babies.iter().map(|&steps| self.exponent(a, steps)).collect();
         let steps = giants.iter().map(|giant| hoisting::GiantStep {
             automorphism: self.exponent(a, giant.rotation),
-            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.inner)).collect(),
+            terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.borrow().inner)).collect(),
         });
         let steps: Vec<_> = steps.collect();
         let inner = sum_giant_steps_rescale(self.context.rlwe(), &a.inner, &exponents, &steps, &self.keys)?;
@@ -60,11 +62,11 @@ impl Evaluator {
     }
 
     /// The scale and the estimate before rescaling.
-    fn estimate_giant_steps(
+    fn estimate_giant_steps<F: Borrow<Factor>>(
         &self,
         a: &Ciphertext,
         babies: &[isize],
-        giants: &[GiantStep<Factor>],
+        giants: &[GiantStep<F>],
     ) -> Result<(Scale, Estimate)> {
         let (parameters, limbs, shape) = (self.context.parameters().rlwe(), a.inner.limbs(), self.keys.shape());
         let moves = |steps: isize| steps % a.slots as isize != 0;
@@ -73,8 +75,9 @@ impl Evaluator {
             if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs, shape) } else { Ok(image) }
         };
         let images: Vec<Estimate> = babies.iter().map(baby).collect::<Result<_>>()?;
-        let outer = |giant: &GiantStep<Factor>| {
-            let product = |(baby, factor): &(usize, Factor)| {
+        let outer = |giant: &GiantStep<F>| {
+            let product = |(baby, factor): &(usize, F)| {
+                let factor: &Factor = factor.borrow();
                 (a.scale.mul(&factor.scale), images[*baby].product(&factor.estimate))
             };
             let (scale, inner) = sum_of_products(giant.terms.iter().map(product))?;

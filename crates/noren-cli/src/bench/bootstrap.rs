@@ -1,0 +1,261 @@
+//! The suite `bootstrap`: set-up, one bootstrap and its stages, and how exact it is for every kind of message.
+
+use std::collections::BTreeMap;
+use std::f64::consts::FRAC_1_SQRT_2;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use noren::Complex64;
+use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Plan, Preset, Stage};
+use noren::ckks::{Context, Decryptor, Encoder, Encryptor, KeyRequest};
+use noren_rlwe::keys::SecretKey;
+use serde_json::{Value, json};
+
+use crate::bench::ckks::seed;
+use crate::bench::measure::Timing;
+use crate::bench::record::Record;
+use crate::bench::suite::Run;
+use crate::failure::Failure;
+use crate::machine;
+
+/// The fewest samples, after a first call that is told apart.
+const LEAST_SAMPLES: usize = 5;
+/// A program of so many bootstraps is asked how likely it fails.
+const PROGRAM: u64 = 100;
+/// Knuth's generator for 64 bits, which peers have too; its upper bits are the good ones.
+const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
+const INCREMENT: u64 = 1_442_695_040_888_963_407;
+
+/// What messages are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Messages {
+    /// Complex numbers
+    Complex,
+    /// Real numbers: one exponential instead of two
+    Real,
+}
+
+impl Messages {
+    /// The name, as the option has it.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Complex => "complex",
+            Self::Real => "real",
+        }
+    }
+
+    const fn mode(self) -> Mode {
+        match self {
+            Self::Complex => Mode::Complex,
+            Self::Real => Mode::Real,
+        }
+    }
+}
+
+/// A kind of message.
+struct Message {
+    name: &'static str,
+    values: Vec<Complex64>,
+}
+
+/// What is made once for a number of threads.
+struct Setting<'a> {
+    preset: Preset,
+    plan: &'a Plan,
+    context: Context,
+    secret: &'a SecretKey,
+    keys: Arc<BootstrapKeys>,
+    threads: usize,
+    context_time: Duration,
+    keys_time: Duration,
+}
+
+/// Precision in bits: of the worst slot, and of the root of the mean square.
+struct Precision {
+    worst: f64,
+    rms: f64,
+}
+
+/// Measures a preset with each number of threads, in each mode.
+pub(super) fn run(run: &Run<'_>, preset: Preset, modes: &[Messages]) -> Result<(), Failure> {
+    let parameters = preset.parameters()?;
+    let plan = Plan::new(&parameters)?;
+    for &threads in run.threads {
+        machine::reset_peak_rss();
+        let start = Instant::now();
+        let context = Context::with_threads(parameters.ckks()?, Some(threads))?;
+        let context_time = start.elapsed();
+        let start = Instant::now();
+        let main = context.generate_keys(seed(0), &KeyRequest::default())?;
+        let keys = Arc::new(BootstrapKeys::generate(&context, &parameters, &main.secret, seed(1), None)?);
+        let keys_time = start.elapsed();
+        let (plan, secret) = (&plan, &main.secret);
+        let setting = Setting { preset, plan, context, secret, keys, threads, context_time, keys_time };
+        for &mode in modes {
+            setting.measure(run, &parameters, mode)?;
+        }
+    }
+    Ok(())
+}
+
+impl Setting<'_> {
+    /// Encodes the matrices, and bootstraps every kind of message.
+    fn measure(&self, run: &Run<'_>, parameters: &Parameters, mode: Messages) -> Result<(), Failure> {
+        let start = Instant::now();
+        let bootstrapper = Bootstrapper::new(&self.context, parameters, Arc::clone(&self.keys), mode.mode())?;
+        let matrices_time = start.elapsed();
+        let setup = self.context_time + self.keys_time + matrices_time;
+        let record = self.record("setup", mode, Some(Timing::of(&mut [nanoseconds(setup)])), "");
+        let record = record
+            .with("context_ns", nanoseconds(self.context_time))
+            .with("keys_ns", nanoseconds(self.keys_time))
+            .with("matrices_ns", nanoseconds(matrices_time))
+            .with("key_bytes", self.plan.key_bytes())
+            .with("disk_bytes", self.plan.disk_bytes())
+            .with("factor_bytes", self.plan.factor_bytes());
+        run.report(&record)?;
+
+        let (slots, input) = (parameters.slots(), parameters.input_level());
+        let scale = self.context.parameters().scale_at(input);
+        let encoder = Encoder::new(&self.context);
+        let encryptor = Encryptor::symmetric(&self.context, self.secret, seed(2))?;
+        let decryptor = Decryptor::new(&self.context, self.secret)?;
+        let messages = messages(slots, mode);
+        let mut right = true;
+        let mut precision = BTreeMap::new();
+        let (mut first, mut times) = (None, Vec::new());
+        let mut stages: Vec<(Stage, Vec<f64>)> = Vec::new();
+        let mut output = input;
+        let begin = Instant::now();
+        for message in messages.iter().cycle() {
+            let enough = times.len() >= LEAST_SAMPLES && begin.elapsed().as_secs_f64() >= run.seconds;
+            if precision.len() == messages.len() && enough {
+                break;
+            }
+            let low = encryptor.encrypt(&encoder.encode_complex(&message.values, slots, input, scale)?)?;
+            let (start, mut laps) = (Instant::now(), Vec::new());
+            let high = bootstrapper.stages(&low, &mut |stage| laps.push((stage, Instant::now())))?.result;
+            let time = nanoseconds(start.elapsed());
+
+            let found = decryptor.decrypt_complex(&high)?;
+            let (worst, rms) = errors(&found, &message.values);
+            if worst > high.error_bound() || worst.is_nan() {
+                let (name, bound) = (message.name, high.error_bound());
+                run.warn(&format!("bootstrap, {name}: the result is off by {worst:e}, its bound is {bound:e}"));
+                right = false;
+            }
+            precision.insert(message.name, Precision { worst: -worst.log2(), rms: -rms.log2() });
+            output = high.level();
+            if first.is_none() {
+                first = Some(time);
+                continue;
+            }
+            times.push(time);
+            let mut last = start;
+            for (i, (stage, over)) in laps.into_iter().enumerate() {
+                if i == stages.len() {
+                    stages.push((stage, Vec::new()));
+                }
+                stages[i].1.push(nanoseconds(over - last));
+                last = over;
+            }
+        }
+
+        let timing = right.then(|| Timing::of(&mut times));
+        let note = "median over messages of all kinds";
+        let least = |bits: fn(&Precision) -> f64| precision.values().map(bits).fold(f64::INFINITY, f64::min);
+        let each: serde_json::Map<String, Value> =
+            precision.iter().map(|(name, bits)| ((*name).to_owned(), json!([bits.worst, bits.rms]))).collect();
+        let record = self.record("bootstrap", mode, timing, note);
+        let record = record
+            .with("first_ns", first.unwrap_or_default())
+            .with("levels_left", output - input)
+            .with("level_bits", self.context.parameters().scale_at(output).log2())
+            .with("worst_bits", least(|bits| bits.worst))
+            .with("rms_bits", least(|bits| bits.rms))
+            .with("precision", each)
+            .with("key_bytes", self.plan.key_bytes())
+            .with("disk_bytes", self.plan.disk_bytes())
+            .with("log2_failure", self.plan.log2_failure(PROGRAM));
+        run.report(&record)?;
+        for (stage, mut times) in stages {
+            let timing = right.then(|| Timing::of(&mut times));
+            run.report(&self.record("stage", mode, timing, "").with("stage", stage.name()))?;
+        }
+        Ok(())
+    }
+
+    /// A record of this setting.
+    fn record(&self, op: &'static str, mode: Messages, timing: Option<Timing>, note: &'static str) -> Record {
+        Record::of_scheme("bootstrap", op, self.context.parameters(), self.threads, timing, note)
+            .with("set", self.preset.name())
+            .with("mode", mode.name())
+    }
+}
+
+fn nanoseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e9
+}
+
+/// The messages that every library bootstraps, of absolute values up to 1: all kinds, or the real ones.
+fn messages(slots: usize, mode: Messages) -> Vec<Message> {
+    let mut state = 1u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    // Into the unit disk.
+    let mut random = |_| Complex64::new(uniform() * FRAC_1_SQRT_2, uniform() * FRAC_1_SQRT_2);
+    let complex: Vec<_> = (0..slots).map(&mut random).collect();
+    let real: Vec<_> = (0..slots).map(|_| Complex64::new(uniform(), 0.0)).collect();
+    let of = |name, value: &dyn Fn(usize) -> Complex64| Message { name, values: (0..slots).map(value).collect() };
+    let mut all = vec![
+        Message { name: "random real", values: real },
+        of("constant 1", &|_| Complex64::ONE),
+        of("one-hot", &|j| if j == slots / 3 { Complex64::ONE } else { Complex64::ZERO }),
+        of("alternating", &|j| if j % 2 == 0 { Complex64::ONE } else { -Complex64::ONE }),
+    ];
+    if mode == Messages::Complex {
+        all.insert(0, Message { name: "random complex", values: complex });
+        all.push(of("constant i", &|_| Complex64::I));
+    }
+    all
+}
+
+/// The largest distance, and the root of the mean square.
+fn errors(found: &[Complex64], expected: &[Complex64]) -> (f64, f64) {
+    let distances = found.iter().zip(expected).map(|(x, y)| (x - y).norm());
+    let (worst, sum) = distances.fold((0.0, 0.0), |(worst, sum): (f64, f64), d| {
+        // What is not a number stays.
+        (if d <= worst || worst.is_nan() { worst } else { d }, sum + d * d)
+    });
+    (worst, (sum / found.len() as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_absolute_values_up_to_1_and_every_name_once() {
+        for (mode, kinds) in [(Messages::Complex, 6), (Messages::Real, 4)] {
+            let all = messages(48, mode);
+            let names: std::collections::BTreeSet<_> = all.iter().map(|message| message.name).collect();
+            assert_eq!(names.len(), kinds);
+            for Message { name, values } in &all {
+                assert_eq!(values.len(), 48, "{name}");
+                assert!(values.iter().all(|x| x.norm() <= 1.0) && values.iter().any(|x| x.norm() > 0.5), "{name}");
+                assert!(mode == Messages::Complex || values.iter().all(|x| x.im == 0.0), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn errors_are_the_largest_and_the_root_of_the_mean_square() {
+        let x = |re, im| Complex64::new(re, im);
+        let (worst, rms) = errors(&[x(1.0, 0.0), x(0.0, 3.0)], &[x(1.0, 1.0), x(4.0, 0.0)]);
+        assert_eq!((worst, rms), (5.0, 13f64.sqrt()));
+        assert!(errors(&[x(f64::NAN, 0.0), x(1.0, 0.0)], &[x(0.0, 0.0); 2]).0.is_nan());
+    }
+}

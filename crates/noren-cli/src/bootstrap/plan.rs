@@ -1,0 +1,243 @@
+//! `noren plan`: what bootstrapping costs and risks, before any key exists.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use noren::bootstrapping::resources::Demand;
+use noren::bootstrapping::{Mode, Parameters, Plan, Preset, Resources, cost};
+use noren::ckks::{Context, CostModel};
+use noren::error::short_fingerprint;
+use noren::security::{estimate, max_log_qp};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::{bytes, count, security_bits};
+use crate::failure::Failure;
+
+/// Shows what bootstrapping costs and risks, before any key exists
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Presets: n16 (the default of the library), n16-small (fewer keys), n16-precise, n15, and others for \
+        tests and comparison.\n\n\
+        Examples:\n  \
+        noren plan --bootstrap n16\n  \
+        noren plan --bootstrap n16 --slots 1024 --real --calibrate --json"
+)]
+pub(crate) struct Arguments {
+    /// The parameters
+    #[arg(long, value_name = "PRESET", value_parser = parse_preset)]
+    bootstrap: Preset,
+    /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
+    #[arg(long, value_name = "COUNT")]
+    slots: Option<usize>,
+    /// Messages are real numbers
+    #[arg(long)]
+    real: bool,
+    /// Measure the speed of this machine for the predicted time, with all threads
+    #[arg(long)]
+    calibrate: bool,
+    /// The disk that the keys are for is that of this directory
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+}
+
+/// What is to be bootstrapped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) preset: Preset,
+    pub(crate) slots: Option<usize>,
+    pub(crate) real: bool,
+}
+
+/// The plan in words and numbers.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    preset: String,
+    fingerprint: String,
+    log_n: u32,
+    slots: usize,
+    real: bool,
+    log_q: u32,
+    /// With the special primes: the modulus of the largest key.
+    log_qp: u32,
+    digits: usize,
+    /// A ciphertext must have so many levels left, and has so many afterwards.
+    input_level: usize,
+    output_level: usize,
+    /// Multiplications between two bootstraps.
+    levels_left: usize,
+    iterations: usize,
+    security_bits: u32,
+    keys: Vec<Key>,
+    /// In memory, with the encoded matrices.
+    key_bytes: u64,
+    matrix_bytes: u64,
+    peak_bytes: u64,
+    /// What key generation holds.
+    keygen_bytes: u64,
+    disk_bytes: u64,
+    available_memory: Option<u64>,
+    available_disk: Option<u64>,
+    /// The largest error of a real part with exact arithmetic.
+    systematic_error: f64,
+    /// Base-two logarithms of bounds on the probability that some slot is wrong.
+    log2_failure: Failures,
+    seconds: f64,
+    calibrated: bool,
+    threads: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Failures {
+    one: f64,
+    hundred: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Key {
+    role: &'static str,
+    count: usize,
+    limbs: usize,
+    special: usize,
+    digits: usize,
+    log_modulus: f64,
+    bound: Option<f64>,
+    reached_bits: u32,
+    bytes: u64,
+    disk_bytes: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let &Arguments { bootstrap: preset, slots, real, calibrate, ref out } = arguments;
+    let wanted = Wanted { preset, slots, real };
+    console.report(&Report::new(&wanted, &wanted.parameters()?, calibrate, out)?)
+}
+
+impl Wanted {
+    /// The parameters for so many slots.
+    pub(crate) fn parameters(&self) -> Result<Parameters, Failure> {
+        let spec = match self.slots {
+            None => self.preset.spec(),
+            Some(slots) if slots.is_power_of_two() => self.preset.spec_for(slots.ilog2())?,
+            Some(slots) => {
+                let needed = "a power of two".to_owned();
+                return Err(Failure::Unsuitable { what: "--slots", found: slots.to_string(), needed });
+            }
+        };
+        Ok(spec.build()?)
+    }
+}
+
+impl Report {
+    /// The plan of these parameters, for keys that are written to this directory or one in it.
+    pub(crate) fn new(
+        wanted: &Wanted,
+        parameters: &Parameters,
+        calibrate: bool,
+        directory: &Path,
+    ) -> Result<Self, Failure> {
+        let plan = Plan::new(parameters)?;
+        let spec = parameters.spec();
+        let keys = plan.keys().iter().map(|class| Key {
+            role: class.role.name(),
+            count: class.count,
+            limbs: class.limbs,
+            special: class.special,
+            digits: class.digits,
+            log_modulus: class.log_qp,
+            bound: max_log_qp(class.degree, class.secret, spec.security),
+            reached_bits: security_bits(estimate(class.degree, class.secret, class.log_qp)),
+            bytes: class.bytes(),
+            disk_bytes: class.disk_bytes(),
+        });
+        let generate = Demand::generate(parameters)?;
+        let available = Resources::of_machine(directory);
+        let (model, threads) = if calibrate {
+            let context = Context::new(parameters.ckks()?)?;
+            (CostModel::measure(&context, parameters.slots_level())?, rayon::current_num_threads())
+        } else {
+            (CostModel::default(), 1)
+        };
+        let mode = if wanted.real { Mode::Real } else { Mode::Complex };
+        Ok(Self {
+            preset: wanted.preset.to_string(),
+            fingerprint: short_fingerprint(&parameters.fingerprint()),
+            log_n: spec.log_n,
+            slots: parameters.slots(),
+            real: wanted.real,
+            log_q: parameters.log_q().iter().sum(),
+            log_qp: parameters.log_qp(),
+            digits: parameters.gadget().digits().len(),
+            input_level: parameters.input_level(),
+            output_level: parameters.output_level(),
+            levels_left: parameters.levels_left(),
+            iterations: spec.iterations,
+            security_bits: security_bits(spec.security),
+            keys: keys.collect(),
+            key_bytes: plan.key_bytes(),
+            matrix_bytes: plan.factor_bytes(),
+            peak_bytes: Demand::bootstrap(parameters)?.memory,
+            keygen_bytes: generate.memory,
+            disk_bytes: generate.disk,
+            available_memory: available.memory,
+            available_disk: available.disk,
+            systematic_error: parameters.systematic_error(),
+            log2_failure: Failures { one: plan.log2_failure(1), hundred: plan.log2_failure(100) },
+            seconds: cost::nanoseconds(parameters, mode, &model)? * 1e-9,
+            calibrated: calibrate,
+            threads,
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (digits, levels) = (count(self.digits, "digit"), count(self.levels_left, "level"));
+        let numbers = if self.real { "real" } else { "complex" };
+        writeln!(f, "bootstrapping  {}, {} slots of {numbers} numbers", self.preset, self.slots)?;
+        writeln!(
+            f,
+            "ring           n = 2^{}; q: {} bits, with special primes {}; {digits}",
+            self.log_n, self.log_q, self.log_qp
+        )?;
+        writeln!(
+            f,
+            "levels         takes level {}, gives {}: {levels} to compute with",
+            self.input_level, self.output_level
+        )?;
+        match self.security_bits {
+            0 => writeln!(f, "security       NONE was asked for: for tests only")?,
+            bits => writeln!(f, "security       {bits} bits, checked for each key")?,
+        }
+        for Key { role, count, limbs, special, digits, log_modulus, bound, bytes: size, .. } in &self.keys {
+            let allowed = bound.map_or_else(|| "no bound".to_owned(), |bound| format!("at most {bound:.0}"));
+            let shape = format!("{count} x {digits} digits of {} primes", limbs + special);
+            let size = bytes(*size as f64);
+            writeln!(f, "  {role:36} {shape:26} modulus of {log_modulus:.0} bits, {allowed}; {size}")?;
+        }
+        let available = |found: Option<u64>| {
+            found.map_or_else(String::new, |found| format!(" ({} available)", bytes(found as f64)))
+        };
+        let (keys, matrices) = (bytes(self.key_bytes as f64), bytes(self.matrix_bytes as f64));
+        let (peak, memory) = (bytes(self.peak_bytes as f64), available(self.available_memory));
+        writeln!(f, "memory         keys {keys}, matrices {matrices}, about {peak} in all{memory}")?;
+        let (disk, room) = (bytes(self.disk_bytes as f64), available(self.available_disk));
+        writeln!(f, "key files      about {disk}{room}, made in about {} of memory", bytes(self.keygen_bytes as f64))?;
+        let error = self.systematic_error;
+        writeln!(f, "precision      2^{:.1} with exact arithmetic; noise comes on top", error.log2())?;
+        let Failures { one, hundred } = self.log2_failure;
+        writeln!(f, "failure        below 2^{one:.0} for one bootstrap, 2^{hundred:.0} for 100")?;
+        let (machine, threads) = match self.calibrated {
+            true => ("this machine", count(self.threads, "thread")),
+            false => ("a core with AVX-512 at 3.7 GHz", "1 thread".to_owned()),
+        };
+        writeln!(f, "time           about {:.2} s on {machine}, {threads}, by a model", self.seconds)?;
+        write!(f, "fingerprint    {}", self.fingerprint)
+    }
+}
+
+/// A preset by its name.
+pub(crate) fn parse_preset(text: &str) -> Result<Preset, String> {
+    text.parse().map_err(|error: noren::Error| error.to_string())
+}

@@ -1,0 +1,104 @@
+//! The matrices of a direction, encoded.
+
+use std::collections::BTreeMap;
+
+use noren_rlwe::error::Result;
+
+use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::diagonals::Diagonals;
+use crate::bootstrapping::group::GiantOrder;
+use crate::bootstrapping::paper2::parameters::{Parameters, Place, limb_level};
+use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
+use crate::schemes::slots::{GiantStep, SlotEvaluator};
+
+/// The factors of the matrices of a direction.
+pub(super) struct Transform {
+    direction: Direction,
+    matrices: Vec<Matrix>,
+}
+
+struct Matrix {
+    layers: u32,
+    babies: Vec<isize>,
+    giants: Vec<GiantStep<Factor>>,
+}
+
+impl Transform {
+    /// Encodes the matrices, for operands at one scale and results at another. The scales between go from one to the other in
+    /// equal steps, so that all factors are about as large.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_factor_complex`].
+    pub fn encode(
+        context: &Context,
+        parameters: &Parameters,
+        direction: Direction,
+        [start, end]: [&Scale; 2],
+    ) -> Result<Self> {
+        let places = parameters.places(direction);
+        let matrices = direction.matrices(parameters.slots(), &parameters.groups(direction));
+        let step = (end.log2() - start.log2()) / places.len() as f64;
+        let mut before = *start;
+        let mut encoded = Vec::with_capacity(places.len());
+        for (i, (place, diagonals)) in places.iter().zip(&matrices).enumerate() {
+            let between = Scale::from_f64(libm::exp2(start.log2() + step * (i + 1) as f64));
+            let target = between.filter(|_| i + 1 < places.len()).unwrap_or(*end);
+            let factor = target.mul(&parameters.primes(place.level)).div(&before);
+            before = target;
+            encoded.push(Matrix::encode(context, *place, diagonals, &factor)?);
+        }
+        Ok(Self { direction, matrices: encoded })
+    }
+
+    /// The matrices one after another, each one double level down, of a message that is taken for exact. After each, `bound` says
+    /// what is known of the magnitude of all slots after so many layers.
+    ///
+    /// A layer is `2^(gain / 2)` times a unitary matrix, with a gain of 1 forth and -1 back, and two numbers of that square in
+    /// each row. So the errors that a matrix adds grow in every later layer by `2^(gain / 2)` where they are random, and at most
+    /// by 2 or by nothing where they are not.
+    ///
+    /// # Errors
+    /// As [`Evaluator::sum_giant_steps`].
+    pub fn apply(&self, evaluator: &Evaluator, x: &Ciphertext, bound: impl Fn(u32) -> f64) -> Result<Ciphertext> {
+        let gain = match self.direction {
+            Direction::SlotToCoeff => 1.0,
+            Direction::CoeffToSlot => -1.0,
+        };
+        let mut left: u32 = self.matrices.iter().map(|matrix| matrix.layers).sum();
+        let (all, mut x, mut errors, mut systematic) = (left, x.clone(), Vec::new(), 0.0);
+        for matrix in &self.matrices {
+            let product = evaluator.sum_giant_steps(&x, &matrix.babies, &matrix.giants)?;
+            let (next, error) = evaluator.split_error(evaluator.rescale(&product)?);
+            left -= matrix.layers;
+            x = next.with_magnitude(bound(all - left));
+            let random = libm::exp2(0.5 * gain * f64::from(left));
+            // What is not random is counted in full, beside what counts with the random errors.
+            systematic += error.bias() * (random.powi(2).max(1.0) - random).max(0.0);
+            errors.push((error, random));
+        }
+        let errors: Vec<_> = errors.iter().map(|(error, gain)| (error, *gain)).collect();
+        Ok(evaluator.with_errors(x, &errors, systematic))
+    }
+}
+
+impl Matrix {
+    /// Encodes the diagonals at a scale: `D_k` with `k = a + b` is rotated back by the giant step b, since the sum of the
+    /// products with baby steps a is rotated by b afterwards.
+    fn encode(context: &Context, place: Place, diagonals: &Diagonals, scale: &Scale) -> Result<Self> {
+        let (slots, order) = (diagonals.dimension(), GiantOrder::Separate);
+        let babies: Vec<usize> = place.group.steps(slots, place.below, order).babies.into_iter().collect();
+        let positions: BTreeMap<usize, usize> = babies.iter().enumerate().map(|(i, &baby)| (baby, i)).collect();
+        let mut giants: BTreeMap<usize, Vec<(usize, Factor)>> = BTreeMap::new();
+        let encoder = Encoder::new(context);
+        for (offset, diagonal) in diagonals.iter() {
+            let (baby, giant) = place.group.cut(slots, place.below, order, offset);
+            let mut values = diagonal.to_vec();
+            values.rotate_right(giant);
+            let factor = encoder.encode_factor_complex(&values, slots, limb_level(place.level), scale)?;
+            giants.entry(giant).or_default().push((positions[&baby], factor));
+        }
+        let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
+        let babies = babies.into_iter().map(|baby| baby as isize).collect();
+        Ok(Self { layers: place.group.layers, babies, giants })
+    }
+}

@@ -1,0 +1,299 @@
+//! Keys of bootstrapping in files: what is written is read, and what was damaged, cut or is of another preset is refused.
+
+use std::fs;
+use std::io;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use noren::bootstrapping::group::{GiantOrder, Group};
+use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
+use noren::bootstrapping::{
+    BootstrapKeyFile, BootstrapKeys, Bootstrapper, Mode, Parameters, ParametersSpec, Preset, Progress,
+};
+use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
+use noren::wire::{Form, Limits, Object, Reason};
+use noren::{Error, Seed};
+
+/// A directory of its own for each test, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("noren-bootstrap-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).expect("a writable temporary directory");
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("it exists").map(|entry| entry.expect("readable").file_name());
+        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).expect("still there");
+    }
+}
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+/// The smallest ring that all of it fits in: 8 slots.
+fn tiny() -> Parameters {
+    let transform = |bits, layers: &[u32]| Transform {
+        bits,
+        groups: layers.iter().map(|&layers| Group { layers, baby_steps: 2 }).collect(),
+        giants: GiantOrder::Separate,
+    };
+    let spec = ParametersSpec {
+        log_n: 4,
+        log_slots: 3,
+        slot_to_coeff: transform(34, &[2, 1]),
+        application: Primes { count: 1, bits: 42 },
+        coeff_to_slot: transform(48, &[3]),
+        eval_mod: EvalMod { interval: 8, doublings: 2, degree: 15, ..Preset::Toy.spec().eval_mod },
+        ephemeral_weight: 4,
+        ..Preset::Toy.spec()
+    };
+    spec.build().expect("a tiny ring without security")
+}
+
+struct World {
+    parameters: Parameters,
+    context: Context,
+    keys: Keys,
+    bytes: Vec<u8>,
+}
+
+impl World {
+    fn new(parameters: Parameters) -> Self {
+        let context = Context::new(parameters.ckks().expect("primes")).expect("rings");
+        let keys = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
+        let scratch = Scratch::new(&format!("world-{}", parameters.degree()));
+        let path = scratch.path("keys");
+        generate(&path, &context, &parameters, &keys, &KeyRequest::default(), &mut |_| {}).expect("written");
+        let bytes = fs::read(&path).expect("written");
+        Self { parameters, context, keys, bytes }
+    }
+
+    fn tiny() -> &'static Self {
+        static WORLD: OnceLock<World> = OnceLock::new();
+        WORLD.get_or_init(|| Self::new(tiny()))
+    }
+}
+
+fn generate(
+    path: &Path,
+    context: &Context,
+    parameters: &Parameters,
+    keys: &Keys,
+    application: &KeyRequest,
+    progress: &mut dyn FnMut(Progress),
+) -> noren::Result<u64> {
+    BootstrapKeyFile::generate(path, context, parameters, &keys.secret, seed(2), application, progress)
+}
+
+fn read(path: &Path) -> noren::Result<BootstrapKeyFile> {
+    BootstrapKeyFile::read(path, &Limits::default(), &mut |_| {})
+}
+
+#[test]
+fn a_stream_writes_what_the_object_would_write() {
+    let World { parameters, context, keys, bytes } = World::tiny();
+    let made = BootstrapKeys::generate(context, parameters, &keys.secret, seed(2), None).expect("keys");
+    let file = BootstrapKeyFile { context: context.clone(), parameters: parameters.clone(), keys: Arc::new(made) };
+    assert!(file.to_bytes(&(), Form::Packed) == *bytes);
+    let planned = BootstrapKeyFile::planned_bytes(context, parameters, &KeyRequest::default()).expect("a plan");
+    assert_eq!(planned, bytes.len() as u64);
+    for form in [Form::Raw, Form::Packed] {
+        let again = BootstrapKeyFile::from_bytes(&(), &file.to_bytes(&(), form)).expect("just written");
+        assert!(again.parameters == *parameters && again.to_bytes(&(), Form::Packed) == *bytes);
+    }
+}
+
+#[test]
+fn keys_from_a_file_bootstrap_and_serve_the_application() {
+    let parameters = Preset::Toy.parameters().expect("a preset");
+    let context = Context::new(parameters.ckks().expect("primes")).expect("rings");
+    let keys = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
+    let scratch = Scratch::new("toy");
+    let path = scratch.path("bootstrap.keys");
+    let application = KeyRequest { rotations: vec![7], ..KeyRequest::default() };
+    let mut heard = Vec::new();
+    let bytes = generate(&path, &context, &parameters, &keys, &application, &mut |p| heard.push(p)).expect("written");
+    assert_eq!((fs::metadata(&path).expect("written").len(), scratch.names().len()), (bytes, 1));
+    let all = heard.len();
+    assert!(heard.iter().zip(1..).all(|(p, done)| p.done == done && p.of == all && p.of_bytes == bytes));
+    assert!(heard.is_sorted_by_key(|p| p.bytes));
+
+    assert!(BootstrapKeyFile::read_parameters(&path, &Limits::default()).expect("undamaged") == parameters);
+    let mut heard = Vec::new();
+    let file = BootstrapKeyFile::read(&path, &Limits::default(), &mut |p| heard.push(p)).expect("undamaged");
+    assert_eq!((heard.len(), heard.last().map(|p| p.bytes)), (all, Some(bytes)));
+    let bootstrapper = Bootstrapper::new(&file.context, &file.parameters, file.keys.clone(), Mode::Real).expect("all");
+    let low = Encoder::new(&context).encode(&[0.5, -0.25, 0.125], 512, parameters.input_level()).expect("slots");
+    let low = Encryptor::public(&context, &keys.public, seed(3)).and_then(|e| e.encrypt(&low)).expect("encrypted");
+    let high = bootstrapper.bootstrap(&low).expect("a level that suits");
+    let evaluator = Evaluator::new(&context, file.keys.evaluation.clone()).expect("keys of the context");
+    let rotated = evaluator.square(&high).and_then(|x| evaluator.rotate(&x, 7)).expect("keys of the application");
+    let values = Decryptor::new(&context, &keys.secret).and_then(|d| d.decrypt_real(&rotated)).expect("the secret");
+    for (slot, expected) in [(505, 0.25), (506, 0.0625), (507, 0.015_625), (0, 0.0)] {
+        assert!((values[slot] - expected).abs() < rotated.error_bound(), "{slot}: {}", values[slot]);
+    }
+}
+
+#[test]
+fn parameters_come_back_with_the_same_bytes() {
+    for preset in Preset::ALL {
+        let parameters = preset.parameters().expect("a preset");
+        let bytes = parameters.to_bytes(&(), Form::Packed);
+        let again = Parameters::from_bytes(&(), &bytes).expect("just written");
+        assert!(again == parameters && again.to_bytes(&(), Form::Packed) == bytes, "{preset}");
+        assert_eq!(Preset::of(&again), Some(preset));
+        let others = Preset::ALL.into_iter().filter(|&other| other != preset);
+        for other in others.map(|other| other.parameters().expect("a preset")) {
+            assert!(other.fingerprint() != parameters.fingerprint() && other != parameters);
+        }
+    }
+}
+
+#[test]
+fn damaged_parameters_are_refused_and_others_have_one_encoding() {
+    // Behind the digest: whatever is accepted after a flip is written as exactly those bytes.
+    let unchecked = Limits { check_digest: false, ..Limits::default() };
+    let bytes = tiny().to_bytes(&(), Form::Packed);
+    let mut flipped = bytes.clone();
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            flipped[at] ^= 1 << bit;
+            assert!(Parameters::from_bytes(&(), &flipped).is_err(), "bit {bit} of {at}");
+            if !(64..96).contains(&at)
+                && let Ok(other) = Parameters::from_bytes_within(&(), &flipped, &unchecked)
+            {
+                let again = other.to_bytes(&(), Form::Packed);
+                assert!(again[..64] == flipped[..64] && again[96..] == flipped[96..], "bit {bit} of {at}");
+            }
+            flipped[at] ^= 1 << bit;
+        }
+    }
+}
+
+/// What the reader of files and that of bytes say; both must refuse.
+fn refused(scratch: &Scratch, bytes: &[u8]) -> [Error; 2] {
+    let path = scratch.path("damaged");
+    fs::write(&path, bytes).expect("writable");
+    [read(&path).err().expect("refused"), BootstrapKeyFile::from_bytes(&(), bytes).err().expect("refused")]
+}
+
+#[test]
+fn every_cut_and_every_tail_is_refused() {
+    let bytes = &World::tiny().bytes;
+    let scratch = Scratch::new("cuts");
+    // Every boundary of sections lies at a multiple of 64.
+    for length in (0..bytes.len()).step_by(64).flat_map(|at| [at, at + 1, at + 63]).chain([0, 8, 95, 97]) {
+        for error in refused(&scratch, &bytes[..length]) {
+            assert!(matches!(error, Error::Wire { .. }), "cut to {length}: {error}");
+        }
+    }
+    for tail in [1, 64] {
+        for error in refused(&scratch, &[bytes.as_slice(), &vec![0; tail]].concat()) {
+            assert!(matches!(error, Error::Wire { reason: Reason::Length { .. }, .. }), "{error}");
+        }
+    }
+}
+
+#[test]
+fn every_flipped_byte_is_refused() {
+    let bytes = &World::tiny().bytes;
+    let scratch = Scratch::new("flips");
+    let mut flipped = bytes.clone();
+    // All of header, contents and parameters; of the keys a byte in every seven, which meets every section.
+    let dense = bytes.len().min(8192);
+    for at in (0..dense).chain((dense..bytes.len()).step_by(7)) {
+        flipped[at] ^= 1 << (at % 8);
+        assert!(BootstrapKeyFile::from_bytes(&(), &flipped).is_err(), "byte {at}");
+        if at % 5 == 0 {
+            refused(&scratch, &flipped);
+        }
+        flipped[at] ^= 1 << (at % 8);
+    }
+    // A residue that stays below its prime is found by the digest alone, behind the last key.
+    let last = bytes.len() - 128;
+    flipped[last] ^= 1;
+    let [file, memory] = refused(&scratch, &flipped);
+    for error in [file, memory] {
+        assert!(matches!(error, Error::Wire { reason: Reason::Digest, .. }), "{error}");
+    }
+}
+
+#[test]
+fn keys_that_are_missing_are_named() {
+    let World { parameters, context, keys, .. } = World::tiny();
+    let whole = BootstrapKeys::generate(context, parameters, &keys.secret, seed(2), None).expect("keys");
+    let empty = noren::EvaluationKeys::new(context.parameters().rlwe());
+    let without = BootstrapKeys { evaluation: Arc::new(empty), ..whole };
+    let file = BootstrapKeyFile { context: context.clone(), parameters: parameters.clone(), keys: Arc::new(without) };
+    let scratch = Scratch::new("missing");
+    for error in refused(&scratch, &file.to_bytes(&(), Form::Packed)) {
+        let message = error.to_string();
+        for kind in ["relinearisation", "conjugation", "rotation by 1 (X -> X^5)"] {
+            assert!(message.contains(kind), "{message}");
+        }
+    }
+}
+
+#[test]
+fn keys_of_another_preset_are_refused_by_name() {
+    let World { parameters, context, keys, bytes } = World::tiny();
+    let scratch = Scratch::new("other");
+    let path = scratch.path("keys");
+    fs::write(&path, bytes).expect("writable");
+    let file = read(&path).expect("undamaged");
+    file.check(parameters).expect("these parameters");
+    let toy = Preset::Toy.parameters().expect("a preset");
+    let message = file.check(&toy).expect_err("other parameters").to_string();
+    assert!(message.contains("bootstrapping keys") && message.contains("toy for 512 slots ("), "{message}");
+    // The secret, the context and the file have to be of one kind.
+    let other = Context::new(toy.ckks().expect("primes")).expect("rings");
+    let refused = generate(&path, &other, parameters, keys, &KeyRequest::default(), &mut |_| {});
+    assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
+    let secret = keys.secret.to_bytes(context.rlwe(), Form::Packed);
+    let found = BootstrapKeyFile::from_bytes(&(), &secret).err().expect("a secret key");
+    assert_eq!(found.to_string(), "found secret key, needed bootstrapping keys: pass another file or other bytes");
+    assert!(fs::read(&path).expect("kept") == *bytes);
+}
+
+#[test]
+fn a_failure_in_the_middle_leaves_the_old_file_and_nothing_else() {
+    let World { parameters, context, keys, bytes } = World::tiny();
+    let scratch = Scratch::new("failed");
+    let path = scratch.path("keys");
+    fs::write(&path, b"old").expect("writable");
+    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let mut stop = |p: Progress| assert!(p.done < 3, "in the middle");
+        generate(&path, context, parameters, keys, &KeyRequest::default(), &mut stop).map(drop)
+    }));
+    assert!(panicked.is_err());
+    assert_eq!((fs::read(&path).expect("kept"), scratch.names()), (b"old".to_vec(), vec!["keys".to_owned()]));
+    // What is there in the middle is no file of keys: it has no digest, and lies under another name.
+    let mut halves = Vec::new();
+    let mut look = |_| {
+        let name = scratch.names().into_iter().find(|name| name.ends_with(".tmp")).expect("being written");
+        halves.push(read(&scratch.path(&name)).err().expect("not whole").to_string());
+    };
+    generate(&path, context, parameters, keys, &KeyRequest::default(), &mut look).expect("written");
+    assert!(halves.len() > 3 && halves.iter().all(|error| error.contains("cannot be read")), "{halves:?}");
+    // Once more from the start, and the same bytes.
+    assert!(fs::read(&path).expect("written") == *bytes && scratch.names() == ["keys"]);
+    let missing = generate(&scratch.path("no/keys"), context, parameters, keys, &KeyRequest::default(), &mut |_| {});
+    assert!(matches!(missing, Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound));
+}
