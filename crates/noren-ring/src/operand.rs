@@ -58,7 +58,8 @@ impl Sum<'_> {
             let factor = |residues: &[u64]| q.shoup(residues[limb - self.first]);
             let mut multiples = &self.multiples[..];
             if !self.products.is_empty() {
-                let rows = self.products.iter().map(|&(a, b)| (&a.limb(limb)[range.clone()], &b.limb(limb)[range.clone()]));
+                let rows =
+                    self.products.iter().map(|&(a, b)| (&a.limb(limb)[range.clone()], &b.limb(limb)[range.clone()]));
                 ring.add_products(limb, out, rows);
             } else if let Some(((x, residues), rest)) = multiples.split_first() {
                 kernels.mul_scalar(out, &x.limb(limb)[range.clone()], factor(residues), q);

@@ -12,6 +12,9 @@ use crate::schemes::slots::SlotEvaluator;
 /// the truncation, which is far below.
 const SLOPE: f64 = 1.0 + 1.0 / 1024.0;
 
+/// Messages are a bit above `q_0 / rho`, and so is the angle of E.
+const ANGLE_ROOM: f64 = 2.0;
+
 /// From slots `i u`, `u = (I + z / rho) / K`, to `exp(2 pi i z / rho)` and the series.
 pub(super) struct EvalMod<'a> {
     pub evaluator: &'a Evaluator,
@@ -68,13 +71,19 @@ impl EvalMod<'_> {
         Ok(vec![first?, second?])
     }
 
-    /// `P = E (E + c)`.
+    /// `P = E (E + c)`. An error of E is multiplied by the derivative `2 E + c`, with E within `2 pi / rho` of 1 and c near -8:
+    /// `|2 E + c|^2 = 4 + c^2 + 4 c cos t`.
     ///
     /// # Errors
     /// As [`Evaluator::mul`].
     pub(super) fn series(&self, e: &Ciphertext) -> Result<Ciphertext> {
-        let shifted = self.evaluator.add_const(e, self.parameters.series().shift().into())?;
-        self.evaluator.mul(e, &shifted)
+        let series = self.parameters.series();
+        let (exact, error) = self.evaluator.split_error(e.clone());
+        let shifted = self.evaluator.add_const(&exact, series.shift().into())?;
+        let product = self.evaluator.mul(&exact, &shifted)?;
+        let cosine = libm::cos(std::f64::consts::TAU / series.ratio() * ANGLE_ROOM);
+        let slope = (4.0 + series.shift() * (series.shift() + 4.0 * cosine)).sqrt();
+        Ok(self.evaluator.with_errors(product, &[(&error, slope)], 0.0))
     }
 
     /// The scale of P with which `z` is read at the scale `end`, for a message that stood at the scale `base` modulo `q_0`.

@@ -179,7 +179,9 @@ impl Pipeline {
         let exponentials = eval_mod.each(&parts, |eval_mod, u| eval_mod.exponential(u, &series_scale))?;
         done(Stage::Exponential);
         let series = eval_mod.each(&exponentials, EvalMod::series)?;
-        let whole = self.imaginary_parts(&series)?;
+        let (exact, series_errors): (Vec<_>, Vec<_>) =
+            series.iter().map(|p| self.evaluator.split_error(p.clone())).unzip();
+        let whole = self.imaginary_parts(&exact)?;
 
         // Read so that z is the message; up to 2^-100 this is the scale that was asked for.
         let result = self.evaluator.reread(whole, &end.div(series[0].scale()))?;
@@ -189,8 +191,14 @@ impl Pipeline {
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
         let series_error = parts.len() as f64 * self.parameters.series().error() * SERIES_ROOM * base;
         let own = &coefficients.estimate;
-        let errors = [(&input_error, 1.0 + ROOM), (own, (1.0 + ROOM) * spread), (&switch_error, 1.0 + ROOM)];
-        let result = self.evaluator.with_errors(result, &errors, (1.0 + ROOM) * own.bias() + series_error);
+        let mut errors = vec![(&input_error, 1.0 + ROOM), (own, (1.0 + ROOM) * spread), (&switch_error, 1.0 + ROOM)];
+        // Twice the imaginary part of P is read. Those of two circular errors are together one such error of their mean square.
+        let read = 2.0 * series[0].scale().ratio_to(end) / (parts.len() as f64).sqrt();
+        errors.extend(series_errors.iter().map(|error| (error, read)));
+        // A systematic error is in each part.
+        let systematic: f64 = series_errors.iter().map(|error| error.bias() * read).sum();
+        let rest = systematic * ((parts.len() as f64).sqrt() - 1.0);
+        let result = self.evaluator.with_errors(result, &errors, (1.0 + ROOM) * own.bias() + series_error + rest);
         done(Stage::Series);
         Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
     }

@@ -130,8 +130,9 @@ impl Evaluator {
         };
         let unit = self.context.imaginary_unit();
         let start = ring.range().start;
-        let [mut first, mut second] =
-            sum.as_ref().map_or_else(|| [(); 2].map(|()| Sum { first: start, ..Sum::default() }), |sum| sum.parts(unit));
+        let [mut first, mut second] = sum
+            .as_ref()
+            .map_or_else(|| [(); 2].map(|()| Sum { first: start, ..Sum::default() }), |sum| sum.parts(unit));
         first.products.extend(tensor_pairs(&pairs, 0, 0));
         second.products.extend(tensor_pairs(&pairs, 0, 1).chain(tensor_pairs(&pairs, 1, 0)));
         // One product is read as often as it is needed; sums of several are better written down.
