@@ -1,4 +1,4 @@
-"""Make the pages that show results: docs/comparison.md, docs/kernels.md and the figures of README.md.
+"""Make the pages that show results: docs/comparison.md, docs/kernels.md, docs/parallel.md, figures of README.md.
 
     python bench/docs.py [--host HOST] [--check]
 
@@ -17,11 +17,16 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import bootstrap, kernels, schemes, targets, trace
+from pages import bootstrap, kernels, parallel, schemes, targets, trace
 from records import Record, Results
 from run import SUITES
 
-PAGES = [ROOT / "README.md", ROOT / "docs" / "comparison.md", ROOT / "docs" / "kernels.md"]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "comparison.md",
+    ROOT / "docs" / "kernels.md",
+    ROOT / "docs" / "parallel.md",
+]
 FIGURES = ROOT / "docs" / "figures"
 RECORDED = ROOT / "bench" / "recorded.json"
 
@@ -95,6 +100,11 @@ def blocks(results: Results, recorded: Record, description: Mapping[str, Any], p
         "elementwise": lambda: kernels.elementwise(results),
         "others": lambda: kernels.others(results),
         "memory": lambda: kernels.memory(results),
+        "parallel-shape": lambda: parallel.memory_line(results),
+        "parallel-threads": lambda: parallel.threads_table(results),
+        "parallel-levels": lambda: parallel.levels_table(results),
+        "parallel-wins": lambda: parallel.wins_table(results),
+        "parallel-model": lambda: parallel.model_table(results),
     }
 
 
@@ -153,6 +163,9 @@ def main() -> int:
         plots.bootstrap_plot(results, FIGURES / "bootstrap.svg")
     if results.select(suite="kernels"):
         plots.elementwise_plot(results, FIGURES / "elementwise.svg")
+    if results.select(suite="parallel"):
+        plots.parallel_plot(results, FIGURES / "parallel.svg")
+        plots.parallel_model_plot(results, FIGURES / "parallel-model.svg")
     return 0
 
 

@@ -19,8 +19,15 @@ import records
 from libraries import TOOL, FailedError, Library, libraries
 from records import Record, Results
 
-# For each suite: the time for each operation in each round, and the rounds. All of it takes about 35 minutes.
-DEFAULTS = {"kernels": (0.05, 2), "ckks": (0.3, 2), "trace": (0.2, 1), "client": (0.3, 1), "bootstrap": (0.0, 1)}
+# For each suite: the time for each operation in each round, and the rounds. All of it takes about 40 minutes.
+DEFAULTS = {
+    "kernels": (0.05, 2),
+    "ckks": (0.3, 2),
+    "trace": (0.2, 1),
+    "client": (0.3, 1),
+    "bootstrap": (0.0, 1),
+    "parallel": (0.15, 1),
+}
 SUITES = list(DEFAULTS)
 # The grid of the suite trace.
 SPECIAL = [1, 5, 10]
@@ -30,8 +37,10 @@ MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
 SLOW = {"bootstrap"}
 # What makes two records one row of the table: where libraries have sets of their own, no shapes.
-SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits"]
+SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits", "figure", "parallel", "model"]
 ROWS = {"bootstrap": ["suite", "n", "threads", "op", "mode", "stage"]}
+# The levels of the suite parallel.
+PARTS = [range(1, 17), range(17, 33)]
 
 
 def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None) -> list[list[str]]:
@@ -41,6 +50,11 @@ def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None
     if suite == "trace":
         # Short steps, so that the instruction sets and the peers see the same machine.
         return [["--special", str(count), "--level", str(level)] for count in special or SPECIAL for level in LEVELS]
+    if suite == "parallel":
+        # All numbers of threads; then the levels, in two parts.
+        figures = [["--figure", "threads"]]
+        figures += [["--figure", "levels", "--level", ",".join(map(str, part))] for part in PARTS]
+        return [[*figure, "--log-n", str(bits)] for bits in log_n or [16] for figure in figures]
     degrees = {"kernels": range(6, 17), "ckks": [14, 15, 16], "client": [13, 14, 15, 16]}[suite]
     found = [["--log-n", str(bits)] for bits in log_n or degrees]
     if suite == "ckks" and 15 in (log_n or degrees):
@@ -110,7 +124,7 @@ def overview(made: list[Record]) -> str:
         same = results.select(**dict(key))
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
-        names = ["level", "prime_bits", "mode", "stage"]
+        names = ["level", "prime_bits", "mode", "stage", "parallel", "model"]
         more = [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
         row.append(records.microseconds(ours))
@@ -133,7 +147,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--suite", choices=[*SUITES, "all"], default="ckks")
     made.add_argument("--threads", type=numbers, default=[1, 2])
-    made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks and client")
+    made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks, client and parallel")
     made.add_argument("--special", type=numbers, help="numbers of special primes of the suite trace")
     made.add_argument("--quick", action="store_true", help="bootstrap: no repetitions, no peers with real messages")
     made.add_argument("--without", action="append", default=[], metavar="LIBRARY", help="leave it out (repeatable)")
@@ -175,7 +189,10 @@ def main() -> int:
     for suite in SUITES if options.suite == "all" else [options.suite]:
         seconds, rounds = DEFAULTS[suite]
         seconds = options.seconds if options.seconds is not None else seconds
-        common = ["--threads", ",".join(map(str, options.threads)), "--seconds", str(seconds)]
+        common = ["--seconds", str(seconds)]
+        if suite != "parallel":
+            # Threads are an axis of its figures.
+            common += ["--threads", ",".join(map(str, options.threads))]
         out: Path = options.out or folder / f"{description['date']}-{suite}.jsonl"
         out.parent.mkdir(parents=True, exist_ok=True)
         # What was measured before an interruption stays here, for --from.

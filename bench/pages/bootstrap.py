@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from records import Record, Results, number, ratio, size, table, times
 
 SUITE = {"suite": "bootstrap"}
-OURS = {**SUITE, "library": "noren", "set": "n16"}
+OURS = {**SUITE, "library": "noren", "set": "n16", "slots": 1 << 15}
 MODES = ["complex", "real"]
 
 # What a stage is called in other libraries, and ours that it stands for. The order is ours.
 STAGES = {
     "slots to coefficients": ["slot_to_coeff"],
-    "raising": ["raise"],
+    "raising": ["raise", "projection"],
     "coefficients to slots": ["coeff_to_slot"],
     "modular reduction": ["parts", "exponential", "series", "eval_mod"],
 }
@@ -35,7 +35,7 @@ def ordered(results: Results, **fields: object) -> list[Record]:
 
 def same(record: Record) -> Record:
     """Return the fields that a run shares with its set-up and its stages."""
-    return {**SUITE, **{name: record[name] for name in ["library", "set", "mode", "threads"]}}
+    return {**SUITE, **{name: record[name] for name in ["library", "set", "slots", "mode", "threads"]}}
 
 
 def ours(results: Results, mode: str, threads: int, op: str = "bootstrap") -> Record | None:
@@ -108,7 +108,7 @@ def precision_table(results: Results, recorded: Record) -> str:
 
 
 def _same_set(results: Results, record: Record) -> list[Record]:
-    fields = {name: record[name] for name in ["library", "set", "mode", "op"]}
+    fields = {name: record[name] for name in ["library", "set", "slots", "mode", "op"]}
     return results.select(**SUITE, **fields)
 
 

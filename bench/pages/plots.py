@@ -4,9 +4,10 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pages import bootstrap, kernels, trace
+from pages import bootstrap, kernels, parallel, trace
 from records import Results
 
 mpl.use("svg")
@@ -90,4 +91,74 @@ def bootstrap_plot(results: Results, path: Path) -> None:
     axis.invert_yaxis()
     axis.set_xlabel("s")
     axis.legend(frameon=False)
+    save(figure, path)
+
+
+def panels(rows: int) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with a column for each operation."""
+    figure, axes = plt.subplots(rows, len(parallel.OPS), figsize=(11, 2.4 * rows), squeeze=False)
+    for axis, op in zip(axes[0], parallel.OPS, strict=True):
+        axis.set_title(op)
+    for line in axes:
+        line[0].set_ylabel("ms")
+    figure.subplots_adjust(hspace=0.4, wspace=0.3, bottom=0.2)
+    return figure, axes.tolist()
+
+
+def curve(axis: Axes, places: list[int], found: list[float | None], style: str, label: str) -> None:
+    """Draw times in milliseconds where there are any."""
+    points = [(x, time / 1e6) for x, time in zip(places, found, strict=True) if time]
+    if points:
+        axis.plot(*zip(*points, strict=True), style, label=label, markersize=3, linewidth=1)
+
+
+def parallel_plot(results: Results, path: Path) -> None:
+    """Times against threads at level 16, and against levels on all cores."""
+    figure, axes = panels(2)
+    threads = parallel.threads_of(results, "threads")
+    for op, above, below in zip(parallel.OPS, *axes, strict=True):
+        for way in parallel.WAYS:
+            found = [parallel.point(results, "threads", op, way, count, parallel.LEVEL) for count in threads]
+            curve(above, threads, found, "o-", way)
+            for count in parallel.threads_of(results, "levels"):
+                levels = parallel.levels_of(results, count)
+                found = [parallel.point(results, "levels", op, way, count, level) for level in levels]
+                curve(below, levels, found, "-", f"{way}, {count} threads")
+        above.set_xscale("log", base=2)
+        above.set_xlabel(f"threads, level {parallel.LEVEL}")
+        above.set_ylim(bottom=0)
+        below.set_xlabel("level, all cores")
+        below.set_ylim(bottom=0)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=3, frameon=False)
+    save(figure, path)
+
+
+def parallel_model_plot(results: Results, path: Path) -> None:
+    """The model of the same curves for more threads: a model, not a measurement."""
+    figure, axes = panels(2)
+    threads = parallel.threads_of(results, "threads", model=True)
+    for op, above, below in zip(parallel.OPS, *axes, strict=True):
+        for way in parallel.WAYS:
+            times = [parallel.point(results, "threads", op, way, n, parallel.LEVEL, True, "work_ns") for n in threads]
+            curve(above, threads, times, "o--", f"model, {way}")
+            for count in parallel.threads_of(results, "levels", model=True):
+                levels = parallel.levels_of(results, count, model=True)
+                times = [parallel.point(results, "levels", op, way, count, n, True, "work_ns") for n in levels]
+                curve(below, levels, times, "--", f"model, {way}")
+        for axis, figure_name, places in [(above, "threads", threads), (below, "levels", None)]:
+            counts = parallel.threads_of(results, figure_name, model=True)
+            if figure_name == "threads":
+                points = [(n, n, parallel.LEVEL) for n in places or []]
+            else:
+                points = [(n, count, n) for count in counts for n in parallel.levels_of(results, count, model=True)]
+            memory = [
+                parallel.point(results, figure_name, op, parallel.WAYS[0], count, level, True, "memory_ns")
+                for _, count, level in points
+            ]
+            curve(axis, [place for place, _, _ in points], memory, "k:", "memory of this machine")
+            axis.set_ylim(bottom=0)
+        above.set_xscale("log", base=2)
+        above.set_xlabel(f"threads (model), level {parallel.LEVEL}")
+        below.set_xlabel("level, 16 threads (model)")
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=4, frameon=False)
     save(figure, path)

@@ -3,11 +3,13 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
+use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
-use noren_fuzz::{ckks_context, context};
+use noren_fuzz::{bootstrap_parameters, ckks_context, context};
 use noren_math::random::Seed;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
@@ -99,7 +101,20 @@ fn write_key_files() -> Result<()> {
         write("ckks_public_key", name, &(), &ckks::KeyFile { context: context.clone(), key: keys.public })?;
         write("ckks_evaluation_keys", name, &(), &ckks::KeyFile { context: context.clone(), key: evaluation })?;
     }
-    Ok(())
+    write_bootstrapping()
+}
+
+/// Parameters and keys of bootstrapping.
+fn write_bootstrapping() -> Result<()> {
+    let parameters = bootstrap_parameters();
+    write("bootstrap_parameters", "tiny", &(), &parameters)?;
+    for preset in Preset::ALL {
+        write("bootstrap_parameters", preset.name(), &(), &preset.parameters()?)?;
+    }
+    let context = ckks::Context::with_threads(parameters.ckks()?, Some(1))?;
+    let secret = context.generate_keys(Seed::from_bytes([7; 32]), &ckks::KeyRequest::default())?.secret;
+    let keys = BootstrapKeys::generate(&context, &parameters, &secret, Seed::from_bytes([8; 32]), None)?;
+    write("bootstrap_keys", "tiny", &(), &BootstrapKeyFile { context, parameters, keys: Arc::new(keys) })
 }
 
 /// Writes an object for its own target and for that of containers, in both forms.

@@ -5,6 +5,9 @@
 
 use std::sync::OnceLock;
 
+use noren::bootstrapping::group::{GiantOrder, Group};
+use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
+use noren::bootstrapping::{self, Preset};
 use noren::ckks;
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
@@ -50,6 +53,29 @@ pub fn ckks_context() -> &'static ckks::Context {
         let parameters = spec.build().expect("a tiny ring without security");
         ckks::Context::with_threads(parameters, Some(1)).expect("a tiny ring")
     })
+}
+
+/// The parameters of bootstrapping of the corpus: one application level, 8 slots, degree 16.
+#[must_use]
+pub fn bootstrap_parameters() -> bootstrapping::Parameters {
+    let transform = |bits, layers: &[u32]| Transform {
+        bits,
+        groups: layers.iter().map(|&layers| Group { layers, baby_steps: 2 }).collect(),
+        giants: GiantOrder::Horner,
+    };
+    let toy = Preset::Toy.spec();
+    let spec = bootstrapping::ParametersSpec {
+        log_n: 4,
+        log_slots: 3,
+        slot_to_coeff: transform(34, &[3]),
+        application: Primes { count: 1, bits: 42 },
+        coeff_to_slot: transform(48, &[3]),
+        eval_mod: EvalMod { interval: 4, doublings: 1, degree: 15, ..toy.eval_mod },
+        dnum: 2,
+        ephemeral_weight: 2,
+        ..toy
+    };
+    spec.build().expect("a tiny ring without security")
 }
 
 /// Any bytes are refused, or are exactly those that the object in them is written as.

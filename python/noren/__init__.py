@@ -1,13 +1,14 @@
 """Homomorphic encryption: arithmetic on numbers that stay encrypted.
 
 - `noren.ckks`: vectors of real or complex numbers, with a known bound on their error;
+- `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed.
 
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import ckks, programs
+from noren import bootstrapping, ckks, programs
 from noren._noren import (
     EncodingError,
     Error,
@@ -30,6 +31,7 @@ __all__ = [
     "ScaleError",
     "WireError",
     "__version__",
+    "bootstrapping",
     "ckks",
     "programs",
 ]

@@ -72,6 +72,9 @@ def test_a_seed_gives_the_same_bytes_and_chance_does_not(world: World) -> None:
 def test_threads_do_not_change_bytes(world: World) -> None:
     one = ckks.Context(world.ctx.parameters, threads=1)
     assert bytes(one.keygen(seed=SEED).public) == bytes(world.keys.public)
+    for parallel in ["coefficient", "modulus", "both"]:
+        two = ckks.Context(world.ctx.parameters, threads=2, parallel=parallel)
+        assert bytes(two.keygen(seed=SEED).public) == bytes(world.keys.public)
 
 
 def test_lower_levels(world: World) -> None:

@@ -110,3 +110,5 @@ def test_other_parameters_are_refused_everywhere(world: World, other: ckks.Conte
 def test_no_threads_are_refused(world: World) -> None:
     with pytest.raises(noren.Error, match="thread"):
         ckks.Context(world.ctx.parameters, threads=0)
+    with pytest.raises(ValueError, match="coefficient, modulus or both"):
+        ckks.Context(world.ctx.parameters, parallel="limbs")

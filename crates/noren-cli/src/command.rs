@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, value_parser};
 
-use crate::bootstrap::plan as bootstrap_plan;
+use crate::bootstrap::{expand, plan as bootstrap_plan};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params};
@@ -41,6 +41,7 @@ enum Verb {
     Params(params::Arguments),
     Plan(bootstrap_plan::Arguments),
     Keygen(keygen::Arguments),
+    Expand(expand::Arguments),
     Encrypt(encrypt::Arguments),
     Eval(eval::Arguments),
     Decrypt(decrypt::Arguments),
@@ -119,6 +120,7 @@ impl Verb {
             Self::Params(arguments) => params::run(&arguments, console),
             Self::Plan(arguments) => bootstrap_plan::run(&arguments, console),
             Self::Keygen(arguments) => keygen::run(&arguments, console),
+            Self::Expand(arguments) => expand::run(&arguments, console),
             Self::Encrypt(arguments) => encrypt::run(&arguments, console),
             Self::Eval(arguments) => eval::run(&arguments, console),
             Self::Decrypt(arguments) => decrypt::run(&arguments, console),

@@ -12,8 +12,10 @@ use noren::ckks::{Ciphertext, Evaluator};
 use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;
+use noren::wire::Kind;
 use serde::Serialize;
 
+use crate::bootstrap::eval as bootstrap;
 use crate::console::Console;
 use crate::describe::{bytes, count};
 use crate::failure::Failure;
@@ -24,16 +26,17 @@ use crate::{plan, progress};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Programs: sum, mean, variance, covariance and inner-product of columns; linear and logistic models; a \
-        polynomial of every entry.\n\n\
+        polynomial of every entry. bootstrap gives a table new levels, with the keys of noren keygen --bootstrap.\n\n\
         Examples:\n  \
         noren eval mean --keys keys/eval.keys patients.ct -o mean.ct\n  \
-        noren eval logistic --keys keys/eval.keys --model risk.json patients.ct -o risk.ct"
+        noren eval logistic --keys keys/eval.keys --model risk.json patients.ct -o risk.ct\n  \
+        noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct"
 )]
 pub(crate) struct Arguments {
-    /// The program
-    #[arg(value_parser = PossibleValuesParser::new(Program::NAMES))]
+    /// The program, or bootstrap for new levels
+    #[arg(value_parser = PossibleValuesParser::new(Program::NAMES.into_iter().chain([bootstrap::NAME])))]
     program: String,
-    /// eval.keys
+    /// eval.keys, or bootstrap.keys: then a program bootstraps what runs out of levels
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// The encrypted table
@@ -64,7 +67,17 @@ struct Report {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
-    let program = plan::program(&arguments.program, arguments.model.as_deref())?;
+    let renewal = arguments.program == bootstrap::NAME;
+    if let (true, Some(model)) = (renewal, &arguments.model) {
+        return Err(Failure::input(model, "--model", "a model", "none: bootstrap takes no model"));
+    }
+    let program = || plan::program(&arguments.program, arguments.model.as_deref());
+    if renewal || matches!(files::kind(&arguments.keys)?, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) {
+        let program = if renewal { None } else { Some(program()?) };
+        let Arguments { keys, input, last, .. } = arguments;
+        return bootstrap::run(bootstrap::Job { program, keys, input, output, last: *last }, console);
+    }
+    let program = program()?;
     let keys = files::read_key::<EvaluationKeys>(&arguments.keys, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
     let table = files::read_table(&keys.context, &arguments.input)?;
@@ -98,7 +111,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 /// The same numbers at the lowest level that holds them.
-fn lowered(evaluator: &Evaluator, table: EncryptedTable<Ciphertext>) -> Result<EncryptedTable<Ciphertext>, Failure> {
+pub(crate) fn lowered(
+    evaluator: &Evaluator,
+    table: EncryptedTable<Ciphertext>,
+) -> Result<EncryptedTable<Ciphertext>, Failure> {
     let (layout, ciphertexts) = table.into_parts();
     let lower = |ciphertext: Ciphertext| {
         for level in 0..ciphertext.level() {

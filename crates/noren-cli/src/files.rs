@@ -98,11 +98,19 @@ pub(crate) fn kind(path: &Path) -> Result<Kind, Failure> {
 
 /// A directory for several files that appear together: they are written into a hidden directory beside their places
 /// and moved when all are there.
+///
+/// A file in the hidden directory is locked for as long as the process lives. What a process that was killed has left is
+/// told by a lock that nobody holds, and removed by the next one.
 pub(crate) struct OutputSet {
     directory: PathBuf,
     hidden: PathBuf,
     created: bool,
+    /// Holds the lock.
+    _lock: File,
 }
+
+/// The file in a hidden directory that is locked.
+const LOCK: &str = "lock";
 
 impl OutputSet {
     /// Refuses files that exist, unless they may be replaced; makes the directory.
@@ -119,9 +127,19 @@ impl OutputSet {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
             Err(error) => return Err(failed(directory, error)),
         };
-        let set = Self { directory: directory.to_owned(), hidden: hidden_in(directory), created };
-        fs::create_dir(&set.hidden).map_err(|error| failed(directory, error))?;
-        Ok(set)
+        remove_leftovers(directory);
+        let hidden = hidden_in(directory);
+        let lock = fs::create_dir(&hidden).and_then(|()| File::create_new(hidden.join(LOCK)));
+        let lock = lock.map_err(|error| {
+            let _ = fs::remove_dir(&hidden);
+            if created {
+                let _ = fs::remove_dir(directory);
+            }
+            failed(directory, error)
+        })?;
+        // Where the system has no locks, nothing is removed either.
+        let _ = lock.try_lock();
+        Ok(Self { directory: directory.to_owned(), hidden, created, _lock: lock })
     }
 
     /// Writes one of the files; gives its bytes.
@@ -168,9 +186,26 @@ impl Drop for OutputSet {
     }
 }
 
+/// How hidden names begin and end.
+const HIDDEN: [&str; 2] = [".noren-", ".tmp"];
+
 /// A name that nothing else in a directory has.
 fn hidden_in(directory: &Path) -> PathBuf {
-    directory.join(format!(".noren-{}.tmp", std::process::id()))
+    let [begin, end] = HIDDEN;
+    directory.join(format!("{begin}{}{end}", std::process::id()))
+}
+
+/// Removes the hidden directories of processes that are gone.
+fn remove_leftovers(directory: &Path) {
+    let [begin, end] = HIDDEN;
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(begin) && name.ends_with(end));
+        let lock = || File::options().write(true).open(entry.path().join(LOCK));
+        if ours && lock().is_ok_and(|lock| lock.try_lock().is_ok()) {
+            // What cannot be removed stays hidden.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 fn directory_of(path: &Path) -> &Path {
@@ -180,7 +215,8 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-fn warn_if_insecure(parameters: &Parameters, path: &Path, console: &Console) {
+/// Warns of parameters that promise no security.
+pub(crate) fn warn_if_insecure(parameters: &Parameters, path: &Path, console: &Console) {
     if parameters.rlwe().security() == Security::None {
         console.warn(format_args!("{}: these parameters promise no security", path.display()));
     }

@@ -1,14 +1,16 @@
 //! `noren inspect`: what is in a file, as far as it says without any key.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use noren::bootstrapping::{self, BootstrapKeyFile};
 use noren::ckks::{Parameters, Scale};
 use noren::error::short_fingerprint;
 use noren::programs::table::Layout;
 use noren::wire::{Form, Kind, Limits, Object, Reader};
 use noren_rlwe::keys::describe_automorphism;
+use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::VERSION;
 use noren_rlwe::wire::section::Section;
 use serde::Serialize;
@@ -47,8 +49,9 @@ struct Report {
     path: PathBuf,
     kind: &'static str,
     version: u16,
-    bytes: usize,
-    sections: usize,
+    bytes: u64,
+    /// None where a file is read key by key.
+    sections: Option<usize>,
     form: Option<&'static str>,
     fingerprint: String,
     digest: &'static str,
@@ -56,6 +59,8 @@ struct Report {
     evaluation_keys: Vec<Key>,
     ciphertexts: Option<Samples>,
     layout: Option<serde_json::Value>,
+    /// The parameters of bootstrapping, by name.
+    bootstrapping: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -63,7 +68,8 @@ struct Key {
     kind: String,
     /// The highest level that it serves.
     level: usize,
-    bytes: usize,
+    /// None where a file is read key by key.
+    bytes: Option<usize>,
 }
 
 /// What the ciphertexts of a file have in common: the lowest of each.
@@ -78,6 +84,9 @@ struct Samples {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    if let Some(Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) = file::kind(&arguments.file)? {
+        return console.report(&Report::bootstrap_keys(&arguments.file).map_err(Failure::file(&arguments.file))?);
+    }
     let content = files::read_bytes(&arguments.file)?;
     let report = Report::new(arguments, &content).map_err(Failure::file(&arguments.file))?;
     console.report(&report)
@@ -96,8 +105,8 @@ impl Report {
             path: arguments.file.clone(),
             kind: kind.name(),
             version: VERSION,
-            bytes: content.len(),
-            sections: reader.sections().len(),
+            bytes: content.len() as u64,
+            sections: Some(reader.sections().len()),
             form,
             fingerprint: short_fingerprint(&reader.header().fingerprint),
             digest: "ok",
@@ -105,8 +114,14 @@ impl Report {
             evaluation_keys: Vec::new(),
             ciphertexts: None,
             layout: None,
+            bootstrapping: None,
         };
         match kind {
+            Kind::BootstrapParameters => {
+                let parameters = bootstrapping::Parameters::read(&(), &mut reader)?;
+                report.bootstrapping = Some(parameters.name());
+                report.parameters = Some(Description::new(&parameters.ckks()?));
+            }
             Kind::CkksParameters | Kind::CkksSecretKey | Kind::CkksPublicKey | Kind::CkksEvaluationKeys => {
                 let parameters = Parameters::read(&(), &mut reader)?;
                 if kind == Kind::CkksEvaluationKeys {
@@ -130,12 +145,36 @@ impl Report {
     }
 }
 
+impl Report {
+    /// Reads a file of bootstrapping keys, which may be larger than the memory, key by key.
+    fn bootstrap_keys(path: &Path) -> noren::Result<Self> {
+        let contents = BootstrapKeyFile::contents(path, &Limits::default())?;
+        let key = |(kind, limbs): (String, usize)| Key { kind, level: limbs - 1, bytes: None };
+        let kind = if contents.expanded { Kind::ExpandedBootstrapKeys } else { Kind::BootstrapKeys };
+        Ok(Self {
+            path: path.to_owned(),
+            kind: kind.name(),
+            version: VERSION,
+            bytes: contents.bytes,
+            sections: None,
+            form: Some(if contents.expanded { "expanded" } else { "packed" }),
+            fingerprint: short_fingerprint(&contents.parameters.fingerprint()),
+            digest: "ok",
+            parameters: Some(Description::new(&contents.parameters.ckks()?)),
+            evaluation_keys: contents.keys().map(key).collect(),
+            ciphertexts: None,
+            layout: None,
+            bootstrapping: Some(contents.parameters.name()),
+        })
+    }
+}
+
 /// The evaluation keys, which follow the item of the parameters.
 fn keys(sections: &[Section<'_>], parameters: &Parameters) -> noren::Result<Vec<Key>> {
     let special = parameters.rlwe().p().len();
     let items = sections.chunk_by(|a, b| a.place().item == b.place().item).skip(1);
     let key = |item: &[Section<'_>]| {
-        let mut key = Key { kind: String::new(), level: 0, bytes: item.iter().map(|s| s.as_bytes().len()).sum() };
+        let mut key = Key { kind: String::new(), level: 0, bytes: Some(item.iter().map(|s| s.as_bytes().len()).sum()) };
         for section in item {
             match section.place().tag {
                 tags::ELEMENT => {
@@ -192,7 +231,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}, {}", self.path.display(), self.kind, bytes(self.bytes as f64))?;
         let form = self.form.map_or_else(String::new, |form| format!(", {form}"));
-        write!(f, "\nformat version {}, {} sections{form}, digest {}", self.version, self.sections, self.digest)?;
+        let sections = self.sections.map_or_else(String::new, |sections| format!(", {sections} sections"));
+        write!(f, "\nformat version {}{sections}{form}, digest {}", self.version, self.digest)?;
         write!(f, "\nbelongs to parameters {}", self.fingerprint)?;
         if let Some(Samples { count, slots, level, log_scale, seeded }) = &self.ciphertexts {
             let ciphertexts = describe::count(*count, "ciphertext");
@@ -201,11 +241,15 @@ impl fmt::Display for Report {
                 "\n{ciphertexts} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed"
             )?;
         }
+        if let Some(name) = &self.bootstrapping {
+            write!(f, "\nbootstrapping {name}")?;
+        }
         if let Some(layout) = &self.layout {
             write!(f, "\nlayout {layout}")?;
         }
         for Key { kind, level, bytes: size } in &self.evaluation_keys {
-            write!(f, "\nkey for {kind} up to level {level}, {}", bytes(*size as f64))?;
+            let size = size.map_or_else(String::new, |size| format!(", {}", bytes(size as f64)));
+            write!(f, "\nkey for {kind} up to level {level}{size}")?;
         }
         match &self.parameters {
             Some(parameters) => write!(f, "\n{parameters}"),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
 //! | `info`, `params`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
-//! | `bootstrap` | `plan`, and what `keygen --bootstrap` does |
+//! | `bootstrap` | `plan`, `expand`, and what `keygen --bootstrap` does |
 //! | `bench` | the benchmarks: measuring, records, suites |
 //! | `plan` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |

@@ -69,7 +69,7 @@ struct Wanted {
 #[derive(Debug, Args)]
 struct Check {
     /// The file of parameters
-    #[arg(required_unless_present = "log_n", conflicts_with_all = ["log_n", "log_q", "log_p", "log_scale", "dnum", "secret"])]
+    #[arg(required_unless_present = "log_n", conflicts_with_all = ["log_n", "log_q", "log_p", "log_scale", "restarts", "dnum", "secret"])]
     file: Option<PathBuf>,
     /// The base-two logarithm of the degree of the ring
     #[arg(long, value_name = "BITS", requires = "log_q")]
@@ -83,6 +83,9 @@ struct Check {
     /// The base-two logarithm of the scale [default: the size of the last prime of --log-q]
     #[arg(long, value_name = "BITS")]
     log_scale: Option<u32>,
+    /// Where the ladder of scales starts anew: levels, descending, each with the base-two logarithm of its scale
+    #[arg(long, value_name = "LEVEL:BITS,...", value_delimiter = ',', value_parser = parse_restart)]
+    restarts: Vec<(usize, u32)>,
     /// The number of digits of key switching; 0 chooses
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     dnum: usize,
@@ -127,10 +130,10 @@ impl Check {
                 log_q: self.log_q.clone(),
                 log_p: self.log_p.clone(),
                 log_scale: self.log_scale.or(self.log_q.last().copied()).unwrap_or_default(),
+                restarts: self.restarts.clone(),
                 dnum: self.dnum,
                 secret: self.secret,
                 security: self.wanted.security,
-                ..ParametersSpec::default()
             };
             return Ok(spec.build()?);
         };
@@ -157,6 +160,11 @@ fn parse_security(text: &str) -> Result<Security, String> {
         "256" => Ok(Security::Bits256),
         _ => Err("one of none, 128, 192, 256 is needed".to_owned()),
     }
+}
+
+fn parse_restart(text: &str) -> Result<(usize, u32), String> {
+    let parts = text.split_once(':').and_then(|(level, bits)| Some((level.parse().ok()?, bits.parse().ok()?)));
+    parts.ok_or_else(|| "a level and a number of bits are needed, such as 3:40".to_owned())
 }
 
 fn parse_secret(text: &str) -> Result<SecretDistribution, String> {

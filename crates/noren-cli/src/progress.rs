@@ -35,6 +35,13 @@ impl Shown {
     }
 }
 
+impl Shown {
+    /// What is being done now.
+    pub(crate) fn say(&self, what: &str) {
+        self.0.set_message(what.to_owned());
+    }
+}
+
 impl Drop for Shown {
     fn drop(&mut self) {
         self.0.finish_and_clear();

@@ -40,6 +40,11 @@ impl PyCiphertext {
         Self { inner, context: context.clone(), evaluator }
     }
 
+    /// Another ciphertext with operators as this one has.
+    pub(crate) fn beside(&self, inner: Ciphertext) -> Self {
+        Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() }
+    }
+
     /// The evaluator of this ciphertext, or of the other operand.
     fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<PyEvaluator> {
         let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
@@ -117,7 +122,19 @@ impl PyCiphertext {
             return Err(PyValueError::new_err(format!("magnitude is {magnitude}, it must be 0 or more")));
         }
         let inner = self.inner.clone().with_magnitude(magnitude);
-        Ok(Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() })
+        Ok(self.beside(inner))
+    }
+
+    /// The same ciphertext with this bound on its error, which the caller knows, in place of its own.
+    ///
+    /// For iterations that contract: their bounds grow with every step, the errors do not. A wrong bound makes later
+    /// error bounds wrong, and ``Context.decrypt_for_release`` unsafe. Raises ValueError for a bound that is negative or
+    /// not a number.
+    fn with_error_bound(&self, bound: f64) -> PyResult<Self> {
+        if bound.is_nan() || bound < 0.0 {
+            return Err(PyValueError::new_err(format!("bound is {bound}, it must be 0 or more")));
+        }
+        Ok(self.beside(self.inner.clone().with_error_bound(bound)))
     }
 
     fn __add__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -1,12 +1,13 @@
 //! `Context`: parameters with their tables; makes keys, encodes, encrypts and decrypts.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
-use noren::Seed;
 use noren::circuits::trace::Plan;
 use noren::ckks::{Context, CostModel, Decryptor, Encoder, KeyRequest, Parameters};
 use noren::error::Result;
+use noren::{Parallel, Seed};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,8 +26,8 @@ const DEFAULT_KEY_MEMORY: u64 = 256 << 20;
 
 /// CKKS parameters with their tables: makes keys, encodes, encrypts and decrypts.
 ///
-/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All methods
-/// let other Python threads run. A pickle holds the parameters alone.
+/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own; nor on
+/// `parallel`, what threads share: "coefficient", "modulus" or "both", the default. All methods let other Python threads run. A pickle holds the parameters alone.
 ///
 /// >>> from noren import ckks
 /// >>> params = ckks.Parameters(10, [50, 40], [50], security=None)  # a small ring, for an example
@@ -43,10 +44,17 @@ pub(crate) struct PyContext(pub(crate) Context);
 #[pymethods]
 impl PyContext {
     #[new]
-    #[pyo3(signature = (parameters, *, threads = None))]
-    fn new(py: Python<'_>, parameters: &PyParameters, threads: Option<usize>) -> PyResult<Self> {
+    #[pyo3(signature = (parameters, *, threads = None, parallel = None))]
+    fn new(
+        py: Python<'_>,
+        parameters: &PyParameters,
+        threads: Option<usize>,
+        parallel: Option<&str>,
+    ) -> PyResult<Self> {
         let parameters = parameters.0.clone();
-        detached(py, || Context::with_threads(parameters, threads)).map(Self)
+        let parallel = parallel.map(Parallel::from_str).transpose();
+        let parallel = parallel.map_err(|error| PyValueError::new_err(error.to_string()))?.unwrap_or_default();
+        detached(py, || Context::with_parallel(parameters, threads, parallel)).map(Self)
     }
 
     /// The parameters.

@@ -1,20 +1,23 @@
 //! `Evaluator`: operations on ciphertexts.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use noren::Complex64;
+use noren::bootstrapping::{Unlimited, WithBootstrapping};
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::trace::Plan;
 use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::array::{Integers, Numbers, Row, detached};
+use crate::bootstrapper::PyBootstrapper;
 use crate::ciphertext::PyCiphertext;
 use crate::context::PyContext;
-use crate::errors::{EncodingError, raise};
+use crate::errors::{EncodingError, MissingKeyError, raise};
 use crate::keys::PyEvaluationKeys;
 use crate::operand::Operand;
 
@@ -27,10 +30,28 @@ use crate::operand::Operand;
 ///
 /// Every method raises ParameterMismatchError for a ciphertext of other parameters, EncodingError for operands of
 /// different numbers of slots, LevelError if too few levels are left, and MissingKeyError that names the key if one is
-/// missing. A pickle holds the evaluation keys.
+/// missing. A pickle holds the evaluation keys; an evaluator with bootstrapping cannot be pickled.
 #[pyclass(frozen, name = "Evaluator", module = "noren.ckks")]
 #[derive(Clone)]
-pub(crate) struct PyEvaluator(pub(crate) Evaluator);
+pub(crate) struct PyEvaluator {
+    pub(crate) plain: Evaluator,
+    /// With bootstrapping, if it has it.
+    pub(crate) unlimited: Option<Unlimited>,
+}
+
+/// Runs a circuit on an evaluator with or without bootstrapping.
+macro_rules! on_either {
+    ($self:ident, $ev:ident => $work:expr) => {
+        match &$self.unlimited {
+            None => {
+                let $ev = &$self.plain;
+                $work
+            }
+            Some($ev) => $work,
+        }
+    };
+}
+pub(crate) use on_either;
 
 /// The scale of a plaintext operand.
 #[derive(Clone, Copy)]
@@ -43,39 +64,46 @@ enum Beside {
 
 impl PyEvaluator {
     pub(crate) fn wrap(&self, inner: Ciphertext) -> PyCiphertext {
-        PyCiphertext::new(self.0.context(), inner, Some(self.clone()))
+        PyCiphertext::new(self.plain.context(), inner, Some(self.clone()))
     }
 
     pub(crate) fn sum_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        let x = &x.inner;
-        self.run(py, |ev| match y {
-            Operand::Ciphertext(y) => ev.add(x, y),
-            Operand::Plaintext(y) => ev.add_plain(x, y),
-            Operand::Integer(k) => ev.add_const(x, Complex64::from(*k as f64)),
-            Operand::Scalar(c) => ev.add_const(x, *c),
-            Operand::Vector(y) => ev.add_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+        self.run(py, |ev| {
+            let x = &self.ready(&x.inner, 0)?;
+            match y {
+                Operand::Ciphertext(y) => ev.add(x, &*self.ready(y, 0)?),
+                Operand::Plaintext(y) => ev.add_plain(x, y),
+                Operand::Integer(k) => ev.add_const(x, Complex64::from(*k as f64)),
+                Operand::Scalar(c) => ev.add_const(x, *c),
+                Operand::Vector(y) => ev.add_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+            }
         })
     }
 
     pub(crate) fn difference_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        let x = &x.inner;
-        self.run(py, |ev| match y {
-            Operand::Ciphertext(y) => ev.sub(x, y),
-            Operand::Plaintext(y) => ev.sub_plain(x, y),
-            Operand::Integer(k) => ev.add_const(x, Complex64::from(-(*k as f64))),
-            Operand::Scalar(c) => ev.add_const(x, -*c),
-            Operand::Vector(y) => ev.sub_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+        self.run(py, |ev| {
+            let x = &self.ready(&x.inner, 0)?;
+            match y {
+                Operand::Ciphertext(y) => ev.sub(x, &*self.ready(y, 0)?),
+                Operand::Plaintext(y) => ev.sub_plain(x, y),
+                Operand::Integer(k) => ev.add_const(x, Complex64::from(-(*k as f64))),
+                Operand::Scalar(c) => ev.add_const(x, -*c),
+                Operand::Vector(y) => ev.sub_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+            }
         })
     }
 
     pub(crate) fn product_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
-        let x = &x.inner;
-        self.run(py, |ev| match y {
-            Operand::Ciphertext(y) => ev.mul(x, y),
-            Operand::Plaintext(y) => ev.mul_plain(x, y),
-            Operand::Integer(k) => ev.mul_integer(x, *k),
-            Operand::Scalar(c) => ev.mul_const(x, *c),
-            Operand::Vector(y) => ev.mul_plain(x, &self.encode(y.flat(), x, Beside::Product)?),
+        self.run(py, |ev| {
+            // A whole number uses no level.
+            let x = &self.ready(&x.inner, usize::from(!matches!(y, Operand::Integer(_))))?;
+            match y {
+                Operand::Ciphertext(y) => ev.mul(x, &*self.ready(y, 1)?),
+                Operand::Plaintext(y) => ev.mul_plain(x, y),
+                Operand::Integer(k) => ev.mul_integer(x, *k),
+                Operand::Scalar(c) => ev.mul_const(x, *c),
+                Operand::Vector(y) => ev.mul_plain(x, &self.encode(y.flat(), x, Beside::Product)?),
+            }
         })
     }
 
@@ -84,15 +112,23 @@ impl PyEvaluator {
         py: Python<'_>,
         work: impl FnOnce(&Evaluator) -> Result<Ciphertext> + Send,
     ) -> PyResult<PyCiphertext> {
-        detached(py, || work(&self.0)).map(|inner| self.wrap(inner))
+        detached(py, || work(&self.plain)).map(|inner| self.wrap(inner))
+    }
+
+    /// The ciphertext with at least so many levels, where there is bootstrapping.
+    fn ready<'a>(&self, x: &'a Ciphertext, levels: usize) -> Result<Cow<'a, Ciphertext>> {
+        match &self.unlimited {
+            None => Ok(Cow::Borrowed(x)),
+            Some(unlimited) => unlimited.ready(x, levels),
+        }
     }
 
     fn encode(&self, row: Row<'_>, x: &Ciphertext, beside: Beside) -> Result<Plaintext> {
         let scale = match beside {
             Beside::Sum => x.scale(),
-            Beside::Product => self.0.context().parameters().scale_at(x.level()),
+            Beside::Product => self.plain.context().parameters().scale_at(x.level()),
         };
-        row.encode(&Encoder::new(self.0.context()), x.slots(), x.level(), scale)
+        row.encode(&Encoder::new(self.plain.context()), x.slots(), x.level(), scale)
     }
 }
 
@@ -100,19 +136,20 @@ impl PyEvaluator {
 impl PyEvaluator {
     #[new]
     pub(crate) fn new(context: &PyContext, keys: &PyEvaluationKeys) -> PyResult<Self> {
-        Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map(Self).map_err(raise)
+        let plain = Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map_err(raise)?;
+        Ok(Self { plain, unlimited: None })
     }
 
     /// The context.
     #[getter]
     fn context(&self) -> PyContext {
-        PyContext(self.0.context().clone())
+        PyContext(self.plain.context().clone())
     }
 
     /// The evaluation keys.
     #[getter]
     fn keys(&self) -> PyEvaluationKeys {
-        PyEvaluationKeys::new(self.0.context(), self.0.keys().as_ref().clone())
+        PyEvaluationKeys::new(self.plain.context(), self.plain.keys().as_ref().clone())
     }
 
     /// The same ciphertext with operators that use this evaluator.
@@ -138,22 +175,22 @@ impl PyEvaluator {
 
     /// -x.
     pub(crate) fn neg(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.neg(&x.inner))
+        self.run(py, |ev| ev.neg(&*self.ready(&x.inner, 0)?))
     }
 
     /// x * x, faster than ``mul``; one level.
     fn square(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.square(&x.inner))
+        self.run(py, |ev| ev.square(&*self.ready(&x.inner, 1)?))
     }
 
     /// x times the imaginary unit; no level.
     fn mul_i(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.mul_i(&x.inner))
+        self.run(py, |ev| ev.mul_i(&*self.ready(&x.inner, 0)?))
     }
 
     /// x * y for two ciphertexts, without the rescaling: no level, but the scales multiply; see ``rescale``.
     fn mul_no_rescale(&self, py: Python<'_>, x: &PyCiphertext, y: &PyCiphertext) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.mul_no_rescale(&x.inner, &y.inner))
+        self.run(py, |ev| ev.mul_no_rescale(&*self.ready(&x.inner, 1)?, &*self.ready(&y.inner, 1)?))
     }
 
     /// Divides the scale by the prime of the level, which is used up.
@@ -173,24 +210,24 @@ impl PyEvaluator {
 
     /// Both ciphertexts at one level and scale, so that they can be added: what ScaleError asks for.
     fn align(&self, py: Python<'_>, x: &PyCiphertext, y: &PyCiphertext) -> PyResult<(PyCiphertext, PyCiphertext)> {
-        let (x, y) = detached(py, || self.0.align(&x.inner, &y.inner))?;
+        let (x, y) = detached(py, || self.plain.align(&x.inner, &y.inner))?;
         Ok((self.wrap(x), self.wrap(y)))
     }
 
     /// Moves slot j + steps to slot j, around the end; ``numpy.roll(x, -steps)``.
     fn rotate(&self, py: Python<'_>, x: &PyCiphertext, steps: isize) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.rotate(&x.inner, steps))
+        self.run(py, |ev| ev.rotate(&*self.ready(&x.inner, 0)?, steps))
     }
 
     /// Several rotations of one ciphertext, which share most of the work.
     fn rotate_many(&self, py: Python<'_>, x: &PyCiphertext, steps: Integers) -> PyResult<Vec<PyCiphertext>> {
-        let all = detached(py, || self.0.rotate_many(&x.inner, &steps.0))?;
+        let all = detached(py, || self.plain.rotate_many(&*self.ready(&x.inner, 0)?, &steps.0))?;
         Ok(all.into_iter().map(|inner| self.wrap(inner)).collect())
     }
 
     /// The complex conjugate of every slot.
     fn conjugate(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.conjugate(&x.inner))
+        self.run(py, |ev| ev.conjugate(&*self.ready(&x.inner, 0)?))
     }
 
     /// weights[0] * xs[0] + weights[1] * xs[1] + ... + constant, for real weights; one level for all together.
@@ -204,8 +241,12 @@ impl PyEvaluator {
     ) -> PyResult<PyCiphertext> {
         let weights = Numbers::of(weights)?.into_real_vector()?;
         same_length(xs.len(), weights.len())?;
-        let terms: Vec<_> = xs.iter().map(|x| &x.get().inner).zip(weights).collect();
-        self.run(py, |ev| ev.weighted_sum(&terms, constant))
+        let xs: Vec<_> = xs.iter().map(|x| &x.get().inner).collect();
+        self.run(py, |ev| {
+            let xs: Vec<_> = xs.iter().map(|x| self.ready(x, 1)).collect::<Result<_>>()?;
+            let terms: Vec<_> = xs.iter().map(|x| &**x).zip(weights).collect();
+            ev.weighted_sum(&terms, constant)
+        })
     }
 
     /// xs[0] * ys[0] + xs[1] * ys[1] + ..., slot by slot; one level, and one key switch for all products.
@@ -217,7 +258,12 @@ impl PyEvaluator {
     ) -> PyResult<PyCiphertext> {
         same_length(xs.len(), ys.len())?;
         let pairs: Vec<_> = xs.iter().zip(&ys).map(|(x, y)| (&x.get().inner, &y.get().inner)).collect();
-        self.run(py, |ev| ev.dot(&pairs))
+        self.run(py, |ev| {
+            let ready = |&(x, y): &(_, _)| Ok((self.ready(x, 1)?, self.ready(y, 1)?));
+            let ready: Vec<_> = pairs.iter().map(ready).collect::<Result<_>>()?;
+            let pairs: Vec<_> = ready.iter().map(|(x, y)| (&**x, &**y)).collect();
+            ev.dot(&pairs)
+        })
     }
 
     /// Slot j of the result is the sum of the slots j, j + stride, ..., j + (count - 1) * stride of x, around the end.
@@ -235,7 +281,7 @@ impl PyEvaluator {
         steps: Option<usize>,
     ) -> PyResult<PyCiphertext> {
         let plan = plan_of_sum(count, stride, steps)?;
-        self.run(py, |ev| plan.apply(ev, &x.inner))
+        self.run(py, |_| on_either!(self, ev => plan.apply(ev, &x.inner)))
     }
 
     /// A polynomial of every slot, with real coefficients, lowest first: ceil(log2(len(coefficients))) levels.
@@ -263,9 +309,11 @@ impl PyEvaluator {
             }
         }
         .map_err(raise)?;
-        self.run(py, |ev| match interval {
-            None => polynomial.evaluate(ev, &x.inner),
-            Some((low, high)) => polynomial.evaluate_on(ev, &x.inner, [low, high]),
+        self.run(py, |_| {
+            on_either!(self, ev => match interval {
+                None => polynomial.evaluate(ev, &x.inner),
+                Some((low, high)) => polynomial.evaluate_on(ev, &x.inner, [low, high]),
+            })
         })
     }
 
@@ -275,15 +323,60 @@ impl PyEvaluator {
     /// that as `slots` when encrypting. So does the result. Needs keys for ``rotations_of_matrix(matrix)``.
     pub(crate) fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         let map = dense(matrix)?;
-        self.run(py, |ev| map.apply(ev, &x.inner))
+        self.run(py, |_| on_either!(self, ev => map.apply(ev, &x.inner)))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (PyContext, PyEvaluationKeys)) {
-        (py.get_type::<Self>().into_any(), (self.context(), self.keys()))
+    /// The evaluator with bootstrapping: what has too few levels for an operation is bootstrapped before it.
+    ///
+    /// ``levels_left`` says when. The same ciphertext is bootstrapped once. Results have stated magnitudes that
+    /// products multiply, and bootstrapping takes at most 1024: a program that knows better says so with
+    /// ``Ciphertext.with_magnitude``. Rotation keys that serve up to the level of results are enough.
+    ///
+    /// Raises ParameterMismatchError for a bootstrapper of other parameters.
+    fn with_bootstrapping(&self, bootstrapper: &PyBootstrapper) -> PyResult<Self> {
+        let unlimited = self.plain.with_bootstrapping(bootstrapper.inner.clone()).map_err(raise)?;
+        Ok(Self { plain: self.plain.clone(), unlimited: Some(unlimited) })
+    }
+
+    /// The same message at the level of results of bootstrapping; as it is, if it is there.
+    ///
+    /// Raises MissingKeyError for an evaluator without bootstrapping, LevelError for a ciphertext below the level that
+    /// bootstrapping takes, Error for a stated magnitude above 1024.
+    fn bootstrap(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
+        let Some(unlimited) = &self.unlimited else {
+            return Err(MissingKeyError::new_err("the evaluator has no bootstrapping: use with_bootstrapping first"));
+        };
+        self.run(py, |_| unlimited.bootstrap(&x.inner))
+    }
+
+    /// How many products can follow one another on x before it is bootstrapped; without bootstrapping, its level.
+    fn levels_left(&self, x: &PyCiphertext) -> usize {
+        self.unlimited.as_ref().map_or_else(|| x.inner.level(), |unlimited| unlimited.levels_left(&x.inner))
+    }
+
+    /// How many bootstraps there were, of this evaluator and its ciphertexts.
+    #[getter]
+    fn bootstraps(&self) -> u64 {
+        self.unlimited.as_ref().map_or(0, Unlimited::bootstraps)
+    }
+
+    /// The base-two logarithm of a bound on the probability that any of these was wrong; -inf for none.
+    #[getter]
+    fn log2_failure(&self) -> f64 {
+        self.unlimited.as_ref().map_or(f64::NEG_INFINITY, Unlimited::log2_failure)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyContext, PyEvaluationKeys))> {
+        if self.unlimited.is_some() {
+            return Err(PyTypeError::new_err(
+                "an evaluator with bootstrapping cannot be pickled: load the file of its keys where it is needed",
+            ));
+        }
+        Ok((py.get_type::<Self>().into_any(), (self.context(), self.keys())))
     }
 
     fn __repr__(&self) -> String {
-        format!("Evaluator(n={})", self.0.context().parameters().degree())
+        format!("Evaluator(n={})", self.plain.context().parameters().degree())
     }
 }
 

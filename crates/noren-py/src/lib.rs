@@ -11,6 +11,8 @@
 //! | `ciphertext` | `Ciphertext` and its operators |
 //! | `operand` | what can stand beside a ciphertext |
 //! | `evaluator` | `Evaluator` |
+//! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
+//! | `bootstrapper` | `Bootstrapper` |
 //! | `program` | `Program`, `Plan`, and parameters for programs |
 //! | `table` | `EncryptedTable` |
 //!
@@ -20,6 +22,8 @@
 use pyo3::prelude::*;
 
 mod array;
+mod bootstrap_keys;
+mod bootstrapper;
 mod ciphertext;
 mod context;
 mod errors;
@@ -36,6 +40,10 @@ mod table;
 mod module {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::bootstrap_keys::{PyBootstrapKeys, PyBootstrapParameters, PyBootstrapPlan};
+    #[pymodule_export]
+    use crate::bootstrapper::PyBootstrapper;
     #[pymodule_export]
     use crate::ciphertext::PyCiphertext;
     #[pymodule_export]

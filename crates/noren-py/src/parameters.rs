@@ -1,5 +1,7 @@
 //! `Parameters`: sizes of primes, checked.
 
+use std::collections::BTreeMap;
+
 use noren::ckks::{Parameters, ParametersSpec, Requirements};
 use noren::security::{SecretDistribution, Security};
 use noren::wire::{Form, Object};
@@ -16,6 +18,7 @@ use crate::errors::raise;
 /// log_p: sizes in bits of the special primes of the evaluation keys, 20 to 50.
 /// log_scale: base-two logarithm of the scale of fresh ciphertexts, 20 to 50; None takes the size of the last prime.
 /// dnum: into how many digits keys are cut; 0 chooses.
+/// restarts: {level: log_scale} where the scale starts anew, for ladders of several stages.
 /// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients.
 /// security: what every key must reach: 128, 192 or 256 bits, or None for none, in tests.
 ///
@@ -33,9 +36,11 @@ pub(crate) struct PyParameters(pub(crate) Parameters);
 impl PyParameters {
     #[new]
     #[pyo3(
-        signature = (log_n, log_q, log_p = Vec::new(), log_scale = None, *, dnum = 0, secret = None, security = Some(128)),
-        text_signature = "(log_n, log_q, log_p=(), log_scale=None, *, dnum=0, secret=None, security=128)"
+        signature = (log_n, log_q, log_p = Vec::new(), log_scale = None, *, dnum = 0, secret = None, security = Some(128),
+            restarts = None),
+        text_signature = "(log_n, log_q, log_p=(), log_scale=None, *, dnum=0, secret=None, security=128, restarts=None)"
     )]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn new(
         log_n: u32,
         log_q: Vec<u32>,
@@ -44,10 +49,12 @@ impl PyParameters {
         dnum: usize,
         secret: Option<Secret>,
         security: Option<u32>,
+        restarts: Option<BTreeMap<usize, u32>>,
     ) -> PyResult<Self> {
         let (secret, security) = (secret_of(secret)?, security_of(security)?);
         let log_scale = log_scale.or(log_q.last().copied()).unwrap_or_default();
-        let restarts = Vec::new();
+        // From the highest level down.
+        let restarts = restarts.unwrap_or_default().into_iter().rev().collect();
         let spec = ParametersSpec { log_n, log_q, log_p, log_scale, restarts, dnum, secret, security };
         spec.build().map(Self).map_err(raise)
     }
@@ -128,6 +135,12 @@ impl PyParameters {
         self.0.rlwe().dnum()
     }
 
+    /// {level: log_scale} of the levels where the scale starts anew.
+    #[getter]
+    fn restarts(&self) -> BTreeMap<usize, u32> {
+        self.0.spec().restarts.iter().copied().collect()
+    }
+
     /// The security in bits that every key reaches, or None.
     #[getter]
     fn security(&self) -> Option<u32> {
@@ -167,8 +180,10 @@ impl PyParameters {
 
     fn __repr__(&self) -> String {
         let spec = self.0.spec();
+        let restarts =
+            if spec.restarts.is_empty() { String::new() } else { format!(", restarts={:?}", self.restarts()) };
         format!(
-            "Parameters(log_n={}, log_q={:?}, log_p={:?}, log_scale={}, dnum={}, security={})",
+            "Parameters(log_n={}, log_q={:?}, log_p={:?}, log_scale={}, dnum={}, security={}{restarts})",
             spec.log_n,
             spec.log_q,
             spec.log_p,

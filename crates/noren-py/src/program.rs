@@ -11,7 +11,7 @@ use pyo3::types::{IntoPyDict, PyDict};
 use crate::array::detached;
 use crate::context::PyContext;
 use crate::errors::raise;
-use crate::evaluator::PyEvaluator;
+use crate::evaluator::{PyEvaluator, on_either};
 use crate::keys::PyKeys;
 use crate::parameters::PyParameters;
 use crate::table::{PyEncryptedTable, bounds_of};
@@ -86,8 +86,8 @@ impl PyProgram {
 
     /// Runs the program on an encrypted table; see ``noren.programs.run``.
     fn run(&self, py: Python<'_>, evaluator: &PyEvaluator, table: &PyEncryptedTable) -> PyResult<PyEncryptedTable> {
-        let inner = detached(py, || self.program.run(&evaluator.0, &table.inner))?;
-        Ok(PyEncryptedTable { inner, context: evaluator.0.context().clone() })
+        let inner = detached(py, || on_either!(evaluator, ev => self.program.run(ev, &table.inner)))?;
+        Ok(PyEncryptedTable { inner, context: evaluator.plain.context().clone() })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {

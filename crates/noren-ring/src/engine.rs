@@ -162,7 +162,7 @@ impl Engine {
         if self.parallel.spreads_limbs() {
             self.run(words, rows.into_iter().flat_map(tiles), work);
         } else {
-            self.enter(|| rows.into_iter().for_each(|row| self.run(degree, tiles(row), &work)));
+            self.enter(|| rows.into_iter().for_each(|row| self.run(degree, tiles(row), work)));
         }
     }
 

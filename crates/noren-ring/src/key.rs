@@ -1,9 +1,10 @@
 //! The pairs of a switching key, in the order in which a switch reads them.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::mapped::MappedRow;
 
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -14,7 +15,7 @@ use crate::ring::Ring;
 /// blocks stay nearer, but memory is read fastest in few long streams. With blocks of 2^15 words, on Zen 4, one sum of
 /// rotations takes about as long, but eight rotations of one element take 4 to 7 % longer. To interleave all halves in one
 /// stream is slower: the prefetcher is not far enough ahead.
-pub(crate) const BLOCK: usize = 1 << 14;
+pub const BLOCK: usize = 1 << 14;
 
 /// The pairs `(k_j0, k_j1)` of a switching key, one for each digit j.
 ///
@@ -27,15 +28,66 @@ pub(crate) const BLOCK: usize = 1 << 14;
 pub struct KeyPairs {
     ring: Ring,
     digits: usize,
-    words: AlignedVec<u64>,
+    words: Storage,
+}
+
+/// Where the words are.
+#[derive(Clone)]
+enum Storage {
+    Own(AlignedVec<u64>),
+    /// In a file, as it was found there: they may be anything.
+    Mapped(MappedRow),
+}
+
+impl Deref for Storage {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        match self {
+            Self::Own(words) => words,
+            Self::Mapped(words) => words,
+        }
+    }
 }
 
 impl KeyPairs {
     /// Pairs of zeros over `ring` for so many digits, to be set by [`KeyPairs::set`].
     #[must_use]
     pub fn zero(ring: &Ring, digits: usize) -> Self {
-        let words = AlignedVec::zeroed(ring.limbs() * limb_words(ring, digits));
-        Self { ring: ring.clone(), digits, words }
+        let words = AlignedVec::zeroed(Self::word_count(ring, digits));
+        Self { ring: ring.clone(), digits, words: Storage::Own(words) }
+    }
+
+    /// The pairs that lie in a file as [`KeyPairs::words`] gave them; `None` if there are not as many words as pairs over
+    /// `ring` have.
+    ///
+    /// Residues are not looked at: one that is not below its prime leads to wrong numbers, in release builds, and to nothing
+    /// worse.
+    #[must_use]
+    pub fn mapped(ring: &Ring, digits: usize, words: MappedRow) -> Option<Self> {
+        let fits = words.len() == Self::word_count(ring, digits);
+        fits.then(|| Self { ring: ring.clone(), digits, words: Storage::Mapped(words) })
+    }
+
+    /// How many words pairs for so many digits over `ring` have.
+    #[must_use]
+    pub fn word_count(ring: &Ring, digits: usize) -> usize {
+        ring.limbs() * limb_words(ring, digits)
+    }
+
+    /// All words, shape `[limb, block, digit, half, word]`.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The first limb, by the position of its prime in the whole list, with a residue that is not below its prime.
+    #[must_use]
+    pub fn find_out_of_range(&self) -> Option<usize> {
+        let limbs = self.words.chunks_exact(limb_words(&self.ring, self.digits));
+        let mut limbs = limbs.zip(self.ring.moduli()).zip(self.ring.range());
+        let within = |words: &[u64], bound| words.iter().fold(true, |all, &word| all & (word < bound));
+        limbs.find_map(|((words, q), limb)| (!within(words, q.value())).then_some(limb))
     }
 
     /// These pairs, one for each digit; each element may have more limbs than the ring.
@@ -60,6 +112,10 @@ impl KeyPairs {
             assert!(!poly.is_secret(), "a key is public, and what goes into it must be declared so");
         }
         let Self { ring, digits, words } = self;
+        if let Storage::Mapped(mapped) = words {
+            *words = Storage::Own(AlignedVec::from_slice(mapped));
+        }
+        let Storage::Own(words) = words else { unreachable!("mapped words were copied") };
         let (start, degree, digits) = (ring.range().start, ring.degree(), *digits);
         let limbs = words.chunks_exact_mut(limb_words(ring, digits)).zip(start..);
         ring.engine().run(2 * ring.limbs() * degree, limbs, |(words, limb)| {

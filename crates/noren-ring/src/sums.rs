@@ -61,9 +61,12 @@ const BLOCKS: usize = 4;
 /// The rows of both results of each pair.
 type PairRows<'a> = Vec<[Vec<LimbRow<'a>>; 2]>;
 
+/// What writes rows of both results of a pair, by its number, with the loops of an engine.
+type WriteRows<'a> = dyn Fn(&Engine, usize, [&mut [LimbRow]; 2]) + Send + Sync + 'a;
+
 /// Writes rows of both results of a pair, or of the second alone, in coefficient form.
 pub(crate) struct Begin<'a> {
-    pub(crate) write: &'a (dyn Fn(&Engine, usize, [&mut [LimbRow]; 2]) + Send + Sync),
+    pub(crate) write: &'a WriteRows<'a>,
     pub(crate) first: bool,
 }
 

@@ -4,7 +4,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use noren::bootstrapping::group::{GiantOrder, Group};
+use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
+use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
@@ -52,7 +56,33 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     add(&mut samples, "secret_key", &(), &KeyFile { context: context.clone(), key: keys.secret });
     add(&mut samples, "public_key", &(), &KeyFile { context: context.clone(), key: keys.public });
     add(&mut samples, "evaluation_keys", &(), &KeyFile { context, key: evaluation });
+    add_bootstrapping(&mut samples);
     samples
+}
+
+/// Parameters of bootstrapping, in both forms, and keys, which are large, in one.
+fn add_bootstrapping(samples: &mut Vec<(String, Vec<u8>)>) {
+    let transform =
+        |bits| Transform { bits, groups: vec![Group { layers: 3, baby_steps: 2 }], giants: GiantOrder::Horner };
+    let toy = Preset::Toy.spec();
+    let spec = bootstrapping::ParametersSpec {
+        log_n: 4,
+        log_slots: 3,
+        slot_to_coeff: transform(34),
+        application: Primes { count: 1, bits: 42 },
+        coeff_to_slot: transform(48),
+        eval_mod: EvalMod { interval: 4, doublings: 1, degree: 15, ..toy.eval_mod },
+        dnum: 2,
+        ephemeral_weight: 2,
+        ..toy
+    };
+    let parameters = spec.build().expect("a tiny ring without security");
+    add(samples, "bootstrap_parameters", &(), &parameters);
+    let context = Context::new(parameters.ckks().expect("primes")).expect("context");
+    let secret = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys").secret;
+    let keys = BootstrapKeys::generate(&context, &parameters, &secret, seed(2), None).expect("keys");
+    let file = BootstrapKeyFile { context, parameters, keys: Arc::new(keys) };
+    samples.push(("bootstrap_keys.packed.noren".to_owned(), file.to_bytes(&(), Form::Packed)));
 }
 
 fn add<T: Object>(samples: &mut Vec<(String, Vec<u8>)>, name: &str, context: &T::Context, object: &T) {

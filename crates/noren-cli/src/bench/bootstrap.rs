@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use noren::Complex64;
-use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Plan, Preset, Stage};
+use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Bootstrapper, Mode, Parameters, Plan, Preset, Stage};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, KeyRequest};
 use noren_rlwe::keys::SecretKey;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::machine;
 
 /// The fewest samples, after a first call that is told apart.
-const LEAST_SAMPLES: usize = 5;
+pub(super) const LEAST_SAMPLES: usize = 5;
 /// A program of so many bootstraps is asked how likely it fails.
 const PROGRAM: u64 = 100;
 /// Knuth's generator for 64 bits, which peers have too; its upper bits are the good ones.
@@ -54,15 +54,16 @@ impl Messages {
 }
 
 /// A kind of message.
-struct Message {
-    name: &'static str,
-    values: Vec<Complex64>,
+pub(super) struct Message {
+    pub(super) name: &'static str,
+    pub(super) values: Vec<Complex64>,
 }
 
 /// What is made once for a number of threads.
 struct Setting<'a> {
     preset: Preset,
     plan: &'a Plan,
+    disk_bytes: u64,
     context: Context,
     secret: &'a SecretKey,
     keys: Arc<BootstrapKeys>,
@@ -77,9 +78,10 @@ struct Precision {
     rms: f64,
 }
 
-/// Measures a preset with each number of threads, in each mode.
-pub(super) fn run(run: &Run<'_>, preset: Preset, modes: &[Messages]) -> Result<(), Failure> {
-    let parameters = preset.parameters()?;
+/// Measures a preset with each number of threads, in each mode, for all its slots or fewer.
+pub(super) fn run(run: &Run<'_>, preset: Preset, log_slots: Option<u32>, modes: &[Messages]) -> Result<(), Failure> {
+    let spec = preset.spec();
+    let parameters = preset.spec_for(log_slots.unwrap_or(spec.log_slots))?.build()?;
     let plan = Plan::new(&parameters)?;
     for &threads in run.threads {
         machine::reset_peak_rss();
@@ -90,8 +92,9 @@ pub(super) fn run(run: &Run<'_>, preset: Preset, modes: &[Messages]) -> Result<(
         let main = context.generate_keys(seed(0), &KeyRequest::default())?;
         let keys = Arc::new(BootstrapKeys::generate(&context, &parameters, &main.secret, seed(1), None)?);
         let keys_time = start.elapsed();
+        let disk_bytes = BootstrapKeyFile::planned_bytes(&context, &parameters, &KeyRequest::default())?;
         let (plan, secret) = (&plan, &main.secret);
-        let setting = Setting { preset, plan, context, secret, keys, threads, context_time, keys_time };
+        let setting = Setting { preset, plan, disk_bytes, context, secret, keys, threads, context_time, keys_time };
         for &mode in modes {
             setting.measure(run, &parameters, mode)?;
         }
@@ -112,7 +115,7 @@ impl Setting<'_> {
             .with("keys_ns", nanoseconds(self.keys_time))
             .with("matrices_ns", nanoseconds(matrices_time))
             .with("key_bytes", self.plan.key_bytes())
-            .with("disk_bytes", self.plan.disk_bytes())
+            .with("disk_bytes", self.disk_bytes)
             .with("factor_bytes", self.plan.factor_bytes());
         run.report(&record)?;
 
@@ -152,14 +155,7 @@ impl Setting<'_> {
                 continue;
             }
             times.push(time);
-            let mut last = start;
-            for (i, (stage, over)) in laps.into_iter().enumerate() {
-                if i == stages.len() {
-                    stages.push((stage, Vec::new()));
-                }
-                stages[i].1.push(nanoseconds(over - last));
-                last = over;
-            }
+            add_stages(&mut stages, start, &laps);
         }
 
         let timing = right.then(|| Timing::of(&mut times));
@@ -176,7 +172,7 @@ impl Setting<'_> {
             .with("rms_bits", least(|bits| bits.rms))
             .with("precision", each)
             .with("key_bytes", self.plan.key_bytes())
-            .with("disk_bytes", self.plan.disk_bytes())
+            .with("disk_bytes", self.disk_bytes)
             .with("log2_failure", self.plan.log2_failure(PROGRAM));
         run.report(&record)?;
         for (stage, mut times) in stages {
@@ -188,18 +184,33 @@ impl Setting<'_> {
 
     /// A record of this setting.
     fn record(&self, op: &'static str, mode: Messages, timing: Option<Timing>, note: &'static str) -> Record {
-        Record::of_scheme("bootstrap", op, self.context.parameters(), self.threads, timing, note)
-            .with("set", self.preset.name())
-            .with("mode", mode.name())
+        let slots = self.plan.parameters().slots();
+        let record = Record::of_scheme("bootstrap", op, self.context.parameters(), self.threads, timing, note);
+        Record { slots, ..record }.with("set", self.preset.name()).with("mode", mode.name())
     }
 }
 
-fn nanoseconds(time: Duration) -> f64 {
+/// Adds what each stage of a call took. Of several iterations a stage has the sum.
+fn add_stages(stages: &mut Vec<(Stage, Vec<f64>)>, start: Instant, laps: &[(Stage, Instant)]) {
+    let calls = stages.first().map_or(0, |(_, times)| times.len());
+    let mut last = start;
+    for &(stage, over) in laps {
+        let time = nanoseconds(over - last);
+        last = over;
+        match stages.iter_mut().find(|(known, _)| *known == stage) {
+            None => stages.push((stage, vec![time])),
+            Some((_, times)) if times.len() == calls => times.push(time),
+            Some((_, times)) => *times.last_mut().expect("a stage has a time") += time,
+        }
+    }
+}
+
+pub(super) fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
 
 /// The messages that every library bootstraps, of absolute values up to 1: all kinds, or the real ones.
-fn messages(slots: usize, mode: Messages) -> Vec<Message> {
+pub(super) fn messages(slots: usize, mode: Messages) -> Vec<Message> {
     let mut state = 1u64;
     let mut uniform = || {
         state = state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
@@ -224,7 +235,7 @@ fn messages(slots: usize, mode: Messages) -> Vec<Message> {
 }
 
 /// The largest distance, and the root of the mean square.
-fn errors(found: &[Complex64], expected: &[Complex64]) -> (f64, f64) {
+pub(super) fn errors(found: &[Complex64], expected: &[Complex64]) -> (f64, f64) {
     let distances = found.iter().zip(expected).map(|(x, y)| (x - y).norm());
     let (worst, sum) = distances.fold((0.0, 0.0), |(worst, sum): (f64, f64), d| {
         // What is not a number stays.
@@ -249,6 +260,22 @@ mod tests {
                 assert!(mode == Messages::Complex || values.iter().all(|x| x.im == 0.0), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn stages_of_several_iterations_are_added() {
+        let start = Instant::now();
+        let after = |ms| start + Duration::from_millis(ms);
+        let (raise, series) = (Stage::Raise, Stage::Series);
+        let mut stages = Vec::new();
+        let calls =
+            [[(raise, 1), (series, 3), (raise, 7), (series, 15)], [(raise, 2), (series, 3), (raise, 4), (series, 5)]];
+        for call in calls {
+            add_stages(&mut stages, start, &call.map(|(stage, ms)| (stage, after(ms))));
+        }
+        let milliseconds = |times: &[f64]| times.iter().map(|ns| (ns / 1e6).round() as u64).collect::<Vec<_>>();
+        let found: Vec<_> = stages.iter().map(|(stage, times)| (*stage, milliseconds(times))).collect();
+        assert_eq!(found, [(raise, vec![5, 3]), (series, vec![10, 2])]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod client;
 mod judge;
 mod kernels;
 mod measure;
+mod paper2;
+mod parallel;
 mod record;
 mod shape;
 mod suite;

@@ -44,6 +44,14 @@ const CLIENT: [Shape; 4] =
 /// The sets of the suite `trace`: 10, 2 and 1 digits. The special primes are as long together as a digit, at least.
 const TRACE: [Shape; 3] = [shape(15, 48, 40, 10, 48, 1), shape(15, 48, 40, 10, 48, 5), shape(15, 48, 40, 10, 45, 10)];
 
+/// The set of the suite `parallel`, at every degree: the levels of paper 2. Its modulus of 2016 bits is more than 128-bit
+/// security allows even for 2^16 coefficients.
+const PARALLEL: [Shape; 4] = [insecure(16), insecure(15), insecure(14), insecure(13)];
+
+const fn insecure(log_n: u32) -> Shape {
+    Shape { security: Security::None, ..shape(log_n, 48, 45, 33, 48, 11) }
+}
+
 impl Shape {
     /// The sets of the suite `ckks` in a family: those of these degrees, or all.
     pub(super) fn of_ckks(family: Family, degrees: &[u32]) -> Result<Vec<Self>, Failure> {
@@ -56,6 +64,12 @@ impl Shape {
     /// The sets of the suite `client` of these degrees, or all.
     pub(super) fn of_client(degrees: &[u32]) -> Result<Vec<Self>, Failure> {
         choose(&CLIENT, degrees, |shape| shape.log_n, "--log-n")
+    }
+
+    /// The sets of the suite `parallel` of these degrees, or the largest.
+    pub(super) fn of_parallel(degrees: &[u32]) -> Result<Vec<Self>, Failure> {
+        let degrees = if degrees.is_empty() { &[16] } else { degrees };
+        choose(&PARALLEL, degrees, |shape| shape.log_n, "--log-n")
     }
 
     /// The sets of the suite `trace` with so many special primes, or all.
@@ -104,8 +118,8 @@ mod tests {
 
     #[test]
     fn every_shape_is_what_it_says_and_has_its_digits() {
-        let all = HYBRID.iter().chain(&SEAL).chain(&CLIENT).chain(&TRACE);
-        for (shape, digits) in all.zip([4, 3, 3, 20, 5, 9, 18, 3, 10, 2, 1]) {
+        let all = HYBRID.iter().chain(&SEAL).chain(&CLIENT).chain(&TRACE).chain(&PARALLEL);
+        for (shape, digits) in all.zip([4, 3, 3, 20, 5, 9, 18, 3, 10, 2, 1, 3, 3, 3, 3]) {
             let parameters = shape.parameters().expect("primes, and the security that it names");
             assert_eq!((parameters.rlwe().max_limbs(), parameters.rlwe().dnum()), (shape.limbs, digits));
             assert!(parameters.rlwe().q().iter().chain(parameters.rlwe().p()).all(|&q| q < 1 << 48));

@@ -8,9 +8,10 @@ use noren::bootstrapping::Preset;
 
 use crate::bench::beside::Beside;
 use crate::bench::bootstrap::{self, Messages};
+use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
-use crate::bench::{ckks, client, kernels, trace};
+use crate::bench::{ckks, client, kernels, paper2, parallel, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine;
@@ -33,7 +34,8 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// kernels, ckks, client: base-two logarithms of the degrees of rings [default: all of the suite]
+    /// kernels, ckks, client, parallel, paper2: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
+    /// paper2: 16]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
     /// ckks: the family of parameters
@@ -42,18 +44,24 @@ pub(crate) struct Arguments {
     /// trace: numbers of special primes [default: 1,5,10]
     #[arg(long, value_name = "K,...", value_delimiter = ',')]
     special: Vec<usize>,
-    /// trace: levels of the ciphertext [default: 1,4,9]
+    /// trace, parallel: levels of the ciphertext [default: 1,4,9; parallel: 1 to 32]
     #[arg(long, value_name = "LEVEL,...", value_delimiter = ',')]
     level: Vec<usize>,
     /// trace: numbers of iterations [default: 7,6,5,4,3,2,1]
     #[arg(long, value_name = "H,...", value_delimiter = ',')]
     unrolled: Vec<usize>,
-    /// bootstrap: the parameters: n16, n16-small, n15 or toy [default: n16]
+    /// bootstrap: the name of the parameters, such as n16, n15 or toy [default: n16]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
+    /// bootstrap: the base-two logarithm of the number of slots [default: all of the preset]
+    #[arg(long, value_name = "BITS")]
+    log_slots: Option<u32>,
     /// bootstrap: what messages are like [default: both]
     #[arg(long, value_enum, value_name = "MODE,...", value_delimiter = ',')]
     mode: Vec<Messages>,
+    /// parallel: only this figure [default: both]
+    #[arg(long, value_enum)]
+    figure: Option<Figure>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -71,6 +79,10 @@ enum Suite {
     Client,
     /// Bootstrapping: set-up, time of one and of its stages, precision
     Bootstrap,
+    /// Bootstrapping as it was first done in RNS, without security by today's tables, to compare with
+    Paper2,
+    /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
+    Parallel,
 }
 
 /// What a suite is told, and where it reports.
@@ -82,6 +94,7 @@ pub(super) struct Run<'a> {
 }
 
 pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -> Result<(), Failure> {
+    let asked = threads;
     let threads = if threads.is_empty() { &[1] } else { threads };
     let run = Run { seconds: arguments.seconds, threads, console, wrong: Mutex::default() };
     let mut beside = Beside::new(&arguments.beside);
@@ -128,10 +141,27 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             let preset = arguments.preset.unwrap_or_default();
             let modes = if arguments.mode.is_empty() { Messages::value_variants() } else { &arguments.mode[..] };
             console.text(Record::head())?;
-            bootstrap::run(&run, preset, modes)?;
+            bootstrap::run(&run, preset, arguments.log_slots, modes)?;
             for mode in modes {
                 let options = [("--suite", "bootstrap"), ("--preset", preset.name()), ("--mode", mode.name())];
                 beside.step(&run, &options)?;
+            }
+        }
+        Suite::Paper2 => {
+            let sets = paper2::sets(degrees)?;
+            console.text(Record::head())?;
+            for spec in sets {
+                let log_n = spec.log_n.to_string();
+                paper2::run(&run, spec)?;
+                beside.step(&run, &[("--suite", "paper2"), ("--log-n", &log_n)])?;
+            }
+        }
+        Suite::Parallel => {
+            let shapes = Shape::of_parallel(degrees)?;
+            let axes = Axes::new(arguments.figure, asked, &arguments.level)?;
+            console.text(Record::head())?;
+            for shape in shapes {
+                parallel::run(&run, shape, &axes)?;
             }
         }
     }
@@ -151,12 +181,22 @@ impl Arguments {
         ];
         let ckks = [("--shape", self.shape == Family::Hybrid)];
         let degrees = [("--log-n", self.log_n.is_empty())];
-        let bootstrap = [("--preset", self.preset.is_none()), ("--mode", self.mode.is_empty())];
+        let bootstrap = [
+            ("--preset", self.preset.is_none()),
+            ("--log-slots", self.log_slots.is_none()),
+            ("--mode", self.mode.is_empty()),
+        ];
+        let figure = [("--figure", self.figure.is_none())];
         let foreign = match self.suite {
-            Suite::Trace => [&degrees[..], &ckks, &bootstrap].concat(),
-            Suite::Ckks => [&grid[..], &bootstrap].concat(),
-            Suite::Kernels | Suite::Client => [&grid[..], &ckks, &bootstrap].concat(),
-            Suite::Bootstrap => [&degrees[..], &grid, &ckks].concat(),
+            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure].concat(),
+            Suite::Ckks => [&grid[..], &bootstrap, &figure].concat(),
+            Suite::Kernels | Suite::Client | Suite::Paper2 => [&grid[..], &ckks, &bootstrap, &figure].concat(),
+            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure].concat(),
+            // No other program shares out loops in these ways.
+            Suite::Parallel => {
+                let own = [grid[0], grid[2], ("--beside", self.beside.is_empty())];
+                [&own[..], &ckks, &bootstrap].concat()
+            }
         };
         match foreign.into_iter().find(|(_, absent)| !absent) {
             Some((what, _)) => {

@@ -1,4 +1,6 @@
-//! Bootstrapping on the command line: its plan in words and numbers, and its keys.
+//! Bootstrapping on the command line: its plan in words and numbers, its keys, and what is computed with them.
 
+pub(crate) mod eval;
+pub(crate) mod expand;
 pub(crate) mod keys;
 pub(crate) mod plan;

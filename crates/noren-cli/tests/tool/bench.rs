@@ -99,7 +99,8 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
             let wanted = |record: &&Value| record["threads"] == threads && record["mode"] == mode && record["op"] == op;
             records.iter().filter(wanted).collect()
         };
-        let number = |record: &Value, field: &str| record[field].as_f64().unwrap_or_else(|| panic!("{field}: {record}"));
+        let number =
+            |record: &Value, field: &str| record[field].as_f64().unwrap_or_else(|| panic!("{field}: {record}"));
         let ([setup], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
         check(whole);
         // Time passes between the parts of a set-up, but none is counted.
@@ -128,16 +129,81 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
 }
 
 #[test]
+fn ways_to_go_parallel_are_measured_and_more_threads_are_modelled() {
+    let sandbox = Sandbox::new("parallel");
+    let words = ["bench", "parallel", "--log-n", "13", "--threads", "1,2", "--level", "1,17"];
+    let (modelled, measured): (Vec<_>, Vec<_>) =
+        records(&sandbox, &words).into_iter().partition(|record| record["model"] == true);
+    measured.iter().for_each(check);
+    assert!(measured.iter().all(|record| record["security"] == "none" && record["limbs"] == 33));
+    let all = ["add", "mul_plain", "mul_relin", "rescale", "rotate"];
+    for parallel in ["coefficient", "modulus", "both"] {
+        let found = |records, figure: &str, threads: u64, level: u64| {
+            let fields = [("threads", threads.into()), ("level", level.into()), ("figure", figure.into())];
+            ops(records, &[&fields[..], &[("parallel", parallel.into())]].concat()).join(" ")
+        };
+        for threads in [1, 2] {
+            assert_eq!(found(&measured, "threads", threads, 16), all.join(" "));
+        }
+        for threads in [8, 16, 32, 64] {
+            assert_eq!(found(&modelled, "threads", threads, 16), all.join(" "));
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        for level in [1, 17] {
+            assert_eq!(found(&measured, "levels", cores, level), all.join(" "));
+            assert_eq!(found(&modelled, "levels", 16, level), all.join(" "));
+        }
+    }
+    for record in modelled {
+        let time = |field: &str| record[field].as_f64().expect("a time");
+        assert!(record["note"].as_str().is_some_and(|note| note.contains("model")) && record["reps"] == 0);
+        assert!(time("median_ns") == time("work_ns").max(time("memory_ns")), "{record}");
+    }
+}
+
+#[test]
+fn fewer_slots_are_bootstrapped_with_a_projection() {
+    let sandbox = Sandbox::new("slots");
+    let call = ["bench", "bootstrap", "--preset", "toy", "--log-slots", "7", "--mode", "real"];
+    let records = records(&sandbox, &call);
+    assert!(
+        records.iter().all(|record| record["slots"] == 128 && record["n"] == 1024 && !record["median_ns"].is_null())
+    );
+    let stages: Vec<_> = records.iter().filter_map(|record| record["stage"].as_str()).collect();
+    let all = ["slot_to_coeff", "raise", "projection", "coeff_to_slot", "parts", "exponential", "series"];
+    assert_eq!(stages, all);
+}
+
+#[test]
+fn the_baseline_of_bootstrapping_is_measured_too() {
+    let sandbox = Sandbox::new("paper2");
+    let records = records(&sandbox, &["bench", "paper2", "--log-n", "10"]);
+    assert!(records.iter().all(|record| record["n"] == 1024 && record["security"] == "none"));
+    let of = |op: &str| records.iter().filter(|record| record["op"] == op).collect::<Vec<_>>();
+    let ([_], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
+    check(whole);
+    let stages = of("stage");
+    let names: Vec<_> = stages.iter().filter_map(|stage| stage["stage"].as_str()).collect();
+    assert_eq!(names, ["raise", "coeff_to_slot", "parts", "exponential", "imaginary", "slot_to_coeff"]);
+    assert_eq!((&whole["levels_left"], whole["precision"].as_object().map(|kinds| kinds.len())), (&2.into(), Some(6)));
+    assert!(whole["worst_bits"].as_f64() >= Some(11.0), "{whole}");
+}
+
+#[test]
 fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
     sandbox.refused(&["bench", "kernels", "--log-n", "18"], &["found 18", "3 to 17"]);
+    sandbox.refused(&["bench", "paper2", "--log-n", "11"], &["found 11", "10 or 16"]);
     sandbox.refused(&["bench", "trace", "--special", "2"], &["found 2", "1, 5, 10"]);
     sandbox.refused(&["bench", "trace", "--level", "10"], &["found 10", "1 to 9"]);
     sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);
     sandbox.refused(&["bench", "ckks", "--mode", "real"], &["--mode", "ckks"]);
     sandbox.refused(&["bench", "bootstrap", "--level", "3"], &["--level", "bootstrap"]);
-    sandbox.refused(&["bench", "bootstrap", "--preset", "n16-precise"], &["iterations", "found 2"]);
+    sandbox.refused(&["bench", "bootstrap", "--preset", "toy", "--log-slots", "10"], &["log_slots", "10", "9"]);
+    sandbox.refused(&["bench", "client", "--figure", "levels"], &["--figure", "client"]);
+    sandbox.refused(&["bench", "parallel", "--level", "33"], &["found 33", "1 to 32"]);
+    sandbox.refused(&["bench", "parallel", "--log-n", "12"], &["found 12", "16, 15, 14, 13"]);
 }
 
 #[cfg(unix)]

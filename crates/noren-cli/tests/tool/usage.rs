@@ -22,10 +22,12 @@ fn wrong_usage_ends_with_two_and_says_what_is_wrong() {
         (vec!["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "a,,b"], "--columns"),
         (vec!["params", "check"], "FILE"),
         (vec!["params", "check", "--log-n", "13"], "--log-q"),
+        (vec!["params", "check", "--log-n", "13", "--log-q", "40,40", "--restarts", "3"], "such as 3:40"),
         (vec!["params", "choose", "--depth", "two", "--precision", "20"], "two"),
         (vec!["params", "choose", "--depth", "2", "--precision", "20", "--security", "80"], "80"),
         (vec!["bench", "everything"], "everything"),
         (vec!["bench", "ckks", "--seconds=-1"], "seconds"),
+        (vec!["bench", "bootstrap", "--preset", "n17"], "one of n16"),
     ] {
         let output = sandbox.run(&arguments);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -40,7 +42,8 @@ fn wrong_usage_ends_with_two_and_says_what_is_wrong() {
 fn every_verb_has_help_with_an_example() {
     let sandbox = Sandbox::new("help");
     assert!(sandbox.done(&["--version"]).contains(env!("CARGO_PKG_VERSION")));
-    for verb in ["info", "params", "keygen", "encrypt", "eval", "decrypt", "inspect", "bench", "demo"] {
+    for verb in ["info", "params", "plan", "keygen", "expand", "encrypt", "eval", "decrypt", "inspect", "bench", "demo"]
+    {
         let help = sandbox.done(&[verb, "--help"]);
         assert!(help.contains(&format!("  noren {verb}")), "{help}");
     }

@@ -249,6 +249,11 @@ fn parameters_are_chosen_checked_and_shown() {
     let sizes = ["--log-n", "14", "--log-q", "50,45,45", "--log-p", "50", "--secret", "gaussian", "--security", "192"];
     let checked = sandbox.json(&[&["params", "check"], &sizes[..]].concat());
     assert_eq!((&checked["secret"], &checked["log_scale"]), (&"Gaussian".into(), &45.into()));
+    let staged =
+        ["params", "check", "--log-n", "14", "--log-q", "50,45,40", "--log-p", "50", "--restarts", "1:40,0:38"];
+    let staged = sandbox.json(&[&staged[..], &["-o", "staged.params"]].concat());
+    assert_eq!((&staged["log_scales"][1], &staged["log_scales"][0]), (&40.0.into(), &38.0.into()));
+    assert_eq!(sandbox.json(&["params", "show", "staged.params"])["log_scales"], staged["log_scales"]);
 }
 
 #[test]

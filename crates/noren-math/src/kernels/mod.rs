@@ -15,6 +15,7 @@ mod avx2;
 mod avx512;
 mod float_mode;
 mod gaussian;
+pub mod mapped;
 pub mod places;
 mod portable;
 mod portable_fft;

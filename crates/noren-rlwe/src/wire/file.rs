@@ -7,6 +7,8 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::wire::header::{HEADER_BYTES, Header};
+use crate::wire::kind::Kind;
 
 /// Who may read a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +86,17 @@ pub fn available(directory: &Path) -> Option<u64> {
 #[must_use]
 pub fn available(_directory: &Path) -> Option<u64> {
     None
+}
+
+/// The kind of object in a file, by its first bytes; `None` if they are not those of a container.
+///
+/// # Errors
+/// [`Error::Io`] with `path`.
+pub fn kind(path: &Path) -> Result<Option<Kind>> {
+    let mut bytes = Vec::with_capacity(HEADER_BYTES);
+    let read = File::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
+    read.map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    Ok(Header::parse(&bytes).ok().map(|header| header.kind))
 }
 
 /// The bytes of a file, at most `max_bytes`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use noren_math::random::Seed;
 use noren_math::sample::GAUSSIAN_BOUND;
 use noren_ring::key::KeyPairs;
+use noren_ring::ring::Ring;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -28,17 +29,17 @@ const COEFFICIENTS: u16 = 0x0102;
 /// One word: the exponent k of the automorphism that a key of a set is for, 0 for relinearisation.
 const ELEMENT: u16 = 0x0101;
 /// Three words: the limbs, special primes and digits of a key's shape, unless it is the usual one.
-const SHAPE: u16 = 0x0102;
+pub(super) const SHAPE: u16 = 0x0102;
 /// The seed of the uniform halves.
-const SEED: u16 = 0x0110;
+pub(super) const SEED: u16 = 0x0110;
 /// The half b of a public key.
 const B: u16 = 0x0111;
 /// The half b of the first digit of a key switching key; the other digits have the tags behind it.
 const DIGIT: u16 = 0x0120;
 
 /// Words of a shape, and bytes of a seed.
-const SHAPE_WORDS: usize = 3;
-const SEED_BYTES: usize = 32;
+pub(super) const SHAPE_WORDS: usize = 3;
+pub(super) const SEED_BYTES: usize = 32;
 
 /// What relinearisation keys have in place of an exponent, which is odd.
 const RELINEARIZATION: u64 = 0;
@@ -127,6 +128,30 @@ impl Object for KeySwitchKey {
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let Start { shape, limbs, seed, first } = Start::read(context, reader)?;
+        let (ring, digits) = key_ring(context, shape, limbs)?;
+        let b = first.poly(&ring)?;
+        // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
+        let mut pairs = KeyPairs::zero(&ring, digits);
+        pairs.set(0, [&b, &digit_half(&ring, &seed, 0)]);
+        for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
+            pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
+        }
+        let fingerprint = context.parameters().fingerprint();
+        Ok(Self { pairs, shape, seed, limbs, fingerprint })
+    }
+}
+
+/// The sections of a key up to its first digit.
+struct Start<'a> {
+    shape: KeyShape,
+    limbs: usize,
+    seed: Seed,
+    first: Section<'a>,
+}
+
+impl<'a> Start<'a> {
+    fn read(context: &Context, reader: &mut Reader<'a>) -> Result<Self> {
         let parameters = context.parameters();
         let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
         let shape = shape.unwrap_or(parameters.shape());
@@ -139,32 +164,33 @@ impl Object for KeySwitchKey {
             let needed = format!("{start}.. with {} special primes and up to {} others", shape.special, shape.limbs);
             return Err(first.value("limbs", format!("{window:?}"), needed));
         }
-        let switching = context.switching(shape)?;
-        let ring = switching.ring_qp(limbs);
-        let digits = switching.decomposer().gadget().digits_at(limbs).len();
-        let b = first.poly(&ring)?;
-        // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
-        let mut pairs = KeyPairs::zero(&ring, digits);
-        pairs.set(0, [&b, &digit_half(&ring, &seed, 0)]);
-        for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
-            pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
-        }
-        Ok(Self { pairs, shape, seed, limbs, fingerprint: parameters.fingerprint() })
+        Ok(Self { shape, limbs, seed, first })
     }
 }
 
 impl KeySwitchKey {
+    /// The shape and the limbs of the key in the current item, whose sections are passed over without being expanded.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] if there is no such key.
+    pub fn skim(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize)> {
+        let Start { shape, limbs, first, .. } = Start::read(context, reader)?;
+        let (ring, digits) = key_ring(context, shape, limbs)?;
+        for tag in (DIGIT..).take(digits).skip(1) {
+            let (found, needed) = (reader.take(tag)?, ring.range());
+            if found.window()? != needed {
+                return Err(first.value("limbs", format!("{:?}", found.window()?), format!("{needed:?}")));
+            }
+        }
+        Ok((shape, limbs))
+    }
+
     /// Announces the sections of a key of this shape, for ciphertexts of so many limbs, that is written later.
     ///
     /// # Errors
     /// [`Error::Parameters`] if the parameters have no such keys.
     pub fn announce(context: &Context, shape: KeyShape, limbs: usize, writer: &mut Writer<'_>) -> Result<()> {
-        if !(1..=shape.limbs).contains(&limbs) {
-            let needed = format!("1 to the {} limbs of the shape", shape.limbs);
-            return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
-        }
-        let switching = context.switching(shape)?;
-        let (ring, digits) = (switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len());
+        let (ring, digits) = key_ring(context, shape, limbs)?;
         if shape != context.parameters().shape() {
             writer.announce_words(SHAPE, SHAPE_WORDS);
         }
@@ -235,8 +261,21 @@ impl Object for EvaluationKeys {
     }
 }
 
+/// The ring of a key of this shape for so many limbs, and how many digits it has.
+///
+/// # Errors
+/// [`Error::Parameters`] if the parameters have no such keys.
+pub(super) fn key_ring(context: &Context, shape: KeyShape, limbs: usize) -> Result<(Ring, usize)> {
+    let switching = context.switching(shape)?;
+    if !(1..=shape.limbs).contains(&limbs) {
+        let needed = format!("1 to the {} limbs of the shape", shape.limbs);
+        return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
+    }
+    Ok((switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len()))
+}
+
 /// The shape of a key: not the usual one, which is left out, so that a key has one form only.
-fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
+pub(super) fn read_shape(parameters: &Parameters, section: &Section) -> Result<KeyShape> {
     let counts = section.word_array::<SHAPE_WORDS>()?;
     let [limbs, special, digits] = counts.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let shape = KeyShape { limbs, special, digits };

@@ -16,6 +16,7 @@
 //! | [`writer`], [`reader`] | containers from sections, sections from containers: for objects of the floors above |
 //! | [`stream`] | [`Stream`](stream::Stream): containers written part by part |
 //! | [`items`] | [`Items`](items::Items): containers read from files item by item |
+//! | [`expanded`] | [`MappedContainer`](expanded::MappedContainer): keys used where they lie in a file |
 //! | [`section`] | [`Section`](section::Section): what one section says |
 //! | [`header`] | the first bytes of a container, and its limits |
 //! | [`kind`] | [`Kind`](kind::Kind): the registry of what a container holds |
@@ -23,6 +24,7 @@
 //! | [`words`] | [`Words`](words::Words): words where they lie in a file |
 //! | [`file`](mod@file) | atomic writes, bounded reads |
 
+pub mod expanded;
 pub mod file;
 pub mod header;
 pub mod items;

@@ -14,8 +14,8 @@ use crate::wire::writer::Form;
 pub struct Limits {
     /// The most bytes that are taken from a file.
     pub max_bytes: u64,
-    /// Whether a wrong digest is refused: `false` only lets a fuzzer reach what lies behind the digest.
-    #[doc(hidden)]
+    /// Whether a wrong digest is refused. `false` lets a fuzzer reach what lies behind the digest, and maps a file without
+    /// reading it.
     pub check_digest: bool,
 }
 

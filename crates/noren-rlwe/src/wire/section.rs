@@ -36,6 +36,12 @@ impl<'a> Section<'a> {
         self.entry.encoding
     }
 
+    /// Where its bytes begin in the container.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        self.entry.offset
+    }
+
     /// Its bytes, whatever they mean.
     #[must_use]
     pub const fn as_bytes(&self) -> &'a [u8] {

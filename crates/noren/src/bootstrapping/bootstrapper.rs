@@ -18,6 +18,9 @@ pub enum Mode {
     Complex,
     /// Real numbers: one exponential instead of two, and imaginary parts are dropped.
     Real,
+    /// Complex numbers in at most half the slots of the ring: real and imaginary parts lie side by side in twice the slots,
+    /// so that one exponential serves both. To bring them together again uses a level: results have one less.
+    Paired,
 }
 
 /// Renews ciphertexts. Shared between threads.
@@ -57,9 +60,18 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context or keys of other parameters, [`Error::MissingKey`] names all keys that are
-    /// missing, [`Error::KeyLevel`] one of too few limbs.
+    /// missing, [`Error::KeyLevel`] one of too few limbs; [`Error::Parameters`] where [`Mode::Paired`] has no room: it takes
+    /// at most half the slots of the ring, and two levels of the application.
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
         context.check(&parameters.ckks()?, "the bootstrapping")?;
+        if mode == Mode::Paired && (parameters.gap() == 1 || parameters.spec().application.count == 1) {
+            let found = format!("paired, {} slots of {}", parameters.slots(), parameters.degree() / 2);
+            return Err(parameter(
+                "mode",
+                found,
+                "at most half the slots of the ring, and 2 levels of the application",
+            ));
+        }
         keys.check(context, parameters)?;
         Ok(Self { pipeline: Pipeline::new(context, parameters, keys, mode)? })
     }
@@ -70,7 +82,19 @@ impl Bootstrapper {
         &self.pipeline.parameters
     }
 
-    /// The same message at the [level of results](Parameters::output_level) and its canonical scale.
+    /// The level of results: that of [the parameters](Parameters::output_level), and one less for [`Mode::Paired`].
+    #[must_use]
+    pub fn output_level(&self) -> usize {
+        self.pipeline.output_level()
+    }
+
+    /// How many multiplications can follow one another between two bootstraps.
+    #[must_use]
+    pub fn levels_left(&self) -> usize {
+        self.output_level() - self.parameters().input_level()
+    }
+
+    /// The same message at the [level of results](Self::output_level) and its canonical scale.
     ///
     /// The ciphertext may be at any scale, and at any level from [`Parameters::input_level`] up to below that of results: what
     /// is above the lowest of these is dropped. Messages of a magnitude M above 1 are divided by the power of two not
@@ -85,8 +109,8 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Length`] if there are more slots than are bootstrapped;
-    /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there
-    /// are so many that nothing would be gained, or if the magnitude is above [`MAX_MAGNITUDE`].
+    /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there are so many that nothing would be
+    /// gained, or if the magnitude is above [`MAX_MAGNITUDE`].
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
     }
@@ -108,7 +132,7 @@ impl Bootstrapper {
             let needed = format!("at most {slots}, the slots that are bootstrapped");
             return Err(Error::Length { what: "slots of the ciphertext", found: a.slots(), needed });
         }
-        let (needed, output) = (self.parameters().input_level(), self.parameters().output_level());
+        let (needed, output) = (self.parameters().input_level(), self.output_level());
         if a.level() < needed {
             return Err(Error::LevelExhausted { needed, left: a.level() });
         }

@@ -61,7 +61,7 @@ pub fn nanoseconds(parameters: &Parameters, mode: Mode, model: &CostModel) -> Re
     }
     let parts = match mode {
         Mode::Complex => 2.0,
-        Mode::Real => 1.0,
+        Mode::Real | Mode::Paired => 1.0,
     };
     time += parts * reduction + at(parameters.slots_level())?.whole() + at(parameters.reduced_level())?.whole();
     Ok(time * parameters.spec().iterations as f64)

@@ -24,7 +24,7 @@ use crate::schemes::slots::SlotEvaluator;
 /// As [`Pipeline::run`].
 pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
     let (parameters, evaluator) = (&pipeline.parameters, &pipeline.evaluator);
-    let end = *evaluator.context().parameters().scale_at(parameters.output_level());
+    let end = *evaluator.context().parameters().scale_at(pipeline.output_level());
     if parameters.spec().iterations == 1 {
         return pipeline.run(a, &end, done);
     }
@@ -41,7 +41,7 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let bits = libm::floor(-libm::log2(largest)).clamp(0.0, f64::from(parameters.spec().application.bits / 2)) as u32;
     let enlarged = evaluator.mul_integer(&difference.with_magnitude(largest), 1 << bits)?;
     let enlarged = match pipeline.mode {
-        Mode::Complex => enlarged,
+        Mode::Complex | Mode::Paired => enlarged,
         // What was imaginary in the input is still there, as large as it was.
         Mode::Real => {
             let twice = evaluator.add(&enlarged, &evaluator.conjugate(&enlarged)?)?;

@@ -5,19 +5,22 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::keys::SecretKey;
+use noren_rlwe::keys::{KeySwitchKey, SecretKey};
+use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::{Limits, Reader};
+use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::stream::Stream;
 use noren_rlwe::wire::writer::{Form, Writer};
 
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::recipe::{Gathered, Maker, recipe};
-use crate::bootstrapping::wire::{announce_key, read_key, write_key};
+use crate::bootstrapping::recipe::{Entry, Gathered, KeyName, Maker, recipe};
+use crate::bootstrapping::resources::{Demand, Resources};
+use crate::bootstrapping::wire::{announce_name, read_name, write_name};
 use crate::schemes::ckks::{Context, KeyRequest};
 
 /// The items of a file before the first key: those of the parameters.
@@ -76,31 +79,8 @@ impl BootstrapKeyFile {
     ) -> Result<u64> {
         let maker = Maker::new(context, parameters, secret, seed)?;
         let recipe = recipe(context, parameters, application)?;
-        let begin = || Writer::new(Self::KIND, parameters.fingerprint(), Form::Packed);
-        let mut outline = begin();
-        parameters.write(&(), &mut outline);
-        for entry in &recipe {
-            outline.next_item();
-            announce_key(context.rlwe(), entry, &mut outline)?;
-        }
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        file::make_atomically(path, Access::Default, |file| {
-            file::reserve(file, outline.encoded_len()).map_err(failed)?;
-            let mut stream = Stream::begin(&outline, file).map_err(failed)?;
-            let of_bytes = stream.length();
-            let mut part = begin();
-            parameters.write(&(), &mut part);
-            stream.put(&part).map_err(failed)?;
-            for (i, entry) in recipe.iter().enumerate() {
-                let key = maker.make(entry)?;
-                let mut part = begin();
-                write_key(context.rlwe(), entry.name, &key, &mut part);
-                stream.put(&part).map_err(failed)?;
-                progress(Progress { done: i + 1, of: recipe.len(), bytes: stream.written(), of_bytes });
-            }
-            stream.finish().map_err(failed)?;
-            Ok(of_bytes)
-        })
+        let keys = recipe.iter().map(|entry| Ok((entry.name, maker.make(entry)?)));
+        write(path, Layout::Seeded, context, parameters, &recipe, keys, progress)
     }
 
     /// The bytes of the file that [`BootstrapKeyFile::generate`] would write.
@@ -108,13 +88,100 @@ impl BootstrapKeyFile {
     /// # Errors
     /// [`Error::LevelExhausted`] if there is no level that the request names.
     pub fn planned_bytes(context: &Context, parameters: &Parameters, application: &KeyRequest) -> Result<u64> {
-        let mut outline = Writer::new(Self::KIND, parameters.fingerprint(), Form::Packed);
-        parameters.write(&(), &mut outline);
-        for entry in recipe(context, parameters, application)? {
-            outline.next_item();
-            announce_key(context.rlwe(), &entry, &mut outline)?;
+        let recipe = recipe(context, parameters, application)?;
+        Ok(outline(Layout::Seeded, context, parameters, &recipe)?.encoded_len())
+    }
+
+    /// The keys in a file of either kind: read or mapped. Of those that are read it is said before, whether the memory
+    /// suffices.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeyFile::read`] and [`BootstrapKeyFile::map`]; [`Error::Resources`].
+    pub fn open(
+        path: &Path,
+        limits: &Limits,
+        resources: &Resources,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self> {
+        if file::kind(path)? == Some(Kind::ExpandedBootstrapKeys) {
+            return Self::map(path, limits);
         }
-        Ok(outline.encoded_len())
+        let parameters = Self::read_parameters(path, limits)?;
+        resources.check(Demand { disk: 0, ..Demand::bootstrap(&parameters)? })?;
+        Self::read(path, limits, progress)
+    }
+
+    /// What is in a file of either kind, after its digest was found right. Nothing is expanded.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeyFile::read`], but that keys may be missing.
+    pub fn contents(path: &Path, limits: &Limits) -> Result<Contents> {
+        let expanded = file::kind(path)? == Some(Kind::ExpandedBootstrapKeys);
+        let layout = if expanded { Layout::Expanded } else { Layout::Seeded };
+        let mut items = Items::open(path, layout.kind(), limits)?;
+        let parameters = parameters_of(&mut items)?;
+        let context = Context::new(parameters.ckks()?)?;
+        let (bytes, most) = (items.header().length, largest_key(&parameters));
+        let mut keys: Vec<Entry> = Vec::new();
+        while let Some(mut reader) = items.read(1, most)? {
+            let name = read_name(context.rlwe(), keys.last().map(|entry| entry.name), &mut reader)?;
+            let (shape, limbs) = match layout {
+                Layout::Seeded => KeySwitchKey::skim(context.rlwe(), &mut reader)?,
+                Layout::Expanded => KeySwitchKey::skim_expanded(context.rlwe(), &mut reader)?,
+            };
+            reader.finish()?;
+            keys.push(Entry { name, shape, limbs });
+        }
+        items.finish()?;
+        Ok(Contents { parameters, bytes, expanded, keys })
+    }
+
+    /// Writes the keys of a file as they lie in memory into another, which can be mapped; gives its bytes. No more than a
+    /// key is held.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeyFile::read`], and [`Error::Io`] with the path of the new file.
+    pub fn expand(from: &Path, to: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+        // Once for the digest and the sizes of the keys, so that nothing is written of a file that is damaged.
+        let Contents { parameters, keys: entries, .. } = Self::contents(from, limits)?;
+        let context = Context::new(parameters.ckks()?)?;
+        let mut items = Items::open(from, Self::KIND, limits)?;
+        parameters_of(&mut items)?;
+        let most = largest_key(&parameters);
+        let mut previous = None;
+        let keys = entries.iter().map(|_| {
+            let changed = || Error::Wire { what: Self::KIND.name(), reason: Reason::Digest };
+            let mut reader = items.read(1, most)?.ok_or_else(changed)?;
+            let name = read_name(context.rlwe(), previous, &mut reader)?;
+            previous = Some(name);
+            Ok((name, <KeySwitchKey as Object>::read(context.rlwe(), &mut reader)?))
+        });
+        write(to, Layout::Expanded, &context, &parameters, &entries, keys, progress)
+    }
+
+    /// The keys in an expanded file, used where they lie: nothing is copied, and processes that map the same file share one
+    /// copy. `limits.check_digest` says whether the whole file is read and checked now; if not, only its frame, its
+    /// parameters and the names of its keys are, and its pages come from the disk when they are first used.
+    ///
+    /// An expanded file serves the machine that it was made on. Whoever can write to it must be trusted: see
+    /// [`MappedFile`](noren_math::kernels::mapped::MappedFile).
+    ///
+    /// # Errors
+    /// As [`BootstrapKeyFile::read`].
+    pub fn map(path: &Path, limits: &Limits) -> Result<Self> {
+        let container = MappedContainer::open(path)?;
+        let mut reader = container.reader(Kind::ExpandedBootstrapKeys, limits)?;
+        let parameters = Parameters::read(&(), &mut reader)?;
+        reader.check_fingerprint(&parameters.fingerprint())?;
+        let context = Context::new(parameters.ckks()?)?;
+        let mut keys = Vec::new();
+        while reader.next_item()? {
+            let name = read_name(context.rlwe(), keys.last().map(|&(name, _)| name), &mut reader)?;
+            let key = KeySwitchKey::map_expanded(context.rlwe(), &mut reader, &container, limits.check_digest)?;
+            keys.push((name, key));
+        }
+        reader.finish()?;
+        Self::gather(context, parameters, keys)
     }
 
     /// The parameters in a file, before any key is read. Its digest is not checked.
@@ -132,23 +199,13 @@ impl BootstrapKeyFile {
     /// [`Error::Io`] with the path, [`Error::WrongKind`], [`Error::Wire`] if the file was damaged, [`Error::MissingKey`] names
     /// all keys that bootstrapping needs and that are missing.
     pub fn read(path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Self> {
-        let mut items = Items::open(path, Self::KIND, limits)?;
-        let parameters = parameters_of(&mut items)?;
-        let context = Context::new(parameters.ckks()?)?;
-        let mut gathered = Gathered::new(&context, &parameters)?;
-        let (of, of_bytes) = (items.count() - PARAMETER_ITEMS as usize, items.header().length);
-        let most = largest_key(&parameters);
-        let (mut previous, mut done) = (None, 0);
-        while let Some(mut reader) = items.read(1, most)? {
-            let (name, key) = read_key(context.rlwe(), previous, &mut reader)?;
-            reader.finish()?;
-            gathered.take(name, key)?;
-            previous = Some(name);
-            done += 1;
-            progress(Progress { done, of, bytes: items.bytes_read(), of_bytes });
-        }
-        items.finish()?;
-        Self { context, parameters, keys: Arc::new(gathered.finish()?) }.checked()
+        let mut gathered = Vec::new();
+        let each = |name, key| {
+            gathered.push((name, key));
+            Ok(())
+        };
+        let (parameters, context) = for_each(path, limits, progress, each)?;
+        Self::gather(context, parameters, gathered)
     }
 
     /// Refuses keys of other parameters, by name.
@@ -163,10 +220,17 @@ impl BootstrapKeyFile {
         Err(Error::ParameterMismatch { left, right, what: "the file of bootstrapping keys" })
     }
 
-    /// These keys, if none is missing.
-    fn checked(self) -> Result<Self> {
-        self.keys.check(&self.context, &self.parameters)?;
-        Ok(self)
+    /// These keys in their sets, if none is missing.
+    fn gather(
+        context: Context,
+        parameters: Parameters,
+        keys: impl IntoIterator<Item = (KeyName, KeySwitchKey)>,
+    ) -> Result<Self> {
+        let mut gathered = Gathered::new(&context, &parameters)?;
+        keys.into_iter().try_for_each(|(name, key)| gathered.take(name, key))?;
+        let keys = Arc::new(gathered.finish()?);
+        keys.check(&context, &parameters)?;
+        Ok(Self { context, parameters, keys })
     }
 }
 
@@ -186,21 +250,20 @@ impl Object for BootstrapKeyFile {
         self.parameters.write(&(), writer);
         for (name, key) in self.keys.named() {
             writer.next_item();
-            write_key(self.context.rlwe(), name, key, writer);
+            write_name(name, writer);
+            key.write(self.context.rlwe(), writer);
         }
     }
 
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
         let parameters = Parameters::read(&(), reader)?;
         let context = Context::new(parameters.ckks()?)?;
-        let mut gathered = Gathered::new(&context, &parameters)?;
-        let mut previous = None;
+        let mut keys = Vec::new();
         while reader.next_item()? {
-            let (name, key) = read_key(context.rlwe(), previous, reader)?;
-            gathered.take(name, key)?;
-            previous = Some(name);
+            let name = read_name(context.rlwe(), keys.last().map(|&(name, _)| name), reader)?;
+            keys.push((name, <KeySwitchKey as Object>::read(context.rlwe(), reader)?));
         }
-        Self { context, parameters, keys: Arc::new(gathered.finish()?) }.checked()
+        Self::gather(context, parameters, keys)
     }
 
     /// As [`BootstrapKeyFile::read`], unheard.
@@ -209,11 +272,129 @@ impl Object for BootstrapKeyFile {
     }
 }
 
+/// What is in a file of keys.
+#[derive(Debug, Clone)]
+pub struct Contents {
+    /// What the keys are for.
+    pub parameters: Parameters,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Whether the keys lie there as in memory.
+    pub expanded: bool,
+    keys: Vec<Entry>,
+}
+
+impl Contents {
+    /// What each key is for, and its limbs.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = (String, usize)> {
+        self.keys.iter().map(|entry| (entry.name.describe(self.parameters.degree()), entry.limbs))
+    }
+}
+
+/// How keys lie in a file.
+#[derive(Clone, Copy)]
+enum Layout {
+    /// One half of each pair, packed, and a seed.
+    Seeded,
+    /// All words, as in memory.
+    Expanded,
+}
+
+impl Layout {
+    const fn kind(self) -> Kind {
+        match self {
+            Self::Seeded => Kind::BootstrapKeys,
+            Self::Expanded => Kind::ExpandedBootstrapKeys,
+        }
+    }
+
+    /// An empty container for keys.
+    fn writer(self, parameters: &Parameters) -> Writer<'static> {
+        Writer::new(self.kind(), parameters.fingerprint(), Form::Packed)
+    }
+}
+
+/// The sections of a file of keys.
+fn outline<'a>(layout: Layout, context: &Context, parameters: &'a Parameters, entries: &[Entry]) -> Result<Writer<'a>> {
+    let mut outline = layout.writer(parameters);
+    parameters.write(&(), &mut outline);
+    for &Entry { shape, limbs, .. } in entries {
+        outline.next_item();
+        announce_name(&mut outline);
+        match layout {
+            Layout::Seeded => KeySwitchKey::announce(context.rlwe(), shape, limbs, &mut outline)?,
+            Layout::Expanded => KeySwitchKey::announce_expanded(context.rlwe(), shape, limbs, &mut outline)?,
+        }
+    }
+    Ok(outline)
+}
+
+/// Writes a file of keys, each when it comes; gives its bytes.
+fn write(
+    path: &Path,
+    layout: Layout,
+    context: &Context,
+    parameters: &Parameters,
+    entries: &[Entry],
+    keys: impl Iterator<Item = Result<(KeyName, KeySwitchKey)>>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64> {
+    let outline = outline(layout, context, parameters, entries)?;
+    let failed = |source| Error::Io { path: path.to_owned(), source };
+    file::make_atomically(path, Access::Default, |file| {
+        file::reserve(file, outline.encoded_len()).map_err(failed)?;
+        let mut stream = Stream::begin(&outline, file).map_err(failed)?;
+        let of_bytes = stream.length();
+        let mut part = layout.writer(parameters);
+        parameters.write(&(), &mut part);
+        stream.put(&part).map_err(failed)?;
+        for (i, key) in keys.enumerate() {
+            let (name, key) = key?;
+            let mut part = layout.writer(parameters);
+            write_name(name, &mut part);
+            match layout {
+                Layout::Seeded => key.write(context.rlwe(), &mut part),
+                Layout::Expanded => key.write_expanded(context.rlwe(), &mut part),
+            }
+            stream.put(&part).map_err(failed)?;
+            progress(Progress { done: i + 1, of: entries.len(), bytes: stream.written(), of_bytes });
+        }
+        stream.finish().map_err(failed)?;
+        Ok(of_bytes)
+    })
+}
+
+/// Hands on the keys of a seeded file one by one, and compares the digest behind the last one.
+fn for_each(
+    path: &Path,
+    limits: &Limits,
+    progress: &mut dyn FnMut(Progress),
+    mut each: impl FnMut(KeyName, KeySwitchKey) -> Result<()>,
+) -> Result<(Parameters, Context)> {
+    let mut items = Items::open(path, BootstrapKeyFile::KIND, limits)?;
+    let parameters = parameters_of(&mut items)?;
+    let context = Context::new(parameters.ckks()?)?;
+    let (of, of_bytes) = (items.count() - PARAMETER_ITEMS as usize, items.header().length);
+    let most = largest_key(&parameters);
+    let (mut previous, mut done) = (None, 0);
+    while let Some(mut reader) = items.read(1, most)? {
+        let name = read_name(context.rlwe(), previous, &mut reader)?;
+        let key = <KeySwitchKey as Object>::read(context.rlwe(), &mut reader)?;
+        reader.finish()?;
+        each(name, key)?;
+        previous = Some(name);
+        done += 1;
+        progress(Progress { done, of, bytes: items.bytes_read(), of_bytes });
+    }
+    items.finish()?;
+    Ok((parameters, context))
+}
+
 /// The parameters at the beginning of a file.
 fn parameters_of(items: &mut Items) -> Result<Parameters> {
     let fingerprint = items.header().fingerprint;
     let what = items.header().kind.name();
-    let missing = || Error::Wire { what, reason: noren_rlwe::wire::reason::Reason::Fingerprint };
+    let missing = || Error::Wire { what, reason: Reason::Fingerprint };
     let mut reader = items.read(PARAMETER_ITEMS, SMALL_BYTES)?.ok_or_else(missing)?;
     let parameters = Parameters::read(&(), &mut reader)?;
     reader.finish()?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use noren_rlwe::error::Result;
+use num_complex::Complex64;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::diagonals::Diagonals;
@@ -36,12 +37,15 @@ pub(super) fn places(parameters: &Parameters, direction: Direction) -> Vec<Place
 /// The factors of a matrix.
 pub(super) struct Matrix {
     babies: Vec<isize>,
+    /// None for a multiple of the identity.
     giants: Vec<GiantStep<Factor>>,
+    scale: Scale,
 }
 
 impl Matrix {
     /// Encodes the diagonals at a scale: `D_k` with `k = a + b` is rotated back by the giant step b, since the sum of the
-    /// products with baby steps a is rotated by b afterwards.
+    /// products with baby steps a is rotated by b afterwards. Where real and imaginary parts are to lie side by side, there are
+    /// twice as many slots, and the second half of the diagonals is multiplied by -i.
     ///
     /// # Errors
     /// As [`Encoder::encode_factor_shaped`].
@@ -52,7 +56,11 @@ impl Matrix {
         place: Place,
         diagonals: &Diagonals,
         scale: &Scale,
+        beside: bool,
     ) -> Result<Self> {
+        if place.group.layers == 0 && !beside {
+            return Ok(Self { babies: Vec::new(), giants: Vec::new(), scale: *scale });
+        }
         let (slots, order) = (diagonals.dimension(), parameters.transform(direction).giants);
         let steps = place.group.steps(slots, place.below, order);
         let babies: Vec<usize> = steps.babies.into_iter().collect();
@@ -63,12 +71,15 @@ impl Matrix {
         for (offset, diagonal) in diagonals.iter() {
             let (baby, giant) = place.group.cut(slots, place.below, order, offset);
             let mut values = diagonal.to_vec();
+            if beside {
+                values.extend(diagonal.iter().map(|z| -Complex64::I * z));
+            }
             values.rotate_right(giant);
-            let factor = encoder.encode_factor_shaped(&values, slots, place.level, scale, shape)?;
+            let factor = encoder.encode_factor_shaped(&values, values.len(), place.level, scale, shape)?;
             giants.entry(giant).or_default().push((positions[&baby], factor));
         }
         let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
-        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants })
+        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants, scale: *scale })
     }
 
     /// The matrix times the slots: one level down.
@@ -76,6 +87,11 @@ impl Matrix {
     /// # Errors
     /// As [`Evaluator::sum_giant_steps`].
     pub(super) fn apply(&self, evaluator: &Evaluator, x: &Ciphertext) -> Result<Ciphertext> {
+        if self.giants.is_empty() {
+            let prime = evaluator.context().parameters().prime(x.level());
+            let target = x.scale.mul(&self.scale).div_u64(prime);
+            return evaluator.combine(&[(x, Complex64::ONE)], Complex64::ZERO, x.level() - 1, &target);
+        }
         evaluator.sum_giant_steps(x, &self.babies, &self.giants)
     }
 }
@@ -95,7 +111,8 @@ mod tests {
             let matrices = direction.matrices(parameters.slots(), &parameters.transform(direction).groups);
             for (place, diagonals) in places(&parameters, direction).into_iter().zip(&matrices) {
                 let scale = context.parameters().scale_at(place.level);
-                let matrix = Matrix::encode(&context, &parameters, direction, place, diagonals, scale).expect("encode");
+                let matrix =
+                    Matrix::encode(&context, &parameters, direction, place, diagonals, scale, false).expect("encode");
                 let factors = matrix.giants.iter().flat_map(|giant| &giant.terms);
                 bytes += factors.map(|(_, factor)| factor.inner.limbs() * parameters.degree() * 8).sum::<usize>();
             }

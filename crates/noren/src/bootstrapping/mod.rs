@@ -48,6 +48,7 @@ mod chebyshev;
 mod eval_mod;
 mod iteration;
 mod matrix;
+mod precision;
 mod recipe;
 mod renewal;
 mod wire;

@@ -14,7 +14,7 @@ use crate::bootstrapping::eval_mod::EvalMod;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::matrix::{Matrix, Place, places};
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::slots::project;
+use crate::bootstrapping::slots::{Joint, project};
 use crate::schemes::ckks::estimate::{Nature, mix};
 use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
@@ -86,7 +86,8 @@ pub struct Stages {
     pub raised: Ciphertext,
     /// Its packed coefficients over `2 K q_0` in the slots, in the order of z.
     pub slots: Ciphertext,
-    /// `i u`: the real parts, and the imaginary ones of complex messages, over `K q_0`, times i.
+    /// `i u`: the real parts, and the imaginary ones of complex messages, over `K q_0`, times i; side by side they are one
+    /// vector.
     pub parts: Vec<Ciphertext>,
     /// `exp(2 pi i K u)` of each.
     pub exponentials: Vec<Ciphertext>,
@@ -106,6 +107,8 @@ pub(super) struct Pipeline {
     pub mode: Mode,
     slot_to_coeff: Vec<Matrix>,
     coeff_to_slot: Vec<Matrix>,
+    /// For real and imaginary parts that lie side by side.
+    joint: Option<Joint>,
 }
 
 impl Pipeline {
@@ -126,7 +129,9 @@ impl Pipeline {
             let encode = |((place, diagonals), target): ((Place, _), Scale)| {
                 let factor = target.mul_u64(ckks.prime(place.level)).div(&before);
                 before = target;
-                Matrix::encode(context, parameters, direction, place, diagonals, &factor)
+                let last = direction == Direction::CoeffToSlot && place.level == parameters.slots_level() + 1;
+                let beside = last && mode == Mode::Paired;
+                Matrix::encode(context, parameters, direction, place, diagonals, &factor, beside)
             };
             places(parameters, direction)
                 .into_iter()
@@ -152,7 +157,13 @@ impl Pipeline {
 
         let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
         let lower = Evaluator::new(context, keys.slot_to_coeff.clone())?;
-        Ok(Self { parameters: parameters.clone(), evaluator, lower, keys, mode, slot_to_coeff, coeff_to_slot })
+        let joint = if mode == Mode::Paired { Some(Joint::encode(context, parameters)?) } else { None };
+        Ok(Self { parameters: parameters.clone(), evaluator, lower, keys, mode, slot_to_coeff, coeff_to_slot, joint })
+    }
+
+    /// The level of results: one less where parts that lie side by side become one number.
+    pub fn output_level(&self) -> usize {
+        self.parameters.output_level() - usize::from(self.joint.is_some())
     }
 
     /// Takes a ciphertext that was checked through all stages, to a result at the scale `end`.
@@ -167,8 +178,11 @@ impl Pipeline {
         let (raised, switch_error) = self.raise(&coefficients)?;
         done(Stage::Raise);
         let raised = if self.parameters.gap() == 1 { raised } else { self.project(raised, done)? };
-        let slots =
-            self.coeff_to_slot.iter().try_fold(raised.clone(), |x, matrix| matrix.apply(&self.evaluator, &x))?;
+        let (last, before) = self.coeff_to_slot.split_last().expect("a transform has a matrix");
+        let slots = before.iter().try_fold(raised.clone(), |x, matrix| matrix.apply(&self.evaluator, &x))?;
+        // Side by side there are twice as many; what is repeated is repeated twice as often.
+        let count = self.parameters.slots() << usize::from(self.joint.is_some());
+        let slots = last.apply(&self.evaluator, &Ciphertext { slots: count, ..slots })?;
         let slots = slots.with_magnitude(std::f64::consts::FRAC_1_SQRT_2);
         done(Stage::CoeffToSlot);
         let parts = self.parts(&slots)?;
@@ -185,19 +199,24 @@ impl Pipeline {
 
         // Read so that z is the message; up to 2^-100 this is the scale that was asked for.
         let result = self.evaluator.reread(whole, &end.div(series[0].scale()))?;
+        let result = match &self.joint {
+            Some(joint) => joint.apply(&self.evaluator, &result.with_magnitude(a.magnitude()))?,
+            None => result,
+        };
         let result = Ciphertext { scale: *end, slots: a.slots, ..result }.with_magnitude(a.magnitude());
         // U^-1 keeps the mean square of random errors but for the factor 1/n, and no systematic error grows in it.
         let spread = 1.0 / (self.parameters.slots() as f64).sqrt();
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
-        let series_error = parts.len() as f64 * self.parameters.series().error() * SERIES_ROOM * base;
+        let real_parts = if self.mode == Mode::Real { 1.0 } else { 2.0 };
+        let series_error = real_parts * self.parameters.series().error() * SERIES_ROOM * base;
         let own = &coefficients.estimate;
         let mut errors = vec![(&input_error, 1.0 + ROOM), (own, (1.0 + ROOM) * spread), (&switch_error, 1.0 + ROOM)];
         // Twice the imaginary part of P is read. Those of two circular errors are together one such error of their mean square.
         let read = 2.0 * series[0].scale().ratio_to(end) / (parts.len() as f64).sqrt();
         errors.extend(series_errors.iter().map(|error| (error, read)));
-        // A systematic error is in each part.
+        // A systematic error is in each real part, whether they are side by side or not.
         let systematic: f64 = series_errors.iter().map(|error| error.bias() * read).sum();
-        let rest = systematic * ((parts.len() as f64).sqrt() - 1.0);
+        let rest = systematic * (real_parts / (parts.len() as f64).sqrt() - 1.0);
         let result = self.evaluator.with_errors(result, &errors, (1.0 + ROOM) * own.bias() + series_error + rest);
         done(Stage::Series);
         Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
@@ -226,7 +245,7 @@ impl Pipeline {
         let shift = Scale::from_f64(libm::exp2(-excess)).ok_or_else(|| parameter("scale", a.scale.log2(), "usual"))?;
         let factor = target.div(canonical).mul(&shift);
         let diagonals = matrices.last().expect("a transform has a matrix");
-        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor)?.apply(&self.lower, &x)
+        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor, false)?.apply(&self.lower, &x)
     }
 
     /// To the ephemeral secret, to all limbs, and back; and the error that this adds to the message.
@@ -261,7 +280,7 @@ impl Pipeline {
         Ok(projected)
     }
 
-    /// `i (t + conj t)`, and `t - conj t` for complex messages.
+    /// `i (t + conj t)`, and `t - conj t` for complex messages: side by side t holds `(t, -i t)` already.
     fn parts(&self, t: &Ciphertext) -> Result<Vec<Ciphertext>> {
         let conjugate = self.evaluator.conjugate(t)?;
         let mut parts = vec![self.evaluator.mul_i(&self.evaluator.add(t, &conjugate)?)?];

@@ -6,6 +6,10 @@ use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;
 use crate::bootstrapping::key_classes::{KeyClass, key_classes, rotation_shape};
 use crate::bootstrapping::parameters::Parameters;
+use crate::bootstrapping::precision::expected_error;
+
+/// See [`Plan::working_bytes`].
+const WORKING_POLYNOMIALS: u64 = 40;
 
 /// The keys and the memory that bootstrapping takes, and how likely it fails.
 ///
@@ -72,11 +76,26 @@ impl Plan {
         self.factor_bytes
     }
 
-    /// The bytes of keys and encoded matrices together. Tables of transforms, ciphertexts and what lives during a
-    /// matrix come on top.
+    /// About the bytes of everything else while a ciphertext is bootstrapped: 40 polynomials over all primes. A ring keeps 24
+    /// for later, and 16 stand for what else lives: the results of the stages, the powers of the exponential, digits.
+    #[must_use]
+    pub fn working_bytes(&self) -> u64 {
+        let primes = self.parameters.max_level() + 1 + self.parameters.spec().special.count;
+        WORKING_POLYNOMIALS * (primes * self.parameters.degree() * size_of::<u64>()) as u64
+    }
+
+    /// About the most memory that a program has at once which bootstraps: keys, encoded matrices, and
+    /// [what else lives](Self::working_bytes).
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        self.key_bytes() + self.factor_bytes()
+        self.key_bytes() + self.factor_bytes() + self.working_bytes()
+    }
+
+    /// How many bits of a complex message of size 1 are expected to be right in the worst slot, to about one: `-log2` of the
+    /// largest error. A model of the noise where most of it arises; every result has a bound of its own.
+    #[must_use]
+    pub fn precision_bits(&self) -> f64 {
+        -libm::log2(expected_error(&self.parameters))
     }
 
     /// `log2` of a bound on the probability that any of so many results is wrong in some slot because a coefficient
@@ -95,7 +114,8 @@ impl Plan {
 fn factor_rows(parameters: &Parameters, direction: Direction, limbs: usize, special: usize) -> usize {
     let groups = &parameters.transform(direction).groups;
     let below = direction.below(groups).into_iter();
-    let rows = groups.iter().zip(below).enumerate().map(|(i, (group, below))| {
+    let rows = groups.iter().zip(below).enumerate().filter(|(_, (group, _))| group.layers > 0);
+    let rows = rows.map(|(i, (group, below))| {
         let diagonals = group.offsets(parameters.slots(), below).len();
         diagonals * (limbs - i + special)
     });

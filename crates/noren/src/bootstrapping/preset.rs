@@ -69,7 +69,7 @@ impl Preset {
             Self::N16Precise => ParametersSpec {
                 log_base: 50,
                 slot_to_coeff: Transform { bits: 38, ..n16.slot_to_coeff },
-                application: Primes { count: 10, bits: 46 },
+                application: Primes { count: 10, bits: 49 },
                 iterations: 2,
                 ..n16
             },

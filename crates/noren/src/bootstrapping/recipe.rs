@@ -7,7 +7,7 @@ use std::sync::Arc;
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keygen::KeyGenerator;
-use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
+use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey, describe_automorphism};
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
@@ -38,6 +38,19 @@ pub(super) struct KeyName {
     pub set: KeySet,
     /// The exponent of its automorphism; 0 for relinearisation, and where there is one key only.
     pub element: u32,
+}
+
+impl KeyName {
+    /// What the key is for, in a ring of degree n.
+    pub(super) fn describe(self, n: usize) -> String {
+        match (self.set, self.element) {
+            (KeySet::ToEphemeral, _) => "the switch to the ephemeral secret".to_owned(),
+            (KeySet::FromEphemeral, _) => "the switch from the ephemeral secret".to_owned(),
+            (KeySet::Evaluation, 0) => "relinearisation".to_owned(),
+            (KeySet::Evaluation, k) => describe_automorphism(k, n),
+            (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", describe_automorphism(k, n)),
+        }
+    }
 }
 
 impl fmt::Display for KeyName {

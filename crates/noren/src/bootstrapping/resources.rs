@@ -27,13 +27,9 @@ pub struct Demand {
     pub disk: u64,
 }
 
-/// Elements of the whole ring that key generation holds beside one key: the tables of transforms, which are two, the secret,
-/// its square or image, the ephemeral secret, a uniform half, an error with a copy while it is sampled, and a product.
-const GENERATION_ELEMENTS: u64 = 10;
-
-/// Elements of the whole ring that a bootstrap holds beside keys and matrices: the tables, and what lives during a matrix or
-/// an exponential.
-const BOOTSTRAP_ELEMENTS: u64 = 40;
+/// Elements of the whole ring that key generation holds beside one key: the tables of transforms, the secrets and an image,
+/// two halves, errors while they are sampled, a permutation for each key, and rows that the pools keep.
+const GENERATION_ELEMENTS: u64 = 24;
 
 impl Demand {
     /// What [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate) takes, without the
@@ -54,9 +50,16 @@ impl Demand {
     /// # Errors
     /// None for parameters that were built.
     pub fn bootstrap(parameters: &Parameters) -> Result<Self> {
-        let plan = Plan::new(parameters)?;
-        Ok(Self { memory: plan.memory_bytes() + BOOTSTRAP_ELEMENTS * element_bytes(parameters), disk: 0 })
+        Ok(Self { memory: Plan::new(parameters)?.memory_bytes(), disk: 0 })
     }
+}
+
+/// About the bytes of a file of expanded keys, without those of an application.
+///
+/// # Errors
+/// None for parameters that were built.
+pub fn expanded_bytes(parameters: &Parameters) -> Result<u64> {
+    Ok(Plan::new(parameters)?.key_bytes())
 }
 
 /// The bytes of an element over all primes.

@@ -101,15 +101,14 @@ impl Unlimited {
     /// # Errors
     /// As [`Bootstrapper::bootstrap`], but for levels that are too high.
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        let parameters = self.bootstrapper().parameters();
-        self.ready(a, parameters.levels_left()).map(Cow::into_owned)
+        self.ready(a, self.bootstrapper().levels_left()).map(Cow::into_owned)
     }
 
     /// How many products can follow one another on `a` before the next bootstrap.
     #[must_use]
     pub fn levels_left(&self, a: &Ciphertext) -> usize {
         let parameters = self.bootstrapper().parameters();
-        a.level().min(parameters.output_level()).saturating_sub(parameters.input_level())
+        a.level().min(self.bootstrapper().output_level()).saturating_sub(parameters.input_level())
     }
 
     /// How many bootstraps there were, of this evaluator and all its clones.
@@ -132,7 +131,7 @@ impl Unlimited {
     /// As [`Bootstrapper::bootstrap`].
     pub fn ready<'a>(&self, a: &'a Ciphertext, levels: usize) -> Result<Cow<'a, Ciphertext>> {
         let parameters = self.bootstrapper().parameters();
-        let (input, output) = (parameters.input_level(), parameters.output_level());
+        let (input, output) = (parameters.input_level(), self.bootstrapper().output_level());
         if a.level() > output {
             return self.evaluator.at_level(a, output).map(Cow::Owned);
         }
@@ -154,8 +153,7 @@ impl Unlimited {
         operand: &Ciphertext,
         encode: impl FnOnce(&Encoder, usize, &Scale) -> Result<T>,
     ) -> Result<Encoded<T>> {
-        let parameters = self.bootstrapper().parameters();
-        let output = parameters.output_level();
+        let output = self.bootstrapper().output_level();
         let level = if self.levels_left(operand) == 0 { output } else { operand.level().min(output) };
         let scale = *self.evaluator.context().parameters().scale_at(level);
         let thing = Arc::new(encode(&Encoder::new(self.evaluator.context()), level, &scale)?);

@@ -1,11 +1,10 @@
-//! Bytes of the parameters of bootstrapping, and of one of its keys.
+//! Bytes of the parameters of bootstrapping, and of the names of its keys.
 //!
 //! The container and the sections of a key are those of [`noren_rlwe::wire`]; here are the sections that bootstrapping
 //! adds. `docs/wire.md` describes them byte by byte.
 
 use noren_rlwe::context::Context as RlweContext;
 use noren_rlwe::error::{Error, Result, short_fingerprint};
-use noren_rlwe::keys::KeySwitchKey;
 use noren_rlwe::parameters::MAX_PRIMES;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
@@ -16,7 +15,7 @@ use noren_rlwe::wire::writer::Writer;
 
 use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::parameters::{EvalMod, Parameters, ParametersSpec, Primes, Transform};
-use crate::bootstrapping::recipe::{Entry, KeyName, KeySet};
+use crate::bootstrapping::recipe::{KeyName, KeySet};
 use crate::schemes::ckks::parameters as ckks;
 
 /// Parameters: the base-two logarithm of the slots, the weight of the ephemeral secret, the iterations.
@@ -188,30 +187,21 @@ fn count(section: &Section<'_>, word: u64) -> Result<usize> {
     small(section, word).map(|word| word as usize)
 }
 
-/// Adds the sections of a key to the current item.
-pub(super) fn write_key<'a>(context: &'a RlweContext, name: KeyName, key: &'a KeySwitchKey, writer: &mut Writer<'a>) {
+/// Adds the section of the name of a key to the current item. The sections of the key follow.
+pub(super) fn write_name(name: KeyName, writer: &mut Writer<'_>) {
     writer.words(NAME, vec![name.set as u64, u64::from(name.element)]);
-    key.write(context, writer);
 }
 
-/// Announces the sections of a key.
-///
-/// # Errors
-/// As [`KeySwitchKey::announce`].
-pub(super) fn announce_key(context: &RlweContext, entry: &Entry, writer: &mut Writer<'_>) -> Result<()> {
+/// Announces the section of a name.
+pub(super) fn announce_name(writer: &mut Writer<'_>) {
     writer.announce_words(NAME, NAME_WORDS);
-    KeySwitchKey::announce(context, entry.shape, entry.limbs, writer)
 }
 
-/// Takes the sections of the key in the current item; names ascend.
+/// Takes the section of the name of the key in the current item; names ascend. The sections of the key follow.
 ///
 /// # Errors
 /// [`Error::Wire`] with the [`Reason`] why a section is refused.
-pub(super) fn read_key(
-    context: &RlweContext,
-    previous: Option<KeyName>,
-    reader: &mut Reader<'_>,
-) -> Result<(KeyName, KeySwitchKey)> {
+pub(super) fn read_name(context: &RlweContext, previous: Option<KeyName>, reader: &mut Reader<'_>) -> Result<KeyName> {
     let section = reader.take(NAME)?;
     let [set, element] = section.word_array::<NAME_WORDS>()?;
     let Some(set) = KeySet::ALL.into_iter().find(|&known| known as u64 == set) else {
@@ -230,5 +220,5 @@ pub(super) fn read_key(
     if previous.is_some_and(|previous| name <= previous) {
         return Err(section.value("the name of the key", name, "in ascending order"));
     }
-    Ok((name, KeySwitchKey::read(context, reader)?))
+    Ok(name)
 }

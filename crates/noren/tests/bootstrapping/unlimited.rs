@@ -185,6 +185,27 @@ fn magnitudes_that_a_program_states_keep_it_going() {
 }
 
 #[test]
+fn errors_that_a_program_states_replace_those_of_the_operations() {
+    let (world, ev) = (world(), world().unlimited());
+    let values = numbers(15, 0.5);
+    let x = world.encrypt(&values, 0).with_magnitude(0.5);
+    for stated in [0.0, 0.25] {
+        let stating = x.clone().with_error_bound(stated);
+        assert_eq!(stating.error_bound(), stated);
+        // (z + e)^2 - z^2 is at most 2 |z| |e| + |e|^2, and what bootstrap and square add.
+        let square = ev.square(&stating).expect("levels do not end");
+        let carried = 2.0 * 0.5 * stated + stated * stated;
+        let added = square.error_bound() - carried;
+        assert!((0.0..2f64.powi(-18)).contains(&added), "{stated}: {added:e}");
+    }
+    for none in [f64::INFINITY, f64::NAN, -1.0] {
+        let unbounded = x.clone().with_error_bound(none);
+        assert_eq!(unbounded.error_bound(), f64::INFINITY);
+        assert!(matches!(ev.square(&unbounded).err(), Some(Error::Parameters { name: "magnitude", .. })));
+    }
+}
+
+#[test]
 fn a_program_that_has_levels_bootstraps_nothing() {
     let (world, ev) = (world(), world().unlimited());
     let values = numbers(6, 1.0);

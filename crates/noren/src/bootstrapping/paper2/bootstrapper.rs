@@ -76,9 +76,8 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::LevelExhausted`] if there is one limb only, [`Error::Parameters`] if there are so
-    /// many that nothing would be gained, if the magnitude is above
-    /// [`MAX_MAGNITUDE`], or if at double level 0 the
-    /// message is too large for `q_0 / rho`, or far below it.
+    /// many that nothing would be gained, if the magnitude is above [`MAX_MAGNITUDE`], or if at double level 0 the message is
+    /// too large for `q_0 / rho`, or far below it.
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
     }

@@ -2,7 +2,7 @@
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;
-use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
+use crate::bootstrapping::paper2::parameters::{Parameters, Place, limb_level};
 
 /// The keys and the memory that the baseline takes, and how likely it fails.
 ///
@@ -60,9 +60,7 @@ impl Plan {
         let slots = self.parameters.slots();
         let directions = [Direction::CoeffToSlot, Direction::SlotToCoeff];
         let places = directions.into_iter().flat_map(|direction| self.parameters.places(direction));
-        let bytes = |place: crate::bootstrapping::paper2::parameters::Place| {
-            place.group.offsets(slots, place.below).len() as u64 * self.row_bytes(place.level)
-        };
+        let bytes = |place: Place| place.group.offsets(slots, place.below).len() as u64 * self.row_bytes(place.level);
         places.map(bytes).sum()
     }
 

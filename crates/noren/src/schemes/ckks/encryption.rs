@@ -35,6 +35,17 @@ impl Ciphertext {
         self
     }
 
+    /// The same ciphertext with this bound on its error, which the caller knows, in place of its own.
+    ///
+    /// For programs that shrink errors in a way that bounds of single operations cannot see, such as an iteration that
+    /// contracts: their bounds grow with every step, the errors do not. A wrong bound makes later error bounds wrong, and
+    /// [`Decryptor::decrypt_for_release`] unsafe. What is negative or not a number counts as infinite.
+    #[must_use]
+    pub fn with_error_bound(mut self, bound: f64) -> Self {
+        self.estimate = self.estimate.with_error_bound(bound);
+        self
+    }
+
     /// A bound on the error of every decrypted slot, as a complex number: it holds but with probability `2^-40`.
     ///
     /// Infinite if the message may be too large for the modulus of this level, so that nothing can be said.

@@ -120,6 +120,14 @@ impl Estimate {
         self
     }
 
+    /// The same message with this bound on its error, which the caller knows, in place of all that was known of it.
+    #[must_use]
+    pub fn with_error_bound(self, bound: f64) -> Self {
+        // What is no bound bounds nothing.
+        let bias = if bound >= 0.0 { bound } else { f64::INFINITY };
+        Self { bias, groups: Vec::new(), ..self }
+    }
+
     pub(crate) fn tag(&self) -> u64 {
         self.tag
     }

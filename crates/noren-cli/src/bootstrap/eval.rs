@@ -1,0 +1,179 @@
+//! `noren eval` with bootstrapping keys: new levels for a table, or a program whose levels do not end.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use noren::bootstrapping::{
+    BootstrapKeyFile, Bootstrapper, Mode, Parameters, Progress, Resources, Stage, WithBootstrapping,
+};
+use noren::ckks::{Ciphertext, Context, Evaluator};
+use noren::programs::program::Program;
+use noren::programs::table::EncryptedTable;
+use noren::wire::Limits;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::{bytes, count};
+use crate::eval::lowered;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::progress;
+
+/// The name of the verb among those of programs.
+pub(crate) const NAME: &str = "bootstrap";
+
+/// What is computed, on what.
+pub(crate) struct Job<'a> {
+    /// None for new levels alone.
+    pub(crate) program: Option<Program>,
+    pub(crate) keys: &'a Path,
+    pub(crate) input: &'a Path,
+    pub(crate) output: Output,
+    pub(crate) last: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    program: &'static str,
+    ciphertexts: usize,
+    level: usize,
+    /// The levels of these that are for products before the next bootstrap.
+    levels_left: usize,
+    bytes: u64,
+    /// In units of the encoded numbers, which are at most about 1.
+    error_bound: f64,
+    bootstraps: u64,
+    /// Of the probability that any of these is wrong; none without bootstraps.
+    log2_failure: Option<f64>,
+    /// Of new levels alone.
+    stages: Vec<StageTime>,
+}
+
+#[derive(Serialize)]
+struct StageTime {
+    stage: &'static str,
+    seconds: f64,
+}
+
+/// Runs the job with the real parts of numbers, which is what tables hold.
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let limits = Limits::default();
+    let parameters = BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?;
+    // The table is looked at before gigabytes of keys are read.
+    let context = Context::new(parameters.ckks()?)?;
+    files::warn_if_insecure(context.parameters(), job.keys, console);
+    let table = files::read_table(&context, job.input)?;
+    drop(context);
+    check_levels(&job, &parameters, &table)?;
+
+    let shown = progress::bar("reading bootstrapping keys", 1);
+    let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
+    let resources = Resources::of_machine(job.output.path());
+    let file = BootstrapKeyFile::open(job.keys, &limits, &resources, &mut heard).map_err(Failure::file(job.keys))?;
+    drop(shown);
+    let BootstrapKeyFile { context, parameters, keys } = file;
+    let shown = progress::spinner("encoding the matrices".to_owned());
+    let bootstrapper = Bootstrapper::new(&context, &parameters, keys.clone(), Mode::Real)?;
+    let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
+    drop(shown);
+
+    let mut stages = Vec::new();
+    let (mut result, bootstraps, log2_failure) = match &job.program {
+        None => {
+            let result = renewed(&bootstrapper, table, &mut stages)?;
+            let bootstraps = result.ciphertexts().len() as u64;
+            let plan = noren::bootstrapping::Plan::new(&parameters)?;
+            (result, bootstraps, plan.log2_failure(bootstraps))
+        }
+        Some(program) => {
+            let shown = progress::spinner(program.name().to_owned());
+            let unlimited = evaluator.with_bootstrapping(Arc::new(bootstrapper))?;
+            let result = program.run(&unlimited, &table)?;
+            drop(shown);
+            (result, unlimited.bootstraps(), unlimited.log2_failure())
+        }
+    };
+    if job.last {
+        result = lowered(&evaluator, result)?;
+    }
+    let bytes = job.output.write(&context, &result)?;
+    let level = result.ciphertexts().iter().map(Ciphertext::level).min().unwrap_or(0);
+    console.report(&Report {
+        path: job.output.path().to_owned(),
+        program: job.program.as_ref().map_or(NAME, Program::name),
+        ciphertexts: result.ciphertexts().len(),
+        level,
+        levels_left: level.saturating_sub(parameters.input_level()),
+        bytes,
+        error_bound: result.ciphertexts().iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
+        bootstraps,
+        log2_failure: (bootstraps > 0).then_some(log2_failure),
+        stages,
+    })
+}
+
+/// Refuses tables that cannot be bootstrapped, or need not be.
+fn check_levels(job: &Job<'_>, parameters: &Parameters, table: &EncryptedTable<Ciphertext>) -> Result<(), Failure> {
+    let (input, output) = (parameters.input_level(), parameters.output_level());
+    for (index, ciphertext) in table.ciphertexts().iter().enumerate() {
+        let level = ciphertext.level();
+        let needed = match &job.program {
+            None if (input..output).contains(&level) => continue,
+            None => format!("{input} to {}: results of bootstrapping are at level {output}", output - 1),
+            Some(_) if level >= input => continue,
+            Some(_) => format!("at least {input}, which bootstrapping takes"),
+        };
+        return Err(Failure::input(job.input, format!("ciphertext {index}"), count_level(level), needed));
+    }
+    Ok(())
+}
+
+fn count_level(level: usize) -> String {
+    format!("level {level}")
+}
+
+/// The table at the level of results; notes the time of each stage.
+fn renewed(
+    bootstrapper: &Bootstrapper,
+    table: EncryptedTable<Ciphertext>,
+    times: &mut Vec<StageTime>,
+) -> Result<EncryptedTable<Ciphertext>, Failure> {
+    let (layout, ciphertexts) = table.into_parts();
+    let all = ciphertexts.len();
+    let shown = progress::bar("bootstrapping", all);
+    let renew = |(index, ciphertext): (usize, &Ciphertext)| {
+        let mut start = Instant::now();
+        let mut done = |stage: Stage| {
+            let seconds = start.elapsed().as_secs_f64();
+            match times.iter_mut().find(|time| time.stage == stage.name()) {
+                Some(time) => time.seconds += seconds,
+                None => times.push(StageTime { stage: stage.name(), seconds }),
+            }
+            shown.say(&format!("bootstrapping {} of {all}: {stage}", index + 1));
+            start = Instant::now();
+        };
+        let result = bootstrapper.stages(ciphertext, &mut done)?.result;
+        shown.set(index + 1, all);
+        Ok(result)
+    };
+    let renewed = ciphertexts.iter().enumerate().map(renew).collect::<noren::Result<_>>()?;
+    Ok(EncryptedTable::new(layout, renewed)?)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ciphertexts, levels) = (count(self.ciphertexts, "ciphertext"), count(self.levels_left, "level"));
+        writeln!(f, "{}: {ciphertexts}, {levels} left before the next bootstrap", self.program)?;
+        if let Some(failure) = self.log2_failure {
+            let bootstraps = count(self.bootstraps as usize, "bootstrap");
+            writeln!(f, "{bootstraps}, all right but with a probability of at most 2^{failure:.1}")?;
+        }
+        for StageTime { stage, seconds } in &self.stages {
+            writeln!(f, "  {stage:<14} {seconds:.3} s")?;
+        }
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

@@ -1,0 +1,66 @@
+//! `noren expand`: bootstrapping keys as they lie in memory, in a file that is mapped.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use noren::bootstrapping::resources::{Demand, expanded_bytes};
+use noren::bootstrapping::{BootstrapKeyFile, Progress, Resources};
+use noren::wire::Limits;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::bytes;
+use crate::failure::Failure;
+use crate::files::{Force, Output};
+use crate::progress;
+
+/// Expands bootstrapping keys into a file that programs use where it lies
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The file is about three times as large. Programs map it: they start at once, and several share one copy. \
+        It is for this machine; what travels is the file that it is made from.\n\n\
+        Example:\n  \
+        noren expand keys/bootstrap.keys -o keys/bootstrap.mapped"
+)]
+pub(crate) struct Arguments {
+    /// bootstrap.keys
+    input: PathBuf,
+    /// The file for the expanded keys
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    force: Force,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    keys: usize,
+    bytes: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let Arguments { input, output, force } = arguments;
+    let limits = Limits::default();
+    let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
+    let place = Output::new(output, force)?;
+    let directory = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let memory = Demand::generate(&parameters)?.memory;
+    Resources::of_machine(directory).check(Demand { memory, disk: expanded_bytes(&parameters)? })?;
+    let shown = progress::bar("expanding keys", 1);
+    let mut keys = 0;
+    let mut heard = |Progress { done, of, .. }: Progress| {
+        shown.set(done, of);
+        keys = done;
+    };
+    let bytes = BootstrapKeyFile::expand(input, place.path(), &limits, &mut heard).map_err(Failure::file(input))?;
+    drop(shown);
+    console.report(&Report { path: output.clone(), keys, bytes })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wrote {}, {} keys, {}", self.path.display(), self.keys, bytes(self.bytes as f64))
+    }
+}

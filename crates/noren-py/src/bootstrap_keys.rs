@@ -1,0 +1,330 @@
+//! `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys`: what is chosen, known and made before the first bootstrap.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use noren::bootstrapping::resources::Demand;
+use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Parameters, Plan, Preset, Progress, Resources};
+use noren::ckks::KeyRequest;
+use noren::wire::{Form, Limits, Object};
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
+
+use crate::array::{Integers, detached};
+use crate::context::{PyContext, seed_of};
+use crate::errors::raise;
+use crate::keys::{PyEvaluationKeys, PySecretKey};
+use crate::parameters::PyParameters;
+
+/// Parameters of bootstrapping, by the name of a preset.
+///
+/// preset: "n16" (2^15 slots, 12 levels, 128 bits), "n16-small", "n16-precise", "n15", or "toy" without security, for
+/// tests. ``noren.bootstrapping.PRESETS`` has all names.
+/// log_slots: base-two logarithm of the number of slots that are bootstrapped, None for as many as the preset has.
+///
+/// Raises Error for a name that there is not, or more slots than the preset has.
+///
+/// >>> from noren import bootstrapping
+/// >>> params = bootstrapping.Parameters("n16")
+/// >>> params.slots, params.levels_left, params.ckks.security
+/// (32768, 12, 128)
+/// >>> params.plan().log2_failure(100) < -64
+/// True
+#[pyclass(frozen, eq, name = "BootstrapParameters", module = "noren.bootstrapping")]
+#[derive(PartialEq)]
+pub(crate) struct PyBootstrapParameters(pub(crate) Parameters);
+
+#[pymethods]
+impl PyBootstrapParameters {
+    #[new]
+    #[pyo3(signature = (preset = "n16", *, log_slots = None))]
+    fn new(preset: &str, log_slots: Option<u32>) -> PyResult<Self> {
+        let preset: Preset = preset.parse().map_err(raise)?;
+        let spec = log_slots.map_or_else(|| Ok(preset.spec()), |log_slots| preset.spec_for(log_slots));
+        spec.and_then(|spec| spec.build()).map(Self).map_err(raise)
+    }
+
+    /// The name of the preset, None for parameters of a file that are none.
+    #[getter]
+    fn preset(&self) -> Option<&'static str> {
+        Preset::of(&self.0).map(Preset::name)
+    }
+
+    /// The parameters of the ciphertexts, for ``ckks.Context``.
+    #[getter]
+    fn ckks(&self) -> PyResult<PyParameters> {
+        self.0.ckks().map(PyParameters).map_err(raise)
+    }
+
+    /// The degree of the ring.
+    #[getter]
+    fn n(&self) -> usize {
+        self.0.degree()
+    }
+
+    /// The largest number of slots that are bootstrapped.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.0.slots()
+    }
+
+    /// The size of all primes together in bits.
+    #[getter]
+    fn log_qp(&self) -> u32 {
+        self.0.log_qp()
+    }
+
+    /// The level of freshly raised ciphertexts, the highest that there is.
+    #[getter]
+    fn max_level(&self) -> usize {
+        self.0.max_level()
+    }
+
+    /// The level that a ciphertext needs at least to be bootstrapped.
+    #[getter]
+    fn input_level(&self) -> usize {
+        self.0.input_level()
+    }
+
+    /// The level of a result: where data for programs is encrypted best.
+    #[getter]
+    fn output_level(&self) -> usize {
+        self.0.output_level()
+    }
+
+    /// How many products can follow one another between two bootstraps.
+    #[getter]
+    fn levels_left(&self) -> usize {
+        self.0.levels_left()
+    }
+
+    /// What bootstrapping costs and risks, before any key exists.
+    fn plan(&self, py: Python<'_>) -> PyResult<PyBootstrapPlan> {
+        detached(py, || Plan::new(&self.0)).map(PyBootstrapPlan)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Parameters({:?})", self.0.name())
+    }
+}
+
+/// What bootstrapping costs and risks; see ``Parameters.plan``.
+#[pyclass(frozen, name = "BootstrapPlan", module = "noren.bootstrapping")]
+pub(crate) struct PyBootstrapPlan(Plan);
+
+#[pymethods]
+impl PyBootstrapPlan {
+    /// The bytes of all keys in memory.
+    #[getter]
+    fn key_bytes(&self) -> u64 {
+        self.0.key_bytes()
+    }
+
+    /// About the bytes of all keys in files.
+    #[getter]
+    fn disk_bytes(&self) -> u64 {
+        self.0.disk_bytes()
+    }
+
+    /// The bytes of the encoded matrices.
+    #[getter]
+    fn factor_bytes(&self) -> u64 {
+        self.0.factor_bytes()
+    }
+
+    /// The bytes of keys and encoded matrices; tables of transforms and ciphertexts come on top.
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
+    }
+
+    /// The error of a real part that exact arithmetic leaves.
+    #[getter]
+    fn systematic_error(&self) -> f64 {
+        self.0.parameters().systematic_error()
+    }
+
+    /// The keys by use and size: for each the name, count, limbs, special, digits, log_qp, bytes and disk_bytes.
+    #[getter]
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let row = |key: &noren::bootstrapping::KeyClass| {
+            let row = [("count", key.count), ("limbs", key.limbs), ("special", key.special), ("digits", key.digits)];
+            let row = row.into_py_dict(py)?;
+            row.set_item("name", key.role.name())?;
+            row.set_item("log_qp", key.log_qp)?;
+            row.set_item("bytes", key.bytes())?;
+            row.set_item("disk_bytes", key.disk_bytes())?;
+            Ok(row)
+        };
+        self.0.keys().iter().map(row).collect()
+    }
+
+    /// The base-two logarithm of a bound on the probability that any of so many bootstraps is wrong in some slot.
+    #[pyo3(signature = (bootstraps = 1))]
+    fn log2_failure(&self, bootstraps: u64) -> f64 {
+        self.0.log2_failure(bootstraps)
+    }
+
+    /// Raises Error if this machine has not the memory, or the disk of the directory not the room, with both numbers.
+    #[pyo3(signature = (directory = PathBuf::from(".")), text_signature = "($self, directory='.')")]
+    fn check(&self, directory: PathBuf) -> PyResult<()> {
+        let demand = Demand { memory: self.0.memory_bytes(), disk: self.0.disk_bytes() };
+        Resources::of_machine(&directory).check(demand).map_err(raise)
+    }
+
+    fn __repr__(&self) -> String {
+        let gib = |bytes: u64| bytes as f64 / f64::from(1u32 << 30);
+        let (memory, disk) = (gib(self.memory_bytes()), gib(self.disk_bytes()));
+        let failure = self.log2_failure(100);
+        format!("Plan(memory={memory:.2} GiB, disk={disk:.2} GiB, failure of 100 = 2^{failure:.1})")
+    }
+}
+
+/// The keys that bootstrapping evaluates with, and those of a program beside them; nothing in them decrypts.
+#[pyclass(frozen, name = "BootstrapKeys", module = "noren.bootstrapping")]
+pub(crate) struct PyBootstrapKeys(pub(crate) Arc<BootstrapKeyFile>);
+
+#[pymethods]
+impl PyBootstrapKeys {
+    /// Makes the keys of a secret in memory; ``generate_file`` adds keys of the program.
+    ///
+    /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    ///
+    /// Raises ParameterMismatchError for a secret of other parameters.
+    #[staticmethod]
+    #[pyo3(signature = (parameters, secret, *, seed = None, progress = None))]
+    fn generate(
+        py: Python<'_>,
+        parameters: &PyBootstrapParameters,
+        secret: &PySecretKey,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let seed = seed_of(seed)?;
+        let (context, parameters, secret) = (secret.0.context.clone(), parameters.0.clone(), &secret.0.key);
+        let heard = Heard::new(progress);
+        let hear = |done, of| heard.call(done, of);
+        let keys = detached(py, || {
+            let keys = BootstrapKeys::generate(&context, &parameters, secret, seed, Some(&hear))?;
+            Ok(BootstrapKeyFile { context: context.clone(), parameters, keys: Arc::new(keys) })
+        })?;
+        heard.raise()?;
+        Ok(Self(Arc::new(keys)))
+    }
+
+    /// Makes the keys of a secret straight into a file, one at a time; returns its bytes.
+    ///
+    /// rotations: what the program rotates by, for ciphertexts up to the level of results.
+    /// rotations_at: rotations up to a level of their own, as {steps: level}.
+    /// seed, progress: see ``generate``.
+    ///
+    /// The file appears as a whole or not at all. Raises OSError, and what ``generate`` raises.
+    #[staticmethod]
+    #[pyo3(
+        signature = (path, parameters, secret, *, rotations = Integers::default(), rotations_at = None, seed = None,
+            progress = None),
+        text_signature = "(path, parameters, secret, *, rotations=(), rotations_at=None, seed=None, progress=None)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+    fn generate_file(
+        py: Python<'_>,
+        path: PathBuf,
+        parameters: &PyBootstrapParameters,
+        secret: &PySecretKey,
+        rotations: Integers,
+        rotations_at: Option<BTreeMap<isize, usize>>,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<u64> {
+        let seed = seed_of(seed)?;
+        let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
+        let request = KeyRequest { rotations: rotations.0, rotations_at, ..KeyRequest::default() };
+        let (parameters, file) = (&parameters.0, secret.0.clone());
+        let heard = Heard::new(progress);
+        let mut hear = |p: Progress| heard.call(p.done, p.of);
+        let bytes = detached(py, || {
+            BootstrapKeyFile::generate(&path, &file.context, parameters, &file.key, seed, &request, &mut hear)
+        })?;
+        heard.raise()?;
+        Ok(bytes)
+    }
+
+    /// Reads keys from a file, with their parameters; a file of ``noren expand`` is mapped. progress: see ``generate``.
+    ///
+    /// Raises OSError, WireError for a damaged file or one of another kind, MissingKeyError that names all keys that
+    /// bootstrapping needs and the file lacks, Error if this machine has not the memory.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, progress = None))]
+    fn load(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<Self> {
+        let heard = Heard::new(progress);
+        let mut hear = |p: Progress| heard.call(p.done, p.of);
+        let resources = Resources::of_machine(&path);
+        let file = detached(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
+        heard.raise()?;
+        Ok(Self(Arc::new(file)))
+    }
+
+    /// Writes the keys and their parameters to a file, as a whole or not at all. Raises OSError.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || self.0.write_file(&(), Form::Packed, &path))
+    }
+
+    /// The keys that ``bytes(keys)`` gave. Raises what ``load`` raises.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        detached(py, || BootstrapKeyFile::from_bytes(&(), data)).map(|file| Self(Arc::new(file)))
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.0.to_bytes(&(), Form::Packed));
+        PyBytes::new(py, &bytes)
+    }
+
+    /// The context of the ciphertexts.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext(self.0.context.clone())
+    }
+
+    /// The parameters.
+    #[getter]
+    fn parameters(&self) -> PyBootstrapParameters {
+        PyBootstrapParameters(self.0.parameters.clone())
+    }
+
+    /// The keys for products, conjugation and rotations, those of the program among them: for ``Context.evaluator``.
+    #[getter]
+    fn evaluation(&self) -> PyEvaluationKeys {
+        PyEvaluationKeys::new(&self.0.context, self.0.keys.evaluation.as_ref().clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("BootstrapKeys({:?})", self.0.parameters.name())
+    }
+}
+
+/// A function of Python that hears of progress, and the first thing that it raised.
+struct Heard {
+    function: Option<Py<PyAny>>,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Heard {
+    fn new(function: Option<Py<PyAny>>) -> Self {
+        Self { function, raised: Mutex::new(None) }
+    }
+
+    fn call(&self, done: usize, of: usize) {
+        if let Some(function) = &self.function
+            && let Err(error) = Python::attach(|py| function.call1(py, (done, of)))
+        {
+            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    fn raise(self) -> PyResult<()> {
+        self.raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+}

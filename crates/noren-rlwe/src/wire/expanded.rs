@@ -1,0 +1,146 @@
+//! Key switching keys as they lie in memory: sections that a program can use where they are, in a file that is mapped.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use noren_math::kernels::mapped::{MappedFile, MappedRow};
+use noren_math::random::Seed;
+use noren_ring::key::{BLOCK, KeyPairs};
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::keys::KeySwitchKey;
+use crate::shape::KeyShape;
+use crate::wire::keys::{SEED, SEED_BYTES, SHAPE, SHAPE_WORDS, key_ring, read_shape};
+use crate::wire::kind::Kind;
+use crate::wire::reader::{Limits, Reader};
+use crate::wire::writer::Writer;
+
+/// Two words: the limbs of the key, and how many words of a row lie together.
+const LAYOUT: u16 = 0x0130;
+/// The words of all pairs, in the order in which a switch reads them.
+const PAIRS: u16 = 0x0131;
+
+const LAYOUT_WORDS: usize = 2;
+
+/// A container in a file that is mapped: what is read of it stays where it lies, and is shared with all processes that
+/// map it.
+#[derive(Debug)]
+pub struct MappedContainer(Arc<MappedFile>);
+
+impl MappedContainer {
+    /// Maps a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path: what the system says, that the file is none of words, or that this machine orders bytes
+    /// in another way than files do.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mapped = File::open(path).and_then(|file| {
+            if cfg!(target_endian = "little") {
+                MappedFile::open(&file)
+            } else {
+                let message =
+                    "this machine cannot use words as files hold them: read the file that they were expanded from";
+                Err(io::Error::new(ErrorKind::Unsupported, message))
+            }
+        });
+        Ok(Self(Arc::new(mapped.map_err(|source| Error::Io { path: path.to_owned(), source })?)))
+    }
+
+    /// A reader of the container, which must hold one kind of object. Where the limits ask for the digest, the whole file is
+    /// read.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn reader(&self, needed: Kind, limits: &Limits) -> Result<Reader<'_>> {
+        Reader::open(bytemuck::cast_slice(&self.0), needed, limits)
+    }
+}
+
+impl KeySwitchKey {
+    /// Announces the sections of [`KeySwitchKey::write_expanded`].
+    ///
+    /// # Errors
+    /// As [`KeySwitchKey::announce`].
+    pub fn announce_expanded(context: &Context, shape: KeyShape, limbs: usize, writer: &mut Writer<'_>) -> Result<()> {
+        let (ring, digits) = key_ring(context, shape, limbs)?;
+        if shape != context.parameters().shape() {
+            writer.announce_words(SHAPE, SHAPE_WORDS);
+        }
+        writer.announce_bytes(SEED, SEED_BYTES);
+        writer.announce_words(LAYOUT, LAYOUT_WORDS);
+        writer.announce_words(PAIRS, KeyPairs::word_count(&ring, digits));
+        Ok(())
+    }
+
+    /// Adds the sections of this key, with both halves of all pairs, as they lie in memory.
+    pub fn write_expanded<'a>(&'a self, context: &Context, writer: &mut Writer<'a>) {
+        if self.shape != context.parameters().shape() {
+            let KeyShape { limbs, special, digits } = self.shape;
+            writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
+        }
+        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        writer.words(LAYOUT, vec![self.limbs as u64, BLOCK as u64]);
+        writer.words(PAIRS, self.pairs.words());
+    }
+
+    /// Takes the sections of [`KeySwitchKey::write_expanded`] from a reader of this very container. The words stay where they
+    /// are.
+    ///
+    /// The residues are looked at only if asked, and that they follow from the seed is believed: whoever makes an expanded
+    /// file must be trusted as whoever runs the program.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] with the reason why a section is refused.
+    pub fn map_expanded(
+        context: &Context,
+        reader: &mut Reader<'_>,
+        container: &MappedContainer,
+        check_residues: bool,
+    ) -> Result<Self> {
+        let (shape, limbs, seed) = start(context, reader)?;
+        let (ring, digits) = key_ring(context, shape, limbs)?;
+        let section = reader.take(PAIRS)?;
+        let words = section.words()?;
+        let start = section.offset() as usize / size_of::<u64>();
+        let row = MappedRow::new(&container.0, start..start + words.len());
+        let found = words.len();
+        let pairs = row.and_then(|row| KeyPairs::mapped(&ring, digits, row));
+        let needed = || format!("{}, within the file", KeyPairs::word_count(&ring, digits));
+        let pairs = pairs.ok_or_else(|| section.value("the words of all pairs", found, needed()))?;
+        if check_residues && let Some(limb) = pairs.find_out_of_range() {
+            return Err(section.value("a residue", format!("above, in limb {limb}"), "below its prime"));
+        }
+        Ok(Self { pairs, shape, seed, limbs, fingerprint: context.parameters().fingerprint() })
+    }
+
+    /// As [`KeySwitchKey::skim`], of the sections of [`KeySwitchKey::write_expanded`].
+    ///
+    /// # Errors
+    /// [`Error::Wire`] if there is no such key.
+    pub fn skim_expanded(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize)> {
+        let (shape, limbs, _) = start(context, reader)?;
+        reader.take(PAIRS)?.words()?;
+        Ok((shape, limbs))
+    }
+}
+
+/// The sections before the words: shape, limbs and seed.
+fn start(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize, Seed)> {
+    let parameters = context.parameters();
+    let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
+    let shape = shape.unwrap_or(parameters.shape());
+    let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+    let section = reader.take(LAYOUT)?;
+    let [limbs, block] = section.word_array::<LAYOUT_WORDS>()?;
+    if block != BLOCK as u64 {
+        return Err(section.value("the words of a block", block, format!("{BLOCK}: expand the keys again")));
+    }
+    let limbs = usize::try_from(limbs).unwrap_or(usize::MAX);
+    if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
+        return Err(section.value("limbs", limbs, format!("1 to {}", shape.limbs)));
+    }
+    Ok((shape, limbs, seed))
+}

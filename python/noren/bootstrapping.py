@@ -1,0 +1,34 @@
+"""Bootstrapping: new levels for ciphertexts, so that programs of any depth run.
+
+The client makes the keys and encrypts; whoever computes needs the file of bootstrapping keys alone:
+
+>>> import tempfile, pathlib
+>>> from noren import bootstrapping, ckks
+>>> params = bootstrapping.Parameters("toy")  # a small ring without security, for an example; "n16" is the default
+>>> ctx = ckks.Context(params.ckks)
+>>> keys = ctx.keygen(relinearization=False)
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "bootstrap.keys"
+>>> size = bootstrapping.BootstrapKeys.generate_file(path, params, keys.secret, rotations=[1])
+>>> x = ctx.encrypt([0.9, -0.5, 0.1, 0.3], keys.public, slots=4, level=params.output_level)
+
+>>> boot_keys = bootstrapping.BootstrapKeys.load(path)  # somewhere else
+>>> bootstrapper = bootstrapping.Bootstrapper(boot_keys, mode="real")
+>>> ev = boot_keys.context.evaluator(boot_keys.evaluation).with_bootstrapping(bootstrapper)
+>>> y = ev.bind(x)
+>>> for _ in range(5):
+...     y = (y * 0.5 + ev.rotate(y, 1) * 0.5).with_magnitude(1.0)
+>>> ev.bootstraps
+2
+
+>>> abs(ctx.decrypt(y, keys.secret).sum() - 0.8) < 1e-4  # the mean goes on as it is
+True
+"""
+
+from noren._noren import BootstrapKeys, Bootstrapper
+from noren._noren import BootstrapParameters as Parameters
+from noren._noren import BootstrapPlan as Plan
+
+PRESETS = ("n16", "n16-small", "n16-precise", "n15", "toy")
+"""The names that ``Parameters`` takes."""
+
+__all__ = ["PRESETS", "BootstrapKeys", "Bootstrapper", "Parameters", "Plan"]
