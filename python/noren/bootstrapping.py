@@ -16,11 +16,11 @@ The client makes the keys and encrypts; whoever computes needs the file of boots
 >>> ev = boot_keys.context.evaluator(boot_keys.evaluation).with_bootstrapping(bootstrapper)
 >>> y = ev.bind(x)
 >>> for _ in range(5):
-...     y = (y * 0.5 + ev.rotate(y, 1) * 0.5).with_magnitude(1.0)
+...     y = ((y + ev.rotate(y, 1)) * 0.5).with_magnitude(1.0)
 >>> ev.bootstraps
 2
 
->>> abs(ctx.decrypt(y, keys.secret).sum() - 0.8) < 1e-4  # the mean goes on as it is
+>>> bool(abs(ctx.decrypt(y, keys.secret).sum() - 0.8) < 1e-4)  # the mean stays
 True
 """
 

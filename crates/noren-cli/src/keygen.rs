@@ -66,13 +66,20 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["program", "model", "rows", "columns", "bounds", "precision", "params"])]
     bootstrap: Option<Preset>,
     /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
-    #[arg(long, value_name = "COUNT", requires = "bootstrap")]
+    #[arg(long, value_name = "COUNT", requires = "bootstrap", conflicts_with = "program")]
     slots: Option<usize>,
     /// Plan for messages of real numbers; the keys are the same
-    #[arg(long, requires = "bootstrap")]
+    #[arg(long, requires = "bootstrap", conflicts_with = "program")]
     real: bool,
     /// Also keys for these rotations, up to the level of results
-    #[arg(long, value_name = "STEPS,...", value_delimiter = ',', allow_hyphen_values = true, requires = "bootstrap")]
+    #[arg(
+        long,
+        value_name = "STEPS,...",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        requires = "bootstrap",
+        conflicts_with = "program"
+    )]
     rotations: Vec<isize>,
     /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
     #[arg(long, value_name = "HEX", value_parser = parse_seed)]

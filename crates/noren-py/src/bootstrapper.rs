@@ -44,7 +44,11 @@ impl PyBootstrapper {
         let mode = match mode {
             "real" => Mode::Real,
             "complex" => Mode::Complex,
-            _ => return Err(PyValueError::new_err(format!("mode must be \"real\" or \"complex\", found {mode:?}"))),
+            "paired" => Mode::Paired,
+            _ => {
+                let message = format!("mode must be \"real\", \"complex\" or \"paired\", found {mode:?}");
+                return Err(PyValueError::new_err(message));
+            }
         };
         let file = keys.0.clone();
         let inner = detached(py, || Bootstrapper::new(&file.context, &file.parameters, file.keys.clone(), mode))?;
@@ -57,12 +61,13 @@ impl PyBootstrapper {
         PyBootstrapParameters(self.inner.parameters().clone())
     }
 
-    /// "real" or "complex".
+    /// "real", "complex", or "paired": complex, with at most half the slots of the ring and a level less.
     #[getter]
     fn mode(&self) -> &'static str {
         match self.mode {
             Mode::Real => "real",
             Mode::Complex => "complex",
+            Mode::Paired => "paired",
         }
     }
 

@@ -88,6 +88,16 @@ impl Automorphism {
         self.for_each_block(a, start, acc, |acc, block, within| kernels.permute_add_assign(acc, block, within, q));
     }
 
+    /// Adds the image of `words`, which are those of a row from `start` on, to the row `acc`, for one limb in evaluation form.
+    pub(crate) fn add_words(&self, kernels: &Kernels, q: &Modulus, start: usize, words: &[u64], acc: &mut [u64]) {
+        let block = BLOCK.min(acc.len());
+        for (i, words) in words.chunks_exact(block).enumerate() {
+            // Blocks go to blocks: where the first eight words go is where all do.
+            let to = self.places[(start + i * block) / GROUP].group() * GROUP / block * block;
+            kernels.permute_add_assign(&mut acc[to..to + block], words, &self.within[to..to + block], q);
+        }
+    }
+
     /// Calls `visit(block of the image, a's block, its permutation)` for each block of the image from `start` on.
     fn for_each_block(&self, a: &[u64], start: usize, image: &mut [u64], visit: impl Fn(&mut [u64], &[u64], &[u32])) {
         let block = BLOCK.min(a.len());

@@ -111,9 +111,7 @@ impl Decomposer {
         let (limbs, most) = (ring_q.limbs(), self.gadget.limbs());
         assert!(limbs <= most, "{limbs} limbs have no digits in a gadget of {most}");
         c.check_covers(ring_q);
-        let (basis, engine) = (self.whole.basis(), self.whole.engine());
-        let digits = self.gadget.digits_at(ring_q.limbs());
-        let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
+        let engine = self.whole.engine();
         let mut scaled: Poly<Coeff> = ring_q.unset(c.is_secret());
         let (words, degree) = (ring_q.limbs() * ring_q.degree(), ring_q.degree());
         engine.walk(
@@ -124,12 +122,27 @@ impl Decomposer {
                 engine.pointwise(degree, [(limb, &mut *row)].into_iter(), |limb, range, row| {
                     c.write(ring_q, limb, range.start, row);
                 });
-                let j = digits.partition_point(|digit| digit.end <= limb - special);
-                plans[j].lift(engine.kernels(), basis, limb - special - digits[j].start, row);
+                self.lift_row(ring_q, limb, row);
             },
         );
-        let quotients =
-            plans.iter().map(|plan| plan.quotient(engine, &plan.source_rows(&scaled), c.is_secret())).collect();
+        self.lifted(ring_q, scaled)
+    }
+
+    /// Takes the row of an element over `ring_q` at a limb out of the evaluation form, for [`Decomposer::lifted`].
+    pub(crate) fn lift_row(&self, ring_q: &Ring, limb: usize, row: &mut [u64]) {
+        let (i, digits) = (limb - self.gadget.special(), self.gadget.digits_at(ring_q.limbs()));
+        let j = digits.partition_point(|digit| digit.end <= i);
+        let kernels = self.whole.engine().kernels();
+        self.plan(j, digits[j].len()).lift(kernels, self.whole.basis(), i - digits[j].start, row);
+    }
+
+    /// What is ready to be extended, from all rows of [`Decomposer::lift_row`].
+    pub(crate) fn lifted(&self, ring_q: &Ring, scaled: Poly<Coeff>) -> Lift<'_> {
+        let digits = self.gadget.digits_at(ring_q.limbs());
+        let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
+        let quotient =
+            |plan: &&Plan| plan.quotient(self.whole.engine(), &plan.source_rows(&scaled), scaled.is_secret());
+        let quotients = plans.iter().map(quotient).collect();
         Lift { whole: &self.whole, plans, scaled, quotients }
     }
 

@@ -20,7 +20,7 @@
 //! | [`key`] | [`KeyPairs`](key::KeyPairs): the pairs of a switching key |
 //! | [`operand`] | [`Operand`](operand::Operand): an element as it enters a switch |
 //! | [`switch`] | [`KeySwitch`](switch::KeySwitch): digits, inner product and division, limb by limb |
-//! | [`matrix`] | many sums of products with images of one element |
+//! | [`matrix`] | [`Matrix`](matrix::Matrix): sums of products with images of one element, moved and added |
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
 //! | [`parallel`] | [`Parallel`](parallel::Parallel): how loops are shared out to threads |
 //! | [`engine`] | [`Engine`](engine::Engine): the kernels, the threads and the memory that all verbs use |
@@ -48,6 +48,7 @@ pub mod ring;
 pub mod switch;
 pub mod words;
 
+mod giants;
 mod pool;
 mod rows;
 mod source;

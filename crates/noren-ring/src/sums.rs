@@ -108,18 +108,6 @@ impl<'a> Sums<'a> {
         sums
     }
 
-    /// Adds each pair to one of `acc`.
-    pub(crate) fn add_to(&self, acc: &mut [[Poly<Eval>; 2]]) {
-        let (kernels, secret) = (self.ring.engine().kernels(), self.is_secret());
-        acc.iter_mut().flatten().for_each(|acc| acc.rows.mark(secret));
-        self.for_each_limb(pair_rows(acc), None, |limb, rows| {
-            let q = self.ring.basis().modulus(limb.limb);
-            limb.merge(rows, |_, sums, rows, _| {
-                rows.into_iter().zip(sums).for_each(|(row, sum)| kernels.add_assign(row, sum, q));
-            });
-        });
-    }
-
     /// Runs `finish` on the rows of both results of each pair at each limb.
     ///
     /// If there is a `begin`, it writes the rows of some limbs in coefficient form, and they are brought to evaluation form

@@ -1,12 +1,14 @@
-//! Sums of products with images: the same words as step by step.
+//! Matrices by baby steps and giant steps: the same words as step by step.
 
 mod oracle;
 
 use noren_math::random::Seed;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::decompose::Decomposer;
+use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
 use noren_ring::key::KeyPairs;
+use noren_ring::matrix::{GiantStep, Matrix, Order};
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_ring::switch::Term;
@@ -31,10 +33,66 @@ fn times_special(ring_qp: &Ring, x: &Poly<Eval>) -> Poly<Eval> {
     out
 }
 
+/// A matrix by its definition: every image, sum, quotient and product written down.
+fn step_by_step(
+    decomposer: &Decomposer,
+    ring_qp: &Ring,
+    element: [&Poly<Eval>; 2],
+    matrix: &Matrix,
+) -> [Poly<Eval>; 2] {
+    let ring_q = ring_qp.window(SPECIAL..ring_qp.range().end);
+    let inner_product = |c: &Poly<Eval>, key: &KeyPairs| decomposer.decompose(&ring_q, c).inner_product(ring_qp, key);
+    let image = |image: &Option<Term>| {
+        let [first, second] = element.map(|part| times_special(ring_qp, part));
+        let Some(Term { key, automorphism }) = image else { return [first, second] };
+        let mut sums = inner_product(element[1], key);
+        ring_qp.add_assign(&mut sums[0], &first);
+        match automorphism {
+            Some(psi) => sums.map(|sum| ring_qp.automorphism(&sum, psi)),
+            None => sums,
+        }
+    };
+    let images: Vec<_> = matrix.images.iter().map(image).collect();
+    let sum = |giant: &GiantStep| {
+        let mut sum = [ring_qp.zero(), ring_qp.zero()];
+        for &(image, factor) in &giant.terms {
+            for (sum, image) in sum.iter_mut().zip(&images[image]) {
+                ring_qp.mul_add_assign(sum, image, factor);
+            }
+        }
+        sum
+    };
+    let moved = |[mut first, second]: [Poly<Eval>; 2], giant: &GiantStep| {
+        let Some((key, psi)) = giant.rotation else { return [first, second] };
+        let [one, two] = inner_product(&matrix.mod_down.apply(second), key);
+        ring_qp.add_assign(&mut first, &one);
+        [first, two].map(|part| ring_qp.automorphism(&part, psi))
+    };
+    let mut total = [ring_qp.zero(), ring_qp.zero()];
+    for giant in matrix.giants.iter().rev() {
+        let terms = match matrix.order {
+            Order::Separate => vec![total, moved(sum(giant), giant)],
+            Order::InTurn => {
+                let mut sum = sum(giant);
+                sum.iter_mut().zip(&total).for_each(|(sum, total)| ring_qp.add_assign(sum, total));
+                vec![moved(sum, giant)]
+            }
+        };
+        total = terms
+            .into_iter()
+            .reduce(|mut a, b| {
+                a.iter_mut().zip(&b).for_each(|(a, b)| ring_qp.add_assign(a, b));
+                a
+            })
+            .expect("a term");
+    }
+    matrix.divide.apply_many(total)
+}
+
 #[test]
-fn sums_of_images_are_those_taken_step_by_step() {
-    // A row of one block, and one of several.
-    for (degree, threads) in [(16, 1), (1 << 12, 1), (1 << 12, 2)] {
+fn matrices_are_those_multiplied_step_by_step() {
+    // A row of one block, one of several that automorphisms move, and one of two blocks of a key.
+    for (degree, threads) in [(16, 1), (1 << 12, 1), (1 << 12, 2), (1 << 15, 2)] {
         let whole = oracle::ring_with(degree, &BITS, Some(threads));
         let bits: Vec<f64> = whole.moduli().skip(SPECIAL).map(|q| (q.value() as f64).log2()).collect();
         let decomposer = Decomposer::new(&whole, Gadget::new(&bits, SPECIAL, 3).expect("digits"));
@@ -49,36 +107,41 @@ fn sums_of_images_are_those_taken_step_by_step() {
         for limbs in [5, 2] {
             let (ring_q, ring_qp) = (whole.window(SPECIAL..SPECIAL + limbs), whole.window(0..SPECIAL + limbs));
             let element = [uniform(&ring_q, "c/0"), uniform(&ring_q, "c/1")];
-            let digits = decomposer.decompose(&ring_q, &element[1]);
             let term = |a: usize| Term { key: &keys[a], automorphism: Some(&automorphisms[a]) };
             let unmoved = Term { key: &keys[0], automorphism: None };
             let images = [Some(term(0)), None, Some(term(1)), Some(term(2)), Some(unmoved)];
-            let sums = vec![
-                vec![(0, &factors[0]), (1, &factors[1]), (3, &factors[2])],
+            let sums = [
+                // Images that follow each other, and others that do not.
+                vec![(0, &factors[0]), (1, &factors[1]), (3, &factors[2]), (4, &factors[3])],
                 vec![(1, &factors[3])],
                 vec![],
                 vec![(4, &factors[4]), (2, &factors[5])],
             ];
-            let found = decomposer.sums_of_images(&ring_qp, element.each_ref(), &digits, &images, &sums);
-
-            let image = |image: &Option<Term>| {
-                let [first, second] = element.each_ref().map(|part| times_special(&ring_qp, part));
-                let Some(Term { key, automorphism }) = image else { return [first, second] };
-                let mut sums = digits.inner_product(&ring_qp, key);
-                ring_qp.add_assign(&mut sums[0], &first);
-                match automorphism {
-                    Some(psi) => sums.map(|sum| ring_qp.automorphism(&sum, psi)),
-                    None => sums,
-                }
+            let special: Vec<usize> = (0..SPECIAL).collect();
+            let last: Vec<usize> = (0..SPECIAL).chain([SPECIAL + limbs - 1]).collect();
+            let mod_down = &DivideRound::new(&whole, &special, ring_q.range());
+            let rescale = &DivideRound::new(&whole, &last, SPECIAL..SPECIAL + limbs - 1);
+            let step = |(i, terms): (usize, &Vec<_>)| GiantStep {
+                rotation: [None, Some(0), Some(2), Some(1)][i].map(|a: usize| (&keys[a], &automorphisms[a])),
+                terms: terms.clone(),
             };
-            let images: Vec<_> = images.iter().map(image).collect();
-            for (terms, found) in sums.iter().zip(&found) {
-                for side in [0, 1] {
-                    let mut expected = ring_qp.zero();
-                    for &(image, factor) in terms {
-                        ring_qp.mul_add_assign(&mut expected, &images[image][side], factor);
-                    }
-                    assert_eq!(ring_qp.to_words(&found[side]), ring_qp.to_words(&expected), "degree {degree}");
+            let giants: Vec<GiantStep> = sums.iter().enumerate().map(step).collect();
+            for (order, giants, divide) in [
+                (Order::Separate, &giants[..], rescale),
+                (Order::Separate, &giants[2..], mod_down),
+                (Order::Separate, &giants[..1], rescale),
+                (Order::InTurn, &giants[..], rescale),
+                (Order::InTurn, &giants[..2], mod_down),
+                (Order::InTurn, &giants[..1], rescale),
+            ] {
+                let matrix = Matrix { images: &images, giants, order, mod_down, divide };
+                let found = decomposer.multiply_matrix(&ring_q, element.each_ref(), &matrix);
+                let expected = step_by_step(&decomposer, &ring_qp, element.each_ref(), &matrix);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert_eq!(found.window(), expected.window());
+                    let ring = whole.window(found.window());
+                    let same = ring.to_words(found) == ring.to_words(expected);
+                    assert!(same, "degree {degree}, {limbs} limbs, {order:?}, {} giant steps", giants.len());
                 }
             }
         }
@@ -86,18 +149,17 @@ fn sums_of_images_are_those_taken_step_by_step() {
 }
 
 #[test]
-fn an_inner_product_is_added_under_its_automorphism() {
+fn secret_elements_have_secret_products() {
     let whole = oracle::ring(64, &BITS);
-    let bits: Vec<f64> = whole.moduli().skip(SPECIAL).map(|q| (q.value() as f64).log2()).collect();
-    let decomposer = Decomposer::new(&whole, Gadget::new(&bits, SPECIAL, 2).expect("digits"));
-    let (ring_q, psi) = (whole.window(SPECIAL..7), Automorphism::new(whole.index(), 25).expect("odd"));
-    let key = KeyPairs::new(&whole, &[["a", "b"], ["c", "d"]].map(|pair| pair.map(|label| uniform(&whole, label))));
-    let c = uniform(&ring_q, "c");
-    let mut found = [uniform(&whole, "x"), uniform(&whole, "y")];
-    let mut expected = found.clone();
-    decomposer.inner_product_add_assign(&ring_q, &c, Term { key: &key, automorphism: Some(&psi) }, &mut found);
-    for (sum, term) in expected.iter_mut().zip(&decomposer.decompose(&ring_q, &c).inner_product(&whole, &key)) {
-        whole.automorphism_add_assign(sum, term, &psi);
+    let decomposer = Decomposer::new(&whole, Gadget::new(&[48.0, 36.0, 40.0, 45.0, 38.0], SPECIAL, 2).expect("digits"));
+    let (ring_q, factor) = (whole.window(SPECIAL..7), uniform(&whole, "f"));
+    let mod_down = DivideRound::new(&whole, &[0, 1], ring_q.range());
+    let giants = [GiantStep { rotation: None, terms: vec![(0, &factor)] }];
+    for order in [Order::Separate, Order::InTurn] {
+        let matrix = Matrix { images: &[None], giants: &giants, order, mod_down: &mod_down, divide: &mod_down };
+        let c = uniform(&ring_q, "c");
+        let public = decomposer.multiply_matrix(&ring_q, [&c, &c], &matrix);
+        let secret = decomposer.multiply_matrix(&ring_q, [&c, &c.clone().into_secret()], &matrix);
+        assert!(public.iter().all(|part| !part.is_secret()) && secret.iter().all(Poly::is_secret), "{order:?}");
     }
-    assert_eq!(found.map(|x| whole.to_words(&x)), expected.map(|x| whole.to_words(&x)));
 }

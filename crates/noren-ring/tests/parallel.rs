@@ -11,6 +11,7 @@ use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
 use noren_ring::key::KeyPairs;
+use noren_ring::matrix::{GiantStep, Matrix, Order};
 use noren_ring::operand::Operand;
 use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Coeff, Domain, Eval, Poly};
@@ -116,15 +117,18 @@ fn switches(whole: &Ring, results: &mut Results) {
     let many: Vec<Term> = moved.iter().cycle().take(9).copied().collect();
     let switch = KeySwitch { terms: &many, moved: Some(&a), added: [None; 2], divide: special };
     results.add("switch_each in passes", decomposer.switch_each(&ring, &b, &switch).iter().flatten(), whole);
-    let mut sums = [a.clone(), b.clone()];
-    decomposer.inner_product_add_assign(&ring, &b, moved[0], &mut sums);
-    results.add("inner_product_add_assign", &sums, whole);
     let steps: [&[Term]; 2] = [&moved[..1], &moved];
     results.add("sum_in_steps", &decomposer.sum_in_steps(&ring, [&a, &b], &steps, special), whole);
-    let sums = [vec![(0, &a), (1, &b)], vec![(2, &b)], vec![]];
+    let giants = [
+        GiantStep { rotation: None, terms: vec![(0, &a), (1, &b)] },
+        GiantStep { rotation: Some((&keys[1], &maps[0])), terms: vec![(2, &b), (0, &a)] },
+        GiantStep { rotation: Some((&keys[0], &maps[1])), terms: vec![] },
+    ];
     let images = [Some(moved[0]), None, Some(terms[1])];
-    let sums = decomposer.sums_of_images(whole, [&a, &b], &digits, &images, &sums);
-    results.add("sums_of_images", sums.iter().flatten(), whole);
+    for order in [Order::Separate, Order::InTurn] {
+        let matrix = Matrix { images: &images, giants: &giants, order, mod_down: special, divide };
+        results.add("multiply_matrix", &decomposer.multiply_matrix(&ring, [&a, &b], &matrix), whole);
+    }
 
     let coefficients: Poly<Coeff> = ring.intt(ring.restrict(&a));
     let converted = BasisConverter::new(whole, &[2, 3, 4], 0..8, Conversion::Exact).apply(&coefficients);

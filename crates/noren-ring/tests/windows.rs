@@ -10,6 +10,7 @@ use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
 use noren_ring::key::KeyPairs;
+use noren_ring::matrix::{GiantStep, Matrix, Order};
 use noren_ring::operand::Operand;
 use noren_ring::poly::Poly;
 use noren_ring::ring::Ring;
@@ -39,14 +40,20 @@ fn everything(whole: &Ring, used: Range<usize>, decomposer: &Decomposer, limbs: 
     let switch = KeySwitch { terms: &terms, moved: Some(&b), added: [Some(Operand::from(&a)), None], divide: &divide };
 
     let made = decomposer.decompose(&ring_q, &c);
-    let mut accumulated = [f.clone(), g.clone()];
-    decomposer.inner_product_add_assign(&ring_q, &c, terms[0], &mut accumulated);
-    let sums = [vec![(0, &f), (1, &g)], vec![(1, &f)]];
-    let images = decomposer.sums_of_images(&ring_qp, [&b, &c], &made, &[Some(terms[0]), None], &sums);
+    let giants = [
+        GiantStep { rotation: None, terms: vec![(0, &f), (1, &g)] },
+        GiantStep { rotation: Some((&keys[1], &map)), terms: vec![(1, &f)] },
+    ];
+    let product = |order| {
+        let matrix =
+            Matrix { images: &[Some(terms[0]), None], giants: &giants, order, mod_down: &divide, divide: &divide };
+        decomposer.multiply_matrix(&ring_q, [&b, &c], &matrix)
+    };
     let steps = decomposer.sum_in_steps(&ring_q, [&b, &c], &[&terms, &terms[..1]], &divide);
     let over_q = decomposer.switch_each(&ring_q, &c, &switch).into_iter();
-    let over_q = over_q.chain([decomposer.switch(&ring_q, &c, &switch), steps]).flatten();
-    let over_qp = images.into_iter().chain([accumulated]).flatten().chain(made.polys().to_vec());
+    let over_q = over_q.chain([decomposer.switch(&ring_q, &c, &switch), steps]);
+    let over_q = over_q.chain([Order::Separate, Order::InTurn].map(product)).flatten();
+    let over_qp = made.polys().to_vec();
     let words = |poly: Poly<_>| whole.window(poly.window()).to_words(&poly);
     over_q.chain(over_qp).map(words).collect()
 }

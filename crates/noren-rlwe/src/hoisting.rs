@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use noren_ring::automorphism::Automorphism;
+use noren_ring::matrix::{self, Matrix};
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::switch::Term;
 
@@ -14,6 +15,8 @@ use crate::keys::{EvaluationKeys, KeySwitchKey};
 use crate::keyswitch::check_degree;
 use crate::linear::check_levels;
 
+pub use noren_ring::matrix::Order;
+
 /// One giant step: an automorphism of a sum of baby steps times plaintexts.
 pub struct GiantStep<'a> {
     /// The exponent of the automorphism `X -> X^k`; 1 for the identity.
@@ -23,17 +26,19 @@ pub struct GiantStep<'a> {
     pub terms: Vec<(usize, &'a Poly<Eval>)>,
 }
 
-/// `sum_b psi_b( sum_a p_ab psi_a(ct) )`, divided by the last prime, over the giant steps b and their baby steps a.
+/// `sum_b psi_b(S_b)` for the sums `S_b = sum_a p_ab psi_a(ct)`, divided by the last prime, over the giant steps b and their
+/// baby steps a; [in turn](Order::InTurn) `S_0 + psi_1(S_1 + psi_2(S_2 + ..))`, which needs one key where all `psi_b` are one.
 ///
 /// The exponents `babies` share one decomposition, and their images stay where the inner product with the key leaves
 /// them: times P, modulo `P q_0 ... q_l`. The sums with plaintexts are taken there too. Of a giant step only the second
 /// part is divided by P, so that it can be decomposed; all other parts add up undivided. At the end there is one
 /// division, by P and the last prime.
 ///
-/// With k special primes, l limbs and n coefficients, each giant step holds `2 (l + k) n` words until it is added.
+/// With k special primes, l limbs and n coefficients, each giant step holds `(l + k) n` words until it is added, and in turn
+/// `2 (l + k) n`.
 ///
 /// A baby step adds the noise of a [key switch](crate::noise::key_switch) without its rounding, a giant step that of one
-/// whose rounding is that of its second part alone.
+/// whose rounding is that of its second part alone. In turn, a sum goes through all giant steps before its own, too.
 ///
 /// Source: Bossuat, Mouchet, Troncoso-Pastoriza and Hubaux, section 4, eprint 2020/1203.
 ///
@@ -43,12 +48,14 @@ pub struct GiantStep<'a> {
 /// [`Error::Parameters`] without special primes.
 ///
 /// # Panics
-/// A term names a baby step that there is not, or a plaintext lacks a limb.
+/// A term names a baby step that there is not, a plaintext lacks a limb, or there is no giant step; in turn, if the first
+/// automorphism is not the identity or a later one is.
 pub fn sum_giant_steps_rescale(
     context: &Context,
     ciphertext: &Ciphertext,
     babies: &[u32],
     giants: &[GiantStep],
+    order: Order,
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
     check_levels(1, ciphertext.level())?;
@@ -59,28 +66,21 @@ pub fn sum_giant_steps_rescale(
         return Err(Error::KeyLevel { kind: "sums of rotations".into(), found: shape.limbs, needed: limbs });
     }
     let switching = context.switching(shape)?;
-    let (ring_q, ring_qp, decomposer) = (context.ring_q(limbs), switching.ring_qp(limbs), switching.decomposer());
     let c0 = &ciphertext.parts()[0];
-    let c1 = ciphertext.parts().get(1).map_or_else(|| Cow::Owned(ring_q.zero()), Cow::Borrowed);
+    let c1 = ciphertext.parts().get(1).map_or_else(|| Cow::Owned(context.ring_q(limbs).zero()), Cow::Borrowed);
 
-    let moves = babies.iter().map(|&k| Move::new(context, keys, k, limbs)).collect::<Result<Vec<_>>>()?;
+    let moved = |k| Move::new(context, keys, k, limbs);
+    let moves = babies.iter().map(|&k| moved(k)).collect::<Result<Vec<_>>>()?;
     let images: Vec<_> = moves.iter().map(|step| step.as_ref().map(Move::term)).collect();
-    let terms: Vec<_> = giants.iter().map(|giant| giant.terms.clone()).collect();
-    let digits = decomposer.decompose(&ring_q, &c1);
-    let inner = decomposer.sums_of_images(&ring_qp, [c0, &c1], &digits, &images, &terms);
-
-    let mut total = [ring_qp.zero(), ring_qp.zero()];
-    for (giant, [first, second]) in giants.iter().zip(inner) {
-        let Some(step) = Move::new(context, keys, giant.automorphism, limbs)? else {
-            ring_qp.add_assign(&mut total[0], &first);
-            ring_qp.add_assign(&mut total[1], &second);
-            continue;
-        };
-        ring_qp.automorphism_add_assign(&mut total[0], &first, &step.automorphism);
-        let divided = switching.mod_down(limbs).apply(second);
-        decomposer.inner_product_add_assign(&ring_q, &divided, step.term(), &mut total);
-    }
-    Ok(Ciphertext::new(switching.mod_down_rescale(limbs).apply_many(total).into()))
+    let steps = giants.iter().map(|giant| moved(giant.automorphism)).collect::<Result<Vec<_>>>()?;
+    let giants = giants.iter().zip(&steps).map(|(giant, step)| matrix::GiantStep {
+        rotation: step.as_ref().map(|step| (step.key.pairs(), &*step.automorphism)),
+        terms: giant.terms.clone(),
+    });
+    let giants: Vec<_> = giants.collect();
+    let (mod_down, divide) = (switching.mod_down(limbs), switching.mod_down_rescale(limbs));
+    let matrix = Matrix { images: &images, giants: &giants, order, mod_down, divide };
+    Ok(Ciphertext::new(switching.decomposer().multiply_matrix(&context.ring_q(limbs), [c0, &c1], &matrix).into()))
 }
 
 /// An automorphism with its key.

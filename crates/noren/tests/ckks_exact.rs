@@ -7,6 +7,7 @@ use std::f64::consts::TAU;
 use noren::ckks::{Context, Evaluator, KeyRequest, ParametersSpec, Scale};
 use noren::schemes::slots::GiantStep;
 use noren::{Complex64, Error};
+use noren_rlwe::shape::KeyShape;
 use world::{Twin, World, real, seed, toy, uniform, worst};
 
 const I: Complex64 = Complex64::I;
@@ -206,11 +207,30 @@ fn complex_matrices_arrive_at_any_scale() {
         .map(|b| GiantStep { rotation: b as isize, terms: (0..4).map(|i| (i, factor(b, i))).collect() })
         .into();
     let y = world.evaluator.sum_giant_steps(&x.ciphertext, &[0, 1, 2, 3], &giants).expect("keys are there");
+    // The same giant steps one after the other, all with the key of one rotation.
+    let in_turn: Vec<_> = giants
+        .into_iter()
+        .map(|giant| GiantStep { rotation: if giant.rotation == 0 { 0 } else { 4 }, ..giant })
+        .collect();
+    let babies = [0, 1, 2, 3];
+    let turned = world.evaluator.sum_giant_steps_in_turn(&x.ciphertext, &babies, &in_turn).expect("keys are there");
+    let refused = world.evaluator.sum_giant_steps_in_turn(&x.ciphertext, &babies, &in_turn[1..]);
+    assert!(matches!(refused, Err(Error::Parameters { name: "rotation of a giant step", .. })));
     let values: Vec<Complex64> =
         (0..slots).map(|row| (0..slots).map(|j| entries[row * slots + j] * x.values[j]).sum()).collect();
-    assert!(y.scale().deviation_from(&target).abs() < 2f64.powi(-98));
-    let error = world.error(&Twin { ciphertext: y, values });
-    assert!(error < 2f64.powi(-22), "{error:e}");
+    for y in [y, turned] {
+        assert!(y.scale().deviation_from(&target).abs() < 2f64.powi(-98));
+        let error = world.error(&Twin { ciphertext: y, values: values.clone() });
+        assert!(error < 2f64.powi(-22), "{error:e}");
+    }
+    // A factor without the special primes of the keys.
+    let special = world.context.parameters().rlwe().p().len();
+    let shape = |special| KeyShape { special, ..world.keys.evaluation.shape() };
+    let bare = |special| world.encoder.encode_factor_shaped(&[I], slots, 4, &factor_scale, shape(special));
+    assert!(matches!(bare(special + 1), Err(Error::Parameters { name: "special primes of a factor", .. })));
+    let bare = GiantStep { rotation: 0, terms: vec![(0, bare(special - 1).expect("encode"))] };
+    let refused = world.evaluator.sum_giant_steps(&x.ciphertext, &[0], &[bare]);
+    assert!(matches!(refused, Err(Error::Parameters { name: "special primes of the factor", .. })));
 
     // Real factors are complex ones with imaginary parts of zero.
     let reals = uniform(21, slots);

@@ -2,7 +2,7 @@
 
 mod world;
 
-use noren::ckks::{Ciphertext, Context, Evaluator, ParametersSpec};
+use noren::ckks::{Ciphertext, Context, Encoder, Evaluator, ParametersSpec};
 use noren::schemes::slots::GiantStep;
 use noren::wire::{Form, Object};
 use noren::{Complex64, Error, Parallel};
@@ -16,10 +16,10 @@ fn long() -> ParametersSpec {
 /// The bytes of what an evaluator makes of two ciphertexts.
 fn everything(ev: &Evaluator, x: &Ciphertext, y: &Ciphertext) -> noren::Result<Vec<Vec<u8>>> {
     let context = ev.context();
-    let world_encoder = noren::ckks::Encoder::new(context);
+    let encoder = Encoder::new(context);
     let (level, scale) = (x.level(), *context.parameters().scale_at(x.level()));
-    let plaintext = world_encoder.encode(&[0.5, -0.25], 2, level)?;
-    let factor = |number| world_encoder.encode_factor(&uniform(number, 2), 2, level, &scale);
+    let plaintext = encoder.encode(&[0.5, -0.25], 2, level)?;
+    let factor = |number| encoder.encode_factor(&uniform(number, 2), 2, level, &scale);
     let giants: Vec<_> = [0, 4]
         .into_iter()
         .map(|rotation| Ok(GiantStep { rotation, terms: vec![(0, factor(5)?), (1, factor(6)?)] }))
@@ -52,7 +52,7 @@ fn every_way_on_any_threads_gives_the_same_bytes() {
     // Keys too are the same for each.
     let context = Context::with_parallel(world.context.parameters().clone(), Some(3), Parallel::Coefficient);
     let keys = context.expect("threads").generate_keys(seed(1), &Default::default()).expect("keys");
-    let public = |keys: &noren::PublicKey| keys.to_bytes(&world.context, Form::Packed);
+    let public = |keys: &noren::PublicKey| keys.to_bytes(world.context.rlwe(), Form::Packed);
     assert!(public(&keys.public) == public(&world.keys.public));
 }
 

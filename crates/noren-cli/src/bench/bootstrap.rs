@@ -78,11 +78,15 @@ struct Precision {
     rms: f64,
 }
 
-/// Measures a preset with each number of threads, in each mode, for all its slots or fewer.
-pub(super) fn run(run: &Run<'_>, preset: Preset, log_slots: Option<u32>, modes: &[Messages]) -> Result<(), Failure> {
+/// The parameters of a preset, for all its slots or fewer.
+pub(super) fn parameters(preset: Preset, log_slots: Option<u32>) -> Result<Parameters, Failure> {
     let spec = preset.spec();
-    let parameters = preset.spec_for(log_slots.unwrap_or(spec.log_slots))?.build()?;
-    let plan = Plan::new(&parameters)?;
+    Ok(preset.spec_for(log_slots.unwrap_or(spec.log_slots))?.build()?)
+}
+
+/// Measures the parameters of a preset with each number of threads, in each mode.
+pub(super) fn run(run: &Run<'_>, preset: Preset, parameters: &Parameters, modes: &[Messages]) -> Result<(), Failure> {
+    let plan = Plan::new(parameters)?;
     for &threads in run.threads {
         machine::reset_peak_rss();
         let start = Instant::now();
@@ -90,13 +94,13 @@ pub(super) fn run(run: &Run<'_>, preset: Preset, log_slots: Option<u32>, modes: 
         let context_time = start.elapsed();
         let start = Instant::now();
         let main = context.generate_keys(seed(0), &KeyRequest::default())?;
-        let keys = Arc::new(BootstrapKeys::generate(&context, &parameters, &main.secret, seed(1), None)?);
+        let keys = Arc::new(BootstrapKeys::generate(&context, parameters, &main.secret, seed(1), None)?);
         let keys_time = start.elapsed();
-        let disk_bytes = BootstrapKeyFile::planned_bytes(&context, &parameters, &KeyRequest::default())?;
+        let disk_bytes = BootstrapKeyFile::planned_bytes(&context, parameters, &KeyRequest::default())?;
         let (plan, secret) = (&plan, &main.secret);
         let setting = Setting { preset, plan, disk_bytes, context, secret, keys, threads, context_time, keys_time };
         for &mode in modes {
-            setting.measure(run, &parameters, mode)?;
+            setting.measure(run, parameters, mode)?;
         }
     }
     Ok(())

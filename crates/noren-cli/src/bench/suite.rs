@@ -140,8 +140,9 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
         Suite::Bootstrap => {
             let preset = arguments.preset.unwrap_or_default();
             let modes = if arguments.mode.is_empty() { Messages::value_variants() } else { &arguments.mode[..] };
+            let parameters = bootstrap::parameters(preset, arguments.log_slots)?;
             console.text(Record::head())?;
-            bootstrap::run(&run, preset, arguments.log_slots, modes)?;
+            bootstrap::run(&run, preset, &parameters, modes)?;
             for mode in modes {
                 let options = [("--suite", "bootstrap"), ("--preset", preset.name()), ("--mode", mode.name())];
                 beside.step(&run, &options)?;

@@ -79,6 +79,8 @@ pub(crate) struct Report {
     disk_bytes: u64,
     available_memory: Option<u64>,
     available_disk: Option<u64>,
+    /// Bits of a message of size 1 that are expected to be right in the worst slot.
+    precision_bits: f64,
     /// The largest error of a real part with exact arithmetic.
     systematic_error: f64,
     /// Base-two logarithms of bounds on the probability that some slot is wrong.
@@ -182,6 +184,7 @@ impl Report {
             disk_bytes: generate.disk,
             available_memory: available.memory,
             available_disk: available.disk,
+            precision_bits: plan.precision_bits(),
             systematic_error: parameters.systematic_error(),
             log2_failure: Failures { one: plan.log2_failure(1), hundred: plan.log2_failure(100) },
             seconds: cost::nanoseconds(parameters, mode, &model)? * 1e-9,
@@ -224,8 +227,8 @@ impl fmt::Display for Report {
         writeln!(f, "memory         keys {keys}, matrices {matrices}, about {peak} in all{memory}")?;
         let (disk, room) = (bytes(self.disk_bytes as f64), available(self.available_disk));
         writeln!(f, "key files      about {disk}{room}, made in about {} of memory", bytes(self.keygen_bytes as f64))?;
-        let error = self.systematic_error;
-        writeln!(f, "precision      2^{:.1} with exact arithmetic; noise comes on top", error.log2())?;
+        let (bits, exact) = (self.precision_bits, self.systematic_error.log2());
+        writeln!(f, "precision      about 2^-{bits:.1} in the worst slot; 2^{exact:.1} with exact arithmetic")?;
         let Failures { one, hundred } = self.log2_failure;
         writeln!(f, "failure        below 2^{one:.0} for one bootstrap, 2^{hundred:.0} for 100")?;
         let (machine, threads) = match self.calibrated {

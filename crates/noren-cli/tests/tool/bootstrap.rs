@@ -20,6 +20,7 @@ fn plans_are_told_before_anything_is_made() {
     let plan = sandbox.json(&["plan", "--bootstrap", "n16"]);
     assert_eq!((&plan["levels_left"], &plan["security_bits"], &plan["log_n"]), (&12.into(), &128.into(), &16.into()));
     assert!(plan["log2_failure"]["hundred"].as_f64().expect("a number") < -64.0);
+    assert!(plan["precision_bits"].as_f64().expect("a number") > 20.0);
     let bytes = |name: &str| plan[name].as_u64().expect("bytes");
     assert!(bytes("disk_bytes") < 4 << 30 && bytes("peak_bytes") < 12 << 30 && bytes("keygen_bytes") < 1 << 30);
     let classes = plan["keys"].as_array().expect("a list");
@@ -88,14 +89,16 @@ fn what_cannot_be_planned_or_made_is_refused() {
     }
     let expand = ["expand", "keys/secret.key", "-o", "out.mapped"];
     sandbox.refused(&expand, &["keys/secret.key: found secret key with CKKS parameters", "needed bootstrapping keys"]);
-    let eval = ["eval", "mean", "--keys", "keys/bootstrap.keys", "cut.keys", "-o", "out.ct"];
-    sandbox.refused(&eval, &["keys/bootstrap.keys: found bootstrapping keys", "evaluation keys with CKKS parameters"]);
+    let eval = ["eval", "bootstrap", "--keys", "cut.keys", "keys/public.key", "-o", "out.ct"];
+    sandbox.refused(&eval, &["cut.keys", "truncated"]);
+    let eval = ["eval", "mean", "--keys", "keys/bootstrap.keys", "keys/bootstrap.keys", "-o", "out.ct"];
+    sandbox.refused(&eval, &["keys/bootstrap.keys: found bootstrapping keys", "needed encrypted table"]);
     assert!(!sandbox.exists("out.mapped"));
     for (arguments, needed) in [
         (&["plan", "--bootstrap", "n17"][..], "one of n16"),
         (&["plan"], "--bootstrap"),
         (&["keygen", "--out", "k", "--bootstrap", "toy", "--program", "sum"], "--program"),
-        (&["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "1", "--slots", "2"], "--bootstrap"),
+        (&["keygen", "--out", "k", "--program", "sum", "--rows", "1", "--columns", "1", "--slots", "2"], "--slots"),
     ] {
         let output = sandbox.run(arguments);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -182,7 +185,9 @@ fn tables_get_new_levels_and_programs_bootstrap_by_themselves() {
     sandbox.refused(&eval(&["bootstrap"], ["renewed.ct", "-o", "no.ct"]), &["found level 5", "needed 3 to 4"]);
     sandbox.done(&eval(&["polynomial", "--model", "line.json", "--last"], ["table.ct", "-o", "last.ct"]));
     sandbox.refused(&eval(&["mean"], ["last.ct", "-o", "no.ct"]), &["last.ct", "at least 3"]);
-    sandbox.refused(&eval(&["mean"], ["table.ct", "-o", "no.ct"]), &["rotation by"]);
+    // The rotations of bootstrapping serve the program too.
+    sandbox.done(&eval(&["mean"], ["table.ct", "-o", "mean.ct"]));
+    assert!(within(&decrypt("mean.ct"), &[0.625]));
     let model = eval(&["bootstrap", "--model", "line.json"], ["half.ct", "-o", "no.ct"]);
     sandbox.refused(&model, &["line.json", "takes no model"]);
     let wrong = ["eval", "bootstrap", "--keys", "keys/public.key", "half.ct", "-o", "no.ct"];

@@ -19,7 +19,7 @@ use crate::schemes::costs::RotationCosts;
 ///   and one division; the words of its diagonals, read and multiplied twice; and the division of both parts at the end;
 /// - for the exponential, in each of the one or two parts: the relinearisations of a dense polynomial of its degree, evenly
 ///   over its levels, and one for each squaring and for the series;
-/// - two conjugations; a switch for each rotation of the projection;
+/// - two conjugations; the trace of the projection, as [its plan](crate::circuits::trace::Plan::cost) counts it;
 /// - where there are more iterations, all of it so many times.
 ///
 /// It is a model. What it leaves out, sums and rescaling, and what it counts too high, the special primes of the keys of slot
@@ -32,7 +32,8 @@ pub fn nanoseconds(parameters: &Parameters, mode: Mode, model: &CostModel) -> Re
     let at = |level: usize| Switches::new(&ckks, level, model);
     let mut time = 0.0;
     for direction in [Direction::SlotToCoeff, Direction::CoeffToSlot] {
-        for place in places(parameters, direction) {
+        // A matrix of no layers is a number.
+        for place in places(parameters, direction).into_iter().filter(|place| place.group.layers > 0) {
             let switches = at(place.level)?;
             let giants = parameters.transform(direction).giants;
             let steps = place.group.steps(parameters.slots(), place.below, giants);
@@ -44,8 +45,7 @@ pub fn nanoseconds(parameters: &Parameters, mode: Mode, model: &CostModel) -> Re
             time += diagonals * switches.row_pairs + 2.0 * switches.divide;
         }
     }
-    let raised = at(parameters.max_level())?;
-    time += projection(parameters).rotations().len() as f64 * raised.whole();
+    time += projection(parameters).cost(&model.rotations(&ckks, parameters.max_level())?);
 
     let exponential = parameters.exponential();
     let degree = exponential.coefficients().len() - 1;

@@ -103,7 +103,7 @@ impl BootstrapKeyFile {
         resources: &Resources,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self> {
-        if file::kind(path)? == Some(Kind::ExpandedBootstrapKeys) {
+        if Layout::of(path)? == Layout::Expanded {
             return Self::map(path, limits);
         }
         let parameters = Self::read_parameters(path, limits)?;
@@ -116,8 +116,7 @@ impl BootstrapKeyFile {
     /// # Errors
     /// As [`BootstrapKeyFile::read`], but that keys may be missing.
     pub fn contents(path: &Path, limits: &Limits) -> Result<Contents> {
-        let expanded = file::kind(path)? == Some(Kind::ExpandedBootstrapKeys);
-        let layout = if expanded { Layout::Expanded } else { Layout::Seeded };
+        let layout = Layout::of(path)?;
         let mut items = Items::open(path, layout.kind(), limits)?;
         let parameters = parameters_of(&mut items)?;
         let context = Context::new(parameters.ckks()?)?;
@@ -133,7 +132,7 @@ impl BootstrapKeyFile {
             keys.push(Entry { name, shape, limbs });
         }
         items.finish()?;
-        Ok(Contents { parameters, bytes, expanded, keys })
+        Ok(Contents { parameters, bytes, expanded: layout == Layout::Expanded, keys })
     }
 
     /// Writes the keys of a file as they lie in memory into another, which can be mapped; gives its bytes. No more than a
@@ -184,12 +183,12 @@ impl BootstrapKeyFile {
         Self::gather(context, parameters, keys)
     }
 
-    /// The parameters in a file, before any key is read. Its digest is not checked.
+    /// The parameters in a file of either kind, before any key is read. Its digest is not checked.
     ///
     /// # Errors
     /// As [`BootstrapKeyFile::read`].
     pub fn read_parameters(path: &Path, limits: &Limits) -> Result<Parameters> {
-        parameters_of(&mut Items::open(path, Self::KIND, limits)?)
+        parameters_of(&mut Items::open(path, Layout::of(path)?.kind(), limits)?)
     }
 
     /// The keys in a file: read once and expanded one by one, so that no second copy of them is held. `progress` hears of
@@ -292,7 +291,7 @@ impl Contents {
 }
 
 /// How keys lie in a file.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// One half of each pair, packed, and a seed.
     Seeded,
@@ -301,6 +300,12 @@ enum Layout {
 }
 
 impl Layout {
+    /// That of a file; what is no file of keys is taken for one of seeded keys, and refused where it is opened.
+    fn of(path: &Path) -> Result<Self> {
+        let expanded = file::kind(path)? == Some(Kind::ExpandedBootstrapKeys);
+        Ok(if expanded { Self::Expanded } else { Self::Seeded })
+    }
+
     const fn kind(self) -> Kind {
         match self {
             Self::Seeded => Kind::BootstrapKeys,
@@ -401,10 +406,10 @@ fn parameters_of(items: &mut Items) -> Result<Parameters> {
     if fingerprint == parameters.fingerprint() { Ok(parameters) } else { Err(missing()) }
 }
 
-/// More bytes than any key of these parameters takes in a file.
+/// More bytes than any key of these parameters takes in a file of either kind.
 fn largest_key(parameters: &Parameters) -> u64 {
     let primes = parameters.max_level() + 1 + parameters.spec().special.count;
     // Keys of few limbs have at most as many digits as limbs.
     let digits = parameters.gadget().digits().len().max(parameters.input_level() + 1);
-    (digits * primes * parameters.degree() * size_of::<u64>()) as u64 + SMALL_BYTES
+    (2 * digits * primes * parameters.degree() * size_of::<u64>()) as u64 + SMALL_BYTES
 }

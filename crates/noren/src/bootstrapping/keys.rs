@@ -121,8 +121,8 @@ pub(super) fn requests(context: &Context, parameters: &Parameters) -> Result<[(K
         let mut galois = Vec::new();
         for place in places(parameters, direction) {
             let steps = place.group.steps(parameters.slots(), place.below, parameters.transform(direction).giants);
-            let rotations = steps.babies.into_iter().chain(steps.giants).filter(|&rotation| rotation != 0);
-            galois.extend(rotations.map(|r| (context.rotation_exponent(r as isize), place.level + 1)));
+            let exponents = steps.keys.into_iter().map(|rotation| context.rotation_exponent(rotation as isize));
+            galois.extend(exponents.map(|exponent| (exponent, place.level + 1)));
         }
         let (shape, _) = rotation_shape(parameters, direction)?;
         Ok((shape, RlweRequest { relinearization: None, galois }))

@@ -7,7 +7,7 @@ use num_complex::Complex64;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::diagonals::Diagonals;
-use crate::bootstrapping::group::Group;
+use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::key_classes::rotation_shape;
 use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
@@ -39,13 +39,15 @@ pub(super) struct Matrix {
     babies: Vec<isize>,
     /// None for a multiple of the identity.
     giants: Vec<GiantStep<Factor>>,
+    order: GiantOrder,
     scale: Scale,
 }
 
 impl Matrix {
     /// Encodes the diagonals at a scale: `D_k` with `k = a + b` is rotated back by the giant step b, since the sum of the
-    /// products with baby steps a is rotated by b afterwards. Where real and imaginary parts are to lie side by side, there are
-    /// twice as many slots, and the second half of the diagonals is multiplied by -i.
+    /// products with baby steps a is rotated by b afterwards: at once, or in Horner's order one step after the other. Where
+    /// real and imaginary parts are to lie side by side, there are twice as many slots, and the second half of the diagonals
+    /// is multiplied by -i.
     ///
     /// # Errors
     /// As [`Encoder::encode_factor_shaped`].
@@ -59,7 +61,7 @@ impl Matrix {
         beside: bool,
     ) -> Result<Self> {
         if place.group.layers == 0 && !beside {
-            return Ok(Self { babies: Vec::new(), giants: Vec::new(), scale: *scale });
+            return Ok(Self { babies: Vec::new(), giants: Vec::new(), order: GiantOrder::Separate, scale: *scale });
         }
         let (slots, order) = (diagonals.dimension(), parameters.transform(direction).giants);
         let steps = place.group.steps(slots, place.below, order);
@@ -78,8 +80,13 @@ impl Matrix {
             let factor = encoder.encode_factor_shaped(&values, values.len(), place.level, scale, shape)?;
             giants.entry(giant).or_default().push((positions[&baby], factor));
         }
-        let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
-        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants, scale: *scale })
+        let one = (place.group.baby_steps << place.below) % slots;
+        let giant = |(i, (giant, terms)): (usize, (usize, _))| {
+            let rotation = if order == GiantOrder::Horner && i > 0 { one } else { giant };
+            GiantStep { rotation: rotation as isize, terms }
+        };
+        let giants = giants.into_iter().enumerate().map(giant).collect();
+        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants, order, scale: *scale })
     }
 
     /// The matrix times the slots: one level down.
@@ -92,7 +99,10 @@ impl Matrix {
             let target = x.scale.mul(&self.scale).div_u64(prime);
             return evaluator.combine(&[(x, Complex64::ONE)], Complex64::ZERO, x.level() - 1, &target);
         }
-        evaluator.sum_giant_steps(x, &self.babies, &self.giants)
+        match self.order {
+            GiantOrder::Separate => evaluator.sum_giant_steps(x, &self.babies, &self.giants),
+            GiantOrder::Horner => evaluator.sum_giant_steps_in_turn(x, &self.babies, &self.giants),
+        }
     }
 }
 

@@ -144,15 +144,14 @@ impl Pipeline {
         *targets.last_mut().expect("a transform has a matrix") = base_scale(context, parameters)?;
         let slot_to_coeff = encode(Direction::SlotToCoeff, *input, targets)?;
 
-        // Coefficient to slot: a bit above the canonical scale, until the last matrix leads to that of the exponential; and
-        // each takes an equal part of the gap away, so that all are encoded at large scales.
-        let canonical = *ckks.scale_at(parameters.slots_level());
-        let count = parameters.max_level() - parameters.slots_level();
-        let part = libm::log2(parameters.gap() as f64) / count as f64;
-        let above = |left: usize| positive(libm::exp2(1.0 + part * left as f64)).map(|factor| canonical.mul(&factor));
-        let mut targets: Vec<Scale> = (0..count).rev().map(above).collect::<Result<_>>()?;
-        *targets.last_mut().expect("a transform has a matrix") = EvalMod::input_scale(parameters, ckks);
+        // Coefficient to slot: each matrix takes an equal part of the way down to the scale of the exponential, so that all are
+        // encoded at large scales.
+        let end = EvalMod::input_scale(parameters, ckks);
         let start = raised_scale(parameters, &q0)?.mul_u64(parameters.gap() as u64);
+        let count = parameters.max_level() - parameters.slots_level();
+        let part = libm::log2(start.ratio_to(&end)) / count as f64;
+        let above = |left: usize| positive(libm::exp2(part * left as f64)).map(|factor| end.mul(&factor));
+        let targets = (0..count).rev().map(above).collect::<Result<_>>()?;
         let coeff_to_slot = encode(Direction::CoeffToSlot, start, targets)?;
 
         let evaluator = Evaluator::new(context, keys.evaluation.clone())?;

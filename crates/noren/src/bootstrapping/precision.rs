@@ -2,51 +2,70 @@
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
-use noren_math::sample::GAUSSIAN_SIGMA;
-use noren_rlwe::security::SecretDistribution;
+use noren_rlwe::noise;
 
-use crate::bootstrapping::parameters::Parameters;
+use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::parameters::{Parameters, Transform};
 
 /// What the largest error in the slots of a complex message of size 1 is expected to be. A model, right to about a bit.
 ///
-/// It counts the systematic error and the rounding of divisions, `r^2 = N (1 + |s|^2) / 12` in a slot over the scale, where
-/// most of the noise arises:
+/// It counts the systematic error, and noise where most of it arises; r is the rounding of a division in a slot, at the
+/// scale that is left:
 ///
-/// - in u, at the scale of the modular reduction, which `K rho` multiplies: the last matrix and a conjugation, together
-///   `5 r^2` for both parts;
-/// - in the exponentials, at their scales: every squaring doubles what came before, and the series multiplies it by its slope
+/// - in u, which `K rho` multiplies: `4 (r^2 + e^2)` for both parts, and the switch of a conjugation. Here e is what rounding
+///   the diagonals of coefficient to slot makes of raised slots: a matrix of so many layers halves a square as often;
+/// - in the exponentials: every squaring doubles what came before, and the series multiplies it by its slope
 ///   `rho |b| (2 + |c|) / 2 pi` at most;
-/// - at the end, at the scale of results: of the series and of a conjugation, `5 r^2`. A second iteration leaves this alone,
-///   and the rounding of the way down.
+/// - at the end, of the series `4 r^2`, and the switch of a conjugation. A second iteration leaves this alone, and the
+///   rounding of the way down.
 ///
 /// Noise differs between the copies of a message in the ring, and its mean counts. Errors are products of two Gaussian
 /// numbers, an error and the secret, in every slot: larger than x deviations with the probability `sqrt(pi x) exp(-2 x)`.
 pub(super) fn expected_error(parameters: &Parameters) -> f64 {
     let spec = parameters.spec();
+    let rlwe = parameters.chosen().rlwe();
     let degree = parameters.degree() as f64;
-    let secret = match spec.secret {
-        SecretDistribution::Ternary => degree * 2.0 / 3.0,
-        SecretDistribution::SparseTernary(weight) => weight as f64,
-        SecretDistribution::Gaussian => degree * GAUSSIAN_SIGMA * GAUSSIAN_SIGMA,
-    };
-    let rounding = |log_scale: f64| degree * (1.0 + secret) / 12.0 * libm::exp2(-2.0 * log_scale);
-    let application = f64::from(spec.application.bits);
+    let at = |deviation: f64, log_scale: f64| degree * deviation * deviation * libm::exp2(-2.0 * log_scale);
+    let rounding = |log_scale: f64| at(noise::rounding(rlwe), log_scale);
+    let switch = |level: usize, log_scale: f64| at(noise::key_switch(rlwe, level + 1), log_scale);
+
+    let (application, reduction) = (f64::from(spec.application.bits), f64::from(spec.eval_mod.bits));
+    let end = 4.0 * rounding(application) + switch(parameters.reduced_level(), application);
     let worst = deviations(parameters.slots()) / (parameters.gap() as f64).sqrt();
     if spec.iterations > 1 {
-        return worst * (6.0 * rounding(application)).sqrt();
+        return worst * (end + rounding(application)).sqrt();
     }
     let (series, exponential) = (parameters.series(), parameters.exponential());
     let stretch = exponential.half_width() * series.ratio();
-    let u = 5.0 * rounding(f64::from(spec.eval_mod.bits)) * stretch * stretch;
+    let t = rounding(reduction) + encoding(parameters);
+    let u = 4.0 * t + switch(parameters.slots_level(), reduction);
     let slope = series.ratio() * series.double().abs() * (2.0 + series.shift().abs()) / TAU;
     let scales = parameters.exponential_scales(application);
-    let doublings = spec.eval_mod.doublings;
-    let squared = scales.iter().zip((0..=doublings).rev()).map(|(&scale, left)| {
+    let squared = scales.iter().zip((0..=spec.eval_mod.doublings).rev()).map(|(&scale, left)| {
         let doubled = libm::exp2(f64::from(left));
         doubled * doubled * rounding(scale)
     });
-    let variance = u + slope * slope * squared.sum::<f64>() + 5.0 * rounding(application);
+    let variance = u * stretch * stretch + slope * slope * squared.sum::<f64>() + end;
     worst * variance.sqrt() + SQRT_2 * parameters.systematic_error()
+}
+
+/// The variance in a slot of the error of all diagonals of coefficient to slot.
+fn encoding(parameters: &Parameters) -> f64 {
+    let spec = parameters.spec();
+    let Transform { bits, groups, .. } = &spec.coeff_to_slot;
+    let width = 2.0 * parameters.exponential().half_width();
+    let raised = 2.0 * parameters.slots() as f64 * (f64::from(spec.ephemeral_weight) + 1.0) / 12.0 / (width * width);
+    // How far the scale falls in each matrix.
+    let start = f64::from(spec.log_base) + libm::log2(width * parameters.gap() as f64);
+    let part = (start - f64::from(spec.eval_mod.bits)) / groups.len() as f64;
+    let scale = libm::exp2(2.0 * (f64::from(*bits) - part));
+    let below = Direction::CoeffToSlot.below(groups);
+    let matrices = groups.iter().zip(below).filter(|(group, _)| group.layers > 0).map(|(group, below)| {
+        let diagonals = group.offsets(parameters.slots(), below).len() as f64;
+        let others = f64::from(spec.log_slots - group.layers);
+        diagonals * parameters.degree() as f64 / 12.0 / scale * raised * libm::exp2(-others)
+    });
+    matrices.sum()
 }
 
 /// How many deviations the largest of so many errors is: `count sqrt(pi x) exp(-2 x) = 1`.

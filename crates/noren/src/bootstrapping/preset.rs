@@ -18,7 +18,7 @@ pub enum Preset {
     N16,
     /// `n16-small`: as `n16`, with fewer keys for the price of more divisions.
     N16Small,
-    /// `n16-precise`: 2^15 slots, 9 levels of 46 bits, two iterations.
+    /// `n16-precise`: 2^15 slots, 10 levels of 49 bits, two iterations.
     N16Precise,
     /// `n15`: 2^14 slots, 3 levels of 42 bits.
     N15,

@@ -217,6 +217,7 @@ fn other_rings_cuts_and_orders_do_the_same() {
     spec.coeff_to_slot.groups = groups(&[(2, 2), (4, 8), (4, 16)]);
     spec.coeff_to_slot.giants = GiantOrder::Horner;
     let world = World::new(spec.build().expect("supported"));
+    keys_agree(&world.parameters, &world.bootstrap);
     let z = random(45, world.parameters.slots());
     let input = world.encrypt(&z);
     assert!(world.error(&world.complex.bootstrap(&input).expect("bootstrap"), &z) <= PRECISION);

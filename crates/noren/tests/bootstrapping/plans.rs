@@ -72,13 +72,16 @@ fn presets_keep_to_their_memory() {
     for preset in Preset::ALL {
         let plan = plan(preset);
         println!(
-            "{preset}: keys {:.3} GiB, on disk {:.3}, factors {:.3}; failure 2^{:.1}, of 100 2^{:.1}; error 2^{:.2}",
+            "{preset}: keys {:.3} GiB, on disk {:.3}, factors {:.3}, all {:.3}; failure 2^{:.1}, of 100 2^{:.1}; \
+             error 2^{:.2}; {:.2} bits",
             gib(plan.key_bytes()),
             gib(plan.disk_bytes()),
             gib(plan.factor_bytes()),
+            gib(plan.memory_bytes()),
             plan.log2_failure(1),
             plan.log2_failure(100),
             plan.parameters().systematic_error().log2(),
+            plan.precision_bits(),
         );
         // The other half of each key is a seed, and packing saves 14 to 30 of 64 bits.
         let part = plan.disk_bytes() as f64 / plan.key_bytes() as f64;

@@ -124,7 +124,7 @@ fn more_slots_other_keys_and_modes_without_room_are_refused() {
     let none = Arc::new(EvaluationKeys::new(world.context.parameters().rlwe()));
     let missing = refused(BootstrapKeys { evaluation: none, ..(*world.bootstrap).clone() });
     let Error::MissingKey { kind, .. } = missing else { panic!("{missing}") };
-    for named in ["rotation by 32 ", "rotation by 64 ", "rotation by 192 "] {
+    for named in ["rotation by 32 ", "rotation by 64 ", "rotation by 256 "] {
         assert!(kind.contains(named), "{named}: {kind}");
     }
     // No room for two halves.

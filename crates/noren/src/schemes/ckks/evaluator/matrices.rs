@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::hoisting::{self, sum_giant_steps_rescale};
+use noren_rlwe::hoisting::{self, Order, sum_giant_steps_rescale};
 
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::Estimate;
@@ -40,6 +40,40 @@ impl Evaluator {
         babies: &[isize],
         giants: &[GiantStep<F>],
     ) -> Result<Ciphertext> {
+        self.sum_giants(a, babies, giants, Order::Separate)
+    }
+
+    /// `S_0 + rotate(S_1 + rotate(S_2 + .., rotation_2), rotation_1)` for the sums `S_b` of [`Evaluator::sum_giant_steps`]:
+    /// where all rotations are one, they need one key. The sums are of the giant steps in order, the first of rotation 0.
+    ///
+    /// It costs about as much, but every step waits for the one before it, and its errors go through all that follow.
+    ///
+    /// # Errors
+    /// As [`Evaluator::sum_giant_steps`], and [`Error::Parameters`] if the first step has a rotation or a later one has none.
+    ///
+    /// # Panics
+    /// A term names a baby step that there is not.
+    pub fn sum_giant_steps_in_turn<F: Borrow<Factor>>(
+        &self,
+        a: &Ciphertext,
+        babies: &[isize],
+        giants: &[GiantStep<F>],
+    ) -> Result<Ciphertext> {
+        for (i, giant) in giants.iter().enumerate() {
+            if (self.exponent(a, giant.rotation) == 1) != (i == 0) {
+                return Err(parameter("rotation of a giant step", giant.rotation, "0 for the first alone"));
+            }
+        }
+        self.sum_giants(a, babies, giants, Order::InTurn)
+    }
+
+    fn sum_giants<F: Borrow<Factor>>(
+        &self,
+        a: &Ciphertext,
+        babies: &[isize],
+        giants: &[GiantStep<F>],
+        order: Order,
+    ) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
         for giant in giants {
@@ -47,7 +81,7 @@ impl Evaluator {
         }
         let steps: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
         self.check_rotations(a, &steps)?;
-        let (scale, estimate) = self.estimate_giant_steps(a, babies, giants)?;
+        let (scale, estimate) = self.estimate_giant_steps(a, babies, giants, order)?;
 
         let exponents: Vec<u32> = babies.iter().map(|&steps| self.exponent(a, steps)).collect();
         let steps = giants.iter().map(|giant| hoisting::GiantStep {
@@ -55,7 +89,7 @@ impl Evaluator {
             terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.borrow().inner)).collect(),
         });
         let steps: Vec<_> = steps.collect();
-        let inner = sum_giant_steps_rescale(self.context.rlwe(), &a.inner, &exponents, &steps, &self.keys)?;
+        let inner = sum_giant_steps_rescale(self.context.rlwe(), &a.inner, &exponents, &steps, order, &self.keys)?;
         let parameters = self.context.parameters();
         let scale = scale.div_u64(parameters.prime(a.level()));
         Ok(self.result(a, inner, scale, noise::rescaled(estimate, parameters.rlwe(), &scale)))
@@ -67,6 +101,7 @@ impl Evaluator {
         a: &Ciphertext,
         babies: &[isize],
         giants: &[GiantStep<F>],
+        order: Order,
     ) -> Result<(Scale, Estimate)> {
         let (parameters, limbs, shape) = (self.context.parameters().rlwe(), a.inner.limbs(), self.keys.shape());
         let moves = |steps: isize| steps % a.slots as isize != 0;
@@ -75,21 +110,31 @@ impl Evaluator {
             if moves(steps) { noise::undivided(image, parameters, &a.scale, limbs, shape) } else { Ok(image) }
         };
         let images: Vec<Estimate> = babies.iter().map(baby).collect::<Result<_>>()?;
-        let outer = |giant: &GiantStep<F>| {
+        let inner = |giant: &GiantStep<F>| {
             let product = |(baby, factor): &(usize, F)| {
                 let factor: &Factor = factor.borrow();
                 (a.scale.mul(&factor.scale), images[*baby].product(&factor.estimate))
             };
-            let (scale, inner) = sum_of_products(giant.terms.iter().map(product))?;
-            let outer = rotated(&inner, giant.rotation, a.slots);
-            if !moves(giant.rotation) {
+            sum_of_products(giant.terms.iter().map(product))
+        };
+        let outer = |(scale, inner): (Scale, Estimate), rotation: isize| {
+            let outer = rotated(&inner, rotation, a.slots);
+            if !moves(rotation) {
                 return Ok((scale, outer));
             }
             let divided = noise::second_part_rounded(outer, parameters, &scale);
-            Ok((scale, noise::undivided(divided, parameters, &scale, limbs, shape)?))
+            Ok::<_, Error>((scale, noise::undivided(divided, parameters, &scale, limbs, shape)?))
         };
-        let outer: Vec<(Scale, Estimate)> = giants.iter().map(outer).collect::<Result<_>>()?;
-        sum_of_products(outer.into_iter())
+        if order == Order::Separate {
+            let outer = giants.iter().map(|giant| outer(inner(giant)?, giant.rotation));
+            return sum_of_products(outer.collect::<Result<Vec<_>>>()?.into_iter());
+        }
+        let mut sum: Option<(Scale, Estimate)> = None;
+        for giant in giants.iter().rev() {
+            let terms = sum.into_iter().chain([inner(giant)?]);
+            sum = Some(outer(sum_of_products(terms)?, giant.rotation)?);
+        }
+        sum.ok_or_else(|| Error::Length { what: "giant steps", found: 0, needed: "at least 1".into() })
     }
 
     fn check_factor(&self, a: &Ciphertext, factor: &Factor) -> Result<()> {
