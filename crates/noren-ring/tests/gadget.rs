@@ -11,7 +11,7 @@ use noren_ring::divide::DivideRound;
 use noren_ring::error::Error;
 use noren_ring::gadget::{Gadget, MAX_DIGITS};
 use noren_ring::key::KeyPairs;
-use noren_ring::operand::Operand;
+use noren_ring::operand::{Operand, Sum};
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_ring::switch::{KeySwitch, Term};
@@ -180,6 +180,13 @@ fn switched_step_by_step(
         let a = a.map(|a| match a {
             Operand::Element(a) => ring_q.restrict(a),
             Operand::Products(pairs) => ring_q.inner_product(pairs),
+            Operand::Sum(sum) => {
+                let mut total = ring_q.zero();
+                sum.products.iter().for_each(|(a, b)| ring_q.mul_add_assign(&mut total, a, b));
+                sum.multiples.iter().for_each(|(x, w)| ring_q.mul_scalar_add_assign(&mut total, x, w));
+                sum.constant.iter().for_each(|c| ring_q.add_constant_assign(&mut total, c));
+                total
+            }
         });
         a.iter().for_each(|a| ring_q.mul_scalar_add_assign(total, a, &special));
     }
@@ -216,15 +223,20 @@ fn a_switch_is_its_steps_one_after_the_other() {
                 let dropped: Vec<usize> = (0..SPECIAL).chain(end - last..end).collect();
                 let divide = &DivideRound::new(&whole, &dropped, SPECIAL..end - last);
                 let two = [(&a, &left), (&b, &right)];
+                let (w, first) = (ring_q.integer_residues(-(1 << 70)), SPECIAL);
+                let multiples = vec![(&a, w.clone()), (&m, w.clone())];
+                let sum = Sum { products: two.to_vec(), multiples: multiples.clone(), constant: Some(w), first };
+                let few = Sum { multiples, first, ..Sum::default() };
                 for (i, (added, moved)) in [
                     ([None, None], None),
                     ([Some(Operand::from(&a)), Some(Operand::from(&b))], Some(&m)),
                     ([Some(Operand::Products(&two)), Some(Operand::Products(&two[..1]))], None),
+                    ([Some(Operand::Sum(&sum)), Some(Operand::Sum(&few))], None),
                 ]
                 .into_iter()
                 .enumerate()
                 {
-                    let switch = KeySwitch { terms: &terms[i], added, moved, divide };
+                    let switch = KeySwitch { terms: &terms[i % terms.len()], added, moved, divide };
                     let expected = words(switched_step_by_step(&whole, &decomposer, &ring_q, &c, &switch));
                     let context = format!("degree {degree}, dnum {dnum}, {limbs} limbs, {last} dropped, terms {i}");
                     assert!(words(decomposer.switch(&ring_q, &c, &switch)) == expected, "{context}");

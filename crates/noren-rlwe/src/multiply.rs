@@ -54,6 +54,20 @@ pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &Ev
     switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, true)
 }
 
+/// [`relinearize_rescale`] of three parts of so many limbs that need not be written down.
+///
+/// # Errors
+/// As [`relinearize_rescale`].
+pub fn relinearize_rescale_parts(
+    context: &Context,
+    parts: [Operand; 3],
+    limbs: usize,
+    keys: &EvaluationKeys,
+) -> Result<Ciphertext> {
+    linear::check_levels(1, limbs.saturating_sub(1))?;
+    switch_square(context, parts, limbs, keys, true)
+}
+
 /// [`tensor`] and [`relinearize`] at once: the three parts of the product are never written down.
 ///
 /// # Errors

@@ -5,21 +5,31 @@ use noren_rlwe::error::Result;
 use crate::bootstrapping::chebyshev::ChebyshevSum;
 use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::parameters::parameter;
-use crate::schemes::ckks::{Ciphertext, Evaluator, Scale};
+use crate::schemes::ckks::{self, Ciphertext, Evaluator, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
 /// What the truncation adds to the derivative of the polynomial, relatively: by Markov's inequality at most `degree^2` times
 /// the truncation, which is far below.
 const SLOPE: f64 = 1.0 + 1.0 / 1024.0;
 
-/// From slots `u = (I + z / rho) / K` to `exp(2 pi i z / rho)` and the series.
+/// Messages are a bit above `q_0 / rho`, and so is the angle of E.
+const ANGLE_ROOM: f64 = 2.0;
+
+/// From slots `i u`, `u = (I + z / rho) / K`, to `exp(2 pi i z / rho)` and the series.
 pub(super) struct EvalMod<'a> {
     pub evaluator: &'a Evaluator,
     pub parameters: &'a Parameters,
 }
 
 impl EvalMod<'_> {
-    /// `E = exp(2 pi i K u)`, at a scale that makes the [series](Self::series) arrive at the scale `end`.
+    /// At what scale `i u` must stand.
+    pub(super) fn input_scale(parameters: &Parameters, ckks: &ckks::Parameters) -> Scale {
+        let degree = parameters.exponential().coefficients().len() - 1;
+        let level = parameters.slots_level();
+        ChebyshevSum::first_scale(ckks, level, degree, Scale::from_log2(parameters.spec().eval_mod.bits))
+    }
+
+    /// `E = exp(2 pi i K u)` from `i u`, at a scale that makes the [series](Self::series) arrive at the scale `end`.
     ///
     /// The error of u reaches `E_0` times at most the derivative, w: it is taken apart before the polynomial, and put
     /// together again afterwards.
@@ -28,7 +38,7 @@ impl EvalMod<'_> {
     /// As [`Evaluator::dot_combine`].
     pub(super) fn exponential(&self, u: &Ciphertext, end: &Scale) -> Result<Ciphertext> {
         let exponential = self.parameters.exponential();
-        let coefficients = exponential.coefficients();
+        let coefficients = exponential.turned_coefficients();
         let doublings = exponential.doublings() as usize;
         let level = self.parameters.reduced_level() + 1 + doublings;
         // A square divided by the prime q is at `S^2 / q`: from the end, every scale is a geometric mean.
@@ -37,7 +47,7 @@ impl EvalMod<'_> {
 
         let (exact, error) = self.evaluator.split_error(u.clone());
         let sum = ChebyshevSum::new(self.evaluator, exact, coefficients.len() - 1)?;
-        let polynomial = sum.at(coefficients, level, &start)?.with_magnitude(1.0);
+        let polynomial = sum.at(&coefficients, level, &start)?.with_magnitude(1.0);
         let frequency = std::f64::consts::TAU * exponential.half_width() / libm::exp2(doublings as f64);
         let mut e = self.evaluator.with_errors(polynomial, &[(&error, SLOPE * frequency)], exponential.truncation());
         for _ in 0..doublings {
@@ -46,13 +56,34 @@ impl EvalMod<'_> {
         Ok(e)
     }
 
-    /// `P = E (E + c)`.
+    /// A step on each part, side by side.
+    ///
+    /// # Errors
+    /// As the step.
+    pub(super) fn each(
+        &self,
+        parts: &[Ciphertext],
+        step: impl Fn(&Self, &Ciphertext) -> Result<Ciphertext> + Sync,
+    ) -> Result<Vec<Ciphertext>> {
+        let [first, second] = parts else { return parts.iter().map(|part| step(self, part)).collect() };
+        let ring = self.evaluator.context().rlwe().ring_q(1);
+        let (first, second) = ring.engine().join(|| step(self, first), || step(self, second));
+        Ok(vec![first?, second?])
+    }
+
+    /// `P = E (E + c)`. An error of E is multiplied by the derivative `2 E + c`, with E within `2 pi / rho` of 1 and c near -8:
+    /// `|2 E + c|^2 = 4 + c^2 + 4 c cos t`.
     ///
     /// # Errors
     /// As [`Evaluator::mul`].
     pub(super) fn series(&self, e: &Ciphertext) -> Result<Ciphertext> {
-        let shifted = self.evaluator.add_const(e, self.parameters.series().shift().into())?;
-        self.evaluator.mul(e, &shifted)
+        let series = self.parameters.series();
+        let (exact, error) = self.evaluator.split_error(e.clone());
+        let shifted = self.evaluator.add_const(&exact, series.shift().into())?;
+        let product = self.evaluator.mul(&exact, &shifted)?;
+        let cosine = libm::cos(std::f64::consts::TAU / series.ratio() * ANGLE_ROOM);
+        let slope = (4.0 + series.shift() * (series.shift() + 4.0 * cosine)).sqrt();
+        Ok(self.evaluator.with_errors(product, &[(&error, slope)], 0.0))
     }
 
     /// The scale of P with which `z` is read at the scale `end`, for a message that stood at the scale `base` modulo `q_0`.

@@ -84,6 +84,15 @@ impl Exponential {
         &self.coefficients
     }
 
+    /// The coefficients `a_k` of `E_0 = sum a_k i^k T_k`, lowest first: real.
+    #[must_use]
+    pub fn turned_coefficients(&self) -> Vec<f64> {
+        let turned = |(k, c): (usize, &Complex64)| if k.is_multiple_of(2) { c.re } else { c.im };
+        // i^k is 1, i, -1, -i.
+        let sign = |k: usize| if k % 4 < 2 { 1.0 } else { -1.0 };
+        self.coefficients.iter().enumerate().map(|(k, c)| sign(k) * turned((k, c))).collect()
+    }
+
     /// A bound on `|E_0(u) - exp(i w u)|` in `[-1, 1]`: the sum of the coefficients that are left out. The squarings
     /// multiply it by `2^r`.
     #[must_use]

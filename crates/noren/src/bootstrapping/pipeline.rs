@@ -86,7 +86,8 @@ pub struct Stages {
     pub raised: Ciphertext,
     /// Its packed coefficients over `2 K q_0` in the slots, in the order of z.
     pub slots: Ciphertext,
-    /// u: the real parts, and the imaginary ones of complex messages, over `K q_0`; side by side they are one vector.
+    /// `i u`: the real parts, and the imaginary ones of complex messages, over `K q_0`, times i; side by side they are one
+    /// vector.
     pub parts: Vec<Ciphertext>,
     /// `exp(2 pi i K u)` of each.
     pub exponentials: Vec<Ciphertext>,
@@ -143,13 +144,13 @@ impl Pipeline {
         *targets.last_mut().expect("a transform has a matrix") = base_scale(context, parameters)?;
         let slot_to_coeff = encode(Direction::SlotToCoeff, *input, targets)?;
 
-        // Coefficient to slot: each matrix takes an equal part of the way down to the canonical scale, so that all are encoded
-        // at large scales.
-        let canonical = *ckks.scale_at(parameters.slots_level());
+        // Coefficient to slot: each matrix takes an equal part of the way down to the scale of the exponential, so that all are
+        // encoded at large scales.
+        let end = EvalMod::input_scale(parameters, ckks);
         let start = raised_scale(parameters, &q0)?.mul_u64(parameters.gap() as u64);
         let count = parameters.max_level() - parameters.slots_level();
-        let part = libm::log2(start.ratio_to(&canonical)) / count as f64;
-        let above = |left: usize| positive(libm::exp2(part * left as f64)).map(|factor| canonical.mul(&factor));
+        let part = libm::log2(start.ratio_to(&end)) / count as f64;
+        let above = |left: usize| positive(libm::exp2(part * left as f64)).map(|factor| end.mul(&factor));
         let targets = (0..count).rev().map(above).collect::<Result<_>>()?;
         let coeff_to_slot = encode(Direction::CoeffToSlot, start, targets)?;
 
@@ -188,11 +189,12 @@ impl Pipeline {
 
         let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
         let series_scale = eval_mod.series_scale(end, coefficients.scale())?;
-        let exponentials: Vec<_> =
-            parts.iter().map(|u| eval_mod.exponential(u, &series_scale)).collect::<Result<_>>()?;
+        let exponentials = eval_mod.each(&parts, |eval_mod, u| eval_mod.exponential(u, &series_scale))?;
         done(Stage::Exponential);
-        let series: Vec<_> = exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<_>>()?;
-        let whole = self.imaginary_parts(&series)?;
+        let series = eval_mod.each(&exponentials, EvalMod::series)?;
+        let (exact, series_errors): (Vec<_>, Vec<_>) =
+            series.iter().map(|p| self.evaluator.split_error(p.clone())).unzip();
+        let whole = self.imaginary_parts(&exact)?;
 
         // Read so that z is the message; up to 2^-100 this is the scale that was asked for.
         let result = self.evaluator.reread(whole, &end.div(series[0].scale()))?;
@@ -207,8 +209,14 @@ impl Pipeline {
         let real_parts = if self.mode == Mode::Real { 1.0 } else { 2.0 };
         let series_error = real_parts * self.parameters.series().error() * SERIES_ROOM * base;
         let own = &coefficients.estimate;
-        let errors = [(&input_error, 1.0 + ROOM), (own, (1.0 + ROOM) * spread), (&switch_error, 1.0 + ROOM)];
-        let result = self.evaluator.with_errors(result, &errors, (1.0 + ROOM) * own.bias() + series_error);
+        let mut errors = vec![(&input_error, 1.0 + ROOM), (own, (1.0 + ROOM) * spread), (&switch_error, 1.0 + ROOM)];
+        // Twice the imaginary part of P is read. Those of two circular errors are together one such error of their mean square.
+        let read = 2.0 * series[0].scale().ratio_to(end) / (parts.len() as f64).sqrt();
+        errors.extend(series_errors.iter().map(|error| (error, read)));
+        // A systematic error is in each real part, whether they are side by side or not.
+        let systematic: f64 = series_errors.iter().map(|error| error.bias() * read).sum();
+        let rest = systematic * (real_parts / (parts.len() as f64).sqrt() - 1.0);
+        let result = self.evaluator.with_errors(result, &errors, (1.0 + ROOM) * own.bias() + series_error + rest);
         done(Stage::Series);
         Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
     }
@@ -271,12 +279,12 @@ impl Pipeline {
         Ok(projected)
     }
 
-    /// `t + conj t`, and `-i (t - conj t)` for complex messages: side by side t holds `(t, -i t)` already.
+    /// `i (t + conj t)`, and `t - conj t` for complex messages: side by side t holds `(t, -i t)` already.
     fn parts(&self, t: &Ciphertext) -> Result<Vec<Ciphertext>> {
         let conjugate = self.evaluator.conjugate(t)?;
-        let mut parts = vec![self.evaluator.add(t, &conjugate)?];
+        let mut parts = vec![self.evaluator.mul_i(&self.evaluator.add(t, &conjugate)?)?];
         if self.mode == Mode::Complex {
-            parts.push(self.evaluator.mul_i(&self.evaluator.sub(&conjugate, t)?)?);
+            parts.push(self.evaluator.sub(t, &conjugate)?);
         }
         Ok(parts.into_iter().map(|part| part.with_magnitude(1.0)).collect())
     }

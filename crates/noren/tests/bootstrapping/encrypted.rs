@@ -161,7 +161,7 @@ fn every_stage_holds_what_it_says() {
     let [first, second] = [0, 1].map(|i| world.decrypt(&stages.parts[i]));
     for (i, part) in [first, second].into_iter().enumerate() {
         let of = |z: &Complex64| if i == 0 { z.re } else { z.im };
-        let expected: Vec<Complex64> = whole.iter().map(|t| Complex64::from(of(t) / half_width)).collect();
+        let expected: Vec<Complex64> = whole.iter().map(|t| Complex64::I * of(t) / half_width).collect();
         let error = worst(&part, &expected);
         assert!(error < 2f64.powi(-37) && error <= stages.parts[i].error_bound(), "part {i}: {error:e}");
 

@@ -3,6 +3,7 @@
 mod encrypted;
 mod exponentials;
 mod failures;
+mod full;
 mod iterations;
 mod key_files;
 mod matrices;

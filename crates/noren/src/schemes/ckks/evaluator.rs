@@ -1,6 +1,6 @@
 //! Operations on ciphertexts.
 
-mod exact;
+pub(crate) mod exact;
 mod levels;
 mod matrices;
 mod products;

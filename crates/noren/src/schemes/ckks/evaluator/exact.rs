@@ -5,15 +5,17 @@
 
 use std::borrow::Cow;
 
+use noren_ring::operand::{Operand, Sum};
+use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::linear;
-use noren_rlwe::multiply::relinearize_rescale;
+use noren_rlwe::multiply::relinearize_rescale_parts;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::evaluator::levels::multiple;
-use crate::schemes::ckks::evaluator::products::{sum_of_products, tensor_sum};
+use crate::schemes::ckks::evaluator::products::sum_of_products;
 use crate::schemes::ckks::evaluator::{Evaluator, SCALE_TOLERANCE, check_levels, first};
 use crate::schemes::ckks::noise;
 use crate::schemes::ckks::parameters::parameter;
@@ -62,10 +64,11 @@ impl Evaluator {
         self.check_above(operand, terms.iter().map(|&(x, _)| x), level)?;
         let before = target.mul_u64(self.context.parameters().prime(level + 1));
         let ring = self.ring(level + 1);
-        let mut inner = rlwe::Ciphertext::new(vec![ring.zero(), ring.zero()]);
-        let estimate = self.add_combination(&mut inner, terms, constant, &before)?;
+        let sum = self.combination(&ring, terms, constant, &before)?;
+        let parts = sum.parts(self.context.imaginary_unit());
+        let inner = rlwe::Ciphertext::new(parts.iter().map(|part| ring.gather(Operand::Sum(part))).collect());
         let inner = linear::rescale(self.context.rlwe(), inner)?;
-        let estimate = noise::rescaled(estimate, self.context.parameters().rlwe(), target);
+        let estimate = noise::rescaled(sum.estimate, self.context.parameters().rlwe(), target);
         Ok(self.result(operand, inner, *target, estimate))
     }
 
@@ -87,8 +90,25 @@ impl Evaluator {
         level: usize,
         target: &Scale,
     ) -> Result<Ciphertext> {
-        let &(operand, _) = first("products of a sum", products)?;
-        let factors = products.iter().flat_map(|&(a, b)| [a, b]);
+        let products: Vec<Product> = products.iter().map(|&(a, b)| Product { a, b, weight: 1 }).collect();
+        self.dot_combine_weighted(&products, terms, constant, level, target)
+    }
+
+    /// [`Evaluator::dot_combine`] with weights of the products, which are exact: a product of the scale S is twice the
+    /// message at the scale `S / 2`.
+    ///
+    /// # Errors
+    /// As [`Evaluator::dot_combine`].
+    pub(crate) fn dot_combine_weighted(
+        &self,
+        products: &[Product],
+        terms: &[(&Ciphertext, Complex64)],
+        constant: Complex64,
+        level: usize,
+        target: &Scale,
+    ) -> Result<Ciphertext> {
+        let operand = first("products of a sum", products)?.a;
+        let factors = products.iter().flat_map(|product| [product.a, product.b]);
         self.check_above(operand, factors.chain(terms.iter().map(|&(x, _)| x)), level)?;
         let parameters = self.context.parameters();
         let before = target.mul_u64(parameters.prime(level + 1));
@@ -96,21 +116,34 @@ impl Evaluator {
 
         let mut scaled = Vec::with_capacity(products.len());
         let mut estimates = Vec::with_capacity(products.len() + 1);
-        for (a, b) in products {
-            let (factor, miss) = whole_ratio(&before, &a.scale.mul(&b.scale))?;
+        for Product { a, b, weight } in products {
+            let (factor, miss) = whole_ratio(&before.mul_u64(*weight), &a.scale.mul(&b.scale))?;
             scaled.push(if factor == 1 { Cow::Borrowed(&a.inner) } else { Cow::Owned(multiple(&ring, a, factor)) });
-            let product = a.estimate.product(&b.estimate);
+            let product = a.estimate.product(&b.estimate).scaled(*weight as f64);
             let bias = miss * product.magnitude();
             estimates.push(product.with_bias(bias));
         }
-        let pairs: Vec<_> = scaled.iter().zip(products).map(|(a, (_, b))| [&**a, &b.inner]).collect();
-        let mut sum = rlwe::Ciphertext::new(tensor_sum(&ring, &pairs).into());
-        if !terms.is_empty() || constant != Complex64::ZERO {
-            estimates.push(self.add_combination(&mut sum, terms, constant, &before)?);
-        }
+        let pairs: Vec<_> = scaled.iter().zip(products).map(|(a, product)| [&**a, &product.b.inner]).collect();
+        let sum = match (terms, constant) {
+            ([], Complex64::ZERO) => None,
+            _ => Some(self.combination(&ring, terms, constant, &before)?),
+        };
+        let unit = self.context.imaginary_unit();
+        let start = ring.range().start;
+        let [mut first, mut second] = sum
+            .as_ref()
+            .map_or_else(|| [(); 2].map(|()| Sum { first: start, ..Sum::default() }), |sum| sum.parts(unit));
+        first.products.extend(tensor_pairs(&pairs, 0, 0));
+        second.products.extend(tensor_pairs(&pairs, 0, 1).chain(tensor_pairs(&pairs, 1, 0)));
+        // One product is read as often as it is needed; sums of several are better written down.
+        let last: Vec<_> = tensor_pairs(&pairs, 1, 1).collect();
+        let written = (last.len() > 1).then(|| ring.inner_product(&last));
+        let last = written.as_ref().map_or(Operand::Products(&last), Operand::Element);
+        let parts = [Operand::Sum(&first), Operand::Sum(&second), last];
+        let inner = relinearize_rescale_parts(self.context.rlwe(), parts, ring.limbs(), &self.keys)?;
 
-        let inner = relinearize_rescale(self.context.rlwe(), &sum, &self.keys)?;
         // One product alone is named as by `mul`, which makes the same polynomials.
+        estimates.extend(sum.map(|sum| sum.estimate));
         let (_, estimate) = sum_of_products(estimates.into_iter().map(|part| (before, part)))?;
         let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), target, ring.limbs());
         Ok(self.result(operand, inner, *target, estimate))
@@ -130,6 +163,23 @@ impl Evaluator {
         }
         check_levels(level.saturating_add(1), lowest)
     }
+}
+
+/// `weight a b`.
+#[derive(Clone, Copy)]
+pub(crate) struct Product<'a> {
+    pub a: &'a Ciphertext,
+    pub b: &'a Ciphertext,
+    pub weight: u64,
+}
+
+/// The products of the parts i of the first and j of the second factors.
+fn tensor_pairs<'a>(
+    pairs: &'a [[&'a rlwe::Ciphertext; 2]],
+    i: usize,
+    j: usize,
+) -> impl Iterator<Item = (&'a Poly<Eval>, &'a Poly<Eval>)> {
+    pairs.iter().map(move |[a, b]| (&a.parts()[i], &b.parts()[j]))
 }
 
 /// The integer `scale / product`, and by what part it misses the quotient; refused unless it is one.

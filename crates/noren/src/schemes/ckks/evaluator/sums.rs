@@ -1,5 +1,6 @@
 //! Sums, and products with constants.
 
+use noren_ring::operand::{Operand, Sum};
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
@@ -130,37 +131,44 @@ impl Evaluator {
         self.combine(&terms, Complex64::from(constant), level, self.context.parameters().scale_at(level))
     }
 
-    /// Adds `constant + sum c_k x_k` at this scale to polynomials, of at least two parts; the estimate is that of what is
-    /// added. All operands have as many limbs, or more.
-    pub(super) fn add_combination(
-        &self,
-        inner: &mut rlwe::Ciphertext,
-        terms: &[(&Ciphertext, Complex64)],
+    /// `constant + sum c_k x_k` at this scale on the limbs of a ring, to be formed where it is read. All operands have as
+    /// many limbs, or more.
+    pub(super) fn combination<'a>(
+        &'a self,
+        ring: &Ring,
+        terms: &[(&'a Ciphertext, Complex64)],
         constant: Complex64,
         scale: &Scale,
-    ) -> Result<Estimate> {
-        let ring = self.ring(inner.level());
-        // What is multiplied by the imaginary unit is added up first, and multiplied once.
-        let mut imaginary: Option<[Poly<Eval>; 2]> = None;
+    ) -> Result<Combination<'a>> {
+        let first = ring.range().start;
+        let mut parts = [(); 2].map(|()| Sum { first, ..Sum::default() });
+        let mut imaginary = parts.clone();
         let mut estimate: Option<Estimate> = None;
-        for (x, c) in terms {
-            let ([re, im], miss) = integers(&ring, *c, &scale.div(&x.scale))?;
-            add_multiple(&ring, inner.parts_mut(), x, re);
-            if im != 0 {
-                add_multiple(&ring, imaginary.get_or_insert_with(|| [ring.zero(), ring.zero()]), x, im);
+        for &(x, c) in terms {
+            let ([re, im], miss) = integers(ring, c, &scale.div(&x.scale))?;
+            for (sums, factor) in [(&mut parts, re), (&mut imaginary, im)] {
+                if factor != 0 {
+                    let residues = ring.integer_residues(factor);
+                    let multiples = x.inner.parts().iter().map(|part| (part, residues.clone()));
+                    sums.iter_mut().zip(multiples).for_each(|(sum, multiple)| sum.multiples.push(multiple));
+                }
             }
             let tag = mix(x.estimate.tag(), named(WEIGHTED, &[c.re, c.im]));
-            let term = x.estimate.clone().scaled(modulus(*c)).with_bias(miss * x.magnitude()).named(tag);
+            let term = x.estimate.clone().scaled(modulus(c)).with_bias(miss * x.magnitude()).named(tag);
             estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
         }
-        if let Some(imaginary) = imaginary {
-            let unit = self.context.imaginary_unit();
-            inner.parts_mut().iter_mut().zip(&imaginary).for_each(|(sum, part)| ring.mul_add_assign(sum, part, unit));
+        let ([re, im], miss) = integers(ring, constant, scale)?;
+        parts[0].constant = (re != 0).then(|| ring.integer_residues(re));
+        if im != 0 {
+            parts[0].multiples.push((self.context.imaginary_unit(), ring.integer_residues(im)));
         }
-        let miss = self.add_constant(inner, constant, scale)?;
+        // What is multiplied by the imaginary unit is added up first, and multiplied once.
+        let written = imaginary[0].multiples.is_empty();
+        let imaginary = (!written).then(|| imaginary.each_ref().map(|sum| ring.gather(Operand::Sum(sum))));
         let name = named(WEIGHTED, &[constant.re, constant.im]);
         let constant = Estimate::exact(modulus(constant), name).with_bias(miss);
-        Ok(estimate.map_or_else(|| constant.clone(), |sum| sum.sum(&constant)))
+        let estimate = estimate.map_or_else(|| constant.clone(), |sum| sum.sum(&constant));
+        Ok(Combination { parts, imaginary, estimate })
     }
 
     fn join(
@@ -218,11 +226,23 @@ impl Evaluator {
     }
 }
 
-/// Adds a multiple of a ciphertext, which may have more limbs.
-fn add_multiple(ring: &Ring, sum: &mut [Poly<Eval>], x: &Ciphertext, factor: i128) {
-    if factor != 0 {
-        let residues = ring.integer_residues(factor);
-        sum.iter_mut().zip(x.inner.parts()).for_each(|(sum, part)| ring.mul_scalar_add_assign(sum, part, &residues));
+/// `constant + sum c_k x_k`, to be formed where it is read.
+pub(super) struct Combination<'a> {
+    /// The sums of both parts, without what is imaginary.
+    parts: [Sum<'a>; 2],
+    /// What is to be multiplied by the imaginary unit and added.
+    imaginary: Option<[Poly<Eval>; 2]>,
+    pub(super) estimate: Estimate,
+}
+
+impl Combination<'_> {
+    /// The sums of both parts, with what is imaginary.
+    pub(super) fn parts<'b>(&'b self, unit: &'b Poly<Eval>) -> [Sum<'b>; 2] {
+        let mut parts: [Sum<'b>; 2] = self.parts.clone();
+        for (sum, imaginary) in parts.iter_mut().zip(self.imaginary.iter().flatten()) {
+            sum.products.push((imaginary, unit));
+        }
+        parts
     }
 }
 
