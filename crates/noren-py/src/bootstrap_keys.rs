@@ -133,7 +133,7 @@ impl PyBootstrapPlan {
         self.0.factor_bytes()
     }
 
-    /// The bytes of keys and encoded matrices; tables of transforms and ciphertexts come on top.
+    /// The bytes that bootstrapping takes in memory: keys, encoded matrices, and what lives on the way.
     #[getter]
     fn memory_bytes(&self) -> u64 {
         self.0.memory_bytes()

@@ -23,11 +23,11 @@ use crate::ciphertext::PyCiphertext;
 /// >>> keys = ctx.keygen(level=params.output_level)
 /// >>> boot = bootstrapping.Bootstrapper(bootstrapping.BootstrapKeys.generate(params, keys.secret))
 /// >>> ev = ctx.evaluator(keys.evaluation).with_bootstrapping(boot)
-/// >>> x = ev.bind(ctx.encrypt([0.9, -0.5], keys.public, slots=2, level=params.output_level))
+/// >>> x = ev.bind(ctx.encrypt([0.9, -0.99], keys.public, slots=2, level=params.output_level))
 /// >>> for _ in range(6):
 /// ...     x = x * x
 /// >>> ctx.decrypt(x, keys.secret).round(3)
-/// array([0.001, 0.   ])
+/// array([0.001, 0.526])
 /// >>> ev.bootstraps, ev.log2_failure < -64
 /// (2, True)
 #[pyclass(frozen, name = "Bootstrapper", module = "noren.bootstrapping")]
