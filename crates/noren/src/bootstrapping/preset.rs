@@ -52,7 +52,7 @@ impl Preset {
             slot_to_coeff: transform(34, &[(5, 16), (5, 16), (5, 8)], GiantOrder::Separate),
             application: Primes { count: 12, bits: 42 },
             eval_mod: EvalMod { bits: 50, log_ratio: 6.75, interval: 14, doublings: 3, degree: 31 },
-            coeff_to_slot: transform(47, &[(4, 4), (4, 8), (4, 8), (3, 4)], GiantOrder::Separate),
+            coeff_to_slot: transform(47, &[(4, 8), (4, 8), (4, 8), (3, 8)], GiantOrder::Separate),
             special: Primes { count: 9, bits: 50 },
             dnum: 3,
             ephemeral_weight: 32,
@@ -63,7 +63,7 @@ impl Preset {
         match self {
             Self::N16 => n16,
             Self::N16Small => {
-                let coeff_to_slot = Transform { giants: GiantOrder::Horner, ..n16.coeff_to_slot };
+                let coeff_to_slot = transform(47, &[(4, 4), (4, 8), (4, 8), (3, 4)], GiantOrder::Horner);
                 ParametersSpec { coeff_to_slot, ..n16 }
             }
             Self::N16Precise => ParametersSpec {
