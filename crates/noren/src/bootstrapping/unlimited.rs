@@ -72,7 +72,7 @@ pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the bootstrapper is of other parameters.
+    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters.
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited>;
 }
 

@@ -36,7 +36,7 @@ pub struct GiantStep<F> {
 ///
 /// Operands at different levels are brought to the lower level by the operation. Whatever an evaluator refuses (no
 /// level left, a missing key, unequal numbers of slots, an empty sum) it refuses with an
-/// [`Error`](noren_rlwe::error::Error), and the evaluator in clear refuses the same for the same reason.
+/// [`Error`], and the evaluator in clear refuses the same for the same reason.
 ///
 /// # Errors of vectors
 /// An encrypted vector is a message and an error, of which the scheme carries an estimate. Every operation makes a
