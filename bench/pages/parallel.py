@@ -8,6 +8,8 @@ OPS = ["add", "mul_plain", "mul_relin", "rescale", "rotate"]
 LEVEL = 16
 SHOWN = [1, 2, 3, 5, 8, 12, 16, 24, 32]
 SUITE = {"suite": "parallel", "library": "noren"}
+# What stands in place of a table without records.
+NOTHING = "Not measured yet: `python bench/run.py --suite parallel`, on a machine without other work."
 
 
 def largest(results: Results) -> int:
@@ -51,6 +53,8 @@ def row(found: list[float | None]) -> list[str]:
 
 def threads_table(results: Results) -> str:
     """Return times against threads at level 16, and what the best way gains over one thread."""
+    if not largest(results):
+        return NOTHING
     counts = threads_of(results, "threads")
     rows = []
     for op in OPS:
@@ -60,11 +64,13 @@ def threads_table(results: Results) -> str:
             gains = [times(ratio(single, time)) for single, time in zip(one, found, strict=True)]
             rows.append([op, str(threads), *row(found), *gains])
     header = ["operation", "threads", *(f"{way}, ms" for way in WAYS), *(f"{way}, over 1 thread" for way in WAYS)]
-    return table(header, rows)
+    return "![time against threads and levels](figures/parallel.svg)\n\n" + table(header, rows)
 
 
 def levels_table(results: Results) -> str:
     """Return times against levels."""
+    if not largest(results):
+        return NOTHING
     rows = []
     for threads in threads_of(results, "levels"):
         levels = [level for level in levels_of(results, threads) if level in SHOWN]
@@ -77,6 +83,8 @@ def levels_table(results: Results) -> str:
 
 def wins_table(results: Results) -> str:
     """Return at how many levels each way is the fastest, and its mean time over that of the fastest."""
+    if not largest(results):
+        return NOTHING
     rows = []
     for threads in threads_of(results, "levels"):
         for op in OPS:
@@ -93,13 +101,16 @@ def wins_table(results: Results) -> str:
 
 def model_table(results: Results) -> str:
     """Return what the model says for more threads at level 16: a model, not a measurement."""
+    if not largest(results):
+        return NOTHING
     rows = []
     for op in OPS:
         for threads in threads_of(results, "threads", model=True):
             work = [point(results, "threads", op, way, threads, LEVEL, True, "work_ns") for way in WAYS]
             memory = point(results, "threads", op, WAYS[0], threads, LEVEL, True, "memory_ns")
             rows.append([op, str(threads), *row(work), milliseconds(memory)])
-    return table(["operation", "threads", *(f"{way}, model, ms" for way in WAYS), "memory of this machine, ms"], rows)
+    header = ["operation", "threads", *(f"{way}, model, ms" for way in WAYS), "memory of this machine, ms"]
+    return "![a model of more threads](figures/parallel-model.svg)\n\n" + table(header, rows)
 
 
 def memory_line(results: Results) -> str:
@@ -107,7 +118,7 @@ def memory_line(results: Results) -> str:
     found = [record for record in results.select(**SUITE, n=largest(results)) if not record.get("model")]
     peak = max((record["peak_rss_bytes"] for record in found if record["peak_rss_bytes"]), default=None)
     if not found:
-        return ""
+        return NOTHING
     first = found[0]
     return (
         f"N = {first['n']}, {first['limbs']} + {first['special']} primes, log2 QP = {first['log_qp']:.0f} bits, "
