@@ -67,7 +67,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     lattigo = PEERS / "lattigo" / "lattigo"
     everything = [
         Library("noren", [tool], SCHEMES | kernels | bootstrap | {"parallel"}, ours=True),
-        # What the trace costs without vector instructions: the other half of the tables of paper 0.
+        # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
         Library("lattigo", [lattigo], SCHEMES | bootstrap),
         Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap),

@@ -1,4 +1,4 @@
-"""Tables of the suite `parallel`: figures 1 and 2 of paper 2, and the model for more threads."""
+"""Tables of the suite `parallel`: figures 1 and 2 of Akimoto and Sakuma, and the model for more threads."""
 
 from records import Results, milliseconds, ratio, size, table, times
 

@@ -114,7 +114,9 @@ def trace_targets(results: Results, recorded: Record) -> Iterable[Target]:
         return time
 
     every = "trace, every cell, best h, against"
-    yield Target(f"{every} paper 0's program with HEXL as recorded", 10, worst(elsewhere("paper 0's program, HEXL")))
+    yield Target(
+        f"{every} Inoue et al.'s program with HEXL as recorded", 10, worst(elsewhere("Inoue et al.'s program, HEXL"))
+    )
     yield Target(f"{every} Lattigo's InnerSum", 6, worst(lambda cell: trace.peer(results, cell, "lattigo")))
     yield Target(f"{every} OpenFHE's rotate and sum", 6, worst(lambda cell: trace.peer(results, cell, "openfhe")))
     seal = worst(elsewhere("SEAL+HEXL, doubling"))

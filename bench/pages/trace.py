@@ -1,4 +1,4 @@
-"""Tables of the suite `trace`, in the layout of paper 0's tables 2 and 3."""
+"""Tables of the suite `trace`, in the layout of Inoue et al.'s tables 2 and 3."""
 
 from dataclasses import dataclass
 
@@ -207,7 +207,7 @@ def paper_table(results: Results, recorded: Record) -> str:
     """Return recorded times of the paper's own program with HEXL, and their ratios to ours at the same h."""
     isa = fast_isa(results)
     rows = []
-    for h, theirs in recorded["trace_ms"]["paper 0's program, HEXL"].items():
+    for h, theirs in recorded["trace_ms"]["Inoue et al.'s program, HEXL"].items():
         row = [h]
         for cell, time in zip(cells(1), theirs, strict=True):
             row.append(f"{number(time)} / {times(ratio(time * 1e6, ours(results, cell, int(h), isa)))}".rstrip(" /"))

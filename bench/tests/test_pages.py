@@ -159,7 +159,7 @@ def test_targets_are_met_missed_or_not_measured() -> None:
 
 def test_recorded_figures_are_the_best_of_all_iterations() -> None:
     cell = trace.Cell(1, 9, 1)
-    assert trace.recorded_best(RECORDED, "paper 0's program, HEXL", cell) == 544
+    assert trace.recorded_best(RECORDED, "Inoue et al.'s program, HEXL", cell) == 544
     assert trace.recorded_best(RECORDED, "SEAL+HEXL, doubling", trace.Cell(5, 1, 1)) is None
 
 

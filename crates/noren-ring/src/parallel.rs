@@ -22,7 +22,7 @@ const GROUPS_PER_THREAD: usize = 3;
 /// All that does not mix limbs can go from limb to limb: then one thread converts, transforms, multiplies and divides a
 /// limb while it is near.
 ///
-/// Source: Ishimaki and others, parallel FullRNS-HEAAN (paper 2), section 4.
+/// Source: Akimoto and Sakuma, "Speed-up of RNS type approximate homomorphic encryption by parallel processing", section 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Parallel {
     /// Limb after limb: threads share the coefficients of each, in one range for each thread; transforms are done by one

@@ -44,7 +44,7 @@ const CLIENT: [Shape; 4] =
 /// The sets of the suite `trace`: 10, 2 and 1 digits. The special primes are as long together as a digit, at least.
 const TRACE: [Shape; 3] = [shape(15, 48, 40, 10, 48, 1), shape(15, 48, 40, 10, 48, 5), shape(15, 48, 40, 10, 45, 10)];
 
-/// The set of the suite `parallel`, at every degree: the levels of paper 2. Its modulus of 2016 bits is more than 128-bit
+/// The set of the suite `parallel`, at every degree: the levels of Akimoto and Sakuma. Its modulus of 2016 bits is more than 128-bit
 /// security allows even for 2^16 coefficients.
 const PARALLEL: [Shape; 4] = [insecure(16), insecure(15), insecure(14), insecure(13)];
 

@@ -5,14 +5,14 @@ use clap::ValueEnum;
 use crate::failure::Failure;
 use crate::machine;
 
-/// The level of the first figure: that of paper 2.
+/// The level of the first figure: that of Akimoto and Sakuma.
 pub(super) const LEVEL: usize = 16;
-/// The second figure's levels end here: those of paper 2.
+/// The second figure's levels end here: those of Akimoto and Sakuma.
 const MOST_LEVELS: usize = 32;
 /// More threads than cores, in multiples of these.
 const OVERSUBSCRIBED: [usize; 2] = [2, 4];
 
-/// The figures of paper 2.
+/// The figures of Akimoto and Sakuma, "Speed-up of RNS type approximate homomorphic encryption by parallel processing".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Figure {
     /// Time against threads, at level 16

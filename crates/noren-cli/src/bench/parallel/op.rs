@@ -1,4 +1,4 @@
-//! The operations of the figures of paper 2, and the loops that they consist of.
+//! The operations of the figures of Akimoto and Sakuma, and the loops that they consist of.
 
 use std::hint::black_box;
 
