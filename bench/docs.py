@@ -3,7 +3,7 @@
     python bench/docs.py [--host HOST] [--check]
 
 Each page holds blocks between marks, which this program replaces; the text around them is written by hand. The results
-are the newest of each suite in bench/results/HOST.
+are the newest of each suite in bench/results/HOST; suites that are not there are taken from other machines.
 """
 
 import argparse
@@ -35,6 +35,8 @@ BLOCK = re.compile(
 )
 README_OPS = ["add", "mul_plain", "mul_relin_rescale", "rotate", "rotate_hoisted", "encode", "encrypt"]
 
+# Folders of results, each with what its machine is.
+Machines = Mapping[Path, Mapping[str, Any]]
 Blocks = Mapping[str, Callable[[], str]]
 
 
@@ -48,27 +50,41 @@ def newest(folder: Path, suite: str) -> Path | None:
 
 
 def load(folder: Path) -> tuple[Results, list[Path]]:
-    """Read the newest results of all suites."""
-    paths = [path for suite in SUITES if (path := newest(folder, suite))]
+    """Read the newest results of all suites of a machine, and those of other machines for suites that it lacks."""
+    others = [path.parent for path in folder.parent.glob("*/machine.json") if path.parent != folder]
+    paths = []
+    for suite in SUITES:
+        elsewhere = [path for other in others if (path := newest(other, suite))]
+        path = newest(folder, suite) or max(elsewhere, key=lambda path: path.name, default=None)
+        paths += [path] if path else []
     return Results(record for path in paths for record in records.read(path)), paths
 
 
-def about(description: Mapping[str, Any], paths: list[Path], results: Results) -> str:
+def machines(paths: list[Path]) -> Machines:
+    """Read what the machines are whose results these are."""
+    return {
+        folder: json.loads((folder / "machine.json").read_text()) for folder in {path.parent: None for path in paths}
+    }
+
+
+def about(found: Machines, paths: list[Path], results: Results) -> str:
     """Return what was measured, where and with what."""
-    caches = ", ".join(f"{name} {amount}" for name, amount in description["caches"].items())
+    lines = []
+    for folder, description in found.items():
+        caches = ", ".join(f"{name} {amount}" for name, amount in description["caches"].items())
+        names = ", ".join(f"`{path.name}`" for path in paths if path.parent == folder)
+        lines += [
+            f"{description['processor']} (family {description['family']}, model {description['model']}), "
+            f"{description['cores']} cores; {caches}; {records.size(description['memory_bytes'])} of memory, "
+            f"large pages `{description['large_pages']}`; Linux {description['kernel']}; {description['rustc']}, "
+            f"{description['go']}, {description['cxx']}. Records: {names} in `bench/results/{folder.name}`.",
+        ]
     versions = {(record["library"], record["version"]) for record in results.records}
-    lines = [
-        f"{description['processor']} (family {description['family']}, model {description['model']}), "
-        f"{description['cores']} cores; {caches}; {records.size(description['memory_bytes'])} of memory, large pages "
-        f"`{description['large_pages']}`; Linux {description['kernel']}; {description['rustc']}, "
-        f"{description['go']}, {description['cxx']}.",
-        "Libraries: " + ", ".join(f"{library} {version}" for library, version in sorted(versions)) + ".",
-        "Records: " + ", ".join(f"`{path.name}`" for path in paths) + f" in `bench/results/{paths[0].parent.name}`.",
-    ]
+    lines.append("Libraries: " + ", ".join(f"{library} {version}" for library, version in sorted(versions)) + ".")
     return "\n\n".join(lines)
 
 
-def blocks(results: Results, recorded: Record, description: Mapping[str, Any], paths: list[Path]) -> Blocks:
+def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path]) -> Blocks:
     """Return the maker of each block."""
     threads = results.values("threads", suite="trace", library="noren")
 
@@ -76,7 +92,7 @@ def blocks(results: Results, recorded: Record, description: Mapping[str, Any], p
         return lambda: "\n\n".join(f"{count} thread(s):\n\n{maker(results, count)}" for count in threads)
 
     return {
-        "machine": lambda: about(description, paths, results),
+        "machine": lambda: about(found, paths, results),
         "targets": lambda: targets.targets_table(results, recorded),
         "figures": lambda: schemes.comparison(results, "ckks", README_OPS, readme=True),
         "ckks": lambda: schemes.comparison(results, "ckks", schemes.CKKS),
@@ -124,25 +140,26 @@ def fill(text: str, made: Blocks) -> str:
     return filled
 
 
-def newest_host() -> str | None:
-    """Return the folder with the newest results."""
-    found = [(path.name, path.parent.name) for path in RESULTS.glob("*/*.jsonl")]
-    return max(found)[1] if found else None
+def usual_host() -> str | None:
+    """Return the folder with results of the most suites, among these the one with the newest."""
+    found: dict[str, list[str]] = {}
+    for path in RESULTS.glob("*/*.jsonl"):
+        found.setdefault(path.parent.name, []).append(path.name)
+    return max(found, key=lambda host: (len(found[host]), max(found[host])), default=None)
 
 
 def main() -> int:
     """Fill the pages and draw the plots."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--host", help="the folder in bench/results [default: that of the newest results]")
+    parser.add_argument("--host", help="the folder in bench/results [default: the one with the most suites]")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is not up to date")
     options = parser.parse_args()
-    host = options.host or newest_host()
+    host = options.host or usual_host()
     if host is None or not (RESULTS / host / "machine.json").exists():
         print(f"no results of {host or 'any machine'} with a machine.json: run bench/run.py", file=sys.stderr)
         return 1
     results, paths = load(RESULTS / host)
-    description = json.loads((RESULTS / host / "machine.json").read_text())
-    made = blocks(results, json.loads(RECORDED.read_text()), description, paths)
+    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths)
     stale = []
     for page in PAGES:
         before = page.read_text()

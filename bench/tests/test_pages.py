@@ -73,7 +73,8 @@ def bootstraps() -> list[Record]:
 
 
 def made(records: list[Record]) -> docs.Blocks:
-    return docs.blocks(Results(records), RECORDED, MACHINE, [machine.RESULTS / "host" / "2026-01-01-ckks.jsonl"])
+    host = machine.RESULTS / "host"
+    return docs.blocks(Results(records), RECORDED, {host: MACHINE}, [host / "2026-01-01-ckks.jsonl"])
 
 
 def test_every_block_of_every_page_is_known_and_made() -> None:
