@@ -16,7 +16,7 @@ demo: build
 ## test: formatting, lints, documentation, and every test under every instruction set of this machine.
 test: lint test-rust test-python
 
-## test-full: what `test` leaves out: the sets of 128 bits end to end, one after the other, in about 10 minutes and 12 GB.
+## test-full: what `test` leaves out: the sets of 128 bits end to end, one after the other, in about 3 minutes and 12 GB.
 test-full:
 	$(CARGO) test --release --package noren --test bootstrapping -- --ignored --nocapture --test-threads=1
 
