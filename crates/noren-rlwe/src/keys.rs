@@ -156,6 +156,41 @@ impl EvaluationKeys {
         self.usable(self.galois.get(&k), limbs, || describe_automorphism(k, self.parameters.degree()))
     }
 
+    /// Refuses uses whose keys are missing: of the relinearisation key for so many limbs, and of the keys of automorphisms, as
+    /// `(k, limbs)`.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`] names all keys that are missing, [`Error::KeyLevel`] one that was made for fewer limbs.
+    pub fn check(&self, relinearization: Option<usize>, galois: impl IntoIterator<Item = (u32, usize)>) -> Result<()> {
+        let missing = self.missing(relinearization, galois)?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::MissingKey { kind: missing.join(", "), available: self.describe() })
+    }
+
+    /// The names of the keys that [`EvaluationKeys::check`] misses, each once.
+    ///
+    /// # Errors
+    /// [`Error::KeyLevel`] for a key that was made for fewer limbs.
+    pub fn missing(
+        &self,
+        relinearization: Option<usize>,
+        galois: impl IntoIterator<Item = (u32, usize)>,
+    ) -> Result<Vec<String>> {
+        let relinearization = relinearization.map(|limbs| self.relinearization(limbs));
+        let galois = galois.into_iter().map(|(k, limbs)| self.galois(k, limbs));
+        let mut missing = Vec::new();
+        for key in relinearization.into_iter().chain(galois) {
+            match key {
+                Err(Error::MissingKey { kind, .. }) if missing.contains(&kind) => {}
+                Err(Error::MissingKey { kind, .. }) => missing.push(kind),
+                other => _ = other?,
+            }
+        }
+        Ok(missing)
+    }
+
     /// The exponents k of the automorphisms that there are keys for, in order, each with its key.
     pub fn automorphisms(&self) -> impl ExactSizeIterator<Item = (u32, &Arc<KeySwitchKey>)> {
         self.galois.iter().map(|(&k, key)| (k, key))
@@ -224,7 +259,8 @@ impl EvaluationKeys {
     }
 
     /// What keys there are, in words.
-    fn describe(&self) -> String {
+    #[must_use]
+    pub fn describe(&self) -> String {
         /// More names than this help nobody.
         const SHOWN: usize = 8;
         let n = self.parameters.degree();

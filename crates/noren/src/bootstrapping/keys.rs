@@ -90,21 +90,11 @@ impl BootstrapKeys {
             if keys.shape() != shape {
                 return Err(Error::KeyShape { what: "the set of evaluation keys", found: keys.shape(), needed: shape });
             }
-            let relinearization = request.relinearization.map(|limbs| keys.relinearization(limbs));
-            let galois = request.galois.iter().map(|&(k, limbs)| keys.galois(k, limbs));
-            for key in relinearization.into_iter().chain(galois) {
-                match key {
-                    Err(Error::MissingKey { kind, available: others }) => {
-                        let (kind, others) = (format!("{name}{kind}"), format!("{name}{others}"));
-                        [(kind, &mut missing), (others, &mut available)].into_iter().for_each(|(one, all)| {
-                            if !all.contains(&one) {
-                                all.push(one);
-                            }
-                        });
-                    }
-                    other => _ = other?,
-                }
+            let kinds = keys.missing(request.relinearization, request.galois)?;
+            if !kinds.is_empty() {
+                available.push(format!("{name}{}", keys.describe()));
             }
+            missing.extend(kinds.into_iter().map(|kind| format!("{name}{kind}")));
         }
         if missing.is_empty() {
             return Ok(());

@@ -34,6 +34,30 @@ pub(super) fn places(parameters: &Parameters, direction: Direction) -> Vec<Place
     groups.iter().zip(below).map(|(&group, (i, below))| Place { group, below, level: first - i }).collect()
 }
 
+/// The baby steps of a matrix, and its giant steps, each by its own rotation, with the factors that `encode` makes of a
+/// diagonal and its giant step.
+///
+/// # Errors
+/// As `encode`.
+pub(super) fn cut_steps(
+    group: Group,
+    below: u32,
+    order: GiantOrder,
+    diagonals: &Diagonals,
+    encode: impl Fn(&[Complex64], usize) -> Result<Factor>,
+) -> Result<(Vec<isize>, Vec<GiantStep<Factor>>)> {
+    let slots = diagonals.dimension();
+    let babies: Vec<usize> = group.steps(slots, below, order).babies.into_iter().collect();
+    let positions: BTreeMap<usize, usize> = babies.iter().enumerate().map(|(i, &baby)| (baby, i)).collect();
+    let mut giants: BTreeMap<usize, Vec<(usize, Factor)>> = BTreeMap::new();
+    for (offset, diagonal) in diagonals.iter() {
+        let (baby, giant) = group.cut(slots, below, order, offset);
+        giants.entry(giant).or_default().push((positions[&baby], encode(diagonal, giant)?));
+    }
+    let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
+    Ok((babies.into_iter().map(|baby| baby as isize).collect(), giants))
+}
+
 /// The factors of a matrix.
 pub(super) struct Matrix {
     babies: Vec<isize>,
@@ -64,29 +88,22 @@ impl Matrix {
             return Ok(Self { babies: Vec::new(), giants: Vec::new(), order: GiantOrder::Separate, scale: *scale });
         }
         let (slots, order) = (diagonals.dimension(), parameters.transform(direction).giants);
-        let steps = place.group.steps(slots, place.below, order);
-        let babies: Vec<usize> = steps.babies.into_iter().collect();
-        let positions: BTreeMap<usize, usize> = babies.iter().enumerate().map(|(i, &baby)| (baby, i)).collect();
-        let mut giants: BTreeMap<usize, Vec<(usize, Factor)>> = BTreeMap::new();
         let encoder = Encoder::new(context);
         let (shape, _) = rotation_shape(parameters, direction)?;
-        for (offset, diagonal) in diagonals.iter() {
-            let (baby, giant) = place.group.cut(slots, place.below, order, offset);
+        let encode = |diagonal: &[Complex64], giant| {
             let mut values = diagonal.to_vec();
             if beside {
                 values.extend(diagonal.iter().map(|z| -Complex64::I * z));
             }
             values.rotate_right(giant);
-            let factor = encoder.encode_factor_shaped(&values, values.len(), place.level, scale, shape)?;
-            giants.entry(giant).or_default().push((positions[&baby], factor));
-        }
-        let one = (place.group.baby_steps << place.below) % slots;
-        let giant = |(i, (giant, terms)): (usize, (usize, _))| {
-            let rotation = if order == GiantOrder::Horner && i > 0 { one } else { giant };
-            GiantStep { rotation: rotation as isize, terms }
+            encoder.encode_factor_shaped(&values, values.len(), place.level, scale, shape)
         };
-        let giants = giants.into_iter().enumerate().map(giant).collect();
-        Ok(Self { babies: babies.into_iter().map(|baby| baby as isize).collect(), giants, order, scale: *scale })
+        let (babies, mut giants) = cut_steps(place.group, place.below, order, diagonals, encode)?;
+        if order == GiantOrder::Horner {
+            let one = (place.group.baby_steps << place.below) % slots;
+            giants.iter_mut().skip(1).for_each(|giant| giant.rotation = one as isize);
+        }
+        Ok(Self { babies, giants, order, scale: *scale })
     }
 
     /// The matrix times the slots: one level down.

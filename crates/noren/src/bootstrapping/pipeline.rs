@@ -118,7 +118,6 @@ impl Pipeline {
     /// As [`Encoder::encode_factor_shaped`](crate::schemes::ckks::Encoder::encode_factor_shaped).
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
         let ckks = context.parameters();
-        let q0 = Scale::from_log2(0).mul_u64(ckks.prime(0));
 
         // Slot to coefficient: the scale stays, until the last matrix leads to `q_0 / rho`.
         let input = ckks.scale_at(parameters.input_level());
@@ -147,7 +146,7 @@ impl Pipeline {
         // Coefficient to slot: each matrix takes an equal part of the way down to the scale of the exponential, so that all are
         // encoded at large scales.
         let end = EvalMod::input_scale(parameters, ckks);
-        let start = raised_scale(parameters, &q0)?.mul_u64(parameters.gap() as u64);
+        let start = raised_scale(context, parameters)?.mul_u64(parameters.gap() as u64);
         let count = parameters.max_level() - parameters.slots_level();
         let part = libm::log2(start.ratio_to(&end)) / count as f64;
         let above = |left: usize| positive(libm::exp2(part * left as f64)).map(|factor| end.mul(&factor));
@@ -266,8 +265,7 @@ impl Pipeline {
         let weight = f64::from(self.parameters.spec().ephemeral_weight);
         let deviation = (self.parameters.degree() as f64 * (weight + 1.0) / 12.0).sqrt();
         let magnitude = RAISED_DEVIATIONS * deviation / (2.0 * self.parameters.exponential().half_width());
-        let q0 = Scale::from_log2(0).mul_u64(context.parameters().prime(0));
-        let scale = raised_scale(&self.parameters, &q0)?;
+        let scale = raised_scale(context, &self.parameters)?;
         let estimate = Estimate::exact(magnitude, mix(tag, RAISED));
         Ok((Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() }, error))
     }
@@ -306,13 +304,17 @@ impl Pipeline {
 
 /// `q_0 / rho`: the scale of messages of size 1 before the modulus is raised.
 fn base_scale(context: &Context, parameters: &Parameters) -> Result<Scale> {
-    let q0 = Scale::from_log2(0).mul_u64(context.parameters().prime(0));
-    Ok(q0.div(&positive(parameters.series().ratio())?))
+    Ok(base_modulus(context).div(&positive(parameters.series().ratio())?))
 }
 
 /// `2 K q_0`: at this scale the coefficients of a raised polynomial are at most 1/2, and their double is u.
-fn raised_scale(parameters: &Parameters, q0: &Scale) -> Result<Scale> {
-    Ok(q0.mul(&positive(2.0 * parameters.exponential().half_width())?))
+fn raised_scale(context: &Context, parameters: &Parameters) -> Result<Scale> {
+    Ok(base_modulus(context).mul(&positive(2.0 * parameters.exponential().half_width())?))
+}
+
+/// `q_0` as a scale.
+fn base_modulus(context: &Context) -> Scale {
+    Scale::from_log2(0).mul_u64(context.parameters().prime(0))
 }
 
 fn positive(value: f64) -> Result<Scale> {

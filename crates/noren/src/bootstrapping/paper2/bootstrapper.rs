@@ -124,19 +124,5 @@ impl Bootstrapper {
 /// Refuses keys that do not serve these parameters, before anything is computed: all that are missing are named at once.
 fn check_keys(context: &Context, parameters: &Parameters, keys: &EvaluationKeys) -> Result<()> {
     let request = context.automorphisms_of(&parameters.key_request())?;
-    let relinearization = request.relinearization.map(|limbs| keys.relinearization(limbs));
-    let galois = request.galois.iter().map(|&(k, limbs)| keys.galois(k, limbs));
-    let (mut missing, mut others) = (Vec::new(), String::new());
-    for key in relinearization.into_iter().chain(galois) {
-        match key {
-            Err(Error::MissingKey { kind, available }) => {
-                others = available;
-                if !missing.contains(&kind) {
-                    missing.push(kind);
-                }
-            }
-            other => _ = other?,
-        }
-    }
-    if missing.is_empty() { Ok(()) } else { Err(Error::MissingKey { kind: missing.join(", "), available: others }) }
+    keys.check(request.relinearization, request.galois)
 }

@@ -1,12 +1,12 @@
 //! The matrices of a direction, encoded.
 
-use std::collections::BTreeMap;
-
 use noren_rlwe::error::Result;
+use num_complex::Complex64;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::diagonals::Diagonals;
 use crate::bootstrapping::group::GiantOrder;
+use crate::bootstrapping::matrix::cut_steps;
 use crate::bootstrapping::paper2::parameters::{Parameters, Place, limb_level};
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
 use crate::schemes::slots::{GiantStep, SlotEvaluator};
@@ -85,20 +85,13 @@ impl Matrix {
     /// Encodes the diagonals at a scale: `D_k` with `k = a + b` is rotated back by the giant step b, since the sum of the
     /// products with baby steps a is rotated by b afterwards.
     fn encode(context: &Context, place: Place, diagonals: &Diagonals, scale: &Scale) -> Result<Self> {
-        let (slots, order) = (diagonals.dimension(), GiantOrder::Separate);
-        let babies: Vec<usize> = place.group.steps(slots, place.below, order).babies.into_iter().collect();
-        let positions: BTreeMap<usize, usize> = babies.iter().enumerate().map(|(i, &baby)| (baby, i)).collect();
-        let mut giants: BTreeMap<usize, Vec<(usize, Factor)>> = BTreeMap::new();
         let encoder = Encoder::new(context);
-        for (offset, diagonal) in diagonals.iter() {
-            let (baby, giant) = place.group.cut(slots, place.below, order, offset);
+        let encode = |diagonal: &[Complex64], giant| {
             let mut values = diagonal.to_vec();
             values.rotate_right(giant);
-            let factor = encoder.encode_factor_complex(&values, slots, limb_level(place.level), scale)?;
-            giants.entry(giant).or_default().push((positions[&baby], factor));
-        }
-        let giants = giants.into_iter().map(|(giant, terms)| GiantStep { rotation: giant as isize, terms }).collect();
-        let babies = babies.into_iter().map(|baby| baby as isize).collect();
+            encoder.encode_factor_complex(&values, values.len(), limb_level(place.level), scale)
+        };
+        let (babies, giants) = cut_steps(place.group, place.below, GiantOrder::Separate, diagonals, encode)?;
         Ok(Self { layers: place.group.layers, babies, giants })
     }
 }

@@ -90,7 +90,7 @@ impl Encoder {
     /// As [`Encoder::encode_real`].
     pub fn encode_factor(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Factor> {
         let special = self.context.parameters().rlwe().p().len();
-        self.factor_with(values.len(), |j| (values[j], 0.0), slots, level, scale, special)
+        self.embed(values.len(), |j| (values[j], 0.0), slots, level, scale, special)
     }
 
     /// Encodes complex values as [`Encoder::encode_factor`] does real ones.
@@ -121,7 +121,7 @@ impl Encoder {
         scale: &Scale,
         shape: KeyShape,
     ) -> Result<Factor> {
-        self.factor_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale, shape.special)
+        self.embed(values.len(), |j| (values[j].re, values[j].im), slots, level, scale, shape.special)
     }
 
     /// The real parts of the slots.
@@ -149,14 +149,11 @@ impl Encoder {
         level: usize,
         scale: &Scale,
     ) -> Result<Plaintext> {
-        self.context.check_level(level)?;
-        let ring = self.context.rlwe().ring_q(level + 1);
-        let (poly, estimate) = self.embed(&ring, count, value, slots, level, scale)?;
-        let parameters = self.context.parameters().clone();
-        Ok(Plaintext { inner: rlwe::Plaintext { poly }, scale: *scale, slots, estimate, parameters })
+        Ok(self.embed(count, value, slots, level, scale, 0)?.map(|poly| rlwe::Plaintext { poly }))
     }
 
-    fn factor_with(
+    /// The polynomial of the values modulo the primes of the level and so many special primes, the last of the list.
+    fn embed(
         &self,
         count: usize,
         value: impl Fn(usize) -> (f64, f64),
@@ -164,28 +161,13 @@ impl Encoder {
         level: usize,
         scale: &Scale,
         special: usize,
-    ) -> Result<Factor> {
+    ) -> Result<Message<Poly<Eval>>> {
         self.context.check_level(level)?;
         let rlwe = self.context.rlwe();
         let listed = rlwe.parameters().p().len();
         let skipped = listed.checked_sub(special);
         let refused = || parameter("special primes of a factor", special, format!("at most {listed}"));
-        let ring = rlwe.ring().window(skipped.ok_or_else(refused)?..listed + level + 1);
-        let (inner, estimate) = self.embed(&ring, count, value, slots, level, scale)?;
-        let parameters = self.context.parameters().clone();
-        Ok(Factor { inner, scale: *scale, slots, estimate, parameters })
-    }
-
-    /// The polynomial of the values over a ring that has at least the limbs of the level.
-    fn embed(
-        &self,
-        ring: &Ring,
-        count: usize,
-        value: impl Fn(usize) -> (f64, f64),
-        slots: usize,
-        level: usize,
-        scale: &Scale,
-    ) -> Result<(Poly<Eval>, Estimate)> {
+        let ring = &rlwe.ring().window(skipped.ok_or_else(refused)?..listed + level + 1);
         let table = self.context.transform(slots)?;
         if count > slots {
             return Err(Error::Length { what: "values", found: count, needed: format!("at most {slots}") });
@@ -217,8 +199,9 @@ impl Encoder {
         } else {
             rounded(ring, &re, &im, factor, |x| x as i128, Ring::from_i128)
         };
-        let estimate = encoded(self.context.parameters(), slots, magnitude, residue, level, scale);
-        Ok((ring.ntt(poly), estimate))
+        let parameters = self.context.parameters().clone();
+        let estimate = encoded(&parameters, slots, magnitude, residue, level, scale);
+        Ok(Message { inner: ring.ntt(poly), scale: *scale, slots, estimate, parameters })
     }
 
     fn decode(&self, plaintext: &Plaintext) -> Result<(Vec<f64>, Vec<f64>)> {

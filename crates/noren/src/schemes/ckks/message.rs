@@ -19,6 +19,12 @@ pub struct Message<T> {
 }
 
 impl<T> Message<T> {
+    /// The same meaning of what the polynomials become.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Message<U> {
+        let Self { inner, scale, slots, estimate, parameters } = self;
+        Message { inner: change(inner), scale, slots, estimate, parameters }
+    }
+
     /// How many slots it has.
     #[must_use]
     pub fn slots(&self) -> usize {

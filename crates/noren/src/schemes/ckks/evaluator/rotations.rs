@@ -1,6 +1,6 @@
 //! Rotations of the slots, and complex conjugation.
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms_in_steps};
 
 use crate::schemes::ckks::encryption::Ciphertext;
@@ -18,8 +18,8 @@ impl Evaluator {
     /// The key is the one of this many steps modulo n/2. A multiple of the number of slots needs no key.
     ///
     /// # Errors
-    /// [`Error::MissingKey`] and
-    /// [`Error::KeyLevel`] if the key of this rotation is missing or too short.
+    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) and
+    /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the key of this rotation is missing or too short.
     pub fn rotate(&self, a: &Ciphertext, steps: isize) -> Result<Ciphertext> {
         self.check(a)?;
         let k = self.exponent(a, steps);
@@ -94,7 +94,8 @@ impl Evaluator {
     /// Refuses rotations of `a` whose keys are missing or too short.
     ///
     /// # Errors
-    /// [`Error::MissingKey`] names all keys that are missing; then as [`Evaluator::rotate`].
+    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) names all keys that are missing; then as
+    /// [`Evaluator::rotate`].
     pub fn check_rotations(&self, a: &Ciphertext, steps: &[isize]) -> Result<()> {
         self.check(a)?;
         let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
@@ -103,21 +104,8 @@ impl Evaluator {
 
     /// What is missing is told before anything is made, and all at once.
     fn check_exponents(&self, a: &Ciphertext, exponents: &[u32]) -> Result<()> {
-        let mut missing = Vec::new();
-        let mut available = String::new();
-        for &k in exponents.iter().filter(|&&k| k != 1) {
-            match self.keys.galois(k, a.inner.limbs()) {
-                Ok(_) => {}
-                Err(Error::MissingKey { kind, available: others }) => {
-                    available = others;
-                    if !missing.contains(&kind) {
-                        missing.push(kind);
-                    }
-                }
-                Err(other) => return Err(other),
-            }
-        }
-        if missing.is_empty() { Ok(()) } else { Err(Error::MissingKey { kind: missing.join(", "), available }) }
+        let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.inner.limbs()));
+        self.keys.check(None, galois)
     }
 
     /// The exponent of the automorphism of a rotation; 1 if it changes nothing.
