@@ -99,6 +99,16 @@ impl ScaledProduct {
         self.divide.apply_many(self.tensor(factors))
     }
 
+    /// The ring of the elements.
+    pub(crate) fn ring(&self) -> &Ring {
+        &self.ring_q
+    }
+
+    /// The quotient of one part of [`ScaledProduct::tensor`].
+    pub(crate) fn divide(&self, sum: Poly<Eval>) -> Poly<Eval> {
+        self.divide.apply(sum)
+    }
+
     /// The three parts before the division: over Q and B, at the limbs of B over the factors `B/b_j`.
     pub(crate) fn tensor(&self, factors: &[Pairs]) -> [Poly<Eval>; 3] {
         assert!(!factors.is_empty(), "a sum of products has one at least");
@@ -285,7 +295,7 @@ fn sum_rows([s0, s1, s2]: &mut [Poly<Eval>; 3]) -> impl Iterator<Item = SumRow<'
 }
 
 /// The product of the other primes at `limbs`, modulo that of `limb`, one of them.
-fn cofactor(ring: &Ring, limbs: Range<usize>, limb: usize) -> u64 {
+pub(crate) fn cofactor(ring: &Ring, limbs: Range<usize>, limb: usize) -> u64 {
     ring.basis().product_mod(limbs.filter(|&other| other != limb), ring.basis().modulus(limb))
 }
 

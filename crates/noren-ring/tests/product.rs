@@ -5,9 +5,13 @@ mod oracle;
 use std::ops::Range;
 
 use noren_math::random::Seed;
+use noren_ring::decompose::Decomposer;
+use noren_ring::gadget::Gadget;
+use noren_ring::key::KeyPairs;
 use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::product::{Pairs, ScaledProduct};
+use noren_ring::product_switch::SwitchedProduct;
 use noren_ring::ring::Ring;
 use num_bigint::BigInt;
 use oracle::{adversarial, centred, coefficients, divide_round, element, modulus, product, random, schoolbook};
@@ -69,8 +73,18 @@ fn numbers(q: &BigInt) -> Vec<Numbers> {
     (0..3u8).map(|k| [[4 * k, 4 * k + 1], [4 * k + 2, 4 * k + 3]].map(|pair| pair.map(&number))).collect()
 }
 
+/// The products with `round(b B/Q)` in place of b.
+fn bring(factors: &[Numbers], q: &BigInt, b: &BigInt) -> Vec<Numbers> {
+    let bring = |x: &BigInt| divide_round(&(x * b), q);
+    factors.iter().map(|[a, b]| [a.clone(), b.each_ref().map(|b| b.iter().map(bring).collect())]).collect()
+}
+
 /// The largest difference of the found parts to the expected ones modulo Q.
-fn largest_difference(ring: &Ring, found: [Poly<Eval>; 3], expected: &[Vec<BigInt>; 3]) -> BigInt {
+fn largest_difference<const PARTS: usize>(
+    ring: &Ring,
+    found: [Poly<Eval>; PARTS],
+    expected: &[Vec<BigInt>; PARTS],
+) -> BigInt {
     let q = modulus(ring);
     let differences = found.into_iter().zip(expected).flat_map(|(found, expected)| {
         let found = coefficients(ring, &ring.intt(found));
@@ -148,12 +162,56 @@ fn a_coefficient_at_the_edge_counts_as_one_of_its_representatives() {
         let near = [-1, 0, 1].into_iter().any(|multiple| {
             let (mut a1, mut b1) = (a1.clone(), b1.clone());
             (if of_a { &mut a1 } else { &mut b1 })[3] += &q * multiple;
-            let scale = |x: &Vec<BigInt>| x.iter().map(|x| divide_round(&(x * &b), &q)).collect::<Vec<_>>();
-            let sum = tensor(&[[a0.clone(), a1], [scale(&b0), scale(&b1)]]);
+            let sum = sum_of_tensors(&bring(&[[[a0.clone(), a1], [b0.clone(), b1]]], &q, &b));
             let expected = sum.map(|part| part.iter().map(|x| divide_round(&(x * t), &b)).collect());
             largest_difference(&ring, found.clone(), &expected) <= BigInt::from(1)
         });
         assert!(near, "{edge} in {}", if of_a { "a" } else { "b" });
+    }
+}
+
+#[test]
+fn a_switched_product_is_divided_once() {
+    let whole = oracle::ring(DEGREE, &BITS);
+    let uniform = |label: &str| whole.uniform(&Seed::from_bytes([3; 32]), label);
+    // Limbs of Q and of B, of which the last are special primes; digits, and limbs that are kept.
+    for (limbs, auxiliary, special, digits, kept) in [
+        (7..8, 6..7, 1, 1, 1),
+        (7..12, 2..7, 2, 3, 5),
+        (7..12, 1..7, 2, 2, 4),
+        (7..13, 0..7, 3, 2, 3),
+        (7..9, 4..7, 3, 1, 1),
+        (7..10, 5..7, 2, 3, 2),
+    ] {
+        let (ring, t) = (whole.window(limbs.clone()), 65537);
+        let bits: Vec<f64> = BITS[FIRST..].iter().map(|&bits| bits.into()).collect();
+        let gadget = Gadget::within(&bits[..limbs.len()], FIRST, special, digits).expect("digits");
+        let decomposer = Decomposer::new(&whole, gadget);
+        let ring_qp = decomposer.ring_qp(&ring);
+        let pairs: Vec<[Poly<Eval>; 2]> = (0..digits)
+            .map(|j| ["left", "right"].map(|half| ring_qp.restrict(&uniform(&format!("{half}/{j}")))))
+            .collect();
+        let key = KeyPairs::new(&ring_qp, &pairs);
+
+        let (q, b) = (modulus(&ring), product(&whole, &auxiliary.clone().collect::<Vec<_>>()));
+        let extra = product(&whole, &(auxiliary.start..FIRST - special).collect::<Vec<_>>());
+        let factors = &numbers(&q)[..2];
+        let switched = SwitchedProduct::new(&decomposer, limbs.clone(), auxiliary.clone(), kept, t);
+        let found = elements(&ring, factors);
+        let found: Vec<Pairs> = found.iter().map(|pairs| pairs.each_ref().map(|pair| pair.each_ref())).collect();
+        let [_, _, third] = ScaledProduct::new(&whole, limbs.clone(), auxiliary.clone(), t).multiply(&found);
+        let found = switched.multiply(&decomposer, &key, &found);
+
+        let sums = decomposer.decompose(&ring, &third).inner_product(&ring_qp, &key);
+        let sums = sums.map(|sum| coefficients(&ring_qp, &ring_qp.intt(sum)));
+        let [first, second, _] = sum_of_tensors(&bring(factors, &q, &b));
+        let kept_ring = whole.window(FIRST..FIRST + kept);
+        let divisor = &b * product(&whole, &(FIRST + kept..limbs.end).collect::<Vec<_>>());
+        for ((found, part), sum) in found.into_iter().zip([first, second]).zip(sums) {
+            let expected = part.iter().zip(&sum).map(|(x, u)| divide_round(&(x * t + &extra * u), &divisor)).collect();
+            let difference = largest_difference(&kept_ring, [found], &[expected]);
+            assert!(difference <= BigInt::from(1), "{limbs:?}, {auxiliary:?}, {kept} kept: {difference}");
+        }
     }
 }
 
