@@ -7,6 +7,7 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::divide::DivideRound;
 use noren_ring::parallel::Parallel;
+use noren_ring::product::ScaledProduct;
 use noren_ring::ring::Ring;
 
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ struct Inner {
     shaped: RwLock<HashMap<KeyShape, Arc<Switching>>>,
     /// Index i is for i + 1 limbs.
     rescale: Vec<OnceLock<DivideRound>>,
+    /// By limbs and t.
+    scaled_products: RwLock<HashMap<(usize, u64), Arc<ScaledProduct>>>,
     automorphisms: RwLock<HashMap<u32, Arc<Automorphism>>>,
 }
 
@@ -60,8 +63,8 @@ impl Context {
         let shape = parameters.shape();
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
-        let (shaped, automorphisms) = (RwLock::default(), RwLock::default());
-        Ok(Self(Arc::new(Inner { parameters, ring, usual, shaped, rescale, automorphisms })))
+        let (shaped, scaled_products, automorphisms) = (RwLock::default(), RwLock::default(), RwLock::default());
+        Ok(Self(Arc::new(Inner { parameters, ring, usual, shaped, rescale, scaled_products, automorphisms })))
     }
 
     /// The parameters.
@@ -124,6 +127,23 @@ impl Context {
             let last = first + limbs - 1;
             DivideRound::new(self.ring(), &[last], first..last)
         })
+    }
+
+    /// Multiplies ciphertexts of so many limbs with a message times `Q/t`; made once.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if there are too few auxiliary primes.
+    ///
+    /// # Panics
+    /// If there are no limbs, or more than the parameters have, or t is a multiple of a prime.
+    pub(crate) fn scaled_product(&self, limbs: usize, t: u64) -> Result<Arc<ScaledProduct>> {
+        if let Some(known) = self.0.scaled_products.read().unwrap_or_else(PoisonError::into_inner).get(&(limbs, t)) {
+            return Ok(known.clone());
+        }
+        let auxiliary = self.parameters().auxiliary_limbs(self.check_limbs(limbs), 1)?;
+        let made = Arc::new(ScaledProduct::new(self.ring(), self.ring_q(limbs).range(), auxiliary, t));
+        let mut cache = self.0.scaled_products.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(cache.entry((limbs, t)).or_insert(made).clone())
     }
 
     /// The automorphism `X -> X^k`, made once.
