@@ -132,18 +132,28 @@ impl Bootstrapper {
             let needed = format!("at most {slots}, the slots that are bootstrapped");
             return Err(Error::Length { what: "slots of the ciphertext", found: a.slots(), needed });
         }
-        let (needed, output) = (self.parameters().input_level(), self.output_level());
-        if a.level() < needed {
-            return Err(Error::LevelExhausted { needed, left: a.level() });
-        }
-        if a.level() >= output {
-            return Err(parameter("level", a.level(), format!("below {output}, the level of results")));
-        }
-        // Written so that what is not a number is refused.
-        if a.magnitude() <= MAX_MAGNITUDE && a.error_bound().is_finite() {
-            return Ok(());
-        }
-        let needed = format!("at most {MAX_MAGNITUDE}, and such that the message fits its level");
-        Err(parameter("magnitude", a.magnitude(), needed))
+        check_size(a, self.parameters().input_level(), self.output_level())
     }
+}
+
+/// Refuses ciphertexts with fewer levels than `needed`, or as many as results have, and those whose message may be too large
+/// with its error.
+///
+/// # Errors
+/// As [`Bootstrapper::bootstrap`].
+pub(super) fn check_size(a: &Ciphertext, needed: usize, output: usize) -> Result<()> {
+    if a.level() < needed {
+        return Err(Error::LevelExhausted { needed, left: a.level() });
+    }
+    if a.level() >= output {
+        return Err(parameter("level", a.level(), format!("below {output}, the level of results")));
+    }
+    let (magnitude, error) = (a.magnitude(), a.error_bound());
+    // Written so that what is not a number is refused.
+    if magnitude + error <= MAX_MAGNITUDE {
+        return Ok(());
+    }
+    let found = format!("{magnitude}, with an error of at most {error}");
+    let needed = format!("at most {MAX_MAGNITUDE} together, and such that the message fits its level");
+    Err(parameter("magnitude", found, needed))
 }

@@ -39,7 +39,7 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let (slots, all) = (parameters.slots(), parameters.degree() / 2);
     let largest = error.bound(slots, all) + difference.estimate.bound(slots, all);
     let bits = libm::floor(-libm::log2(largest)).clamp(0.0, f64::from(parameters.spec().application.bits / 2)) as u32;
-    let enlarged = evaluator.mul_integer(&difference.with_magnitude(largest), 1 << bits)?;
+    let enlarged = evaluator.mul_integer(&difference.with_magnitude(error.bound(slots, all)), 1 << bits)?;
     let enlarged = match pipeline.mode {
         Mode::Complex | Mode::Paired => enlarged,
         // What was imaginary in the input is still there, as large as it was.

@@ -51,6 +51,7 @@ mod matrix;
 mod precision;
 mod recipe;
 mod renewal;
+mod transforms;
 mod wire;
 
 pub use bootstrapper::{Bootstrapper, Mode};

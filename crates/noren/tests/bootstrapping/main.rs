@@ -1,5 +1,6 @@
 //! Bootstrapping: its matrices, its functions, its parameters, and the whole pipeline, on numbers and on ciphertexts.
 
+mod bounds;
 mod encrypted;
 mod exponentials;
 mod failures;
