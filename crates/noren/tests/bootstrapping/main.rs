@@ -14,4 +14,5 @@ mod pipeline;
 mod plans;
 mod series;
 mod slots;
+mod times;
 mod unlimited;
