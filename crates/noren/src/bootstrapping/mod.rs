@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`mode`] | [`Mode`]: real or complex messages |
 //! | [`unlimited`] | [`Unlimited`], [`WithBootstrapping`]: an evaluator whose levels do not end |
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
@@ -14,7 +15,7 @@
 //! | [`cost`] | how long a bootstrap takes, by a model |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
-//! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
+//! | [`plan`] | [`Plan`]: keys, memory, time, precision and failure probability before any key exists |
 //! | [`key_classes`] | [`KeyClass`]: which keys, how large, of what security |
 //! | [`failure`] | the probability that a coefficient leaves the interval |
 //! | [`dft`] | [`Direction`]: the special DFT as sparse matrices |
@@ -34,6 +35,7 @@ pub mod group;
 pub mod key_classes;
 pub mod key_file;
 pub mod keys;
+pub mod mode;
 pub mod paper2;
 pub mod parameters;
 pub mod pipeline;
@@ -54,7 +56,7 @@ mod renewal;
 mod transforms;
 mod wire;
 
-pub use bootstrapper::{Bootstrapper, Mode};
+pub use bootstrapper::Bootstrapper;
 pub use dft::Direction;
 pub use diagonals::Diagonals;
 pub use exponential::Exponential;
@@ -62,6 +64,7 @@ pub use group::{GiantOrder, Group};
 pub use key_classes::{KeyClass, Role};
 pub use key_file::{BootstrapKeyFile, Progress};
 pub use keys::BootstrapKeys;
+pub use mode::Mode;
 pub use parameters::{Parameters, ParametersSpec};
 pub use pipeline::{Stage, Stages};
 pub use plan::Plan;

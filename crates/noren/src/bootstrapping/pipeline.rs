@@ -8,11 +8,11 @@ use noren_rlwe::keyswitch::switch_secret;
 use noren_rlwe::noise::{key_switch_shaped, raise_switch};
 use noren_rlwe::raise::mod_raise_switch;
 
-use crate::bootstrapping::bootstrapper::Mode;
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::eval_mod::EvalMod;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::matrix::{Matrix, Place, places};
+use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::slots::{Joint, project};
 use crate::bootstrapping::transforms::{CoeffToSlot, SlotToCoeff};

@@ -12,6 +12,9 @@ mod numbers;
 mod paper2;
 mod pipeline;
 mod plans;
+#[path = "../../../noren-rlwe/tests/scratch/mod.rs"]
+mod scratch;
 mod series;
 mod slots;
+mod times;
 mod unlimited;

@@ -1,7 +1,7 @@
 //! Presets: what their chains, keys and risks come to, counted by hand.
 
 use noren::bootstrapping::parameters::Primes;
-use noren::bootstrapping::{Plan, Preset, Role};
+use noren::bootstrapping::{Mode, Plan, Preset, Role};
 use noren::error::Error;
 use noren::security::{Security, max_log_qp};
 
@@ -83,7 +83,7 @@ fn presets_keep_to_their_memory() {
             plan.log2_failure(1),
             plan.log2_failure(100),
             plan.parameters().systematic_error().log2(),
-            plan.precision_bits(),
+            plan.precision_bits(Mode::Complex),
         );
         // The other half of each key is a seed, and packing saves 14 to 30 of 64 bits.
         let part = plan.disk_bytes() as f64 / plan.key_bytes() as f64;
