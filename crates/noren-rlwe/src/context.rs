@@ -15,8 +15,8 @@ use crate::shape::{KeyShape, Switching};
 
 /// Parameters with their rings and converters. Cheap to clone, and shared between threads.
 ///
-/// The primes of the whole ring are `[p_0 ... p_{k-1}, q_0 ... q_L]`, so the ring of any level, with or without the
-/// special primes, is a window of it. Converters are made at their first use.
+/// The primes of the whole ring are the auxiliary ones, if there are any, and `[p_0 ... p_{k-1}, q_0 ... q_L]`, so the ring
+/// of any level, with or without the special primes, is a window of it. Converters are made at their first use.
 #[derive(Clone)]
 pub struct Context(Arc<Inner>);
 
@@ -55,7 +55,7 @@ impl Context {
     /// As [`Context::with_threads`].
     pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
         let index = Cyclotomic::power_of_two(parameters.degree())?;
-        let moduli: Vec<u64> = parameters.p().iter().chain(parameters.q()).copied().collect();
+        let moduli: Vec<u64> = parameters.primes().collect();
         let ring = Ring::with_parallel(index, &moduli, threads, parallel)?;
         let shape = parameters.shape();
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
@@ -70,7 +70,7 @@ impl Context {
         &self.0.parameters
     }
 
-    /// The ring over all primes, special ones first.
+    /// The ring over all primes, those of ciphertexts last.
     #[must_use]
     pub fn ring(&self) -> &Ring {
         &self.0.ring
@@ -82,8 +82,8 @@ impl Context {
     /// If there are no limbs, or more than the parameters have.
     #[must_use]
     pub fn ring_q(&self, limbs: usize) -> Ring {
-        let special = self.special();
-        self.ring().window(special..special + self.check_limbs(limbs))
+        let first = self.parameters().first_limb();
+        self.ring().window(first..first + self.check_limbs(limbs))
     }
 
     /// The ring of keys for so many limbs: modulo `P q_0 ... q_{limbs-1}`.
@@ -92,7 +92,8 @@ impl Context {
     /// If there are no limbs, or more than the parameters have.
     #[must_use]
     pub fn ring_qp(&self, limbs: usize) -> Ring {
-        self.ring().window(0..self.special() + self.check_limbs(limbs))
+        let parameters = self.parameters();
+        self.ring().window(parameters.auxiliary().len()..parameters.first_limb() + self.check_limbs(limbs))
     }
 
     /// The converters that switch with keys of this shape, made once.
@@ -119,8 +120,9 @@ impl Context {
     pub fn rescale(&self, limbs: usize) -> &DivideRound {
         assert!(limbs >= 2, "the last limb cannot be dropped");
         self.0.rescale[self.check_limbs(limbs) - 1].get_or_init(|| {
-            let last = self.special() + limbs - 1;
-            DivideRound::new(self.ring(), &[last], self.special()..last)
+            let first = self.parameters().first_limb();
+            let last = first + limbs - 1;
+            DivideRound::new(self.ring(), &[last], first..last)
         })
     }
 
@@ -145,11 +147,6 @@ impl Context {
     pub fn check_automorphism(&self, k: u32) -> Result<()> {
         let n = self.parameters().degree();
         if k % 2 == 1 && (k as usize) < 2 * n { Ok(()) } else { Err(Error::NotAnAutomorphism { found: k, n }) }
-    }
-
-    /// How many special primes there are: the position of q_0 in the whole ring.
-    fn special(&self) -> usize {
-        self.parameters().p().len()
     }
 
     fn check_limbs(&self, limbs: usize) -> usize {

@@ -35,17 +35,17 @@ impl KeyShape {
     /// [`Error::Parameters`] unless the parameters have so many primes, at least 1 of each kind is used, and each digit has
     /// one.
     pub(crate) fn gadget(self, parameters: &Parameters) -> Result<Gadget> {
-        let (listed, limbs) = (parameters.p().len(), parameters.max_limbs());
+        let (special, limbs) = (parameters.p().len(), parameters.max_limbs());
         let digits = self.limbs.min(MAX_DIGITS);
         let fits = (1..=limbs).contains(&self.limbs)
-            && (1..=listed).contains(&self.special)
+            && (1..=special).contains(&self.special)
             && (1..=digits).contains(&self.digits);
         if !fits {
-            let needed = format!("of 1 to {limbs} limbs, 1 to {listed} special primes, and 1 to {digits} digits");
+            let needed = format!("of 1 to {limbs} limbs, 1 to {special} special primes, and 1 to {digits} digits");
             return Err(Error::Parameters { name: "shape", found: self.to_string(), needed });
         }
         let bits: Vec<f64> = parameters.q()[..self.limbs].iter().map(|&q| libm::log2(q as f64)).collect();
-        Ok(Gadget::within(&bits, listed, self.special, self.digits)?)
+        Ok(Gadget::within(&bits, parameters.first_limb(), self.special, self.digits)?)
     }
 }
 
