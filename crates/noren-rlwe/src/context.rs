@@ -7,6 +7,7 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::divide::DivideRound;
 use noren_ring::parallel::Parallel;
+use noren_ring::product::ScaledProduct;
 use noren_ring::ring::Ring;
 
 use crate::error::{Error, Result};
@@ -30,6 +31,8 @@ struct Inner {
     rescale: Vec<OnceLock<DivideRound>>,
     /// Divisions by several limbs, by the limbs before and after.
     mod_switch: RwLock<HashMap<(usize, usize), Arc<DivideRound>>>,
+    /// By limbs and t.
+    scaled_products: RwLock<HashMap<(usize, u64), Arc<ScaledProduct>>>,
     automorphisms: RwLock<HashMap<u32, Arc<Automorphism>>>,
 }
 
@@ -62,8 +65,10 @@ impl Context {
         let shape = parameters.shape();
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
-        let (shaped, mod_switch, automorphisms) = (RwLock::default(), RwLock::default(), RwLock::default());
-        Ok(Self(Arc::new(Inner { parameters, ring, usual, shaped, rescale, mod_switch, automorphisms })))
+        let caches = (RwLock::default(), RwLock::default(), RwLock::default(), RwLock::default());
+        let (shaped, mod_switch, scaled_products, automorphisms) = caches;
+        let inner = Inner { parameters, ring, usual, shaped, rescale, mod_switch, scaled_products, automorphisms };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// The parameters.
@@ -143,6 +148,23 @@ impl Context {
         let made = Arc::new(DivideRound::new(self.ring(), &dropped, first..first + kept));
         let mut cache = self.0.mod_switch.write().unwrap_or_else(PoisonError::into_inner);
         cache.entry((limbs, kept)).or_insert(made).clone()
+    }
+
+    /// Multiplies ciphertexts of so many limbs with a message times `Q/t`; made once.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if there are too few auxiliary primes.
+    ///
+    /// # Panics
+    /// If there are no limbs, or more than the parameters have, or t is a multiple of a prime.
+    pub(crate) fn scaled_product(&self, limbs: usize, t: u64) -> Result<Arc<ScaledProduct>> {
+        if let Some(known) = self.0.scaled_products.read().unwrap_or_else(PoisonError::into_inner).get(&(limbs, t)) {
+            return Ok(known.clone());
+        }
+        let auxiliary = self.parameters().auxiliary_limbs(self.check_limbs(limbs), 1)?;
+        let made = Arc::new(ScaledProduct::new(self.ring(), self.ring_q(limbs).range(), auxiliary, t));
+        let mut cache = self.0.scaled_products.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(cache.entry((limbs, t)).or_insert(made).clone())
     }
 
     /// The automorphism `X -> X^k`, made once.

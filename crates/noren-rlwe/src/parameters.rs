@@ -15,6 +15,10 @@ use crate::shape::KeyShape;
 /// rounding: a digit as large as P would cost about three bits of precision (guide on hybrid key switching).
 pub const DIGIT_MARGIN_BITS: f64 = 6.0;
 
+/// How many bits smaller than Q the auxiliary modulus of scale-invariant products may be. The rounding of a factor that is
+/// brought to it counts as many bits more: less than a fresh error by far.
+const AUXILIARY_GAP_BITS: f64 = 1.0;
+
 /// The most primes, special ones included: one list of limbs in a file.
 pub const MAX_PRIMES: usize = 128;
 
@@ -271,6 +275,26 @@ impl Parameters {
     #[must_use]
     pub fn max_limbs(&self) -> usize {
         self.q().len()
+    }
+
+    /// Where the primes of the auxiliary modulus B of products at so many limbs stand in the list of all primes: the fewest
+    /// next to q_0 whose product is at most [`AUXILIARY_GAP_BITS`] smaller than that of the limbs, and `least` at least.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if there are too few auxiliary and special primes.
+    ///
+    /// # Panics
+    /// If there are fewer limbs.
+    pub(crate) fn auxiliary_limbs(&self, limbs: usize, least: usize) -> Result<Range<usize>> {
+        let end = self.first_limb();
+        let primes: Vec<u64> = self.primes().take(end).collect();
+        let needed = self.log_q(limbs) - AUXILIARY_GAP_BITS;
+        let enough = |&start: &usize| end - start >= least && log2_product(&primes[start..]) >= needed;
+        let start = (0..end).rev().find(enough).ok_or_else(|| {
+            let found = format!("{} bits, with the special primes", log2_product(&primes).round());
+            parameter("auxiliary", found, format!("{} bits for {limbs} limbs", needed.ceil()))
+        })?;
+        Ok(start..end)
     }
 
     /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts: two parties can work together if theirs
