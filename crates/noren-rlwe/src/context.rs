@@ -29,6 +29,8 @@ struct Inner {
     shaped: RwLock<HashMap<KeyShape, Arc<Switching>>>,
     /// Index i is for i + 1 limbs.
     rescale: Vec<OnceLock<DivideRound>>,
+    /// Divisions by several limbs, by the limbs before and after.
+    mod_switch: RwLock<HashMap<(usize, usize), Arc<DivideRound>>>,
     /// By limbs and t.
     scaled_products: RwLock<HashMap<(usize, u64), Arc<ScaledProduct>>>,
     automorphisms: RwLock<HashMap<u32, Arc<Automorphism>>>,
@@ -65,9 +67,11 @@ impl Context {
         let shape = parameters.shape();
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
-        let (shaped, scaled_products, automorphisms) = (RwLock::default(), RwLock::default(), RwLock::default());
+        let caches = (RwLock::default(), RwLock::default(), RwLock::default(), RwLock::default());
+        let (shaped, mod_switch, scaled_products, automorphisms) = caches;
         let subrings = (0..=parameters.degree().ilog2()).map(|_| OnceLock::new()).collect();
-        let inner = Inner { parameters, ring, usual, shaped, rescale, scaled_products, automorphisms, subrings };
+        let inner =
+            Inner { parameters, ring, usual, shaped, rescale, mod_switch, scaled_products, automorphisms, subrings };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -142,6 +146,23 @@ impl Context {
             let last = first + limbs - 1;
             DivideRound::new(self.ring(), &[last], first..last)
         })
+    }
+
+    /// Divides by all but the first `kept` of `limbs` limbs, made once.
+    ///
+    /// # Panics
+    /// Unless `1 <= kept < limbs`, and the parameters have so many limbs.
+    #[must_use]
+    pub fn mod_switch(&self, limbs: usize, kept: usize) -> Arc<DivideRound> {
+        assert!((1..limbs).contains(&kept), "{kept} of {limbs} limbs cannot be kept");
+        if let Some(known) = self.0.mod_switch.read().unwrap_or_else(PoisonError::into_inner).get(&(limbs, kept)) {
+            return known.clone();
+        }
+        let first = self.parameters().first_limb();
+        let dropped: Vec<usize> = (first + kept..first + self.check_limbs(limbs)).collect();
+        let made = Arc::new(DivideRound::new(self.ring(), &dropped, first..first + kept));
+        let mut cache = self.0.mod_switch.write().unwrap_or_else(PoisonError::into_inner);
+        cache.entry((limbs, kept)).or_insert(made).clone()
     }
 
     /// Multiplies ciphertexts of so many limbs with a message times `Q/t`; made once.
