@@ -60,8 +60,10 @@ impl World {
         let end = ckks.scale_at(parameters.output_level());
         let eval_mod = EvalMod { evaluator, parameters };
         let scale = eval_mod.series_scale(end, &base_scale(&self.context, parameters).expect("a scale")).expect("b");
-        let exponentials = eval_mod.each(&parts, |step, u| step.exponential(u, &scale)).expect("levels");
-        let series = eval_mod.each(&exponentials, EvalMod::series).expect("a level");
+        let series = parts.map(|u| {
+            let e = eval_mod.exponential(&u, &scale).expect("levels");
+            eval_mod.series(&e).expect("a level")
+        });
         let whole = self.pipeline.imaginary_parts(&series).expect("a key");
         let result = evaluator.reread(whole, &end.div(series[0].scale())).expect("a scale");
         assert_eq!(result.level(), parameters.output_level());
