@@ -29,6 +29,8 @@ struct Inner {
     /// Index i is for i + 1 limbs.
     rescale: Vec<OnceLock<DivideRound>>,
     automorphisms: RwLock<HashMap<u32, Arc<Automorphism>>>,
+    /// Index k is for degree 2^k.
+    subrings: Vec<OnceLock<Ring>>,
 }
 
 impl Context {
@@ -61,7 +63,8 @@ impl Context {
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
         let (shaped, automorphisms) = (RwLock::default(), RwLock::default());
-        Ok(Self(Arc::new(Inner { parameters, ring, usual, shaped, rescale, automorphisms })))
+        let subrings = (0..=parameters.degree().ilog2()).map(|_| OnceLock::new()).collect();
+        Ok(Self(Arc::new(Inner { parameters, ring, usual, shaped, rescale, automorphisms, subrings })))
     }
 
     /// The parameters.
@@ -74,6 +77,17 @@ impl Context {
     #[must_use]
     pub fn ring(&self) -> &Ring {
         &self.0.ring
+    }
+
+    /// The [subring](Ring::subring) of a smaller degree over all primes, made once.
+    ///
+    /// # Panics
+    /// As [`Ring::subring`].
+    #[must_use]
+    pub fn subring(&self, degree: usize) -> &Ring {
+        let known = self.0.subrings.get(degree.ilog2() as usize).filter(|_| degree.is_power_of_two());
+        let known = known.unwrap_or_else(|| panic!("there is no subring of degree {degree}"));
+        known.get_or_init(|| self.ring().subring(degree))
     }
 
     /// The ring of ciphertexts of so many limbs: modulo `q_0 ... q_{limbs-1}`.

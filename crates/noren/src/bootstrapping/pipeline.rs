@@ -325,3 +325,6 @@ fn base_modulus(context: &Context) -> Scale {
 fn positive(value: f64) -> Result<Scale> {
     Scale::from_f64(value).ok_or_else(|| parameter("scale", value, "positive"))
 }
+
+#[cfg(test)]
+mod reduction;

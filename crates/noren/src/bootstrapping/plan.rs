@@ -10,6 +10,7 @@ use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::precision::{expected_error, systematic_error};
 use crate::schemes::ckks::CostModel;
+use crate::schemes::ckks::factor::row_words;
 
 /// See [`Plan::working_bytes`].
 const WORKING_POLYNOMIALS: u64 = 40;
@@ -40,12 +41,12 @@ impl Plan {
     /// None for parameters that were built; the digits of keys of few limbs are cut anew.
     pub fn new(parameters: &Parameters) -> Result<Self> {
         let keys = key_classes(parameters)?;
-        let mut rows = 0;
+        let mut words = 0;
         for direction in [Direction::SlotToCoeff, Direction::CoeffToSlot] {
             let (shape, _) = rotation_shape(parameters, direction)?;
-            rows += factor_rows(parameters, direction, shape.limbs, shape.special);
+            words += factor_words(parameters, direction, shape.limbs, shape.special);
         }
-        let factor_bytes = rows as u64 * (parameters.degree() * size_of::<u64>()) as u64;
+        let factor_bytes = (words * size_of::<u64>()) as u64;
         Ok(Self { parameters: parameters.clone(), keys, factor_bytes })
     }
 
@@ -73,7 +74,8 @@ impl Plan {
         self.keys.iter().map(KeyClass::disk_bytes).sum()
     }
 
-    /// The bytes of the encoded matrices: `(limbs + special) n` words for each diagonal.
+    /// The bytes of the encoded matrices: `(limbs + special)` rows for each diagonal. Diagonals repeat after as many slots as the
+    /// layers of their matrix reach over, and a row has two words for each of those, or n.
     #[must_use]
     pub const fn factor_bytes(&self) -> u64 {
         self.factor_bytes
@@ -128,14 +130,14 @@ impl Plan {
     }
 }
 
-/// The rows of all diagonals of a transform whose first matrix takes `limbs` limbs.
-fn factor_rows(parameters: &Parameters, direction: Direction, limbs: usize, special: usize) -> usize {
+/// The words of all diagonals of a transform whose first matrix takes `limbs` limbs.
+fn factor_words(parameters: &Parameters, direction: Direction, limbs: usize, special: usize) -> usize {
     let groups = &parameters.transform(direction).groups;
     let below = direction.below(groups).into_iter();
-    let rows = groups.iter().zip(below).enumerate().filter(|(_, (group, _))| group.layers > 0);
-    let rows = rows.map(|(i, (group, below))| {
+    let matrices = groups.iter().zip(below).enumerate().filter(|(_, (group, _))| group.layers > 0);
+    let words = matrices.map(|(i, (group, below))| {
         let diagonals = group.offsets(parameters.slots(), below).len();
-        diagonals * (limbs - i + special)
+        diagonals * (limbs - i + special) * row_words(parameters.degree(), 1 << (below + group.layers))
     });
-    rows.sum()
+    words.sum()
 }
