@@ -11,7 +11,7 @@ use noren::bootstrapping::{
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;
-use noren::wire::{Kind, Limits};
+use noren::wire::Limits;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -56,15 +56,7 @@ struct StageTime {
 /// Runs the job with the real parts of numbers, which is what tables hold.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let limits = Limits::default();
-    // A file that is mapped costs nothing to open.
-    let mapped = match files::kind(job.keys)? {
-        Kind::ExpandedBootstrapKeys => Some(BootstrapKeyFile::map(job.keys, &limits).map_err(Failure::file(job.keys))?),
-        _ => None,
-    };
-    let parameters = match &mapped {
-        Some(file) => file.parameters.clone(),
-        None => BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?,
-    };
+    let parameters = BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?;
     // The table is looked at before gigabytes of keys are read.
     let context = Context::new(parameters.ckks()?)?;
     files::warn_if_insecure(context.parameters(), job.keys, console);
@@ -75,8 +67,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let shown = progress::bar("reading bootstrapping keys", 1);
     let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
     let resources = Resources::of_machine(job.output.path());
-    let read = || BootstrapKeyFile::open(job.keys, &limits, &resources, &mut heard);
-    let file = mapped.map_or_else(read, Ok).map_err(Failure::file(job.keys))?;
+    let file = BootstrapKeyFile::open(job.keys, &limits, &resources, &mut heard).map_err(Failure::file(job.keys))?;
     drop(shown);
     let BootstrapKeyFile { context, parameters, keys } = file;
     let shown = progress::spinner("encoding the matrices".to_owned());

@@ -119,7 +119,7 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
             _ => &["alternating", "constant 1", "one-hot", "random real"],
         };
         assert_eq!(precision.keys().collect::<Vec<_>>(), kinds);
-        // The systematic error of a real part of `toy` is 2^-25.3, and all bounds together are below 2^-20.
+        // The systematic error of a real part of `toy` is 2^-24.9, and all bounds together are below 2^-20.
         let worst = precision.values().map(|bits| bits[0].as_f64().expect("bits")).fold(f64::INFINITY, f64::min);
         assert!(precision.values().all(|bits| bits[0].as_f64() <= bits[1].as_f64()), "{whole}");
         assert!(worst >= 20.0 && worst == number(whole, "worst_bits"), "{whole}");

@@ -55,7 +55,11 @@ fn keys_are_made_inspected_and_expanded() {
         assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|found| found.starts_with(kind))), "{kind}");
     }
     assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|kind| kind.ends_with("of slot to coefficient"))));
+    // What a run that was killed has left is cleared up.
+    let left = sandbox.path("keys/.bootstrap.mapped.1-0.tmp");
+    fs::write(&left, "half").expect("writable");
     sandbox.done(&["expand", "keys/bootstrap.keys", "-o", "keys/bootstrap.mapped"]);
+    assert!(!left.exists());
     let mapped = sandbox.json(&["inspect", "keys/bootstrap.mapped"]);
     assert_eq!((&mapped["kind"], &mapped["form"]), (&"expanded bootstrapping keys".into(), &"expanded".into()));
     assert_eq!(mapped["evaluation_keys"], keys["evaluation_keys"]);

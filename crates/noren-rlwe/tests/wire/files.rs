@@ -108,6 +108,25 @@ fn a_full_disk_is_an_error_of_the_operating_system() {
 
 #[cfg(unix)]
 #[test]
+fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+    let scratch = Scratch::new("left");
+    let path = scratch.path("keys");
+    let others = [".keys.4-0.tmp.txt", ".keys.4.new.tmp", ".other.4-0.tmp", "keys", "keys.4-0.tmp"];
+    for name in others.into_iter().chain([".keys.4-0.tmp", ".keys.77-12.tmp"]) {
+        fs::write(scratch.path(name), b"half").expect("writable");
+    }
+    file::write_atomically(&path, Access::Default, |half| {
+        file::remove_leftovers(&path);
+        half.write_all(b"whole")
+    })
+    .expect("what is being written stays");
+    assert_eq!(
+        (fs::read(&path).expect("written"), scratch.names()),
+        (b"whole".to_vec(), others.map(String::from).into())
+    );
+}
+
+#[test]
 fn links_stay_and_what_they_point_to_is_replaced() {
     let scratch = Scratch::new("links");
     fs::write(scratch.path("file"), b"old").expect("writable");

@@ -22,7 +22,7 @@
 //! | [`diagonals`] | [`Diagonals`]: a matrix by its diagonals |
 //! | [`group`] | [`Group`]: baby steps and giant steps of a matrix |
 //! | [`slots`] | fewer slots than the ring has |
-//! | [`exponential`] | [`Exponential`]: Chebyshev series and squarings |
+//! | [`exponential`] | [`Exponential`]: a polynomial and squarings |
 //! | [`series`] | [`SineSeries`]: from the exponential to the message |
 
 pub mod bootstrapper;
@@ -50,6 +50,7 @@ mod chebyshev;
 mod eval_mod;
 mod iteration;
 mod matrix;
+mod minimax;
 mod precision;
 mod recipe;
 mod renewal;

@@ -191,9 +191,11 @@ impl Pipeline {
 
         let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
         let series_scale = eval_mod.series_scale(end, coefficients.scale())?;
-        let exponentials = eval_mod.each(&parts, |eval_mod, u| eval_mod.exponential(u, &series_scale))?;
+        // One after another: all threads share the rows of one part, which stay nearer than those of two.
+        let exponentials: Vec<Ciphertext> =
+            parts.iter().map(|u| eval_mod.exponential(u, &series_scale)).collect::<Result<_>>()?;
         done(Stage::Exponential);
-        let series = eval_mod.each(&exponentials, EvalMod::series)?;
+        let series: Vec<Ciphertext> = exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<_>>()?;
         let (exact, series_errors): (Vec<_>, Vec<_>) =
             series.iter().map(|p| self.evaluator.split_error(p.clone())).unzip();
         let whole = self.imaginary_parts(&exact)?;
