@@ -2,26 +2,29 @@
 
 use noren_rlwe::error::Result;
 
+use crate::bootstrapping::cost::Time;
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;
 use crate::bootstrapping::key_classes::{KeyClass, key_classes, rotation_shape};
+use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::precision::expected_error;
+use crate::bootstrapping::precision::{expected_error, systematic_error};
+use crate::schemes::ckks::CostModel;
 use crate::schemes::ckks::factor::row_words;
 
 /// See [`Plan::working_bytes`].
 const WORKING_POLYNOMIALS: u64 = 40;
 
-/// The keys and the memory that bootstrapping takes, and how likely it fails.
+/// The keys, the memory and the time that bootstrapping takes, how precise it is, and how likely it fails.
 ///
 /// # Examples
 /// ```
-/// use noren::bootstrapping::plan::Plan;
-/// use noren::bootstrapping::preset::Preset;
+/// use noren::bootstrapping::{Mode, Plan, Preset};
 ///
 /// let plan = Plan::new(&Preset::N16.parameters()?)?;
 /// assert!(plan.log2_failure(100) < -64.0);
 /// assert!(plan.key_bytes() < 5 << 30);
+/// assert!(plan.precision_bits(Mode::Real) > 21.0);
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -93,11 +96,26 @@ impl Plan {
         self.key_bytes() + self.factor_bytes() + self.working_bytes()
     }
 
-    /// How many bits of a complex message of size 1 are expected to be right in the worst slot, to about one: `-log2` of the
-    /// largest error. A model of the noise where most of it arises; every result has a bound of its own.
+    /// How many bits of a message of size 1 are expected to be right in the worst slot, to about one: `-log2` of the largest
+    /// error. A model of the noise where most of it arises; every result has a bound of its own.
     #[must_use]
-    pub fn precision_bits(&self) -> f64 {
-        -libm::log2(expected_error(&self.parameters))
+    pub fn precision_bits(&self, mode: Mode) -> f64 {
+        -libm::log2(expected_error(&self.parameters, mode))
+    }
+
+    /// The largest error of a message of size 1 that exact arithmetic leaves, all iterations together. Of a second one it is
+    /// an estimate: it rests on the bound on the error of the first.
+    #[must_use]
+    pub fn systematic_error(&self, mode: Mode) -> f64 {
+        systematic_error(&self.parameters, mode)
+    }
+
+    /// About the seconds of one bootstrap on a machine of this speed, such as [`measure`](crate::bootstrapping::cost::measure) finds.
+    ///
+    /// # Errors
+    /// None for parameters that were built.
+    pub fn seconds(&self, mode: Mode, machine: &CostModel) -> Result<f64> {
+        Ok(Time::new(&self.parameters, mode, machine)?.seconds())
     }
 
     /// `log2` of a bound on the probability that any of so many results is wrong in some slot because a coefficient
