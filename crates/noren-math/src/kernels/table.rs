@@ -58,9 +58,9 @@ impl<'a> KeyRows<'a> {
         (0..).map(move |digit| [0, 1].map(|half| &self.words[(2 * digit + half) * self.stride..][..n]))
     }
 
-    /// Those of the digits from `digit` on.
-    fn from_digit(self, digit: usize) -> Self {
-        Self { words: &self.words[(2 * digit * self.stride).min(self.words.len())..], ..self }
+    /// Those of all digits but the first ones.
+    fn after_digits(self, digits: usize) -> Self {
+        Self { words: &self.words[(2 * digits * self.stride).min(self.words.len())..], ..self }
     }
 
     /// Whether so many digits have rows of `n` words here.
@@ -95,7 +95,7 @@ impl<'a> MovedProducts<'a> {
         let size = whole.rows.len().div_ceil(count);
         (0..count).map(move |i| {
             let rows = &whole.rows[i * size..whole.rows.len().min((i + 1) * size)];
-            let [key, next] = [Some(whole.key), whole.next].map(|key| key.map(|key| key.from_digit(i * size)));
+            let [key, next] = [Some(whole.key), whole.next].map(|key| key.map(|key| key.after_digits(i * size)));
             Self { rows, key: key.unwrap_or(whole.key), next, plus: whole.plus.filter(|_| i == 0), ..whole }
         })
     }
