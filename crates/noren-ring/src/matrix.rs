@@ -1,14 +1,16 @@
 //! Matrices times elements, by baby steps and giant steps: nothing is divided before its time, or written down before it is
 //! complete.
 
-use noren_math::kernels::places::GROUP;
-use noren_math::kernels::{MAX_TERMS, MovedProducts};
+use std::ops::Range;
+
+use noren_math::kernels::places::{GROUP, Place};
+use noren_math::kernels::{KeyRows, MAX_TERMS, MovedProducts};
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
 use crate::giants::{Rotation, pair_rows};
-use crate::key::{BLOCK, KeyPairs};
+use crate::key::{KeyPairs, NEAR};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 use crate::source::{DigitRow, Source};
@@ -35,7 +37,8 @@ pub struct Matrix<'a> {
 pub struct GiantStep<'a> {
     /// The automorphism of the sum, with its key; the identity if it is missing.
     pub rotation: Option<(&'a KeyPairs, &'a Automorphism)>,
-    /// The positions of images, each with the factor, over the limbs of the keys or more.
+    /// The positions of images, each with the factor, over the limbs of the keys or more. A factor in a
+    /// [subring](Ring::subring) whose words stand for 8 words and more may be given as its element.
     pub terms: Vec<(usize, &'a Poly<Eval>)>,
 }
 
@@ -76,8 +79,20 @@ impl<'a> Matrix<'a> {
         (goals.collect(), count)
     }
 
+    /// The rows of the key that are read after those of image `i` for block `j` at a limb, unless the limb is done.
+    fn next_rows(&self, i: usize, limb: usize, j: usize, width: usize, degree: usize) -> Option<KeyRows<'a>> {
+        let rows = |j: usize| {
+            move |image: &'a Option<Term>| {
+                let Term { key, automorphism } = image.as_ref()?;
+                Some(key.rows(limb, automorphism.map_or(j, |psi| psi.source(j, width)), width))
+            }
+        };
+        let wrapped = || self.images.iter().find_map(rows(j + 1));
+        self.images[i + 1..].iter().find_map(rows(j)).or_else(|| (j + 1 < degree / width).then(wrapped)?)
+    }
+
     /// The elements that are divided as soon as they are made.
-    fn divided(&self, count: usize) -> std::ops::Range<usize> {
+    fn divided(&self, count: usize) -> Range<usize> {
         match self.order {
             Order::Separate => 2..count,
             Order::InTurn if count == 2 => 0..0,
@@ -143,7 +158,7 @@ impl Decomposer {
         for (i, giant) in matrix.giants.iter().enumerate() {
             for &(image, factor) in &giant.terms {
                 assert!(image < matrix.images.len(), "there is no image {image} of {}", matrix.images.len());
-                ring.check_covers(factor);
+                ring.check_factor(factor);
             }
             if let Some((key, automorphism)) = giant.rotation {
                 key.check_covers(&ring, digits);
@@ -172,7 +187,7 @@ impl Decomposer {
 
         let lift = self.lift(ring_q, element[1].into());
         let source = Source::Lifted { lift: &lift, element: element[1].into() };
-        let width = BLOCK.min(degree);
+        let width = NEAR.min(degree);
         let unset = |rows, words| {
             let mut rows = engine.unset_rows(rows, words);
             rows.mark(secret);
@@ -200,12 +215,15 @@ impl Decomposer {
                 let [first_sum, second_sum, mut spare @ ..] = spare.first_rows_mut::<SPARE>();
                 for j in 0..degree / width {
                     let range = j * width..(j + 1) * width;
-                    for (image, out) in matrix.images.iter().zip(blocks.chunks_exact_mut(2 * width)) {
+                    for (i, out) in blocks.chunks_exact_mut(2 * width).enumerate() {
+                        let next = matrix.next_rows(i, limb, j, width, degree);
                         let (first, second) = out.split_at_mut(width);
-                        self.write_image(ring, (limb, j), (element, &digits), image.as_ref(), [first, second]);
+                        let image = (matrix.images[i].as_ref(), next);
+                        self.write_image(ring, (limb, j), (element, &digits), image, [first, second]);
                     }
                     for (giant, goal) in matrix.giants.iter().zip(&goals) {
-                        let terms = giant.terms.iter().map(|&(image, f)| (image, &f.limb(limb)[range.clone()]));
+                        let terms =
+                            giant.terms.iter().map(|&(image, f)| (image, block_words(f.limb(limb), degree, &range)));
                         let terms: Vec<(usize, &[u64])> = terms.collect();
                         let mut sum =
                             |out| write_sum(ring, limb, (&terms, blocks), out, spare.each_mut().map(|row| &mut **row));
@@ -241,7 +259,7 @@ impl Decomposer {
         ring: &Ring,
         (limb, j): (usize, usize),
         (element, digits): ([&Poly<Eval>; 2], &[DigitRow]),
-        image: Option<&Term>,
+        (image, next): (Option<&Term>, Option<KeyRows>),
         out: [&mut [u64]; 2],
     ) {
         let (kernels, q, special) = (ring.engine().kernels(), ring.basis().modulus(limb), self.special_factor(limb));
@@ -261,25 +279,27 @@ impl Decomposer {
         // The digits of an element that is written down are rows.
         rows.iter_mut().zip(digits).for_each(|(row, digit)| *row = digit.words(range.clone(), &[]));
         let rows = &rows[..digits.len()];
-        let (key, [first, second]) = (key.block(limb, source), out);
-        let m = special.map(|special| (&element[0].limb(limb)[range], special));
+        let plus = special.map(|special| (&element[0].limb(limb)[range], special.value));
+        let first = j * width / GROUP;
+        let add = |places: &[Place]| {
+            let key = key.rows(limb, source, width);
+            kernels.add_moved_products(out, &MovedProducts { rows, key, next, plus, places, first }, false, q);
+        };
         match automorphism {
-            Some(psi) => {
-                let plus = m.map(|(m, special)| (m, special.value));
-                let (places, start) = (psi.places(source, width), j * width / GROUP);
-                let products = MovedProducts { rows, key, plus, places, first: start };
-                kernels.add_moved_products([first, second], &products, false, q);
-            }
-            None => {
-                kernels.inner_product_pair([&mut *first, second], rows, key, q);
-                m.iter().for_each(|(m, special)| kernels.mul_scalar_add_assign(first, m, *special, q));
-            }
+            Some(psi) => add(psi.places(source, width)),
+            None => add(&(first..first + width / GROUP).map(Place::identity).collect::<Vec<_>>()),
         }
     }
 }
 
 /// How many blocks of memory the sums of a block need.
 const SPARE: usize = 4;
+
+/// The words of a factor's row that stand for a range of a row of `degree` words.
+fn block_words<'a>(row: &'a [u64], degree: usize, range: &Range<usize>) -> &'a [u64] {
+    let stretch = degree / row.len();
+    &row[range.start / stretch..range.end.div_ceil(stretch)]
+}
 
 /// Writes `sum_i f_i y_i` for both parts of a block of images, which stand in `blocks` in pairs. Images that follow each other
 /// are multiplied in one pass, which reads every factor once.
@@ -291,18 +311,26 @@ fn write_sum(
     [first_spare, second_spare]: [&mut [u64]; 2],
 ) {
     let (kernels, q, width) = (ring.engine().kernels(), ring.basis().modulus(limb), first.len());
-    let runs = terms.chunk_by(|(a, _), (b, _)| *b == a + 1).flat_map(|run| run.chunks(MAX_TERMS));
+    let follow = |(a, f): &(usize, &[u64]), (b, g): &(usize, &[u64])| *b == a + 1 && f.len() == g.len();
+    let runs = terms.chunk_by(follow).flat_map(|run| run.chunks(MAX_TERMS));
+    let products = |out: [&mut [u64]; 2], factors: &[&[u64]], images: &[u64]| {
+        if factors[0].len() == width {
+            kernels.inner_product_pair(out, factors, images, q);
+        } else {
+            kernels.stretched_product_pair(out, factors, images, q);
+        }
+    };
     let mut some = false;
     for run in runs {
         let mut factors: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
         factors.iter_mut().zip(run).for_each(|(factor, term)| *factor = term.1);
         let (factors, images) = (&factors[..run.len()], &blocks[2 * run[0].0 * width..]);
         if !some {
-            kernels.inner_product_pair([&mut *first, &mut *second], factors, images, q);
+            products([&mut *first, &mut *second], factors, images);
             some = true;
             continue;
         }
-        kernels.inner_product_pair([&mut *first_spare, &mut *second_spare], factors, images, q);
+        products([&mut *first_spare, &mut *second_spare], factors, images);
         kernels.add_assign(first, first_spare, q);
         kernels.add_assign(second, second_spare, q);
     }

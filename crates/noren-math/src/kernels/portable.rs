@@ -29,6 +29,7 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign,
     inner_product,
     inner_product_pair,
+    stretched_product_pair,
     add_moved_products,
     weighted_sums,
     quotients,
@@ -159,6 +160,29 @@ pub(super) fn inner_product_pair_from(start: usize, out: [&mut [u64]; 2], rows: 
     }
 }
 
+pub(super) fn stretched_product_pair(out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
+    stretched_product_pair_from(0, out, factors, rows, q);
+}
+
+/// [`stretched_product_pair`] of the words from `start` on, for tables that did the words before.
+pub(super) fn stretched_product_pair_from(
+    start: usize,
+    out: [&mut [u64]; 2],
+    factors: &[&[u64]],
+    rows: &[u64],
+    q: &Modulus,
+) {
+    let reduction = WideReduction::new(q);
+    let n = out[0].len();
+    for (half, out) in out.into_iter().enumerate() {
+        for (i, out) in out.iter_mut().enumerate().skip(start) {
+            let terms = factors.iter().zip(rows.chunks_exact(2 * n));
+            let sum = terms.map(|(f, pair)| u128::from(f[i * f.len() / n]) * u128::from(pair[half * n + i])).sum();
+            *out = reduction.reduce(sum);
+        }
+    }
+}
+
 pub(super) fn add_moved_products(acc: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
     add_moved_products_from(0, acc, products, add, q);
 }
@@ -171,7 +195,7 @@ pub(super) fn add_moved_products_from(
     add: bool,
     q: &Modulus,
 ) {
-    let MovedProducts { rows, key, plus, places, first } = *products;
+    let MovedProducts { rows, key, plus, places, first, .. } = *products;
     let (reduction, n) = (WideReduction::new(q), acc[0].len());
     for (half, acc) in acc.into_iter().enumerate() {
         let plus = plus.filter(|_| half == 0);
@@ -179,8 +203,8 @@ pub(super) fn add_moved_products_from(
         for (j, place) in places.iter().enumerate().skip(start) {
             let sums: [u64; GROUP] = std::array::from_fn(|lane| {
                 let i = j * GROUP + lane;
-                let digits = rows.iter().zip(key.chunks_exact(2 * n));
-                let sum: u128 = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
+                let digits = rows.iter().zip(key.pairs(n));
+                let sum: u128 = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half][i])).sum();
                 reduction.reduce(plus.map_or(sum, |(row, factor)| sum + u128::from(row[i]) * u128::from(factor)))
             });
             for (lane, acc) in groups[place.group() - first].iter_mut().enumerate() {

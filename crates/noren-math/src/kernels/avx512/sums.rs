@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store};
+use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, prefetch_far, store};
 use crate::kernels::places::LANE_BITS;
 use crate::kernels::portable;
 use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
@@ -153,11 +153,56 @@ fn sum_digits<const ADD: bool>(
     }
 }
 
+/// Rows that are near are no streams of memory to be followed: all factors are multiplied in one pass.
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn stretched_product_pair(out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
+    let n = out[0].len();
+    let [left, right] = out;
+    if n < BLOCK || factors.is_empty() {
+        return portable::stretched_product_pair([left, right], factors, rows, q);
+    }
+    let wide = Wide::new(q);
+    if factors.len() <= FEW {
+        sum_factors::<false>([left, right], factors, rows, wide);
+    } else {
+        sum_factors::<true>([left, right], factors, rows, wide);
+    }
+    portable::stretched_product_pair_from(n / BLOCK * BLOCK, [left, right], factors, rows, q);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn sum_factors<const MANY: bool>([left, right]: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], wide: Wide) {
+    let n = left.len();
+    let mut views: [(&[u64], [Blocks; 2]); MAX_TERMS] = [(&[], [&[]; 2]); MAX_TERMS];
+    let views = &mut views[..factors.len()];
+    for ((view, factor), pair) in views.iter_mut().zip(factors).zip(rows.chunks_exact(2 * n)) {
+        *view = (factor, [&pair[..n], &pair[n..]].map(|words| words.as_chunks().0));
+    }
+    // How many vectors a word of a factor stands for.
+    let stretch = n / factors[0].len() / WIDTH;
+    let (left, right) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
+    for (j, (left, right)) in left.iter_mut().zip(right).enumerate() {
+        let (mut left_sums, mut right_sums) = (Sums::zero(), Sums::zero());
+        let places: [usize; COLUMNS] = std::array::from_fn(|column| (j * COLUMNS + column) / stretch);
+        for (factor, [left_row, right_row]) in views.iter() {
+            let (left_row, right_row) = (vectors(&left_row[j]), vectors(&right_row[j]));
+            for column in 0..COLUMNS {
+                let factor = broadcast(factor[places[column]]);
+                left_sums.add(column, load(&left_row[column]), factor);
+                right_sums.add(column, load(&right_row[column]), factor);
+            }
+        }
+        left_sums.store::<MANY>(left, wide);
+        right_sums.store::<MANY>(right, wide);
+    }
+}
+
 /// Goes over groups of digits: each adds its sums.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
-    let (n, wide) = (left.len(), Wide::new(q));
-    for (i, group) in products.groups(n).enumerate() {
+    let wide = Wide::new(q);
+    for (i, group) in products.groups().enumerate() {
         let acc = [&mut *left, &mut *right];
         if add || i > 0 { add_group::<true>(acc, &group, wide) } else { add_group::<false>(acc, &group, wide) }
     }
@@ -169,14 +214,19 @@ pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &Move
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn add_group<const ADD: bool>([left, right]: [&mut [u64]; 2], products: &MovedProducts, wide: Wide) {
-    let MovedProducts { rows, key, plus, places, first } = *products;
+    let MovedProducts { rows, key, next, plus, places, first } = *products;
     let n = left.len();
     let lanes: [u64; WIDTH] = std::array::from_fn(|lane| (lane * LANE_BITS) as u64);
     let lanes = load(&lanes);
     let mut views: [[Blocks; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
     let views = &mut views[..rows.len()];
-    for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
-        *view = [row, &pair[..n], &pair[n..]].map(|words| words.as_chunks().0);
+    for ((view, row), [left, right]) in views.iter_mut().zip(rows).zip(key.pairs(n)) {
+        *view = [row, left, right].map(|words| words.as_chunks().0);
+    }
+    let mut ahead: [[Blocks; 2]; KEY_GROUP] = [[&[]; 2]; KEY_GROUP];
+    let ahead = &mut ahead[..rows.len()];
+    for (ahead, pair) in ahead.iter_mut().zip(next.into_iter().flat_map(|next| next.pairs(n))) {
+        *ahead = pair.map(|words| words.as_chunks().0);
     }
     let plus = plus.map(|(row, factor)| (row.as_chunks::<BLOCK>().0, broadcast(factor)));
     let (left, right) = (left.as_chunks_mut::<WIDTH>().0, right.as_chunks_mut::<WIDTH>().0);
@@ -187,7 +237,8 @@ fn add_group<const ADD: bool>([left, right]: [&mut [u64]; 2], products: &MovedPr
                 left_sums.add(column, load(x), factor);
             }
         }
-        for [row, left_key, right_key] in views.iter() {
+        for ([row, left_key, right_key], ahead) in views.iter().zip(&*ahead) {
+            ahead.iter().filter_map(|blocks| blocks.get(j)).for_each(prefetch_far);
             let (row, left_key, right_key) = (vectors(&row[j]), vectors(&left_key[j]), vectors(&right_key[j]));
             for (column, (x, key)) in row.iter().zip(left_key).enumerate() {
                 left_sums.add(column, load(x), load(key));

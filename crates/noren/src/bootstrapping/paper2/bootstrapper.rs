@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::keys::EvaluationKeys;
 
-use crate::bootstrapping::bootstrapper::MAX_MAGNITUDE;
+use crate::bootstrapping::bootstrapper::check_size;
 use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
 use crate::bootstrapping::paper2::pipeline::{Pipeline, Stage, Stages};
 use crate::schemes::ckks::parameters::parameter;
@@ -51,6 +51,10 @@ impl Bootstrapper {
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context or keys of other parameters, [`Error::MissingKey`] names all keys that are
     /// missing, [`Error::KeyLevel`] one of too few limbs.
+    ///
+    /// [`Error::ParameterMismatch`]: noren_rlwe::error::Error::ParameterMismatch
+    /// [`Error::MissingKey`]: noren_rlwe::error::Error::MissingKey
+    /// [`Error::KeyLevel`]: noren_rlwe::error::Error::KeyLevel
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<EvaluationKeys>) -> Result<Self> {
         context.check(parameters.ckks(), "the bootstrapping")?;
         context.parameters().rlwe().check_fingerprint(&keys.parameters().fingerprint(), "the evaluation keys")?;
@@ -78,6 +82,11 @@ impl Bootstrapper {
     /// [`Error::ParameterMismatch`]; [`Error::LevelExhausted`] if there is one limb only, [`Error::Parameters`] if there are so
     /// many that nothing would be gained, if the magnitude is above [`MAX_MAGNITUDE`], or if at double level 0 the message is
     /// too large for `q_0 / rho`, or far below it.
+    ///
+    /// [`Error::ParameterMismatch`]: noren_rlwe::error::Error::ParameterMismatch
+    /// [`Error::LevelExhausted`]: noren_rlwe::error::Error::LevelExhausted
+    /// [`Error::Parameters`]: noren_rlwe::error::Error::Parameters
+    /// [`MAX_MAGNITUDE`]: crate::bootstrapping::bootstrapper::MAX_MAGNITUDE
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
     }
@@ -95,17 +104,7 @@ impl Bootstrapper {
         self.pipeline.evaluator.context().check(&a.parameters, "the ciphertext")?;
         let parameters = self.parameters();
         let (needed, output) = (limb_level(0), limb_level(parameters.output_level()));
-        if a.level() < needed {
-            return Err(Error::LevelExhausted { needed, left: a.level() });
-        }
-        if a.level() >= output {
-            return Err(parameter("level", a.level(), format!("below {output}, the level of results")));
-        }
-        // Written so that what is not a number is refused.
-        if !(a.magnitude() <= MAX_MAGNITUDE && a.error_bound().is_finite()) {
-            let needed = format!("at most {MAX_MAGNITUDE}, and such that the message fits its level");
-            return Err(parameter("magnitude", a.magnitude(), needed));
-        }
+        check_size(a, needed, output)?;
         if a.level() > needed {
             return Ok(());
         }
