@@ -67,18 +67,12 @@ impl Context {
         let shape = parameters.shape();
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
+        let caches = (RwLock::default(), RwLock::default(), RwLock::default(), RwLock::default());
+        let (shaped, mod_switch, scaled_products, automorphisms) = caches;
         let subrings = (0..=parameters.degree().ilog2()).map(|_| OnceLock::new()).collect();
-        Ok(Self(Arc::new(Inner {
-            parameters,
-            ring,
-            usual,
-            shaped: RwLock::default(),
-            rescale,
-            mod_switch: RwLock::default(),
-            scaled_products: RwLock::default(),
-            automorphisms: RwLock::default(),
-            subrings,
-        })))
+        let inner =
+            Inner { parameters, ring, usual, shaped, rescale, mod_switch, scaled_products, automorphisms, subrings };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// The parameters.
