@@ -117,16 +117,18 @@ impl Requirements {
                     (noise, limbs) = (noise.with(&laws.rounding(kept)), kept);
                 }
             }
-            if left > 0 {
-                (noise, limbs) = product::<S>(laws, &noise, &noise, limbs);
+            // Noise only grows: what is lost stays lost.
+            if left == 0 || noise.log2_std() >= 0.0 {
+                break;
             }
+            (noise, limbs) = product::<S>(laws, &noise, &noise, limbs);
         }
         noise
     }
 
     /// Parameters with the fewest primes of this size, at most so many.
     fn fewest_primes<S: Scheme>(&self, log_n: u32, bits: u32, most: usize) -> Result<Option<Parameters>> {
-        for limbs in 1..=most {
+        for limbs in self.least_limbs(log_n, bits)..=most {
             let Some(spec) = self.specification(log_n, bits, limbs) else { return Ok(None) };
             let parameters = match spec.build() {
                 Ok(parameters) => parameters,
@@ -139,6 +141,15 @@ impl Requirements {
             }
         }
         Ok(None)
+    }
+
+    /// How many primes of this size are needed at least.
+    ///
+    /// A product of either scheme multiplies noise by `t sqrt(n (h+1)/12)` or more, where h is 2n/3: `t n / sqrt(18)`.
+    fn least_limbs(&self, log_n: u32, bits: u32) -> usize {
+        let growth = libm::log2(self.plaintext_modulus as f64) + f64::from(log_n) - libm::log2(18.0) / 2.0;
+        let log_q = self.depth as f64 * growth.max(0.0);
+        ((log_q / f64::from(bits)).floor() as usize).max(1)
     }
 
     /// The specification with the fewest digits that is secure; `None` if even one special prime is too much.
