@@ -15,7 +15,13 @@ const SQUARINGS: usize = 16;
 
 fn main() -> Result<(), noren::Error> {
     // What the computation needs decides the parameters, at 128-bit security.
-    let requirements = Requirements { depth: SQUARINGS, plaintext_modulus: MODULUS, ..Requirements::default() };
+    let requirements = Requirements {
+        depth: SQUARINGS,
+        plaintext_modulus: MODULUS,
+        terms: 2,
+        sum: 1 << 15,
+        ..Requirements::default()
+    };
     let parameters = requirements.choose::<Bfv>()?;
     let (n, row) = (parameters.degree(), parameters.row_slots());
     println!(

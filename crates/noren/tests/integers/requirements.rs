@@ -13,7 +13,9 @@ fn are_met<S: Scheme>() {
     for (depth, plaintext_modulus, terms, plain_products) in
         [(0, 65537, 1, 0), (1, 65537, 1, 0), (3, 65537, 16, 2), (2, 2, 1, 0), (4, 1 << 20, 4, 1)]
     {
-        let requirements = Requirements { depth, plaintext_modulus, terms, plain_products, ..Requirements::default() };
+        let sum = terms;
+        let requirements =
+            Requirements { depth, plaintext_modulus, terms, sum, plain_products, ..Requirements::default() };
         let parameters = requirements.choose::<S>().unwrap();
         let budget =
             |requirements: &Requirements| requirements.predicted_noise::<S>(&parameters).budget(parameters.degree());
@@ -33,7 +35,7 @@ fn requirements_are_met_and_not_by_much_more() {
 }
 
 fn run<S: Scheme>() {
-    let requirements = Requirements { depth: 2, terms: 4, security: Security::None, ..Requirements::default() };
+    let requirements = Requirements { depth: 2, terms: 4, sum: 4, security: Security::None, ..Requirements::default() };
     let parameters = requirements.choose::<S>().unwrap();
     let request = KeyRequest { relinearization: true, rotations: vec![1], ..KeyRequest::default() };
     let setup = Setup::new(parameters.spec().clone(), &request);
