@@ -463,6 +463,7 @@ class IntegerParameters:
         plaintext_modulus: int = 65537,
         slots: int = 1,
         terms: int = 1,
+        sum: int = 1,
         plain_products: int = 0,
         security: Literal[128, 192, 256] | None = 128,
         scheme: Literal["bfv", "bgv"] = "bfv",

@@ -52,28 +52,31 @@ impl PyIntegerParameters {
     /// The smallest parameters that let `depth` multiplications follow one another in a scheme, "bfv" or "bgv".
     ///
     /// slots: how many slots or coefficients are needed.
-    /// terms: how many ciphertexts, or rotations of one, are added up before each multiplication and in the end.
+    /// terms: how many ciphertexts, or rotations of one, are added up before each multiplication.
+    /// sum: how many are added up in the end.
     /// plain_products: how many products with plaintexts follow one another besides.
     ///
     /// Raises Error that says which of these cannot be met.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     #[pyo3(
-        signature = (*, depth, plaintext_modulus = 65537, slots = 1, terms = 1, plain_products = 0, security = Some(128),
-            scheme = "bfv"),
-        text_signature = "(*, depth, plaintext_modulus=65537, slots=1, terms=1, plain_products=0, security=128, \
-            scheme=\"bfv\")"
+        signature = (*, depth, plaintext_modulus = 65537, slots = 1, terms = 1, sum = 1, plain_products = 0,
+            security = Some(128), scheme = "bfv"),
+        text_signature = "(*, depth, plaintext_modulus=65537, slots=1, terms=1, sum=1, plain_products=0, \
+            security=128, scheme=\"bfv\")"
     )]
     fn for_requirements(
         depth: usize,
         plaintext_modulus: u64,
         slots: usize,
         terms: usize,
+        sum: usize,
         plain_products: usize,
         security: Option<u32>,
         scheme: &str,
     ) -> PyResult<Self> {
         let security = security_of(security)?;
-        let requirements = Requirements { depth, plaintext_modulus, slots, terms, plain_products, security };
+        let requirements = Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security };
         let chosen = match scheme {
             "bfv" => requirements.choose::<Bfv>(),
             "bgv" => requirements.choose::<Bgv>(),
