@@ -109,6 +109,8 @@ pub(crate) struct Plan {
     /// For each target p: `Q/q_i mod p` for each source, and `-Q mod p` for the quotient of exact conversions.
     weights: Vec<Vec<u64>>,
     exact: bool,
+    /// Whether scales and weights hold further factors.
+    scaled: bool,
 }
 
 impl Plan {
@@ -122,6 +124,31 @@ impl Plan {
         targets: impl Iterator<Item = usize>,
         conversion: Conversion,
     ) -> Self {
+        Self::with_factors(basis, sources, targets, conversion, None)
+    }
+
+    /// [`Plan::new`] of an exact conversion that multiplies on its way, at no cost: what is converted is the number with the
+    /// residues `x_i f_i` modulo the sources, and each target gets that number times `f`, where `f_i` and `f` are what
+    /// `factor` says for the limb. Range: factors in `[0, q)`.
+    ///
+    /// # Panics
+    /// As [`Plan::new`].
+    pub(crate) fn scaled(
+        basis: &RnsBasis,
+        sources: &[usize],
+        targets: impl Iterator<Item = usize>,
+        factor: impl Fn(usize) -> u64,
+    ) -> Self {
+        Self::with_factors(basis, sources, targets, Conversion::Exact, Some(&factor))
+    }
+
+    fn with_factors(
+        basis: &RnsBasis,
+        sources: &[usize],
+        targets: impl Iterator<Item = usize>,
+        conversion: Conversion,
+        factor: Option<&dyn Fn(usize) -> u64>,
+    ) -> Self {
         assert!(!sources.is_empty(), "a conversion needs a source");
         assert!((1..sources.len()).all(|i| !sources[..i].contains(&sources[i])), "sources {sources:?} repeat a limb");
         let targets: Vec<usize> = targets.filter(|limb| !sources.contains(limb)).collect();
@@ -130,13 +157,18 @@ impl Plan {
         };
         let scale = |i: usize| {
             let q = basis.modulus(sources[i]);
-            basis.table(sources[i]).inverse_scale(q.inv(cofactor(i, q)))
+            let inverse = q.inv(cofactor(i, q));
+            basis.table(sources[i]).inverse_scale(factor.map_or(inverse, |factor| q.mul(inverse, factor(sources[i]))))
         };
         let exact = conversion == Conversion::Exact;
         let target_weights = |&target: &usize| {
             let p = basis.modulus(target);
             let product = basis.product_mod(sources.iter().copied(), p);
-            (0..sources.len()).map(|i| cofactor(i, p)).chain(exact.then(|| p.neg(product))).collect()
+            let weights = (0..sources.len()).map(|i| cofactor(i, p)).chain(exact.then(|| p.neg(product)));
+            match factor {
+                Some(factor) => weights.map(|weight| p.mul(weight, factor(target))).collect(),
+                None => weights.collect(),
+            }
         };
         Self {
             scales: (0..sources.len()).map(scale).collect(),
@@ -145,6 +177,7 @@ impl Plan {
             sources: sources.to_vec(),
             targets,
             exact,
+            scaled: factor.is_some(),
         }
     }
 
@@ -169,11 +202,11 @@ impl Plan {
         kernels.ntt_inverse_scaled(row, basis.table(self.sources[i]), &self.scales[i]);
     }
 
-    /// How often the sources' product fits into the sum of the scaled sources: one more row for an exact conversion of
-    /// several sources, no row for any other.
+    /// How often the sources' product fits into the sum of the scaled sources: one more row for an exact conversion, unless
+    /// it is from a single source and multiplies by nothing; no row for any other.
     pub(crate) fn quotient(&self, engine: &Engine, scaled: &[&[u64]], secret: bool) -> Rows {
         let degree = scaled[0].len();
-        let counted = self.exact && self.sources.len() > 1;
+        let counted = self.exact && !self.is_single();
         let mut quotient = engine.unset_rows(usize::from(counted), degree);
         quotient.mark(secret);
         let blocks = quotient.rows_mut().flat_map(|row| row.chunks_mut(BLOCK)).enumerate();
@@ -198,8 +231,8 @@ impl Plan {
 
     /// [`Plan::convert`] for a range of coefficients.
     fn convert_range(&self, kernels: &Kernels, basis: &RnsBasis, terms: &[&[u64]], rows: &mut [LimbRow]) {
-        if let [source] = *self.sources {
-            return self.convert_single(kernels, basis.modulus(source), basis, terms[0], rows);
+        if self.is_single() {
+            return self.convert_single(kernels, basis.modulus(self.sources[0]), basis, terms[0], rows);
         }
         let mut sums: Vec<WeightedSum> = rows
             .iter_mut()
@@ -214,6 +247,11 @@ impl Plan {
         } else {
             sums.iter_mut().for_each(|sum| weighted_sum(kernels, sum.out, terms, sum.weights, sum.modulus));
         }
+    }
+
+    /// Whether the representative is found without a product.
+    fn is_single(&self) -> bool {
+        self.sources.len() == 1 && !self.scaled
     }
 
     /// [`Plan::convert`] from one source, the prime `from`, whose representative is found without a product.

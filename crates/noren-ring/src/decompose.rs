@@ -55,6 +55,11 @@ impl Decomposer {
         &self.gadget
     }
 
+    /// The ring over all primes.
+    pub(crate) fn ring(&self) -> &Ring {
+        &self.whole
+    }
+
     /// The ring of the digits of elements of `ring_q`, the window of `Q_l`: that of `P Q_l`.
     #[must_use]
     pub fn ring_qp(&self, ring_q: &Ring) -> Ring {

@@ -20,14 +20,12 @@ use crate::rows::{LimbRow, Rows};
 /// other with a single rounding. The conversion is exact as [`Conversion::Exact`] says: where x/D is that near to a half
 /// the result may be the other neighbour.
 ///
-/// A scheme that keeps its message in the residue modulo a plaintext modulus p (BGV) needs a t that is 0 modulo p. It
-/// takes `t + D u` for the centred `u = -t D^-1 mod p`: one more source row u with weight D in the conversion here, and
-/// nothing else changes.
+/// [`DivideRound::of_multiple`] multiplies x before it divides.
 #[derive(Debug)]
 pub struct DivideRound {
     ring: Ring,
     plan: Plan,
-    /// `-1/D` modulo each kept prime: the difference is taken as `t - x`, in the memory of t.
+    /// `-w/D` modulo each kept prime: the difference is taken as `t - x`, in the memory of t.
     factors: Vec<ShoupFactor>,
 }
 
@@ -38,18 +36,40 @@ impl DivideRound {
     /// If `dropped` is empty, repeats a limb or shares one with `kept`, or a limb is not in the list.
     #[must_use]
     pub fn new(ring: &Ring, dropped: &[usize], kept: Range<usize>) -> Self {
-        assert!(!dropped.iter().any(|limb| kept.contains(limb)), "limbs {dropped:?} cannot be dropped from {kept:?}");
-        let ring = ring.window(kept.clone());
+        Self::with_plan(ring, kept.clone(), |_| 1, Plan::new(ring.basis(), dropped, kept, Conversion::Exact))
+    }
+
+    /// Prepares `x -> round(w x / D)` for a number w with residues `multiplier(limb)` modulo the primes at `dropped` and
+    /// `kept`. It takes as long as without w.
+    ///
+    /// The remainder is that of `w x`; with the kept primes' shares of it over w, the quotient is `(x - t/w) w/D`. Range:
+    /// residues in `[0, q)`, not 0 at the kept primes.
+    ///
+    /// # Panics
+    /// As [`DivideRound::new`], or if w is 0 modulo a kept prime.
+    #[must_use]
+    pub fn of_multiple(ring: &Ring, dropped: &[usize], kept: Range<usize>, multiplier: impl Fn(usize) -> u64) -> Self {
         let basis = ring.basis();
         let factor = |limb| {
-            let q = basis.modulus(limb);
-            q.shoup(q.neg(q.inv(basis.product_mod(dropped.iter().copied(), q))))
+            let (q, w) = (basis.modulus(limb), multiplier(limb));
+            assert!(w < q.value(), "{w} is not a residue modulo {}", q.value());
+            if dropped.contains(&limb) { w } else { q.inv(w) }
         };
-        Self {
-            factors: kept.clone().map(factor).collect(),
-            plan: Plan::new(basis, dropped, kept, Conversion::Exact),
-            ring,
-        }
+        let plan = Plan::scaled(basis, dropped, kept.clone(), factor);
+        Self::with_plan(ring, kept, multiplier, plan)
+    }
+
+    /// Divides by the product of the plan's sources what is `multiplier(limb)` times x.
+    fn with_plan(ring: &Ring, kept: Range<usize>, multiplier: impl Fn(usize) -> u64, plan: Plan) -> Self {
+        let dropped = plan.sources();
+        assert!(!dropped.iter().any(|limb| kept.contains(limb)), "limbs {dropped:?} cannot be dropped from {kept:?}");
+        let ring = ring.window(kept.clone());
+        let factor = |limb| {
+            let (q, w) = (ring.basis().modulus(limb), multiplier(limb));
+            assert!(w != 0, "the multiplier is 0 modulo {}", q.value());
+            q.shoup(q.neg(q.mul(w, q.inv(ring.basis().product_mod(dropped.iter().copied(), q)))))
+        };
+        Self { factors: kept.map(factor).collect(), ring, plan }
     }
 
     /// `round(x / D)`; `x` may be over any window that has the dropped and the kept limbs.

@@ -20,6 +20,8 @@
 //! | [`key`] | [`KeyPairs`](key::KeyPairs): the pairs of a switching key |
 //! | [`operand`] | [`Operand`](operand::Operand): an element as it enters a switch |
 //! | [`switch`] | [`KeySwitch`](switch::KeySwitch): digits, inner product and division, limb by limb |
+//! | [`product`] | [`ScaledProduct`](product::ScaledProduct): products times t/Q, by an auxiliary modulus |
+//! | [`product_switch`] | [`SwitchedProduct`](product_switch::SwitchedProduct): the same with a key switch |
 //! | [`matrix`] | [`Matrix`](matrix::Matrix): sums of products with images of one element, moved and added |
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
 //! | [`parallel`] | [`Parallel`](parallel::Parallel): how loops are shared out to threads |
@@ -43,6 +45,8 @@ pub mod matrix;
 pub mod operand;
 pub mod parallel;
 pub mod poly;
+pub mod product;
+pub mod product_switch;
 pub mod raise;
 pub mod ring;
 pub mod switch;

@@ -11,7 +11,7 @@ use crate::ring::Ring;
 use crate::rows::LimbRow;
 use crate::source::Source;
 use crate::sums::{Begin, Moved, Sums, Term};
-use crate::switch::only;
+use crate::switch::{Added, only};
 
 impl Decomposer {
     /// Takes a pair `(c_0, c_1)` through steps `c_i -> c_i + sum_k psi_k(c'_i)`, where `c'_0 = c_0 + u_0 / P` and
@@ -41,7 +41,7 @@ impl Decomposer {
                 self.step(ring_q, [&first, &second], terms, |sums, c1| self.divide_second(sums, c1, divide));
             (first, second) = (sum, Cow::Owned(quotient));
         }
-        self.step(ring_q, [&first, &second], last, |sums, c1| only(self.divide(sums, &[None, Some(c1)], divide)))
+        self.step(ring_q, [&first, &second], last, |sums, c1| only(self.divide(sums, only_second(c1), divide)))
     }
 
     /// One step of a first half that is not divided, and of a second that is.
@@ -70,7 +70,7 @@ impl Decomposer {
     /// `s_0` and `round((P c_1 + s_1) / P)` for the sums `s_i`.
     fn divide_second(&self, sums: &Sums, c1: Operand, divide: &DivideRound) -> [Poly<Eval>; 2] {
         let (engine, degree, dropped) = (sums.ring.engine(), sums.ring.degree(), divide.dropped());
-        let (secret, added) = (sums.is_secret() || c1.is_secret(), [None, Some(c1)]);
+        let (secret, added) = (sums.is_secret() || c1.is_secret(), only_second(c1));
         let mut first = sums.ring.unset(secret);
         let (special, kept) = first.limbs_mut().partition(|(limb, _)| dropped.contains(limb));
 
@@ -101,4 +101,9 @@ impl Decomposer {
         });
         [first, second]
     }
+}
+
+/// The element that is added to the second sum.
+fn only_second(c1: Operand) -> Added {
+    Added { elements: [None, Some(c1)], factors: None }
 }

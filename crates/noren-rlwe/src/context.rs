@@ -7,6 +7,7 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::divide::DivideRound;
 use noren_ring::parallel::Parallel;
+use noren_ring::product::ScaledProduct;
 use noren_ring::ring::Ring;
 
 use crate::error::{Error, Result};
@@ -15,8 +16,8 @@ use crate::shape::{KeyShape, Switching};
 
 /// Parameters with their rings and converters. Cheap to clone, and shared between threads.
 ///
-/// The primes of the whole ring are `[p_0 ... p_{k-1}, q_0 ... q_L]`, so the ring of any level, with or without the
-/// special primes, is a window of it. Converters are made at their first use.
+/// The primes of the whole ring are the auxiliary ones, if there are any, and `[p_0 ... p_{k-1}, q_0 ... q_L]`, so the ring
+/// of any level, with or without the special primes, is a window of it. Converters are made at their first use.
 #[derive(Clone)]
 pub struct Context(Arc<Inner>);
 
@@ -28,6 +29,10 @@ struct Inner {
     shaped: RwLock<HashMap<KeyShape, Arc<Switching>>>,
     /// Index i is for i + 1 limbs.
     rescale: Vec<OnceLock<DivideRound>>,
+    /// Divisions by several limbs, by the limbs before and after.
+    mod_switch: RwLock<HashMap<(usize, usize), Arc<DivideRound>>>,
+    /// By limbs and t.
+    scaled_products: RwLock<HashMap<(usize, u64), Arc<ScaledProduct>>>,
     automorphisms: RwLock<HashMap<u32, Arc<Automorphism>>>,
     /// Index k is for degree 2^k.
     subrings: Vec<OnceLock<Ring>>,
@@ -57,14 +62,17 @@ impl Context {
     /// As [`Context::with_threads`].
     pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
         let index = Cyclotomic::power_of_two(parameters.degree())?;
-        let moduli: Vec<u64> = parameters.p().iter().chain(parameters.q()).copied().collect();
+        let moduli: Vec<u64> = parameters.primes().collect();
         let ring = Ring::with_parallel(index, &moduli, threads, parallel)?;
         let shape = parameters.shape();
         let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
-        let (shaped, automorphisms) = (RwLock::default(), RwLock::default());
+        let caches = (RwLock::default(), RwLock::default(), RwLock::default(), RwLock::default());
+        let (shaped, mod_switch, scaled_products, automorphisms) = caches;
         let subrings = (0..=parameters.degree().ilog2()).map(|_| OnceLock::new()).collect();
-        Ok(Self(Arc::new(Inner { parameters, ring, usual, shaped, rescale, automorphisms, subrings })))
+        let inner =
+            Inner { parameters, ring, usual, shaped, rescale, mod_switch, scaled_products, automorphisms, subrings };
+        Ok(Self(Arc::new(inner)))
     }
 
     /// The parameters.
@@ -73,7 +81,7 @@ impl Context {
         &self.0.parameters
     }
 
-    /// The ring over all primes, special ones first.
+    /// The ring over all primes, those of ciphertexts last.
     #[must_use]
     pub fn ring(&self) -> &Ring {
         &self.0.ring
@@ -96,8 +104,8 @@ impl Context {
     /// If there are no limbs, or more than the parameters have.
     #[must_use]
     pub fn ring_q(&self, limbs: usize) -> Ring {
-        let special = self.special();
-        self.ring().window(special..special + self.check_limbs(limbs))
+        let first = self.parameters().first_limb();
+        self.ring().window(first..first + self.check_limbs(limbs))
     }
 
     /// The ring of keys for so many limbs: modulo `P q_0 ... q_{limbs-1}`.
@@ -106,7 +114,8 @@ impl Context {
     /// If there are no limbs, or more than the parameters have.
     #[must_use]
     pub fn ring_qp(&self, limbs: usize) -> Ring {
-        self.ring().window(0..self.special() + self.check_limbs(limbs))
+        let parameters = self.parameters();
+        self.ring().window(parameters.auxiliary().len()..parameters.first_limb() + self.check_limbs(limbs))
     }
 
     /// The converters that switch with keys of this shape, made once.
@@ -133,9 +142,44 @@ impl Context {
     pub fn rescale(&self, limbs: usize) -> &DivideRound {
         assert!(limbs >= 2, "the last limb cannot be dropped");
         self.0.rescale[self.check_limbs(limbs) - 1].get_or_init(|| {
-            let last = self.special() + limbs - 1;
-            DivideRound::new(self.ring(), &[last], self.special()..last)
+            let first = self.parameters().first_limb();
+            let last = first + limbs - 1;
+            DivideRound::new(self.ring(), &[last], first..last)
         })
+    }
+
+    /// Divides by all but the first `kept` of `limbs` limbs, made once.
+    ///
+    /// # Panics
+    /// Unless `1 <= kept < limbs`, and the parameters have so many limbs.
+    #[must_use]
+    pub fn mod_switch(&self, limbs: usize, kept: usize) -> Arc<DivideRound> {
+        assert!((1..limbs).contains(&kept), "{kept} of {limbs} limbs cannot be kept");
+        if let Some(known) = self.0.mod_switch.read().unwrap_or_else(PoisonError::into_inner).get(&(limbs, kept)) {
+            return known.clone();
+        }
+        let first = self.parameters().first_limb();
+        let dropped: Vec<usize> = (first + kept..first + self.check_limbs(limbs)).collect();
+        let made = Arc::new(DivideRound::new(self.ring(), &dropped, first..first + kept));
+        let mut cache = self.0.mod_switch.write().unwrap_or_else(PoisonError::into_inner);
+        cache.entry((limbs, kept)).or_insert(made).clone()
+    }
+
+    /// Multiplies ciphertexts of so many limbs with a message times `Q/t`; made once.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if there are too few auxiliary primes.
+    ///
+    /// # Panics
+    /// If there are no limbs, or more than the parameters have, or t is a multiple of a prime.
+    pub(crate) fn scaled_product(&self, limbs: usize, t: u64) -> Result<Arc<ScaledProduct>> {
+        if let Some(known) = self.0.scaled_products.read().unwrap_or_else(PoisonError::into_inner).get(&(limbs, t)) {
+            return Ok(known.clone());
+        }
+        let auxiliary = self.parameters().auxiliary_limbs(self.check_limbs(limbs), 1)?;
+        let made = Arc::new(ScaledProduct::new(self.ring(), self.ring_q(limbs).range(), auxiliary, t));
+        let mut cache = self.0.scaled_products.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(cache.entry((limbs, t)).or_insert(made).clone())
     }
 
     /// The automorphism `X -> X^k`, made once.
@@ -159,11 +203,6 @@ impl Context {
     pub fn check_automorphism(&self, k: u32) -> Result<()> {
         let n = self.parameters().degree();
         if k % 2 == 1 && (k as usize) < 2 * n { Ok(()) } else { Err(Error::NotAnAutomorphism { found: k, n }) }
-    }
-
-    /// How many special primes there are: the position of q_0 in the whole ring.
-    fn special(&self) -> usize {
-        self.parameters().p().len()
     }
 
     fn check_limbs(&self, limbs: usize) -> usize {

@@ -147,6 +147,26 @@ pub enum Error {
         /// The base-two logarithm of the scale.
         scale_log2: f64,
     },
+    /// An integer is outside the range in which integers modulo t are given.
+    #[error("value {index} is {value}: an integer modulo {t} is given from {} to {}", -(*t as i64 / 2), t - 1)]
+    NotAResidue {
+        /// The position of the value.
+        index: usize,
+        /// The value.
+        value: i64,
+        /// The plaintext modulus.
+        t: u64,
+    },
+    /// The noise of a ciphertext may have reached its message.
+    #[error(
+        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong:          use parameters for more operations, or fewer operations"
+    )]
+    NoiseExhausted {
+        /// What was to be done.
+        what: &'static str,
+        /// How many bits are missing.
+        missing: f64,
+    },
     /// The ciphertext has more parts than the operation takes.
     #[error("the ciphertext has degree {found} in the secret, the operation takes degree {needed}: relinearise first")]
     DegreeTooHigh {
@@ -202,6 +222,14 @@ pub enum Error {
         /// What the operating system says.
         source: std::io::Error,
     },
+}
+
+impl Error {
+    /// [`Error::ParameterMismatch`] for a thing whose fingerprint is not the one in use.
+    #[must_use]
+    pub fn mismatch(in_use: &[u8; 32], found: &[u8; 32], what: &'static str) -> Self {
+        Self::ParameterMismatch { left: short_fingerprint(in_use), right: short_fingerprint(found), what }
+    }
 }
 
 /// The first bytes of a fingerprint in hexadecimal, as errors show it.

@@ -8,6 +8,27 @@ use crate::error::Result;
 use crate::keys::EvaluationKeys;
 use crate::keyswitch::{Image, check_degree, sum_images, sum_images_in_steps, switch_images};
 
+/// The exponent k of the automorphism `X -> X^k` that rotates slots by `steps` in the ring of degree n: `5^steps mod 2n`,
+/// where steps count modulo n/2.
+#[must_use]
+pub fn rotation_exponent(n: usize, steps: isize) -> u32 {
+    let mask = 2 * n as u64 - 1;
+    let (mut power, mut square, mut steps) = (1, 5, steps.rem_euclid(n as isize / 2));
+    while steps > 0 {
+        power = if steps & 1 == 1 { (power * square) & mask } else { power };
+        square = (square * square) & mask;
+        steps >>= 1;
+    }
+    power as u32
+}
+
+/// The exponent of the automorphism `X -> 1/X` of the ring of degree n, which conjugates slots or swaps rows of slots:
+/// `2n - 1`.
+#[must_use]
+pub fn conjugation_exponent(n: usize) -> u32 {
+    2 * n as u32 - 1
+}
+
 /// The image of a ciphertext under `X -> X^k`. The noise of one key switch is added, except for k = 1.
 ///
 /// # Errors

@@ -26,13 +26,12 @@ pub struct GiantStep<'a> {
     pub terms: Vec<(usize, &'a Poly<Eval>)>,
 }
 
-/// `sum_b psi_b(S_b)` for the sums `S_b = sum_a p_ab psi_a(ct)`, divided by the last prime, over the giant steps b and their
-/// baby steps a; [in turn](Order::InTurn) `S_0 + psi_1(S_1 + psi_2(S_2 + ..))`, which needs one key where all `psi_b` are one.
+/// `sum_b psi_b(S_b)` for the sums `S_b = sum_a p_ab psi_a(ct)`, over the giant steps b and their baby steps a; [in turn](Order::InTurn) `S_0 + psi_1(S_1 + psi_2(S_2 + ..))`, which needs one key where all `psi_b` are one.
 ///
 /// The exponents `babies` share one decomposition, and their images stay where the inner product with the key leaves
 /// them: times P, modulo `P q_0 ... q_l`. The sums with plaintexts are taken there too. Of a giant step only the second
 /// part is divided by P, so that it can be decomposed; all other parts add up undivided. At the end there is one
-/// division, by P and the last prime.
+/// division: by P, and if `rescale` by the last prime too.
 ///
 /// With k special primes, l limbs and n coefficients, each giant step holds `(l + k) n` words until it is added, and in turn
 /// `2 (l + k) n`.
@@ -43,22 +42,23 @@ pub struct GiantStep<'a> {
 /// Source: Bossuat, Mouchet, Troncoso-Pastoriza and Hubaux, section 4, eprint 2020/1203.
 ///
 /// # Errors
-/// [`Error::LevelExhausted`] if there is only one limb, [`Error::DegreeTooHigh`] if the ciphertext must be relinearised
-/// first, [`Error::MissingKey`], [`Error::KeyLevel`] and [`Error::NotAnAutomorphism`] as for single automorphisms,
+/// [`Error::LevelExhausted`] if only one limb should be rescaled, [`Error::DegreeTooHigh`] if the ciphertext must be
+/// relinearised first, [`Error::MissingKey`], [`Error::KeyLevel`] and [`Error::NotAnAutomorphism`] as for single automorphisms,
 /// [`Error::Parameters`] without special primes.
 ///
 /// # Panics
 /// A term names a baby step that there is not, a plaintext lacks a limb, or there is no giant step; in turn, if the first
 /// automorphism is not the identity or a later one is.
-pub fn sum_giant_steps_rescale(
+pub fn sum_giant_steps(
     context: &Context,
     ciphertext: &Ciphertext,
     babies: &[u32],
     giants: &[GiantStep],
     order: Order,
     keys: &EvaluationKeys,
+    rescale: bool,
 ) -> Result<Ciphertext> {
-    check_levels(1, ciphertext.level())?;
+    check_levels(usize::from(rescale), ciphertext.level())?;
     check_degree(ciphertext)?;
     let limbs = ciphertext.limbs();
     let shape = keys.shape();
@@ -78,7 +78,8 @@ pub fn sum_giant_steps_rescale(
         terms: giant.terms.clone(),
     });
     let giants: Vec<_> = giants.collect();
-    let (mod_down, divide) = (switching.mod_down(limbs), switching.mod_down_rescale(limbs));
+    let mod_down = switching.mod_down(limbs);
+    let divide = if rescale { switching.mod_down_rescale(limbs) } else { mod_down };
     let matrix = Matrix { images: &images, giants: &giants, order, mod_down, divide };
     Ok(Ciphertext::new(switching.decomposer().multiply_matrix(&context.ring_q(limbs), [c0, &c1], &matrix).into()))
 }

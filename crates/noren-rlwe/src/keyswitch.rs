@@ -40,24 +40,24 @@ pub fn switch_secret(context: &Context, ciphertext: &Ciphertext, key: &KeySwitch
     check_degree(ciphertext)?;
     check_key(context, key, limbs)?;
     match ciphertext.parts() {
-        [c0, c1] => switch_added(context, c1.into(), limbs, key, [Some(c0.into()), None], false),
+        [c0, c1] => switch_added(context, c1.into(), limbs, key, [Some(c0.into()), None], limbs),
         parts => Ok(Ciphertext::new(vec![parts[0].clone(), context.ring_q(limbs).zero()])),
     }
 }
 
-/// The switch of `c`, of so many limbs, to the secret of the key, with two elements added. If `rescale`, it is divided by the
-/// last limb together with P: one division, with one rounding.
+/// The switch of `c`, of so many limbs, to the secret of the key, with two elements added. It is divided by all limbs but the
+/// first `kept` together with P: one division, with one rounding.
 pub(crate) fn switch_added(
     context: &Context,
     c: Operand,
     limbs: usize,
     key: &KeySwitchKey,
     added: [Option<Operand>; 2],
-    rescale: bool,
+    kept: usize,
 ) -> Result<Ciphertext> {
     let switching = check_key(context, key, limbs)?;
     let terms = [Term { key: &key.pairs, automorphism: None }];
-    let divide = if rescale { switching.mod_down_rescale(limbs) } else { switching.mod_down(limbs) };
+    let divide = switching.mod_down_to(limbs, kept);
     let switch = KeySwitch { terms: &terms, moved: None, added, divide };
     Ok(Ciphertext::new(switching.decomposer().switch(&context.ring_q(limbs), c, &switch).into()))
 }
@@ -151,7 +151,7 @@ fn check_images(context: &Context, images: &[Image], limbs: usize) -> Result<Opt
 }
 
 /// Refuses a key of other parameters or for fewer limbs; its converters.
-fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<Arc<Switching>> {
+pub(crate) fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<Arc<Switching>> {
     context.parameters().check_fingerprint(&key.fingerprint, "the key switching key")?;
     if key.limbs < limbs {
         return Err(Error::KeyLevel { kind: "key switching".into(), found: key.limbs, needed: limbs });

@@ -15,6 +15,7 @@
 //! | [`encrypt`], [`decrypt`] | the two ends |
 //! | [`linear`] | sums, products with plaintexts, rescaling |
 //! | [`multiply`] | products of ciphertexts, relinearisation |
+//! | [`product`] | products of ciphertexts of integers modulo t, scaled or switched |
 //! | [`keyswitch`] | key switching, hoisting, sums of switched ciphertexts |
 //! | [`raise`] | more limbs for a ciphertext that has few left |
 //! | [`hoisting`] | sums of rotations times plaintexts, with few divisions |
@@ -39,6 +40,7 @@ pub mod linear;
 pub mod multiply;
 pub mod noise;
 pub mod parameters;
+pub mod product;
 pub mod raise;
 pub mod security;
 pub mod shape;

@@ -92,6 +92,24 @@ pub fn rescale(context: &Context, a: Ciphertext) -> Result<Ciphertext> {
     Ok(Ciphertext::new(divide.apply_all(a.into_parts())))
 }
 
+/// Divides message and noise by all primes but the first `limbs`, with one rounding; at so many limbs it stays as it is.
+///
+/// The rounding adds noise of standard deviation [`rounding`](crate::noise::rounding).
+///
+/// # Errors
+/// [`Error::LevelExhausted`] if the ciphertext has fewer limbs.
+///
+/// # Panics
+/// If `limbs` is 0.
+pub fn mod_switch(context: &Context, a: Ciphertext, limbs: usize) -> Result<Ciphertext> {
+    check_levels(limbs.saturating_sub(1), a.level())?;
+    if limbs == a.limbs() {
+        return Ok(a);
+    }
+    let divide = context.mod_switch(a.limbs(), limbs);
+    Ok(Ciphertext::new(divide.apply_all(a.into_parts())))
+}
+
 /// Refuses an operation that consumes more levels than are left.
 pub(crate) fn check_levels(needed: usize, left: usize) -> Result<()> {
     if needed <= left { Ok(()) } else { Err(Error::LevelExhausted { needed, left }) }

@@ -38,7 +38,7 @@ pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &Evaluation
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return Ok(ciphertext.clone());
     };
-    switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, false)
+    switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, ciphertext.limbs())
 }
 
 /// [`relinearize`] and [`rescale`](crate::linear::rescale) at once: one division by `P q_l`, which saves a round of
@@ -51,7 +51,7 @@ pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &Ev
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return linear::rescale(context, ciphertext.clone());
     };
-    switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, true)
+    switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, ciphertext.level())
 }
 
 /// [`relinearize_rescale`] of three parts of so many limbs that need not be written down.
@@ -65,7 +65,7 @@ pub fn relinearize_rescale_parts(
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
     linear::check_levels(1, limbs.saturating_sub(1))?;
-    switch_square(context, parts, limbs, keys, true)
+    switch_square(context, parts, limbs, keys, limbs - 1)
 }
 
 /// [`tensor`] and [`relinearize`] at once: the three parts of the product are never written down.
@@ -80,7 +80,7 @@ pub fn multiply_relinearize(
 ) -> Result<Ciphertext> {
     linear::check_same_level(a, b)?;
     match (a.parts(), b.parts()) {
-        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, false),
+        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, a.limbs()),
         _ => relinearize(context, &tensor(context, a, b)?, keys),
     }
 }
@@ -98,34 +98,34 @@ pub fn multiply_relinearize_rescale(
     linear::check_same_level(a, b)?;
     linear::check_levels(1, a.level())?;
     match (a.parts(), b.parts()) {
-        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, true),
+        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, a.level()),
         _ => relinearize_rescale(context, &tensor(context, a, b)?, keys),
     }
 }
 
-/// `(a_0 b_0, a_0 b_1 + a_1 b_0)` with `a_1 b_1` switched and added.
+/// `(a_0 b_0, a_0 b_1 + a_1 b_0)` with `a_1 b_1` switched and added, and all limbs but the first `kept` dropped.
 fn switched_product(
     context: &Context,
     [a0, a1]: [&Poly<Eval>; 2],
     [b0, b1]: [&Poly<Eval>; 2],
     keys: &EvaluationKeys,
-    rescale: bool,
+    kept: usize,
 ) -> Result<Ciphertext> {
     let (first, middle, last) = ([(a0, b0)], [(a0, b1), (a1, b0)], [(a1, b1)]);
     let parts = [&first[..], &middle, &last].map(Operand::Products);
-    switch_square(context, parts, a0.limbs(), keys, rescale)
+    switch_square(context, parts, a0.limbs(), keys, kept)
 }
 
-/// `c_0 + c_1 s` with `c_2 s^2` switched and added, all of so many limbs.
-fn switch_square(
+/// `c_0 + c_1 s` with `c_2 s^2` switched and added, all of so many limbs; all but the first `kept` are dropped.
+pub(crate) fn switch_square(
     context: &Context,
     [c0, c1, c2]: [Operand; 3],
     limbs: usize,
     keys: &EvaluationKeys,
-    rescale: bool,
+    kept: usize,
 ) -> Result<Ciphertext> {
     let key = keys.relinearization(limbs)?;
-    keyswitch::switch_added(context, c2, limbs, key, [Some(c0), Some(c1)], rescale)
+    keyswitch::switch_added(context, c2, limbs, key, [Some(c0), Some(c1)], kept)
 }
 
 /// The three parts of a product; `None` if there are fewer.

@@ -7,13 +7,17 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::modulus::Modulus;
 use noren_ring::gadget::{Gadget, MAX_DIGITS};
 
-use crate::error::{Error, Result, short_fingerprint};
+use crate::error::{Error, Result};
 use crate::security::{self, SecretDistribution, Security};
 use crate::shape::KeyShape;
 
 /// How many bits a digit should stay below the special modulus, so that the noise of a key switch stays below its
 /// rounding: a digit as large as P would cost about three bits of precision (guide on hybrid key switching).
 pub const DIGIT_MARGIN_BITS: f64 = 6.0;
+
+/// How many bits smaller than Q the auxiliary modulus of scale-invariant products may be. The rounding of a factor that is
+/// brought to it counts as many bits more: less than a fresh error by far.
+const AUXILIARY_GAP_BITS: f64 = 1.0;
 
 /// The most primes, special ones included: one list of limbs in a file.
 pub const MAX_PRIMES: usize = 128;
@@ -44,6 +48,9 @@ pub struct ParametersSpec {
     pub q: Vec<u64>,
     /// The special primes of key switching, as those of `q`. Without any there are no evaluation keys.
     pub p: Vec<u64>,
+    /// Primes that only calculations on the way go through, such as scale-invariant products; no key and no ciphertext is
+    /// modulo them. As those of `q`.
+    pub auxiliary: Vec<u64>,
     /// Into how many digits `q` is cut for key switching. 0 chooses: the fewest digits that stay
     /// [`DIGIT_MARGIN_BITS`] below the special modulus, or come as near to it as they can.
     pub dnum: usize,
@@ -80,16 +87,16 @@ impl ParametersSpec {
         if self.q.is_empty() {
             return Err(parameter("q", "empty", "at least one prime"));
         }
-        let primes = self.q.len() + self.p.len();
+        let primes = self.q.len() + self.p.len() + self.auxiliary.len();
         if primes > MAX_PRIMES {
             return Err(parameter(
                 "q and p",
-                format!("{primes} primes"),
+                format!("{primes} primes, auxiliary ones included"),
                 format!("at most {MAX_PRIMES} primes together"),
             ));
         }
         let step = 2 * degree as u64;
-        for (name, primes) in [("q", &self.q), ("p", &self.p)] {
+        for (name, primes) in [("q", &self.q), ("p", &self.p), ("auxiliary", &self.auxiliary)] {
             for (i, &prime) in primes.iter().enumerate() {
                 Modulus::new(prime)?;
                 if prime % step != 1 {
@@ -101,7 +108,7 @@ impl ParametersSpec {
                 }
             }
         }
-        let mut sorted: Vec<u64> = self.q.iter().chain(&self.p).copied().collect();
+        let mut sorted: Vec<u64> = self.q.iter().chain(&self.p).chain(&self.auxiliary).copied().collect();
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(parameter("q and p", format!("{} twice", pair[0]), "distinct primes")),
@@ -134,10 +141,11 @@ impl ParametersSpec {
             return Err(parameter("dnum", self.dnum, format!("at most {MAX_DIGITS} digits")));
         }
         let bits: Vec<f64> = self.q.iter().map(|&q| libm::log2(q as f64)).collect();
-        let gadget = if self.dnum > 0 {
-            Gadget::new(&bits, self.p.len(), self.dnum)?
-        } else {
-            automatic_gadget(&bits, self.p.len(), log2_product(&self.p))?
+        let (listed, special) = (self.auxiliary.len() + self.p.len(), self.p.len());
+        let gadget = |dnum| Ok(Gadget::within(&bits, listed, special, dnum)?);
+        let gadget = match self.dnum {
+            0 => automatic_gadget(&bits, log2_product(&self.p), gadget)?,
+            dnum => gadget(dnum)?,
         };
         Ok(Some(gadget))
     }
@@ -177,6 +185,23 @@ impl Parameters {
     #[must_use]
     pub fn p(&self) -> &[u64] {
         &self.0.spec.p
+    }
+
+    /// The primes that no key uses.
+    #[must_use]
+    pub fn auxiliary(&self) -> &[u64] {
+        &self.0.spec.auxiliary
+    }
+
+    /// All primes in the order of the [whole ring](crate::context::Context::ring): auxiliary ones, special ones, q.
+    pub fn primes(&self) -> impl Iterator<Item = u64> {
+        self.auxiliary().iter().chain(self.p()).chain(self.q()).copied()
+    }
+
+    /// The position of q_0 among [all primes](Parameters::primes).
+    #[must_use]
+    pub fn first_limb(&self) -> usize {
+        self.auxiliary().len() + self.p().len()
     }
 
     /// How many digits key switching has; 0 without special primes.
@@ -252,13 +277,33 @@ impl Parameters {
         self.q().len()
     }
 
+    /// Where the primes of the auxiliary modulus B of products at so many limbs stand in the list of all primes: the fewest
+    /// next to q_0 whose product is at most [`AUXILIARY_GAP_BITS`] smaller than that of the limbs, and `least` at least.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if there are too few auxiliary and special primes.
+    ///
+    /// # Panics
+    /// If there are fewer limbs.
+    pub(crate) fn auxiliary_limbs(&self, limbs: usize, least: usize) -> Result<Range<usize>> {
+        let end = self.first_limb();
+        let primes: Vec<u64> = self.primes().take(end).collect();
+        let needed = self.log_q(limbs) - AUXILIARY_GAP_BITS;
+        let enough = |&start: &usize| end - start >= least && log2_product(&primes[start..]) >= needed;
+        let start = (0..end).rev().find(enough).ok_or_else(|| {
+            let found = format!("{} bits, with the special primes", log2_product(&primes).round());
+            parameter("auxiliary", found, format!("{} bits for {limbs} limbs", needed.ceil()))
+        })?;
+        Ok(start..end)
+    }
+
     /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts: two parties can work together if theirs
     /// agree.
     ///
     /// Hashed are, integers as 64-bit little-endian words: the text `noren-rlwe-parameters-v1`; `log_n`; the secret (0
     /// ternary, 1 sparse ternary, 2 Gaussian) and its weight (0 unless sparse); the number of primes q and the primes;
     /// the number of primes p and the primes; the number of digits and the end of each, as index into q. The security
-    /// level is not hashed: it refuses keys, but changes none.
+    /// level is not hashed: it refuses keys, but changes none. Nor are the auxiliary primes.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.0.fingerprint
@@ -278,37 +323,35 @@ impl Parameters {
         if *found == self.0.fingerprint {
             return Ok(());
         }
-        Err(Error::ParameterMismatch {
-            left: short_fingerprint(&self.0.fingerprint),
-            right: short_fingerprint(found),
-            what,
-        })
+        Err(Error::mismatch(&self.0.fingerprint, found, what))
     }
 }
 
 impl PartialEq for Parameters {
     fn eq(&self, other: &Self) -> bool {
-        self.0.fingerprint == other.0.fingerprint && self.security() == other.security()
+        self.0.fingerprint == other.0.fingerprint
+            && self.security() == other.security()
+            && self.auxiliary() == other.auxiliary()
     }
 }
 
 impl Eq for Parameters {}
 
 /// The fewest digits that keep the margin; if none do, the fewest whose largest is as small as can be.
-fn automatic_gadget(bits: &[f64], special: usize, log_p: f64) -> Result<Gadget> {
+fn automatic_gadget(bits: &[f64], log_p: f64, gadget: impl Fn(usize) -> Result<Gadget>) -> Result<Gadget> {
     let most = bits.len().min(MAX_DIGITS);
     let largest = |gadget: &Gadget| {
         gadget.digits().iter().map(|digit| bits[digit.clone()].iter().sum::<f64>()).fold(0.0, f64::max)
     };
-    let finest = largest(&Gadget::new(bits, special, most)?);
+    let finest = largest(&gadget(most)?);
     let allowed = finest.max(log_p - DIGIT_MARGIN_BITS);
     for dnum in 1..most {
-        let gadget = Gadget::new(bits, special, dnum)?;
+        let gadget = gadget(dnum)?;
         if largest(&gadget) <= allowed {
             return Ok(gadget);
         }
     }
-    Ok(Gadget::new(bits, special, most)?)
+    gadget(most)
 }
 
 fn fingerprint(spec: &ParametersSpec, gadget: Option<&Gadget>) -> [u8; 32] {

@@ -1,11 +1,13 @@
 //! What a key switching key covers, and the converters that switch with keys of one shape.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::{Gadget, MAX_DIGITS};
+use noren_ring::product_switch::SwitchedProduct;
 use noren_ring::ring::Ring;
 
 use crate::error::{Error, Result};
@@ -35,17 +37,17 @@ impl KeyShape {
     /// [`Error::Parameters`] unless the parameters have so many primes, at least 1 of each kind is used, and each digit has
     /// one.
     pub(crate) fn gadget(self, parameters: &Parameters) -> Result<Gadget> {
-        let (listed, limbs) = (parameters.p().len(), parameters.max_limbs());
+        let (special, limbs) = (parameters.p().len(), parameters.max_limbs());
         let digits = self.limbs.min(MAX_DIGITS);
         let fits = (1..=limbs).contains(&self.limbs)
-            && (1..=listed).contains(&self.special)
+            && (1..=special).contains(&self.special)
             && (1..=digits).contains(&self.digits);
         if !fits {
-            let needed = format!("of 1 to {limbs} limbs, 1 to {listed} special primes, and 1 to {digits} digits");
+            let needed = format!("of 1 to {limbs} limbs, 1 to {special} special primes, and 1 to {digits} digits");
             return Err(Error::Parameters { name: "shape", found: self.to_string(), needed });
         }
         let bits: Vec<f64> = parameters.q()[..self.limbs].iter().map(|&q| libm::log2(q as f64)).collect();
-        Ok(Gadget::within(&bits, listed, self.special, self.digits)?)
+        Ok(Gadget::within(&bits, parameters.first_limb(), self.special, self.digits)?)
     }
 }
 
@@ -60,11 +62,13 @@ impl fmt::Display for KeyShape {
 #[derive(Debug)]
 pub struct Switching {
     shape: KeyShape,
+    parameters: Parameters,
     whole: Ring,
     decomposer: Decomposer,
-    /// Index i is for i + 1 limbs, in both.
-    mod_down: Vec<OnceLock<DivideRound>>,
-    mod_down_rescale: Vec<OnceLock<DivideRound>>,
+    /// From i + 1 limbs to j + 1 of them at index i, j.
+    mod_down: Vec<Vec<OnceLock<Box<DivideRound>>>>,
+    /// By limbs, the limbs that are kept, and t.
+    products: RwLock<HashMap<(usize, usize, u64), Arc<SwitchedProduct>>>,
 }
 
 impl Switching {
@@ -73,13 +77,14 @@ impl Switching {
     /// # Errors
     /// As [`KeyShape::gadget`].
     pub(crate) fn new(parameters: &Parameters, ring: &Ring, shape: KeyShape) -> Result<Self> {
-        let per_level = || (0..shape.limbs).map(|_| OnceLock::new()).collect();
+        let to_fewer = |limbs| (0..limbs).map(|_| OnceLock::new()).collect();
         Ok(Self {
             decomposer: Decomposer::new(ring, shape.gadget(parameters)?),
             shape,
+            parameters: parameters.clone(),
             whole: ring.whole(),
-            mod_down: per_level(),
-            mod_down_rescale: per_level(),
+            mod_down: (1..=shape.limbs).map(to_fewer).collect(),
+            products: RwLock::default(),
         })
     }
 
@@ -120,7 +125,7 @@ impl Switching {
     /// If there are no limbs, or more than the shape has.
     #[must_use]
     pub fn mod_down(&self, limbs: usize) -> &DivideRound {
-        self.mod_down[self.check_limbs(limbs) - 1].get_or_init(|| self.divide(limbs, limbs))
+        self.mod_down_to(limbs, limbs)
     }
 
     /// Divides by P and the last of `limbs` limbs at once, from `limbs` limbs and the special ones to `limbs - 1`.
@@ -130,7 +135,35 @@ impl Switching {
     #[must_use]
     pub fn mod_down_rescale(&self, limbs: usize) -> &DivideRound {
         assert!(limbs >= 2, "the last limb cannot be dropped");
-        self.mod_down_rescale[self.check_limbs(limbs) - 1].get_or_init(|| self.divide(limbs, limbs - 1))
+        self.mod_down_to(limbs, limbs - 1)
+    }
+
+    /// Divides by P and all but the first `kept` of `limbs` limbs at once.
+    ///
+    /// # Panics
+    /// If no limbs are kept, or more than there are, or there are more than the shape has.
+    #[must_use]
+    pub fn mod_down_to(&self, limbs: usize, kept: usize) -> &DivideRound {
+        assert!((1..=self.check_limbs(limbs)).contains(&kept), "{kept} limbs of {limbs} cannot be kept");
+        self.mod_down[limbs - 1][kept - 1].get_or_init(|| self.divide(limbs, kept).into())
+    }
+
+    /// Multiplies ciphertexts of so many limbs with a message times `Q/t`, relinearises, and keeps the first `kept` limbs.
+    ///
+    /// # Errors
+    /// As [`Parameters::auxiliary_limbs`].
+    ///
+    /// # Panics
+    /// As [`Switching::mod_down_to`], or if t is a multiple of a prime.
+    pub(crate) fn scaled_product(&self, limbs: usize, kept: usize, t: u64) -> Result<Arc<SwitchedProduct>> {
+        if let Some(known) = self.products.read().unwrap_or_else(PoisonError::into_inner).get(&(limbs, kept, t)) {
+            return Ok(known.clone());
+        }
+        let auxiliary = self.parameters.auxiliary_limbs(limbs, self.shape.special)?;
+        let q = self.ring_q(limbs).range();
+        let made = Arc::new(SwitchedProduct::new(&self.decomposer, q, auxiliary, kept, t));
+        let mut cache = self.products.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(cache.entry((limbs, kept, t)).or_insert(made).clone())
     }
 
     /// P modulo each of the first `limbs` primes q.

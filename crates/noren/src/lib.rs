@@ -1,6 +1,7 @@
 //! Homomorphic encryption: arithmetic on numbers that stay encrypted.
 //!
 //! - [`ckks`]: vectors of real or complex numbers, with a known bound on their error;
+//! - [`bgv`], [`bfv`]: vectors of integers modulo t, exact;
 //! - [`circuits`]: matrices, polynomials and sums over slots, written once for every scheme;
 //! - [`bootstrapping`]: new levels for ciphertexts that have few left;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them.
@@ -47,6 +48,7 @@ pub mod schemes;
 
 /// Bytes for files and for the network.
 pub mod wire {
+    pub use noren_rlwe::wire::key_file::{FileContext, FileKey};
     pub use noren_rlwe::wire::kind::Kind;
     pub use noren_rlwe::wire::object::Object;
     pub use noren_rlwe::wire::reader::{Limits, Reader};
@@ -60,4 +62,4 @@ pub use noren_rlwe::error::{self, Error, Result};
 pub use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 pub use noren_rlwe::security::{self, SecretDistribution, Security};
 pub use num_complex::Complex64;
-pub use schemes::ckks;
+pub use schemes::{bfv, bgv, ckks};

@@ -157,7 +157,7 @@ impl<'a> Start<'a> {
         let shape = shape.unwrap_or(parameters.shape());
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let first = reader.take(DIGIT)?;
-        let (window, special) = (first.window()?, parameters.p().len());
+        let (window, special) = (first.window()?, parameters.first_limb());
         let limbs = window.end.saturating_sub(special);
         if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
             let start = special - shape.special;

@@ -65,7 +65,8 @@ impl Object for Parameters {
         };
         let (q, p) = (primes(&reader.take(Q)?)?, primes(&reader.take(P)?)?);
         let digits = usize::try_from(dnum).unwrap_or(usize::MAX);
-        let parameters = ParametersSpec { log_n, q, p, dnum: digits, secret, security }.build()?;
+        let parameters =
+            ParametersSpec { log_n, q, p, dnum: digits, secret, security, ..ParametersSpec::default() }.build()?;
         // A specification may leave the number of digits open, a file may not: there is one encoding of each object.
         if parameters.dnum() == digits {
             Ok(parameters)

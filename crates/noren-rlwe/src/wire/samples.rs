@@ -101,7 +101,7 @@ impl Object for Ciphertext {
 /// The limbs of a polynomial that must be one of ciphertexts of some level.
 fn level_limbs(context: &Context, section: &Section<'_>) -> Result<usize> {
     let window = section.window()?;
-    let (first, most) = (context.parameters().p().len(), context.parameters().max_limbs());
+    let (first, most) = (context.parameters().first_limb(), context.parameters().max_limbs());
     if window.start == first && window.len() <= most {
         Ok(window.len())
     } else {

@@ -1,9 +1,14 @@
 //! Key switching: right at every level, with the noise that the formula says.
 
+use std::sync::Arc;
+
+use noren_math::prime::primes_below;
 use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
 use noren_rlwe::error::Error;
-use noren_rlwe::keys::KeySwitchKey;
+use noren_rlwe::galois::apply_automorphism;
+use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey};
 use noren_rlwe::keyswitch::switch_key;
+use noren_rlwe::linear::rescale;
 use noren_rlwe::noise;
 use noren_rlwe::parameters::ParametersSpec;
 use noren_rlwe::security::SecretDistribution;
@@ -123,4 +128,22 @@ fn sparse_secrets_come_and_go() {
     );
     let predicted = (33.0 / 12.0 + noise::key_switch(setup.parameters(), 1).powi(2)).sqrt();
     setup.assert_noise(&apply(&encapsulated, &back), &expected, predicted, "there and back");
+}
+
+#[test]
+fn auxiliary_primes_change_no_key_and_no_result() {
+    let plain = Setup::new(spec(10, 4, 2, 2));
+    let (mut longer, step) = (spec(10, 4, 2, 2), 2 << 10);
+    longer.auxiliary = primes_below(1 << 48, step).take(3).collect();
+    let longer = Setup::new(longer);
+    assert_eq!(plain.parameters().fingerprint(), longer.parameters().fingerprint());
+    let result = |setup: &Setup| {
+        let key = setup.generator.galois(&setup.secret, 5, None).expect("no security asked");
+        let mut keys = EvaluationKeys::new(setup.parameters());
+        keys.insert_galois(5, Arc::new(key)).expect("one shape");
+        let image = apply_automorphism(&setup.context, &setup.arbitrary(4, 1, "c"), 5, &keys).expect("key there");
+        let rescaled = rescale(&setup.context, image.clone()).expect("four limbs");
+        [image, rescaled].map(|ciphertext| ciphertext_words(&setup.context, &ciphertext))
+    };
+    assert_eq!(result(&plain), result(&longer));
 }

@@ -7,6 +7,7 @@ mod galois;
 mod keyswitch;
 mod multiply;
 mod parameters;
+mod product;
 mod raise;
 mod security;
 mod shapes;

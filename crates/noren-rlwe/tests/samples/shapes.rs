@@ -6,7 +6,7 @@ use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::error::Error;
 use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms, sum_automorphisms_in_steps};
-use noren_rlwe::hoisting::{GiantStep, Order, sum_giant_steps_rescale};
+use noren_rlwe::hoisting::{GiantStep, Order, sum_giant_steps};
 use noren_rlwe::keygen::KeyRequest;
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::keyswitch::switch_key;
@@ -94,8 +94,8 @@ fn verbs(setup: &Setup, keys: &EvaluationKeys) -> Vec<Ciphertext> {
         sum_automorphisms_in_steps(context, &a, &[&[5], &[conjugation]], keys).expect("keys there"),
         multiply_relinearize(context, &a, &b, keys).expect("keys there"),
         multiply_relinearize_rescale(context, &a, &b, keys).expect("keys there"),
-        sum_giant_steps_rescale(context, &a, &[1, 5], &giants, Order::Separate, keys).expect("keys there"),
-        sum_giant_steps_rescale(context, &a, &[1, 5], &giants, Order::InTurn, keys).expect("keys there"),
+        sum_giant_steps(context, &a, &[1, 5], &giants, Order::Separate, keys, true).expect("keys there"),
+        sum_giant_steps(context, &a, &[1, 5], &giants, Order::InTurn, keys, true).expect("keys there"),
     ]);
     results
 }
@@ -139,8 +139,7 @@ fn shapes_that_do_not_fit_are_refused() {
     let refused = switch_key(&setup.context, &setup.context.ring_q(3).zero(), &key);
     assert!(matches!(refused, Err(Error::KeyLevel { found: 2, needed: 3, .. })));
     let none = EvaluationKeys::shaped(setup.parameters(), shape(2, 1, 1));
-    let refused =
-        sum_giant_steps_rescale(&setup.context, &setup.arbitrary(3, 1, "a"), &[1], &[], Order::Separate, &none);
+    let refused = sum_giant_steps(&setup.context, &setup.arbitrary(3, 1, "a"), &[1], &[], Order::Separate, &none, true);
     assert!(matches!(refused, Err(Error::KeyLevel { found: 2, needed: 3, .. })));
 }
 

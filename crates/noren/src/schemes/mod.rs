@@ -5,9 +5,15 @@
 //! | [`slots`] | [`SlotEvaluator`](slots::SlotEvaluator): the contract between schemes and circuits |
 //! | [`costs`] | [`RotationCosts`](costs::RotationCosts): what circuits know of a scheme's speed |
 //! | [`ckks`] | approximate numbers |
+//! | [`bgv`] | exact integers: products of small phases |
+//! | [`bfv`] | exact integers: products that are scaled |
+//! | [`integers`] | what the two schemes for exact integers have in common |
 //! | [`clear`] | the same operations on numbers in clear: the oracle of circuit tests |
 
+pub mod bfv;
+pub mod bgv;
 pub mod ckks;
 pub mod clear;
 pub mod costs;
+pub mod integers;
 pub mod slots;

@@ -6,7 +6,8 @@ use noren_math::fft::FftTable;
 use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::context as rlwe;
-use noren_rlwe::error::{Error, Result, short_fingerprint};
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::galois;
 
 use crate::schemes::ckks::parameters::Parameters;
 
@@ -67,21 +68,13 @@ impl Context {
     /// modulo n/2.
     #[must_use]
     pub fn rotation_exponent(&self, steps: isize) -> u32 {
-        let slots = self.parameters().max_slots() as isize;
-        let mask = 2 * self.parameters().degree() as u64 - 1;
-        let (mut power, mut square, mut steps) = (1, 5, steps.rem_euclid(slots));
-        while steps > 0 {
-            power = if steps & 1 == 1 { (power * square) & mask } else { power };
-            square = (square * square) & mask;
-            steps >>= 1;
-        }
-        power as u32
+        galois::rotation_exponent(self.parameters().degree(), steps)
     }
 
     /// The exponent of the automorphism that conjugates every slot: `2n - 1`.
     #[must_use]
     pub fn conjugation_exponent(&self) -> u32 {
-        2 * self.parameters().degree() as u32 - 1
+        galois::conjugation_exponent(self.parameters().degree())
     }
 
     /// The transform of so many slots.
@@ -110,8 +103,7 @@ impl Context {
         if found == self.parameters() {
             return Ok(());
         }
-        let (left, right) = (self.parameters().fingerprint(), found.fingerprint());
-        Err(Error::ParameterMismatch { left: short_fingerprint(&left), right: short_fingerprint(&right), what })
+        Err(Error::mismatch(&self.parameters().fingerprint(), &found.fingerprint(), what))
     }
 
     /// Refuses levels that there are not.

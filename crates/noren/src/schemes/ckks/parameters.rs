@@ -111,7 +111,7 @@ impl ParametersSpec {
         q.reverse();
         let p = self.log_p.iter().map(|&bits| largest("log_p", bits)).collect::<Result<_>>()?;
         let (log_n, dnum, secret, security) = (self.log_n, self.dnum, self.secret, self.security);
-        let rlwe = rlwe::ParametersSpec { log_n, q, p, dnum, secret, security }.build()?;
+        let rlwe = rlwe::ParametersSpec { log_n, q, p, auxiliary: Vec::new(), dnum, secret, security }.build()?;
         let fingerprint = fingerprint(&rlwe, &ladder);
         let spec = Self { dnum: rlwe.dnum(), ..self };
         Ok(Parameters(Arc::new(Inner { spec, rlwe, ladder, fingerprint })))

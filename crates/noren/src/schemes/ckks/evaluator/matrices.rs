@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::hoisting::{self, Order, sum_giant_steps_rescale};
+use noren_rlwe::hoisting::{self, Order, sum_giant_steps};
 
 use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::Estimate;
@@ -89,7 +89,7 @@ impl Evaluator {
             terms: giant.terms.iter().map(|(baby, factor)| (*baby, &factor.borrow().inner)).collect(),
         });
         let steps: Vec<_> = steps.collect();
-        let inner = sum_giant_steps_rescale(self.context.rlwe(), &a.inner, &exponents, &steps, order, &self.keys)?;
+        let inner = sum_giant_steps(self.context.rlwe(), &a.inner, &exponents, &steps, order, &self.keys, true)?;
         let parameters = self.context.parameters();
         let scale = scale.div_u64(parameters.prime(a.level()));
         Ok(self.result(a, inner, scale, noise::rescaled(estimate, parameters.rlwe(), &scale)))

@@ -1,0 +1,195 @@
+//! Integers to plaintexts and back.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use noren_math::kernels::kernels;
+use noren_ring::poly::{Eval, Poly};
+use noren_ring::ring::Ring;
+use noren_rlwe::error::{Error, Result};
+
+use crate::schemes::integers::context::Context;
+use crate::schemes::integers::parameters::Parameters;
+
+/// Turns vectors of integers modulo t into plaintexts, and plaintexts into vectors.
+///
+/// A plaintext is a polynomial m modulo t of degree below n. Where t is a prime that is 1 modulo 2n, it has n slots in two
+/// rows of n/2: slot c of row r is `m(psi^((-1)^r 5^c)) mod t` for a primitive 2n-th root of unity psi modulo t. Sums and
+/// products of plaintexts are those of slots; `X -> X^(5^k)` rotates both rows by k to the left, and `X -> 1/X` swaps
+/// them. Source: Smart and Vercauteren, eprint 2011/133; the order of slots is that of Gentry, Halevi and Smart, eprint
+/// 2011/566.
+///
+/// Values are given from `-t/2` to `t - 1`, and come back from 0 to `t - 1`, or signed.
+#[derive(Clone)]
+pub struct Encoder {
+    context: Context,
+}
+
+/// A polynomial modulo t, of which all levels can make use.
+#[derive(Clone)]
+pub struct Plaintext {
+    /// From `-t/2` to `t/2`.
+    pub(crate) coefficients: Arc<[i64]>,
+    /// `log2` of the root of the sum of all squares, and of the largest absolute value.
+    pub(crate) log2_norm: f64,
+    pub(crate) log2_max: f64,
+    /// The same polynomial modulo the primes of some ring, for products.
+    pub(crate) prepared: Option<Poly<Eval>>,
+    pub(crate) parameters: Parameters,
+}
+
+impl Plaintext {
+    /// The parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The polynomial in a ring: where it was prepared for it, without a transform.
+    ///
+    /// It may have more limbs than the ring.
+    pub(crate) fn in_ring(&self, ring: &Ring) -> Cow<'_, Poly<Eval>> {
+        let (first, end) = (ring.range().start, ring.range().end);
+        match &self.prepared {
+            Some(poly) if poly.window().start <= first && end <= poly.window().end => Cow::Borrowed(poly),
+            _ => Cow::Owned(ring.ntt(ring.from_signed(&self.coefficients))),
+        }
+    }
+
+    pub(crate) fn new(parameters: &Parameters, coefficients: Vec<i64>) -> Self {
+        let squares: f64 = coefficients.iter().map(|&x| x as f64 * x as f64).sum();
+        let max = coefficients.iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
+        Self {
+            coefficients: coefficients.into(),
+            log2_norm: libm::log2(squares) / 2.0,
+            log2_max: libm::log2(max as f64),
+            prepared: None,
+            parameters: parameters.clone(),
+        }
+    }
+}
+
+impl Encoder {
+    /// The encoder of a context.
+    #[must_use]
+    pub fn new(context: &Context) -> Self {
+        Self { context: context.clone() }
+    }
+
+    /// Encodes values in slots, the first row first. Fewer values than the n slots are followed by zeros.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for more values than slots, [`Error::NotAResidue`] for one outside `-t/2` to `t - 1`,
+    /// [`Error::Parameters`] if t has no slots.
+    pub fn encode(&self, values: &[i64]) -> Result<Plaintext> {
+        let n = self.context.parameters().degree();
+        self.embed(values, n, |slot| slot)
+    }
+
+    /// Encodes the same values in both rows. Fewer values than the n/2 slots of a row are followed by zeros.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`].
+    pub fn encode_row(&self, values: &[i64]) -> Result<Plaintext> {
+        let half = self.context.parameters().row_slots();
+        self.embed(values, half, |slot| slot % half)
+    }
+
+    /// Encodes values as coefficients, from the constant one up. Fewer values than n are followed by zeros.
+    ///
+    /// Products of such plaintexts are those of polynomials modulo `X^n + 1` and t, for any t.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for more values than the degree, [`Error::NotAResidue`] for one outside `-t/2` to `t - 1`.
+    pub fn encode_coefficients(&self, values: &[i64]) -> Result<Plaintext> {
+        let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
+        check_length(values.len(), parameters.degree())?;
+        let mut coefficients = vec![0; parameters.degree()];
+        for (i, (&value, out)) in values.iter().zip(&mut coefficients).enumerate() {
+            *out = modulus.center(modulus.residue(i, value)?);
+        }
+        Ok(Plaintext::new(parameters, coefficients))
+    }
+
+    /// The values of all n slots, the first row first. Range: out `[0, t)`.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Parameters`] if t has no
+    /// slots.
+    pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
+        let slots = self.context.slots()?;
+        let mut row: Vec<u64> = self.decode_coefficients(plaintext)?.into_iter().map(i64::cast_unsigned).collect();
+        kernels().ntt_forward(&mut row, &slots.table);
+        Ok(slots.positions.iter().map(|&position| row[position as usize].cast_signed()).collect())
+    }
+
+    /// [`Encoder::decode`] with values in `(-t/2, t/2]`.
+    ///
+    /// # Errors
+    /// As [`Encoder::decode`].
+    pub fn decode_signed(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
+        let modulus = self.context.parameters().modulus();
+        Ok(self.decode(plaintext)?.into_iter().map(|x| modulus.center(x.cast_unsigned())).collect())
+    }
+
+    /// The coefficients, from the constant one up. Range: out `[0, t)`.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters.
+    pub fn decode_coefficients(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
+        self.context.check(&plaintext.parameters, "the plaintext")?;
+        let modulus = self.context.parameters().modulus();
+        Ok(plaintext.coefficients.iter().map(|&x| modulus.reduce(x.into()).cast_signed()).collect())
+    }
+
+    /// The same plaintext, transformed once for products with ciphertexts of at most so many limbs.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Length`] for more limbs than
+    /// there are.
+    pub fn prepare(&self, plaintext: Plaintext, limbs: usize) -> Result<Plaintext> {
+        self.prepare_in(plaintext, limbs, false)
+    }
+
+    /// [`Encoder::prepare`] for sums of giant steps, whose factors are modulo the special primes too: with k of them and l
+    /// limbs it takes `8 (l + k) n` bytes.
+    ///
+    /// # Errors
+    /// As [`Encoder::prepare`].
+    pub fn prepare_factor(&self, plaintext: Plaintext, limbs: usize) -> Result<Plaintext> {
+        self.prepare_in(plaintext, limbs, true)
+    }
+
+    fn prepare_in(&self, plaintext: Plaintext, limbs: usize, special: bool) -> Result<Plaintext> {
+        self.context.check(&plaintext.parameters, "the plaintext")?;
+        let most = self.context.parameters().max_limbs();
+        if !(1..=most).contains(&limbs) {
+            return Err(Error::Length { what: "limbs of a plaintext", found: limbs, needed: format!("1 to {most}") });
+        }
+        let rlwe = self.context.rlwe();
+        let ring = if special { rlwe.ring_qp(limbs) } else { rlwe.ring_q(limbs) };
+        Ok(Plaintext { prepared: Some(ring.ntt(ring.from_signed(&plaintext.coefficients))), ..plaintext })
+    }
+
+    /// The plaintext whose slot j holds value `source(j)`; where there is none, 0.
+    fn embed(&self, values: &[i64], most: usize, source: impl Fn(usize) -> usize) -> Result<Plaintext> {
+        let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
+        let slots = self.context.slots()?;
+        check_length(values.len(), most)?;
+        let residues = values.iter().enumerate().map(|(i, &value)| modulus.residue(i, value));
+        let residues = residues.collect::<Result<Vec<u64>>>()?;
+        let mut row = vec![0; parameters.degree()];
+        for (slot, &position) in slots.positions.iter().enumerate() {
+            row[position as usize] = residues.get(source(slot)).copied().unwrap_or(0);
+        }
+        kernels().ntt_inverse(&mut row, &slots.table);
+        Ok(Plaintext::new(parameters, row.into_iter().map(|x| modulus.center(x)).collect()))
+    }
+}
+
+fn check_length(found: usize, most: usize) -> Result<()> {
+    if found <= most {
+        return Ok(());
+    }
+    Err(Error::Length { what: "values", found, needed: format!("at most {most}") })
+}

@@ -1,0 +1,76 @@
+//! Matrices times vectors, by baby steps and giant steps.
+
+use std::borrow::Borrow;
+
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::hoisting::{self, Order, sum_giant_steps};
+
+use crate::schemes::integers::encoder::Plaintext;
+use crate::schemes::integers::encryption::Ciphertext;
+use crate::schemes::integers::evaluator::Evaluator;
+use crate::schemes::integers::evaluator::products::sum_of_plain_products;
+use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::scheme::Scheme;
+use crate::schemes::slots::GiantStep;
+
+impl<S: Scheme> Evaluator<S> {
+    /// `sum_b rotate( sum_i factor_bi rotate(a, babies_i), rotation_b )` over the giant steps b and their terms.
+    ///
+    /// The baby steps share a decomposition, and nothing is divided by the special modulus before its time ("double
+    /// hoisting"). Factors that were [prepared](crate::schemes::integers::encoder::Encoder::prepare_factor) for the limbs
+    /// of `a` are not transformed again.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for no giant step or one without terms, [`Error::NoiseExhausted`] if the result may be wrong,
+    /// [`Error::MissingKey`] names all keys that are missing.
+    ///
+    /// # Panics
+    /// A term names a baby step that there is not.
+    pub fn sum_giant_steps<F: Borrow<Plaintext>>(
+        &self,
+        a: &Ciphertext<S>,
+        babies: &[isize],
+        giants: &[GiantStep<F>],
+    ) -> Result<Ciphertext<S>> {
+        self.check_linear(a)?;
+        let empty = |what| Error::Length { what, found: 0, needed: "at least 1".into() };
+        if giants.is_empty() {
+            return Err(empty("giant steps"));
+        }
+        if giants.iter().any(|giant| giant.terms.is_empty()) {
+            return Err(empty("products of a sum"));
+        }
+        let factors = || giants.iter().flat_map(|giant| &giant.terms);
+        factors().try_for_each(|(_, factor)| self.check_plain(factor.borrow()))?;
+        let steps: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
+        self.check_rotations(a, &steps)?;
+
+        let (laws, limbs) = (self.context.parameters().laws(), a.limbs());
+        let exponent = |steps: isize| self.context.rotation_exponent(steps);
+        let moved = a.noise.with(&laws.undivided_switches(1, limbs));
+        let image = |baby: usize| if exponent(babies[baby]) == 1 { &a.noise } else { &moved };
+        let products = sum_of_plain_products(factors().map(|(baby, factor)| (image(*baby), factor.borrow())));
+        let switches = giants.iter().filter(|giant| exponent(giant.rotation) != 1).count();
+        // Each giant step with a rotation rounds its second part, and the whole is rounded in the end.
+        let rounded = (0..=switches).fold(Noise::none(), |sum, _| sum.with(&laws.rounding(limbs)));
+        let noise = products.with(&laws.undivided_switches(switches, limbs)).with(&rounded);
+        self.check_budget("a sum of giant steps", &noise)?;
+        let rescale = S::limbs_to_keep(laws, &noise, limbs) < limbs;
+
+        let ring = self.context.rlwe().ring_qp(limbs);
+        let polys: Vec<Vec<_>> = giants
+            .iter()
+            .map(|giant| giant.terms.iter().map(|(_, factor)| factor.borrow().in_ring(&ring)).collect())
+            .collect();
+        let steps = giants.iter().zip(&polys).map(|(giant, polys)| hoisting::GiantStep {
+            automorphism: exponent(giant.rotation),
+            terms: giant.terms.iter().zip(polys).map(|((baby, _), poly)| (*baby, &**poly)).collect(),
+        });
+        let steps: Vec<_> = steps.collect();
+        let babies: Vec<u32> = babies.iter().map(|&steps| exponent(steps)).collect();
+        let rlwe = self.context.rlwe();
+        let inner = sum_giant_steps(rlwe, &a.inner, &babies, &steps, Order::Separate, &self.keys, rescale)?;
+        let noise = if rescale { noise.with(&laws.rounding(limbs - 1)) } else { noise };
+        self.settled(self.result(inner, a.factor, noise))
+    }
+}

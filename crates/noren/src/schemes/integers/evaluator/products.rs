@@ -1,0 +1,188 @@
+//! Products of ciphertexts, and of ciphertexts with plaintexts.
+
+use std::borrow::Cow;
+
+use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::linear;
+use noren_rlwe::multiply::relinearize;
+use noren_rlwe::product::Factors;
+
+use crate::schemes::integers::encoder::Plaintext;
+use crate::schemes::integers::encryption::Ciphertext;
+use crate::schemes::integers::evaluator::{Evaluator, first};
+use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::scheme::{Scheme, relinearized};
+
+impl<S: Scheme> Evaluator<S> {
+    /// `a b`, relinearised, with the limbs that its noise needs.
+    ///
+    /// # Errors
+    /// [`Error::NoiseExhausted`] if the product may be wrong, [`Error::DegreeTooHigh`] if an operand must be relinearised
+    /// first, [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is missing or too short.
+    pub fn mul(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
+        self.dot(&[(a, b)])
+    }
+
+    /// `a a`.
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul`].
+    pub fn square(&self, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
+        self.mul(a, a)
+    }
+
+    /// `sum a_k b_k`, with one relinearisation for all products.
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul`]; [`Error::Length`] for an empty sum.
+    pub fn dot(&self, pairs: &[(&Ciphertext<S>, &Ciphertext<S>)]) -> Result<Ciphertext<S>> {
+        let sum = self.sum_of_products(pairs)?;
+        let Some(factor) = sum.factor else {
+            return self.relinearize(&self.tensors(pairs)?);
+        };
+        let parameters = self.context.parameters();
+        let (noise, kept) = relinearized::<S>(parameters.laws(), &sum.noise, sum.limbs);
+        self.check_budget("a product", &noise)?;
+        let t = parameters.modulus().value();
+        let inner = S::multiply(self.context.rlwe(), &sum.factors(), t, kept, &self.keys)?;
+        Ok(self.result(inner, factor, noise))
+    }
+
+    /// `a b` as three parts: several such products are added before one [`Evaluator::relinearize`].
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul`], but no key is needed.
+    pub fn mul_no_relinearize(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
+        let sum = self.sum_of_products(&[(a, b)])?;
+        let parameters = self.context.parameters();
+        self.check_budget("a product", &sum.noise)?;
+        let inner = S::tensor(self.context.rlwe(), &sum.factors(), parameters.modulus().value())?;
+        let factor = S::product_factor(parameters, a.factor, b.factor, sum.limbs);
+        Ok(self.result(inner, factor, sum.noise))
+    }
+
+    /// Brings a product back to two parts, and drops the limbs that its noise does not need. Two parts stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is missing or too short.
+    pub fn relinearize(&self, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
+        self.check(a)?;
+        if a.degree() <= 1 {
+            return Ok(a.clone());
+        }
+        let inner = relinearize(self.context.rlwe(), &a.inner, &self.keys)?;
+        let laws = self.context.parameters().laws();
+        let noise = a.noise.with(&laws.switches(1, a.limbs(), a.limbs()));
+        self.settled(self.result(inner, a.factor, noise))
+    }
+
+    /// `a p`, with the limbs that its noise needs.
+    ///
+    /// The noise is multiplied by the root of the sum of the squares of p's coefficients: about `t sqrt(n/12)`, and by the
+    /// number itself where p is one.
+    ///
+    /// # Errors
+    /// [`Error::NoiseExhausted`] if the product may be wrong.
+    pub fn mul_plain(&self, a: &Ciphertext<S>, p: &Plaintext) -> Result<Ciphertext<S>> {
+        self.check(a)?;
+        self.check_plain(p)?;
+        let noise = sum_of_plain_products([(&a.noise, p)].into_iter());
+        self.check_budget("a product with a plaintext", &noise)?;
+        let mut inner = a.inner.clone();
+        let poly = p.in_ring(&self.ring(a.limbs())).into_owned();
+        linear::mul_plain_assign(self.context.rlwe(), &mut inner, &rlwe::Plaintext { poly })?;
+        self.settled(self.result(inner, a.factor, noise))
+    }
+
+    /// `sum a_k p_k`, of ciphertexts of one number of parts.
+    ///
+    /// # Errors
+    /// As [`Evaluator::mul_plain`]; [`Error::Length`] for an empty sum.
+    pub fn dot_plain(&self, pairs: &[(&Ciphertext<S>, &Plaintext)]) -> Result<Ciphertext<S>> {
+        let &(operand, _) = first("products of a sum", pairs)?;
+        let (limbs, factor) = self.common(pairs.iter().map(|&(a, _)| a))?;
+        let alike = |a: &Ciphertext<S>| Some(a.factor) == factor && a.degree() == operand.degree();
+        if !pairs.iter().all(|(a, _)| alike(a)) {
+            let products = pairs.iter().map(|&(a, p)| self.mul_plain(a, p)).collect::<Result<Vec<_>>>()?;
+            return products[1..].iter().try_fold(products[0].clone(), |sum, product| self.add(&sum, product));
+        }
+        pairs.iter().try_for_each(|(_, p)| self.check_plain(p))?;
+        let lowered = pairs.iter().map(|&(a, _)| self.lowered(a, limbs)).collect::<Result<Vec<_>>>()?;
+        let noise = sum_of_plain_products(lowered.iter().zip(pairs).map(|(a, &(_, p))| (&a.noise, p)));
+        self.check_budget("a sum of products with plaintexts", &noise)?;
+        let ring = self.ring(limbs);
+        let polys: Vec<_> = pairs.iter().map(|(_, p)| p.in_ring(&ring)).collect();
+        let part = |i: usize| {
+            let pairs: Vec<_> = lowered.iter().zip(&polys).map(|(a, p)| (&a.inner.parts()[i], &**p)).collect();
+            ring.inner_product(&pairs)
+        };
+        let inner = rlwe::Ciphertext::new((0..=operand.degree()).map(part).collect());
+        self.settled(self.result(inner, operand.factor, noise))
+    }
+
+    /// `sum a_k b_k` as three parts, whatever the factors of the products.
+    fn tensors(&self, pairs: &[(&Ciphertext<S>, &Ciphertext<S>)]) -> Result<Ciphertext<S>> {
+        let products = pairs.iter().map(|(a, b)| self.mul_no_relinearize(a, b)).collect::<Result<Vec<_>>>()?;
+        products[1..].iter().try_fold(products[0].clone(), |sum, product| self.add(&sum, product))
+    }
+
+    /// What a sum of products will be.
+    fn sum_of_products<'a>(&self, pairs: &[(&'a Ciphertext<S>, &'a Ciphertext<S>)]) -> Result<SumOfProducts<'a, S>> {
+        first("products of a sum", pairs)?;
+        let operands = || pairs.iter().flat_map(|&(a, b)| [a, b]);
+        operands().try_for_each(|a| self.check_linear(a))?;
+        let (limbs, _) = self.common(operands())?;
+        let lowered = pairs.iter().map(|&(a, b)| Ok([self.lowered(a, limbs)?, self.lowered(b, limbs)?]));
+        let pairs: Vec<[Cow<Ciphertext<S>>; 2]> = lowered.collect::<Result<_>>()?;
+        let parameters = self.context.parameters();
+        let mut factors = pairs.iter().map(|[a, b]| S::product_factor(parameters, a.factor, b.factor, limbs));
+        let factor = factors.next().filter(|first| factors.all(|factor| factor == *first));
+        let noises = pairs.iter().map(|[a, b]| S::product_noise(parameters.laws(), &a.noise, &b.noise, limbs));
+        let noise = noises.fold(Noise::none(), |sum, noise| sum.plus(&noise));
+        Ok(SumOfProducts { pairs, limbs, factor, noise })
+    }
+
+    /// The fewest limbs of some ciphertexts, and their factor if they have one in common.
+    fn common<'a>(&self, mut all: impl Iterator<Item = &'a Ciphertext<S>>) -> Result<(usize, Option<u64>)> {
+        let Some(first) = all.next() else {
+            return Err(Error::Length { what: "ciphertexts", found: 0, needed: "at least 1".into() });
+        };
+        self.check(first)?;
+        all.try_fold((first.limbs(), Some(first.factor)), |(limbs, factor), a| {
+            self.check(a)?;
+            Ok((limbs.min(a.limbs()), factor.filter(|&factor| factor == a.factor)))
+        })
+    }
+}
+
+/// A sum of products that is not made yet.
+struct SumOfProducts<'a, S: Scheme> {
+    pairs: Vec<[Cow<'a, Ciphertext<S>>; 2]>,
+    limbs: usize,
+    /// The factor of the sum, if all products have the same.
+    factor: Option<u64>,
+    noise: Noise,
+}
+
+impl<S: Scheme> SumOfProducts<'_, S> {
+    fn factors(&self) -> Vec<Factors<'_>> {
+        self.pairs.iter().map(|pair| pair.each_ref().map(|a| &a.inner)).collect()
+    }
+}
+
+/// The noise of `sum a_k p_k` for ciphertexts of these noises.
+///
+/// Coefficients of plaintexts are taken as independent of each other: the squares of their norms add. Where plaintexts are
+/// numbers, or nearly so, noises that are not independent may add up in one coefficient: so do the products with the largest
+/// coefficients.
+pub(super) fn sum_of_plain_products<'a>(terms: impl Iterator<Item = (&'a Noise, &'a Plaintext)>) -> Noise {
+    let (mut apart, mut together) = (Noise::none(), Noise::none());
+    let mut count = 0;
+    for (noise, p) in terms {
+        apart = apart.with(&noise.scaled(p.log2_norm));
+        together = together.plus(&noise.scaled(p.log2_max));
+        count += 1;
+    }
+    if count == 1 { apart } else { apart.with(&together) }
+}

@@ -1,0 +1,99 @@
+//! Rotations of both rows, and their swap.
+
+use noren_rlwe::error::Result;
+use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms_in_steps};
+
+use crate::schemes::integers::encryption::Ciphertext;
+use crate::schemes::integers::evaluator::Evaluator;
+use crate::schemes::integers::scheme::Scheme;
+
+impl<S: Scheme> Evaluator<S> {
+    /// Slot c of each row of the result is slot `c + steps` of that row of `a`, indices modulo n/2.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) and
+    /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the key of this rotation is missing or too short,
+    /// [`Error::DegreeTooHigh`](noren_rlwe::error::Error::DegreeTooHigh) if `a` must be relinearised first.
+    pub fn rotate(&self, a: &Ciphertext<S>, steps: isize) -> Result<Ciphertext<S>> {
+        self.image(a, self.context.rotation_exponent(steps))
+    }
+
+    /// The rotations of `a` by all of `steps`, in their order: the digits of `a` are made only once.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate`]; a missing key is told with all others that are missing.
+    pub fn rotate_many(&self, a: &Ciphertext<S>, steps: &[isize]) -> Result<Vec<Ciphertext<S>>> {
+        let exponents: Vec<u32> = steps.iter().map(|&steps| self.context.rotation_exponent(steps)).collect();
+        self.check_exponents(a, &exponents)?;
+        let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
+        let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
+        let image =
+            |(inner, &k): (_, &u32)| if k == 1 { a.clone() } else { self.result(inner, a.factor, noise.clone()) };
+        Ok(images.into_iter().zip(&exponents).map(image).collect())
+    }
+
+    /// The two rows of slots swapped.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate`].
+    pub fn swap_rows(&self, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
+        self.image(a, self.context.swap_exponent())
+    }
+
+    /// `a + sum rotate(a, r)` over the r in `steps`, with one decomposition and one division by the special modulus.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate_many`].
+    pub fn sum_rotations(&self, a: &Ciphertext<S>, steps: &[isize]) -> Result<Ciphertext<S>> {
+        self.sum_rotations_in_turn(a, &[steps])
+    }
+
+    /// [`Evaluator::sum_rotations`] of `a`, of the result, and so on, by each of `sums`.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate_many`].
+    pub fn sum_rotations_in_turn(&self, a: &Ciphertext<S>, sums: &[&[isize]]) -> Result<Ciphertext<S>> {
+        let exponents = |steps: &&[isize]| steps.iter().map(|&steps| self.context.rotation_exponent(steps)).collect();
+        let exponents: Vec<Vec<u32>> = sums.iter().map(exponents).collect();
+        self.check_exponents(a, &exponents.concat())?;
+        let each: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
+        let inner = sum_automorphisms_in_steps(self.context.rlwe(), &a.inner, &each, &self.keys)?;
+        let laws = self.context.parameters().laws();
+        // All images of one noise may meet in one coefficient.
+        let noise = each.iter().fold(a.noise.clone(), |noise, exponents| {
+            let sum = noise.scaled(libm::log2(1.0 + exponents.len() as f64));
+            match exponents.iter().filter(|&&k| k != 1).count() {
+                0 => sum,
+                switches => sum.with(&laws.switches(switches, a.limbs(), a.limbs())),
+            }
+        });
+        self.check_budget("a sum of rotations", &noise)?;
+        Ok(self.result(inner, a.factor, noise))
+    }
+
+    /// Refuses rotations of `a` whose keys are missing or too short.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) names all keys that are missing; then as
+    /// [`Evaluator::rotate`].
+    pub fn check_rotations(&self, a: &Ciphertext<S>, steps: &[isize]) -> Result<()> {
+        let exponents: Vec<u32> = steps.iter().map(|&steps| self.context.rotation_exponent(steps)).collect();
+        self.check_exponents(a, &exponents)
+    }
+
+    fn check_exponents(&self, a: &Ciphertext<S>, exponents: &[u32]) -> Result<()> {
+        self.check_linear(a)?;
+        let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.limbs()));
+        self.keys.check(None, galois)
+    }
+
+    fn image(&self, a: &Ciphertext<S>, k: u32) -> Result<Ciphertext<S>> {
+        self.check_linear(a)?;
+        if k == 1 {
+            return Ok(a.clone());
+        }
+        let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        let switch = self.context.parameters().laws().switches(1, a.limbs(), a.limbs());
+        Ok(self.result(inner, a.factor, a.noise.with(&switch)))
+    }
+}

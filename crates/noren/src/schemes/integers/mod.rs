@@ -1,0 +1,50 @@
+//! Exact integers modulo t: what BGV and BFV have in common, which is all but the product of ciphertexts.
+//!
+//! A ciphertext of a polynomial m modulo t satisfies `c_0 + c_1 s = (Q/t) f m + e` modulo Q, for a unit f modulo t that is
+//! known (the factor) and a small e. BFV is defined so. BGV is defined by `c_0 + c_1 s = f' m + t e`, with the message in
+//! the low bits; its ciphertexts are held here multiplied by `t^-1 mod Q`, which makes them of the first form, with
+//! `f = -f'/Q`. So a ciphertext is turned from one scheme to the other for free, and keys, key switching, rotations,
+//! modulus switching and matrices are the same, with plain errors and plain divisions. (The equivalence of both forms is
+//! known from Alperin-Sheriff and Peikert, appendix A, eprint 2013/372.)
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`modulus`] | [`PlaintextModulus`]: numbers modulo t |
+//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: sizes of primes |
+//! | [`requirements`] | [`Requirements`]: parameters from the operations that are wanted |
+//! | [`context`] | [`Context`]: parameters with their rings and transforms |
+//! | [`keys`] | [`KeyRequest`], [`Keys`]: all keys from one seed |
+//! | [`encoder`] | [`Encoder`], [`Plaintext`]: slots and coefficients |
+//! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
+//! | [`scheme`] | [`Scheme`]: what one scheme has to say |
+//! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
+//! | [`key_file`] | [`KeyFile`]: keys with their parameters, for files of their own |
+//! | [`wire`] | bytes of everything |
+//! | [`noise`] | [`Noise`], and the [`Laws`](noise::Laws) by which it grows |
+
+pub mod context;
+pub mod encoder;
+pub mod encryption;
+pub mod evaluator;
+pub mod key_file;
+pub mod keys;
+pub mod modulus;
+pub mod noise;
+pub mod parameters;
+pub mod requirements;
+pub mod scheme;
+pub mod wire;
+
+mod slots;
+
+pub use context::Context;
+pub use encoder::{Encoder, Plaintext};
+pub use encryption::{Ciphertext, Decryptor, Encryptor};
+pub use evaluator::Evaluator;
+pub use key_file::KeyFile;
+pub use keys::{KeyRequest, Keys};
+pub use modulus::PlaintextModulus;
+pub use noise::Noise;
+pub use parameters::{Parameters, ParametersSpec};
+pub use requirements::Requirements;
+pub use scheme::Scheme;

@@ -1,0 +1,215 @@
+//! Parameters of exact integers: sizes of primes and a plaintext modulus.
+
+use std::sync::Arc;
+
+use noren_math::prime::primes_below;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::parameters as rlwe;
+use noren_rlwe::security::{SecretDistribution, Security};
+
+use crate::schemes::integers::modulus::PlaintextModulus;
+use crate::schemes::integers::noise::Laws;
+
+/// The sizes of primes stay between these numbers of bits.
+const MIN_BITS: u32 = 20;
+const MAX_BITS: u32 = 50;
+/// The sizes of auxiliary primes that are tried: transforms are faster below 2^48, and larger ones may save a prime.
+const AUXILIARY_BITS: [u32; 2] = [48, 50];
+
+/// What parameters are asked for; [`ParametersSpec::build`] chooses the primes and checks everything.
+///
+/// One set serves BGV and BFV: keys and ciphertexts of one are keys and ciphertexts of the other.
+///
+/// # Examples
+/// ```
+/// use noren::bfv::ParametersSpec;
+///
+/// let parameters = ParametersSpec {
+///     log_n: 15,
+///     plaintext_modulus: 65537,
+///     log_q: vec![50; 12],
+///     log_p: vec![50; 4],
+///     dnum: 3,
+///     ..ParametersSpec::default()
+/// }
+/// .build()?;
+/// assert!(parameters.has_slots() && parameters.rlwe().log_qp() <= 800.0);
+/// # Ok::<(), noren::error::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParametersSpec {
+    /// The base-two logarithm of the degree n of the ring, 3 to 17.
+    pub log_n: u32,
+    /// The plaintext modulus t, 2 to `2^50 - 1`. A prime that is 1 modulo 2n gives n slots; any other encrypts
+    /// coefficients alone.
+    pub plaintext_modulus: u64,
+    /// The sizes of the primes `q_0 ... q_L` in bits, 20 to 50: of each size the largest unused prime.
+    pub log_q: Vec<u32>,
+    /// The sizes of the special primes of key switching in bits, 20 to 50. Without any there are no evaluation keys.
+    pub log_p: Vec<u32>,
+    /// Into how many digits `q` is cut for key switching; 0 chooses, see
+    /// [`rlwe::ParametersSpec::dnum`](noren_rlwe::parameters::ParametersSpec).
+    pub dnum: usize,
+    /// How secrets are drawn.
+    pub secret: SecretDistribution,
+    /// What the largest key must reach.
+    pub security: Security,
+}
+
+impl ParametersSpec {
+    /// Chooses the primes and checks the parameters.
+    ///
+    /// Besides those of `q` and `p` there are auxiliary primes, which with the special ones make a basis as large as Q:
+    /// products of BFV go through it. No key is modulo them, so that they do not count for security.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names what is outside the supported range, [`Error::Insecure`] says how large the modulus may
+    /// be.
+    pub fn build(self) -> Result<Parameters> {
+        let modulus = PlaintextModulus::new(self.plaintext_modulus)?;
+        self.check_sizes()?;
+        let step = 2u64 << self.log_n;
+        let mut used = Vec::new();
+        let mut largest = |name, bits: u32| {
+            let fits = |prime: &u64| !used.contains(prime) && modulus.value() % prime != 0;
+            let prime = primes_below(1 << bits, step).find(fits).filter(|&prime| prime > 1 << (bits - 1));
+            let prime = prime.ok_or_else(|| {
+                let needed = format!("a size with an unused prime that is 1 modulo {step} and does not divide t");
+                parameter(name, format!("{bits} bits once more"), needed)
+            })?;
+            used.push(prime);
+            Ok::<_, Error>(prime)
+        };
+        let q = self.log_q.iter().map(|&bits| largest("log_q", bits)).collect::<Result<Vec<_>>>()?;
+        let p = self.log_p.iter().map(|&bits| largest("log_p", bits)).collect::<Result<Vec<_>>>()?;
+        let (count, bits) = self.auxiliary();
+        let auxiliary = (0..count).map(|_| largest("log_q", bits)).collect::<Result<Vec<_>>>()?;
+        let (log_n, dnum, secret, security) = (self.log_n, self.dnum, self.secret, self.security);
+        let rlwe = rlwe::ParametersSpec { log_n, q, p, auxiliary, dnum, secret, security }.build()?;
+        let laws = Laws::new(&rlwe, modulus);
+        let fingerprint = fingerprint(&rlwe, modulus);
+        let spec = Self { dnum: rlwe.dnum(), ..self };
+        Ok(Parameters(Arc::new(Inner { spec, rlwe, modulus, laws, fingerprint })))
+    }
+
+    fn check_sizes(&self) -> Result<()> {
+        if !(3..=17).contains(&self.log_n) {
+            return Err(parameter("log_n", self.log_n, "3 to 17"));
+        }
+        if self.log_q.is_empty() {
+            return Err(parameter("log_q", "empty", "at least one size"));
+        }
+        for (name, bits) in [("log_q", &self.log_q), ("log_p", &self.log_p)] {
+            if let Some(bits) = bits.iter().find(|bits| !(MIN_BITS..=MAX_BITS).contains(bits)) {
+                return Err(parameter(name, bits, format!("{MIN_BITS} to {MAX_BITS} bits")));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many auxiliary primes there are, and of which size: what the special primes lack to the size of Q, in as few
+    /// primes as can be.
+    fn auxiliary(&self) -> (usize, u32) {
+        let missing = self.log_q.iter().sum::<u32>().saturating_sub(self.log_p.iter().sum());
+        let sizes = AUXILIARY_BITS.map(|bits| (missing.div_ceil(bits) as usize, bits));
+        sizes.into_iter().min_by_key(|&(count, _)| count).unwrap_or_default()
+    }
+}
+
+/// Checked parameters. Immutable, and cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Parameters(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    spec: ParametersSpec,
+    rlwe: rlwe::Parameters,
+    modulus: PlaintextModulus,
+    laws: Laws,
+    fingerprint: [u8; 32],
+}
+
+impl Parameters {
+    /// The ring, the primes and the security, without the plaintext modulus.
+    #[must_use]
+    pub fn rlwe(&self) -> &rlwe::Parameters {
+        &self.0.rlwe
+    }
+
+    /// The specification that gives these parameters again, with the number of digits written out.
+    #[must_use]
+    pub fn spec(&self) -> &ParametersSpec {
+        &self.0.spec
+    }
+
+    /// The degree n of the ring.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        self.rlwe().degree()
+    }
+
+    /// The plaintext modulus t.
+    #[must_use]
+    pub fn modulus(&self) -> PlaintextModulus {
+        self.0.modulus
+    }
+
+    /// Whether there are slots: t is a prime and 1 modulo 2n.
+    #[must_use]
+    pub fn has_slots(&self) -> bool {
+        let t = self.modulus().value();
+        t % (2 * self.degree() as u64) == 1 && noren_math::prime::is_prime(t)
+    }
+
+    /// How many slots a row has: half the degree. There are two rows.
+    #[must_use]
+    pub fn row_slots(&self) -> usize {
+        self.degree() / 2
+    }
+
+    /// How many limbs fresh ciphertexts have.
+    #[must_use]
+    pub fn max_limbs(&self) -> usize {
+        self.rlwe().max_limbs()
+    }
+
+    /// How the noise grows.
+    #[must_use]
+    pub fn laws(&self) -> &Laws {
+        &self.0.laws
+    }
+
+    /// The BLAKE3 digest of the text `noren-integers-parameters-v1`, the fingerprint of [`Parameters::rlwe`], and t as a
+    /// 64-bit little-endian word.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.0.fingerprint
+    }
+
+    /// `q_0 ... q_{limbs-1} mod t`.
+    pub(crate) fn q_mod_t(&self, limbs: usize) -> u64 {
+        self.modulus().product(self.rlwe().q()[..limbs].iter().copied())
+    }
+}
+
+impl PartialEq for Parameters {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.fingerprint() == other.fingerprint() && self.rlwe().security() == other.rlwe().security())
+    }
+}
+
+impl Eq for Parameters {}
+
+/// Refuses a parameter.
+pub(crate) fn parameter(name: &'static str, found: impl ToString, needed: impl ToString) -> Error {
+    Error::Parameters { name, found: found.to_string(), needed: needed.to_string() }
+}
+
+fn fingerprint(rlwe: &rlwe::Parameters, modulus: PlaintextModulus) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"noren-integers-parameters-v1");
+    hasher.update(&rlwe.fingerprint());
+    hasher.update(&modulus.value().to_le_bytes());
+    hasher.finalize().into()
+}
