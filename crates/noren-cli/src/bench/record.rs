@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use noren::ckks::Parameters;
+use noren_rlwe::parameters as rlwe;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -80,14 +81,26 @@ impl Record {
         timing: Option<Timing>,
         note: &'static str,
     ) -> Self {
-        let rlwe = parameters.rlwe();
+        Self::of_rlwe(suite, op, parameters.rlwe(), parameters.max_slots(), threads, timing, note)
+    }
+
+    /// A record for the parameters that all schemes have, and so many slots.
+    pub(super) fn of_rlwe(
+        suite: &'static str,
+        op: &'static str,
+        rlwe: &rlwe::Parameters,
+        slots: usize,
+        threads: usize,
+        timing: Option<Timing>,
+        note: &'static str,
+    ) -> Self {
         let security = security_bits(rlwe.security());
         Self {
             suite: suite.into(),
             limbs: rlwe.max_limbs(),
             special: rlwe.p().len(),
             dnum: rlwe.dnum(),
-            slots: parameters.max_slots(),
+            slots,
             security: if security == 0 { "none".to_owned() } else { security.to_string() },
             threads,
             note: if timing.is_some() { note } else { WRONG }.into(),
