@@ -23,7 +23,6 @@
 //! | [`product`] | [`ScaledProduct`](product::ScaledProduct): products times t/Q, by an auxiliary modulus |
 //! | [`product_switch`] | [`SwitchedProduct`](product_switch::SwitchedProduct): the same with a key switch |
 //! | [`matrix`] | [`Matrix`](matrix::Matrix): sums of products with images of one element, moved and added |
-//! | [`small`] | [`SmallPolys`](small::SmallPolys): many polynomials with small coefficients, and sums of their products |
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
 //! | [`parallel`] | [`Parallel`](parallel::Parallel): how loops are shared out to threads |
 //! | [`engine`] | [`Engine`](engine::Engine): the kernels, the threads and the memory that all verbs use |
@@ -50,7 +49,6 @@ pub mod product;
 pub mod product_switch;
 pub mod raise;
 pub mod ring;
-pub mod small;
 pub mod switch;
 pub mod words;
 

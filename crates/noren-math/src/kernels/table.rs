@@ -24,7 +24,7 @@ type Map2 = unsafe fn(&mut [u64], &[u64], &[u64], &Modulus);
 type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
 type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
 type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
-type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], bool, &Modulus);
+type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
 type StretchedProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
 type AddMovedProducts = unsafe fn([&mut [u64]; 2], &MovedProducts, bool, &Modulus);
 type WeightedSums = unsafe fn(&mut [WeightedSum], &[&[u64]], Option<&[u64]>);
@@ -136,7 +136,6 @@ pub struct Kernels {
     pub(super) reduce: Map1,
     pub(super) reduce_centred: unsafe fn(&mut [u64], &[u64], &Modulus, &Modulus),
     pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
-    pub(super) reduce_short: unsafe fn(&mut [u64], &[i16], &Modulus),
     pub(super) gaussian: unsafe fn(&mut [i64], &[u64]),
     pub(super) permute: unsafe fn(&mut [u64], &[u64], &[u32]),
     pub(super) permute_add_assign: unsafe fn(&mut [u64], &[u64], &[u32], &Modulus),
@@ -336,20 +335,6 @@ impl Kernels {
     /// If the rows differ in length, the key has fewer than two rows for each of them, or there are more than
     /// [`MAX_TERMS`].
     pub fn inner_product_pair(&self, out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
-        self.sum_pair(out, rows, key, false, q);
-    }
-
-    /// `acc_i += sum_j rows_j * key_{j,i}`; see [`Kernels::inner_product_pair`]. Range: acc in `[0, q)`, otherwise as there.
-    ///
-    /// # Panics
-    /// As [`Kernels::inner_product_pair`].
-    pub fn inner_product_pair_add_assign(&self, acc: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
-        self.sum_pair(acc, rows, key, true, q);
-    }
-
-    /// [`Kernels::inner_product_pair`], or its sum with what is there if `add`.
-    #[track_caller]
-    fn sum_pair(&self, out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], add: bool, q: &Modulus) {
         let n = out[0].len();
         assert!(rows.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", rows.len());
         assert_lengths(n, &[out[1].len()]);
@@ -358,7 +343,7 @@ impl Kernels {
         }
         let needed = 2 * rows.len() * n;
         assert!(needed <= key.len(), "{} digits need {needed} words of the key, which has {}", rows.len(), key.len());
-        call!(self.inner_product_pair(out, rows, key, add, q));
+        call!(self.inner_product_pair(out, rows, key, q));
     }
 
     /// `out_i = sum_j f_j * rows_{j,i}` for `i = 0, 1`, word by word, where each word of a factor `f_j` stands for as many words
@@ -480,15 +465,6 @@ impl Kernels {
     pub fn reduce_signed(&self, out: &mut [u64], a: &[i64], q: &Modulus) {
         assert_lengths(out.len(), &[a.len()]);
         call!(self.reduce_signed(out, a, q));
-    }
-
-    /// `out = a mod q` for short signed words. Range: `|a| < q`, out `[0, q)`.
-    ///
-    /// # Panics
-    /// If the rows differ in length.
-    pub fn reduce_short(&self, out: &mut [u64], a: &[i16], q: &Modulus) {
-        assert_lengths(out.len(), &[a.len()]);
-        call!(self.reduce_short(out, a, q));
     }
 
     /// The samples of [`gaussian`](crate::sample::gaussian) for which words `2j` and `2j + 1` are drawn. Range: in any,

@@ -43,7 +43,6 @@ pub(super) const TABLE: Kernels = Kernels {
     reduce: rows::reduce,
     reduce_centred: rows::reduce_centred,
     reduce_signed: rows::reduce_signed,
-    reduce_short: rows::reduce_short,
     gaussian: rows::gaussian,
     permute: rows::permute,
     permute_add_assign: rows::permute_add_assign,
