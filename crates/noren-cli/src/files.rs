@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::Security;
-use noren::ckks::key_file::FileKey;
+use noren::ckks::Context;
 use noren::ckks::{Context, KeyFile, Parameters};
 use noren::programs::table::EncryptedTable;
+use noren::wire::FileKey;
 use noren::wire::{Form, Kind, Limits, Object};
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
@@ -64,7 +65,7 @@ pub(crate) fn size(path: &Path) -> Result<u64, Failure> {
 }
 
 /// Reads a key with its parameters; warns where they promise no security.
-pub(crate) fn read_key<K: FileKey>(path: &Path, console: &Console) -> Result<KeyFile<K>, Failure> {
+pub(crate) fn read_key<K: FileKey<Context>>(path: &Path, console: &Console) -> Result<KeyFile<K>, Failure> {
     let key = KeyFile::<K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
     warn_if_insecure(key.context.parameters(), path, console);
     Ok(key)

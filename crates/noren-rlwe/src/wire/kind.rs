@@ -5,7 +5,7 @@ use std::fmt;
 /// The kind of object in a container: the registry of the whole format, of every floor.
 ///
 /// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs, 3
-/// bootstrapping.
+/// bootstrapping, 4 exact integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u16)]
@@ -46,11 +46,25 @@ pub enum Kind {
     BootstrapKeys = 0x0302,
     /// Bootstrapping keys with their parameters, as they lie in memory.
     ExpandedBootstrapKeys = 0x0303,
+    /// Parameters of exact integers: of BGV and of BFV.
+    IntegerParameters = 0x0401,
+    /// A plaintext of integers.
+    IntegerPlaintext = 0x0402,
+    /// A ciphertext of BGV.
+    BgvCiphertext = 0x0403,
+    /// A ciphertext of BFV.
+    BfvCiphertext = 0x0404,
+    /// A secret key with parameters of exact integers.
+    IntegerSecretKey = 0x0405,
+    /// A public key with parameters of exact integers.
+    IntegerPublicKey = 0x0406,
+    /// Evaluation keys with parameters of exact integers.
+    IntegerEvaluationKeys = 0x0407,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 25] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -69,6 +83,13 @@ impl Kind {
         Self::BootstrapParameters,
         Self::BootstrapKeys,
         Self::ExpandedBootstrapKeys,
+        Self::IntegerParameters,
+        Self::IntegerPlaintext,
+        Self::BgvCiphertext,
+        Self::BfvCiphertext,
+        Self::IntegerSecretKey,
+        Self::IntegerPublicKey,
+        Self::IntegerEvaluationKeys,
     ];
 
     /// The kind of this number, if there is one.
@@ -105,13 +126,20 @@ impl Kind {
             Self::BootstrapParameters => "bootstrapping parameters",
             Self::BootstrapKeys => "bootstrapping keys",
             Self::ExpandedBootstrapKeys => "expanded bootstrapping keys",
+            Self::IntegerParameters => "integer parameters",
+            Self::IntegerPlaintext => "integer plaintext",
+            Self::BgvCiphertext => "BGV ciphertext",
+            Self::BfvCiphertext => "BFV ciphertext",
+            Self::IntegerSecretKey => "secret key with integer parameters",
+            Self::IntegerPublicKey => "public key with integer parameters",
+            Self::IntegerEvaluationKeys => "evaluation keys with integer parameters",
         }
     }
 
     /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
     #[must_use]
     pub const fn is_secret(self) -> bool {
-        matches!(self, Self::SecretKey | Self::CkksSecretKey)
+        matches!(self, Self::SecretKey | Self::CkksSecretKey | Self::IntegerSecretKey)
     }
 }
 

@@ -19,6 +19,7 @@
 //! | [`expanded`] | [`MappedContainer`](expanded::MappedContainer): keys used where they lie in a file |
 //! | [`section`] | [`Section`](section::Section): what one section says |
 //! | [`header`] | the first bytes of a container, and its limits |
+//! | [`key_file`] | [`KeyFile`](key_file::KeyFile): keys with the parameters of their scheme |
 //! | [`kind`] | [`Kind`](kind::Kind): the registry of what a container holds |
 //! | [`reason`] | [`Reason`](reason::Reason): why bytes are refused |
 //! | [`words`] | [`Words`](words::Words): words where they lie in a file |
@@ -28,6 +29,7 @@ pub mod expanded;
 pub mod file;
 pub mod header;
 pub mod items;
+pub mod key_file;
 pub mod kind;
 pub mod object;
 pub mod reader;

@@ -8,7 +8,7 @@ use noren_ring::ring::Ring;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
-use crate::wire::header::{Encoding, Entry};
+use crate::wire::header::{Encoding, Entry, MAX_LIMBS};
 use crate::wire::kind::Kind;
 use crate::wire::pack::{Fault, unpack};
 use crate::wire::reason::{Place, Reason};
@@ -159,6 +159,26 @@ impl<'a> Section<'a> {
             return Err(self.value("a number", "outside", format!("-{bound} to {bound}")));
         }
         Ok(values)
+    }
+
+    /// The sizes of primes in bits, one word each.
+    ///
+    /// # Errors
+    /// As [`Section::words`]; [`Reason::Value`] for more primes than a list has, or a size that is no number of bits.
+    pub fn sizes(&self) -> Result<Vec<u32>> {
+        let words = self.words()?;
+        if words.len() > MAX_LIMBS {
+            return Err(self.value("the number of primes", words.len(), format!("at most {MAX_LIMBS}")));
+        }
+        words.iter().map(|word| self.size(word)).collect()
+    }
+
+    /// A word as a size in bits.
+    ///
+    /// # Errors
+    /// [`Reason::Value`] if it is no number of bits.
+    pub fn size(&self, word: u64) -> Result<u32> {
+        u32::try_from(word).map_err(|_| self.value("the size of a prime or scale", word, "a number of bits"))
     }
 
     /// The error for a value of this section that has no meaning.

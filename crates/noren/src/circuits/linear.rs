@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::slots::{GiantStep, SlotEvaluator};
+use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
 
 /// A linear map `y = A x` on vectors of dimension `n`, a power of two.
 ///
@@ -28,9 +28,9 @@ use crate::schemes::slots::{GiantStep, SlotEvaluator};
 /// Source: guide to plaintext matrix products in Halevi and Shoup, "Faster homomorphic linear transformations in
 /// HElib", eprint 2018/244.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinearMap {
+pub struct LinearMap<T = f64> {
     dimension: usize,
-    diagonals: BTreeMap<usize, Vec<f64>>,
+    diagonals: BTreeMap<usize, Vec<T>>,
     baby_steps: usize,
 }
 
@@ -53,26 +53,26 @@ const GIANT_COST: usize = 4;
 impl LinearMap {
     /// The levels that applying a map uses.
     pub const DEPTH: usize = 1;
+}
 
+impl<T: Scalar> LinearMap<T> {
     /// The map of a matrix with `rows` times `columns` entries, row after row.
     ///
     /// The dimension is the power of two from the larger of the two numbers on; zeros fill the rest.
     ///
     /// # Errors
     /// No entry, a number of entries that is not `rows * columns`, an entry that is not finite.
-    pub fn dense(rows: usize, columns: usize, entries: &[f64]) -> Result<Self> {
+    pub fn dense(rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
         if entries.is_empty() || rows.checked_mul(columns) != Some(entries.len()) {
             let needed = format!("{rows} times {columns}, and at least 1");
             return Err(Error::Length { what: "entries of a matrix", found: entries.len(), needed });
         }
-        if let Some((index, &value)) = entries.iter().enumerate().find(|(_, entry)| !entry.is_finite()) {
-            return Err(Error::NotFinite { index, value });
-        }
+        T::check(entries)?;
         let n = rows.max(columns).next_power_of_two();
         let mut diagonals = BTreeMap::new();
-        for (index, &entry) in entries.iter().enumerate().filter(|(_, entry)| **entry != 0.0) {
+        for (index, &entry) in entries.iter().enumerate().filter(|(_, entry)| **entry != T::ZERO) {
             let (row, column) = (index / columns, index % columns);
-            diagonals.entry((n + column - row) % n).or_insert_with(|| vec![0.0; n])[row] = entry;
+            diagonals.entry((n + column - row) % n).or_insert_with(|| vec![T::ZERO; n])[row] = entry;
         }
         Self::from_diagonals(n, diagonals)
     }
@@ -82,7 +82,7 @@ impl LinearMap {
     /// # Errors
     /// A dimension that is not a power of two; a diagonal with an index not below the dimension, of another length, or
     /// with an entry that is not finite.
-    pub fn from_diagonals(dimension: usize, mut diagonals: BTreeMap<usize, Vec<f64>>) -> Result<Self> {
+    pub fn from_diagonals(dimension: usize, mut diagonals: BTreeMap<usize, Vec<T>>) -> Result<Self> {
         if !dimension.is_power_of_two() {
             let needed = "a power of two".to_owned();
             return Err(Error::Parameters { name: "dimension", found: dimension.to_string(), needed });
@@ -96,13 +96,11 @@ impl LinearMap {
                 let needed = dimension.to_string();
                 return Err(Error::Length { what: "entries of a diagonal", found: diagonal.len(), needed });
             }
-            if let Some((index, &value)) = diagonal.iter().enumerate().find(|(_, entry)| !entry.is_finite()) {
-                return Err(Error::NotFinite { index, value });
-            }
+            T::check(diagonal)?;
         }
-        diagonals.retain(|_, diagonal| diagonal.iter().any(|&entry| entry != 0.0));
+        diagonals.retain(|_, diagonal| diagonal.iter().any(|&entry| entry != T::ZERO));
         if diagonals.is_empty() {
-            diagonals.insert(0, vec![0.0; dimension]);
+            diagonals.insert(0, vec![T::ZERO; dimension]);
         }
         let map = Self { dimension, diagonals, baby_steps: 1 };
         let baby_steps = (0..=dimension.ilog2()).map(|bits| 1 << bits).min_by_key(|&n1| map.cost(n1)).unwrap_or(1);
@@ -145,7 +143,7 @@ impl LinearMap {
     ///
     /// # Errors
     /// Slots that are not a multiple of the dimension; entries too large for the level.
-    pub fn prepare<E: SlotEvaluator<Scalar = f64>>(
+    pub fn prepare<E: SlotEvaluator<Scalar = T>>(
         &self,
         ev: &E,
         operand: &E::Ciphertext,
@@ -162,8 +160,7 @@ impl LinearMap {
             .map(|giant| {
                 let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
                     let diagonal = self.diagonals.get(&(giant + baby))?;
-                    let shifted: Vec<f64> =
-                        (0..slots).map(|j| diagonal[(slots + j - giant) % self.dimension]).collect();
+                    let shifted: Vec<T> = (0..slots).map(|j| diagonal[(slots + j - giant) % self.dimension]).collect();
                     Some(ev.encode_factor(&shifted, operand).map(|plain| (position, plain)))
                 });
                 Ok(GiantStep { rotation: giant.cast_signed(), terms: terms.collect::<Result<_>>()? })
@@ -177,7 +174,7 @@ impl LinearMap {
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare) and [`PreparedMap::apply`].
-    pub fn apply<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+    pub fn apply<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.prepare(ev, x)?.apply(ev, x)
     }
 

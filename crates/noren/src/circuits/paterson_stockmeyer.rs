@@ -21,31 +21,30 @@ use noren_rlwe::error::Result;
 
 use crate::circuits::polynomial::{Basis, Cost, Polynomial};
 use crate::circuits::tape::{Tape, Value};
-use crate::schemes::slots::SlotEvaluator;
+use crate::schemes::slots::{Scalar, SlotEvaluator};
 
 /// What to compute, in which order.
-pub(super) struct Plan {
+pub(super) struct Plan<T> {
     basis: Basis,
     degree: usize,
     /// The `k > 1` whose `B_k` are needed, in ascending order: each is made from those before it.
     powers: BTreeSet<usize>,
-    root: Piece,
+    root: Piece<T>,
 }
 
 /// `sum_i q_i B_{g_i} + sum_k c_k B_k + c_0`.
-#[derive(Default)]
-struct Piece {
-    products: Vec<(Piece, usize)>,
-    terms: Vec<(usize, f64)>,
-    constant: f64,
+struct Piece<T> {
+    products: Vec<(Piece<T>, usize)>,
+    terms: Vec<(usize, T)>,
+    constant: T,
 }
 
 /// A relinearisation costs about so many times a product of two ciphertexts without it.
 const RELINEARIZATION_WEIGHT: usize = 4;
 
-impl Plan {
+impl<T: Scalar> Plan<T> {
     /// The cheapest plan of minimal depth, over all lengths `2^b` of leaves.
-    pub fn new(polynomial: &Polynomial) -> Self {
+    pub fn new(polynomial: &Polynomial<T>) -> Self {
         let longest = polynomial.depth().max(1);
         let mut best = Self::with_leaves(polynomial, 1);
         for bits in 2..=longest {
@@ -58,7 +57,7 @@ impl Plan {
     }
 
     /// The plan whose leaves have degrees below `2^bits`.
-    fn with_leaves(polynomial: &Polynomial, bits: usize) -> Self {
+    fn with_leaves(polynomial: &Polynomial<T>, bits: usize) -> Self {
         let basis = polynomial.basis();
         let root = Piece::new(basis, polynomial.coefficients().to_vec(), polynomial.depth(), 1 << bits);
         let mut powers = BTreeSet::new();
@@ -74,7 +73,7 @@ impl Plan {
     }
 
     /// Evaluates at `x`, on a tape: its powers share all their errors, and the tape knows how these add up.
-    pub fn run<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: E::Ciphertext) -> Result<E::Ciphertext> {
+    pub fn run<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: E::Ciphertext) -> Result<E::Ciphertext> {
         let range = match self.basis {
             Basis::Chebyshev => 1.0,
             Basis::Power => f64::INFINITY,
@@ -95,14 +94,14 @@ impl Cost {
     }
 }
 
-impl Piece {
+impl<T: Scalar> Piece<T> {
     /// Splits a polynomial until its parts fit into `budget` levels and leaves of degree below `short`.
-    fn new(basis: Basis, mut coefficients: Vec<f64>, budget: usize, short: usize) -> Self {
-        let mut piece = Self::default();
+    fn new(basis: Basis, mut coefficients: Vec<T>, budget: usize, short: usize) -> Self {
+        let mut piece = Self { products: Vec::new(), terms: Vec::new(), constant: T::ZERO };
         loop {
-            let degree = coefficients.iter().rposition(|&c| c != 0.0).unwrap_or(0);
+            let degree = coefficients.iter().rposition(|&c| c != T::ZERO).unwrap_or(0);
             coefficients.truncate(degree + 1);
-            let fits = |k: usize| coefficients[k] == 0.0 || depth_of(k) < budget;
+            let fits = |k: usize| coefficients[k] == T::ZERO || depth_of(k) < budget;
             if degree < short && (1..=degree).all(fits) {
                 break;
             }
@@ -116,7 +115,7 @@ impl Piece {
             coefficients = remainder;
         }
         piece.constant = coefficients[0];
-        piece.terms.extend(coefficients.into_iter().enumerate().skip(1).filter(|(_, c)| *c != 0.0));
+        piece.terms.extend(coefficients.into_iter().enumerate().skip(1).filter(|(_, c)| *c != T::ZERO));
         piece
     }
 
@@ -135,7 +134,7 @@ impl Piece {
         self.products.iter().map(|(quotient, _)| quotient.count()).fold(own, |a, b| (a.0 + b.0, a.1 + b.1))
     }
 
-    fn run<E: SlotEvaluator<Scalar = f64>>(&self, powers: &mut Powers<'_, E>) -> Result<Value<E>> {
+    fn run<E: SlotEvaluator<Scalar = T>>(&self, powers: &mut Powers<'_, E>) -> Result<Value<E>> {
         let products = self.sum_products(powers)?;
         let terms = self.sum_terms(powers)?;
         match (products, terms) {
@@ -151,7 +150,7 @@ impl Piece {
     }
 
     /// `sum q_i B_{g_i}`, relinearised once.
-    fn sum_products<E: SlotEvaluator<Scalar = f64>>(&self, powers: &mut Powers<'_, E>) -> Result<Option<Value<E>>> {
+    fn sum_products<E: SlotEvaluator<Scalar = T>>(&self, powers: &mut Powers<'_, E>) -> Result<Option<Value<E>>> {
         if self.products.is_empty() {
             return Ok(None);
         }
@@ -171,7 +170,7 @@ impl Piece {
     }
 
     /// `sum c_k B_k + c_0`, unless there is no `B_k`.
-    fn sum_terms<E: SlotEvaluator<Scalar = f64>>(&self, powers: &mut Powers<'_, E>) -> Result<Option<Value<E>>> {
+    fn sum_terms<E: SlotEvaluator<Scalar = T>>(&self, powers: &mut Powers<'_, E>) -> Result<Option<Value<E>>> {
         if self.terms.is_empty() {
             return Ok(None);
         }
@@ -195,7 +194,7 @@ fn highest<E: SlotEvaluator>(made: &Made<E>, k: usize) -> &Value<E> {
     power
 }
 
-impl<E: SlotEvaluator<Scalar = f64>> Powers<'_, E> {
+impl<E: SlotEvaluator> Powers<'_, E> {
     /// Makes `B_k` available at this level.
     fn lower(&mut self, k: usize, level: usize) -> Result<()> {
         if !self.made.contains_key(&(k, level)) {
@@ -222,7 +221,7 @@ impl<E: SlotEvaluator<Scalar = f64>> Powers<'_, E> {
             Basis::Chebyshev => {
                 let twice = tape.add(&product, &product)?;
                 match i - j {
-                    0 => tape.add_scalar(&twice, -1.0)?,
+                    0 => tape.add_scalar(&twice, E::Scalar::ZERO.minus(E::Scalar::ONE))?,
                     distance => tape.sub(&twice, highest(&self.made, distance))?,
                 }
             }
@@ -259,14 +258,14 @@ fn complete(powers: &mut BTreeSet<usize>, basis: Basis) {
 }
 
 /// `(q, r)` with `p = q B_g + r` and `deg r < g`, for `g <= deg p < 2 g`.
-fn divide(basis: Basis, p: &[f64], g: usize) -> (Vec<f64>, Vec<f64>) {
+fn divide<T: Scalar>(basis: Basis, p: &[T], g: usize) -> (Vec<T>, Vec<T>) {
     let (low, high) = p.split_at(g);
     let (mut quotient, mut remainder) = (high.to_vec(), low.to_vec());
     if basis == Basis::Chebyshev {
         // T_{g+k} = 2 T_g T_k - T_{g-k}
         for (k, &c) in high.iter().enumerate().skip(1) {
-            quotient[k] = 2.0 * c;
-            remainder[g - k] -= c;
+            quotient[k] = c.minus(T::ZERO.minus(c));
+            remainder[g - k] = remainder[g - k].minus(c);
         }
     }
     (quotient, remainder)

@@ -4,7 +4,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::grid;
 use crate::circuits::paterson_stockmeyer::Plan;
-use crate::schemes::slots::SlotEvaluator;
+use crate::schemes::slots::{Scalar, SlotEvaluator};
 
 /// The polynomials that the coefficients refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Basis {
     Chebyshev,
 }
 
-/// A polynomial `sum c_k B_k(x)` with real coefficients.
+/// A polynomial `sum c_k B_k(x)` with real coefficients, or with integers modulo t.
 ///
 /// # Examples
 /// ```
@@ -29,9 +29,9 @@ pub enum Basis {
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Polynomial {
+pub struct Polynomial<T = f64> {
     basis: Basis,
-    coefficients: Vec<f64>,
+    coefficients: Vec<T>,
 }
 
 /// How many ciphertext operations an evaluation takes.
@@ -43,12 +43,12 @@ pub struct Cost {
     pub relinearizations: usize,
 }
 
-impl Polynomial {
+impl<T: Scalar> Polynomial<T> {
     /// The polynomial with these coefficients, lowest first; zeros at the end are dropped.
     ///
     /// # Errors
     /// No coefficient; one that is not finite.
-    pub fn new(basis: Basis, mut coefficients: Vec<f64>) -> Result<Self> {
+    pub fn new(basis: Basis, mut coefficients: Vec<T>) -> Result<Self> {
         if coefficients.is_empty() {
             return Err(Error::Length {
                 what: "coefficients of a polynomial",
@@ -56,10 +56,8 @@ impl Polynomial {
                 needed: "at least 1".to_owned(),
             });
         }
-        if let Some((index, &value)) = coefficients.iter().enumerate().find(|(_, c)| !c.is_finite()) {
-            return Err(Error::NotFinite { index, value });
-        }
-        let degree = coefficients.iter().rposition(|&c| c != 0.0).unwrap_or(0);
+        T::check(&coefficients)?;
+        let degree = coefficients.iter().rposition(|&c| c != T::ZERO).unwrap_or(0);
         coefficients.truncate(degree + 1);
         Ok(Self { basis, coefficients })
     }
@@ -68,7 +66,7 @@ impl Polynomial {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn power(coefficients: Vec<f64>) -> Result<Self> {
+    pub fn power(coefficients: Vec<T>) -> Result<Self> {
         Self::new(Basis::Power, coefficients)
     }
 
@@ -76,7 +74,7 @@ impl Polynomial {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn chebyshev(coefficients: Vec<f64>) -> Result<Self> {
+    pub fn chebyshev(coefficients: Vec<T>) -> Result<Self> {
         Self::new(Basis::Chebyshev, coefficients)
     }
 
@@ -88,7 +86,7 @@ impl Polynomial {
 
     /// The coefficients, lowest first; the last is not zero unless it is the only one.
     #[must_use]
-    pub fn coefficients(&self) -> &[f64] {
+    pub fn coefficients(&self) -> &[T] {
         &self.coefficients
     }
 
@@ -110,6 +108,25 @@ impl Polynomial {
         Plan::new(self).cost()
     }
 
+    /// The polynomial of every slot; [`depth`](Self::depth) levels, [`cost`](Self::cost) operations.
+    ///
+    /// The method is that of Paterson and Stockmeyer, as a recursion on the degree with the number of levels as its
+    /// budget. Even and odd polynomials never make the powers that they skip.
+    ///
+    /// The slots must be real; in the Chebyshev basis they must lie in `[-1, 1]`, or the values explode. On that
+    /// domain (in the power basis: up to the magnitude of `x`) the error estimate of the result rests. It takes every
+    /// error along the way times the largest derivative of the result with respect to the step that it arises in.
+    ///
+    /// Needs the relinearisation key, from degree 2.
+    ///
+    /// # Errors
+    /// Fewer levels left than the depth; a missing key.
+    pub fn evaluate<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        Plan::new(self).run(ev, ev.with_levels(x, self.depth())?)
+    }
+}
+
+impl Polynomial {
     /// The value at a number in clear, by the schemes of Horner and Clenshaw.
     #[must_use]
     pub fn at(&self, x: f64) -> f64 {
@@ -134,23 +151,6 @@ impl Polynomial {
         }
         let values: Vec<f64> = grid::points(self.degree(), 1.0).into_iter().map(|x| self.at(x)).collect();
         grid::bound(&values)
-    }
-
-    /// The polynomial of every slot; [`depth`](Self::depth) levels, [`cost`](Self::cost) operations.
-    ///
-    /// The method is that of Paterson and Stockmeyer, as a recursion on the degree with the number of levels as its
-    /// budget. Even and odd polynomials never make the powers that they skip.
-    ///
-    /// The slots must be real; in the Chebyshev basis they must lie in `[-1, 1]`, or the values explode. On that
-    /// domain (in the power basis: up to the magnitude of `x`) the error estimate of the result rests. It takes every
-    /// error along the way times the largest derivative of the result with respect to the step that it arises in.
-    ///
-    /// Needs the relinearisation key, from degree 2.
-    ///
-    /// # Errors
-    /// Fewer levels left than the depth; a missing key.
-    pub fn evaluate<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        Plan::new(self).run(ev, ev.with_levels(x, self.depth())?)
     }
 
     /// The polynomial of `(2 x - a - b) / (b - a)` for slots in the interval `[a, b]`; one level more.

@@ -1,11 +1,12 @@
 //! A dry run: which levels and keys a circuit needs, and how much it does, before any key is made.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
+use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 
 /// An evaluator whose ciphertexts hold nothing but a level, and which writes down what is asked of it.
 ///
@@ -25,8 +26,9 @@ use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Recorder {
+pub struct Recorder<T = f64> {
     demands: Mutex<Demands>,
+    scalar: PhantomData<fn() -> T>,
 }
 
 /// What a circuit needs of a scheme.
@@ -90,12 +92,15 @@ impl Demands {
 }
 
 impl Recorder {
-    /// A recorder that has seen nothing yet.
+    /// A recorder that has seen nothing yet, of circuits with real numbers; `Recorder::<i64>::default()` is one of circuits
+    /// with integers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
+}
 
+impl<T> Recorder<T> {
     /// A fresh ciphertext of so many slots.
     #[must_use]
     pub const fn fresh(&self, slots: usize) -> Blank {
@@ -139,8 +144,8 @@ impl Recorder {
     }
 }
 
-impl SlotEvaluator for Recorder {
-    type Scalar = f64;
+impl<T: Scalar> SlotEvaluator for Recorder<T> {
+    type Scalar = T;
     type Ciphertext = Blank;
     type Plaintext = ();
     type Factor = ();
@@ -154,7 +159,7 @@ impl SlotEvaluator for Recorder {
         LEVELS - x.depth
     }
 
-    fn encode_for(&self, values: &[f64], operand: &Blank) -> Result<()> {
+    fn encode_for(&self, values: &[T], operand: &Blank) -> Result<()> {
         if values.len() > operand.slots {
             return Err(Error::Length {
                 what: "values",
@@ -162,13 +167,10 @@ impl SlotEvaluator for Recorder {
                 needed: format!("at most {}", operand.slots),
             });
         }
-        match values.iter().enumerate().find(|(_, x)| !x.is_finite()) {
-            Some((index, &value)) => Err(Error::NotFinite { index, value }),
-            None => Ok(()),
-        }
+        T::check(values)
     }
 
-    fn encode_factor(&self, values: &[f64], operand: &Blank) -> Result<()> {
+    fn encode_factor(&self, values: &[T], operand: &Blank) -> Result<()> {
         self.encode_for(values, operand)
     }
 
@@ -184,7 +186,7 @@ impl SlotEvaluator for Recorder {
         Ok(a.clone())
     }
 
-    fn add_scalar(&self, a: &Blank, _c: f64) -> Result<Blank> {
+    fn add_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
         Ok(a.clone())
     }
 
@@ -204,11 +206,11 @@ impl SlotEvaluator for Recorder {
         self.dot_plain(&[(a, p)])
     }
 
-    fn mul_scalar(&self, a: &Blank, _c: f64) -> Result<Blank> {
+    fn mul_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
         Ok(self.deeper(a.slots, a.depth + 1))
     }
 
-    fn weighted_sum(&self, terms: &[(&Blank, f64)], _constant: f64) -> Result<Blank> {
+    fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
         let (slots, depth) = deepest(terms.iter().map(|(x, _)| *x))?;
         Ok(self.deeper(slots, depth + 1))
     }

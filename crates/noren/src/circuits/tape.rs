@@ -22,7 +22,7 @@
 use noren_rlwe::error::Result;
 
 use crate::circuits::grid;
-use crate::schemes::slots::{Bounds, SlotEvaluator};
+use crate::schemes::slots::{Bounds, Scalar, SlotEvaluator};
 
 /// Runs slot-by-slot operations on one input, and gives the result its error in the end.
 ///
@@ -65,7 +65,7 @@ enum Term {
     Product(usize, usize),
 }
 
-impl<'a, E: SlotEvaluator<Scalar = f64>> Tape<'a, E> {
+impl<'a, E: SlotEvaluator> Tape<'a, E> {
     /// A tape whose results are polynomials in `x` of at most this degree, for messages in `[-range, range]` (or less,
     /// if the evaluator knows better); and the input, as its first value.
     pub fn new(ev: &'a E, x: E::Ciphertext, range: f64, degree: usize) -> (Self, Value<E>) {
@@ -98,9 +98,9 @@ impl<'a, E: SlotEvaluator<Scalar = f64>> Tape<'a, E> {
     }
 
     /// `a + c`.
-    pub fn add_scalar(&mut self, a: &Value<E>, c: f64) -> Result<Value<E>> {
+    pub fn add_scalar(&mut self, a: &Value<E>, c: E::Scalar) -> Result<Value<E>> {
         let sum = self.ev.add_scalar(&a.ciphertext, c)?;
-        Ok(self.record(sum, vec![Term::Multiple(1.0, a.step)], c))
+        Ok(self.record(sum, vec![Term::Multiple(1.0, a.step)], c.to_f64()))
     }
 
     /// `a b`; one level.
@@ -116,10 +116,11 @@ impl<'a, E: SlotEvaluator<Scalar = f64>> Tape<'a, E> {
     }
 
     /// `constant + sum c_k x_k`; one level.
-    pub fn weighted_sum(&mut self, terms: &[(&Value<E>, f64)], constant: f64) -> Result<Value<E>> {
+    pub fn weighted_sum(&mut self, terms: &[(&Value<E>, E::Scalar)], constant: E::Scalar) -> Result<Value<E>> {
         let operands: Vec<_> = terms.iter().map(|(x, c)| (&x.ciphertext, *c)).collect();
         let sum = self.ev.weighted_sum(&operands, constant)?;
-        Ok(self.record(sum, terms.iter().map(|(x, c)| Term::Multiple(*c, x.step)).collect(), constant))
+        let multiples = terms.iter().map(|(x, c)| Term::Multiple(c.to_f64(), x.step));
+        Ok(self.record(sum, multiples.collect(), constant.to_f64()))
     }
 
     /// `sum a_k b_k`; one level.

@@ -12,14 +12,15 @@ use noren_rlwe::context::Context as RlweContext;
 use noren_rlwe::error::Result;
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::product::{Factors, multiply_scaled, tensor_scaled};
+use noren_rlwe::wire::kind::Kind;
 
 use crate::schemes::integers;
 use crate::schemes::integers::noise::Laws;
 use crate::schemes::integers::scheme::{Scheme, Sealed, limbs_without_loss};
 
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, KeyRequest, Keys, Noise, Parameters, ParametersSpec, Plaintext, PlaintextModulus,
-    Requirements,
+    Context, Decryptor, Encoder, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec, Plaintext,
+    PlaintextModulus, Requirements,
 };
 
 /// The scheme BFV.
@@ -37,6 +38,7 @@ impl Sealed for Bfv {}
 
 impl Scheme for Bfv {
     const NAME: &'static str = "BFV";
+    const KIND: Kind = Kind::BfvCiphertext;
 
     fn product_factor(parameters: &Parameters, a: u64, b: u64, _limbs: usize) -> u64 {
         parameters.modulus().mul(a, b)

@@ -15,14 +15,15 @@ use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::linear;
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::product::{Factors, multiply_switched};
+use noren_rlwe::wire::kind::Kind;
 
 use crate::schemes::integers;
 use crate::schemes::integers::noise::Laws;
-use crate::schemes::integers::scheme::{Scheme, Sealed};
+use crate::schemes::integers::scheme::{Scheme, Sealed, limbs_without_loss};
 
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, KeyRequest, Keys, Noise, Parameters, ParametersSpec, Plaintext, PlaintextModulus,
-    Requirements,
+    Context, Decryptor, Encoder, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec, Plaintext,
+    PlaintextModulus, Requirements,
 };
 
 /// The scheme BGV.
@@ -40,6 +41,7 @@ impl Sealed for Bgv {}
 
 impl Scheme for Bgv {
     const NAME: &'static str = "BGV";
+    const KIND: Kind = Kind::BgvCiphertext;
 
     fn product_factor(parameters: &Parameters, a: u64, b: u64, limbs: usize) -> u64 {
         let modulus = parameters.modulus();
@@ -50,16 +52,21 @@ impl Scheme for Bgv {
         laws.phase_product(a, b, limbs)
     }
 
-    /// So many that a squaring of the result has nearly the least noise.
+    /// So many that a squaring of the result has nearly the least noise; where none can follow, as many as leave the noise as
+    /// it is.
     fn limbs_to_keep(laws: &Laws, noise: &Noise, limbs: usize) -> usize {
         /// Fewer limbs are worth so many bits.
         const WORTH_BITS: f64 = 1.0;
-        let squared = |kept: usize| {
-            let noise = if kept < limbs { noise.with(&laws.rounding(kept)) } else { noise.clone() };
-            2.0 * noise.log2_std() + laws.log2_q(kept)
-        };
+        let switched = |kept: usize| if kept < limbs { noise.with(&laws.rounding(kept)) } else { noise.clone() };
+        let squared = |kept: usize| 2.0 * switched(kept).log2_std() + laws.log2_q(kept);
         let least = (1..=limbs).map(squared).fold(f64::INFINITY, f64::min);
-        (1..limbs).find(|&kept| squared(kept) <= least + WORTH_BITS).unwrap_or(limbs)
+        let kept = (1..limbs).find(|&kept| squared(kept) <= least + WORTH_BITS).unwrap_or(limbs);
+        let last = switched(kept);
+        if Self::product_noise(laws, &last, &last, kept).budget(laws.degree()) >= 0.0 {
+            kept
+        } else {
+            limbs_without_loss(laws, noise, limbs)
+        }
     }
 
     fn multiply(

@@ -1,6 +1,62 @@
 //! What a circuit may ask of a scheme.
 
+use std::fmt::Debug;
+
 use noren_rlwe::error::{Error, Result};
+
+/// A number in clear, as circuits hand it to evaluators.
+pub trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+
+    /// `self - other`.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+
+    /// The number as one that is real, for bounds.
+    fn to_f64(self) -> f64;
+
+    /// Refuses what is no number.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] with the position of the first such value.
+    fn check(values: &[Self]) -> Result<()> {
+        match values.iter().map(|x| x.to_f64()).enumerate().find(|(_, x)| !x.is_finite()) {
+            Some((index, value)) => Err(Error::NotFinite { index, value }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Scalar for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+
+    fn minus(self, other: Self) -> Self {
+        self - other
+    }
+
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// Integers modulo some t, of which a circuit need not know more. Range: in `(-2^50, 2^50)`, so that sums of a few are
+/// exact.
+impl Scalar for i64 {
+    const ZERO: Self = 0;
+    const ONE: Self = 1;
+
+    fn minus(self, other: Self) -> Self {
+        self - other
+    }
+
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+}
 
 /// What an evaluator knows about every slot of a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +83,8 @@ pub struct GiantStep<F> {
 /// which move the vector: slot `j` of `rotate(x, r)` is slot `j + r` of `x`, indices modulo the number of slots, `r`
 /// of either sign.
 ///
-/// The level of a result is the lowest level of the operands, and one less where the operation multiplies:
+/// The level of a result is the lowest level of the operands, and one less where the operation multiplies (or more, where a
+/// scheme derives levels from noise):
 ///
 /// | operation | levels used |
 /// |---|---|
@@ -48,7 +105,7 @@ pub struct GiantStep<F> {
 /// errors have no bounds, and leave vectors as they are.
 pub trait SlotEvaluator {
     /// The numbers that the caller hands in, in clear.
-    type Scalar: Copy;
+    type Scalar: Scalar;
     /// A vector of slots at a level.
     type Ciphertext: Clone;
     /// A vector of numbers in clear, prepared for operations with ciphertexts.

@@ -50,7 +50,7 @@ fn linear_map_skips_zero_diagonals() {
 fn linear_map_refuses_what_it_cannot_apply() {
     assert!(matches!(LinearMap::dense(2, 2, &[1.0; 3]), Err(Error::Length { found: 3, .. })));
     assert!(matches!(LinearMap::dense(1, 2, &[1.0, f64::NAN]), Err(Error::NotFinite { index: 1, .. })));
-    assert!(matches!(LinearMap::from_diagonals(6, BTreeMap::new()), Err(Error::Parameters { .. })));
+    assert!(matches!(LinearMap::<f64>::from_diagonals(6, BTreeMap::new()), Err(Error::Parameters { .. })));
     let map = LinearMap::dense(4, 4, &[1.0; 16]).unwrap();
     assert!(matches!(map.apply(&EV, &vector(vec![1.0; 2], 1)), Err(Error::Length { found: 2, .. })));
     assert!(matches!(map.apply(&EV, &vector(vec![1.0; 4], 0)), Err(Error::LevelExhausted { needed: 1, left: 0 })));

@@ -107,7 +107,7 @@ fn polynomials_refuse_too_few_levels() {
     let polynomial = Polynomial::power(vec![0.0, 0.0, 0.0, 0.0, 1.0]).unwrap();
     let refused = polynomial.evaluate(&EV, &vector(vec![1.0], 2));
     assert!(matches!(refused, Err(Error::LevelExhausted { needed: 3, left: 2 })));
-    assert!(matches!(Polynomial::power(vec![]), Err(Error::Length { .. })));
+    assert!(matches!(Polynomial::<f64>::power(vec![]), Err(Error::Length { .. })));
     assert!(matches!(Polynomial::power(vec![1.0, f64::INFINITY]), Err(Error::NotFinite { index: 1, .. })));
     assert!(matches!(
         polynomial.evaluate_on(&EV, &vector(vec![1.0], 9), [1.0, 1.0]),

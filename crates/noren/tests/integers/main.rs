@@ -1,6 +1,8 @@
 //! Exact integers: BGV and BFV against arithmetic modulo t.
 
 mod encoding;
+mod full;
 mod operations;
 mod refusals;
 mod small;
+mod wire;

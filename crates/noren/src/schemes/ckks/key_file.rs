@@ -3,10 +3,8 @@
 use noren_rlwe::context::Context as RlweContext;
 use noren_rlwe::error::Result;
 use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
+use noren_rlwe::wire::key_file::{self, FileContext, FileKey};
 use noren_rlwe::wire::kind::Kind;
-use noren_rlwe::wire::object::Object;
-use noren_rlwe::wire::reader::Reader;
-use noren_rlwe::wire::writer::Writer;
 
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::parameters::Parameters;
@@ -35,58 +33,34 @@ use crate::schemes::ckks::parameters::Parameters;
 /// assert!(again.context.parameters() == context.parameters());
 /// # Ok::<(), noren::Error>(())
 /// ```
-pub struct KeyFile<K> {
-    /// The context that the key was made in.
-    pub context: Context,
-    /// The key.
-    pub key: K,
+pub type KeyFile<K> = key_file::KeyFile<Context, K>;
+
+impl FileContext for Context {
+    type Parameters = Parameters;
+
+    fn of(parameters: Parameters) -> Result<Self> {
+        Self::new(parameters)
+    }
+
+    fn parameters(&self) -> &Parameters {
+        Self::parameters(self)
+    }
+
+    fn rlwe(&self) -> &RlweContext {
+        Self::rlwe(self)
+    }
 }
 
-/// A key that can stand in a [`KeyFile`].
-pub trait FileKey: Object<Context = RlweContext> {
-    /// The kind of container that holds it with its parameters.
-    const FILE_KIND: Kind;
-}
-
-impl FileKey for SecretKey {
+impl FileKey<Context> for SecretKey {
     const FILE_KIND: Kind = Kind::CkksSecretKey;
 }
 
-impl FileKey for PublicKey {
+impl FileKey<Context> for PublicKey {
     const FILE_KIND: Kind = Kind::CkksPublicKey;
 }
 
-impl FileKey for EvaluationKeys {
+impl FileKey<Context> for EvaluationKeys {
     const FILE_KIND: Kind = Kind::CkksEvaluationKeys;
-}
-
-impl<K: FileKey> Object for KeyFile<K> {
-    type Context = ();
-    const KIND: Kind = K::FILE_KIND;
-
-    fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
-        None
-    }
-
-    fn fingerprint(&self, (): &()) -> [u8; 32] {
-        self.context.parameters().fingerprint()
-    }
-
-    fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
-        self.context.parameters().write(&(), writer);
-        writer.next_item();
-        self.key.write(self.context.rlwe(), writer);
-    }
-
-    /// Reads the parameters and checks them again, and the key with them. Whether their security is enough is for the
-    /// caller to say.
-    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
-        let context = Context::new(Parameters::read(&(), reader)?)?;
-        // Without evaluation keys there is no item behind the parameters.
-        reader.next_item()?;
-        let key = K::read(context.rlwe(), reader)?;
-        Ok(Self { context, key })
-    }
 }
 
 #[cfg(test)]
@@ -97,6 +71,7 @@ mod tests {
     use noren_math::random::Seed;
     use noren_rlwe::error::Error;
     use noren_rlwe::security::Security;
+    use noren_rlwe::wire::object::Object;
     use noren_rlwe::wire::writer::Form;
 
     fn context(log_scale: u32) -> Context {
@@ -106,7 +81,7 @@ mod tests {
     }
 
     /// Reads what was written, and writes it again.
-    fn rewritten<K: FileKey>(context: &Context, key: K) -> Vec<u8> {
+    fn rewritten<K: FileKey<Context>>(context: &Context, key: K) -> Vec<u8> {
         let bytes = KeyFile { context: context.clone(), key }.to_bytes(&(), Form::Packed);
         let again = KeyFile::<K>::from_bytes(&(), &bytes).expect("just written");
         assert!(again.context.parameters() == context.parameters());

@@ -72,9 +72,9 @@ impl Object for Parameters {
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
         let section = reader.take(LOG_SCALE)?;
         let [log_scale] = section.word_array()?;
-        let log_scale = bits(&section, log_scale)?;
-        let log_q = sizes(&reader.take(LOG_Q)?)?;
-        let log_p = sizes(&reader.take(LOG_P)?)?;
+        let log_scale = section.size(log_scale)?;
+        let log_q = reader.take(LOG_Q)?.sizes()?;
+        let log_p = reader.take(LOG_P)?.sizes()?;
         let restarts = reader.take_if(RESTARTS).as_ref().map_or_else(|| Ok(Vec::new()), restarts)?;
         let rlwe = RlweParameters::read(&(), reader)?;
         let (log_n, dnum, secret, security) = (rlwe.log_n(), rlwe.dnum(), rlwe.secret(), rlwe.security());
@@ -224,14 +224,6 @@ fn group(&[key, low, high, variance]: &[u64; GROUP_WORDS]) -> Option<Group> {
     Some(Group { key, members, variance: f64::from_bits(variance) })
 }
 
-fn sizes(section: &Section<'_>) -> Result<Vec<u32>> {
-    let words = section.words()?;
-    if words.len() > MAX_LIMBS {
-        return Err(section.value("the number of primes", words.len(), format!("at most {MAX_LIMBS}")));
-    }
-    words.iter().map(|word| bits(section, word)).collect()
-}
-
 fn restarts(section: &Section<'_>) -> Result<Vec<(usize, u32)>> {
     let words = section.words()?;
     if words.is_empty() || words.len() % 2 == 1 || words.len() > 2 * MAX_LIMBS {
@@ -241,11 +233,7 @@ fn restarts(section: &Section<'_>) -> Result<Vec<(usize, u32)>> {
     let words: Vec<u64> = words.iter().collect();
     // A level that is no usize is above all others.
     let level = |word| usize::try_from(word).unwrap_or(usize::MAX);
-    words.as_chunks::<2>().0.iter().map(|&[word, size]| Ok((level(word), bits(section, size)?))).collect()
-}
-
-fn bits(section: &Section<'_>, word: u64) -> Result<u32> {
-    u32::try_from(word).map_err(|_| section.value("the size of a prime or scale", word, "a number of bits"))
+    words.as_chunks::<2>().0.iter().map(|&[word, size]| Ok((level(word), section.size(size)?))).collect()
 }
 
 fn refused(kind: Kind, reason: Reason) -> Error {

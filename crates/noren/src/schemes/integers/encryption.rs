@@ -242,7 +242,7 @@ pub(crate) fn scaled(context: &Context, message: &[i64], factor: u64, limbs: usi
     let rest = message.iter().map(|&m| modulus.center(modulus.mul(modulus.reduce(m.into()), factor)));
     let ring = context.rlwe().ring_q(limbs);
     let mut poly = ring.ntt(ring.from_signed(&rest.collect::<Vec<i64>>()));
-    let inverses: Vec<u64> = ring.moduli().map(|q| q.inv(q.reduce(modulus.value()))).collect();
+    let inverses: Vec<_> = ring.moduli().map(|q| q.inv(q.reduce(modulus.value()))).collect();
     ring.mul_scalar_assign(&mut poly, &inverses);
     poly
 }

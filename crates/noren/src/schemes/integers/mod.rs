@@ -18,18 +18,22 @@
 //! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
 //! | [`scheme`] | [`Scheme`]: what one scheme has to say |
 //! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
+//! | [`key_file`] | [`KeyFile`]: keys with their parameters, for files of their own |
+//! | [`wire`] | bytes of everything |
 //! | [`noise`] | [`Noise`], and the [`Laws`](noise::Laws) by which it grows |
 
 pub mod context;
 pub mod encoder;
 pub mod encryption;
 pub mod evaluator;
+pub mod key_file;
 pub mod keys;
 pub mod modulus;
 pub mod noise;
 pub mod parameters;
 pub mod requirements;
 pub mod scheme;
+pub mod wire;
 
 mod slots;
 
@@ -37,6 +41,7 @@ pub use context::Context;
 pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use evaluator::Evaluator;
+pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use modulus::PlaintextModulus;
 pub use noise::Noise;

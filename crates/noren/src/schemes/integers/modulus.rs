@@ -74,10 +74,20 @@ impl PlaintextModulus {
         self.reduce(s[0])
     }
 
+    /// Whether a number has an inverse modulo t, and is in `[1, t)`.
+    #[must_use]
+    pub const fn is_unit(self, a: u64) -> bool {
+        let (mut high, mut low) = (self.0, a);
+        while low != 0 {
+            (high, low) = (low, high % low);
+        }
+        high == 1 && 1 <= a && a < self.0
+    }
+
     /// The product of some numbers modulo t.
     #[must_use]
-    pub fn product(self, factors: &[u64]) -> u64 {
-        factors.iter().fold(1 % self.0, |product, &factor| self.mul(product, factor % self.0))
+    pub fn product(self, factors: impl IntoIterator<Item = u64>) -> u64 {
+        factors.into_iter().fold(1 % self.0, |product, factor| self.mul(product, factor % self.0))
     }
 
     /// The residue of a number that the caller means: from `-t/2` to `t - 1`.
@@ -101,7 +111,7 @@ mod tests {
     fn inverses_and_representatives_are_those_of_the_definition() {
         for t in [2, 3, 15, 16, 257, 65536, 65537, (1 << 50) - 1] {
             let modulus = PlaintextModulus::new(t).expect("supported");
-            for a in (1..t.min(300)).filter(|&a| gcd(a, t) == 1) {
+            for a in (1..t.min(300)).filter(|&a| modulus.is_unit(a)) {
                 assert_eq!(modulus.mul(a, modulus.inv(a)), 1 % t, "{a} modulo {t}");
             }
             for a in [0, 1, t / 2, t.div_ceil(2), t - 1] {
@@ -120,9 +130,5 @@ mod tests {
         for value in [-129, 257, i64::MAX, i64::MIN] {
             assert!(matches!(modulus.residue(3, value), Err(Error::NotAResidue { index: 3, t: 257, .. })));
         }
-    }
-
-    fn gcd(a: u64, b: u64) -> u64 {
-        if b == 0 { a } else { gcd(b, a % b) }
     }
 }

@@ -188,7 +188,7 @@ impl Parameters {
 
     /// `q_0 ... q_{limbs-1} mod t`.
     pub(crate) fn q_mod_t(&self, limbs: usize) -> u64 {
-        self.modulus().product(&self.rlwe().q()[..limbs])
+        self.modulus().product(self.rlwe().q()[..limbs].iter().copied())
     }
 }
 

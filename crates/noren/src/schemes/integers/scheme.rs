@@ -7,6 +7,7 @@ use noren_rlwe::context::Context;
 use noren_rlwe::error::Result;
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::product::Factors;
+use noren_rlwe::wire::kind::Kind;
 
 use crate::schemes::integers::noise::{Laws, Noise};
 use crate::schemes::integers::parameters::Parameters;
@@ -15,6 +16,8 @@ use crate::schemes::integers::parameters::Parameters;
 pub trait Scheme: Sealed + Debug + Clone + Copy + Send + Sync + 'static {
     /// What it is called.
     const NAME: &'static str;
+    /// The kind of container that holds a ciphertext.
+    const KIND: Kind;
 
     /// The factor of a product of ciphertexts of these factors at so many limbs. Range: in and out `[0, t)`.
     fn product_factor(parameters: &Parameters, a: u64, b: u64, limbs: usize) -> u64;

@@ -128,7 +128,7 @@ fn balanced(modulus: PlaintextModulus, r: u64, lead: f64) -> [i64; 2] {
     let mut best = [1, modulus.center(r)];
     while rest[1] != 0 {
         let pair = [multiple[1], rest[1]];
-        if greatest_common_divisor(multiple[1].unsigned_abs(), modulus.value()) == 1 && cost(pair) < cost(best) {
+        if modulus.is_unit(multiple[1].unsigned_abs()) && cost(pair) < cost(best) {
             best = pair;
         }
         let quotient = rest[0] / rest[1];
@@ -136,10 +136,6 @@ fn balanced(modulus: PlaintextModulus, r: u64, lead: f64) -> [i64; 2] {
         multiple = [multiple[1], multiple[0] - quotient * multiple[1]];
     }
     best
-}
-
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 #[cfg(test)]
@@ -151,13 +147,13 @@ mod tests {
         for t in [17, 256, 65537, 1 << 40, (1 << 45) + 59] {
             let modulus = PlaintextModulus::new(t).expect("supported");
             for r in [1, 3, 5, 7, 11, 13, t / 2 + u64::from(t % 4 == 2) * 2, t - 2, t - 1] {
-                if greatest_common_divisor(r, t) != 1 {
+                if !modulus.is_unit(r) {
                     continue;
                 }
                 for lead in [0.0, 5.0, -5.0] {
                     let [x, y] = balanced(modulus, r, lead);
                     assert_eq!(modulus.mul(r, modulus.reduce(x.into())), modulus.reduce(y.into()), "{r} modulo {t}");
-                    assert_eq!(greatest_common_divisor(x.unsigned_abs(), t), 1);
+                    assert!(modulus.is_unit(x.unsigned_abs()));
                 }
                 let [x, y] = balanced(modulus, r, 0.0);
                 // Of a prime every multiple is a unit, and the remainders pass the root of t.

@@ -62,34 +62,34 @@ impl<S: Scheme> Evaluator<S> {
         self.join_plain(a, p, linear::sub_plain_assign)
     }
 
-    /// `a + c` in every slot. As a polynomial the constant has one coefficient.
+    /// `a + c` in every slot, for any integer c. As a polynomial the constant has one coefficient.
     ///
     /// # Errors
-    /// [`Error::NotAResidue`](noren_rlwe::error::Error::NotAResidue) unless c is from `-t/2` to `t - 1`.
+    /// As [`Evaluator::add`].
     pub fn add_scalar(&self, a: &Ciphertext<S>, c: i64) -> Result<Ciphertext<S>> {
         self.check(a)?;
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
-        let c = modulus.residue(0, c)?;
+        let c = modulus.reduce(c.into());
         // As `scaled` does for polynomials: (Q f c + u)/t is u/t modulo Q.
         let rest = modulus.mul(modulus.mul(parameters.q_mod_t(a.limbs()), a.factor), c);
         let ring = self.ring(a.limbs());
         let rest = ring.integer_residues(modulus.center(modulus.neg(rest)).into());
         let quotient =
             |(q, rest): (&noren_math::modulus::Modulus, &u64)| q.mul(*rest, q.inv(q.reduce(modulus.value())));
-        let residues: Vec<u64> = ring.moduli().zip(&rest).map(quotient).collect();
+        let residues: Vec<_> = ring.moduli().zip(&rest).map(quotient).collect();
         let mut inner = a.inner.clone();
         ring.add_constant_assign(&mut inner.parts_mut()[0], &residues);
         Ok(self.result(inner, a.factor, a.noise.with(&parameters.laws().plain_rounding(a.limbs()))))
     }
 
-    /// `c a`. The noise is multiplied by the absolute value of c, taken in `(-t/2, t/2]`.
+    /// `c a`, for any integer c. The noise is multiplied by the absolute value of c modulo t, taken in `(-t/2, t/2]`.
     ///
     /// # Errors
-    /// [`Error::NotAResidue`](noren_rlwe::error::Error::NotAResidue) unless c is from `-t/2` to `t - 1`.
+    /// As [`Evaluator::add`].
     pub fn mul_scalar(&self, a: &Ciphertext<S>, c: i64) -> Result<Ciphertext<S>> {
         self.check(a)?;
         let modulus = self.context.parameters().modulus();
-        let c = modulus.center(modulus.residue(0, c)?);
+        let c = modulus.center(modulus.reduce(c.into()));
         let inner = multiple(&self.ring(a.limbs()), &a.inner, c);
         Ok(self.result(inner, a.factor, a.noise.scaled(libm::log2(c.unsigned_abs() as f64))))
     }

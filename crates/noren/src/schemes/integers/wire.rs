@@ -1,0 +1,150 @@
+//! Bytes of parameters, plaintexts and ciphertexts of exact integers.
+//!
+//! The container, and the sections of what a ciphertext wraps, are those of [`noren_rlwe::wire`]; here are the sections
+//! that integers add. `docs/wire.md` describes them byte by byte.
+
+use std::marker::PhantomData;
+
+use noren_rlwe::ciphertext as rlwe;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::parameters::Parameters as RlweParameters;
+use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::Reader;
+use noren_rlwe::wire::reason::Reason;
+use noren_rlwe::wire::writer::Writer;
+
+use crate::schemes::integers::context::Context;
+use crate::schemes::integers::encoder::Plaintext;
+use crate::schemes::integers::encryption::Ciphertext;
+use crate::schemes::integers::noise::Noise;
+use crate::schemes::integers::parameters::{Parameters, ParametersSpec};
+use crate::schemes::integers::scheme::Scheme;
+
+/// Parameters: one word, the plaintext modulus.
+const MODULUS: u16 = 0x01;
+/// Parameters: the sizes of the primes q, and of the primes p, in bits.
+const LOG_Q: u16 = 0x02;
+const LOG_P: u16 = 0x03;
+/// Plaintexts: one word for each coefficient, from 0 to t - 1.
+const COEFFICIENTS: u16 = 0x01;
+/// Ciphertexts: one word, the factor.
+const FACTOR: u16 = 0x01;
+/// Ciphertexts: the base-two logarithms of the variances of the noise by degree, each as the bits of an `f64`.
+const NOISE: u16 = 0x02;
+
+/// The most parts of a ciphertext: a product that is not relinearised.
+const MOST_DEGREE: usize = 2;
+
+impl Object for Parameters {
+    type Context = ();
+    const KIND: Kind = Kind::IntegerParameters;
+
+    fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn fingerprint(&self, (): &()) -> [u8; 32] {
+        Parameters::fingerprint(self)
+    }
+
+    fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
+        let sizes = |bits: &[u32]| bits.iter().copied().map(u64::from).collect::<Vec<_>>();
+        writer.words(MODULUS, vec![self.modulus().value()]);
+        writer.words(LOG_Q, sizes(&self.spec().log_q));
+        writer.words(LOG_P, sizes(&self.spec().log_p));
+        self.rlwe().write(&(), writer);
+    }
+
+    /// Chooses the primes again, which must be those of the file. Whether their security is enough is for the caller to
+    /// say: they may have been made with [`Security::None`](noren_rlwe::security::Security::None).
+    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
+        let [plaintext_modulus] = reader.take(MODULUS)?.word_array()?;
+        let log_q = reader.take(LOG_Q)?.sizes()?;
+        let log_p = reader.take(LOG_P)?.sizes()?;
+        let rlwe = RlweParameters::read(&(), reader)?;
+        let (log_n, dnum, secret, security) = (rlwe.log_n(), rlwe.dnum(), rlwe.secret(), rlwe.security());
+        let spec = ParametersSpec { log_n, plaintext_modulus, log_q, log_p, dnum, secret, security };
+        let parameters = spec.build()?;
+        // The file does not name the auxiliary primes, which no byte depends on.
+        if parameters.rlwe().fingerprint() == rlwe.fingerprint() {
+            Ok(parameters)
+        } else {
+            Err(Error::Wire { what: Self::KIND.name(), reason: Reason::Fingerprint })
+        }
+    }
+}
+
+impl Object for Plaintext {
+    type Context = Context;
+    const KIND: Kind = Kind::IntegerPlaintext;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _: &Context) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    fn write<'a>(&'a self, _: &'a Context, writer: &mut Writer<'a>) {
+        let modulus = self.parameters.modulus();
+        let residues = self.coefficients.iter().map(|&x| modulus.reduce(x.into()));
+        writer.words(COEFFICIENTS, residues.collect::<Vec<u64>>());
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let parameters = context.parameters();
+        let (n, modulus) = (parameters.degree(), parameters.modulus());
+        let section = reader.take(COEFFICIENTS)?;
+        let words = section.words()?;
+        if words.len() != n {
+            return Err(section.value("the coefficients", words.len(), n));
+        }
+        let coefficient = |word| {
+            let refused = || section.value("a coefficient", word, format!("below {}", modulus.value()));
+            if word < modulus.value() { Ok(modulus.center(word)) } else { Err(refused()) }
+        };
+        Ok(Self::new(parameters, words.iter().map(coefficient).collect::<Result<_>>()?))
+    }
+}
+
+impl<S: Scheme> Object for Ciphertext<S> {
+    type Context = Context;
+    const KIND: Kind = S::KIND;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _: &Context) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        writer.words(FACTOR, vec![self.factor]);
+        writer.words(NOISE, self.noise.variances().iter().map(|x| x.to_bits()).collect::<Vec<_>>());
+        self.inner.write(context.rlwe(), writer);
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let parameters = context.parameters();
+        let section = reader.take(FACTOR)?;
+        let [factor] = section.word_array()?;
+        if !parameters.modulus().is_unit(factor) {
+            let needed = format!("a unit modulo {}", parameters.modulus().value());
+            return Err(section.value("the factor", factor, needed));
+        }
+        let section = reader.take(NOISE)?;
+        let variances: Vec<f64> = section.words()?.iter().map(f64::from_bits).collect();
+        let degrees = variances.len();
+        let noise = Noise::from_variances(variances);
+        let needed = "logarithms of variances that are finite or those of 0";
+        let noise = noise.ok_or_else(|| section.value("the noise", format!("{degrees} words"), needed))?;
+        let inner = rlwe::Ciphertext::read(context.rlwe(), reader)?;
+        if inner.degree() > MOST_DEGREE {
+            return Err(Error::DegreeTooHigh { found: inner.degree(), needed: MOST_DEGREE });
+        }
+        Ok(Self { inner, factor, noise, parameters: parameters.clone(), scheme: PhantomData })
+    }
+}
