@@ -1,4 +1,4 @@
-"""Make the pages that show results: docs/comparison.md, docs/kernels.md, docs/parallel.md, figures of README.md.
+"""Make the pages that show results: docs/comparison.md, docs/kernels.md, docs/parallel.md, tables of other pages.
 
     python bench/docs.py [--host HOST] [--check]
 
@@ -23,6 +23,7 @@ from run import SUITES
 
 PAGES = [
     ROOT / "README.md",
+    ROOT / "docs" / "bootstrapping.md",
     ROOT / "docs" / "comparison.md",
     ROOT / "docs" / "kernels.md",
     ROOT / "docs" / "parallel.md",
@@ -109,6 +110,7 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "client-recorded": lambda: schemes.client_recorded(results, recorded),
         "bootstrap": lambda: bootstrap.times_table(results, recorded),
         "bootstrap-precision": lambda: bootstrap.precision_table(results, recorded),
+        "bootstrap-presets": lambda: bootstrap.presets_table(results),
         "bootstrap-stages": lambda: bootstrap.stages_table(results),
         "bootstrap-summary": lambda: bootstrap.summary(results),
         "ntt": lambda: kernels.transforms(results),

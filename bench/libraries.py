@@ -66,7 +66,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     bootstrap = frozenset({"bootstrap"})
     lattigo = PEERS / "lattigo" / "lattigo"
     everything = [
-        Library("noren", [tool], SCHEMES | kernels | bootstrap | {"parallel"}, ours=True),
+        Library("noren", [tool], SCHEMES | kernels | bootstrap | {"paper2", "parallel"}, ours=True),
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
         Library("lattigo", [lattigo], SCHEMES | bootstrap),

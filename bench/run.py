@@ -39,6 +39,15 @@ SLOW = {"bootstrap"}
 # What makes two records one row of the table: where libraries have sets of their own, no shapes.
 SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits", "figure", "parallel", "model"]
 ROWS = {"bootstrap": ["suite", "n", "threads", "op", "mode", "stage"]}
+# The set of ours that stands beside those of peers.
+COMPARED = "n16"
+# What only ours has: the other presets of the suite bootstrap, and bootstrapping as it was first done in RNS.
+OWN = {
+    "bootstrap": [
+        *(("bootstrap", ["--preset", name, "--mode", "complex"]) for name in ["n15", "n16-small", "n16-precise"]),
+        ("paper2", []),
+    ]
+}
 # The levels of the suite parallel.
 PARTS = [range(1, 17), range(17, 33)]
 
@@ -111,21 +120,28 @@ def measure(
     return made, not lost and not any(record["library"] == "noren" for record in wrong)
 
 
+def own_set(record: Record) -> str | None:
+    """Return the name of a set of parameters that no peer stands beside; None for all others."""
+    name: str | None = record.get("set")
+    return name if record["library"] == "noren" and name != COMPARED else None
+
+
 def overview(made: list[Record]) -> str:
     """Return a table of all medians, with ratios to noren on its best instruction set."""
     results = Results(made)
     peers = sorted({record["library"] for record in made} - {"noren"})
-    groups: dict[tuple[tuple[str, object], ...], Record] = {}
+    groups: dict[tuple[object, ...], list[Record]] = {}
     for record in results.records:
-        fields = ROWS.get(record["suite"], SHAPES)
-        groups.setdefault(tuple((name, record.get(name)) for name in fields), record)
+        key = [record.get(name) for name in ROWS.get(record["suite"], SHAPES)]
+        groups.setdefault((*key, own_set(record)), []).append(record)
     rows = []
-    for key, record in groups.items():
-        same = results.select(**dict(key))
+    for same in groups.values():
+        record = same[0]
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
         names = ["level", "prime_bits", "mode", "stage", "parallel", "model"]
-        more = [f"{name} {record[name]}" for name in names if record.get(name) is not None]
+        more = [name for name in [own_set(record)] if name]
+        more += [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
         row.append(records.microseconds(ours))
         for peer in peers:
@@ -198,17 +214,15 @@ def main() -> int:
         # What was measured before an interruption stays here, for --from.
         part = out.with_name(out.name + ".part")
         part.unlink(missing_ok=True)
-        made, fine = measure(
-            suite,
-            steps(suite, options.log_n, options.special),
-            common,
-            options.rounds or rounds,
-            chosen(suite, options),
-            lambda line: print(line, file=sys.stderr, flush=True),
-            partial(append, part),
-            options.quick,
-        )
-        right &= fine
+        say, keep = partial(print, file=sys.stderr, flush=True), partial(append, part)
+        each, rounds = steps(suite, options.log_n, options.special), options.rounds or rounds
+        made, right_here = measure(suite, each, common, rounds, chosen(suite, options), say, keep, options.quick)
+        right &= right_here
+        for word, step in OWN.get(suite, []):
+            ours = [library for library in chosen(word, options) if library.ours]
+            more, right_here = measure(word, [step], common, 1, ours, say, keep)
+            made += more
+            right &= right_here
         part.replace(out)
         (out.parent / "machine.json").write_text(json.dumps(description, indent=2) + "\n")
         print(f"wrote {out}", file=sys.stderr)

@@ -14,7 +14,7 @@ const DOMAIN: usize = 1 << 15;
 
 fn main() -> Result<()> {
     let argument = |i: usize, default| std::env::args().nth(i).and_then(|text| text.parse().ok()).unwrap_or(default);
-    let (x, y) = (argument(1, 31_415), argument(2, 271));
+    let (x, y): (usize, usize) = (argument(1, 31_415), argument(2, 271));
 
     let spec = ParametersSpec { log_n: 15, plaintext_modulus: 65537, ..ParametersSpec::default() };
     let spec = ParametersSpec { log_q: vec![50; 12], log_p: vec![50; 4], dnum: 3, ..spec };
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
 
     let encoder = Encoder::new(&context);
     let encryptor = Encryptor::public(&context, &keys.public, Seed::random())?;
-    let encrypt = |number| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], DOMAIN)?)?);
+    let encrypt = |number: usize| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], DOMAIN)?)?);
     let (a, b) = (encrypt(x)?, encrypt(y)?);
 
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;

@@ -1,12 +1,15 @@
 """Tables of the suite `bootstrap`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from records import Record, Results, number, ratio, size, table, times
+from records import Record, Results, number, power, ratio, size, table, times
 
 SUITE = {"suite": "bootstrap"}
 OURS = {**SUITE, "library": "noren", "set": "n16", "slots": 1 << 15}
 MODES = ["complex", "real"]
+# Sets of ours, in the order of the table of them, with the suites that measure them.
+SETS = [("n16", "bootstrap"), ("n16-small", "bootstrap"), ("n16-precise", "bootstrap"), ("n15", "bootstrap")]
+SETS += [("paper2", "paper2")]
 
 # What a stage is called in other libraries, and ours that it stands for. The order is ours.
 STAGES = {
@@ -24,13 +27,17 @@ def seconds(ns: float | None) -> str:
 
 
 def ordered(results: Results, **fields: object) -> list[Record]:
-    """Return records of one operation: noren's first, then by library, set, mode and threads."""
+    """Return records of one operation: noren's first, then by library, set, mode and threads.
+
+    Of noren's sets only the one that others are compared with.
+    """
 
     def place(record: Record) -> tuple[bool, str, str, str, int]:
         library, name, mode = record["library"], record["set"], record["mode"]
         return library != "noren", library, name, mode, record["threads"]
 
-    return sorted(results.select(**SUITE, **fields), key=place)
+    found = results.select(**SUITE, **fields)
+    return sorted((r for r in found if r["library"] != "noren" or r["set"] == OURS["set"]), key=place)
 
 
 def same(record: Record) -> Record:
@@ -117,6 +124,44 @@ def pair(bits: Sequence[float | None] | None) -> str:
     if bits is None:
         return ""
     return " / ".join(f"{value:.1f}" for value in bits if value is not None)
+
+
+def presets_table(results: Results) -> str:
+    """Return what each set of ours costs and gives, with complex messages.
+
+    Times and memory are measured with each number of threads.
+    """
+    rows = []
+    for name, suite in SETS:
+        fields = {"suite": suite, "library": "noren", "set": name, "mode": "complex"}
+        every = sorted(results.select(**fields, op="bootstrap"), key=lambda record: record["threads"])
+        if not every:
+            continue
+        record, setups = every[0], [results.one(**fields, op="setup", threads=r["threads"]) for r in every]
+        setup = setups[0] or {}
+        security = record["security"]
+        row = [f"{name}, N = {power(record['n'])}", security if security == "none" else f"{security} bits"]
+        row.append(beside([record["log_qp"], record.get("secure_log_qp")], "{:.0f}".format))
+        row.append(levels(record["levels_left"], record["level_bits"]))
+        row += [beside([record.get("predicted_bits"), record["worst_bits"]], "{:.1f}".format)]
+        row += [f"2^{record['log2_failure']:.0f}"]
+        row += [size(setup.get("key_bytes")), size(setup.get("disk_bytes")), size(setup.get("factor_bytes"))]
+        peaks = [
+            max((each["peak_rss_bytes"] for each in pair if each and each["peak_rss_bytes"]), default=None)
+            for pair in zip(every, setups, strict=True)
+        ]
+        row.append(beside([record.get("predicted_bytes"), *peaks], size))
+        row.append(beside([each["median_ns"] if each else None for each in setups], seconds))
+        row.append(beside([each["median_ns"] for each in every], seconds))
+        rows.append(row)
+    header = ["set", "every key", "log QP / bound at 128 bits", "levels left", "bits, worst slot: expected / measured"]
+    header += ["failure of 100", "keys", "on disk", "matrices", "memory: expected / measured", "set-up s", "s"]
+    return table(header, rows)
+
+
+def beside(values: Sequence[float | None], write: Callable[[float], str]) -> str:
+    """Write those of some figures that there are."""
+    return " / ".join(write(value) for value in values if value is not None)
 
 
 def stage_times(results: Results, record: Record) -> dict[str, float]:

@@ -51,6 +51,24 @@ def test_every_suite_has_ours_and_a_peer() -> None:
         assert suite == "parallel" or any(not library.ours for library in found)
 
 
+def test_what_only_ours_has_is_measured_by_it_alone() -> None:
+    words = [(word, *options[:2]) for word, options in run.OWN["bootstrap"]]
+    presets = [("bootstrap", "--preset", name) for name in ["n15", "n16-small", "n16-precise"]]
+    assert words == [*presets, ("paper2",)]
+    assert all("noren" in [library.name for library in libraries(word) if library.ours] for word, *_ in words)
+
+
+def test_other_sets_of_ours_have_rows_of_their_own() -> None:
+    common = {"suite": "bootstrap", "op": "bootstrap", "mode": "complex", "n": 1 << 16}
+    sets = [("noren", "n16", 1e6), ("peer", "theirs", 5e6), ("noren", "n16-small", 5e5)]
+    made = [record(**common, library=library, set=name, median_ns=time) for library, name, time in sets]
+    lines = run.overview(made).splitlines()[2:]
+    assert [line.split(" | ")[3:] for line in lines] == [
+        ["bootstrap, mode complex", "1000", "5000", "5.00 |"],
+        ["bootstrap, n16-small, mode complex", "500", "", " |"],
+    ]
+
+
 def test_libraries_can_be_left_out() -> None:
     options = run.parser().parse_args(["--suite", "bootstrap", "--without", "lattigo (dense)", "--without", "openfhe"])
     names = [library.name for library in run.chosen("bootstrap", options)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
@@ -17,6 +17,7 @@ use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -114,7 +115,17 @@ fn write_bootstrapping() -> Result<()> {
     let context = ckks::Context::with_threads(parameters.ckks()?, Some(1))?;
     let secret = context.generate_keys(Seed::from_bytes([7; 32]), &ckks::KeyRequest::default())?.secret;
     let keys = BootstrapKeys::generate(&context, &parameters, &secret, Seed::from_bytes([8; 32]), None)?;
-    write("bootstrap_keys", "tiny", &(), &BootstrapKeyFile { context, parameters, keys: Arc::new(keys) })
+    let file = BootstrapKeyFile { context, parameters, keys: Arc::new(keys) };
+    write("bootstrap_keys", "tiny", &(), &file)?;
+    for (form, name) in [(Form::Raw, "raw"), (Form::Packed, "packed")] {
+        put("bootstrap_key_file", name, &file.to_bytes(&(), form))?;
+    }
+    let seeded = corpus("bootstrap_key_file").join("packed");
+    fs::create_dir_all(corpus("mapped_key_file"))?;
+    let expanded = corpus("mapped_key_file").join("tiny");
+    BootstrapKeyFile::expand(&seeded, &expanded, &Limits::default(), &mut |_| {})?;
+    put("container", "expanded_bootstrap_keys", &fs::read(expanded)?)?;
+    Ok(())
 }
 
 /// Writes an object for its own target and for that of containers, in both forms.
@@ -128,7 +139,12 @@ fn write<T: Object>(target: &str, name: &str, context: &T::Context, object: &T) 
 }
 
 fn put(target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+    let directory = corpus(target);
     fs::create_dir_all(&directory)?;
     fs::write(directory.join(name), bytes)
+}
+
+/// Where the files of a target lie.
+fn corpus(target: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target)
 }

@@ -3,20 +3,25 @@
 //! Make a corpus first: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`, then
 //! `cargo +nightly fuzz run TARGET`. The digest is not checked here, as a fuzzer cannot make it right.
 
-use std::sync::OnceLock;
+use std::fs;
+use std::path::PathBuf;
+use std::process;
+use std::sync::{Arc, OnceLock};
 
 use noren::bootstrapping::group::{GiantOrder, Group};
 use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
-use noren::bootstrapping::{self, Preset};
-use noren::ckks;
+use noren::bootstrapping::{self, BootstrapKeyFile, Bootstrapper, Mode, Preset};
+use noren::ckks::{self, Ciphertext, Encoder, Encryptor, KeyRequest};
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
+use noren_math::random::Seed;
 use noren_ring::ring::Ring;
 use noren_rlwe::context::Context;
 use noren_rlwe::parameters::{Parameters, ParametersSpec};
 use noren_rlwe::security::Security;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::{Limits, Reader};
+use noren_rlwe::wire::writer::Form;
 
 /// Where the digest stands in the header.
 const DIGEST: std::ops::Range<usize> = 64..96;
@@ -93,6 +98,61 @@ pub fn object<T: Object>(context: &T::Context, bytes: &[u8]) {
     assert!(same, "one object has two encodings");
     // And now with the right digest.
     T::from_bytes(context, &again).map(drop).expect("what is written is read");
+}
+
+/// Any bytes in a file are refused, or are read key by key as the same bootstrapping keys that they are as a whole.
+///
+/// # Panics
+/// If the readers do not agree.
+pub fn key_file(bytes: &[u8]) {
+    let path = file_of(bytes);
+    let read = BootstrapKeyFile::read(&path, &LIMITS, &mut |_| {}).ok();
+    let whole = BootstrapKeyFile::from_bytes_within(&(), bytes, &LIMITS).ok();
+    let written = |file: &BootstrapKeyFile| file.to_bytes(&(), Form::Packed);
+    assert_eq!(read.as_ref().map(written), whole.as_ref().map(written), "a file is read as something else");
+    let contents = BootstrapKeyFile::contents(&path, &LIMITS);
+    if let Some(file) = read {
+        assert!(contents.expect("it was read").parameters == file.parameters);
+    }
+}
+
+/// Any bytes in a file are refused, or are keys with which a bootstrap gives a result: words of keys are only numbers.
+///
+/// # Panics
+/// If it gives none.
+pub fn mapped_key_file(bytes: &[u8]) {
+    let path = file_of(bytes);
+    let contents = BootstrapKeyFile::contents(&path, &LIMITS);
+    let Ok(file) = BootstrapKeyFile::map(&path, &LIMITS) else {
+        return;
+    };
+    assert!(contents.expect("it was mapped").parameters == file.parameters);
+    let (parameters, ciphertext) = renewable();
+    if file.parameters == *parameters {
+        let new = Bootstrapper::new(&file.context, parameters, Arc::clone(&file.keys), Mode::Complex);
+        new.and_then(|bootstrapper| bootstrapper.bootstrap(ciphertext)).expect("all keys are there");
+    }
+}
+
+/// The bytes as a file, which the next call replaces.
+fn file_of(bytes: &[u8]) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("noren-fuzz-{}", process::id()));
+    fs::write(&path, bytes).expect("a writable temporary directory");
+    path
+}
+
+/// The parameters of bootstrapping of the corpus, and a ciphertext without levels.
+fn renewable() -> &'static (bootstrapping::Parameters, Ciphertext) {
+    static RENEWABLE: OnceLock<(bootstrapping::Parameters, Ciphertext)> = OnceLock::new();
+    RENEWABLE.get_or_init(|| {
+        let parameters = bootstrap_parameters();
+        let context = ckks::Context::with_threads(parameters.ckks().expect("primes"), Some(1)).expect("a tiny ring");
+        let keys = context.generate_keys(Seed::from_bytes([7; 32]), &KeyRequest::default()).expect("a tiny ring");
+        let message = Encoder::new(&context).encode(&[0.5, -0.25], 8, parameters.input_level()).expect("slots");
+        let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([9; 32])).expect("its secret");
+        let ciphertext = encryptor.encrypt(&message).expect("its context");
+        (parameters, ciphertext)
+    })
 }
 
 /// Any bytes are refused, or hand out all of their sections, whatever is asked of them.

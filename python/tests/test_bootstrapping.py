@@ -90,7 +90,19 @@ def test_a_plan_is_known_before_any_key() -> None:
     assert {"relinearisation key", "rotation keys of coefficient to slot"} <= {key["name"] for key in plan.keys}
     assert math.isclose(plan.log2_failure(1024) - plan.log2_failure(), 10)
     assert plan.log2_failure(100) < -64
-    assert plan.systematic_error < 2**-25
+    assert plan.systematic_error() < 2**-25 < plan.systematic_error("complex")
+    assert 21 < plan.precision_bits("complex") < plan.precision_bits() < 22
+    precise = bootstrapping.Parameters("n16-precise").plan()
+    assert precise.precision_bits() > 30
+    assert precise.systematic_error() < 2**-35
+    with pytest.raises(Error, match="at most half the slots"):
+        plan.precision_bits("paired")
+    with pytest.raises(Error, match="one of complex, real, paired"):
+        plan.precision_bits("rational")  # type: ignore[arg-type]
+    toy = bootstrapping.Parameters("toy").plan()
+    # No machine is a thousand times faster or slower than ours.
+    assert 1e-5 < toy.seconds("complex", threads=1) < 10
+    assert 1e-5 < toy.seconds() < 10
     bootstrapping.Parameters("toy").plan().check()
 
 

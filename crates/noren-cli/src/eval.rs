@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use noren::EvaluationKeys;
 use noren::circuits::recorder::Demands;
-use noren::ckks::{Ciphertext, Evaluator};
+use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;
@@ -54,15 +54,49 @@ pub(crate) struct Arguments {
     force: Force,
 }
 
+/// What a program gave.
 #[derive(Serialize)]
-struct Report {
+pub(crate) struct Report {
     path: PathBuf,
     program: &'static str,
     ciphertexts: usize,
-    level: usize,
+    pub(crate) level: usize,
     bytes: u64,
     /// In units of the encoded numbers, which are at most about 1.
     error_bound: f64,
+}
+
+impl Report {
+    /// Writes the result.
+    pub(crate) fn write(
+        output: &Output,
+        context: &Context,
+        program: &'static str,
+        result: &EncryptedTable<Ciphertext>,
+    ) -> Result<Self, Failure> {
+        let bytes = output.write(context, result)?;
+        let ciphertexts = result.ciphertexts();
+        Ok(Self {
+            path: output.path().to_owned(),
+            program,
+            ciphertexts: ciphertexts.len(),
+            level: lowest(ciphertexts),
+            bytes,
+            error_bound: ciphertexts.iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
+        })
+    }
+
+    /// The line about the result, where levels are left, and that about its file.
+    pub(crate) fn lines(&self, left: &str) -> [String; 2] {
+        let ciphertexts = count(self.ciphertexts, "ciphertext");
+        let written = format!("wrote {}, {}", self.path.display(), bytes(self.bytes as f64));
+        [format!("{}: {ciphertexts}, {left}", self.program), written]
+    }
+}
+
+/// The lowest level.
+fn lowest(ciphertexts: &[Ciphertext]) -> usize {
+    ciphertexts.iter().map(Ciphertext::level).min().unwrap_or(0)
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
@@ -82,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
     let table = files::read_table(&keys.context, &arguments.input)?;
     let layout = table.columns().map_err(Failure::file(&arguments.input))?;
-    let level = table.ciphertexts().iter().map(Ciphertext::level).min().unwrap_or(0);
+    let level = lowest(table.ciphertexts());
     let demands = program.plan(layout).map_err(|error| match &arguments.model {
         Some(path) => Failure::file(path)(error),
         None => error.into(),
@@ -99,15 +133,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         result = lowered(&evaluator, result)?;
     }
     drop(shown);
-    let size = output.write(&keys.context, &result)?;
-    console.report(&Report {
-        path: output.path().to_owned(),
-        program: program.name(),
-        ciphertexts: result.ciphertexts().len(),
-        level: result.ciphertexts().iter().map(Ciphertext::level).min().unwrap_or(0),
-        bytes: size,
-        error_bound: result.ciphertexts().iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
-    })
+    console.report(&Report::write(&output, &keys.context, program.name(), &result)?)
 }
 
 /// The same numbers at the lowest level that holds them.
@@ -170,8 +196,7 @@ fn check_keys(
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (ciphertexts, levels) = (count(self.ciphertexts, "ciphertext"), count(self.level, "level"));
-        writeln!(f, "{}: {ciphertexts}, {levels} left", self.program)?;
-        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+        let [result, written] = self.lines(&format!("{} left", count(self.level, "level")));
+        write!(f, "{result}\n{written}")
     }
 }

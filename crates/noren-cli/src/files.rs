@@ -30,13 +30,14 @@ pub(crate) struct Force {
 pub(crate) struct Output(PathBuf);
 
 impl Output {
-    /// Refuses, before any work, a file that exists, unless it may be replaced, and one that cannot be written.
+    /// Refuses, before any work, a file that exists, unless it may be replaced, and one that cannot be written; removes
+    /// what an interrupted run has left of it.
     pub(crate) fn new(path: &Path, force: &Force) -> Result<Self, Failure> {
         // A link that leads nowhere is a file too.
         if !force.force && fs::symlink_metadata(path).is_ok() {
             return Err(Failure::Exists { path: path.to_owned() });
         }
-        let directory = directory_of(path);
+        let directory = file::directory_of(path);
         let failed = |path: &Path, source| Failure::Io { path: path.to_owned(), source };
         if !fs::metadata(directory).map_err(|error| failed(directory, error))?.is_dir() {
             return Err(Failure::input(path, "its directory", "a file", "a directory"));
@@ -44,6 +45,7 @@ impl Output {
         // Only trying tells whether files can be made there.
         let trial = hidden_in(directory);
         File::create_new(&trial).and_then(|_| fs::remove_file(&trial)).map_err(|error| failed(path, error))?;
+        file::remove_leftovers(path);
         Ok(Self(path.to_owned()))
     }
 
@@ -206,13 +208,6 @@ fn remove_leftovers(directory: &Path) {
             // What cannot be removed stays hidden.
             let _ = fs::remove_dir_all(entry.path());
         }
-    }
-}
-
-fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
     }
 }
 

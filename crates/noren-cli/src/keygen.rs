@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
-use noren::bootstrapping::Preset;
+use noren::bootstrapping::{Mode, Preset};
 use noren::ckks::{Context, KeyFile};
 use noren::programs::plan::{Plan, Shape};
 use noren::programs::program::Program;
@@ -14,7 +14,7 @@ use noren::{PublicKey, SecretKey, Seed};
 use serde::Serialize;
 
 use crate::bootstrap::keys::{self, Job};
-use crate::bootstrap::plan::{Wanted, parse_preset};
+use crate::bootstrap::plan::{Wanted, parse_mode, parse_preset};
 use crate::bounds;
 use crate::console::Console;
 use crate::describe::bytes;
@@ -68,9 +68,10 @@ pub(crate) struct Arguments {
     /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
     #[arg(long, value_name = "COUNT", requires = "bootstrap", conflicts_with = "program")]
     slots: Option<usize>,
-    /// Plan for messages of real numbers; the keys are the same
-    #[arg(long, requires = "bootstrap", conflicts_with = "program")]
-    real: bool,
+    /// Plan for messages of this kind, as noren plan has it; the keys are the same
+    #[arg(long, value_name = "MODE", default_value = "complex", value_parser = parse_mode, requires = "bootstrap",
+        conflicts_with = "program")]
+    mode: Mode,
     /// Also keys for these rotations, up to the level of results
     #[arg(
         long,
@@ -121,9 +122,9 @@ struct Written {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if let Some(preset) = arguments.bootstrap {
-        let &Arguments { slots, real, plan_only, ref rotations, ref out, ref force, ref seed, .. } = arguments;
+        let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref seed, .. } = arguments;
         let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
-        let wanted = Wanted { preset, slots, real };
+        let wanted = Wanted { preset, slots, mode };
         return keys::run(Job { wanted, rotations, out, seed, plan_only, force }, console);
     }
     let programs = plan::programs(&arguments.program, &arguments.model)?;

@@ -25,8 +25,8 @@ const ROWS: usize = 5;
 const ROUNDS: usize = 12;
 /// The degree of the turns, as a power of two.
 const LOG_TURNS: u32 = 16;
-/// Upper bounds of the primes: those of narrow butterflies, and all.
-const SIZES: [u32; 2] = [48, 50];
+/// Upper bounds of the primes: those of messages, of narrow butterflies, and all.
+const SIZES: [u32; 3] = [20, 48, 50];
 
 type Verb = (&'static str, fn(&Kernels, &mut [u64], &NttTable));
 const VERBS: [Verb; 2] = [

@@ -353,6 +353,33 @@ fn inner_products_with_both_halves_are_two_inner_products() {
 }
 
 #[test]
+fn stretched_factors_give_what_written_out_factors_give() {
+    let mut numbers = Numbers::new(14);
+    let portable = by_name("portable").expect("always there");
+    for q in moduli() {
+        for terms in [0, 1, 7, 8, 16, 17, MAX_TERMS] {
+            for (n, stretch) in [(8, 8), (24, 24), (40, 8), (64, 16), (96, 32), (256, 8), (256, 256), (4096, 64)] {
+                let factors: Vec<Vec<u64>> = (0..terms).map(|_| numbers.row(n / stretch, 1 << 50)).collect();
+                let written_out = |f: &Vec<u64>| f.iter().flat_map(|&x| vec![x; stretch]).collect::<Vec<u64>>();
+                let rows: Vec<Vec<u64>> = factors.iter().map(written_out).collect();
+                let rows: Vec<&[u64]> = rows.iter().map(Vec::as_slice).collect();
+                let factors: Vec<&[u64]> = factors.iter().map(Vec::as_slice).collect();
+                let images = numbers.row(2 * (terms + 1) * n, 1 << 50);
+                let mut expected = [vec![7; n], vec![7; n]];
+                let [left, right] = &mut expected;
+                portable.inner_product_pair([left, right], &rows, &images, &q);
+                for table in available() {
+                    let mut found = [vec![7; n], vec![7; n]];
+                    let [left, right] = &mut found;
+                    table.stretched_product_pair([left, right], &factors, &images, &q);
+                    assert_eq!(found, expected, "{}: {terms} factors, {n} words, {stretch} each", table.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn moved_products_are_inner_products_that_are_permuted_and_added() {
     let mut numbers = Numbers::new(12);
     for (n, terms) in [(8, 1), (8, 0), (16, 3), (32, 1), (64, 4), (256, 5), (1024, 9), (4096, MAX_TERMS)] {
@@ -528,6 +555,15 @@ fn rows_of_different_lengths_panic_in_every_table() {
         assert!(panics(&|| pair(8, &[&[0; 9]], 16)));
         assert!(panics(&|| pair(8, &[&[0; 8]], 15)));
         assert!(panics(&|| pair(8, &[[0; 8].as_slice(); MAX_TERMS + 1], 16 * (MAX_TERMS + 1))));
+        let stretched = |n: usize, factors: &[&[u64]], words: usize| {
+            table.stretched_product_pair([&mut [0; 16], &mut vec![0; n]], factors, &vec![0; words], &q);
+        };
+        stretched(16, &[&[0; 2]], 33);
+        assert!(panics(&|| stretched(24, &[&[0; 2]], 33)));
+        assert!(panics(&|| stretched(16, &[&[0; 2]], 31)));
+        assert!(panics(&|| stretched(16, &[&[0; 2], &[0; 1]], 64)));
+        assert!(panics(&|| stretched(16, &[&[0; 4]], 32)));
+        assert!(panics(&|| stretched(16, &[[0; 2].as_slice(); MAX_TERMS + 1], 32 * (MAX_TERMS + 1))));
         assert!(panics(&|| table.weighted_sum(&mut [0; 8], &[&[0; 8]], &[1, 1], &q)));
         assert!(panics(&|| table.reduce_centred(&mut [0; 8], &[0; 9], &q, &q)));
         let counted = |rows: &[&[u64]], counts: &[u64], weights: usize| {

@@ -62,6 +62,40 @@ fn products_of_evaluations_are_negacyclic_products() {
     }
 }
 
+/// Primes of messages, with the largest degree at which they are 1 modulo twice the degree.
+const PLAINTEXT_PRIMES: [(u64, u32); 8] =
+    [(17, 3), (97, 4), (257, 7), (7681, 8), (12289, 11), (40961, 12), (65537, 15), (786433, 17)];
+
+#[test]
+fn the_smallest_primes_transform_as_any() {
+    let mut numbers = Numbers::new(17);
+    let portable = by_name("portable").expect("always there");
+    for (prime, largest) in PLAINTEXT_PRIMES {
+        let q = Modulus::new(prime).expect("a prime");
+        for log in 3..=largest {
+            let ring = Cyclotomic::power_of_two(1 << log).expect("a degree");
+            let table = NttTable::new(q, &ring).expect("p = 1 mod m");
+            let (a, b) = (numbers.row(1 << log, prime), numbers.row(1 << log, prime));
+            let (values, product) = (forward(portable, &table, &a), (log <= 9).then(|| negacyclic_product(&a, &b, &q)));
+            for kernels in available() {
+                let context = format!("{}, {prime}, degree 2^{log}", kernels.name());
+                assert_eq!(forward(kernels, &table, &a), values, "{context}");
+                assert_eq!(inverse(kernels, &table, &values), a, "{context}");
+                // Lazy rows, and the ends of their range.
+                let lazy: Vec<u64> = a.iter().enumerate().map(|(i, &x)| x + prime * (i as u64 % 4)).collect();
+                assert_eq!(forward(kernels, &table, &lazy), values, "{context}");
+                let most = vec![4 * prime - 1; 1 << log];
+                assert_eq!(forward(kernels, &table, &most), forward(portable, &table, &most), "{context}");
+                if let Some(expected) = &product {
+                    let mut product = forward(kernels, &table, &a);
+                    kernels.mul_assign(&mut product, &forward(kernels, &table, &b), &q);
+                    assert_eq!(&inverse(kernels, &table, &product), expected, "{context}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn index_j_holds_the_value_at_psi_to_twice_its_reversal_plus_one() {
     let mut numbers = Numbers::new(11);

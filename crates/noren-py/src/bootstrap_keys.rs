@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use noren::bootstrapping::resources::Demand;
-use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Parameters, Plan, Preset, Progress, Resources};
+use noren::bootstrapping::{
+    BootstrapKeyFile, BootstrapKeys, Mode, Parameters, Plan, Preset, Progress, Resources, cost,
+};
 use noren::ckks::KeyRequest;
 use noren::wire::{Form, Limits, Object};
 use pyo3::prelude::*;
@@ -139,10 +141,27 @@ impl PyBootstrapPlan {
         self.0.memory_bytes()
     }
 
-    /// The error of a real part that exact arithmetic leaves.
-    #[getter]
-    fn systematic_error(&self) -> f64 {
-        self.0.parameters().systematic_error()
+    /// How many bits of a message of size 1 are expected to be right in the worst slot, to about one.
+    ///
+    /// mode: "real", "complex" or "paired", as of ``Bootstrapper``. Raises Error for another.
+    #[pyo3(signature = (mode = "real"))]
+    fn precision_bits(&self, mode: &str) -> PyResult<f64> {
+        self.mode(mode).map(|mode| self.0.precision_bits(mode))
+    }
+
+    /// The error of a message of size 1 that exact arithmetic leaves, all iterations together. mode: see ``precision_bits``.
+    #[pyo3(signature = (mode = "real"))]
+    fn systematic_error(&self, mode: &str) -> PyResult<f64> {
+        self.mode(mode).map(|mode| self.0.systematic_error(mode))
+    }
+
+    /// About the seconds of one bootstrap on this machine, whose speed is measured in a fraction of a second.
+    ///
+    /// mode: see ``precision_bits``. threads: how many of them, None for all of the machine.
+    #[pyo3(signature = (mode = "real", *, threads = None))]
+    fn seconds(&self, py: Python<'_>, mode: &str, threads: Option<usize>) -> PyResult<f64> {
+        let mode = self.mode(mode)?;
+        detached(py, || self.0.seconds(mode, &cost::measure(self.0.parameters(), threads)?))
     }
 
     /// The keys by use and size: for each the name, count, limbs, special, digits, log_qp, bytes and disk_bytes.
@@ -178,6 +197,15 @@ impl PyBootstrapPlan {
         let (memory, disk) = (gib(self.memory_bytes()), gib(self.disk_bytes()));
         let failure = self.log2_failure(100);
         format!("Plan(memory={memory:.2} GiB, disk={disk:.2} GiB, failure of 100 = 2^{failure:.1})")
+    }
+}
+
+impl PyBootstrapPlan {
+    /// A mode that these parameters have.
+    fn mode(&self, name: &str) -> PyResult<Mode> {
+        let mode = name.parse().map_err(raise)?;
+        Mode::check(mode, self.0.parameters()).map_err(raise)?;
+        Ok(mode)
     }
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use noren::bootstrapping::{Bootstrapper, Mode};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::array::detached;
 use crate::bootstrap_keys::{PyBootstrapKeys, PyBootstrapParameters};
 use crate::ciphertext::PyCiphertext;
+use crate::errors::raise;
 
 /// Gives ciphertexts new levels. Shared between threads.
 ///
@@ -41,15 +41,7 @@ impl PyBootstrapper {
     #[new]
     #[pyo3(signature = (keys, *, mode = "real"))]
     fn new(py: Python<'_>, keys: &PyBootstrapKeys, mode: &str) -> PyResult<Self> {
-        let mode = match mode {
-            "real" => Mode::Real,
-            "complex" => Mode::Complex,
-            "paired" => Mode::Paired,
-            _ => {
-                let message = format!("mode must be \"real\", \"complex\" or \"paired\", found {mode:?}");
-                return Err(PyValueError::new_err(message));
-            }
-        };
+        let mode: Mode = mode.parse().map_err(raise)?;
         let file = keys.0.clone();
         let inner = detached(py, || Bootstrapper::new(&file.context, &file.parameters, file.keys.clone(), mode))?;
         Ok(Self { inner: Arc::new(inner), mode })
@@ -64,18 +56,14 @@ impl PyBootstrapper {
     /// "real", "complex", or "paired": complex, with at most half the slots of the ring and a level less.
     #[getter]
     fn mode(&self) -> &'static str {
-        match self.mode {
-            Mode::Real => "real",
-            Mode::Complex => "complex",
-            Mode::Paired => "paired",
-        }
+        self.mode.name()
     }
 
     /// The same message at the level of results.
     ///
     /// Raises ParameterMismatchError for a ciphertext of other parameters, LevelError for too few levels, EncodingError
     /// for more slots than are bootstrapped, Error for a level that is not below that of results, or a stated magnitude
-    /// above 1024.
+    /// that is above 1024 with the error bound.
     fn bootstrap(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         detached(py, || self.inner.bootstrap(&x.inner)).map(|inner| x.beside(inner))
     }

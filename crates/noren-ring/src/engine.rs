@@ -87,16 +87,6 @@ impl Engine {
         self.pool.bytes()
     }
 
-    /// Runs both, side by side where there are threads. What they share out themselves goes to the same threads, so that who
-    /// is done first helps the other.
-    pub fn join<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
-        #[cfg(feature = "parallel")]
-        if self.threads() > 1 {
-            return self.enter(|| rayon::join(a, b));
-        }
-        (a(), b())
-    }
-
     /// Rows that hold anything.
     pub(crate) fn unset_rows(&self, limbs: usize, degree: usize) -> Rows {
         Rows::unset(&self.pool, limbs, degree)

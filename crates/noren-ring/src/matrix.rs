@@ -1,6 +1,8 @@
 //! Matrices times elements, by baby steps and giant steps: nothing is divided before its time, or written down before it is
 //! complete.
 
+use std::ops::Range;
+
 use noren_math::kernels::places::GROUP;
 use noren_math::kernels::{MAX_TERMS, MovedProducts};
 
@@ -35,7 +37,8 @@ pub struct Matrix<'a> {
 pub struct GiantStep<'a> {
     /// The automorphism of the sum, with its key; the identity if it is missing.
     pub rotation: Option<(&'a KeyPairs, &'a Automorphism)>,
-    /// The positions of images, each with the factor, over the limbs of the keys or more.
+    /// The positions of images, each with the factor, over the limbs of the keys or more. A factor in a
+    /// [subring](Ring::subring) whose words stand for 8 words and more may be given as its element.
     pub terms: Vec<(usize, &'a Poly<Eval>)>,
 }
 
@@ -77,7 +80,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// The elements that are divided as soon as they are made.
-    fn divided(&self, count: usize) -> std::ops::Range<usize> {
+    fn divided(&self, count: usize) -> Range<usize> {
         match self.order {
             Order::Separate => 2..count,
             Order::InTurn if count == 2 => 0..0,
@@ -143,7 +146,7 @@ impl Decomposer {
         for (i, giant) in matrix.giants.iter().enumerate() {
             for &(image, factor) in &giant.terms {
                 assert!(image < matrix.images.len(), "there is no image {image} of {}", matrix.images.len());
-                ring.check_covers(factor);
+                ring.check_factor(factor);
             }
             if let Some((key, automorphism)) = giant.rotation {
                 key.check_covers(&ring, digits);
@@ -205,7 +208,8 @@ impl Decomposer {
                         self.write_image(ring, (limb, j), (element, &digits), image.as_ref(), [first, second]);
                     }
                     for (giant, goal) in matrix.giants.iter().zip(&goals) {
-                        let terms = giant.terms.iter().map(|&(image, f)| (image, &f.limb(limb)[range.clone()]));
+                        let terms =
+                            giant.terms.iter().map(|&(image, f)| (image, block_words(f.limb(limb), degree, &range)));
                         let terms: Vec<(usize, &[u64])> = terms.collect();
                         let mut sum =
                             |out| write_sum(ring, limb, (&terms, blocks), out, spare.each_mut().map(|row| &mut **row));
@@ -281,6 +285,12 @@ impl Decomposer {
 /// How many blocks of memory the sums of a block need.
 const SPARE: usize = 4;
 
+/// The words of a factor's row that stand for a range of a row of `degree` words.
+fn block_words<'a>(row: &'a [u64], degree: usize, range: &Range<usize>) -> &'a [u64] {
+    let stretch = degree / row.len();
+    &row[range.start / stretch..range.end.div_ceil(stretch)]
+}
+
 /// Writes `sum_i f_i y_i` for both parts of a block of images, which stand in `blocks` in pairs. Images that follow each other
 /// are multiplied in one pass, which reads every factor once.
 fn write_sum(
@@ -291,18 +301,26 @@ fn write_sum(
     [first_spare, second_spare]: [&mut [u64]; 2],
 ) {
     let (kernels, q, width) = (ring.engine().kernels(), ring.basis().modulus(limb), first.len());
-    let runs = terms.chunk_by(|(a, _), (b, _)| *b == a + 1).flat_map(|run| run.chunks(MAX_TERMS));
+    let follow = |(a, f): &(usize, &[u64]), (b, g): &(usize, &[u64])| *b == a + 1 && f.len() == g.len();
+    let runs = terms.chunk_by(follow).flat_map(|run| run.chunks(MAX_TERMS));
+    let products = |out: [&mut [u64]; 2], factors: &[&[u64]], images: &[u64]| {
+        if factors[0].len() == width {
+            kernels.inner_product_pair(out, factors, images, q);
+        } else {
+            kernels.stretched_product_pair(out, factors, images, q);
+        }
+    };
     let mut some = false;
     for run in runs {
         let mut factors: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
         factors.iter_mut().zip(run).for_each(|(factor, term)| *factor = term.1);
         let (factors, images) = (&factors[..run.len()], &blocks[2 * run[0].0 * width..]);
         if !some {
-            kernels.inner_product_pair([&mut *first, &mut *second], factors, images, q);
+            products([&mut *first, &mut *second], factors, images);
             some = true;
             continue;
         }
-        kernels.inner_product_pair([&mut *first_spare, &mut *second_spare], factors, images, q);
+        products([&mut *first_spare, &mut *second_spare], factors, images);
         kernels.add_assign(first, first_spare, q);
         kernels.add_assign(second, second_spare, q);
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use noren_math::cyclotomic::Cyclotomic;
+use noren_math::kernels::places::GROUP;
 use noren_math::modulus::Modulus;
 use noren_math::random::Seed;
 use noren_math::sample;
@@ -69,6 +70,21 @@ impl Ring {
     #[must_use]
     pub fn whole(&self) -> Self {
         Self { index: self.index, basis: self.basis.whole(), engine: self.engine.clone() }
+    }
+
+    /// The ring of a smaller degree modulo the same primes, on the same engine: that of the polynomials in `X^g`, as polynomials
+    /// in `X`, for g times the smaller degree. Its root is the g-th power of this ring's, so that in evaluation form each word
+    /// of its elements stands for g words that follow each other in this ring.
+    ///
+    /// # Panics
+    /// If the degree is larger, or not a power of two from 8 on.
+    #[must_use]
+    pub fn subring(&self, degree: usize) -> Self {
+        assert!(degree <= self.degree(), "a ring of degree {} has no subring of degree {degree}", self.degree());
+        let index = Cyclotomic::power_of_two(degree).unwrap_or_else(|error| panic!("{error}"));
+        let moduli: Vec<u64> = self.whole().moduli().map(Modulus::value).collect();
+        let basis = RnsBasis::new(&index, &moduli).expect("primes with roots of a larger order");
+        Self { index, basis: basis.window(self.range()), engine: self.engine.clone() }
     }
 
     /// The positions of the primes in the whole list.
@@ -247,6 +263,22 @@ impl Ring {
         assert!(
             found.start <= needed.start && needed.end <= found.end && a.degree() == self.degree(),
             "an element over limbs {found:?} of degree {} does not cover the ring over limbs {needed:?} of degree {}",
+            a.degree(),
+            self.degree()
+        );
+    }
+
+    /// # Panics
+    /// If the element lacks a limb of this ring, or is neither one of this ring nor of a [subring](Ring::subring) whose words
+    /// stand for groups of them.
+    pub(crate) fn check_factor(&self, a: &Poly<Eval>) {
+        let (found, needed, stretch) = (a.window(), self.range(), self.degree() / a.degree());
+        assert!(
+            found.start <= needed.start
+                && needed.end <= found.end
+                && stretch * a.degree() == self.degree()
+                && (stretch == 1 || stretch.is_multiple_of(GROUP)),
+            "an element over limbs {found:?} of degree {} is no factor over limbs {needed:?} of degree {}",
             a.degree(),
             self.degree()
         );

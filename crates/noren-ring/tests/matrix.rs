@@ -149,6 +149,54 @@ fn matrices_are_those_multiplied_step_by_step() {
 }
 
 #[test]
+fn factors_in_subrings_act_as_their_images_in_the_ring() {
+    let degree = 1 << 13;
+    let whole = oracle::ring_with(degree, &BITS, Some(2));
+    let decomposer = Decomposer::new(&whole, Gadget::new(&[48.0, 36.0, 40.0, 45.0, 38.0], SPECIAL, 2).expect("digits"));
+    let ring_q = whole.window(SPECIAL..7);
+    let pair = |j| [0, 1].map(|half| uniform(&whole, &format!("key/{j}/{half}")));
+    let key = KeyPairs::new(&whole, &(0..2).map(pair).collect::<Vec<_>>());
+    let psi = Automorphism::new(whole.index(), 5).expect("odd");
+    let images = [None, Some(Term { key: &key, automorphism: Some(&psi) })];
+    let element = [uniform(&ring_q, "c/0"), uniform(&ring_q, "c/1")];
+    let mod_down = DivideRound::new(&whole, &[0, 1], ring_q.range());
+    for small in [degree / 8, 256, 8] {
+        let subring = whole.subring(small);
+        let short = [0, 1, 2, 3].map(|i| subring.ntt(subring.from_signed(&coefficients(small, i))));
+        // The same coefficients at the powers of X^g.
+        let long = [0, 1, 2, 3].map(|i| {
+            let mut spread = vec![0; degree];
+            spread.iter_mut().step_by(degree / small).zip(coefficients(small, i)).for_each(|(to, from)| *to = from);
+            whole.ntt(whole.from_signed(&spread))
+        });
+        let words = [whole.to_words(&long[0]), subring.to_words(&short[0])];
+        assert!(words[0].chunks(degree / small).zip(&words[1]).all(|(block, word)| block.iter().all(|x| x == word)));
+        let full = uniform(&whole, "full");
+        let product = |factors: [&Poly<Eval>; 4]| {
+            let giants = [
+                GiantStep { rotation: None, terms: vec![(0, factors[0]), (1, factors[1])] },
+                // One that is written out beside one that is not.
+                GiantStep { rotation: Some((&key, &psi)), terms: vec![(0, factors[2]), (1, &full), (0, factors[3])] },
+            ];
+            let matrix = Matrix {
+                images: &images,
+                giants: &giants,
+                order: Order::Separate,
+                mod_down: &mod_down,
+                divide: &mod_down,
+            };
+            decomposer.multiply_matrix(&ring_q, element.each_ref(), &matrix).map(|part| ring_q.to_words(&part))
+        };
+        assert!(product(short.each_ref()) == product(long.each_ref()), "degree {small} of {degree}");
+    }
+}
+
+/// Some small coefficients.
+fn coefficients(count: usize, salt: usize) -> Vec<i64> {
+    (0..count).map(|i| ((i + 1) * (7919 + 104_729 * salt) % 2_000_003) as i64 - 1_000_001).collect()
+}
+
+#[test]
 fn secret_elements_have_secret_products() {
     let whole = oracle::ring(64, &BITS);
     let decomposer = Decomposer::new(&whole, Gadget::new(&[48.0, 36.0, 40.0, 45.0, 38.0], SPECIAL, 2).expect("digits"));

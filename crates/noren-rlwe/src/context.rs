@@ -34,6 +34,8 @@ struct Inner {
     /// By limbs and t.
     scaled_products: RwLock<HashMap<(usize, u64), Arc<ScaledProduct>>>,
     automorphisms: RwLock<HashMap<u32, Arc<Automorphism>>>,
+    /// Index k is for degree 2^k.
+    subrings: Vec<OnceLock<Ring>>,
 }
 
 impl Context {
@@ -67,7 +69,9 @@ impl Context {
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
         let caches = (RwLock::default(), RwLock::default(), RwLock::default(), RwLock::default());
         let (shaped, mod_switch, scaled_products, automorphisms) = caches;
-        let inner = Inner { parameters, ring, usual, shaped, rescale, mod_switch, scaled_products, automorphisms };
+        let subrings = (0..=parameters.degree().ilog2()).map(|_| OnceLock::new()).collect();
+        let inner =
+            Inner { parameters, ring, usual, shaped, rescale, mod_switch, scaled_products, automorphisms, subrings };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -81,6 +85,17 @@ impl Context {
     #[must_use]
     pub fn ring(&self) -> &Ring {
         &self.0.ring
+    }
+
+    /// The [subring](Ring::subring) of a smaller degree over all primes, made once.
+    ///
+    /// # Panics
+    /// As [`Ring::subring`].
+    #[must_use]
+    pub fn subring(&self, degree: usize) -> &Ring {
+        let known = self.0.subrings.get(degree.ilog2() as usize).filter(|_| degree.is_power_of_two());
+        let known = known.unwrap_or_else(|| panic!("there is no subring of degree {degree}"));
+        known.get_or_init(|| self.ring().subring(degree))
     }
 
     /// The ring of ciphertexts of so many limbs: modulo `q_0 ... q_{limbs-1}`.

@@ -144,3 +144,22 @@ fn what_cannot_be_encoded_is_named() {
     // So large that its square is infinite.
     assert!(matches!(refused(&[1e200], 4, 1), Error::Overflow { index: 0, value: 1e200, .. }));
 }
+
+#[test]
+fn factors_are_the_plaintexts_of_their_values_in_the_smallest_ring() {
+    let context = context(10, vec![50, 40], 30);
+    let (encoder, ring, slots) = (Encoder::new(&context), context.rlwe().ring_q(2), 512);
+    for (period, words) in [(1, 8), (4, 8), (32, 64), (64, 128), (128, 1024), (512, 1024)] {
+        let parts = [uniform(period as u64, period), uniform(77, period)].map(|part| part.repeat(slots / period));
+        let values: Vec<Complex64> = parts[0].iter().zip(&parts[1]).map(|(&re, &im)| Complex64::new(re, im)).collect();
+        let scale = Scale::from_log2(30);
+        let plain = encoder.encode_complex(&values, slots, 1, &scale).expect("encode");
+        let factor = encoder.encode_factor_complex(&values, slots, 1, &scale).expect("encode");
+        assert_eq!(factor.rlwe().degree(), words, "{period}");
+        let small = context.rlwe().subring(words).window(factor.rlwe().window());
+        let row = |limb| small.to_words(factor.rlwe())[limb * words..][..words].to_vec();
+        let stretched: Vec<u64> = (0..2).flat_map(row).flat_map(|word| vec![word; 1024 / words]).collect();
+        assert!(stretched == ring.to_words(&plain.rlwe().poly), "{period}");
+        assert_eq!(factor.estimate().bound(slots, slots), plain.error_bound(), "{period}");
+    }
+}

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use noren::Complex64;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Bootstrapper, Mode, Parameters, Plan, Preset, Stage};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, KeyRequest};
+use noren::security::max_log_qp;
 use noren_rlwe::keys::SecretKey;
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ use crate::machine;
 /// The fewest samples, after a first call that is told apart.
 pub(super) const LEAST_SAMPLES: usize = 5;
 /// A program of so many bootstraps is asked how likely it fails.
-const PROGRAM: u64 = 100;
+pub(super) const PROGRAM: u64 = 100;
 /// Knuth's generator for 64 bits, which peers have too; its upper bits are the good ones.
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 const INCREMENT: u64 = 1_442_695_040_888_963_407;
@@ -162,6 +163,7 @@ impl Setting<'_> {
             add_stages(&mut stages, start, &laps);
         }
 
+        let spec = parameters.spec();
         let timing = right.then(|| Timing::of(&mut times));
         let note = "median over messages of all kinds";
         let least = |bits: fn(&Precision) -> f64| precision.values().map(bits).fold(f64::INFINITY, f64::min);
@@ -177,7 +179,10 @@ impl Setting<'_> {
             .with("precision", each)
             .with("key_bytes", self.plan.key_bytes())
             .with("disk_bytes", self.disk_bytes)
-            .with("log2_failure", self.plan.log2_failure(PROGRAM));
+            .with("log2_failure", self.plan.log2_failure(PROGRAM))
+            .with("predicted_bits", self.plan.precision_bits())
+            .with("predicted_bytes", self.plan.memory_bytes())
+            .with("secure_log_qp", max_log_qp(parameters.degree(), spec.secret, spec.security));
         run.report(&record)?;
         for (stage, mut times) in stages {
             let timing = right.then(|| Timing::of(&mut times));

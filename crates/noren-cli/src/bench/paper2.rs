@@ -7,13 +7,16 @@ use noren::bootstrapping::paper2::{Bootstrapper, ParametersSpec, Plan, Stage};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor};
 use serde_json::{Value, json};
 
-use crate::bench::bootstrap::{LEAST_SAMPLES, Messages, errors, messages, nanoseconds};
+use crate::bench::bootstrap::{LEAST_SAMPLES, Messages, PROGRAM, errors, messages, nanoseconds};
 use crate::bench::ckks::seed;
 use crate::bench::measure::Timing;
 use crate::bench::record::Record;
 use crate::bench::suite::Run;
 use crate::failure::Failure;
 use crate::machine;
+
+/// The name of the set, and what its messages are.
+const SET: &str = "paper2";
 
 /// The double level of the messages: one above the lowest, so that their scale can be chosen.
 const INPUT: usize = 1;
@@ -37,6 +40,7 @@ pub(super) fn run(run: &Run<'_>, spec: ParametersSpec) -> Result<(), Failure> {
         machine::reset_peak_rss();
         let record = |op, timing, note| {
             let record = Record::of_scheme("paper2", op, parameters.ckks(), threads, timing, note);
+            let record = record.with("set", SET).with("mode", Messages::Complex.name());
             record.with("secure_log_qp", parameters.secure_log_qp())
         };
         let start = Instant::now();
@@ -110,7 +114,7 @@ pub(super) fn run(run: &Run<'_>, spec: ParametersSpec) -> Result<(), Failure> {
             .with("worst_bits", least(0))
             .with("rms_bits", least(1))
             .with("precision", each)
-            .with("log2_failure", plan.log2_failure(1));
+            .with("log2_failure", plan.log2_failure(PROGRAM));
         run.report(&whole)?;
         for (stage, mut times) in stages {
             let timing = right.then(|| Timing::of(&mut times));

@@ -1,7 +1,7 @@
 //! `noren eval` with bootstrapping keys: new levels for a table, or a program whose levels do not end.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,12 +11,12 @@ use noren::bootstrapping::{
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;
-use noren::wire::{Kind, Limits};
+use noren::wire::Limits;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::{bytes, count};
-use crate::eval::lowered;
+use crate::describe::count;
+use crate::eval::{self, lowered};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::progress;
@@ -36,15 +36,10 @@ pub(crate) struct Job<'a> {
 
 #[derive(Serialize)]
 struct Report {
-    path: PathBuf,
-    program: &'static str,
-    ciphertexts: usize,
-    level: usize,
-    /// The levels of these that are for products before the next bootstrap.
+    #[serde(flatten)]
+    result: eval::Report,
+    /// The levels that are for products before the next bootstrap.
     levels_left: usize,
-    bytes: u64,
-    /// In units of the encoded numbers, which are at most about 1.
-    error_bound: f64,
     bootstraps: u64,
     /// Of the probability that any of these is wrong; none without bootstraps.
     log2_failure: Option<f64>,
@@ -61,15 +56,7 @@ struct StageTime {
 /// Runs the job with the real parts of numbers, which is what tables hold.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let limits = Limits::default();
-    // A file that is mapped costs nothing to open.
-    let mapped = match files::kind(job.keys)? {
-        Kind::ExpandedBootstrapKeys => Some(BootstrapKeyFile::map(job.keys, &limits).map_err(Failure::file(job.keys))?),
-        _ => None,
-    };
-    let parameters = match &mapped {
-        Some(file) => file.parameters.clone(),
-        None => BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?,
-    };
+    let parameters = BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?;
     // The table is looked at before gigabytes of keys are read.
     let context = Context::new(parameters.ckks()?)?;
     files::warn_if_insecure(context.parameters(), job.keys, console);
@@ -80,8 +67,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let shown = progress::bar("reading bootstrapping keys", 1);
     let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
     let resources = Resources::of_machine(job.output.path());
-    let read = || BootstrapKeyFile::open(job.keys, &limits, &resources, &mut heard);
-    let file = mapped.map_or_else(read, Ok).map_err(Failure::file(job.keys))?;
+    let file = BootstrapKeyFile::open(job.keys, &limits, &resources, &mut heard).map_err(Failure::file(job.keys))?;
     drop(shown);
     let BootstrapKeyFile { context, parameters, keys } = file;
     let shown = progress::spinner("encoding the matrices".to_owned());
@@ -108,16 +94,11 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     if job.last {
         result = lowered(&evaluator, result)?;
     }
-    let bytes = job.output.write(&context, &result)?;
-    let level = result.ciphertexts().iter().map(Ciphertext::level).min().unwrap_or(0);
+    let program = job.program.as_ref().map_or(NAME, Program::name);
+    let result = eval::Report::write(&job.output, &context, program, &result)?;
     console.report(&Report {
-        path: job.output.path().to_owned(),
-        program: job.program.as_ref().map_or(NAME, Program::name),
-        ciphertexts: result.ciphertexts().len(),
-        level,
-        levels_left: level.saturating_sub(parameters.input_level()),
-        bytes,
-        error_bound: result.ciphertexts().iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
+        levels_left: result.level.saturating_sub(parameters.input_level()),
+        result,
         bootstraps,
         log2_failure: (bootstraps > 0).then_some(log2_failure),
         stages,
@@ -174,8 +155,9 @@ fn renewed(
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (ciphertexts, levels) = (count(self.ciphertexts, "ciphertext"), count(self.levels_left, "level"));
-        writeln!(f, "{}: {ciphertexts}, {levels} left before the next bootstrap", self.program)?;
+        let left = format!("{} left before the next bootstrap", count(self.levels_left, "level"));
+        let [result, written] = self.result.lines(&left);
+        writeln!(f, "{result}")?;
         if let Some(failure) = self.log2_failure {
             let bootstraps = count(self.bootstraps as usize, "bootstrap");
             writeln!(f, "{bootstraps}, all right but with a probability of at most 2^{failure:.1}")?;
@@ -183,6 +165,6 @@ impl fmt::Display for Report {
         for StageTime { stage, seconds } in &self.stages {
             writeln!(f, "  {stage:<14} {seconds:.3} s")?;
         }
-        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+        f.write_str(&written)
     }
 }

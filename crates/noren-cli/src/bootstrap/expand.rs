@@ -1,12 +1,13 @@
 //! `noren expand`: bootstrapping keys as they lie in memory, in a file that is mapped.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use noren::bootstrapping::resources::{Demand, expanded_bytes};
 use noren::bootstrapping::{BootstrapKeyFile, Progress, Resources};
 use noren::wire::Limits;
+use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -45,9 +46,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let limits = Limits::default();
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
     let place = Output::new(output, force)?;
-    let directory = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let memory = Demand::generate(&parameters)?.memory;
-    Resources::of_machine(directory).check(Demand { memory, disk: expanded_bytes(&parameters)? })?;
+    Resources::of_machine(directory_of(output)).check(Demand { memory, disk: expanded_bytes(&parameters)? })?;
     let shown = progress::bar("expanding keys", 1);
     let mut keys = 0;
     let mut heard = |Progress { done, of, .. }: Progress| {

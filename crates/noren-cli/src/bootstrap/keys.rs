@@ -50,7 +50,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let parameters = job.wanted.parameters()?;
     // A directory that is to be made lies in one that is there.
     let existing = job.out.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("."));
-    let plan = PlanReport::new(&job.wanted, &parameters, false, existing)?;
+    let plan = PlanReport::new(&job.wanted, &parameters, existing)?;
     if job.plan_only {
         return console.report(&plan);
     }

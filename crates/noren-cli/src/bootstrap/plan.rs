@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use noren::bootstrapping::resources::Demand;
 use noren::bootstrapping::{Mode, Parameters, Plan, Preset, Resources, cost};
-use noren::ckks::{Context, CostModel};
 use noren::error::short_fingerprint;
 use noren::security::{estimate, max_log_qp};
 use serde::Serialize;
@@ -22,7 +21,7 @@ use crate::failure::Failure;
         tests and comparison.\n\n\
         Examples:\n  \
         noren plan --bootstrap n16\n  \
-        noren plan --bootstrap n16 --slots 1024 --real --calibrate --json"
+        noren plan --bootstrap n16 --slots 1024 --mode real --json"
 )]
 pub(crate) struct Arguments {
     /// The parameters
@@ -31,12 +30,9 @@ pub(crate) struct Arguments {
     /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
     #[arg(long, value_name = "COUNT")]
     slots: Option<usize>,
-    /// Messages are real numbers
-    #[arg(long)]
-    real: bool,
-    /// Measure the speed of this machine for the predicted time, with all threads
-    #[arg(long)]
-    calibrate: bool,
+    /// What messages are: complex or real numbers, or complex ones with both parts side by side in few slots
+    #[arg(long, value_name = "MODE", default_value = "complex", value_parser = parse_mode)]
+    mode: Mode,
     /// The disk that the keys are for is that of this directory
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -47,7 +43,7 @@ pub(crate) struct Arguments {
 pub(crate) struct Wanted {
     pub(crate) preset: Preset,
     pub(crate) slots: Option<usize>,
-    pub(crate) real: bool,
+    pub(crate) mode: Mode,
 }
 
 /// The plan in words and numbers.
@@ -57,7 +53,7 @@ pub(crate) struct Report {
     fingerprint: String,
     log_n: u32,
     slots: usize,
-    real: bool,
+    mode: &'static str,
     log_q: u32,
     /// With the special primes: the modulus of the largest key.
     log_qp: u32,
@@ -81,13 +77,19 @@ pub(crate) struct Report {
     available_disk: Option<u64>,
     /// Bits of a message of size 1 that are expected to be right in the worst slot.
     precision_bits: f64,
-    /// The largest error of a real part with exact arithmetic.
+    /// The largest error of a message of size 1 with exact arithmetic, all iterations together.
     systematic_error: f64,
     /// Base-two logarithms of bounds on the probability that some slot is wrong.
     log2_failure: Failures,
-    seconds: f64,
-    calibrated: bool,
+    /// Of one bootstrap on this machine: with one thread, and with all.
+    times: Vec<Expected>,
+}
+
+/// A time that is expected.
+#[derive(Debug, Serialize)]
+struct Expected {
     threads: usize,
+    seconds: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,9 +113,9 @@ struct Key {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let &Arguments { bootstrap: preset, slots, real, calibrate, ref out } = arguments;
-    let wanted = Wanted { preset, slots, real };
-    console.report(&Report::new(&wanted, &wanted.parameters()?, calibrate, out)?)
+    let &Arguments { bootstrap: preset, slots, mode, ref out } = arguments;
+    let wanted = Wanted { preset, slots, mode };
+    console.report(&Report::new(&wanted, &wanted.parameters()?, out)?)
 }
 
 impl Wanted {
@@ -133,12 +135,7 @@ impl Wanted {
 
 impl Report {
     /// The plan of these parameters, for keys that are written to this directory or one in it.
-    pub(crate) fn new(
-        wanted: &Wanted,
-        parameters: &Parameters,
-        calibrate: bool,
-        directory: &Path,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn new(wanted: &Wanted, parameters: &Parameters, directory: &Path) -> Result<Self, Failure> {
         let plan = Plan::new(parameters)?;
         let spec = parameters.spec();
         let keys = plan.keys().iter().map(|class| Key {
@@ -155,19 +152,21 @@ impl Report {
         });
         let generate = Demand::generate(parameters)?;
         let available = Resources::of_machine(directory);
-        let (model, threads) = if calibrate {
-            let context = Context::new(parameters.ckks()?)?;
-            (CostModel::measure(&context, parameters.slots_level())?, rayon::current_num_threads())
-        } else {
-            (CostModel::default(), 1)
+        let mode = wanted.mode;
+        mode.check(parameters)?;
+        let time = |threads| {
+            let seconds = plan.seconds(mode, &cost::measure(parameters, Some(threads))?)?;
+            Ok(Expected { threads, seconds })
         };
-        let mode = if wanted.real { Mode::Real } else { Mode::Complex };
+        let mut threads = vec![1, rayon::current_num_threads()];
+        threads.dedup();
+        let times = threads.into_iter().map(time).collect::<noren::Result<_>>()?;
         Ok(Self {
             preset: wanted.preset.to_string(),
             fingerprint: short_fingerprint(&parameters.fingerprint()),
             log_n: spec.log_n,
             slots: parameters.slots(),
-            real: wanted.real,
+            mode: mode.name(),
             log_q: parameters.log_q().iter().sum(),
             log_qp: parameters.log_qp(),
             digits: parameters.gadget().digits().len(),
@@ -184,12 +183,10 @@ impl Report {
             disk_bytes: generate.disk,
             available_memory: available.memory,
             available_disk: available.disk,
-            precision_bits: plan.precision_bits(),
-            systematic_error: parameters.systematic_error(),
+            precision_bits: plan.precision_bits(mode),
+            systematic_error: plan.systematic_error(mode),
             log2_failure: Failures { one: plan.log2_failure(1), hundred: plan.log2_failure(100) },
-            seconds: cost::nanoseconds(parameters, mode, &model)? * 1e-9,
-            calibrated: calibrate,
-            threads,
+            times,
         })
     }
 }
@@ -197,8 +194,9 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (digits, levels) = (count(self.digits, "digit"), count(self.levels_left, "level"));
-        let numbers = if self.real { "real" } else { "complex" };
-        writeln!(f, "bootstrapping  {}, {} slots of {numbers} numbers", self.preset, self.slots)?;
+        let numbers = if self.mode == Mode::Real.name() { "real" } else { "complex" };
+        let beside = if self.mode == Mode::Paired.name() { ", parts side by side" } else { "" };
+        writeln!(f, "bootstrapping  {}, {} slots of {numbers} numbers{beside}", self.preset, self.slots)?;
         writeln!(
             f,
             "ring           n = 2^{}; q: {} bits, with special primes {}; {digits}",
@@ -231,16 +229,19 @@ impl fmt::Display for Report {
         writeln!(f, "precision      about 2^-{bits:.1} in the worst slot; 2^{exact:.1} with exact arithmetic")?;
         let Failures { one, hundred } = self.log2_failure;
         writeln!(f, "failure        below 2^{one:.0} for one bootstrap, 2^{hundred:.0} for 100")?;
-        let (machine, threads) = match self.calibrated {
-            true => ("this machine", count(self.threads, "thread")),
-            false => ("a core with AVX-512 at 3.7 GHz", "1 thread".to_owned()),
-        };
-        writeln!(f, "time           about {:.2} s on {machine}, {threads}, by a model", self.seconds)?;
+        let time = |time: &Expected| format!("{:.2} s with {}", time.seconds, count(time.threads, "thread"));
+        let times = self.times.iter().map(time).collect::<Vec<_>>().join(", ");
+        writeln!(f, "time           about {times}, by a model of this machine")?;
         write!(f, "fingerprint    {}", self.fingerprint)
     }
 }
 
 /// A preset by its name.
 pub(crate) fn parse_preset(text: &str) -> Result<Preset, String> {
+    text.parse().map_err(|error: noren::Error| error.to_string())
+}
+
+/// A mode by its name.
+pub(crate) fn parse_mode(text: &str) -> Result<Mode, String> {
     text.parse().map_err(|error: noren::Error| error.to_string())
 }

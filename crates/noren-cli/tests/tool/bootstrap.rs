@@ -25,10 +25,19 @@ fn plans_are_told_before_anything_is_made() {
     assert!(bytes("disk_bytes") < 4 << 30 && bytes("peak_bytes") < 12 << 30 && bytes("keygen_bytes") < 1 << 30);
     let classes = plan["keys"].as_array().expect("a list");
     assert!(classes.len() > 5 && classes.iter().all(|class| class["reached_bits"].as_u64() >= Some(128)));
-    let real = sandbox.json(&["plan", "--bootstrap", "n16", "--real"]);
-    assert!(real["seconds"].as_f64() < plan["seconds"].as_f64());
-    let few = sandbox.json(&["plan", "--bootstrap", "n16", "--slots", "512"]);
-    assert!(few["slots"] == 512 && few["seconds"].as_f64() < plan["seconds"].as_f64());
+    let seconds = plan["times"].as_array().expect("a list").iter().map(|time| time["seconds"].as_f64());
+    assert!(seconds.into_iter().all(|time| time.is_some_and(|time| (0.01..100.0).contains(&time))));
+    assert_eq!(plan["times"][0]["threads"], 1);
+    let real = sandbox.json(&["plan", "--bootstrap", "n16", "--mode", "real"]);
+    let of = |plan: &serde_json::Value, name: &str| plan[name].as_f64().expect("a number");
+    assert!(real["mode"] == "real" && of(&real, "precision_bits") > of(&plan, "precision_bits"));
+    assert!(of(&real, "systematic_error") < of(&plan, "systematic_error"));
+    // Of two iterations both count.
+    let precise = sandbox.json(&["plan", "--bootstrap", "n16-precise"]);
+    assert!(of(&precise, "systematic_error") < 2f64.powi(-35) && of(&precise, "precision_bits") > 30.0);
+    let few = sandbox.json(&["plan", "--bootstrap", "n16", "--slots", "512", "--mode", "paired"]);
+    assert!(few["slots"] == 512 && of(&few, "precision_bits") > of(&plan, "precision_bits"));
+    sandbox.refused(&["plan", "--bootstrap", "n16", "--mode", "paired"], &["mode", "at most half the slots"]);
     let only = ["keygen", "--out", "keys", "--bootstrap", "n16", "--plan-only"];
     assert_eq!(sandbox.json(&only)["fingerprint"], plan["fingerprint"]);
     assert!(!sandbox.exists("keys"));
@@ -46,7 +55,11 @@ fn keys_are_made_inspected_and_expanded() {
         assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|found| found.starts_with(kind))), "{kind}");
     }
     assert!(list.iter().any(|key| key["kind"].as_str().is_some_and(|kind| kind.ends_with("of slot to coefficient"))));
+    // What a run that was killed has left is cleared up.
+    let left = sandbox.path("keys/.bootstrap.mapped.1-0.tmp");
+    fs::write(&left, "half").expect("writable");
     sandbox.done(&["expand", "keys/bootstrap.keys", "-o", "keys/bootstrap.mapped"]);
+    assert!(!left.exists());
     let mapped = sandbox.json(&["inspect", "keys/bootstrap.mapped"]);
     assert_eq!((&mapped["kind"], &mapped["form"]), (&"expanded bootstrapping keys".into(), &"expanded".into()));
     assert_eq!(mapped["evaluation_keys"], keys["evaluation_keys"]);

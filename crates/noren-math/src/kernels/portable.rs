@@ -29,6 +29,7 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign,
     inner_product,
     inner_product_pair,
+    stretched_product_pair,
     add_moved_products,
     weighted_sums,
     quotients,
@@ -155,6 +156,29 @@ pub(super) fn inner_product_pair_from(start: usize, out: [&mut [u64]; 2], rows: 
         for (i, out) in out.iter_mut().enumerate().skip(start) {
             let digits = rows.iter().zip(key.chunks_exact(2 * n));
             let sum = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
+            *out = reduction.reduce(sum);
+        }
+    }
+}
+
+pub(super) fn stretched_product_pair(out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
+    stretched_product_pair_from(0, out, factors, rows, q);
+}
+
+/// [`stretched_product_pair`] of the words from `start` on, for tables that did the words before.
+pub(super) fn stretched_product_pair_from(
+    start: usize,
+    out: [&mut [u64]; 2],
+    factors: &[&[u64]],
+    rows: &[u64],
+    q: &Modulus,
+) {
+    let reduction = WideReduction::new(q);
+    let n = out[0].len();
+    for (half, out) in out.into_iter().enumerate() {
+        for (i, out) in out.iter_mut().enumerate().skip(start) {
+            let terms = factors.iter().zip(rows.chunks_exact(2 * n));
+            let sum = terms.map(|(f, pair)| u128::from(f[i * f.len() / n]) * u128::from(pair[half * n + i])).sum();
             *out = reduction.reduce(sum);
         }
     }

@@ -28,6 +28,7 @@ type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
 type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
 type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
 type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
+type StretchedProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
 type AddMovedProducts = unsafe fn([&mut [u64]; 2], &MovedProducts, bool, &Modulus);
 type WeightedSums = unsafe fn(&mut [WeightedSum], &[&[u64]], Option<&[u64]>);
 type NttForward = unsafe fn(&mut [u64], &NttTable);
@@ -102,6 +103,7 @@ pub struct Kernels {
     pub(super) add_scalar_assign: unsafe fn(&mut [u64], u64, &Modulus),
     pub(super) inner_product: InnerProduct,
     pub(super) inner_product_pair: InnerProductPair,
+    pub(super) stretched_product_pair: StretchedProductPair,
     pub(super) add_moved_products: AddMovedProducts,
     pub(super) weighted_sums: WeightedSums,
     pub(super) quotients: unsafe fn(&mut [u64], &[&[u64]], &[f64]),
@@ -317,6 +319,31 @@ impl Kernels {
         let needed = 2 * rows.len() * n;
         assert!(needed <= key.len(), "{} digits need {needed} words of the key, which has {}", rows.len(), key.len());
         call!(self.inner_product_pair(out, rows, key, q));
+    }
+
+    /// `out_i = sum_j f_j * rows_{j,i}` for `i = 0, 1`, word by word, where each word of a factor `f_j` stands for as many words
+    /// as rows are longer than factors. Range: in `[0, 2^50)`, out `[0, q)`.
+    ///
+    /// The rows are `[factor, half, word]`; those past the factors are not read.
+    ///
+    /// # Panics
+    /// If the results or the factors differ in length, a word of a factor does not stand for a multiple of [`GROUP`] words,
+    /// there are fewer than two rows for each factor, or more than [`MAX_TERMS`] factors.
+    pub fn stretched_product_pair(&self, out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
+        let n = out[0].len();
+        assert!(factors.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", factors.len());
+        assert_lengths(n, &[out[1].len()]);
+        if let Some(first) = factors.first() {
+            let stretch = n.checked_div(first.len()).unwrap_or(0);
+            assert!(
+                stretch.is_multiple_of(GROUP),
+                "a word cannot stand for {stretch} words: only for groups of {GROUP}"
+            );
+            factors.iter().for_each(|factor| assert_lengths(n, &[stretch * factor.len()]));
+        }
+        let needed = 2 * factors.len() * n;
+        assert!(needed <= rows.len(), "{} factors need {needed} words of rows, not {}", factors.len(), rows.len());
+        call!(self.stretched_product_pair(out, factors, rows, q));
     }
 
     /// `acc_i[p] += s_i` for the sums `s_i` of [`Kernels::inner_product_pair`], with `plus` added to the first, and the place

@@ -1,5 +1,6 @@
 //! Files that are replaced as a whole or not at all, and reads that are bounded.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,26 @@ pub fn make_atomically<T>(path: &Path, access: Access, make: impl FnOnce(&mut Fi
     let made = make(&mut file)?;
     replace(temporary, file, &target).map_err(failed)?;
     Ok(made)
+}
+
+/// Removes what processes that were killed have left of files that were to be written here under this name. What nobody
+/// writes any more is told by its lock, which nobody holds; where the system has no locks, nothing is removed.
+pub fn remove_leftovers(path: &Path) {
+    let Ok(target) = target(path) else { return };
+    let Some(name) = target.file_name() else { return };
+    let begin = hidden_start(name).to_string_lossy().into_owned();
+    for entry in fs::read_dir(directory_of(&target)).into_iter().flatten().flatten() {
+        let found = entry.file_name().to_string_lossy().into_owned();
+        let middle = found.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(HIDDEN_END));
+        let counted = |text: &str| text.split('-').all(|count| count.parse::<u64>().is_ok());
+        if middle.is_some_and(counted)
+            && let Ok(file) = OpenOptions::new().write(true).open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            // What cannot be removed stays hidden.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Takes room for a file that will have so many bytes, where the system can: what is missing is then missed at once and
@@ -107,7 +128,8 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     read_bounded(path, max_bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
-/// A file that is removed again unless it is renamed.
+/// A file that is removed again unless it is renamed. It is locked for as long as it is written, which tells it from one
+/// that a process has left.
 struct Temporary {
     path: PathBuf,
     kept: bool,
@@ -125,9 +147,10 @@ impl Drop for Temporary {
 /// Puts a temporary file that is written in the place of another.
 fn replace(mut temporary: Temporary, file: File, target: &Path) -> io::Result<()> {
     file.sync_all()?;
-    drop(file);
     fs::rename(&temporary.path, target)?;
     temporary.kept = true;
+    // Not before: without its lock it might be taken for one that was left.
+    drop(file);
     synchronise_directory(target)
 }
 
@@ -145,6 +168,17 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// How the names of temporary files begin: that of a process and a count follow.
+fn hidden_start(name: &OsStr) -> OsString {
+    let mut start = OsString::from(".");
+    start.push(name);
+    start.push(".");
+    start
+}
+
+/// How the names of temporary files end.
+const HIDDEN_END: &str = ".tmp";
+
 fn create_beside(target: &Path, access: Access) -> io::Result<(Temporary, File)> {
     /// Tells apart the files of one process.
     static COUNTER: AtomicU64 = AtomicU64::new(0);
@@ -155,12 +189,17 @@ fn create_beside(target: &Path, access: Access) -> io::Result<(Temporary, File)>
     options.write(true).create_new(true);
     restrict(&mut options, access);
     for _ in 0..ATTEMPTS {
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}-{}.tmp", process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
+        let mut hidden = hidden_start(name);
+        hidden.push(format!("{}-{}{HIDDEN_END}", process::id(), COUNTER.fetch_add(1, Ordering::Relaxed)));
         let path = target.with_file_name(hidden);
         match options.open(&path) {
-            Ok(file) => return Ok((Temporary { path, kept: false }, file)),
+            Ok(file) => {
+                let _ = file.try_lock();
+                // Whoever clears up may have come between.
+                if fs::symlink_metadata(&path).is_ok() {
+                    return Ok((Temporary { path, kept: false }, file));
+                }
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -179,14 +218,19 @@ fn restrict(options: &mut OpenOptions, access: Access) {
 #[cfg(not(unix))]
 fn restrict(_options: &mut OpenOptions, _access: Access) {}
 
+/// The directory that a file lies in.
+#[must_use]
+pub fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
 /// Makes a rename outlast a loss of power.
 #[cfg(unix)]
 fn synchronise_directory(target: &Path) -> io::Result<()> {
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    File::open(directory)?.sync_all()
+    File::open(directory_of(target))?.sync_all()
 }
 
 #[cfg(not(unix))]

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use noren_rlwe::ciphertext::Ciphertext;
 use noren_rlwe::error::Error;
@@ -14,34 +14,7 @@ use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
 use crate::samples::{FORMS, objects};
-
-/// A directory of its own for each test, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("noren-wire-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a writable temporary directory");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("it exists").map(|entry| entry.expect("readable").file_name());
-        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).expect("still there");
-    }
-}
+use crate::scratch::Scratch;
 
 #[test]
 fn files_come_back_and_hold_the_same_bytes() {
@@ -135,6 +108,25 @@ fn a_full_disk_is_an_error_of_the_operating_system() {
 
 #[cfg(unix)]
 #[test]
+fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+    let scratch = Scratch::new("left");
+    let path = scratch.path("keys");
+    let others = [".keys.4-0.tmp.txt", ".keys.4.new.tmp", ".other.4-0.tmp", "keys", "keys.4-0.tmp"];
+    for name in others.into_iter().chain([".keys.4-0.tmp", ".keys.77-12.tmp"]) {
+        fs::write(scratch.path(name), b"half").expect("writable");
+    }
+    file::write_atomically(&path, Access::Default, |half| {
+        file::remove_leftovers(&path);
+        half.write_all(b"whole")
+    })
+    .expect("what is being written stays");
+    assert_eq!(
+        (fs::read(&path).expect("written"), scratch.names()),
+        (b"whole".to_vec(), others.map(String::from).into())
+    );
+}
+
+#[test]
 fn links_stay_and_what_they_point_to_is_replaced() {
     let scratch = Scratch::new("links");
     fs::write(scratch.path("file"), b"old").expect("writable");
@@ -148,7 +140,7 @@ fn links_stay_and_what_they_point_to_is_replaced() {
 fn unreadable_files_are_named() {
     let scratch = Scratch::new("unreadable");
     let context = objects(SecretDistribution::Ternary).context;
-    for path in [scratch.path("missing"), scratch.0.clone()] {
+    for path in [scratch.path("missing"), scratch.path(".")] {
         match Ciphertext::read_file(&context, &path, &Limits::default()) {
             Err(Error::Io { path: named, .. }) => assert_eq!(named, path),
             _ => panic!("{} was read", path.display()),

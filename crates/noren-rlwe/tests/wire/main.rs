@@ -6,4 +6,6 @@ mod files;
 mod frame;
 mod round_trips;
 mod samples;
+#[path = "../scratch/mod.rs"]
+mod scratch;
 mod shapes;

@@ -6,22 +6,11 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::iteration;
 use crate::bootstrapping::keys::BootstrapKeys;
+use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::pipeline::{Pipeline, Stage, Stages};
 use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context};
-
-/// What messages are like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Complex numbers.
-    Complex,
-    /// Real numbers: one exponential instead of two, and imaginary parts are dropped.
-    Real,
-    /// Complex numbers in at most half the slots of the ring: real and imaginary parts lie side by side in twice the slots,
-    /// so that one exponential serves both. To bring them together again uses a level: results have one less.
-    Paired,
-}
 
 /// Renews ciphertexts. Shared between threads.
 ///
@@ -52,7 +41,7 @@ pub struct Bootstrapper {
     pipeline: Pipeline,
 }
 
-/// The largest message, as it is stated by the magnitude of its ciphertext.
+/// The largest message with its error, as the magnitude and the bound of its ciphertext state them.
 pub const MAX_MAGNITUDE: f64 = 1024.0;
 
 impl Bootstrapper {
@@ -60,18 +49,10 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context or keys of other parameters, [`Error::MissingKey`] names all keys that are
-    /// missing, [`Error::KeyLevel`] one of too few limbs; [`Error::Parameters`] where [`Mode::Paired`] has no room: it takes
-    /// at most half the slots of the ring, and two levels of the application.
+    /// missing, [`Error::KeyLevel`] one of too few limbs; as [`Mode::check`].
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
         context.check(&parameters.ckks()?, "the bootstrapping")?;
-        if mode == Mode::Paired && (parameters.gap() == 1 || parameters.spec().application.count == 1) {
-            let found = format!("paired, {} slots of {}", parameters.slots(), parameters.degree() / 2);
-            return Err(parameter(
-                "mode",
-                found,
-                "at most half the slots of the ring, and 2 levels of the application",
-            ));
-        }
+        mode.check(parameters)?;
         keys.check(context, parameters)?;
         Ok(Self { pipeline: Pipeline::new(context, parameters, keys, mode)? })
     }
@@ -98,8 +79,9 @@ impl Bootstrapper {
     ///
     /// The ciphertext may be at any scale, and at any level from [`Parameters::input_level`] up to below that of results: what
     /// is above the lowest of these is dropped. Messages of a magnitude M above 1 are divided by the power of two not
-    /// below M on their way, so that the error grows by that. A magnitude that is stated too small gives a wrong result, which
-    /// nobody can see without the key.
+    /// below M on their way, so that the error grows by that. What counts is M with the bound on the error, since both together are
+    /// raised: a message that may leave the range only because of its error is divided too. A magnitude that is stated too small
+    /// gives a wrong result, which nobody can see without the key.
     ///
     /// Fewer slots than [`Parameters::slots`] are taken as repeated in all of them, which costs as much as all.
     ///
@@ -110,7 +92,7 @@ impl Bootstrapper {
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Length`] if there are more slots than are bootstrapped;
     /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there are so many that nothing would be
-    /// gained, or if the magnitude is above [`MAX_MAGNITUDE`].
+    /// gained, or if the magnitude and the bound on the error are together above [`MAX_MAGNITUDE`].
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
     }
@@ -132,18 +114,28 @@ impl Bootstrapper {
             let needed = format!("at most {slots}, the slots that are bootstrapped");
             return Err(Error::Length { what: "slots of the ciphertext", found: a.slots(), needed });
         }
-        let (needed, output) = (self.parameters().input_level(), self.output_level());
-        if a.level() < needed {
-            return Err(Error::LevelExhausted { needed, left: a.level() });
-        }
-        if a.level() >= output {
-            return Err(parameter("level", a.level(), format!("below {output}, the level of results")));
-        }
-        // Written so that what is not a number is refused.
-        if a.magnitude() <= MAX_MAGNITUDE && a.error_bound().is_finite() {
-            return Ok(());
-        }
-        let needed = format!("at most {MAX_MAGNITUDE}, and such that the message fits its level");
-        Err(parameter("magnitude", a.magnitude(), needed))
+        check_size(a, self.parameters().input_level(), self.output_level())
     }
+}
+
+/// Refuses ciphertexts with fewer levels than `needed`, or as many as results have, and those whose message may be too large
+/// with its error.
+///
+/// # Errors
+/// As [`Bootstrapper::bootstrap`].
+pub(super) fn check_size(a: &Ciphertext, needed: usize, output: usize) -> Result<()> {
+    if a.level() < needed {
+        return Err(Error::LevelExhausted { needed, left: a.level() });
+    }
+    if a.level() >= output {
+        return Err(parameter("level", a.level(), format!("below {output}, the level of results")));
+    }
+    let (magnitude, error) = (a.magnitude(), a.error_bound());
+    // Written so that what is not a number is refused.
+    if magnitude + error <= MAX_MAGNITUDE {
+        return Ok(());
+    }
+    let found = format!("{magnitude}, with an error of at most {error}");
+    let needed = format!("at most {MAX_MAGNITUDE} together, and such that the message fits its level");
+    Err(parameter("magnitude", found, needed))
 }

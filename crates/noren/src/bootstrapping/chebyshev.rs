@@ -108,6 +108,20 @@ impl<'a> ChebyshevSum<'a> {
     }
 }
 
+/// The levels of the products in a [`ChebyshevSum`] with `v_1` at the level `top` and the sum at `level`, those that make the
+/// powers included: one relinearisation each, before the division.
+pub(super) fn product_levels(coefficients: &[f64], top: usize, level: usize) -> Vec<usize> {
+    fn pieces(coefficients: &[f64], depth: usize, level: usize, levels: &mut Vec<usize>) {
+        let products = Piece::of(coefficients, depth).products;
+        levels.extend((!products.is_empty()).then_some(level + 1));
+        products.iter().for_each(|(quotient, _)| pieces(quotient, depth - 1, level + 1, levels));
+    }
+    let above = |k: usize| top + 1 - k.next_power_of_two().ilog2() as usize;
+    let mut levels: Vec<usize> = indices(coefficients.len() - 1).skip(1).map(above).collect();
+    pieces(coefficients, top - level, level, &mut levels);
+    levels
+}
+
 /// `sum q_g v_g + sum a_k v_k + a_0`: a sum that was divided.
 struct Piece {
     /// Quotients, with the indices g.

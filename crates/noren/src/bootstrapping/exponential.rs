@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use noren_rlwe::error::Result;
 use num_complex::Complex64;
 
+use crate::bootstrapping::minimax::best;
 use crate::circuits::approx::interpolate;
 use crate::schemes::ckks::parameters::parameter;
 
@@ -15,6 +16,9 @@ use crate::schemes::ckks::parameters::parameter;
 /// `a_{2m} = 2 (-1)^m J_{2m}(w)` and `a_{2m+1} = 2 i (-1)^m J_{2m+1}(w)`. Here they come from interpolating cosine and
 /// sine, which agrees to `2^-48`. A squaring doubles an error, since `|E| = 1`; the double-angle formula of a
 /// cosine would let it grow up to four times.
+///
+/// The modular reduction needs it [near integers](Self::near_integers) `K u` alone, where a polynomial of fewer degrees is as
+/// near. Source: Han and Ki, eprint 2019/688, section 4, and Lee, Lee, Lee, Kim, Kim and No, eprint 2020/552.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exponential {
     half_width: f64,
@@ -35,6 +39,16 @@ const MAX_DOUBLINGS: u32 = 30;
 
 /// The largest degree: as much below [`POINTS`] as the measure of the truncation needs.
 const MAX_DEGREE: usize = 63;
+
+/// Points on each side of an integer. Between two of them an error like `T_4`, which has more extremes than there are beside
+/// one integer, changes by less than `(4 / 64)^2 / 2`, a part of [`GRID_ROOM`].
+const GRID: i32 = 32;
+
+/// By what part an error may be larger than on the grid.
+const GRID_ROOM: f64 = 1.0 + 1.0 / 256.0;
+
+/// Errors below this are not told from those of the numbers, which are sums of products of size 1.
+const ROUNDING: f64 = 1.0 / (1_u64 << 46) as f64;
 
 impl Exponential {
     /// The series of this degree for `exp(2 pi i K u / 2^r)`, K the half-width and r the doublings.
@@ -66,6 +80,39 @@ impl Exponential {
         Ok(Self { half_width, doublings, coefficients, truncation })
     }
 
+    /// The polynomial of this degree that is nearest to `exp(2 pi i K u / 2^r)` where `K u` is within `room` of an integer of
+    /// the `interval`, `K = interval + room`: even and odd parts are [best approximations](super::minimax::best). Where the
+    /// [series](Self::new) is as near, it is that one.
+    ///
+    /// # Errors
+    /// As [`Exponential::new`].
+    pub fn near_integers(interval: u32, room: f64, doublings: u32, degree: usize) -> Result<Self> {
+        let series = Self::new(f64::from(interval) + room, doublings, degree)?;
+        let offsets = (-GRID..=GRID).map(|i| room * f64::from(i) / f64::from(GRID));
+        let points = (0..=interval).flat_map(|turns| offsets.clone().map(move |offset| f64::from(turns) + offset));
+        // Half of them is enough: odd functions are 0 at 0.
+        let points: Vec<f64> = points.map(|turns| turns / series.half_width).filter(|&u| u > 0.0).collect();
+        let frequency = TAU * series.half_width / f64::from(1_u32 << doublings);
+        let part = |odd: usize, function: fn(f64) -> f64| {
+            let rows: Vec<Vec<f64>> =
+                points.iter().map(|&u| (odd..=degree).step_by(2).map(|k| chebyshev(k, u)).collect()).collect();
+            let values: Vec<f64> = points.iter().map(|u| function(frequency * u)).collect();
+            best(&rows, &values)
+        };
+        let (Some((even, cosine)), Some((odd, sine))) = (part(0, libm::cos), part(1, libm::sin)) else {
+            return Ok(series);
+        };
+        let error = GRID_ROOM * (cosine * cosine + sine * sine).sqrt() + ROUNDING;
+        if error >= series.truncation {
+            return Ok(series);
+        }
+        let coefficient = |k: usize| match k % 2 {
+            0 => Complex64::from(even[k / 2]),
+            _ => Complex64::new(0.0, odd[k / 2]),
+        };
+        Ok(Self { coefficients: (0..=degree).map(coefficient).collect(), truncation: error, ..series })
+    }
+
     /// K: the exponential has the period `1 / K`.
     #[must_use]
     pub const fn half_width(&self) -> f64 {
@@ -93,8 +140,8 @@ impl Exponential {
         self.coefficients.iter().enumerate().map(|(k, c)| sign(k) * turned((k, c))).collect()
     }
 
-    /// A bound on `|E_0(u) - exp(i w u)|` in `[-1, 1]`: the sum of the coefficients that are left out. The squarings
-    /// multiply it by `2^r`.
+    /// A bound on `|E_0(u) - exp(i w u)|`: in `[-1, 1]` the sum of the coefficients that are left out, or the largest error
+    /// [near integers](Self::near_integers). The squarings multiply it by `2^r`.
     #[must_use]
     pub const fn truncation(&self) -> f64 {
         self.truncation
@@ -114,4 +161,9 @@ impl Exponential {
         let (b1, b2) = rest.iter().rev().fold(zero, |(b1, b2), c| (c + b1 * (2.0 * u) - b2, b1));
         (0..self.doublings).fold(first + b1 * u - b2, |e, _| e * e)
     }
+}
+
+/// `T_k(u)` in `[-1, 1]`.
+fn chebyshev(k: usize, u: f64) -> f64 {
+    libm::cos(k as f64 * libm::acos(u))
 }

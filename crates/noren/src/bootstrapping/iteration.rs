@@ -13,7 +13,8 @@
 use noren_rlwe::error::Result;
 use num_complex::Complex64;
 
-use crate::bootstrapping::bootstrapper::Mode;
+use crate::bootstrapping::mode::Mode;
+use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::pipeline::{Pipeline, ROOM, Stage, Stages};
 use crate::schemes::ckks::{Ciphertext, Scale};
 use crate::schemes::slots::SlotEvaluator;
@@ -38,8 +39,8 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let difference = evaluator.sub(&evaluator.drop_level(&input, level)?, &down)?;
     let (slots, all) = (parameters.slots(), parameters.degree() / 2);
     let largest = error.bound(slots, all) + difference.estimate.bound(slots, all);
-    let bits = libm::floor(-libm::log2(largest)).clamp(0.0, f64::from(parameters.spec().application.bits / 2)) as u32;
-    let enlarged = evaluator.mul_integer(&difference.with_magnitude(largest), 1 << bits)?;
+    let bits = libm::floor(-libm::log2(largest)).clamp(0.0, f64::from(enlarged_bits(parameters))) as u32;
+    let enlarged = evaluator.mul_integer(&difference.with_magnitude(error.bound(slots, all)), 1 << bits)?;
     let enlarged = match pipeline.mode {
         Mode::Complex | Mode::Paired => enlarged,
         // What was imaginary in the input is still there, as large as it was.
@@ -55,4 +56,9 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let result = evaluator.add(&exact, &correction)?.with_magnitude(a.magnitude());
     let result = evaluator.with_errors(result, &[(&input_error, 1.0 + ROOM)], 0.0);
     Ok(Stages { result, ..second })
+}
+
+/// The most bits by which an error is enlarged.
+pub(super) fn enlarged_bits(parameters: &Parameters) -> u32 {
+    parameters.spec().application.bits / 2
 }

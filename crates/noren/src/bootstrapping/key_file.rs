@@ -92,8 +92,8 @@ impl BootstrapKeyFile {
         Ok(outline(Layout::Seeded, context, parameters, &recipe)?.encoded_len())
     }
 
-    /// The keys in a file of either kind: read or mapped. Of those that are read it is said before, whether the memory
-    /// suffices.
+    /// The keys in a file of either kind: read or mapped. Whether the memory suffices for them and for bootstrapping is said
+    /// before they are read.
     ///
     /// # Errors
     /// As [`BootstrapKeyFile::read`] and [`BootstrapKeyFile::map`]; [`Error::Resources`].
@@ -104,7 +104,9 @@ impl BootstrapKeyFile {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self> {
         if Layout::of(path)? == Layout::Expanded {
-            return Self::map(path, limits);
+            let file = Self::map(path, limits)?;
+            resources.check(Demand::beside_mapped_keys(&file.parameters)?)?;
+            return Ok(file);
         }
         let parameters = Self::read_parameters(path, limits)?;
         resources.check(Demand { disk: 0, ..Demand::bootstrap(&parameters)? })?;
@@ -346,6 +348,8 @@ fn write(
 ) -> Result<u64> {
     let outline = outline(layout, context, parameters, entries)?;
     let failed = |source| Error::Io { path: path.to_owned(), source };
+    // Gigabytes of an interrupted run, which would be missed now.
+    file::remove_leftovers(path);
     file::make_atomically(path, Access::Default, |file| {
         file::reserve(file, outline.encoded_len()).map_err(failed)?;
         let mut stream = Stream::begin(&outline, file).map_err(failed)?;

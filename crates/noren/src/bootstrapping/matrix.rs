@@ -141,7 +141,7 @@ mod tests {
                 let matrix =
                     Matrix::encode(&context, &parameters, direction, place, diagonals, scale, false).expect("encode");
                 let factors = matrix.giants.iter().flat_map(|giant| &giant.terms);
-                bytes += factors.map(|(_, factor)| factor.inner.limbs() * parameters.degree() * 8).sum::<usize>();
+                bytes += factors.map(|(_, factor)| factor.inner.limbs() * factor.inner.degree() * 8).sum::<usize>();
             }
         }
         assert_eq!(bytes as u64, Plan::new(&parameters).expect("a plan").factor_bytes());

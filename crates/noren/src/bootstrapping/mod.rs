@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
+//! | [`mode`] | [`Mode`]: real or complex messages |
 //! | [`unlimited`] | [`Unlimited`], [`WithBootstrapping`]: an evaluator whose levels do not end |
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
@@ -14,14 +15,14 @@
 //! | [`cost`] | how long a bootstrap takes, by a model |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
-//! | [`plan`] | [`Plan`]: keys, memory and failure probability before any key exists |
+//! | [`plan`] | [`Plan`]: keys, memory, time, precision and failure probability before any key exists |
 //! | [`key_classes`] | [`KeyClass`]: which keys, how large, of what security |
 //! | [`failure`] | the probability that a coefficient leaves the interval |
 //! | [`dft`] | [`Direction`]: the special DFT as sparse matrices |
 //! | [`diagonals`] | [`Diagonals`]: a matrix by its diagonals |
 //! | [`group`] | [`Group`]: baby steps and giant steps of a matrix |
 //! | [`slots`] | fewer slots than the ring has |
-//! | [`exponential`] | [`Exponential`]: Chebyshev series and squarings |
+//! | [`exponential`] | [`Exponential`]: a polynomial and squarings |
 //! | [`series`] | [`SineSeries`]: from the exponential to the message |
 
 pub mod bootstrapper;
@@ -34,6 +35,7 @@ pub mod group;
 pub mod key_classes;
 pub mod key_file;
 pub mod keys;
+pub mod mode;
 pub mod paper2;
 pub mod parameters;
 pub mod pipeline;
@@ -48,12 +50,14 @@ mod chebyshev;
 mod eval_mod;
 mod iteration;
 mod matrix;
+mod minimax;
 mod precision;
 mod recipe;
 mod renewal;
+mod transforms;
 mod wire;
 
-pub use bootstrapper::{Bootstrapper, Mode};
+pub use bootstrapper::Bootstrapper;
 pub use dft::Direction;
 pub use diagonals::Diagonals;
 pub use exponential::Exponential;
@@ -61,6 +65,7 @@ pub use group::{GiantOrder, Group};
 pub use key_classes::{KeyClass, Role};
 pub use key_file::{BootstrapKeyFile, Progress};
 pub use keys::BootstrapKeys;
+pub use mode::Mode;
 pub use parameters::{Parameters, ParametersSpec};
 pub use pipeline::{Stage, Stages};
 pub use plan::Plan;

@@ -109,8 +109,8 @@ impl ParametersSpec {
         check("eval_mod.degree", degree, degree > 0, "at least 1")?;
         let series = SineSeries::fit(libm::exp2(log_ratio))?;
         // Errors of a message are small beside the message: twice the largest one leaves them room.
-        let half_width = f64::from(interval) + 2.0 / series.ratio();
-        let exponential = Exponential::new(half_width, doublings, degree)?;
+        let room = 2.0 / series.ratio();
+        let exponential = Exponential::near_integers(interval, room, doublings, degree)?;
         let eval_levels = exponential.depth() + SineSeries::DEPTH;
 
         let mut log_q = vec![self.log_base];

@@ -8,13 +8,14 @@ use noren_rlwe::keyswitch::switch_secret;
 use noren_rlwe::noise::{key_switch_shaped, raise_switch};
 use noren_rlwe::raise::mod_raise_switch;
 
-use crate::bootstrapping::bootstrapper::Mode;
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::eval_mod::EvalMod;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::matrix::{Matrix, Place, places};
+use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::slots::{Joint, project};
+use crate::bootstrapping::transforms::{CoeffToSlot, SlotToCoeff};
 use crate::schemes::ckks::estimate::{Nature, mix};
 use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
@@ -105,8 +106,8 @@ pub(super) struct Pipeline {
     lower: Evaluator,
     keys: Arc<BootstrapKeys>,
     pub mode: Mode,
-    slot_to_coeff: Vec<Matrix>,
-    coeff_to_slot: Vec<Matrix>,
+    slot_to_coeff: SlotToCoeff,
+    coeff_to_slot: CoeffToSlot,
     /// For real and imaginary parts that lie side by side.
     joint: Option<Joint>,
 }
@@ -132,16 +133,14 @@ impl Pipeline {
                 let beside = last && mode == Mode::Paired;
                 Matrix::encode(context, parameters, direction, place, diagonals, &factor, beside)
             };
-            places(parameters, direction)
-                .into_iter()
-                .zip(&matrices)
-                .zip(targets)
-                .map(encode)
-                .collect::<Result<Vec<_>>>()
+            let places = places(parameters, direction);
+            let encoded = places.iter().copied().zip(&matrices).zip(targets).map(encode).collect::<Result<Vec<_>>>()?;
+            Ok::<_, noren_rlwe::error::Error>((places, encoded))
         };
         let mut targets = vec![*input; parameters.input_level()];
         *targets.last_mut().expect("a transform has a matrix") = base_scale(context, parameters)?;
-        let slot_to_coeff = encode(Direction::SlotToCoeff, *input, targets)?;
+        let (at, matrices) = encode(Direction::SlotToCoeff, *input, targets)?;
+        let slot_to_coeff = SlotToCoeff::new(at, matrices);
 
         // Coefficient to slot: each matrix takes an equal part of the way down to the scale of the exponential, so that all are
         // encoded at large scales.
@@ -151,7 +150,8 @@ impl Pipeline {
         let part = libm::log2(start.ratio_to(&end)) / count as f64;
         let above = |left: usize| positive(libm::exp2(part * left as f64)).map(|factor| end.mul(&factor));
         let targets = (0..count).rev().map(above).collect::<Result<_>>()?;
-        let coeff_to_slot = encode(Direction::CoeffToSlot, start, targets)?;
+        let (at, matrices) = encode(Direction::CoeffToSlot, start, targets)?;
+        let coeff_to_slot = CoeffToSlot::new(parameters, at, matrices);
 
         let evaluator = Evaluator::new(context, keys.evaluation.clone())?;
         let lower = Evaluator::new(context, keys.slot_to_coeff.clone())?;
@@ -170,27 +170,32 @@ impl Pipeline {
     /// As the operations of [`Evaluator`].
     pub fn run(&self, a: &Ciphertext, end: &Scale, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
         let context = self.evaluator.context();
+        // What is raised is the message with its error.
+        let size = a.magnitude() + a.error_bound();
         let (input, input_error) = self.evaluator.split_error(a.clone());
-        let coefficients = self.slots_to_coefficients(&input)?;
+        let coefficients = self.slots_to_coefficients(&input, size)?;
         done(Stage::SlotToCoeff);
         let (raised, switch_error) = self.raise(&coefficients)?;
         done(Stage::Raise);
         let raised = if self.parameters.gap() == 1 { raised } else { self.project(raised, done)? };
-        let (last, before) = self.coeff_to_slot.split_last().expect("a transform has a matrix");
-        let slots = before.iter().try_fold(raised.clone(), |x, matrix| matrix.apply(&self.evaluator, &x))?;
         // Side by side there are twice as many; what is repeated is repeated twice as often.
         let count = self.parameters.slots() << usize::from(self.joint.is_some());
-        let slots = last.apply(&self.evaluator, &Ciphertext { slots: count, ..slots })?;
-        let slots = slots.with_magnitude(std::f64::consts::FRAC_1_SQRT_2);
+        let beside = |x| Ciphertext { slots: count, ..x };
+        let slots = self.coeff_to_slot.apply(&self.evaluator, raised.clone(), self.raised_deviation(), beside)?;
+        let (slots, own) = self.evaluator.split_error(slots);
+        let estimate = Estimate::exact(std::f64::consts::FRAC_1_SQRT_2, slots.estimate.tag());
+        let slots = self.evaluator.with_errors(Ciphertext { estimate, ..slots }, &[(&own, 1.0)], 0.0);
         done(Stage::CoeffToSlot);
         let parts = self.parts(&slots)?;
         done(Stage::Parts);
 
         let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
         let series_scale = eval_mod.series_scale(end, coefficients.scale())?;
-        let exponentials = eval_mod.each(&parts, |eval_mod, u| eval_mod.exponential(u, &series_scale))?;
+        // One after another: all threads share the rows of one part, which stay nearer than those of two.
+        let exponentials: Vec<Ciphertext> =
+            parts.iter().map(|u| eval_mod.exponential(u, &series_scale)).collect::<Result<_>>()?;
         done(Stage::Exponential);
-        let series = eval_mod.each(&exponentials, EvalMod::series)?;
+        let series: Vec<Ciphertext> = exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<_>>()?;
         let (exact, series_errors): (Vec<_>, Vec<_>) =
             series.iter().map(|p| self.evaluator.split_error(p.clone())).unzip();
         let whole = self.imaginary_parts(&exact)?;
@@ -202,48 +207,44 @@ impl Pipeline {
             None => result,
         };
         let result = Ciphertext { scale: *end, slots: a.slots, ..result }.with_magnitude(a.magnitude());
-        // U^-1 keeps the mean square of random errors but for the factor 1/n, and no systematic error grows in it.
-        let spread = 1.0 / (self.parameters.slots() as f64).sqrt();
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
         let real_parts = if self.mode == Mode::Real { 1.0 } else { 2.0 };
         let series_error = real_parts * self.parameters.series().error() * SERIES_ROOM * base;
         let own = &coefficients.estimate;
-        let mut errors = vec![(&input_error, 1.0 + ROOM), (own, (1.0 + ROOM) * spread), (&switch_error, 1.0 + ROOM)];
+        let mut errors = vec![(&input_error, 1.0 + ROOM), (own, 1.0 + ROOM), (&switch_error, 1.0 + ROOM)];
         // Twice the imaginary part of P is read. Those of two circular errors are together one such error of their mean square.
         let read = 2.0 * series[0].scale().ratio_to(end) / (parts.len() as f64).sqrt();
         errors.extend(series_errors.iter().map(|error| (error, read)));
         // A systematic error is in each real part, whether they are side by side or not.
         let systematic: f64 = series_errors.iter().map(|error| error.bias() * read).sum();
         let rest = systematic * (real_parts / (parts.len() as f64).sqrt() - 1.0);
-        let result = self.evaluator.with_errors(result, &errors, (1.0 + ROOM) * own.bias() + series_error + rest);
+        let result = self.evaluator.with_errors(result, &errors, series_error + rest);
         done(Stage::Series);
         Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
     }
 
-    /// The matrices of slot to coefficient. Fewer slots are repeated in all, which is how the polynomial stands already.
-    fn slots_to_coefficients(&self, a: &Ciphertext) -> Result<Ciphertext> {
+    /// The matrices of slot to coefficient, for slots of this size. Fewer slots are repeated in all, which is how the polynomial
+    /// stands already.
+    fn slots_to_coefficients(&self, a: &Ciphertext, size: f64) -> Result<Ciphertext> {
         let context = self.evaluator.context();
         let level = self.parameters.input_level();
         let canonical = context.parameters().scale_at(level);
         let dropped = self.evaluator.drop_level(a, level)?;
-        let x = Ciphertext { slots: self.parameters.slots(), ..dropped };
-        let (last, before) = self.slot_to_coeff.split_last().expect("a transform has a matrix");
-        let x = before.iter().try_fold(x, |x, matrix| matrix.apply(&self.lower, &x))?;
+        let estimate = Estimate::exact(size, a.estimate.tag());
+        let x = Ciphertext { slots: self.parameters.slots(), estimate, ..dropped };
 
         // How much larger the message stands than it should, in powers of two.
-        let excess = libm::log2(a.magnitude().max(1.0) * a.scale.ratio_to(canonical));
+        let excess = libm::log2(size.max(1.0) * a.scale.ratio_to(canonical));
         let excess = libm::ceil(excess - ROOM);
-        if excess == 0.0 {
-            return last.apply(&self.lower, &x);
-        }
-        let direction = Direction::SlotToCoeff;
-        let matrices = direction.matrices(self.parameters.slots(), &self.parameters.transform(direction).groups);
-        let place = *places(&self.parameters, direction).last().expect("a transform has a matrix");
-        let target = base_scale(context, &self.parameters)?.mul_u64(context.parameters().prime(place.level));
-        let shift = Scale::from_f64(libm::exp2(-excess)).ok_or_else(|| parameter("scale", a.scale.log2(), "usual"))?;
-        let factor = target.div(canonical).mul(&shift);
-        let diagonals = matrices.last().expect("a transform has a matrix");
-        Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor, false)?.apply(&self.lower, &x)
+        let lower = |place: Place| {
+            let direction = Direction::SlotToCoeff;
+            let matrices = direction.matrices(self.parameters.slots(), &self.parameters.transform(direction).groups);
+            let target = base_scale(context, &self.parameters)?.mul_u64(context.parameters().prime(place.level));
+            let factor = target.div(canonical).mul(&positive(libm::exp2(-excess))?);
+            let diagonals = matrices.last().expect("a transform has a matrix");
+            Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor, false)
+        };
+        self.slot_to_coeff.apply(&self.lower, x, excess as i32, lower)
     }
 
     /// To the ephemeral secret, to all limbs, and back; and the error that this adds to the message.
@@ -255,19 +256,25 @@ impl Pipeline {
 
         let there = key_switch_shaped(rlwe, 1, self.keys.to_ephemeral.shape())?;
         let back = raise_switch(rlwe, 1, inner.limbs(), self.keys.from_ephemeral.shape())?;
-        // Two coefficients are a number. Errors of a message are the same in all its copies: their mean does not help.
+        // Two coefficients are a number, of sums of so many terms that they are Gaussian. Errors of a message are the same in all its copies: their mean does not help.
         let variance =
             2.0 * self.parameters.gap() as f64 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
         let tag = a.estimate.tag();
-        let error = Estimate::exact(0.0, mix(tag, SWITCHED)).with_source(Nature::Secret, variance, 0);
+        let error = Estimate::exact(0.0, mix(tag, SWITCHED)).with_source(Nature::Plain, variance, 0);
 
-        // A coefficient over q_0 is a sum of h + 1 uniform numbers, and a slot one of n coefficients.
-        let weight = f64::from(self.parameters.spec().ephemeral_weight);
-        let deviation = (self.parameters.degree() as f64 * (weight + 1.0) / 12.0).sqrt();
-        let magnitude = RAISED_DEVIATIONS * deviation / (2.0 * self.parameters.exponential().half_width());
+        // Where fewer slots are projected, of all the ring: the root of the gap more.
+        let deviation = self.raised_deviation() * (self.parameters.gap() as f64).sqrt();
         let scale = raised_scale(context, &self.parameters)?;
-        let estimate = Estimate::exact(magnitude, mix(tag, RAISED));
+        let estimate = Estimate::exact(RAISED_DEVIATIONS * deviation, mix(tag, RAISED));
         Ok((Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() }, error))
+    }
+
+    /// The root of the mean square of raised slots: a coefficient over `q_0` is a sum of h + 1 uniform numbers, and a slot is one
+    /// of 2n coefficients.
+    fn raised_deviation(&self) -> f64 {
+        let weight = f64::from(self.parameters.spec().ephemeral_weight);
+        let square = 2.0 * self.parameters.slots() as f64 * (weight + 1.0) / 12.0;
+        square.sqrt() / (2.0 * self.parameters.exponential().half_width())
     }
 
     /// What lies in the subring of the slots.
@@ -320,3 +327,6 @@ fn base_modulus(context: &Context) -> Scale {
 fn positive(value: f64) -> Result<Scale> {
     Scale::from_f64(value).ok_or_else(|| parameter("scale", value, "positive"))
 }
+
+#[cfg(test)]
+mod reduction;

@@ -2,25 +2,29 @@
 
 use noren_rlwe::error::Result;
 
+use crate::bootstrapping::cost::Time;
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;
 use crate::bootstrapping::key_classes::{KeyClass, key_classes, rotation_shape};
+use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::precision::expected_error;
+use crate::bootstrapping::precision::{expected_error, systematic_error};
+use crate::schemes::ckks::CostModel;
+use crate::schemes::ckks::factor::row_words;
 
 /// See [`Plan::working_bytes`].
 const WORKING_POLYNOMIALS: u64 = 40;
 
-/// The keys and the memory that bootstrapping takes, and how likely it fails.
+/// The keys, the memory and the time that bootstrapping takes, how precise it is, and how likely it fails.
 ///
 /// # Examples
 /// ```
-/// use noren::bootstrapping::plan::Plan;
-/// use noren::bootstrapping::preset::Preset;
+/// use noren::bootstrapping::{Mode, Plan, Preset};
 ///
 /// let plan = Plan::new(&Preset::N16.parameters()?)?;
 /// assert!(plan.log2_failure(100) < -64.0);
 /// assert!(plan.key_bytes() < 5 << 30);
+/// assert!(plan.precision_bits(Mode::Real) > 21.0);
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -37,12 +41,12 @@ impl Plan {
     /// None for parameters that were built; the digits of keys of few limbs are cut anew.
     pub fn new(parameters: &Parameters) -> Result<Self> {
         let keys = key_classes(parameters)?;
-        let mut rows = 0;
+        let mut words = 0;
         for direction in [Direction::SlotToCoeff, Direction::CoeffToSlot] {
             let (shape, _) = rotation_shape(parameters, direction)?;
-            rows += factor_rows(parameters, direction, shape.limbs, shape.special);
+            words += factor_words(parameters, direction, shape.limbs, shape.special);
         }
-        let factor_bytes = rows as u64 * (parameters.degree() * size_of::<u64>()) as u64;
+        let factor_bytes = (words * size_of::<u64>()) as u64;
         Ok(Self { parameters: parameters.clone(), keys, factor_bytes })
     }
 
@@ -70,7 +74,8 @@ impl Plan {
         self.keys.iter().map(KeyClass::disk_bytes).sum()
     }
 
-    /// The bytes of the encoded matrices: `(limbs + special) n` words for each diagonal.
+    /// The bytes of the encoded matrices: `(limbs + special)` rows for each diagonal. Diagonals repeat after as many slots as the
+    /// layers of their matrix reach over, and a row has two words for each of those, or n.
     #[must_use]
     pub const fn factor_bytes(&self) -> u64 {
         self.factor_bytes
@@ -91,11 +96,26 @@ impl Plan {
         self.key_bytes() + self.factor_bytes() + self.working_bytes()
     }
 
-    /// How many bits of a complex message of size 1 are expected to be right in the worst slot, to about one: `-log2` of the
-    /// largest error. A model of the noise where most of it arises; every result has a bound of its own.
+    /// How many bits of a message of size 1 are expected to be right in the worst slot, to about one: `-log2` of the largest
+    /// error. A model of the noise where most of it arises; every result has a bound of its own.
     #[must_use]
-    pub fn precision_bits(&self) -> f64 {
-        -libm::log2(expected_error(&self.parameters))
+    pub fn precision_bits(&self, mode: Mode) -> f64 {
+        -libm::log2(expected_error(&self.parameters, mode))
+    }
+
+    /// The largest error of a message of size 1 that exact arithmetic leaves, all iterations together. Of a second one it is
+    /// an estimate: it rests on the bound on the error of the first.
+    #[must_use]
+    pub fn systematic_error(&self, mode: Mode) -> f64 {
+        systematic_error(&self.parameters, mode)
+    }
+
+    /// About the seconds of one bootstrap on a machine of this speed, such as [`measure`](crate::bootstrapping::cost::measure) finds.
+    ///
+    /// # Errors
+    /// None for parameters that were built.
+    pub fn seconds(&self, mode: Mode, machine: &CostModel) -> Result<f64> {
+        Ok(Time::new(&self.parameters, mode, machine)?.seconds())
     }
 
     /// `log2` of a bound on the probability that any of so many results is wrong in some slot because a coefficient
@@ -110,14 +130,14 @@ impl Plan {
     }
 }
 
-/// The rows of all diagonals of a transform whose first matrix takes `limbs` limbs.
-fn factor_rows(parameters: &Parameters, direction: Direction, limbs: usize, special: usize) -> usize {
+/// The words of all diagonals of a transform whose first matrix takes `limbs` limbs.
+fn factor_words(parameters: &Parameters, direction: Direction, limbs: usize, special: usize) -> usize {
     let groups = &parameters.transform(direction).groups;
     let below = direction.below(groups).into_iter();
-    let rows = groups.iter().zip(below).enumerate().filter(|(_, (group, _))| group.layers > 0);
-    let rows = rows.map(|(i, (group, below))| {
+    let matrices = groups.iter().zip(below).enumerate().filter(|(_, (group, _))| group.layers > 0);
+    let words = matrices.map(|(i, (group, below))| {
         let diagonals = group.offsets(parameters.slots(), below).len();
-        diagonals * (limbs - i + special)
+        diagonals * (limbs - i + special) * row_words(parameters.degree(), 1 << (below + group.layers))
     });
-    rows.sum()
+    words.sum()
 }

@@ -5,9 +5,15 @@ use std::f64::consts::{PI, SQRT_2, TAU};
 use noren_rlwe::noise;
 
 use crate::bootstrapping::dft::Direction;
+use crate::bootstrapping::iteration::enlarged_bits;
+use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::{Parameters, Transform};
 
-/// What the largest error in the slots of a complex message of size 1 is expected to be. A model, right to about a bit.
+/// By how many bits the bound on the error of a first result is above what is expected, at most: so much less the error is
+/// enlarged for the second iteration. The stages in `docs/bootstrapping.md` show it.
+const LOOSE: f64 = 3.0;
+
+/// What the largest error in the slots of a message of size 1 is expected to be. A model, right to about a bit.
 ///
 /// It counts the systematic error, and noise where most of it arises; r is the rounding of a division in a slot, at the
 /// scale that is left:
@@ -17,11 +23,32 @@ use crate::bootstrapping::parameters::{Parameters, Transform};
 /// - in the exponentials: every squaring doubles what came before, and the series multiplies it by its slope
 ///   `rho |b| (2 + |c|) / 2 pi` at most;
 /// - at the end, of the series `4 r^2`, and the switch of a conjugation. A second iteration leaves this alone, and the
-///   rounding of the way down.
+///   rounding of the way down. Bringing both parts together rounds once more.
 ///
 /// Noise differs between the copies of a message in the ring, and its mean counts. Errors are products of two Gaussian
-/// numbers, an error and the secret, in every slot: larger than x deviations with the probability `sqrt(pi x) exp(-2 x)`.
-pub(super) fn expected_error(parameters: &Parameters) -> f64 {
+/// numbers, an error and the secret, in every slot, see [`deviations`].
+pub(super) fn expected_error(parameters: &Parameters, mode: Mode) -> f64 {
+    noise(parameters, mode, parameters.spec().iterations) + systematic_error(parameters, mode)
+}
+
+/// What exact arithmetic leaves of a message of size 1, all iterations together: of two real parts with
+/// [`Parameters::systematic_error`], unless there are only real numbers. A second iteration divides it by as much as it enlarges
+/// the error of the first result.
+pub(super) fn systematic_error(parameters: &Parameters, mode: Mode) -> f64 {
+    let once = match mode {
+        Mode::Complex | Mode::Paired => SQRT_2 * parameters.systematic_error(),
+        Mode::Real => parameters.systematic_error(),
+    };
+    if parameters.spec().iterations == 1 {
+        return once;
+    }
+    let first = once + noise(parameters, mode, 1);
+    let bits = libm::floor(-libm::log2(first) - LOOSE).clamp(0.0, f64::from(enlarged_bits(parameters)));
+    once * libm::exp2(-bits)
+}
+
+/// The largest random error of a message of size 1, for so many iterations.
+fn noise(parameters: &Parameters, mode: Mode, iterations: usize) -> f64 {
     let spec = parameters.spec();
     let rlwe = parameters.chosen().rlwe();
     let degree = parameters.degree() as f64;
@@ -30,9 +57,10 @@ pub(super) fn expected_error(parameters: &Parameters) -> f64 {
     let switch = |level: usize, log_scale: f64| at(noise::key_switch(rlwe, level + 1), log_scale);
 
     let (application, reduction) = (f64::from(spec.application.bits), f64::from(spec.eval_mod.bits));
-    let end = 4.0 * rounding(application) + switch(parameters.reduced_level(), application);
-    let worst = deviations(parameters.slots()) / (parameters.gap() as f64).sqrt();
-    if spec.iterations > 1 {
+    let joint = if mode == Mode::Paired { rounding(application) } else { 0.0 };
+    let end = 4.0 * rounding(application) + switch(parameters.reduced_level(), application) + joint;
+    let worst = deviations(parameters.slots(), mode) / (parameters.gap() as f64).sqrt();
+    if iterations > 1 {
         return worst * (end + rounding(application)).sqrt();
     }
     let (series, exponential) = (parameters.series(), parameters.exponential());
@@ -46,7 +74,7 @@ pub(super) fn expected_error(parameters: &Parameters) -> f64 {
         doubled * doubled * rounding(scale)
     });
     let variance = u * stretch * stretch + slope * slope * squared.sum::<f64>() + end;
-    worst * variance.sqrt() + SQRT_2 * parameters.systematic_error()
+    worst * variance.sqrt()
 }
 
 /// The variance in a slot of the error of all diagonals of coefficient to slot.
@@ -68,9 +96,13 @@ fn encoding(parameters: &Parameters) -> f64 {
     matrices.sum()
 }
 
-/// How many deviations the largest of so many errors is: `count sqrt(pi x) exp(-2 x) = 1`.
-fn deviations(count: usize) -> f64 {
+/// How many deviations the largest of so many errors is. Given the secret in a slot, exponential of mean 1 as a square, a
+/// complex error is Gaussian: it is larger than x deviations with the probability `sqrt(pi x) exp(-2 x)`. Of real numbers half the
+/// variance is left, in one part: `exp(-2 x)`.
+fn deviations(count: usize, mode: Mode) -> f64 {
     /// Each step brings x nearer by a factor of `1 / 4 x`.
     const STEPS: usize = 20;
-    (0..STEPS).fold(1.0, |x, _| ((libm::log(count as f64) + libm::log(PI * x) / 2.0) / 2.0).max(1.0))
+    let count = libm::log(count as f64);
+    let factor = |x: f64| if mode == Mode::Real { 0.0 } else { libm::log(PI * x) / 2.0 };
+    (0..STEPS).fold(1.0, |x, _| ((count + factor(x)) / 2.0).max(1.0))
 }

@@ -51,7 +51,7 @@ impl Preset {
             log_base: 49,
             slot_to_coeff: transform(34, &[(5, 16), (5, 16), (5, 8)], GiantOrder::Separate),
             application: Primes { count: 12, bits: 42 },
-            eval_mod: EvalMod { bits: 50, log_ratio: 6.75, interval: 14, doublings: 3, degree: 31 },
+            eval_mod: EvalMod { bits: 50, log_ratio: 6.75, interval: 14, doublings: 3, degree: 28 },
             coeff_to_slot: transform(47, &[(4, 8), (4, 8), (4, 8), (3, 8)], GiantOrder::Separate),
             special: Primes { count: 9, bits: 50 },
             dnum: 3,

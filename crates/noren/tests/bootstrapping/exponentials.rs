@@ -71,6 +71,45 @@ fn exponential_is_near_the_true_one() {
 }
 
 #[test]
+fn exponential_near_integers_is_as_near_with_fewer_degrees() {
+    let (interval, room, doublings) = (14, 2f64.powf(-5.75), 3);
+    let whole = |degree| Exponential::new(f64::from(interval) + room, doublings, degree).expect("supported");
+    let near = |degree| Exponential::near_integers(interval, room, doublings, degree).expect("supported");
+    for degree in [28, 31] {
+        let exponential = near(degree);
+        let (polynomial, half_width) = (exponential.coefficients(), exponential.half_width());
+        assert_eq!(polynomial.len(), degree + 1);
+        assert!(polynomial.iter().enumerate().all(|(k, c)| if k % 2 == 0 { c.im == 0.0 } else { c.re == 0.0 }));
+        // Every squaring doubles the error of the polynomial and the rounding of the value.
+        let bound = (exponential.truncation() + 2f64.powi(-48)) * f64::from(1 << doublings) * (1.0 + 2f64.powi(-20));
+        let mut largest = 0.0_f64;
+        for turns in -14..=14 {
+            for offset in (-500..=500).map(|i| room * f64::from(i) / 500.0) {
+                let e = exponential.at((f64::from(turns) + offset) / half_width);
+                largest = largest.max((e - Complex64::cis(std::f64::consts::TAU * offset)).norm());
+            }
+        }
+        assert!(largest < bound && largest > bound / 4.0, "degree {degree}: {largest:e}, at most {bound:e}");
+        assert!(
+            exponential.truncation() < whole(degree).truncation() / 3.0,
+            "degree {degree}: {} {}",
+            exponential.truncation().log2(),
+            whole(degree).truncation().log2()
+        );
+    }
+    assert!(near(28).truncation() < 2f64.powf(-33.8) && whole(28).truncation() > 2f64.powi(-32));
+}
+
+#[test]
+fn exponential_that_is_near_everywhere_is_the_series() {
+    for (interval, doublings, degree) in [(2, 3, 31), (14, 3, 45), (1, 0, 63)] {
+        let near = Exponential::near_integers(interval, 0.01, doublings, degree).expect("supported");
+        assert_eq!(near, Exponential::new(f64::from(interval) + 0.01, doublings, degree).expect("supported"));
+    }
+    assert!(matches!(Exponential::near_integers(14, 0.01, 2, 31), Err(Error::Parameters { .. })));
+}
+
+#[test]
 fn depth_counts_polynomial_and_squarings() {
     for (doublings, degree, depth) in [(3, 31, 8), (4, 23, 9), (3, 32, 9), (8, 7, 11)] {
         assert_eq!(Exponential::new(2.0, doublings, degree).expect("supported").depth(), depth);

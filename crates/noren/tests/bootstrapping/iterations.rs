@@ -82,7 +82,11 @@ fn expected_precision_is_that_of_results_to_a_bit() {
         let encryptor = Encryptor::symmetric(&world.context, &world.keys.secret, seed(7)).expect("encryptor");
         let result = world.complex.bootstrap(&encryptor.encrypt(&plaintext).expect("encrypt")).expect("bootstrap");
         let bits = -worst(&world.decrypt(&result), &z).log2();
-        assert!((plan.precision_bits() - bits).abs() < 1.0, "{bits}, and {} expected", plan.precision_bits());
+        assert!(
+            (plan.precision_bits(Mode::Complex) - bits).abs() < 1.0,
+            "{bits}, and {} expected",
+            plan.precision_bits(Mode::Complex)
+        );
     }
 }
 
@@ -90,7 +94,7 @@ fn expected_precision_is_that_of_results_to_a_bit() {
 fn run(preset: Preset, bits: f64) {
     let parameters = preset.parameters().expect("a preset");
     let plan = Plan::new(&parameters).expect("a plan");
-    println!("{preset}: {:.1} bits expected", plan.precision_bits());
+    println!("{preset}: {:.1} bits expected", plan.precision_bits(Mode::Complex));
     let world = World::new(parameters);
     let (level, slots) = (world.parameters.input_level(), world.parameters.slots());
     let scale = world.context.parameters().scale_at(level);

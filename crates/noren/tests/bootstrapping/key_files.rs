@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use noren::bootstrapping::group::{GiantOrder, Group};
@@ -15,33 +15,7 @@ use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest,
 use noren::wire::{Form, Limits, Object, Reason};
 use noren::{Error, Seed};
 
-/// A directory of its own for each test, removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("noren-bootstrap-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a writable temporary directory");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("it exists").map(|entry| entry.expect("readable").file_name());
-        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).expect("still there");
-    }
-}
+use crate::scratch::Scratch;
 
 fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])

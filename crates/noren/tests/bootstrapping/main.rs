@@ -1,5 +1,6 @@
 //! Bootstrapping: its matrices, its functions, its parameters, and the whole pipeline, on numbers and on ciphertexts.
 
+mod bounds;
 mod encrypted;
 mod exponentials;
 mod failures;
@@ -11,6 +12,9 @@ mod numbers;
 mod paper2;
 mod pipeline;
 mod plans;
+#[path = "../../../noren-rlwe/tests/scratch/mod.rs"]
+mod scratch;
 mod series;
 mod slots;
+mod times;
 mod unlimited;

@@ -1,7 +1,7 @@
 //! Presets: what their chains, keys and risks come to, counted by hand.
 
 use noren::bootstrapping::parameters::Primes;
-use noren::bootstrapping::{Plan, Preset, Role};
+use noren::bootstrapping::{Mode, Plan, Preset, Role};
 use noren::error::Error;
 use noren::security::{Security, max_log_qp};
 
@@ -59,9 +59,11 @@ fn keys_of_n16_are_those_counted_by_hand() {
     assert_eq!(found, expected);
     let rows: u64 = expected.iter().map(|k| (k.1 * 2 * k.4 * (k.2 + k.3)) as u64).sum();
     assert_eq!(plan.key_bytes(), rows * ROW);
-    // 16 diagonals of 38 rows, 31 of 37 and 36, 15 of 35; 63 of 8 and 7, 32 of 6.
-    let diagonals = 16 * 38 + 31 * 37 + 31 * 36 + 15 * 35 + 63 * 8 + 63 * 7 + 32 * 6;
-    assert_eq!(plan.factor_bytes(), diagonals * ROW);
+    // 16 diagonals of 38 rows, 31 of 37 and 36, 15 of 35; 63 of 8 and 7, 32 of 6. They repeat after 2^11, 2^7, 2^3, 2^5 and
+    // 2^10 of the 2^15 slots, but for those of the layers that reach over all.
+    let whole = 16 * 38 + 32 * 6;
+    let parts = (31 * 37 << 11) + (31 * 36 << 7) + (15 * 35 << 3) + (63 * 8 << 5) + (63 * 7 << 10);
+    assert_eq!(plan.factor_bytes(), whole * ROW + parts * ROW / (1 << 15));
     // 40 polynomials over 29 + 9 primes.
     assert_eq!(plan.memory_bytes(), plan.key_bytes() + plan.factor_bytes() + 40 * 38 * ROW);
 }
@@ -81,7 +83,7 @@ fn presets_keep_to_their_memory() {
             plan.log2_failure(1),
             plan.log2_failure(100),
             plan.parameters().systematic_error().log2(),
-            plan.precision_bits(),
+            plan.precision_bits(Mode::Complex),
         );
         // The other half of each key is a seed, and packing saves 14 to 30 of 64 bits.
         let part = plan.disk_bytes() as f64 / plan.key_bytes() as f64;

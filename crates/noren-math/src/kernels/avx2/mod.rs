@@ -36,6 +36,7 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign: rows::add_scalar_assign,
     inner_product: sums::inner_product,
     inner_product_pair: sums::inner_product_pair,
+    stretched_product_pair: sums::stretched_product_pair,
     add_moved_products: sums::add_moved_products,
     weighted_sums: conversion::weighted_sums,
     quotients: conversion::quotients,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::keys::EvaluationKeys;
 
-use crate::bootstrapping::bootstrapper::MAX_MAGNITUDE;
+use crate::bootstrapping::bootstrapper::check_size;
 use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
 use crate::bootstrapping::paper2::pipeline::{Pipeline, Stage, Stages};
 use crate::schemes::ckks::parameters::parameter;
@@ -95,17 +95,7 @@ impl Bootstrapper {
         self.pipeline.evaluator.context().check(&a.parameters, "the ciphertext")?;
         let parameters = self.parameters();
         let (needed, output) = (limb_level(0), limb_level(parameters.output_level()));
-        if a.level() < needed {
-            return Err(Error::LevelExhausted { needed, left: a.level() });
-        }
-        if a.level() >= output {
-            return Err(parameter("level", a.level(), format!("below {output}, the level of results")));
-        }
-        // Written so that what is not a number is refused.
-        if !(a.magnitude() <= MAX_MAGNITUDE && a.error_bound().is_finite()) {
-            let needed = format!("at most {MAX_MAGNITUDE}, and such that the message fits its level");
-            return Err(parameter("magnitude", a.magnitude(), needed));
-        }
+        check_size(a, needed, output)?;
         if a.level() > needed {
             return Ok(());
         }

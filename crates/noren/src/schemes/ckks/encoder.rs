@@ -9,7 +9,7 @@ use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
-use crate::schemes::ckks::factor::Factor;
+use crate::schemes::ckks::factor::{Factor, row_words};
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::{Parameters, parameter};
 use crate::schemes::ckks::scale::Scale;
@@ -90,7 +90,7 @@ impl Encoder {
     /// As [`Encoder::encode_real`].
     pub fn encode_factor(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Factor> {
         let special = self.context.parameters().rlwe().p().len();
-        self.embed(values.len(), |j| (values[j], 0.0), slots, level, scale, special)
+        self.embed(values.len(), |j| (values[j], 0.0), slots, level, scale, Some(special))
     }
 
     /// Encodes complex values as [`Encoder::encode_factor`] does real ones.
@@ -121,7 +121,7 @@ impl Encoder {
         scale: &Scale,
         shape: KeyShape,
     ) -> Result<Factor> {
-        self.embed(values.len(), |j| (values[j].re, values[j].im), slots, level, scale, shape.special)
+        self.embed(values.len(), |j| (values[j].re, values[j].im), slots, level, scale, Some(shape.special))
     }
 
     /// The real parts of the slots.
@@ -149,10 +149,11 @@ impl Encoder {
         level: usize,
         scale: &Scale,
     ) -> Result<Plaintext> {
-        Ok(self.embed(count, value, slots, level, scale, 0)?.map(|poly| rlwe::Plaintext { poly }))
+        Ok(self.embed(count, value, slots, level, scale, None)?.map(|poly| rlwe::Plaintext { poly }))
     }
 
-    /// The polynomial of the values modulo the primes of the level and so many special primes, the last of the list.
+    /// The polynomial of the values modulo the primes of the level; that of a factor modulo so many special primes too, the
+    /// last of the list, and in the smallest ring that it needs.
     fn embed(
         &self,
         count: usize,
@@ -160,15 +161,16 @@ impl Encoder {
         slots: usize,
         level: usize,
         scale: &Scale,
-        special: usize,
+        factor_special: Option<usize>,
     ) -> Result<Message<Poly<Eval>>> {
         self.context.check_level(level)?;
         let rlwe = self.context.rlwe();
-        let listed = rlwe.parameters().p().len();
+        let (listed, special) = (rlwe.parameters().p().len(), factor_special.unwrap_or(0));
         let skipped = listed.checked_sub(special);
         let refused = || parameter("special primes of a factor", special, format!("at most {listed}"));
-        let ring = &rlwe.ring().window(skipped.ok_or_else(refused)?..listed + level + 1);
-        let table = self.context.transform(slots)?;
+        let window = skipped.ok_or_else(refused)?..listed + level + 1;
+        // Refuses what is no number of slots.
+        self.context.transform(slots)?;
         if count > slots {
             return Err(Error::Length { what: "values", found: count, needed: format!("at most {slots}") });
         }
@@ -185,7 +187,15 @@ impl Encoder {
             }
         }
         let magnitude = square.sqrt();
-        table.inverse(&mut re, &mut im);
+        let mut ring = rlwe.ring();
+        if factor_special.is_some() {
+            let period = period(&re, &im);
+            re.truncate(period);
+            im.truncate(period);
+            let words = row_words(ring.degree(), period);
+            ring = if words < ring.degree() { rlwe.subring(words) } else { ring };
+        }
+        self.context.transform(re.len())?.inverse(&mut re, &mut im);
 
         let factor = scale.to_f64();
         let highest = re.iter().chain(&im).fold(0.0, |max: f64, x| max.max(x.abs())) * factor;
@@ -194,6 +204,7 @@ impl Encoder {
             let (value, limit) = (magnitude, limit / factor);
             return Err(Error::Overflow { index: largest, value, limit, scale_log2: scale.log2() });
         }
+        let ring = &ring.window(window);
         let (poly, residue) = if highest < NARROW {
             rounded(ring, &re, &im, factor, |x| x as i64, Ring::from_signed)
         } else {
@@ -222,6 +233,13 @@ impl Encoder {
 
 /// The base-two logarithm of [`WIDE`].
 const WIDE_BITS: f64 = 126.0;
+
+/// The smallest power of two after which all values repeat.
+fn period(re: &[f64], im: &[f64]) -> usize {
+    let repeats = |x: &[f64], half: usize| x[..half] == x[half..2 * half];
+    let halves = std::iter::successors(Some(re.len() / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
+    2 * re.len() >> (1 + halves.take_while(|&half| repeats(re, half) && repeats(im, half)).count())
+}
 
 /// The polynomial of the scaled and rounded coefficients, and the sum of the squares of what rounding changed.
 fn rounded<T: Copy + Default>(

@@ -228,6 +228,31 @@ impl Estimate {
         self
     }
 
+    /// The error of a sum of `count` slots that are `stride` apart, each times a factor of absolute value `1 / count`; both are
+    /// powers of two.
+    ///
+    /// Slots have errors independent of each other, given the secret: the variance is divided by the count, and what it
+    /// depends on in one slot is averaged over all of them. A systematic error stays as large as it may be.
+    pub(crate) fn averaged(&self, count: usize, stride: usize, slots: usize) -> Self {
+        let classes = slots.min(CLASSES);
+        let distinct = (classes / stride.min(classes)).min(count);
+        let part = 1.0 / (count * distinct) as f64;
+        let spread = self.spread();
+        let name = mix(self.tag, AVERAGE);
+        let key = |nature, class: usize| Key { nature, class: class as u8, bucket: (name >> 8) as u8 };
+        let mean = |weights: &[f64; CLASSES], class: usize| {
+            (0..distinct).map(|i| weights[(classes + class - i * stride % classes) % classes] * part).sum::<f64>()
+        };
+        let plain = [(key(Nature::Plain, 0), spread.plain / count as f64)];
+        let natures = [(Nature::Secret, spread.secret), (Nature::PublicKey, spread.public_key)];
+        let others = natures
+            .iter()
+            .flat_map(|(nature, weights)| (0..classes).map(move |class| (key(*nature, class), mean(weights, class))));
+        let members = 1 << (name as usize % MEMBER_BITS);
+        let groups = plain.into_iter().chain(others).filter(|(_, variance)| *variance > 0.0);
+        Self { groups: groups.map(|(key, variance)| Group { key, members, variance }).collect(), ..*self }
+    }
+
     /// What the tail of the error depends on.
     fn spread(&self) -> Spread {
         let mut spread = Spread::default();
@@ -296,6 +321,7 @@ impl Group {
 const SUM: u64 = 0x11;
 const PRODUCT: u64 = 0x12;
 const ROTATION: u64 = 0x13;
+const AVERAGE: u64 = 0x14;
 
 /// The name of what is computed from `a` with `b`: two words to one, by the finaliser of SplitMix64.
 pub(crate) fn mix(a: u64, b: u64) -> u64 {

@@ -1,5 +1,6 @@
 //! Plain factors of sums of giant steps.
 
+use noren_math::kernels::places::GROUP;
 use noren_ring::poly::{Eval, Poly};
 
 use crate::schemes::ckks::message::Message;
@@ -7,9 +8,17 @@ use crate::schemes::ckks::message::Message;
 /// An encoded vector modulo the special primes and those of its level: a factor of rotations that were not divided by the
 /// special modulus yet.
 ///
-/// With l limbs, k special primes and n coefficients it takes `8 (l + k) n` bytes. The special primes are those of the
+/// With l limbs, k special primes and n coefficients it takes `8 (l + k) n` bytes. Values that repeat after fewer slots lie in
+/// a [subring](noren_ring::ring::Ring::subring), and take as much less. The special primes are those of the
 /// [shape](noren_rlwe::shape::KeyShape) of the keys that rotate, or more.
 pub type Factor = Message<Poly<Eval>>;
+
+/// How many words a row of a factor has whose values repeat after so many slots: the degree of the smallest subring that holds
+/// it, if its words stand for groups of the `degree` words of the ring, or else all.
+pub(crate) const fn row_words(degree: usize, period: usize) -> usize {
+    let words = if 2 * period > GROUP { 2 * period } else { GROUP };
+    if degree / words >= GROUP { words } else { degree }
+}
 
 impl Factor {
     /// The level that it was encoded for.
