@@ -17,23 +17,23 @@ fn main() -> Result<()> {
     let (x, y): (usize, usize) = (argument(1, 31_415), argument(2, 271));
 
     let spec = ParametersSpec { log_n: 15, plaintext_modulus: 65537, ..ParametersSpec::default() };
-    let spec = ParametersSpec { log_q: vec![50; 12], log_p: vec![50; 4], dnum: 3, ..spec };
+    let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
     let context = Context::new(spec.build()?)?;
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-    let keys = context.generate_keys(Seed::random(), &request, None)?;
+    let keys = context.generate_keys(Seed::random()?, &request, None)?;
 
     // A function must have a value everywhere: here the quotient by 0 is 0.
     let quotient = Function::rule([DOMAIN; 2], |x, y| Some(x.checked_div(y).unwrap_or(0)));
     let plan = Plan::new(context.parameters(), quotient.domain())?;
     let start = Instant::now();
-    let lookup_keys = LookupKeys::generate(&context, Seed::random(), &keys.secret, &plan, None)?;
+    let lookup_keys = LookupKeys::generate(&context, Seed::random()?, &keys.secret, &plan, None)?;
     println!("keys: {:.2} GB in {:.1} s", lookup_keys.bytes() as f64 / 1e9, start.elapsed().as_secs_f64());
     let start = Instant::now();
     let lookup = Lookup::prepare(&context, &plan, &quotient, None)?;
     println!("prepared: {:.2} GB in {:.1} s", lookup.bytes() as f64 / 1e9, start.elapsed().as_secs_f64());
 
     let encoder = Encoder::new(&context);
-    let encryptor = Encryptor::public(&context, &keys.public, Seed::random())?;
+    let encryptor = Encryptor::public(&context, &keys.public, Seed::random()?)?;
     let encrypt = |number: usize| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], DOMAIN)?)?);
     let (a, b) = (encrypt(x)?, encrypt(y)?);
 

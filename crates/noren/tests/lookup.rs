@@ -147,9 +147,9 @@ fn quotients_of_15_bits_are_exact_at_128_bits() -> Result<()> {
     let spec = ParametersSpec {
         log_n: 15,
         plaintext_modulus: 65537,
-        log_q: vec![50; 12],
+        log_q: vec![50; 13],
         log_p: vec![50; 4],
-        dnum: 3,
+        dnum: 4,
         ..ParametersSpec::default()
     };
     let context = Context::new(spec.build()?)?;

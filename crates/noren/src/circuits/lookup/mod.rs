@@ -10,17 +10,17 @@
 //! use noren::Seed;
 //!
 //! let spec = ParametersSpec { log_n: 15, plaintext_modulus: 65537, ..ParametersSpec::default() };
-//! let context = Context::new(ParametersSpec { log_q: vec![50; 12], log_p: vec![50; 4], dnum: 3, ..spec }.build()?)?;
+//! let context = Context::new(ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec }.build()?)?;
 //! let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-//! let keys = context.generate_keys(Seed::random(), &request, None)?;
+//! let keys = context.generate_keys(Seed::random()?, &request, None)?;
 //!
 //! let quotient = Function::rule([1 << 15, 1 << 15], |x, y| Some(x.checked_div(y).unwrap_or(0)));
 //! let plan = Plan::new(context.parameters(), quotient.domain())?;
-//! let lookup_keys = LookupKeys::generate(&context, Seed::random(), &keys.secret, &plan, None)?;
+//! let lookup_keys = LookupKeys::generate(&context, Seed::random()?, &keys.secret, &plan, None)?;
 //! let lookup = Lookup::prepare(&context, &plan, &quotient, None)?;
 //!
 //! let encoder = Encoder::new(&context);
-//! let encryptor = Encryptor::public(&context, &keys.public, Seed::random())?;
+//! let encryptor = Encryptor::public(&context, &keys.public, Seed::random()?)?;
 //! let encrypt = |number| encryptor.encrypt(&encoder.encode(&plan.layout().spread(&[number], 1 << 15)?)?);
 //! let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
 //! let result = lookup.evaluate(&evaluator, &lookup_keys, &encrypt(30_000)?, &encrypt(7)?)?;

@@ -76,6 +76,7 @@ impl Plan {
             };
             let noise = plan.predict([&one_hot, &one_hot], plan.usual_norm());
             let budget = noise.budget(parameters.degree());
+            eprintln!("DBG {limbs} of {entry_limbs} one-hot {:.1} budget {:.1} {:?} entry {:.1} final {:.1} {:.1} rounding {:.1}", one_hot.log2_std(), one_hot.budget(parameters.degree()), one_hot.variances(), plan.predict_entry(&one_hot).log2_std(), noise.log2_std(), budget, plan.laws.rounding(limbs).log2_std());
             if budget > 0.0 {
                 return Ok(Self { noise, ..plan });
             }
