@@ -1,8 +1,9 @@
 //! Lookups of functions of two encrypted integers: every pair of numbers, against the table itself.
 
 use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, ParametersSpec};
-use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan};
+use noren::circuits::lookup::{Function, Layout, Line, LineLookup, Lookup, LookupKeys, Plan, PolynomialLookup};
 use noren::error::{Error, Result};
+use noren::wire::Limits;
 use noren::{Security, Seed};
 
 /// A context, keys and an evaluator of a small ring.
@@ -137,6 +138,117 @@ fn functions_without_a_value_and_numbers_outside_are_refused() -> Result<()> {
     assert!(matches!(Plan::new(world.context.parameters(), [98, 3]), Err(Error::Parameters { name: "domain", .. })));
     let small = World::new(4, 97, 3)?;
     assert!(matches!(Plan::new(small.context.parameters(), [16, 16]), Err(Error::NoiseExhausted { .. })));
+    Ok(())
+}
+
+#[test]
+fn the_matrix_under_the_usual_secret_gives_the_same() -> Result<()> {
+    let world = World::new(4, 97, 12)?;
+    for domain in [[16, 16], [12, 9], [5, 8]] {
+        let plan = Plan::linear(world.context.parameters(), domain)?;
+        world.check(&plan, &scrambled(domain, 97), 1)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_polynomial_with_vectors_as_coefficients_gives_the_same() -> Result<()> {
+    let world = World::new(4, 97, 16)?;
+    for domain in [[16, 16], [11, 13], [9, 3]] {
+        let function = scrambled(domain, 97);
+        let lookup = PolynomialLookup::prepare(&world.context, &function)?;
+        let keys = world.context.generate_keys(Seed::from_bytes([1; 32]), &lookup.keys(), None)?;
+        let evaluator = Evaluator::new(&world.context, keys.evaluation.clone())?;
+        for i in 0..domain[0] * domain[1] {
+            let [x, y] = [i / domain[1], i % domain[1]];
+            let [a, b] = [world.encrypt(lookup.layout(), &[x], 0)?, world.encrypt(lookup.layout(), &[y], 1)?];
+            let found = world.decrypt(lookup.layout(), &lookup.evaluate(&evaluator, &a, &b)?)?[0];
+            assert_eq!(Some(found as u64), function.value(x, y), "f({x}, {y}) in {domain:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn functions_of_a_line_need_no_matrix() -> Result<()> {
+    let world = World::new(4, 97, 12)?;
+    let lines: [(Line, fn(u64, u64) -> u64); 4] = [
+        (Line::First, |x, _| x * x % 97),
+        (Line::Second, |_, y| (y * y + 5) % 97),
+        (Line::Sum, |x, y| (x + y) * (x + y) % 89),
+        (Line::Difference, |x, y| x.abs_diff(y) * 3 + u64::from(x > y)),
+    ];
+    for domain in [[16, 16], [13, 10], [7, 8], [8, 2]] {
+        let plan = Plan::new(world.context.parameters(), domain)?;
+        let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
+        let layout = plan.layout();
+        for (line, f) in lines {
+            let function = Function::rule(domain, move |x, y| Some(f(x, y)));
+            assert_eq!(Line::of(&function), Some(line), "{domain:?}");
+            let lookup = LineLookup::prepare(&world.context, &plan, &function, line)?;
+            let pairs: Vec<[usize; 2]> = (0..domain[0] * domain[1]).map(|i| [i / domain[1], i % domain[1]]).collect();
+            for pairs in pairs.chunks(layout.queries()) {
+                let side = |which: usize| pairs.iter().map(|pair| pair[which]).collect::<Vec<_>>();
+                let [x, y] = [world.encrypt(layout, &side(0), 0)?, world.encrypt(layout, &side(1), 1)?];
+                let found = world.decrypt(layout, &lookup.evaluate(&world.evaluator, &keys, &x, &y)?)?;
+                for (&[x, y], found) in pairs.iter().zip(found) {
+                    assert_eq!(Some(found as u64), function.value(x, y), "{line:?} of ({x}, {y}) in {domain:?}");
+                }
+            }
+        }
+        assert_eq!(Line::of(&scrambled(domain, 97)), None);
+    }
+    let plan = Plan::new(world.context.parameters(), [97, 97])?;
+    let sum = Function::rule([97, 97], |x, y| Some((x + y) % 97));
+    let refused = LineLookup::prepare(&world.context, &plan, &sum, Line::Sum);
+    assert!(matches!(refused, Err(Error::Parameters { name: "domain", .. })));
+    Ok(())
+}
+
+#[test]
+fn a_prepared_function_is_mapped_from_its_file() -> Result<()> {
+    let world = World::new(3, 17, 10)?;
+    let path = std::env::temp_dir().join(format!("noren-lookup-{}", std::process::id()));
+    for domain in [[17, 17], [8, 8], [3, 4]] {
+        let plan = Plan::new(world.context.parameters(), domain)?;
+        let function = scrambled(domain, 17);
+        Lookup::prepare(&world.context, &plan, &function, None)?.save(&path)?;
+        let lookup = Lookup::open(&world.context, &path, &Limits::default())?;
+        let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
+        for [x, y] in [[domain[0] - 1, domain[1] - 1], [1, 2], [domain[0] - 1, 0]] {
+            let (layout, evaluator) = (plan.layout(), &world.evaluator);
+            let [a, b] = [world.encrypt(layout, &[x], 0)?, world.encrypt(layout, &[y], 1)?];
+            let found = world.decrypt(layout, &lookup.evaluate(evaluator, &keys, &a, &b)?)?[0];
+            assert_eq!(Some(found as u64), function.value(x, y), "f({x}, {y}) in {domain:?}");
+        }
+    }
+    let other = World::new(4, 97, 12)?;
+    let refused = Lookup::open(&other.context, &path, &Limits::default());
+    assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
+    let mut bytes = std::fs::read(&path).expect("it was written");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&path, bytes).expect("it is ours");
+    assert!(matches!(Lookup::open(&world.context, &path, &Limits::default()), Err(Error::Wire { .. })));
+    std::fs::remove_file(&path).expect("it is ours");
+    Ok(())
+}
+
+#[test]
+fn several_pairs_share_the_factors() -> Result<()> {
+    let world = World::new(4, 97, 12)?;
+    let plan = Plan::new(world.context.parameters(), [16, 16])?;
+    let (layout, function) = (plan.layout(), scrambled([16, 16], 97));
+    let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
+    let lookup = Lookup::prepare(&world.context, &plan, &function, None)?;
+    let pairs = [[0, 15], [7, 7], [15, 0]];
+    let encrypted = pairs.iter().map(|&[x, y]| Ok([world.encrypt(layout, &[x], 0)?, world.encrypt(layout, &[y], 1)?]));
+    let encrypted = encrypted.collect::<Result<Vec<_>>>()?;
+    let operands: Vec<[&Ciphertext; 2]> = encrypted.iter().map(|pair| pair.each_ref()).collect();
+    let results = lookup.evaluate_many(&world.evaluator, &keys, &operands, &|_| {})?;
+    for (result, [x, y]) in results.iter().zip(pairs) {
+        assert_eq!(Some(world.decrypt(layout, result)?[0] as u64), function.value(x, y));
+    }
     Ok(())
 }
 

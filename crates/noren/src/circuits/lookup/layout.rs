@@ -170,7 +170,7 @@ impl Layout {
     pub fn index(&self, block: usize, slot: usize) -> usize {
         match self.stretch {
             Stretch::Whole { .. } => block * self.degree + slot,
-            Stretch::Slots(period) => slot % period,
+            Stretch::Slots(period) => block * period + slot % period,
         }
     }
 

@@ -34,17 +34,27 @@
 //! | [`plan`] | [`Plan`]: how many limbs each step needs, and the noise in the end |
 //! | [`keys`] | [`LookupKeys`]: keys for few limbs under a sparse secret |
 //! | [`one_hot`] | one-hot vectors |
+//! | [`line`] | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
+//! | [`polynomial`] | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
 //! | [`prepared`] | [`Lookup`]: the matrix of a function, ready to be multiplied with |
 
 pub mod function;
 pub mod keys;
 pub mod layout;
+pub mod line;
 pub mod one_hot;
 pub mod plan;
+pub mod polynomial;
 pub mod prepared;
+
+mod sparse;
+mod table;
+mod wire;
 
 pub use function::Function;
 pub use keys::LookupKeys;
 pub use layout::Layout;
-pub use plan::Plan;
-pub use prepared::Lookup;
+pub use line::{Line, LineLookup};
+pub use plan::{Method, Plan};
+pub use polynomial::PolynomialLookup;
+pub use prepared::{Lookup, Step};

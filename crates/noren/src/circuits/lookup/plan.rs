@@ -1,6 +1,7 @@
 //! How many limbs each step of a lookup needs.
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::noise::secret_square_norm;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
@@ -20,12 +21,23 @@ use crate::schemes::integers::noise::{Laws, Mode};
 pub struct Plan {
     parameters: Parameters,
     layout: Layout,
+    method: Method,
     limbs: usize,
     entry_limbs: usize,
     weight: usize,
     special: usize,
     laws: Laws,
     noise: Noise,
+}
+
+/// How a table is multiplied with a one-hot vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// At few limbs, under a sparse secret, with one key for all giant steps.
+    Fast,
+    /// Under the usual secret, at the limbs that the one-hot vector comes with, with a key for each giant step: to compare
+    /// with.
+    Linear,
 }
 
 /// The weight of the sparse secret, where the ring has room for it.
@@ -43,11 +55,24 @@ impl Plan {
         Self::with_layout(parameters, Layout::new(parameters.degree(), parameters.modulus().value(), domain)?)
     }
 
+    /// [`Plan::new`] by [`Method::Linear`].
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn linear(parameters: &Parameters, domain: [usize; 2]) -> Result<Self> {
+        let layout = Layout::new(parameters.degree(), parameters.modulus().value(), domain)?;
+        Self::by_method(parameters, layout, Method::Linear)
+    }
+
     /// The plan of another layout.
     ///
     /// # Errors
     /// As [`Plan::new`].
     pub fn with_layout(parameters: &Parameters, layout: Layout) -> Result<Self> {
+        Self::by_method(parameters, layout, Method::Fast)
+    }
+
+    fn by_method(parameters: &Parameters, layout: Layout, method: Method) -> Result<Self> {
         /// Coefficients of factors are held in 16 bits.
         const LARGEST: u64 = (1 << 16) + 1;
         let t = parameters.modulus().value();
@@ -60,23 +85,27 @@ impl Plan {
         let (one_hot, entry_limbs) = one_hot::predict(parameters, &fresh, parameters.max_limbs());
         let special = special_primes(parameters)?;
         let weight = WEIGHT.min(parameters.degree() / 4).max(1);
+        let (fewest, secret) = match method {
+            Method::Fast => (1, weight as f64),
+            Method::Linear => (entry_limbs, secret_square_norm(parameters.rlwe())),
+        };
+        let shape = KeyShape { limbs: entry_limbs, special, digits: entry_limbs };
+        let of_keys = laws.of_keys(parameters.rlwe(), secret, shape)?;
         let mut best = f64::NEG_INFINITY;
-        for limbs in 1..=entry_limbs {
-            let shape = KeyShape { limbs: entry_limbs, special, digits: entry_limbs };
-            let sparse = laws.of_keys(parameters.rlwe(), weight as f64, shape)?;
+        for limbs in fewest..=entry_limbs {
             let plan = Self {
                 parameters: parameters.clone(),
                 layout: layout.clone(),
+                method,
                 limbs,
                 entry_limbs,
                 weight,
                 special,
-                laws: sparse,
+                laws: of_keys.clone(),
                 noise: Noise::none(),
             };
             let noise = plan.predict([&one_hot, &one_hot], plan.usual_norm());
             let budget = noise.budget(parameters.degree());
-            eprintln!("DBG {limbs} of {entry_limbs} one-hot {:.1} budget {:.1} {:?} entry {:.1} final {:.1} {:.1} rounding {:.1}", one_hot.log2_std(), one_hot.budget(parameters.degree()), one_hot.variances(), plan.predict_entry(&one_hot).log2_std(), noise.log2_std(), budget, plan.laws.rounding(limbs).log2_std());
             if budget > 0.0 {
                 return Ok(Self { noise, ..plan });
             }
@@ -95,6 +124,12 @@ impl Plan {
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
+    }
+
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        self.method
     }
 
     /// How many limbs the matrix is multiplied at.
@@ -152,9 +187,13 @@ impl Plan {
     /// All rotations under the sparse secret for which there must be keys.
     #[must_use]
     pub fn rotations(&self) -> Vec<isize> {
-        let giant = (self.layout.giants() > 1).then_some(self.layout.giant_rotation());
+        let most = match self.method {
+            Method::Fast => self.layout.giants().min(2),
+            Method::Linear => self.layout.giants(),
+        };
+        let giants = (1..most as isize).map(|b| b * self.layout.giant_rotation());
         let sums = self.sum_rotations().0.concat();
-        self.layout.baby_rotations().into_iter().chain(giant).chain(sums).filter(|&steps| steps != 0).collect()
+        self.layout.baby_rotations().into_iter().chain(giants).chain(sums).filter(|&steps| steps != 0).collect()
     }
 
     /// The noise of the result for one-hot vectors of these noises and a matrix of this norm: `log2` of the root of the sum
@@ -177,7 +216,13 @@ impl Plan {
 
     /// The noise of a one-hot vector under the sparse secret.
     pub(super) fn predict_entry(&self, noise: &Noise) -> Noise {
-        noise.with(&self.laws.switches(1, self.entry_limbs, self.entry_limbs)).with(&self.laws.rounding(self.limbs))
+        match self.method {
+            Method::Fast => {
+                let switched = noise.with(&self.laws.switches(1, self.entry_limbs, self.entry_limbs));
+                switched.with(&self.laws.rounding(self.limbs))
+            }
+            Method::Linear => noise.clone(),
+        }
     }
 
     /// The noise of the sum over slots, back under the usual secret.
@@ -189,7 +234,10 @@ impl Plan {
             noise.scaled(libm::log2(1.0 + step.len() as f64)).with(&added)
         });
         let all = if swap { doubled.scaled(1.0).with(&laws.switches(1, limbs, limbs)) } else { doubled };
-        all.with(&laws.switches(1, limbs, limbs)).with(&self.parameters.laws().rounding(limbs))
+        match self.method {
+            Method::Fast => all.with(&laws.switches(1, limbs, limbs)).with(&self.parameters.laws().rounding(limbs)),
+            Method::Linear => all,
+        }
     }
 
     /// The norm of a matrix whose factors have uniform coefficients, as those of most functions have.
