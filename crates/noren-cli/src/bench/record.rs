@@ -80,14 +80,37 @@ impl Record {
         timing: Option<Timing>,
         note: &'static str,
     ) -> Self {
-        let rlwe = parameters.rlwe();
+        Self { slots: parameters.max_slots(), ..Self::of_rlwe(suite, op, parameters.rlwe(), threads, timing, note) }
+    }
+
+    /// A record for parameters of exact integers.
+    pub(super) fn of_integers(
+        suite: &'static str,
+        op: &'static str,
+        parameters: &noren::bfv::Parameters,
+        threads: usize,
+        timing: Option<Timing>,
+        note: &'static str,
+    ) -> Self {
+        let slots = if parameters.has_slots() { parameters.degree() } else { 0 };
+        Self { slots, ..Self::of_rlwe(suite, op, parameters.rlwe(), threads, timing, note) }
+    }
+
+    /// A record for a ring with its primes, without slots.
+    fn of_rlwe(
+        suite: &'static str,
+        op: &'static str,
+        rlwe: &noren_rlwe::parameters::Parameters,
+        threads: usize,
+        timing: Option<Timing>,
+        note: &'static str,
+    ) -> Self {
         let security = security_bits(rlwe.security());
         Self {
             suite: suite.into(),
             limbs: rlwe.max_limbs(),
             special: rlwe.p().len(),
             dnum: rlwe.dnum(),
-            slots: parameters.max_slots(),
             security: if security == 0 { "none".to_owned() } else { security.to_string() },
             threads,
             note: if timing.is_some() { note } else { WRONG }.into(),

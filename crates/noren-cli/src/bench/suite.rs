@@ -11,7 +11,7 @@ use crate::bench::bootstrap::{self, Messages};
 use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
-use crate::bench::{ckks, client, kernels, paper2, parallel, trace};
+use crate::bench::{ckks, client, kernels, lookup, paper2, parallel, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine;
@@ -34,8 +34,8 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// kernels, ckks, client, parallel, paper2: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
-    /// paper2: 16]
+    /// kernels, ckks, client, lookup, parallel, paper2: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
+    /// paper2: 16, lookup: 15]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
     /// ckks: the family of parameters
@@ -62,6 +62,9 @@ pub(crate) struct Arguments {
     /// parallel: only this figure [default: both]
     #[arg(long, value_enum)]
     figure: Option<Figure>,
+    /// lookup: which methods [default: fast,linear]
+    #[arg(long, value_enum, value_name = "METHOD,...", value_delimiter = ',')]
+    method: Vec<lookup::Method>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -81,6 +84,8 @@ enum Suite {
     Bootstrap,
     /// Bootstrapping as it was first done in RNS, without security by today's tables, to compare with
     Paper2,
+    /// A function of two encrypted numbers of 15 bits: three methods, each step, and preparation
+    Lookup,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,
 }
@@ -157,6 +162,12 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &[("--suite", "paper2"), ("--log-n", &log_n)])?;
             }
         }
+        Suite::Lookup => {
+            let log_n = lookup::degree(degrees)?;
+            console.text(Record::head())?;
+            lookup::run(&run, log_n, &arguments.method)?;
+            beside.step(&run, &[("--suite", "lookup"), ("--log-n", &log_n.to_string())])?;
+        }
         Suite::Parallel => {
             let shapes = Shape::of_parallel(degrees)?;
             let axes = Axes::new(arguments.figure, asked, &arguments.level)?;
@@ -188,15 +199,19 @@ impl Arguments {
             ("--mode", self.mode.is_empty()),
         ];
         let figure = [("--figure", self.figure.is_none())];
+        let method = [("--method", self.method.is_empty())];
         let foreign = match self.suite {
-            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure].concat(),
-            Suite::Ckks => [&grid[..], &bootstrap, &figure].concat(),
-            Suite::Kernels | Suite::Client | Suite::Paper2 => [&grid[..], &ckks, &bootstrap, &figure].concat(),
-            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure].concat(),
+            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &method].concat(),
+            Suite::Ckks => [&grid[..], &bootstrap, &figure, &method].concat(),
+            Suite::Kernels | Suite::Client | Suite::Paper2 => {
+                [&grid[..], &ckks, &bootstrap, &figure, &method].concat()
+            }
+            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure, &method].concat(),
+            Suite::Lookup => [&grid[..], &ckks, &bootstrap, &figure].concat(),
             // No other program shares out loops in these ways.
             Suite::Parallel => {
                 let own = [grid[0], grid[2], ("--beside", self.beside.is_empty())];
-                [&own[..], &ckks, &bootstrap].concat()
+                [&own[..], &ckks, &bootstrap, &method].concat()
             }
         };
         match foreign.into_iter().find(|(_, absent)| !absent) {
