@@ -16,9 +16,19 @@ demo: build
 ## test: formatting, lints, documentation, and every test under every instruction set of this machine.
 test: lint test-rust test-python
 
+# Runs a command, then says the most memory that any process of it has held.
+define PEAK_MEMORY
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:])
+print(f"peak memory {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20:.2f} GiB")
+sys.exit(code)
+endef
+export PEAK_MEMORY
+
 ## test-full: what `test` leaves out: the sets of 128 bits end to end, one after the other, in about 3 minutes and 12 GB.
 test-full:
-	$(CARGO) test --release --package noren --test bootstrapping -- --ignored --nocapture --test-threads=1
+	$(CARGO) test --release --package noren --test bootstrapping --no-run
+	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren --test bootstrapping -- --ignored --nocapture --test-threads=1
 
 ## build: the tool at target/release/noren and .venv/bin/noren, the Python package in .venv.
 build:

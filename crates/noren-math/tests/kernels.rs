@@ -5,7 +5,9 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::error::Error;
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::places::Place;
-use noren_math::kernels::{Kernels, MAX_TERMS, MovedProducts, WeightedSum, available, by_name, kernels, select};
+use noren_math::kernels::{
+    Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedSum, available, by_name, kernels, select,
+};
 use noren_math::modulus::Modulus;
 use noren_math::prime::primes_below;
 use num_bigint::BigUint;
@@ -411,7 +413,9 @@ fn moved_products_are_inner_products_that_are_permuted_and_added() {
                     let (mut whole, mut halves) = (start.clone(), start.clone());
                     let plus = factor.map(|factor| (m.as_slice(), factor));
                     let [left, right] = &mut whole;
-                    let whole_products = MovedProducts { rows: &rows, key: &key, plus, places: &all, first: 0 };
+                    let key_rows = KeyRows { words: &key, stride: n };
+                    let whole_products =
+                        MovedProducts { rows: &rows, key: key_rows, next: None, plus, places: &all, first: 0 };
                     table.add_moved_products([left, right], &whole_products, add, &q);
                     assert_eq!(whole, expected, "{}, {terms} digits, {n} words, X^{k}", table.name());
                     // Half the words alone: the place of the result's first group is not 0.
@@ -420,11 +424,17 @@ fn moved_products_are_inner_products_that_are_permuted_and_added() {
                         continue;
                     }
                     let rows: Vec<&[u64]> = rows.iter().map(|row| &row[..half]).collect();
-                    let key: Vec<u64> = key.chunks(n).flat_map(|row| &row[..half]).copied().collect();
                     let plus = factor.map(|factor| (&m[..half], factor));
                     let [left, right] = halves.each_mut().map(|row| &mut row[to..to + half]);
-                    let half_products =
-                        MovedProducts { rows: &rows, key: &key, plus, places: &all[..half / 8], first: to / 8 };
+                    let places = &all[..half / 8];
+                    let half_products = MovedProducts {
+                        rows: &rows,
+                        next: Some(key_rows),
+                        plus,
+                        places,
+                        first: to / 8,
+                        ..whole_products
+                    };
                     table.add_moved_products([left, right], &half_products, add, &q);
                     for (found, expected) in halves.iter().zip(&expected) {
                         assert_eq!(found[to..to + half], expected[to..to + half], "{}, half of {n}", table.name());

@@ -231,8 +231,9 @@ impl Engine {
         worker(&mut || tasks.next());
     }
 
-    /// Runs `work` on one of the threads, so that what it shares out needs no change of threads.
-    fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    /// Runs `work` on one of the threads, so that what it shares out needs no change of threads: several operations then hand
+    /// over once, and not for each of their loops.
+    pub fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.threads {
             Threads::One => work(),
             #[cfg(feature = "parallel")]

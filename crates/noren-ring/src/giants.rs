@@ -8,7 +8,7 @@ use crate::convert;
 use crate::decompose::{Decomposer, Lift};
 use crate::divide::DivideRound;
 use crate::engine::Engine;
-use crate::key::{BLOCK, KeyPairs};
+use crate::key::{KeyPairs, NEAR};
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
 use crate::rows::{LimbRow, Rows};
@@ -157,7 +157,7 @@ impl Decomposer {
         digits: &mut Rows,
     ) {
         let (kernels, degree) = (engine.kernels(), ring.degree());
-        let width = BLOCK.min(degree);
+        let width = NEAR.min(degree);
         for rotation in rotations {
             let (source, psi) = (rotation.source(), rotation.automorphism);
             source.begin(engine, rows.iter().map(|&(limb, _)| limb), digits);
@@ -174,7 +174,9 @@ impl Decomposer {
                     let words: Vec<&[u64]> = digits.iter().map(|digit| digit.words(range.clone(), &[])).collect();
                     let products = MovedProducts {
                         rows: &words,
-                        key: rotation.key.block(limb, from),
+                        key: rotation.key.rows(limb, from, width),
+                        next: (j + 1 < degree / width)
+                            .then(|| rotation.key.rows(limb, psi.source(j + 1, width), width)),
                         plus: rotation.moved.as_ref().map(|m| (&m.limb(limb)[range], 1)),
                         places: psi.places(from, width),
                         first: j * width / GROUP,

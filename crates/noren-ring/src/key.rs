@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, Range};
 
+use noren_math::kernels::KeyRows;
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::mapped::MappedRow;
 
@@ -16,6 +17,10 @@ use crate::ring::Ring;
 /// rotations takes about as long, but eight rotations of one element take 4 to 7 % longer. To interleave all halves in one
 /// stream is slower: the prefetcher is not far enough ahead.
 pub const BLOCK: usize = 1 << 14;
+
+/// How many words of a row are worked on together where what is made of them is used at once: 16 KiB. A few rows of that
+/// length stay in the second cache, with those of the key that are called in for the next.
+pub(crate) const NEAR: usize = 1 << 11;
 
 /// The pairs `(k_j0, k_j1)` of a switching key, one for each digit j.
 ///
@@ -169,6 +174,16 @@ impl KeyPairs {
     pub(crate) fn block(&self, limb: usize, j: usize) -> &[u64] {
         let words = 2 * self.digits * BLOCK.min(self.ring.degree());
         &self.limb(limb)[j * words..][..words]
+    }
+
+    /// Block `j` of `width` words of all pairs at a limb, for a width that divides those of the blocks that lie together.
+    ///
+    /// # Panics
+    /// If there is no such limb or block.
+    pub(crate) fn rows(&self, limb: usize, j: usize, width: usize) -> KeyRows<'_> {
+        let stride = BLOCK.min(self.ring.degree());
+        let parts = stride / width;
+        KeyRows { words: &self.block(limb, j / parts)[j % parts * width..], stride }
     }
 
     /// All pairs at a limb.

@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use noren_math::kernels::places::GROUP;
-use noren_math::kernels::{MAX_TERMS, MovedProducts};
+use noren_math::kernels::places::{GROUP, Place};
+use noren_math::kernels::{KeyRows, MAX_TERMS, MovedProducts};
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
 use crate::giants::{Rotation, pair_rows};
-use crate::key::{BLOCK, KeyPairs};
+use crate::key::{KeyPairs, NEAR};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 use crate::source::{DigitRow, Source};
@@ -77,6 +77,18 @@ impl<'a> Matrix<'a> {
             }
         });
         (goals.collect(), count)
+    }
+
+    /// The rows of the key that are read after those of image `i` for block `j` at a limb, unless the limb is done.
+    fn next_rows(&self, i: usize, limb: usize, j: usize, width: usize, degree: usize) -> Option<KeyRows<'a>> {
+        let rows = |j: usize| {
+            move |image: &'a Option<Term>| {
+                let Term { key, automorphism } = image.as_ref()?;
+                Some(key.rows(limb, automorphism.map_or(j, |psi| psi.source(j, width)), width))
+            }
+        };
+        let wrapped = || self.images.iter().find_map(rows(j + 1));
+        self.images[i + 1..].iter().find_map(rows(j)).or_else(|| (j + 1 < degree / width).then(wrapped)?)
     }
 
     /// The elements that are divided as soon as they are made.
@@ -175,7 +187,7 @@ impl Decomposer {
 
         let lift = self.lift(ring_q, element[1].into());
         let source = Source::Lifted { lift: &lift, element: element[1].into() };
-        let width = BLOCK.min(degree);
+        let width = NEAR.min(degree);
         let unset = |rows, words| {
             let mut rows = engine.unset_rows(rows, words);
             rows.mark(secret);
@@ -203,9 +215,11 @@ impl Decomposer {
                 let [first_sum, second_sum, mut spare @ ..] = spare.first_rows_mut::<SPARE>();
                 for j in 0..degree / width {
                     let range = j * width..(j + 1) * width;
-                    for (image, out) in matrix.images.iter().zip(blocks.chunks_exact_mut(2 * width)) {
+                    for (i, out) in blocks.chunks_exact_mut(2 * width).enumerate() {
+                        let next = matrix.next_rows(i, limb, j, width, degree);
                         let (first, second) = out.split_at_mut(width);
-                        self.write_image(ring, (limb, j), (element, &digits), image.as_ref(), [first, second]);
+                        let image = (matrix.images[i].as_ref(), next);
+                        self.write_image(ring, (limb, j), (element, &digits), image, [first, second]);
                     }
                     for (giant, goal) in matrix.giants.iter().zip(&goals) {
                         let terms =
@@ -245,7 +259,7 @@ impl Decomposer {
         ring: &Ring,
         (limb, j): (usize, usize),
         (element, digits): ([&Poly<Eval>; 2], &[DigitRow]),
-        image: Option<&Term>,
+        (image, next): (Option<&Term>, Option<KeyRows>),
         out: [&mut [u64]; 2],
     ) {
         let (kernels, q, special) = (ring.engine().kernels(), ring.basis().modulus(limb), self.special_factor(limb));
@@ -265,19 +279,15 @@ impl Decomposer {
         // The digits of an element that is written down are rows.
         rows.iter_mut().zip(digits).for_each(|(row, digit)| *row = digit.words(range.clone(), &[]));
         let rows = &rows[..digits.len()];
-        let (key, [first, second]) = (key.block(limb, source), out);
-        let m = special.map(|special| (&element[0].limb(limb)[range], special));
+        let plus = special.map(|special| (&element[0].limb(limb)[range], special.value));
+        let first = j * width / GROUP;
+        let add = |places: &[Place]| {
+            let key = key.rows(limb, source, width);
+            kernels.add_moved_products(out, &MovedProducts { rows, key, next, plus, places, first }, false, q);
+        };
         match automorphism {
-            Some(psi) => {
-                let plus = m.map(|(m, special)| (m, special.value));
-                let (places, start) = (psi.places(source, width), j * width / GROUP);
-                let products = MovedProducts { rows, key, plus, places, first: start };
-                kernels.add_moved_products([first, second], &products, false, q);
-            }
-            None => {
-                kernels.inner_product_pair([&mut *first, second], rows, key, q);
-                m.iter().for_each(|(m, special)| kernels.mul_scalar_add_assign(first, m, *special, q));
-            }
+            Some(psi) => add(psi.places(source, width)),
+            None => add(&(first..first + width / GROUP).map(Place::identity).collect::<Vec<_>>()),
         }
     }
 }

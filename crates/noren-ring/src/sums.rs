@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use noren_math::kernels::places::{GROUP, Place};
-use noren_math::kernels::{MAX_TERMS, MovedProducts};
+use noren_math::kernels::{KeyRows, MAX_TERMS, MovedProducts};
 
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
@@ -250,7 +250,8 @@ impl LimbSums<'_> {
             let (rows, key) = (&rows[..digits.len()], key.block(limb, source));
             let plus = moved.map(|(m, factor)| (&m[range.clone()], factor));
             let add = |places: &[Place], sums, add| {
-                let products = MovedProducts { rows, key, plus, places, first: words.start / GROUP };
+                let key = KeyRows { words: key, stride: width };
+                let products = MovedProducts { rows, key, next: None, plus, places, first: words.start / GROUP };
                 kernels.add_moved_products(sums, &products, add, q);
             };
             let sums = sums.each_mut().map(|sum| &mut **sum);

@@ -180,7 +180,7 @@ impl Setting<'_> {
             .with("key_bytes", self.plan.key_bytes())
             .with("disk_bytes", self.disk_bytes)
             .with("log2_failure", self.plan.log2_failure(PROGRAM))
-            .with("predicted_bits", self.plan.precision_bits())
+            .with("predicted_bits", self.plan.precision_bits(mode.mode()))
             .with("predicted_bytes", self.plan.memory_bytes())
             .with("secure_log_qp", max_log_qp(parameters.degree(), spec.secret, spec.security));
         run.report(&record)?;

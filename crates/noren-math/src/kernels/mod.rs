@@ -26,7 +26,7 @@ mod vector_fft;
 #[cfg(target_arch = "x86_64")]
 mod vector_rows;
 
-pub use table::{Kernels, MAX_TERMS, MovedProducts, WeightedSum};
+pub use table::{Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedSum};
 
 /// All tables, each faster than those before it.
 static TABLES: &[Kernels] = &[

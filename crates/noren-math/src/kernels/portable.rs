@@ -196,7 +196,7 @@ pub(super) fn add_moved_products_from(
     add: bool,
     q: &Modulus,
 ) {
-    let MovedProducts { rows, key, plus, places, first } = *products;
+    let MovedProducts { rows, key, plus, places, first, .. } = *products;
     let (reduction, n) = (WideReduction::new(q), acc[0].len());
     for (half, acc) in acc.into_iter().enumerate() {
         let plus = plus.filter(|_| half == 0);
@@ -204,8 +204,8 @@ pub(super) fn add_moved_products_from(
         for (j, place) in places.iter().enumerate().skip(start) {
             let sums: [u64; GROUP] = std::array::from_fn(|lane| {
                 let i = j * GROUP + lane;
-                let digits = rows.iter().zip(key.chunks_exact(2 * n));
-                let sum: u128 = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
+                let digits = rows.iter().zip(key.pairs(n));
+                let sum: u128 = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half][i])).sum();
                 reduction.reduce(plus.map_or(sum, |(row, factor)| sum + u128::from(row[i]) * u128::from(factor)))
             });
             for (lane, acc) in groups[place.group() - first].iter_mut().enumerate() {

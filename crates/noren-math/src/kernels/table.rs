@@ -46,13 +46,41 @@ pub struct WeightedSum<'a> {
     pub modulus: &'a Modulus,
 }
 
+/// Rows `[digit, half, word]` of a key, or a part of each.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyRows<'a> {
+    /// From the first word of the first row on, to the last word of the last one or further.
+    pub words: &'a [u64],
+    /// How many words lie from the start of a row to that of the next one.
+    pub stride: usize,
+}
+
+impl<'a> KeyRows<'a> {
+    /// The first `n` words of both halves of each digit.
+    pub(super) fn pairs(self, n: usize) -> impl Iterator<Item = [&'a [u64]; 2]> {
+        (0..).map(move |digit| [0, 1].map(|half| &self.words[(2 * digit + half) * self.stride..][..n]))
+    }
+
+    /// Those of all digits but the first ones.
+    fn after_digits(self, digits: usize) -> Self {
+        Self { words: &self.words[(2 * digits * self.stride).min(self.words.len())..], ..self }
+    }
+
+    /// Whether so many digits have rows of `n` words here.
+    fn covers(self, digits: usize, n: usize) -> bool {
+        digits == 0 || (n <= self.stride && (2 * digits - 1) * self.stride + n <= self.words.len())
+    }
+}
+
 /// What [`Kernels::add_moved_products`] adds.
 #[derive(Debug, Clone, Copy)]
 pub struct MovedProducts<'a> {
-    /// The digits' rows, and the key, as in [`Kernels::inner_product_pair`].
+    /// The digits' rows.
     pub rows: &'a [&'a [u64]],
-    /// See `rows`.
-    pub key: &'a [u64],
+    /// The rows of the key that they are multiplied with.
+    pub key: KeyRows<'a>,
+    /// Those that are multiplied next, if they are known: they may be called into a cache while these are multiplied.
+    pub next: Option<KeyRows<'a>>,
     /// A row and a number: their product is added to the first half. Range: in `[0, 2^50)`.
     pub plus: Option<(&'a [u64], u64)>,
     /// Where each eight words of the sums go.
@@ -63,14 +91,15 @@ pub struct MovedProducts<'a> {
 
 impl<'a> MovedProducts<'a> {
     /// The same in groups of digits of about one size, none larger than the accumulators allow; at least one. The first group
-    /// has the row and number of `plus`. `n` is the length of the rows.
-    pub(super) fn groups(&self, n: usize) -> impl Iterator<Item = Self> {
+    /// has the row and number of `plus`.
+    pub(super) fn groups(&self) -> impl Iterator<Item = Self> {
         let whole = *self;
         let count = whole.rows.len().div_ceil(KEY_GROUP).max(1);
         let size = whole.rows.len().div_ceil(count);
         (0..count).map(move |i| {
             let rows = &whole.rows[i * size..whole.rows.len().min((i + 1) * size)];
-            Self { rows, key: &whole.key[2 * i * size * n..], plus: whole.plus.filter(|_| i == 0), ..whole }
+            let [key, next] = [Some(whole.key), whole.next].map(|key| key.map(|key| key.after_digits(i * size)));
+            Self { rows, key: key.unwrap_or(whole.key), next, plus: whole.plus.filter(|_| i == 0), ..whole }
         })
     }
 }
@@ -354,18 +383,19 @@ impl Kernels {
     /// If two groups have one place, the result is unspecified.
     ///
     /// # Panics
-    /// If the rows differ in length or have no whole groups, the key has fewer than two rows for each of them, there is not
-    /// one place for each group, or a place is not one of the result's.
+    /// If the rows differ in length or have no whole groups, the key or the next one has fewer than two rows for each of them,
+    /// there is not one place for each group, or a place is not one of the result's.
     pub fn add_moved_products(&self, acc: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
-        let MovedProducts { rows, key, plus, places, .. } = products;
+        let MovedProducts { rows, key, next, plus, places, .. } = products;
         let n = acc[0].len();
         assert_lengths(n, &[acc[1].len(), places.len() * GROUP]);
         for row in rows.iter().copied().chain(plus.map(|(row, _)| row)) {
             assert_lengths(n, &[row.len()]);
         }
-        let needed = 2 * rows.len() * n;
         assert!(rows.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", rows.len());
-        assert!(needed <= key.len(), "{} digits need {needed} words of the key, which has {}", rows.len(), key.len());
+        for key in [Some(key), next.as_ref()].into_iter().flatten() {
+            assert!(key.covers(rows.len(), n), "the key has no {n} words for both halves of {} digits", rows.len());
+        }
         call!(self.add_moved_products(acc, products, add, q));
     }
 

@@ -63,26 +63,26 @@ impl Time {
 
 /// The speed of this machine in a ring of this degree, with so many threads: those of the machine for `None`.
 ///
-/// It is measured with few primes, so that it takes a tenth of a second where a context for bootstrapping takes one.
+/// It is measured with two digits, each of as many limbs as there are special primes, which decides what a conversion costs by
+/// the term. That takes a fraction of the time of a context for bootstrapping.
 ///
 /// # Errors
 /// None for parameters that were built.
 pub fn measure(parameters: &Parameters, threads: Option<usize>) -> Result<CostModel> {
-    /// The limbs and special primes, in three digits: as many digits as usual, and a third of the rows.
-    const LIMBS: usize = 9;
-    const SPECIAL: usize = 3;
+    const DIGITS: usize = 2;
     let spec = parameters.spec();
+    let limbs = DIGITS * spec.special.count;
     let stand_in = ParametersSpec {
         log_n: spec.log_n,
-        log_q: vec![spec.eval_mod.bits; LIMBS],
-        log_p: vec![spec.special.bits; SPECIAL],
+        log_q: vec![spec.eval_mod.bits; limbs],
+        log_p: vec![spec.special.bits; spec.special.count],
         log_scale: spec.eval_mod.bits,
-        dnum: LIMBS / SPECIAL,
+        dnum: DIGITS,
         // Nothing is encrypted.
         security: Security::None,
         ..ParametersSpec::default()
     };
-    CostModel::measure(&Context::with_threads(stand_in.build()?, threads)?, LIMBS - 1)
+    CostModel::measure(&Context::with_threads(stand_in.build()?, threads)?, limbs - 1)
 }
 
 struct Counts<'a> {

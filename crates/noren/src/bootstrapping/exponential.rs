@@ -81,13 +81,16 @@ impl Exponential {
     }
 
     /// The polynomial of this degree that is nearest to `exp(2 pi i K u / 2^r)` where `K u` is within `room` of an integer of
-    /// the `interval`, `K = interval + room`: even and odd parts are [best approximations](super::minimax::best). Where the
-    /// [series](Self::new) is as near, it is that one.
+    /// the `interval`, `K = interval + room`: even and odd parts are best approximations there. Where the [series](Self::new)
+    /// is as near, and where there are more integers on one side than degrees, it is that one.
     ///
     /// # Errors
     /// As [`Exponential::new`].
     pub fn near_integers(interval: u32, room: f64, doublings: u32, degree: usize) -> Result<Self> {
         let series = Self::new(f64::from(interval) + room, doublings, degree)?;
+        if interval as usize > degree {
+            return Ok(series);
+        }
         let offsets = (-GRID..=GRID).map(|i| room * f64::from(i) / f64::from(GRID));
         let points = (0..=interval).flat_map(|turns| offsets.clone().map(move |offset| f64::from(turns) + offset));
         // Half of them is enough: odd functions are 0 at 0.

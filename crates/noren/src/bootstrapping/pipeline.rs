@@ -173,7 +173,7 @@ impl Pipeline {
         // What is raised is the message with its error.
         let size = a.magnitude() + a.error_bound();
         let (input, input_error) = self.evaluator.split_error(a.clone());
-        let coefficients = self.slots_to_coefficients(&input, size)?;
+        let coefficients = self.stage(|| self.slots_to_coefficients(&input, size))?;
         done(Stage::SlotToCoeff);
         let (raised, switch_error) = self.raise(&coefficients)?;
         done(Stage::Raise);
@@ -181,24 +181,25 @@ impl Pipeline {
         // Side by side there are twice as many; what is repeated is repeated twice as often.
         let count = self.parameters.slots() << usize::from(self.joint.is_some());
         let beside = |x| Ciphertext { slots: count, ..x };
-        let slots = self.coeff_to_slot.apply(&self.evaluator, raised.clone(), self.raised_deviation(), beside)?;
+        let matrices = || self.coeff_to_slot.apply(&self.evaluator, raised.clone(), self.raised_deviation(), beside);
+        let slots = self.stage(matrices)?;
         let (slots, own) = self.evaluator.split_error(slots);
         let estimate = Estimate::exact(std::f64::consts::FRAC_1_SQRT_2, slots.estimate.tag());
         let slots = self.evaluator.with_errors(Ciphertext { estimate, ..slots }, &[(&own, 1.0)], 0.0);
         done(Stage::CoeffToSlot);
-        let parts = self.parts(&slots)?;
+        let parts = self.stage(|| self.parts(&slots))?;
         done(Stage::Parts);
 
         let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
         let series_scale = eval_mod.series_scale(end, coefficients.scale())?;
         // One after another: all threads share the rows of one part, which stay nearer than those of two.
-        let exponentials: Vec<Ciphertext> =
-            parts.iter().map(|u| eval_mod.exponential(u, &series_scale)).collect::<Result<_>>()?;
+        let exponentials = || parts.iter().map(|u| eval_mod.exponential(u, &series_scale)).collect::<Result<Vec<_>>>();
+        let exponentials = self.stage(exponentials)?;
         done(Stage::Exponential);
-        let series: Vec<Ciphertext> = exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<_>>()?;
+        let series = self.stage(|| exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<Vec<_>>>())?;
         let (exact, series_errors): (Vec<_>, Vec<_>) =
             series.iter().map(|p| self.evaluator.split_error(p.clone())).unzip();
-        let whole = self.imaginary_parts(&exact)?;
+        let whole = self.stage(|| self.imaginary_parts(&exact))?;
 
         // Read so that z is the message; up to 2^-100 this is the scale that was asked for.
         let result = self.evaluator.reread(whole, &end.div(series[0].scale()))?;
@@ -221,6 +222,11 @@ impl Pipeline {
         let result = self.evaluator.with_errors(result, &errors, series_error + rest);
         done(Stage::Series);
         Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
+    }
+
+    /// Runs a stage on one of the threads: see [`Engine::enter`](noren_ring::engine::Engine::enter).
+    fn stage<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.evaluator.context().rlwe().ring_q(1).engine().enter(work)
     }
 
     /// The matrices of slot to coefficient, for slots of this size. Fewer slots are repeated in all, which is how the polynomial

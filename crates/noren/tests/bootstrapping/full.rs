@@ -10,6 +10,7 @@ use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator,
 
 use crate::encrypted::{inputs, largest, random, reals, seed};
 use crate::numbers::{reversed, worst};
+use crate::summary::Summary;
 
 struct Full {
     parameters: Parameters,
@@ -58,6 +59,7 @@ fn rms(a: &[Complex64], b: &[Complex64]) -> f64 {
 #[test]
 #[ignore = "8 GB and a minute: make test-full"]
 fn n16_every_message_comes_back_with_21_bits_and_a_half() {
+    let mut summary = Summary::default();
     let full = Full::new(None);
     for mode in [Mode::Complex, Mode::Real] {
         let bootstrapper = full.bootstrapper(mode);
@@ -71,6 +73,7 @@ fn n16_every_message_comes_back_with_21_bits_and_a_half() {
             let z = if mode == Mode::Real { reals(&z) } else { z };
             let found = full.decrypt(&result);
             let (error, bound) = (worst(&found, &z), result.error_bound());
+            summary.add(error);
             println!(
                 "{mode:?} {name:12} worst 2^{:.2} rms 2^{:.2} bound 2^{:.2}",
                 error.log2(),
@@ -81,6 +84,7 @@ fn n16_every_message_comes_back_with_21_bits_and_a_half() {
             assert!(error <= 2f64.powf(-PRECISION), "{mode:?} {name}: {error:e}");
         }
     }
+    summary.print(Preset::N16);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use noren::ckks::{Encoder, Encryptor, Scale};
 
 use crate::encrypted::{World, inputs, random, reals, seed};
 use crate::numbers::worst;
+use crate::summary::Summary;
 
 fn twice(log_slots: u32) -> World {
     let mut spec = Preset::Toy.spec_for(log_slots).expect("at most all");
@@ -92,10 +93,8 @@ fn expected_precision_is_that_of_results_to_a_bit() {
 
 /// Runs a preset on the usual inputs, encrypted with the secret; prints and checks the worst slot and the level.
 fn run(preset: Preset, bits: f64) {
-    let parameters = preset.parameters().expect("a preset");
-    let plan = Plan::new(&parameters).expect("a plan");
-    println!("{preset}: {:.1} bits expected", plan.precision_bits(Mode::Complex));
-    let world = World::new(parameters);
+    let mut summary = Summary::default();
+    let world = World::new(preset.parameters().expect("a preset"));
     let (level, slots) = (world.parameters.input_level(), world.parameters.slots());
     let scale = world.context.parameters().scale_at(level);
     let encryptor = Encryptor::symmetric(&world.context, &world.keys.secret, seed(7)).expect("encryptor");
@@ -105,11 +104,13 @@ fn run(preset: Preset, bits: f64) {
         for (bootstrapper, z) in [(&world.complex, z.clone()), (&world.real, reals(&z))] {
             let result = bootstrapper.bootstrap(&input).expect("bootstrap");
             let worst = worst(&world.decrypt(&result), &z);
+            summary.add(worst);
             println!("{preset}, {name}: 2^{:.2}, bound 2^{:.2}", worst.log2(), result.error_bound().log2());
             assert!(worst <= result.error_bound() && worst.log2() < -bits, "{preset}, {name}: {worst:e}");
             assert_eq!((result.level(), result.slots()), (world.parameters.output_level(), slots));
         }
     }
+    summary.print(preset);
 }
 
 #[test]

@@ -16,5 +16,6 @@ mod plans;
 mod scratch;
 mod series;
 mod slots;
+mod summary;
 mod times;
 mod unlimited;

@@ -12,6 +12,7 @@ use noren::{Complex64, Error, EvaluationKeys, Seed};
 use noren_math::fft::FftTable;
 
 use crate::numbers::{complex, reversed, uniform, worst};
+use crate::summary::Summary;
 
 /// What the source publishes.
 const PUBLISHED_PRECISION: f64 = 1.0 / (1 << 11) as f64;
@@ -460,9 +461,13 @@ fn the_published_set_is_that_counted_by_hand() {
 #[test]
 #[ignore = "12 GB and a minute"]
 fn the_published_set_has_the_published_precision() {
+    let mut summary = Summary::default();
     let world = World::new(ParametersSpec::published());
     for (name, z) in inputs(world.parameters.slots()) {
         let error = world.error(&world.bootstrapper.bootstrap(&world.encrypt(&z)).expect("bootstrap"), &z);
+        summary.add(error);
+        println!("paper2, {name}: 2^{:.2}", error.log2());
         assert!(error <= PUBLISHED_PRECISION, "{name}: {error:e}");
     }
+    summary.print_named("paper2");
 }

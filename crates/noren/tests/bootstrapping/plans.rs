@@ -62,7 +62,7 @@ fn keys_of_n16_are_those_counted_by_hand() {
     // 16 diagonals of 38 rows, 31 of 37 and 36, 15 of 35; 63 of 8 and 7, 32 of 6. They repeat after 2^11, 2^7, 2^3, 2^5 and
     // 2^10 of the 2^15 slots, but for those of the layers that reach over all.
     let whole = 16 * 38 + 32 * 6;
-    let parts = (31 * 37 << 11) + (31 * 36 << 7) + (15 * 35 << 3) + (63 * 8 << 5) + (63 * 7 << 10);
+    let parts = ((31 * 37) << 11) + ((31 * 36) << 7) + ((15 * 35) << 3) + ((63 * 8) << 5) + ((63 * 7) << 10);
     assert_eq!(plan.factor_bytes(), whole * ROW + parts * ROW / (1 << 15));
     // 40 polynomials over 29 + 9 primes.
     assert_eq!(plan.memory_bytes(), plan.key_bytes() + plan.factor_bytes() + 40 * 38 * ROW);

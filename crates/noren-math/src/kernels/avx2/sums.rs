@@ -226,8 +226,8 @@ pub(super) fn stretched_product_pair(out: [&mut [u64]; 2], factors: &[&[u64]], r
 /// Goes over groups of digits: each adds its sums.
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
-    let (n, fold, residues) = (left.len(), Fold::new(q), Residues::new(q));
-    for (i, group) in products.groups(n).enumerate() {
+    let (fold, residues) = (Fold::new(q), Residues::new(q));
+    for (i, group) in products.groups().enumerate() {
         let acc = [&mut *left, &mut *right];
         if add || i > 0 {
             add_group::<true>(acc, &group, &fold, residues);
@@ -246,12 +246,12 @@ fn add_group<const ADD: bool>(
     fold: &Fold,
     residues: Residues,
 ) {
-    let MovedProducts { rows, key, plus, places, first } = *products;
+    let MovedProducts { rows, key, plus, places, first, .. } = *products;
     let n = left.len();
     let mut views: [[Blocks<'_>; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
     let views = &mut views[..rows.len()];
-    for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
-        *view = [row, &pair[..n], &pair[n..]].map(|words| words.as_chunks().0);
+    for ((view, row), [left, right]) in views.iter_mut().zip(rows).zip(key.pairs(n)) {
+        *view = [row, left, right].map(|words| words.as_chunks().0);
     }
     let plus = plus.map(|(row, factor)| (row.as_chunks::<BLOCK>().0, numbers(broadcast(factor))));
     let lanes = load(&std::array::from_fn(|lane| (lane * LANE_BITS) as u64));

@@ -48,6 +48,15 @@ pub(super) fn prefetch<T>(value: &T) {
     }
 }
 
+/// Brings the lines of `value` into a cache that is large enough for what is not needed at once.
+#[inline]
+pub(super) fn prefetch_far<T>(value: &T) {
+    for line in 0..size_of::<T>() / LINE {
+        // SAFETY: a prefetch reads nothing that the program sees, and every CPU with these tables has it.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(value).cast::<i8>().wrapping_add(line * LINE)) };
+    }
+}
+
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn broadcast(word: u64) -> Vector {

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store};
+use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, prefetch_far, store};
 use crate::kernels::places::LANE_BITS;
 use crate::kernels::portable;
 use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
@@ -201,8 +201,8 @@ fn sum_factors<const MANY: bool>([left, right]: [&mut [u64]; 2], factors: &[&[u6
 /// Goes over groups of digits: each adds its sums.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {
-    let (n, wide) = (left.len(), Wide::new(q));
-    for (i, group) in products.groups(n).enumerate() {
+    let wide = Wide::new(q);
+    for (i, group) in products.groups().enumerate() {
         let acc = [&mut *left, &mut *right];
         if add || i > 0 { add_group::<true>(acc, &group, wide) } else { add_group::<false>(acc, &group, wide) }
     }
@@ -214,14 +214,19 @@ pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &Move
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn add_group<const ADD: bool>([left, right]: [&mut [u64]; 2], products: &MovedProducts, wide: Wide) {
-    let MovedProducts { rows, key, plus, places, first } = *products;
+    let MovedProducts { rows, key, next, plus, places, first } = *products;
     let n = left.len();
     let lanes: [u64; WIDTH] = std::array::from_fn(|lane| (lane * LANE_BITS) as u64);
     let lanes = load(&lanes);
     let mut views: [[Blocks; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
     let views = &mut views[..rows.len()];
-    for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
-        *view = [row, &pair[..n], &pair[n..]].map(|words| words.as_chunks().0);
+    for ((view, row), [left, right]) in views.iter_mut().zip(rows).zip(key.pairs(n)) {
+        *view = [row, left, right].map(|words| words.as_chunks().0);
+    }
+    let mut ahead: [[Blocks; 2]; KEY_GROUP] = [[&[]; 2]; KEY_GROUP];
+    let ahead = &mut ahead[..rows.len()];
+    for (ahead, pair) in ahead.iter_mut().zip(next.into_iter().flat_map(|next| next.pairs(n))) {
+        *ahead = pair.map(|words| words.as_chunks().0);
     }
     let plus = plus.map(|(row, factor)| (row.as_chunks::<BLOCK>().0, broadcast(factor)));
     let (left, right) = (left.as_chunks_mut::<WIDTH>().0, right.as_chunks_mut::<WIDTH>().0);
@@ -232,7 +237,8 @@ fn add_group<const ADD: bool>([left, right]: [&mut [u64]; 2], products: &MovedPr
                 left_sums.add(column, load(x), factor);
             }
         }
-        for [row, left_key, right_key] in views.iter() {
+        for ([row, left_key, right_key], ahead) in views.iter().zip(&*ahead) {
+            ahead.iter().filter_map(|blocks| blocks.get(j)).for_each(prefetch_far);
             let (row, left_key, right_key) = (vectors(&row[j]), vectors(&left_key[j]), vectors(&right_key[j]));
             for (column, (x, key)) in row.iter().zip(left_key).enumerate() {
                 left_sums.add(column, load(x), load(key));

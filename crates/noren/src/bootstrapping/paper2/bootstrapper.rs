@@ -51,6 +51,10 @@ impl Bootstrapper {
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context or keys of other parameters, [`Error::MissingKey`] names all keys that are
     /// missing, [`Error::KeyLevel`] one of too few limbs.
+    ///
+    /// [`Error::ParameterMismatch`]: noren_rlwe::error::Error::ParameterMismatch
+    /// [`Error::MissingKey`]: noren_rlwe::error::Error::MissingKey
+    /// [`Error::KeyLevel`]: noren_rlwe::error::Error::KeyLevel
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<EvaluationKeys>) -> Result<Self> {
         context.check(parameters.ckks(), "the bootstrapping")?;
         context.parameters().rlwe().check_fingerprint(&keys.parameters().fingerprint(), "the evaluation keys")?;
@@ -78,6 +82,11 @@ impl Bootstrapper {
     /// [`Error::ParameterMismatch`]; [`Error::LevelExhausted`] if there is one limb only, [`Error::Parameters`] if there are so
     /// many that nothing would be gained, if the magnitude is above [`MAX_MAGNITUDE`], or if at double level 0 the message is
     /// too large for `q_0 / rho`, or far below it.
+    ///
+    /// [`Error::ParameterMismatch`]: noren_rlwe::error::Error::ParameterMismatch
+    /// [`Error::LevelExhausted`]: noren_rlwe::error::Error::LevelExhausted
+    /// [`Error::Parameters`]: noren_rlwe::error::Error::Parameters
+    /// [`MAX_MAGNITUDE`]: crate::bootstrapping::bootstrapper::MAX_MAGNITUDE
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
     }

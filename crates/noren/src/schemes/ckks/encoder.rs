@@ -238,7 +238,7 @@ const WIDE_BITS: f64 = 126.0;
 fn period(re: &[f64], im: &[f64]) -> usize {
     let repeats = |x: &[f64], half: usize| x[..half] == x[half..2 * half];
     let halves = std::iter::successors(Some(re.len() / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
-    2 * re.len() >> (1 + halves.take_while(|&half| repeats(re, half) && repeats(im, half)).count())
+    (2 * re.len()) >> (1 + halves.take_while(|&half| repeats(re, half) && repeats(im, half)).count())
 }
 
 /// The polynomial of the scaled and rounded coefficients, and the sum of the squares of what rounding changed.
