@@ -4,10 +4,10 @@
 
 use std::time::Instant;
 
+use noren::Seed;
 use noren::bfv::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec};
 use noren::circuits::lookup::{Function, Lookup, LookupKeys, Plan};
 use noren::error::Result;
-use noren::Seed;
 
 /// Numbers are below 2^15.
 const DOMAIN: usize = 1 << 15;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::Security;
-use noren::ckks::Context;
 use noren::ckks::{Context, KeyFile, Parameters};
 use noren::programs::table::EncryptedTable;
 use noren::wire::FileKey;

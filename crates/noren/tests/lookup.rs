@@ -74,6 +74,60 @@ fn scrambled(domain: [usize; 2], t: u64) -> Function {
     Function::rule(domain, move |x, y| value(x.wrapping_add(1), y))
 }
 
+/// `rot_k` of both rows of a vector.
+fn rotated(vector: &[u64], steps: isize) -> Vec<u64> {
+    let half = vector.len() as isize / 2;
+    let source = |slot: isize| slot / half * half + (slot % half + steps).rem_euclid(half);
+    (0..vector.len() as isize).map(|slot| vector[source(slot) as usize]).collect()
+}
+
+#[test]
+fn factors_times_rotations_are_rows_of_the_table() -> Result<()> {
+    let (n, t) = (32, 193);
+    for domain in [[32, 32], [20, 31], [70, 40], [193, 193], [16, 16], [8, 5], [3, 3]] {
+        let steps = Layout::new(n, t, domain)?.babies() * Layout::new(n, t, domain)?.giants();
+        for babies in (0..=steps.ilog2()).map(|bits| 1 << bits) {
+            let layout = Layout::new(n, t, domain)?.with_baby_steps(babies)?;
+            let ([blocks, results], rotations) = (layout.blocks(), layout.baby_rotations());
+            let known = [0, 1].map(|i| domain[i] - usize::from(layout.rest()[i]));
+            let table = |x: usize, y: usize| if x < known[0] && y < known[1] { (1 + x * 1000 + y) as u64 } else { 0 };
+            for x in (0..known[0]).step_by(1 + known[0] / 9) {
+                let one_hot = |block: usize| (0..n).map(|slot| u64::from(layout.index(block, slot) == x)).collect();
+                let images: Vec<Vec<u64>> = (0..blocks)
+                    .flat_map(|block| {
+                        let vector: Vec<u64> = one_hot(block);
+                        rotations.iter().map(|&steps| rotated(&vector, steps)).collect::<Vec<_>>()
+                    })
+                    .collect();
+                let mut factor = 0;
+                for result in 0..results {
+                    let mut row = vec![0; n];
+                    for half in 0..layout.halves() {
+                        for giant in 0..layout.giants() {
+                            let mut sum = vec![0; n];
+                            for image in &images {
+                                for (slot, sum) in sum.iter_mut().enumerate() {
+                                    let value = layout.entry(factor, slot).map_or(0, |[x, y]| table(x, y));
+                                    *sum += value * image[slot];
+                                }
+                                factor += 1;
+                            }
+                            let moved = rotated(&sum, giant as isize * layout.giant_rotation());
+                            let swap = half * n / 2;
+                            row.iter_mut().enumerate().for_each(|(slot, row)| *row += moved[(slot + swap) % n]);
+                        }
+                    }
+                    for (slot, found) in row.into_iter().enumerate() {
+                        assert_eq!(found, table(x, layout.index(result, slot)), "{x}, slot {slot} of {layout:?}");
+                    }
+                }
+                assert_eq!(factor, layout.factors());
+            }
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn every_pair_of_a_ring_is_looked_up() -> Result<()> {
     let world = World::new(4, 97, 12)?;

@@ -119,7 +119,8 @@ impl World<'_> {
         let lookup = Lookup::prepare(&self.context, &plan, &quotient, None)?;
         let prepared = Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]);
         let note = "of a rule; once";
-        let record = Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, Some(prepared), note);
+        let record =
+            Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, Some(prepared), note);
         self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
 
         let keys = LookupKeys::generate(&self.context, seed(2), &self.keys.secret, &plan, None)?;
@@ -150,7 +151,8 @@ impl World<'_> {
                 steps.borrow().iter().filter(|(known, _)| *known == step).map(|(_, ns)| *ns).collect();
             record = record.with(name, Timing::of(&mut times).median_ns);
         }
-        let rotations = layout.babies() - 1 + layout.halves() * (layout.giants() - 1) + plan.sum_rotations().0.concat().len() + 2;
+        let rotations =
+            layout.babies() - 1 + layout.halves() * (layout.giants() - 1) + plan.sum_rotations().0.concat().len() + 2;
         let squarings = 2 * (MODULUS - 1).ilog2() as usize;
         let record = record
             .with("products", squarings + 1)

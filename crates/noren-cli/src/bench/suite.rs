@@ -203,9 +203,7 @@ impl Arguments {
         let foreign = match self.suite {
             Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &method].concat(),
             Suite::Ckks => [&grid[..], &bootstrap, &figure, &method].concat(),
-            Suite::Kernels | Suite::Client | Suite::Paper2 => {
-                [&grid[..], &ckks, &bootstrap, &figure, &method].concat()
-            }
+            Suite::Kernels | Suite::Client | Suite::Paper2 => [&grid[..], &ckks, &bootstrap, &figure, &method].concat(),
             Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure, &method].concat(),
             Suite::Lookup => [&grid[..], &ckks, &bootstrap, &figure].concat(),
             // No other program shares out loops in these ways.

@@ -5,7 +5,7 @@ use std::fmt;
 /// The kind of object in a container: the registry of the whole format, of every floor.
 ///
 /// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs, 3
-/// bootstrapping, 4 exact integers.
+/// bootstrapping, 4 exact integers, 5 lookups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u16)]

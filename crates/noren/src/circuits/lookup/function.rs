@@ -84,9 +84,7 @@ impl Function {
     /// # Errors
     /// As [`Function::residue`].
     pub(super) fn check(&self, t: u64) -> Result<()> {
-        (0..self.domain[0]).try_for_each(|x| {
-            (0..self.domain[1]).try_for_each(|y| self.residue(x, y, t).map(|_| ()))
-        })
+        (0..self.domain[0]).try_for_each(|x| (0..self.domain[1]).try_for_each(|y| self.residue(x, y, t).map(|_| ())))
     }
 }
 

@@ -29,11 +29,13 @@ pub(super) fn predict(parameters: &Parameters, noise: &Noise, limbs: usize) -> (
     let start = (noise.with(&laws.plain_rounding(limbs)), limbs);
     let multiply = |a: &(Noise, usize), b: &(Noise, usize)| {
         let limbs = a.1.min(b.1);
-        let lowered =
-            |(noise, own): &(Noise, usize)| if *own == limbs { noise.clone() } else { noise.with(&laws.rounding(limbs)) };
+        let lowered = |(noise, own): &(Noise, usize)| {
+            if *own == limbs { noise.clone() } else { noise.with(&laws.rounding(limbs)) }
+        };
         Ok::<_, std::convert::Infallible>(product::<Bfv>(laws, &lowered(a), &lowered(b), limbs))
     };
-    let (noise, limbs) = power(start, parameters.modulus().value() - 1, multiply).unwrap_or_else(|never| match never {});
+    let (noise, limbs) =
+        power(start, parameters.modulus().value() - 1, multiply).unwrap_or_else(|never| match never {});
     (noise.with(&laws.plain_rounding(limbs)), limbs)
 }
 

@@ -43,8 +43,7 @@ impl PolynomialLookup {
         let modulus = context.parameters().modulus();
         let interpolate = |y: usize| {
             // Divided differences at 0, 1, 2, .., then Horner's method from Newton's form to powers.
-            let mut differences =
-                (0..columns).map(|x| function.residue(x, y, t)).collect::<Result<Vec<_>>>()?;
+            let mut differences = (0..columns).map(|x| function.residue(x, y, t)).collect::<Result<Vec<_>>>()?;
             for order in 1..columns {
                 let inverse = modulus.inv(order as u64);
                 for x in (order..columns).rev() {
@@ -105,12 +104,7 @@ impl PolynomialLookup {
     /// The keys that the evaluator needs.
     #[must_use]
     pub fn keys(&self) -> KeyRequest {
-        KeyRequest {
-            relinearization: true,
-            rotations: self.doublings().collect(),
-            swap: true,
-            ..KeyRequest::default()
-        }
+        KeyRequest { relinearization: true, rotations: self.doublings().collect(), swap: true, ..KeyRequest::default() }
     }
 
     /// How many products of ciphertexts there are, squarings included.

@@ -152,7 +152,8 @@ impl Lookup {
         watch(Step::OneHot);
         let rows = self.rows(context, keys, &entries.iter().map(|[x, _]| x).collect::<Vec<_>>(), watch)?;
         watch(Step::Giants);
-        let select = |([x, y], rows): (&[Entries; 2], &Vec<rlwe::Ciphertext>)| self.select(evaluator, keys, [x, y], rows);
+        let select =
+            |([x, y], rows): (&[Entries; 2], &Vec<rlwe::Ciphertext>)| self.select(evaluator, keys, [x, y], rows);
         let results = entries.iter().zip(&rows).map(select).collect::<Result<_>>()?;
         watch(Step::Select);
         Ok(results)

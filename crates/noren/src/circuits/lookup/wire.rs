@@ -77,7 +77,8 @@ impl Lookup {
         let factors = SmallPolynomials::mapped(plan.layout().degree(), container.row(&section)?, starts, places);
         let needed = plan.layout().factors();
         let factors = factors.filter(|factors| factors.count() == needed);
-        let factors = factors.ok_or_else(|| section.value("factors", "others", format!("{needed}, and their places")))?;
+        let factors =
+            factors.ok_or_else(|| section.value("factors", "others", format!("{needed}, and their places")))?;
         reader.finish()?;
         Ok(Self { plan, factors, log2_norm, rest: Rest { rows, columns, corner: corner.cast_signed() } })
     }
