@@ -4,7 +4,7 @@ use super::gaussian::gaussian;
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
-use super::table::{Kernels, MAX_TERMS, MovedProducts, WeightedSum};
+use super::table::{HALVES, Kernels, MAX_TERMS, MovedProducts, WeightedSum};
 use crate::modulus::{Modulus, ShoupFactor};
 
 pub(super) const TABLE: Kernels = Kernels {
@@ -36,6 +36,7 @@ pub(super) const TABLE: Kernels = Kernels {
     reduce,
     reduce_centred,
     reduce_signed,
+    unpack_halves,
     gaussian,
     permute,
     permute_add_assign,
@@ -295,6 +296,15 @@ pub(super) fn reduce_signed(out: &mut [u64], a: &[i64], q: &Modulus) {
     let offset = signed_offset(q);
     for (out, &a) in out.iter_mut().zip(a) {
         *out = reduction.reduce_word(offset.wrapping_add_signed(a));
+    }
+}
+
+pub(super) fn unpack_halves(out: &mut [u64], packed: &[u64], q: &Modulus) {
+    for (out, word) in out.as_chunks_mut::<HALVES>().0.iter_mut().zip(packed) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let half = (word >> (16 * i)) as u16;
+            *out = q.value().wrapping_add_signed(half.cast_signed().into());
+        }
     }
 }
 

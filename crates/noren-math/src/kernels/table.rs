@@ -18,6 +18,9 @@ pub(super) const KEY_GROUP: usize = 4;
 /// How many words of each row they read before they turn to the next digits: the sums so far stay near.
 pub(super) const KEY_TILE: usize = 1 << 13;
 
+/// How many numbers of 16 bits a word holds.
+pub(super) const HALVES: usize = 4;
+
 type Map1 = unsafe fn(&mut [u64], &[u64], &Modulus);
 type Map1Assign = unsafe fn(&mut [u64], &Modulus);
 type Map2 = unsafe fn(&mut [u64], &[u64], &[u64], &Modulus);
@@ -136,6 +139,7 @@ pub struct Kernels {
     pub(super) reduce: Map1,
     pub(super) reduce_centred: unsafe fn(&mut [u64], &[u64], &Modulus, &Modulus),
     pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
+    pub(super) unpack_halves: Map1,
     pub(super) gaussian: unsafe fn(&mut [i64], &[u64]),
     pub(super) permute: unsafe fn(&mut [u64], &[u64], &[u32]),
     pub(super) permute_add_assign: unsafe fn(&mut [u64], &[u64], &[u32], &Modulus),
@@ -465,6 +469,17 @@ impl Kernels {
     pub fn reduce_signed(&self, out: &mut [u64], a: &[i64], q: &Modulus) {
         assert_lengths(out.len(), &[a.len()]);
         call!(self.reduce_signed(out, a, q));
+    }
+
+    /// `out = x + q` for numbers x of 16 bits in two's complement, four to a word of `packed`, the first in the lowest bits.
+    /// Range: q above 2^15, out `[q - 2^15, q + 2^15)`, which [`Kernels::ntt_forward`] takes.
+    ///
+    /// # Panics
+    /// If there are not four words of `out` to one of `packed`, or q is smaller.
+    pub fn unpack_halves(&self, out: &mut [u64], packed: &[u64], q: &Modulus) {
+        assert_eq!(out.len(), HALVES * packed.len(), "a word holds {HALVES} numbers");
+        assert!(q.value() > 1 << 15, "numbers of 16 bits need a prime above 2^15, not {}", q.value());
+        call!(self.unpack_halves(out, packed, q));
     }
 
     /// The samples of [`gaussian`](crate::sample::gaussian) for which words `2j` and `2j + 1` are drawn. Range: in any,
