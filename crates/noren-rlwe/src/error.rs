@@ -167,6 +167,36 @@ pub enum Error {
         /// How many bits are missing.
         missing: f64,
     },
+    /// A function has no value where one is needed.
+    #[error("the function has no value at ({x}, {y}): give it one there, of which no caller will make use")]
+    Undefined {
+        /// The first argument.
+        x: usize,
+        /// The second argument.
+        y: usize,
+    },
+    /// A function has a value that is no residue.
+    #[error("the function is {value} at ({x}, {y}), values must be below the plaintext modulus {t}")]
+    NotInRange {
+        /// The first argument.
+        x: usize,
+        /// The second argument.
+        y: usize,
+        /// The value there.
+        value: u64,
+        /// The plaintext modulus.
+        t: u64,
+    },
+    /// A number is not one that a function was prepared for.
+    #[error("number {index} is {value}, the function was prepared for numbers below {size}")]
+    OutsideDomain {
+        /// The position of the number.
+        index: usize,
+        /// The number.
+        value: u64,
+        /// How many numbers there are.
+        size: usize,
+    },
     /// The ciphertext has more parts than the operation takes.
     #[error("the ciphertext has degree {found} in the secret, the operation takes degree {needed}: relinearise first")]
     DegreeTooHigh {
@@ -222,6 +252,14 @@ pub enum Error {
         /// What the operating system says.
         source: std::io::Error,
     },
+}
+
+impl Error {
+    /// [`Error::ParameterMismatch`] for a thing whose fingerprint is not the one in use.
+    #[must_use]
+    pub fn mismatch(in_use: &[u8; 32], found: &[u8; 32], what: &'static str) -> Self {
+        Self::ParameterMismatch { left: short_fingerprint(in_use), right: short_fingerprint(found), what }
+    }
 }
 
 /// The first bytes of a fingerprint in hexadecimal, as errors show it.

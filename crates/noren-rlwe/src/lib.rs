@@ -19,6 +19,7 @@
 //! | [`keyswitch`] | key switching, hoisting, sums of switched ciphertexts |
 //! | [`raise`] | more limbs for a ciphertext that has few left |
 //! | [`hoisting`] | sums of rotations times plaintexts, with few divisions |
+//! | [`streamed`] | sums of rotations times plaintexts that are transformed on the way |
 //! | [`galois`] | automorphisms `X -> X^k` and their sums |
 //! | [`noise`] | noise predicted without the key, measured with it |
 //! | [`wire`] | bytes for files and for the network |
@@ -44,4 +45,5 @@ pub mod product;
 pub mod raise;
 pub mod security;
 pub mod shape;
+pub mod streamed;
 pub mod wire;

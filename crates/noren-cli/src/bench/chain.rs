@@ -127,7 +127,7 @@ fn report(
     timing: Option<Timing>,
 ) -> Result<(), Failure> {
     let op = if squares { "chain_squares" } else { "chain" };
-    let record = Record::of_rlwe("chain", op, parameters, slots, threads, timing, "");
+    let record = Record { slots, ..Record::of_rlwe("chain", op, parameters, threads, timing, "") };
     let log_q = parameters.log_q(parameters.max_limbs());
     run.report(&record.with("scheme", scheme.to_string()).with("depth", depth).with("log_q", log_q))
 }

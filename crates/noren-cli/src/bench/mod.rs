@@ -7,6 +7,7 @@ mod ckks;
 mod client;
 mod judge;
 mod kernels;
+mod lookup;
 mod measure;
 mod paper2;
 mod parallel;

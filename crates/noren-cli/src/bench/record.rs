@@ -81,15 +81,27 @@ impl Record {
         timing: Option<Timing>,
         note: &'static str,
     ) -> Self {
-        Self::of_rlwe(suite, op, parameters.rlwe(), parameters.max_slots(), threads, timing, note)
+        Self { slots: parameters.max_slots(), ..Self::of_rlwe(suite, op, parameters.rlwe(), threads, timing, note) }
     }
 
-    /// A record for the parameters that all schemes have, and so many slots.
+    /// A record for parameters of exact integers.
+    pub(super) fn of_integers(
+        suite: &'static str,
+        op: &'static str,
+        parameters: &noren::bfv::Parameters,
+        threads: usize,
+        timing: Option<Timing>,
+        note: &'static str,
+    ) -> Self {
+        let slots = if parameters.has_slots() { parameters.degree() } else { 0 };
+        Self { slots, ..Self::of_rlwe(suite, op, parameters.rlwe(), threads, timing, note) }
+    }
+
+    /// A record for a ring with its primes, without slots.
     pub(super) fn of_rlwe(
         suite: &'static str,
         op: &'static str,
         rlwe: &rlwe::Parameters,
-        slots: usize,
         threads: usize,
         timing: Option<Timing>,
         note: &'static str,
@@ -100,7 +112,6 @@ impl Record {
             limbs: rlwe.max_limbs(),
             special: rlwe.p().len(),
             dnum: rlwe.dnum(),
-            slots,
             security: if security == 0 { "none".to_owned() } else { security.to_string() },
             threads,
             note: if timing.is_some() { note } else { WRONG }.into(),

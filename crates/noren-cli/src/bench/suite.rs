@@ -12,7 +12,7 @@ use crate::bench::chain::{self, Chained};
 use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
-use crate::bench::{ckks, client, kernels, paper2, parallel, trace};
+use crate::bench::{ckks, client, kernels, lookup, paper2, parallel, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine;
@@ -35,8 +35,8 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// kernels, ckks, client, parallel, paper2: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
-    /// paper2: 16]
+    /// kernels, ckks, client, lookup, parallel, paper2: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
+    /// paper2: 16, lookup: 15]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
     /// ckks: the family of parameters
@@ -69,6 +69,9 @@ pub(crate) struct Arguments {
     /// parallel: only this figure [default: both]
     #[arg(long, value_enum)]
     figure: Option<Figure>,
+    /// lookup: which methods [default: fast,linear]
+    #[arg(long, value_enum, value_name = "METHOD,...", value_delimiter = ',')]
+    method: Vec<lookup::Method>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -90,6 +93,8 @@ enum Suite {
     Paper2,
     /// Products that follow one another in BFV, BGV and CKKS, for each depth
     Chain,
+    /// A function of two encrypted numbers of 15 bits: three methods, each step, and preparation
+    Lookup,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,
 }
@@ -179,6 +184,12 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 }
             }
         }
+        Suite::Lookup => {
+            let log_n = lookup::degree(degrees)?;
+            console.text(Record::head())?;
+            lookup::run(&run, log_n, &arguments.method)?;
+            beside.step(&run, &[("--suite", "lookup"), ("--log-n", &log_n.to_string())])?;
+        }
         Suite::Parallel => {
             let shapes = Shape::of_parallel(degrees)?;
             let axes = Axes::new(arguments.figure, asked, &arguments.level)?;
@@ -211,16 +222,20 @@ impl Arguments {
         ];
         let figure = [("--figure", self.figure.is_none())];
         let chain = [("--depth", self.depth.is_empty()), ("--scheme", self.scheme.is_empty())];
+        let method = [("--method", self.method.is_empty())];
         let foreign = match self.suite {
-            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &chain].concat(),
-            Suite::Chain => [&degrees[..], &grid, &ckks, &bootstrap, &figure].concat(),
-            Suite::Ckks => [&grid[..], &bootstrap, &figure, &chain].concat(),
-            Suite::Kernels | Suite::Client | Suite::Paper2 => [&grid[..], &ckks, &bootstrap, &figure, &chain].concat(),
-            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure, &chain].concat(),
+            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &chain, &method].concat(),
+            Suite::Chain => [&degrees[..], &grid, &ckks, &bootstrap, &figure, &method].concat(),
+            Suite::Lookup => [&grid[..], &ckks, &bootstrap, &figure, &chain].concat(),
+            Suite::Ckks => [&grid[..], &bootstrap, &figure, &chain, &method].concat(),
+            Suite::Kernels | Suite::Client | Suite::Paper2 => {
+                [&grid[..], &ckks, &bootstrap, &figure, &chain, &method].concat()
+            }
+            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure, &chain, &method].concat(),
             // No other program shares out loops in these ways.
             Suite::Parallel => {
                 let own = [grid[0], grid[2], ("--beside", self.beside.is_empty())];
-                [&own[..], &ckks, &bootstrap, &chain].concat()
+                [&own[..], &ckks, &bootstrap, &chain, &method].concat()
             }
         };
         match foreign.into_iter().find(|(_, absent)| !absent) {

@@ -4,7 +4,7 @@ use super::gaussian::gaussian;
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
-use super::table::{Kernels, MAX_TERMS, MovedProducts, WeightedSum};
+use super::table::{HALVES, Kernels, MAX_TERMS, MovedProducts, WeightedSum};
 use crate::modulus::{Modulus, ShoupFactor};
 
 pub(super) const TABLE: Kernels = Kernels {
@@ -36,7 +36,7 @@ pub(super) const TABLE: Kernels = Kernels {
     reduce,
     reduce_centred,
     reduce_signed,
-    reduce_short,
+    unpack_halves,
     gaussian,
     permute,
     permute_add_assign,
@@ -144,26 +144,19 @@ pub(super) fn inner_product_from(start: usize, out: &mut [u64], pairs: &[(&[u64]
     }
 }
 
-pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], add: bool, q: &Modulus) {
-    inner_product_pair_from(0, out, rows, key, add, q);
+pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
+    inner_product_pair_from(0, out, rows, key, q);
 }
 
 /// [`inner_product_pair`] of the words from `start` on, for tables that did the words before.
-pub(super) fn inner_product_pair_from(
-    start: usize,
-    out: [&mut [u64]; 2],
-    rows: &[&[u64]],
-    key: &[u64],
-    add: bool,
-    q: &Modulus,
-) {
+pub(super) fn inner_product_pair_from(start: usize, out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
     let reduction = WideReduction::new(q);
     let n = out[0].len();
     for (half, out) in out.into_iter().enumerate() {
         for (i, out) in out.iter_mut().enumerate().skip(start) {
             let digits = rows.iter().zip(key.chunks_exact(2 * n));
-            let sum: u128 = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
-            *out = reduction.reduce(if add { sum + u128::from(*out) } else { sum });
+            let sum = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
+            *out = reduction.reduce(sum);
         }
     }
 }
@@ -306,12 +299,12 @@ pub(super) fn reduce_signed(out: &mut [u64], a: &[i64], q: &Modulus) {
     }
 }
 
-#[inline(always)]
-pub(super) fn reduce_short(out: &mut [u64], a: &[i16], q: &Modulus) {
-    for (out, &a) in out.iter_mut().zip(a) {
-        // The sign decides nothing: where a is negative, all bits of the mask are set.
-        let a = i64::from(a);
-        *out = (a + (q.value() as i64 & (a >> 63))).cast_unsigned();
+pub(super) fn unpack_halves(out: &mut [u64], packed: &[u64], q: &Modulus) {
+    for (out, word) in out.as_chunks_mut::<HALVES>().0.iter_mut().zip(packed) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let half = (word >> (16 * i)) as u16;
+            *out = q.value().wrapping_add_signed(half.cast_signed().into());
+        }
     }
 }
 

@@ -18,13 +18,16 @@ pub(super) const KEY_GROUP: usize = 4;
 /// How many words of each row they read before they turn to the next digits: the sums so far stay near.
 pub(super) const KEY_TILE: usize = 1 << 13;
 
+/// How many numbers of 16 bits a word holds.
+pub(super) const HALVES: usize = 4;
+
 type Map1 = unsafe fn(&mut [u64], &[u64], &Modulus);
 type Map1Assign = unsafe fn(&mut [u64], &Modulus);
 type Map2 = unsafe fn(&mut [u64], &[u64], &[u64], &Modulus);
 type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
 type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
 type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
-type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], bool, &Modulus);
+type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
 type StretchedProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
 type AddMovedProducts = unsafe fn([&mut [u64]; 2], &MovedProducts, bool, &Modulus);
 type WeightedSums = unsafe fn(&mut [WeightedSum], &[&[u64]], Option<&[u64]>);
@@ -136,7 +139,7 @@ pub struct Kernels {
     pub(super) reduce: Map1,
     pub(super) reduce_centred: unsafe fn(&mut [u64], &[u64], &Modulus, &Modulus),
     pub(super) reduce_signed: unsafe fn(&mut [u64], &[i64], &Modulus),
-    pub(super) reduce_short: unsafe fn(&mut [u64], &[i16], &Modulus),
+    pub(super) unpack_halves: Map1,
     pub(super) gaussian: unsafe fn(&mut [i64], &[u64]),
     pub(super) permute: unsafe fn(&mut [u64], &[u64], &[u32]),
     pub(super) permute_add_assign: unsafe fn(&mut [u64], &[u64], &[u32], &Modulus),
@@ -336,20 +339,6 @@ impl Kernels {
     /// If the rows differ in length, the key has fewer than two rows for each of them, or there are more than
     /// [`MAX_TERMS`].
     pub fn inner_product_pair(&self, out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
-        self.sum_pair(out, rows, key, false, q);
-    }
-
-    /// `acc_i += sum_j rows_j * key_{j,i}`; see [`Kernels::inner_product_pair`]. Range: acc in `[0, q)`, otherwise as there.
-    ///
-    /// # Panics
-    /// As [`Kernels::inner_product_pair`].
-    pub fn inner_product_pair_add_assign(&self, acc: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
-        self.sum_pair(acc, rows, key, true, q);
-    }
-
-    /// [`Kernels::inner_product_pair`], or its sum with what is there if `add`.
-    #[track_caller]
-    fn sum_pair(&self, out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], add: bool, q: &Modulus) {
         let n = out[0].len();
         assert!(rows.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", rows.len());
         assert_lengths(n, &[out[1].len()]);
@@ -358,7 +347,7 @@ impl Kernels {
         }
         let needed = 2 * rows.len() * n;
         assert!(needed <= key.len(), "{} digits need {needed} words of the key, which has {}", rows.len(), key.len());
-        call!(self.inner_product_pair(out, rows, key, add, q));
+        call!(self.inner_product_pair(out, rows, key, q));
     }
 
     /// `out_i = sum_j f_j * rows_{j,i}` for `i = 0, 1`, word by word, where each word of a factor `f_j` stands for as many words
@@ -482,13 +471,15 @@ impl Kernels {
         call!(self.reduce_signed(out, a, q));
     }
 
-    /// `out = a mod q` for short signed words. Range: `|a| < q`, out `[0, q)`.
+    /// `out = x + q` for numbers x of 16 bits in two's complement, four to a word of `packed`, the first in the lowest bits.
+    /// Range: q above 2^15, out `[q - 2^15, q + 2^15)`, which [`Kernels::ntt_forward`] takes.
     ///
     /// # Panics
-    /// If the rows differ in length.
-    pub fn reduce_short(&self, out: &mut [u64], a: &[i16], q: &Modulus) {
-        assert_lengths(out.len(), &[a.len()]);
-        call!(self.reduce_short(out, a, q));
+    /// If there are not four words of `out` to one of `packed`, or q is smaller.
+    pub fn unpack_halves(&self, out: &mut [u64], packed: &[u64], q: &Modulus) {
+        assert_eq!(out.len(), HALVES * packed.len(), "a word holds {HALVES} numbers");
+        assert!(q.value() > 1 << 15, "numbers of 16 bits need a prime above 2^15, not {}", q.value());
+        call!(self.unpack_halves(out, packed, q));
     }
 
     /// The samples of [`gaussian`](crate::sample::gaussian) for which words `2j` and `2j + 1` are drawn. Range: in any,

@@ -230,12 +230,6 @@ macro_rules! vector_rows {
             let done = walk::<1, false>(out, [bits], |_, [a]| reduction.reduce(a));
             portable::reduce_signed(&mut out[done..], &a[done..], q);
         }
-
-        #[target_feature(enable = $features)]
-        pub(super) fn reduce_short(out: &mut [u64], a: &[i16], q: &Modulus) {
-            // The compiler makes vectors of it.
-            portable::reduce_short(out, a, q);
-        }
     };
 }
 

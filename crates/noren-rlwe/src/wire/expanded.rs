@@ -16,6 +16,7 @@ use crate::shape::KeyShape;
 use crate::wire::keys::{SEED, SEED_BYTES, SHAPE, SHAPE_WORDS, key_ring, read_shape};
 use crate::wire::kind::Kind;
 use crate::wire::reader::{Limits, Reader};
+use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
 /// Two words: the limbs of the key, and how many words of a row lie together.
@@ -56,6 +57,17 @@ impl MappedContainer {
     /// As [`Reader::open`].
     pub fn reader(&self, needed: Kind, limits: &Limits) -> Result<Reader<'_>> {
         Reader::open(bytemuck::cast_slice(&self.0), needed, limits)
+    }
+
+    /// The words of a section of this very container, where they lie.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] if the section holds something else.
+    pub fn row(&self, section: &Section<'_>) -> Result<MappedRow> {
+        let words = section.words()?.len();
+        let start = section.offset() as usize / size_of::<u64>();
+        let row = MappedRow::new(&self.0, start..start + words);
+        row.ok_or_else(|| section.value("the words of a section", words, "within the file".to_owned()))
     }
 }
 
@@ -103,11 +115,8 @@ impl KeySwitchKey {
         let (shape, limbs, seed) = start(context, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let section = reader.take(PAIRS)?;
-        let words = section.words()?;
-        let start = section.offset() as usize / size_of::<u64>();
-        let row = MappedRow::new(&container.0, start..start + words.len());
-        let found = words.len();
-        let pairs = row.and_then(|row| KeyPairs::mapped(&ring, digits, row));
+        let (row, found) = (container.row(&section)?, section.words()?.len());
+        let pairs = KeyPairs::mapped(&ring, digits, row);
         let needed = || format!("{}, within the file", KeyPairs::word_count(&ring, digits));
         let pairs = pairs.ok_or_else(|| section.value("the words of all pairs", found, needed()))?;
         if check_residues && let Some(limb) = pairs.find_out_of_range() {

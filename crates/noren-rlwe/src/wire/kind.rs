@@ -5,7 +5,7 @@ use std::fmt;
 /// The kind of object in a container: the registry of the whole format, of every floor.
 ///
 /// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs, 3
-/// bootstrapping, 4 exact integers.
+/// bootstrapping, 4 exact integers, 5 lookups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u16)]
@@ -60,11 +60,13 @@ pub enum Kind {
     IntegerPublicKey = 0x0406,
     /// Evaluation keys with parameters of exact integers.
     IntegerEvaluationKeys = 0x0407,
+    /// A function of two integers, prepared to be looked up.
+    PreparedLookup = 0x0501,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -90,6 +92,7 @@ impl Kind {
         Self::IntegerSecretKey,
         Self::IntegerPublicKey,
         Self::IntegerEvaluationKeys,
+        Self::PreparedLookup,
     ];
 
     /// The kind of this number, if there is one.
@@ -133,6 +136,7 @@ impl Kind {
             Self::IntegerSecretKey => "secret key with integer parameters",
             Self::IntegerPublicKey => "public key with integer parameters",
             Self::IntegerEvaluationKeys => "evaluation keys with integer parameters",
+            Self::PreparedLookup => "prepared function",
         }
     }
 

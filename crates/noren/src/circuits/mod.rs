@@ -6,11 +6,13 @@
 //! | [`linear`] | matrix times vector | 1 |
 //! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
+//! | [`lookup`] | any function of two encrypted integers | |
 //! | [`recorder`] | no result: what a circuit needs and costs | |
 
 pub mod approx;
 mod grid;
 pub mod linear;
+pub mod lookup;
 mod paterson_stockmeyer;
 pub mod polynomial;
 pub mod recorder;

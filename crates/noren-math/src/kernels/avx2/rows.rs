@@ -196,6 +196,15 @@ pub(super) fn gaussian(out: &mut [i64], words: &[u64]) {
 
 /// Entries that stay within four words, as those of automorphisms do four by four, are a shuffle of one vector.
 #[target_feature(enable = "avx2")]
+pub(super) fn unpack_halves(out: &mut [u64], packed: &[u64], q: &Modulus) {
+    let prime = broadcast(q.value());
+    for (out, &word) in out.as_chunks_mut::<WIDTH>().0.iter_mut().zip(packed) {
+        let halves = _mm_set_epi64x(0, word.cast_signed());
+        store(out, _mm256_add_epi64(_mm256_cvtepi16_epi64(halves), prime));
+    }
+}
+
+#[target_feature(enable = "avx2")]
 pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
     let groups = a.as_chunks::<WIDTH>().0;
     let (out, out_rest) = out.as_chunks_mut::<WIDTH>();

@@ -49,7 +49,7 @@ pub(super) const TABLE: Kernels = Kernels {
     reduce: rows::reduce,
     reduce_centred: rows::reduce_centred,
     reduce_signed: rows::reduce_signed,
-    reduce_short: rows::reduce_short,
+    unpack_halves: rows::unpack_halves,
     gaussian: gaussian::gaussian,
     permute: rows::permute,
     permute_add_assign: rows::permute_add_assign,

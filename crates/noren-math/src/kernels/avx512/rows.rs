@@ -81,6 +81,18 @@ impl SignedReduction {
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+pub(super) fn unpack_halves(out: &mut [u64], packed: &[u64], q: &Modulus) {
+    let prime = broadcast(q.value());
+    let (out, out_rest) = out.as_chunks_mut::<WIDTH>();
+    let (packed, packed_rest) = packed.as_chunks::<2>();
+    for (out, &[low, high]) in out.iter_mut().zip(packed) {
+        let halves = _mm_set_epi64x(high.cast_signed(), low.cast_signed());
+        store(out, _mm512_add_epi64(_mm512_cvtepi16_epi64(halves), prime));
+    }
+    portable::unpack_halves(out_rest, packed_rest, q);
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn permute(out: &mut [u64], a: &[u64], perm: &[u32]) {
     let groups = a.as_chunks::<WIDTH>().0;
     let (out, out_rest) = out.as_chunks_mut::<WIDTH>();

@@ -95,15 +95,14 @@ fn sum_pairs<const MANY: bool>(out: &mut [u64], pairs: &[(&[u64], &[u64])], q: &
     portable::inner_product_from(out.len() / BLOCK * BLOCK, out, pairs, q);
 }
 
-/// Goes over tiles of the rows, and in a tile over groups of digits; the sums of the groups before are in `out`, and what was
-/// there if `add`.
+/// Goes over tiles of the rows, and in a tile over groups of digits; the sums of the groups before are in `out`.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], add: bool, q: &Modulus) {
+pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u64], q: &Modulus) {
     const TILE: usize = KEY_TILE / BLOCK;
     let n = out[0].len();
     let [left, right] = out;
     if n < BLOCK || rows.is_empty() {
-        return portable::inner_product_pair([left, right], rows, key, add, q);
+        return portable::inner_product_pair([left, right], rows, key, q);
     }
     // Groups of about one size.
     let group = rows.len().div_ceil(rows.len().div_ceil(KEY_GROUP));
@@ -111,16 +110,12 @@ pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u
     let (left_blocks, right_blocks) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
     for (tile, (left, right)) in left_blocks.chunks_mut(TILE).zip(right_blocks.chunks_mut(TILE)).enumerate() {
         let start = tile * KEY_TILE;
-        for (i, (rows, key)) in rows.chunks(group).zip(key.chunks(2 * group * n)).enumerate() {
-            let sums = [&mut *left, &mut *right];
-            if add || i > 0 {
-                sum_digits::<true>(sums, rows, key, [start, n], wide);
-            } else {
-                sum_digits::<false>(sums, rows, key, [start, n], wide);
-            }
+        sum_digits::<false>([left, right], &rows[..group], key, [start, n], wide);
+        for (rows, key) in rows.chunks(group).zip(key.chunks(2 * group * n)).skip(1) {
+            sum_digits::<true>([left, right], rows, key, [start, n], wide);
         }
     }
-    portable::inner_product_pair_from(n / BLOCK * BLOCK, [left, right], rows, key, add, q);
+    portable::inner_product_pair_from(n / BLOCK * BLOCK, [left, right], rows, key, q);
 }
 
 /// The sums over one group of digits for the words of rows of `n` from `start` on, added to `out` if `ADD`.

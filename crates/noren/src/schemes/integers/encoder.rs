@@ -171,6 +171,25 @@ impl Encoder {
         Ok(Plaintext { prepared: Some(ring.ntt(ring.from_signed(&plaintext.coefficients))), ..plaintext })
     }
 
+    /// Writes the coefficients, in `[-t/2, t/2]`, of the polynomial whose slot j holds `residue(j)`, for all n slots.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if t has no slots.
+    ///
+    /// # Panics
+    /// If there is not one place for each coefficient.
+    pub(crate) fn write_coefficients(&self, residue: impl Fn(usize) -> u64, out: &mut [i64]) -> Result<()> {
+        let (modulus, slots) = (self.context.parameters().modulus(), self.context.slots()?);
+        assert_eq!(out.len(), slots.positions.len(), "a polynomial has as many coefficients as slots");
+        let mut row = vec![0; out.len()];
+        for (slot, &position) in slots.positions.iter().enumerate() {
+            row[position as usize] = residue(slot);
+        }
+        kernels().ntt_inverse(&mut row, &slots.table);
+        out.iter_mut().zip(row).for_each(|(out, x)| *out = modulus.center(x));
+        Ok(())
+    }
+
     /// The plaintext whose slot j holds value `source(j)`; where there is none, 0.
     fn embed(&self, values: &[i64], most: usize, source: impl Fn(usize) -> usize) -> Result<Plaintext> {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());

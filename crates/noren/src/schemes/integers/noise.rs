@@ -1,7 +1,9 @@
 //! The noise that a ciphertext carries: predicted from the operations alone, never measured.
 
+use noren_rlwe::error::Result;
 use noren_rlwe::noise;
 use noren_rlwe::parameters::Parameters;
+use noren_rlwe::shape::KeyShape;
 
 use crate::schemes::integers::modulus::PlaintextModulus;
 
@@ -169,6 +171,20 @@ impl Laws {
             log2_q: limbs.clone().map(|limbs| parameters.log_q(limbs)).collect(),
             switch: limbs.map(switch).collect(),
         }
+    }
+
+    /// The laws for a secret of this square norm, and keys of this shape; for as many limbs as it has.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if the parameters have no keys of this shape.
+    pub(crate) fn of_keys(&self, parameters: &Parameters, secret: f64, shape: KeyShape) -> Result<Self> {
+        let rounding = square(noise::rounding(parameters));
+        let switch = |limbs| match limbs {
+            0 => Ok(0.0),
+            _ => Ok((square(noise::key_switch_shaped(parameters, limbs, shape)?) - rounding).max(0.0)),
+        };
+        let switch = (0..=shape.limbs).map(switch).collect::<Result<_>>()?;
+        Ok(Self { secret, switch, ..self.clone() })
     }
 
     /// The size of the modulus of so many limbs in bits.

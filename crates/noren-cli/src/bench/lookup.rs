@@ -1,0 +1,185 @@
+//! The suite `lookup`: a function of two encrypted numbers, by three methods.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use noren::bfv::{
+    Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters, ParametersSpec,
+};
+use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step};
+use noren::error::Error;
+
+use crate::bench::ckks::seed;
+use crate::bench::measure::Timing;
+use crate::bench::record::Record;
+use crate::bench::suite::Run;
+use crate::failure::Failure;
+use crate::machine;
+
+/// How the table is multiplied with the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Method {
+    /// The matrix at few limbs, under a sparse secret
+    Fast,
+    /// The matrix under the usual secret, as published by Nakashima et al.
+    Linear,
+    /// The polynomial with vectors as coefficients, as published by Maeda et al.; timed with random coefficients
+    Maeda,
+}
+
+/// The plaintext modulus.
+const MODULUS: u64 = 65537;
+/// The numbers that are looked up: `f(x, y) = floor(x / y)`.
+const NUMBERS: [usize; 2] = [31_415, 271];
+/// The fewest evaluations of which the median is taken.
+const LEAST_SAMPLES: usize = 3;
+
+/// What all methods have in common.
+struct World<'a> {
+    run: &'a Run<'a>,
+    context: Context,
+    keys: Keys,
+    threads: usize,
+}
+
+/// The degree that is asked for.
+pub(super) fn degree(degrees: &[u32]) -> Result<u32, Failure> {
+    match degrees {
+        [] => Ok(15),
+        &[log_n @ 12..=15] => Ok(log_n),
+        _ => {
+            let needed = "one degree from 12 to 15".to_owned();
+            Err(Failure::Unsuitable { what: "--log-n", found: format!("{degrees:?}"), needed })
+        }
+    }
+}
+
+/// Measures methods with each number of threads.
+pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), Failure> {
+    let methods = if methods.is_empty() { &[Method::Fast, Method::Linear][..] } else { methods };
+    // Smaller rings do not carry the modulus at any security: they are for trying out.
+    let security = if log_n == 15 { noren::Security::Bits128 } else { noren::Security::None };
+    let spec = ParametersSpec { log_n, plaintext_modulus: MODULUS, security, ..ParametersSpec::default() };
+    let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
+    let parameters = spec.build()?;
+    for &threads in run.threads {
+        let context = Context::with_threads(parameters.clone(), Some(threads))?;
+        let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
+        let keys = context.generate_keys(seed(0), &request, None)?;
+        let world = World { run, context, keys, threads };
+        for method in methods {
+            machine::reset_peak_rss();
+            match method {
+                Method::Fast => world.matrix(Plan::new(&parameters, [1 << log_n; 2])?, "lookup_fast")?,
+                Method::Linear => world.matrix(Plan::linear(&parameters, [1 << log_n; 2])?, "lookup_linear")?,
+                Method::Maeda => world.polynomial()?,
+            }
+        }
+    }
+    Ok(())
+}
+
+impl World<'_> {
+    fn parameters(&self) -> &Parameters {
+        self.context.parameters()
+    }
+
+    fn encrypt(&self, layout: &Layout) -> Result<[Ciphertext; 2], Error> {
+        let encoder = Encoder::new(&self.context);
+        let encryptor = Encryptor::public(&self.context, &self.keys.public, seed(1))?;
+        let encrypt = |number: usize| {
+            let number = number % layout.domain()[0];
+            encryptor.encrypt(&encoder.encode(&layout.spread(&[number], layout.domain()[0])?)?)
+        };
+        Ok([encrypt(NUMBERS[0])?, encrypt(NUMBERS[1])?])
+    }
+
+    fn decrypt(&self, layout: &Layout, ciphertext: &Ciphertext) -> Result<usize, Error> {
+        let plaintext = Decryptor::new(&self.context, &self.keys.secret)?.decrypt(ciphertext)?;
+        Ok(layout.gather(&Encoder::new(&self.context).decode(&plaintext)?)[0])
+    }
+
+    /// The time of all samples, and for how long they are taken.
+    fn samples(&self, mut sample: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
+        let (begin, mut samples) = (Instant::now(), Vec::new());
+        while samples.len() < LEAST_SAMPLES || begin.elapsed().as_secs_f64() < self.run.seconds {
+            let start = Instant::now();
+            sample()?;
+            samples.push(start.elapsed().as_secs_f64() * 1e9);
+        }
+        Ok(Timing::of(&mut samples))
+    }
+
+    /// A method with a matrix: its preparation, keys and evaluation, step by step.
+    fn matrix(&self, plan: Plan, op: &'static str) -> Result<(), Failure> {
+        let layout = plan.layout();
+        let quotient = Function::rule(layout.domain(), |x, y| Some(x.checked_div(y).unwrap_or(0)));
+        let start = Instant::now();
+        let lookup = Lookup::prepare(&self.context, &plan, &quotient, None)?;
+        let prepared = Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]);
+        let note = "of a rule; once";
+        let record =
+            Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, Some(prepared), note);
+        self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
+
+        let keys = LookupKeys::generate(&self.context, seed(2), &self.keys.secret, &plan, None)?;
+        let evaluator = Evaluator::new(&self.context, self.keys.evaluation.clone())?;
+        let [x, y] = self.encrypt(layout)?;
+        let result = lookup.evaluate(&evaluator, &keys, &x, &y)?;
+        let expected = quotient.value(NUMBERS[0] % layout.domain()[0], NUMBERS[1]);
+        let right = Some(self.decrypt(layout, &result)? as u64) == expected;
+        let steps = RefCell::new(Vec::new());
+        let timing = self.samples(|| {
+            let last = RefCell::new(Instant::now());
+            let watch = |step: Step| {
+                let took = last.replace(Instant::now()).elapsed();
+                steps.borrow_mut().push((step, took.as_secs_f64() * 1e9));
+            };
+            lookup.evaluate_many(&evaluator, &keys, &[[&x, &y]], &watch).map(drop)
+        })?;
+        let mut record =
+            Record::of_integers("lookup", op, self.parameters(), self.threads, right.then_some(timing), "floor(x / y)");
+        for (step, name) in [
+            (Step::OneHot, "one_hot_ns"),
+            (Step::Babies, "babies_ns"),
+            (Step::Matrix, "matrix_ns"),
+            (Step::Giants, "giants_ns"),
+            (Step::Select, "select_ns"),
+        ] {
+            let mut times: Vec<f64> =
+                steps.borrow().iter().filter(|(known, _)| *known == step).map(|(_, ns)| *ns).collect();
+            record = record.with(name, Timing::of(&mut times).median_ns);
+        }
+        let rotations =
+            layout.babies() - 1 + layout.halves() * (layout.giants() - 1) + plan.sum_rotations().0.concat().len() + 2;
+        let squarings = 2 * (MODULUS - 1).ilog2() as usize;
+        let record = record
+            .with("products", squarings + 1)
+            .with("rotations", rotations)
+            .with("key_bytes", keys.bytes())
+            .with("matrix_limbs", plan.limbs());
+        Ok(self.run.report(&record)?)
+    }
+
+    /// The method with a polynomial, timed with coefficients that follow no rule.
+    fn polynomial(&self) -> Result<(), Failure> {
+        let n = self.parameters().degree();
+        let coefficient =
+            |i: usize, y: usize| ((i + 1).wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b)) as u64 % MODULUS;
+        let lookup = PolynomialLookup::of_coefficients(&self.context, [n; 2], coefficient)?;
+        let keys = self.context.generate_keys(seed(0), &lookup.keys(), None)?;
+        let evaluator = Evaluator::new(&self.context, keys.evaluation.clone())?;
+        let [x, y] = self.encrypt(lookup.layout())?;
+        // The polynomial at x by Horner's method: the coefficients of y alone matter.
+        let [a, b] = [NUMBERS[0] % n, NUMBERS[1] % n];
+        let expected = (0..n).rev().fold(0, |sum, i| (sum * a as u64 + coefficient(i, b)) % MODULUS);
+        let right = self.decrypt(lookup.layout(), &lookup.evaluate(&evaluator, &x, &y)?)? as u64 == expected;
+        let timing = self.samples(|| lookup.evaluate(&evaluator, &x, &y).map(drop))?;
+        let timing = right.then_some(timing);
+        let note = "a polynomial with random coefficients";
+        let record = Record::of_integers("lookup", "lookup_maeda", self.parameters(), self.threads, timing, note);
+        let rotations = lookup.keys().rotations.len() + 1;
+        Ok(self.run.report(&record.with("products", lookup.products()).with("rotations", rotations))?)
+    }
+}

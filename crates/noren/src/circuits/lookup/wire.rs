@@ -1,0 +1,105 @@
+//! Bytes of prepared functions: files that are mapped, so that all processes share the factors.
+
+use std::path::Path;
+
+use noren_ring::small::SmallPolynomials;
+use noren_rlwe::error::Result;
+use noren_rlwe::wire::expanded::MappedContainer;
+use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::reader::{Limits, Reader};
+use noren_rlwe::wire::writer::{Form, Writer};
+
+use crate::circuits::lookup::layout::Layout;
+use crate::circuits::lookup::plan::Plan;
+use crate::circuits::lookup::prepared::Lookup;
+use crate::circuits::lookup::table::Rest;
+use crate::schemes::bfv::{Context, Plaintext};
+
+/// The domain of x and of y, the baby steps, the norm as the bits of an `f64`, and the value at the numbers without a slot.
+const NUMBERS: u16 = 0x01;
+/// What is added to the row, and what is multiplied with the one-hot vector of x: coefficients in two's complement.
+const ROWS: u16 = 0x02;
+const COLUMNS: u16 = 0x03;
+/// Where the places of each factor start, the places of the coefficients 2^15, and all other coefficients.
+const STARTS: u16 = 0x04;
+const PLACES: u16 = 0x05;
+const FACTORS: u16 = 0x06;
+
+impl Lookup {
+    /// Writes the prepared function to a file, as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let plan = self.plan();
+        let mut writer = Writer::new(Kind::PreparedLookup, plan.parameters().fingerprint(), Form::Raw);
+        let [x, y] = plan.layout().domain().map(|size| size as u64);
+        let (babies, corner) = (plan.layout().babies() as u64, self.rest.corner.cast_unsigned());
+        writer.words(NUMBERS, vec![x, y, babies, self.log2_norm.to_bits(), corner]);
+        writer.words(ROWS, coefficients(&self.rest.rows));
+        writer.words(COLUMNS, coefficients(&self.rest.columns));
+        writer.words(STARTS, self.factors.starts());
+        writer.words(PLACES, self.factors.places());
+        writer.words(FACTORS, self.factors.words());
+        file::write_atomically(path, Access::Default, |file| writer.write_to(file))
+    }
+
+    /// Maps a prepared function from a file of [`Lookup::save`]: its factors stay there until they are needed. Where `limits`
+    /// ask for the digest, the whole file is read.
+    ///
+    /// # Errors
+    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path, [`Error::WrongKind`](noren_rlwe::error::Error::WrongKind) and [`Error::Wire`](noren_rlwe::error::Error::Wire) for another file or a damaged one,
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for one of other parameters.
+    pub fn open(context: &Context, path: &Path, limits: &Limits) -> Result<Self> {
+        let parameters = context.parameters();
+        let container = MappedContainer::open(path)?;
+        let mut reader = container.reader(Kind::PreparedLookup, limits)?;
+        reader.check_fingerprint(&parameters.fingerprint())?;
+        let section = reader.take(NUMBERS)?;
+        let [x, y, babies, norm, corner] = section.word_array()?;
+        let layout = Layout::new(parameters.degree(), parameters.modulus().value(), [x as usize, y as usize])?
+            .with_baby_steps(babies as usize)?;
+        let plan = Plan::with_layout(parameters, layout)?;
+        let log2_norm = f64::from_bits(norm);
+        let most = libm::log2(plan.layout().factors() as f64 * plan.layout().degree() as f64) / 2.0 + 15.0;
+        if !(0.0..=most).contains(&log2_norm) || corner >= parameters.modulus().value() {
+            let needed = format!("a norm up to 2^{most} and a value below the plaintext modulus");
+            return Err(section.value("the numbers of a function", format!("2^{log2_norm} and {corner}"), needed));
+        }
+        let [blocks, results] = plan.layout().blocks();
+        let [in_column, in_row] = plan.layout().rest();
+        let rows = plaintexts(context, &mut reader, ROWS, if in_column { results } else { 0 })?;
+        let columns = plaintexts(context, &mut reader, COLUMNS, if in_row { blocks } else { 0 })?;
+        let starts = reader.take(STARTS)?.words()?.iter().collect();
+        let places = reader.take(PLACES)?.words()?.iter().collect();
+        let section = reader.take(FACTORS)?;
+        let factors = SmallPolynomials::mapped(plan.layout().degree(), container.row(&section)?, starts, places);
+        let needed = plan.layout().factors();
+        let factors = factors.filter(|factors| factors.count() == needed);
+        let factors =
+            factors.ok_or_else(|| section.value("factors", "others", format!("{needed}, and their places")))?;
+        reader.finish()?;
+        Ok(Self { plan, factors, log2_norm, rest: Rest { rows, columns, corner: corner.cast_signed() } })
+    }
+}
+
+/// All coefficients of some plaintexts.
+fn coefficients(plaintexts: &[Plaintext]) -> Vec<u64> {
+    plaintexts.iter().flat_map(|plaintext| plaintext.coefficients.iter().map(|x| x.cast_unsigned())).collect()
+}
+
+/// So many plaintexts of a section.
+fn plaintexts(context: &Context, reader: &mut Reader<'_>, tag: u16, count: usize) -> Result<Vec<Plaintext>> {
+    let (parameters, section) = (context.parameters(), reader.take(tag)?);
+    let (degree, half) = (parameters.degree(), parameters.modulus().value().cast_signed() / 2);
+    let words = section.words()?;
+    if words.len() != count * degree {
+        return Err(section.value("coefficients", words.len(), count * degree));
+    }
+    let signed: Vec<i64> = words.iter().map(u64::cast_signed).collect();
+    if let Some(x) = signed.iter().find(|x| !(-half..=half).contains(*x)) {
+        return Err(section.value("a coefficient", x, format!("from {} to {half}", -half)));
+    }
+    Ok(signed.chunks_exact(degree).map(|chunk| Plaintext::new(parameters, chunk.to_vec())).collect())
+}
