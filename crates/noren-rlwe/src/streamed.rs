@@ -61,7 +61,7 @@ pub fn sum_streamed(
     factors: &SmallPolynomials,
 ) -> Result<Vec<Vec<Ciphertext>>> {
     let images = lots.first().map_or(0, |lot| lot.count());
-    if images == 0 || factors.count() % images != 0 {
+    if images == 0 || !factors.count().is_multiple_of(images) {
         let needed = format!("a multiple of the {images} images, of which there is at least one");
         return Err(Error::Length { what: "factors", found: factors.count(), needed });
     }
