@@ -26,19 +26,26 @@ DEFAULTS = {
     "trace": (0.2, 1),
     "client": (0.3, 1),
     "bootstrap": (0.0, 1),
+    "chain": (0.3, 2),
     "parallel": (0.15, 1),
 }
 SUITES = list(DEFAULTS)
 # The grid of the suite trace.
 SPECIAL = [1, 5, 10]
 LEVELS = [1, 4, 9]
+# The grid of the suite chain.
+CHAINED = ["bfv", "bgv", "ckks"]
+DEPTHS = [2, 4, 6, 8, 10]
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
 SLOW = {"bootstrap"}
 # What makes two records one row of the table: where libraries have sets of their own, no shapes.
 SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits", "figure", "parallel", "model"]
-ROWS = {"bootstrap": ["suite", "n", "threads", "op", "mode", "stage"]}
+ROWS = {
+    "bootstrap": ["suite", "n", "threads", "op", "mode", "stage"],
+    "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
+}
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
 # What only ours has: the other presets of the suite bootstrap, and bootstrapping as it was first done in RNS.
@@ -59,6 +66,8 @@ def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None
     if suite == "trace":
         # Short steps, so that the instruction sets and the peers see the same machine.
         return [["--special", str(count), "--level", str(level)] for count in special or SPECIAL for level in LEVELS]
+    if suite == "chain":
+        return [["--scheme", scheme, "--depth", str(depth)] for scheme in CHAINED for depth in DEPTHS]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]

@@ -9,7 +9,8 @@ use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
-use noren_fuzz::{bootstrap_parameters, ckks_context, context};
+use noren::{bfv, bgv};
+use noren_fuzz::{bootstrap_parameters, ckks_context, context, integer_context};
 use noren_math::random::Seed;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
@@ -51,7 +52,24 @@ fn main() -> Result<()> {
     write("ciphertext", "product", context, &tensor(context, &fresh, &fresh)?)?;
     write("ciphertext", "fresh", context, &fresh)?;
     write("ciphertext", "seeded", context, &seeded)?;
-    write_ckks()
+    write_ckks()?;
+    write_integers()
+}
+
+fn write_integers() -> Result<()> {
+    let context = integer_context();
+    let request = bgv::KeyRequest { relinearization: true, ..bgv::KeyRequest::default() };
+    let keys = context.generate_keys(Seed::from_bytes([4; 32]), &request, None)?;
+    let plaintext = bgv::Encoder::new(context).encode(&[1, -2, 96])?;
+    let encryptor: bgv::Encryptor = bgv::Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([5; 32]))?;
+    let fresh = encryptor.encrypt(&plaintext)?;
+    let lazy = bgv::Evaluator::new(context, keys.evaluation)?.mul_no_relinearize(&fresh, &fresh)?;
+    write("integer_parameters", "all", &(), context.parameters())?;
+    write("integer_plaintext", "all", context, &plaintext)?;
+    write("bgv_ciphertext", "fresh", context, &fresh)?;
+    write("bgv_ciphertext", "product", context, &lazy)?;
+    write("bfv_ciphertext", "fresh", context, &fresh.convert::<bfv::Bfv>())?;
+    Ok(())
 }
 
 fn write_ckks() -> Result<()> {

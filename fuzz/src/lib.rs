@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, OnceLock};
 
+use noren::bgv;
 use noren::bootstrapping::group::{GiantOrder, Group};
 use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{self, BootstrapKeyFile, Bootstrapper, Mode, Preset};
@@ -57,6 +58,23 @@ pub fn ckks_context() -> &'static ckks::Context {
         };
         let parameters = spec.build().expect("a tiny ring without security");
         ckks::Context::with_threads(parameters, Some(1)).expect("a tiny ring")
+    })
+}
+
+/// The context of the integers of the corpus: slots modulo 97, two limbs, one special prime, degree 16.
+pub fn integer_context() -> &'static bgv::Context {
+    static CONTEXT: OnceLock<bgv::Context> = OnceLock::new();
+    CONTEXT.get_or_init(|| {
+        let spec = bgv::ParametersSpec {
+            log_n: 4,
+            plaintext_modulus: 97,
+            log_q: vec![30, 30],
+            log_p: vec![30],
+            security: Security::None,
+            ..bgv::ParametersSpec::default()
+        };
+        let parameters = spec.build().expect("a tiny ring without security");
+        bgv::Context::with_threads(parameters, Some(1)).expect("a tiny ring")
     })
 }
 

@@ -1,6 +1,7 @@
 """Homomorphic encryption: arithmetic on numbers that stay encrypted.
 
 - `noren.ckks`: vectors of real or complex numbers, with a known bound on their error;
+- `noren.bgv`, `noren.bfv`: vectors of integers modulo t, exact;
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed.
@@ -8,7 +9,7 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import bootstrapping, ckks, programs
+from noren import bfv, bgv, bootstrapping, ckks, programs
 from noren._noren import (
     EncodingError,
     Error,
@@ -31,6 +32,8 @@ __all__ = [
     "ScaleError",
     "WireError",
     "__version__",
+    "bfv",
+    "bgv",
     "bootstrapping",
     "ckks",
     "programs",

@@ -50,7 +50,7 @@ func numbers(list string) []int {
 }
 
 func main() {
-	suite := flag.String("suite", "ckks", "ckks, trace, client or bootstrap")
+	suite := flag.String("suite", "ckks", "ckks, trace, client, chain or bootstrap")
 	logN := flag.String("log-n", "13,14,15,16", "ckks, client: base-two logarithms of ring degrees")
 	family := flag.String("shape", "hybrid", "ckks: hybrid or seal")
 	special := flag.String("special", "1,5,10", "trace: numbers of special primes")
@@ -58,6 +58,8 @@ func main() {
 	preset := flag.String("preset", "n16", "bootstrap: noren's preset; Lattigo's own sets stand beside those for 2^15 slots")
 	mode := flag.String("mode", "complex", "bootstrap: complex or real")
 	dense := flag.Bool("dense", false, "bootstrap: the set with a dense secret")
+	scheme := flag.String("scheme", "bfv,bgv,ckks", "chain: bfv, bgv or ckks")
+	depth := flag.String("depth", "2,4,6,8,10", "chain: how many products follow one another")
 	threads := flag.String("threads", "1", "numbers of threads")
 	seconds := flag.Float64("seconds", 1, "time spent on each operation")
 	flag.Parse()
@@ -70,6 +72,14 @@ func main() {
 		}
 		if strings.HasPrefix(*preset, "n16") && *mode == "complex" {
 			runBootstrap(chosen, step)
+		}
+		return
+	}
+	if *suite == "chain" {
+		for name := range strings.SplitSeq(*scheme, ",") {
+			for _, products := range numbers(*depth) {
+				runChain(name, products, step)
+			}
 		}
 		return
 	}

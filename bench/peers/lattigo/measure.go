@@ -39,6 +39,10 @@ type record struct {
 	Keys     int    `json:"keys,omitempty"`
 	KeyBytes int    `json:"key_bytes,omitempty"`
 	Method   string `json:"method,omitempty"`
+	// Fields of the suite chain.
+	Scheme string  `json:"scheme,omitempty"`
+	Depth  int     `json:"depth,omitempty"`
+	LogQ   float64 `json:"log_q,omitempty"`
 	// Fields of the suite bootstrap.
 	Set         string                `json:"set,omitempty"`
 	Mode        string                `json:"mode,omitempty"`
@@ -118,13 +122,18 @@ func peakRss() int64 {
 
 // report measures an operation if its result is right, and prints the record.
 func (s shape) report(r record, params ckks.Parameters, step options, per float64, right bool, f func()) {
-	r.Library, r.Version, r.Isa, r.Threads = "lattigo", "v6.2.0", "go", runtime.GOMAXPROCS(0)
-	r.N, r.Limbs, r.LogQP, r.Special, r.Dnum = 1<<s.logN, s.limbs, params.LogQP(), s.special, s.dnum()
-	r.Slots, r.Security = params.MaxSlots(), "128"
+	r.LogQP, r.Slots, r.Security = params.LogQP(), params.MaxSlots(), "128"
 	// Lattigo checks no security: the shapes are those that noren checked.
 	if s == seal[0] {
 		r.Security = "none"
 	}
+	s.measure(r, step, per, right, f)
+}
+
+// measure measures an operation if its result is right, and prints the record, of which it knows the shape.
+func (s shape) measure(r record, step options, per float64, right bool, f func()) {
+	r.Library, r.Version, r.Isa, r.Threads = "lattigo", "v6.2.0", "go", runtime.GOMAXPROCS(0)
+	r.N, r.Limbs, r.Special, r.Dnum = 1<<s.logN, s.limbs, s.special, s.dnum()
 	if right {
 		m, mad, reps := measure(step.seconds, per, f)
 		r.MedianNs, r.MadNs, r.Reps = &m, &mad, reps

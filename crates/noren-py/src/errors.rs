@@ -33,7 +33,9 @@ pub(crate) fn raise(error: Refusal) -> PyErr {
         Refusal::LevelExhausted { .. } | Refusal::LevelMismatch { .. } => LevelError::new_err(text),
         Refusal::ScaleMismatch { .. } => ScaleError::new_err(text),
         Refusal::ParameterMismatch { .. } => ParameterMismatchError::new_err(text),
-        Refusal::Length { .. } | Refusal::NotFinite { .. } | Refusal::Overflow { .. } => EncodingError::new_err(text),
+        Refusal::Length { .. } | Refusal::NotFinite { .. } | Refusal::Overflow { .. } | Refusal::NotAResidue { .. } => {
+            EncodingError::new_err(text)
+        }
         Refusal::Wire { .. } | Refusal::WrongKind { .. } => WireError::new_err(text),
         // With a number, Python itself chooses the subclass: FileNotFoundError, PermissionError, ...
         Refusal::Io { path, source } => match source.raw_os_error() {

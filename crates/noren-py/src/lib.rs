@@ -13,6 +13,7 @@
 //! | `evaluator` | `Evaluator` |
 //! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
 //! | `bootstrapper` | `Bootstrapper` |
+//! | `integers` | the classes of `noren.bgv` and `noren.bfv` |
 //! | `program` | `Program`, `Plan`, and parameters for programs |
 //! | `table` | `EncryptedTable` |
 //!
@@ -28,6 +29,7 @@ mod ciphertext;
 mod context;
 mod errors;
 mod evaluator;
+mod integers;
 mod keys;
 mod operand;
 mod parameters;
@@ -54,6 +56,14 @@ mod module {
     };
     #[pymodule_export]
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};
+    #[pymodule_export]
+    use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
+    #[pymodule_export]
+    use crate::integers::parameters::PyIntegerParameters;
+    #[pymodule_export]
+    use crate::integers::schemes::{
+        PyBfvCiphertext, PyBfvContext, PyBfvEvaluator, PyBgvCiphertext, PyBgvContext, PyBgvEvaluator,
+    };
     #[pymodule_export]
     use crate::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
     #[pymodule_export]

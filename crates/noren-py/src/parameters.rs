@@ -144,12 +144,7 @@ impl PyParameters {
     /// The security in bits that every key reaches, or None.
     #[getter]
     fn security(&self) -> Option<u32> {
-        match self.0.rlwe().security() {
-            Security::None => None,
-            Security::Bits128 => Some(128),
-            Security::Bits192 => Some(192),
-            Security::Bits256 => Some(256),
-        }
+        bits_of(self.0.rlwe().security())
     }
 
     /// The fingerprint that objects of these parameters carry: 64 hexadecimal digits.
@@ -197,7 +192,17 @@ impl PyParameters {
 /// What pickle keeps of an object: how to make it again, from its parameters and bytes.
 pub(crate) type Pickle<'py> = (Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>));
 
-fn security_of(bits: Option<u32>) -> PyResult<Security> {
+/// A security level in bits.
+pub(crate) fn bits_of(security: Security) -> Option<u32> {
+    match security {
+        Security::None => None,
+        Security::Bits128 => Some(128),
+        Security::Bits192 => Some(192),
+        Security::Bits256 => Some(256),
+    }
+}
+
+pub(crate) fn security_of(bits: Option<u32>) -> PyResult<Security> {
     match bits {
         None => Ok(Security::None),
         Some(128) => Ok(Security::Bits128),
@@ -209,14 +214,14 @@ fn security_of(bits: Option<u32>) -> PyResult<Security> {
 
 /// A distribution of secrets, by name or by the weight of sparse ternary ones.
 #[derive(FromPyObject)]
-enum Secret {
+pub(crate) enum Secret {
     #[pyo3(annotation = "int")]
     Weight(usize),
     #[pyo3(annotation = "str")]
     Name(String),
 }
 
-fn secret_of(secret: Option<Secret>) -> PyResult<SecretDistribution> {
+pub(crate) fn secret_of(secret: Option<Secret>) -> PyResult<SecretDistribution> {
     match secret {
         None => Ok(SecretDistribution::default()),
         Some(Secret::Weight(weight)) => Ok(SecretDistribution::SparseTernary(weight)),

@@ -254,6 +254,14 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// [`Error::ParameterMismatch`] for a thing whose fingerprint is not the one in use.
+    #[must_use]
+    pub fn mismatch(in_use: &[u8; 32], found: &[u8; 32], what: &'static str) -> Self {
+        Self::ParameterMismatch { left: short_fingerprint(in_use), right: short_fingerprint(found), what }
+    }
+}
+
 /// The first bytes of a fingerprint in hexadecimal, as errors show it.
 #[must_use]
 pub fn short_fingerprint(fingerprint: &[u8; 32]) -> String {

@@ -26,6 +26,16 @@ pub struct KeyRequest {
     pub galois: Vec<(u32, usize)>,
 }
 
+/// The keys of one owner.
+pub struct Keys {
+    /// Decrypts; stays with its owner.
+    pub secret: SecretKey,
+    /// Encrypts.
+    pub public: PublicKey,
+    /// Evaluates; nothing in it decrypts.
+    pub evaluation: Arc<EvaluationKeys>,
+}
+
 /// Makes keys from one seed: the same seed gives the same bytes on every machine, for any number of threads.
 ///
 /// Every key has its own streams. The uniform halves come from a seed of their own, derived one-way, which becomes
@@ -133,6 +143,18 @@ impl KeyGenerator {
         let (switching, limbs) = self.check("key switching key", to, limbs)?;
         let label = format!("switching/{}", self.binding(&[from, to]));
         Ok(self.switch(&switching, &label, &from.poly, &to.poly, limbs))
+    }
+
+    /// The secret key, its public key and the evaluation keys of a request; `progress` as in
+    /// [`KeyGenerator::evaluation_keys`].
+    ///
+    /// # Errors
+    /// As [`KeyGenerator::public`] and [`KeyGenerator::evaluation_keys`].
+    pub fn keys(&self, request: &KeyRequest, progress: Option<&dyn Fn(usize, usize)>) -> Result<Keys> {
+        let secret = self.secret();
+        let public = self.public(&secret)?;
+        let evaluation = Arc::new(self.evaluation_keys(&secret, request, progress)?);
+        Ok(Keys { secret, public, evaluation })
     }
 
     /// All keys of a request; `progress` hears how many are done, of how many, after each.

@@ -7,7 +7,7 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::modulus::Modulus;
 use noren_ring::gadget::{Gadget, MAX_DIGITS};
 
-use crate::error::{Error, Result, short_fingerprint};
+use crate::error::{Error, Result};
 use crate::security::{self, SecretDistribution, Security};
 use crate::shape::KeyShape;
 
@@ -323,11 +323,7 @@ impl Parameters {
         if *found == self.0.fingerprint {
             return Ok(());
         }
-        Err(Error::ParameterMismatch {
-            left: short_fingerprint(&self.0.fingerprint),
-            right: short_fingerprint(found),
-            what,
-        })
+        Err(Error::mismatch(&self.0.fingerprint, found, what))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bytes of CKKS objects, keys and tables are those of earlier versions, on every machine.
+//! The bytes of objects, keys and tables are those of earlier versions, on every machine.
 //!
 //! The files are made again by `NOREN_REGENERATE_GOLDEN=1 cargo test -p noren --test golden`.
 
@@ -13,7 +13,7 @@ use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, 
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::wire::{Form, Object};
-use noren::{Security, Seed};
+use noren::{Security, Seed, bfv, bgv};
 
 fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])
@@ -57,6 +57,7 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     add(&mut samples, "public_key", &(), &KeyFile { context: context.clone(), key: keys.public });
     add(&mut samples, "evaluation_keys", &(), &KeyFile { context, key: evaluation });
     add_bootstrapping(&mut samples);
+    add_integers(&mut samples);
     samples
 }
 
@@ -83,6 +84,32 @@ fn add_bootstrapping(samples: &mut Vec<(String, Vec<u8>)>) {
     let keys = BootstrapKeys::generate(&context, &parameters, &secret, seed(2), None).expect("keys");
     let file = BootstrapKeyFile { context, parameters, keys: Arc::new(keys) };
     samples.push(("bootstrap_keys.packed.noren".to_owned(), file.to_bytes(&(), Form::Packed)));
+}
+
+/// Objects of BGV and BFV: keys, and what a product of each is.
+fn add_integers(samples: &mut Vec<(String, Vec<u8>)>) {
+    let spec = bgv::ParametersSpec {
+        log_n: 4,
+        plaintext_modulus: 97,
+        log_q: vec![40, 40],
+        log_p: vec![45],
+        security: Security::None,
+        ..bgv::ParametersSpec::default()
+    };
+    let context = bgv::Context::new(spec.build().expect("parameters")).expect("context");
+    let request = bgv::KeyRequest { relinearization: true, ..bgv::KeyRequest::default() };
+    let keys = context.generate_keys(seed(1), &request, None).expect("keys");
+    let plaintext = bgv::Encoder::new(&context).encode(&[1, -2, 3, 96]).expect("in range");
+    let encryptor: bgv::Encryptor = bgv::Encryptor::public(&context, &keys.public, seed(2)).expect("public");
+    let fresh = encryptor.encrypt(&plaintext).expect("encrypted");
+    let bgv = bgv::Evaluator::new(&context, keys.evaluation.clone()).expect("evaluator");
+    let bfv = bfv::Evaluator::new(&context, keys.evaluation.clone()).expect("evaluator");
+    add(samples, "integer_parameters", &(), context.parameters());
+    add(samples, "integer_plaintext", &context, &plaintext);
+    add(samples, "bgv_product", &context, &bgv.square(&fresh).expect("one level"));
+    add(samples, "bfv_product", &context, &bfv.square(&fresh.clone().convert()).expect("one level"));
+    add(samples, "bgv_fresh", &context, &fresh);
+    add(samples, "integer_public_key", &(), &bgv::KeyFile { context, key: keys.public });
 }
 
 fn add<T: Object>(samples: &mut Vec<(String, Vec<u8>)>, name: &str, context: &T::Context, object: &T) {

@@ -2,6 +2,7 @@
 
 mod beside;
 mod bootstrap;
+mod chain;
 mod ckks;
 mod client;
 mod judge;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use noren::ckks::Parameters;
+use noren_rlwe::parameters as rlwe;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -97,10 +98,10 @@ impl Record {
     }
 
     /// A record for a ring with its primes, without slots.
-    fn of_rlwe(
+    pub(super) fn of_rlwe(
         suite: &'static str,
         op: &'static str,
-        rlwe: &noren_rlwe::parameters::Parameters,
+        rlwe: &rlwe::Parameters,
         threads: usize,
         timing: Option<Timing>,
         note: &'static str,

@@ -77,6 +77,12 @@ impl Shape {
         choose(&TRACE, special, |shape| shape.special, "--special")
     }
 
+    /// The set of the suite `chain` for products of this depth: three digits.
+    pub(super) fn of_chain(depth: usize) -> Self {
+        let limbs = depth + 1;
+        shape(16, 48, 45, limbs, 48, limbs.div_ceil(3))
+    }
+
     /// The parameters.
     pub(super) fn parameters(&self) -> Result<Parameters, Failure> {
         let further = std::iter::repeat_n(self.scale, self.limbs - 1);

@@ -8,6 +8,7 @@ use noren::bootstrapping::Preset;
 
 use crate::bench::beside::Beside;
 use crate::bench::bootstrap::{self, Messages};
+use crate::bench::chain::{self, Chained};
 use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
@@ -59,6 +60,12 @@ pub(crate) struct Arguments {
     /// bootstrap: what messages are like [default: both]
     #[arg(long, value_enum, value_name = "MODE,...", value_delimiter = ',')]
     mode: Vec<Messages>,
+    /// chain: how many products follow one another [default: 2,4,6,8,10]
+    #[arg(long, value_name = "DEPTH,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
+    depth: Vec<u32>,
+    /// chain: only these schemes [default: all]
+    #[arg(long, value_enum, value_name = "SCHEME,...", value_delimiter = ',')]
+    scheme: Vec<Chained>,
     /// parallel: only this figure [default: both]
     #[arg(long, value_enum)]
     figure: Option<Figure>,
@@ -84,6 +91,8 @@ enum Suite {
     Bootstrap,
     /// Bootstrapping as it was first done in RNS, without security by today's tables, to compare with
     Paper2,
+    /// Products that follow one another in BFV, BGV and CKKS, for each depth
+    Chain,
     /// A function of two encrypted numbers of 15 bits: three methods, each step, and preparation
     Lookup,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
@@ -162,6 +171,19 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &[("--suite", "paper2"), ("--log-n", &log_n)])?;
             }
         }
+        Suite::Chain => {
+            let schemes = if arguments.scheme.is_empty() { Chained::value_variants() } else { &arguments.scheme[..] };
+            let depths: Vec<usize> = arguments.depth.iter().map(|&depth| depth as usize).collect();
+            let depths = if depths.is_empty() { &chain::DEPTHS } else { &depths[..] };
+            console.text(Record::head())?;
+            for &scheme in schemes {
+                for &depth in depths {
+                    chain::run(&run, scheme, depth)?;
+                    let (scheme, depth) = (scheme.to_string(), depth.to_string());
+                    beside.step(&run, &[("--suite", "chain"), ("--scheme", &scheme), ("--depth", &depth)])?;
+                }
+            }
+        }
         Suite::Lookup => {
             let log_n = lookup::degree(degrees)?;
             console.text(Record::head())?;
@@ -199,17 +221,21 @@ impl Arguments {
             ("--mode", self.mode.is_empty()),
         ];
         let figure = [("--figure", self.figure.is_none())];
+        let chain = [("--depth", self.depth.is_empty()), ("--scheme", self.scheme.is_empty())];
         let method = [("--method", self.method.is_empty())];
         let foreign = match self.suite {
-            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &method].concat(),
-            Suite::Ckks => [&grid[..], &bootstrap, &figure, &method].concat(),
-            Suite::Kernels | Suite::Client | Suite::Paper2 => [&grid[..], &ckks, &bootstrap, &figure, &method].concat(),
-            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure, &method].concat(),
-            Suite::Lookup => [&grid[..], &ckks, &bootstrap, &figure].concat(),
+            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &chain, &method].concat(),
+            Suite::Chain => [&degrees[..], &grid, &ckks, &bootstrap, &figure, &method].concat(),
+            Suite::Lookup => [&grid[..], &ckks, &bootstrap, &figure, &chain].concat(),
+            Suite::Ckks => [&grid[..], &bootstrap, &figure, &chain, &method].concat(),
+            Suite::Kernels | Suite::Client | Suite::Paper2 => {
+                [&grid[..], &ckks, &bootstrap, &figure, &chain, &method].concat()
+            }
+            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure, &chain, &method].concat(),
             // No other program shares out loops in these ways.
             Suite::Parallel => {
                 let own = [grid[0], grid[2], ("--beside", self.beside.is_empty())];
-                [&own[..], &ckks, &bootstrap, &method].concat()
+                [&own[..], &ckks, &bootstrap, &chain, &method].concat()
             }
         };
         match foreign.into_iter().find(|(_, absent)| !absent) {

@@ -238,3 +238,18 @@ fn programs_beside_are_shown_or_named_and_left_out() {
         assert!(named.len() == 1 && named[0].contains(reason), "{err}");
     }
 }
+
+#[test]
+fn chains_are_measured_in_each_scheme() {
+    let sandbox = Sandbox::new("chain");
+    let records = records(&sandbox, &["bench", "chain", "--depth", "1,2", "--threads", "2"]);
+    records.iter().for_each(check);
+    for (scheme, n) in [("bfv", 1 << 15), ("bgv", 1 << 15), ("ckks", 1 << 16)] {
+        for depth in [1, 2] {
+            let found = ops(&records, &[("scheme", scheme.into()), ("depth", depth.into()), ("n", n.into())]);
+            assert_eq!(found, ["chain", "chain_squares"], "{scheme}, depth {depth}");
+        }
+    }
+    sandbox.refused(&["bench", "ckks", "--depth", "2"], &["--depth"]);
+    sandbox.refused(&["bench", "chain", "--log-n", "14"], &["--log-n"]);
+}

@@ -1,6 +1,6 @@
 //! BFV: exact integers modulo t, whose products are scaled, so that the noise does not depend on when limbs are dropped.
 //!
-//! All but the product of ciphertexts is what it shares with BGV: see [`integers`](crate::schemes::integers). The product of
+//! All but the product of ciphertexts is what it shares with BGV: see [`integers`]. The product of
 //! two phases `(Q/t) m + e` over the integers, times t/Q and rounded, is a phase of the product of the messages. Its noise
 //! is that of the operands times about `t sqrt(n |s|^2/12)`, whatever the modulus: limbs are dropped where the noise that is
 //! there is far above what their rounding adds.

@@ -1,6 +1,6 @@
 //! BGV: exact integers modulo t, whose noise is kept small by dividing after every product.
 //!
-//! All but the product of ciphertexts is what it shares with BFV: see [`integers`](crate::schemes::integers). Multiplied by
+//! All but the product of ciphertexts is what it shares with BFV: see [`integers`]. Multiplied by
 //! t modulo Q, a phase `(Q/t) f m + e` is `-Q f m + t e'`, which is small; the product of two such phases is one of the
 //! message `m_a m_b`. In the form that ciphertexts are held in, it is t times the product of the polynomials modulo Q, with
 //! the factor `-Q f_a f_b`. Its noise is about the product of the noises, so that limbs are dropped after every product:

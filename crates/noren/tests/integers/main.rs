@@ -4,5 +4,6 @@ mod encoding;
 mod full;
 mod operations;
 mod refusals;
+mod requirements;
 mod small;
 mod wire;

@@ -30,6 +30,12 @@ fn linear_operations<S: Scheme>() {
     setup.check(&ev.add_plain(&a, &p).unwrap(), &zip(t, &x, &y, |a, b| a + b), 0.5, "sum with plaintext");
     setup.check(&ev.sub_plain(&a, &p).unwrap(), &zip(t, &x, &y, |a, b| a - b), 0.5, "difference from plaintext");
     setup.check(&ev.add_scalar(&a, -7).unwrap(), &zip(t, &x, &x, |a, _| a - 7), 0.5, "sum with number");
+    setup.check(
+        &ev.sub_scalar(&a, 1 << 40).unwrap(),
+        &zip(t, &x, &x, |a, _| a - (1 << 40)),
+        0.5,
+        "difference from number",
+    );
     setup.check(&ev.mul_scalar(&a, -300).unwrap(), &zip(t, &x, &x, |a, _| -300 * a), 0.5, "product with number");
     setup.check(&ev.mul_plain(&a, &p).unwrap(), &zip(t, &x, &y, |a, b| a * b), 0.5, "product with plaintext");
     let sum = ev.weighted_sum(&[(&a, 3), (&b, -4)], 5).unwrap();

@@ -3,6 +3,7 @@
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;
 use crate::bootstrapping::paper2::parameters::{Parameters, Place, limb_level};
+use crate::schemes::ckks::factor::row_words;
 
 /// The keys and the memory that the baseline takes, and how likely it fails.
 ///
@@ -54,13 +55,17 @@ impl Plan {
         rotations + 2 * bytes(self.parameters.slots_level())
     }
 
-    /// The bytes of the encoded matrices: `(limbs + special) N` words for each diagonal.
+    /// The bytes of the encoded matrices: `(limbs + special) N` words for each diagonal, fewer where it repeats.
     #[must_use]
     pub fn factor_bytes(&self) -> u64 {
         let slots = self.parameters.slots();
         let directions = [Direction::CoeffToSlot, Direction::SlotToCoeff];
         let places = directions.into_iter().flat_map(|direction| self.parameters.places(direction));
-        let bytes = |place: Place| place.group.offsets(slots, place.below).len() as u64 * self.row_bytes(place.level);
+        let degree = self.parameters.ckks().degree();
+        let bytes = |Place { group, below, level, .. }: Place| {
+            let stretch = degree / row_words(degree, 1 << (below + group.layers));
+            group.offsets(slots, below).len() as u64 * self.row_bytes(level) / stretch as u64
+        };
         places.map(bytes).sum()
     }
 

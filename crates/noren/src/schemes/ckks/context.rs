@@ -6,7 +6,7 @@ use noren_math::fft::FftTable;
 use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Eval, Poly};
 use noren_rlwe::context as rlwe;
-use noren_rlwe::error::{Error, Result, short_fingerprint};
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois;
 
 use crate::schemes::ckks::parameters::Parameters;
@@ -103,8 +103,7 @@ impl Context {
         if found == self.parameters() {
             return Ok(());
         }
-        let (left, right) = (self.parameters().fingerprint(), found.fingerprint());
-        Err(Error::ParameterMismatch { left: short_fingerprint(&left), right: short_fingerprint(&right), what })
+        Err(Error::mismatch(&self.parameters().fingerprint(), &found.fingerprint(), what))
     }
 
     /// Refuses levels that there are not.

@@ -1,13 +1,12 @@
 //! Keys by what they are for: rotations and conjugation instead of automorphisms.
 
-use std::sync::Arc;
-
 use noren_math::random::Seed;
 use noren_rlwe::error::Result;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest as RlweRequest};
-use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 
 use crate::schemes::ckks::context::Context;
+
+pub use noren_rlwe::keygen::Keys;
 
 /// Which evaluation keys are wanted.
 ///
@@ -24,16 +23,6 @@ pub struct KeyRequest {
     pub level: Option<usize>,
     /// Rotations that are wanted up to a level of their own, as `(steps, level)`.
     pub rotations_at: Vec<(isize, usize)>,
-}
-
-/// The keys of one owner.
-pub struct Keys {
-    /// Decrypts; stays with its owner.
-    pub secret: SecretKey,
-    /// Encrypts.
-    pub public: PublicKey,
-    /// Evaluates; nothing in it decrypts.
-    pub evaluation: Arc<EvaluationKeys>,
 }
 
 impl Context {
@@ -60,11 +49,7 @@ impl Context {
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<Keys> {
         let wanted = self.automorphisms_of(request)?;
-        let generator = KeyGenerator::new(self.rlwe(), seed);
-        let secret = generator.secret();
-        let public = generator.public(&secret)?;
-        let evaluation = Arc::new(generator.evaluation_keys(&secret, &wanted, progress)?);
-        Ok(Keys { secret, public, evaluation })
+        KeyGenerator::new(self.rlwe(), seed).keys(&wanted, progress)
     }
 
     /// The request in terms of automorphisms and limbs, as [`KeyGenerator`] takes it.

@@ -1,14 +1,13 @@
 //! Keys by what they are for: rotations of rows and their swap instead of automorphisms.
 
-use std::sync::Arc;
-
 use noren_math::random::Seed;
 use noren_rlwe::error::Result;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest as RlweRequest};
-use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encryption::check_limbs;
+
+pub use noren_rlwe::keygen::Keys;
 
 /// Which evaluation keys are wanted.
 ///
@@ -27,21 +26,11 @@ pub struct KeyRequest {
     pub rotations_at: Vec<(isize, usize)>,
 }
 
-/// The keys of one owner; they serve BGV and BFV.
-pub struct Keys {
-    /// Decrypts; stays with its owner.
-    pub secret: SecretKey,
-    /// Encrypts.
-    pub public: PublicKey,
-    /// Evaluates; nothing in it decrypts.
-    pub evaluation: Arc<EvaluationKeys>,
-}
-
 impl Context {
     /// Makes a secret, its public key and the evaluation keys of a request, all from one seed; `progress` hears how many
     /// evaluation keys are done, of how many, after each.
     ///
-    /// The seed is as secret as the keys, and is used for nothing else.
+    /// The keys serve BGV and BFV. The seed is as secret as the keys, and is used for nothing else.
     ///
     /// # Errors
     /// [`Error::Insecure`](noren_rlwe::error::Error::Insecure) names a key whose modulus is too large,
@@ -54,11 +43,7 @@ impl Context {
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<Keys> {
         let wanted = self.automorphisms_of(request)?;
-        let generator = KeyGenerator::new(self.rlwe(), seed);
-        let secret = generator.secret();
-        let public = generator.public(&secret)?;
-        let evaluation = Arc::new(generator.evaluation_keys(&secret, &wanted, progress)?);
-        Ok(Keys { secret, public, evaluation })
+        KeyGenerator::new(self.rlwe(), seed).keys(&wanted, progress)
     }
 
     /// The request in terms of automorphisms, as [`KeyGenerator`] takes it.

@@ -49,12 +49,15 @@ impl Noise {
         &self.variances
     }
 
-    /// Noise of these variances; none if one is not a number, or there are more degrees than products have factors.
+    /// Noise of these variances; `None` if one is larger or smaller than any modulus allows, or there are more degrees than
+    /// products have factors.
     pub(crate) fn from_variances(variances: Vec<f64>) -> Option<Self> {
         /// No chain of products is as long as this.
-        const MOST: usize = 1 << 10;
-        let fits = variances.len() <= MOST && variances.iter().all(|x| !x.is_nan() && *x < f64::INFINITY);
-        fits.then_some(Self { variances })
+        const MOST_DEGREES: usize = 1 << 10;
+        /// No modulus is as large as `2^LARGEST`.
+        const LARGEST: f64 = (1u64 << 16) as f64;
+        let fits = |x: &f64| *x == f64::NEG_INFINITY || x.abs() <= LARGEST;
+        (variances.len() <= MOST_DEGREES && variances.iter().all(fits)).then_some(Self { variances })
     }
 
     /// `log2` of the standard deviation of a coefficient.

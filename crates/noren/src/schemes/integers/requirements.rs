@@ -25,8 +25,10 @@ pub struct Requirements {
     pub plaintext_modulus: u64,
     /// How many slots or coefficients are needed at least.
     pub slots: usize,
-    /// How many ciphertexts, or rotations of one, are added up before each multiplication and in the end.
+    /// How many ciphertexts, or rotations of one, are added up before each multiplication.
     pub terms: usize,
+    /// How many are added up in the end.
+    pub sum: usize,
     /// How many products with plaintexts follow one another besides, one before each multiplication as far as they go.
     pub plain_products: usize,
     /// The security of the keys.
@@ -37,7 +39,7 @@ impl Default for Requirements {
     /// One multiplication modulo 65537, at 128-bit security.
     fn default() -> Self {
         let security = Security::Bits128;
-        Self { depth: 1, plaintext_modulus: 65537, slots: 1, terms: 1, plain_products: 0, security }
+        Self { depth: 1, plaintext_modulus: 65537, slots: 1, terms: 1, sum: 1, plain_products: 0, security }
     }
 }
 
@@ -95,7 +97,7 @@ impl Requirements {
 
     /// The noise that a public encryption has after all operations: before each multiplication as many terms are added as
     /// asked for, all of one source, one is rotated, and it is multiplied with a plaintext as long as there are such
-    /// products; then it is squared.
+    /// products; then it is squared. In the end the sum is taken.
     #[must_use]
     pub fn predicted_noise<S: Scheme>(&self, parameters: &Parameters) -> Noise {
         let laws = parameters.laws();
@@ -103,8 +105,9 @@ impl Requirements {
         let mut noise = laws.fresh(Mode::Public, limbs);
         let mut plain_products = self.plain_products;
         for left in (0..=self.depth).rev() {
-            noise = noise.scaled(libm::log2(self.terms.max(1) as f64));
-            if self.terms > 1 {
+            let terms = if left == 0 { self.sum } else { self.terms };
+            noise = noise.scaled(libm::log2(terms.max(1) as f64));
+            if terms > 1 {
                 noise = noise.with(&laws.switches(1, limbs, limbs));
             }
             let now = if left == 0 { plain_products } else { plain_products.min(1) };
@@ -117,16 +120,18 @@ impl Requirements {
                     (noise, limbs) = (noise.with(&laws.rounding(kept)), kept);
                 }
             }
-            if left > 0 {
-                (noise, limbs) = product::<S>(laws, &noise, &noise, limbs);
+            // Noise only grows: what is lost stays lost.
+            if left == 0 || noise.log2_std() >= 0.0 {
+                break;
             }
+            (noise, limbs) = product::<S>(laws, &noise, &noise, limbs);
         }
         noise
     }
 
     /// Parameters with the fewest primes of this size, at most so many.
     fn fewest_primes<S: Scheme>(&self, log_n: u32, bits: u32, most: usize) -> Result<Option<Parameters>> {
-        for limbs in 1..=most {
+        for limbs in self.least_limbs(log_n, bits)..=most {
             let Some(spec) = self.specification(log_n, bits, limbs) else { return Ok(None) };
             let parameters = match spec.build() {
                 Ok(parameters) => parameters,
@@ -139,6 +144,15 @@ impl Requirements {
             }
         }
         Ok(None)
+    }
+
+    /// How many primes of this size are needed at least.
+    ///
+    /// A product of either scheme multiplies noise by `t sqrt(n (h+1)/12)` or more, where h is 2n/3: `t n / sqrt(18)`.
+    fn least_limbs(&self, log_n: u32, bits: u32) -> usize {
+        let growth = libm::log2(self.plaintext_modulus as f64) + f64::from(log_n) - libm::log2(18.0) / 2.0;
+        let log_q = self.depth as f64 * growth.max(0.0);
+        ((log_q / f64::from(bits)).floor() as usize).max(1)
     }
 
     /// The specification with the fewest digits that is secure; `None` if even one special prime is too much.

@@ -139,7 +139,7 @@ impl<S: Scheme> Object for Ciphertext<S> {
         let variances: Vec<f64> = section.words()?.iter().map(f64::from_bits).collect();
         let degrees = variances.len();
         let noise = Noise::from_variances(variances);
-        let needed = "logarithms of variances that are finite or those of 0";
+        let needed = "logarithms of variances between 2^-65536 and 2^65536, or of 0";
         let noise = noise.ok_or_else(|| section.value("the noise", format!("{degrees} words"), needed))?;
         let inner = rlwe::Ciphertext::read(context.rlwe(), reader)?;
         if inner.degree() > MOST_DEGREE {

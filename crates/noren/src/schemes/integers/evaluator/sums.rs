@@ -67,19 +67,16 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::add`].
     pub fn add_scalar(&self, a: &Ciphertext<S>, c: i64) -> Result<Ciphertext<S>> {
-        self.check(a)?;
-        let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
-        let c = modulus.reduce(c.into());
-        // As `scaled` does for polynomials: (Q f c + u)/t is u/t modulo Q.
-        let rest = modulus.mul(modulus.mul(parameters.q_mod_t(a.limbs()), a.factor), c);
-        let ring = self.ring(a.limbs());
-        let rest = ring.integer_residues(modulus.center(modulus.neg(rest)).into());
-        let quotient =
-            |(q, rest): (&noren_math::modulus::Modulus, &u64)| q.mul(*rest, q.inv(q.reduce(modulus.value())));
-        let residues: Vec<_> = ring.moduli().zip(&rest).map(quotient).collect();
-        let mut inner = a.inner.clone();
-        ring.add_constant_assign(&mut inner.parts_mut()[0], &residues);
-        Ok(self.result(inner, a.factor, a.noise.with(&parameters.laws().plain_rounding(a.limbs()))))
+        self.add_residue(a, self.context.parameters().modulus().reduce(c.into()))
+    }
+
+    /// `a - c` in every slot, for any integer c.
+    ///
+    /// # Errors
+    /// As [`Evaluator::add`].
+    pub fn sub_scalar(&self, a: &Ciphertext<S>, c: i64) -> Result<Ciphertext<S>> {
+        let modulus = self.context.parameters().modulus();
+        self.add_residue(a, modulus.neg(modulus.reduce(c.into())))
     }
 
     /// `c a`, for any integer c. The noise is multiplied by the absolute value of c modulo t, taken in `(-t/2, t/2]`.
@@ -103,6 +100,21 @@ impl<S: Scheme> Evaluator<S> {
         let start = self.mul_scalar(operand, weight)?;
         let sum = terms[1..].iter().try_fold(start, |sum, &(x, c)| self.add(&sum, &self.mul_scalar(x, c)?))?;
         self.add_scalar(&sum, constant)
+    }
+
+    fn add_residue(&self, a: &Ciphertext<S>, c: u64) -> Result<Ciphertext<S>> {
+        self.check(a)?;
+        let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
+        // As `scaled` does for polynomials: (Q f c + u)/t is u/t modulo Q.
+        let rest = modulus.mul(modulus.mul(parameters.q_mod_t(a.limbs()), a.factor), c);
+        let ring = self.ring(a.limbs());
+        let rest = ring.integer_residues(modulus.center(modulus.neg(rest)).into());
+        let quotient =
+            |(q, rest): (&noren_math::modulus::Modulus, &u64)| q.mul(*rest, q.inv(q.reduce(modulus.value())));
+        let residues: Vec<_> = ring.moduli().zip(&rest).map(quotient).collect();
+        let mut inner = a.inner.clone();
+        ring.add_constant_assign(&mut inner.parts_mut()[0], &residues);
+        Ok(self.result(inner, a.factor, a.noise.with(&parameters.laws().plain_rounding(a.limbs()))))
     }
 
     fn join_plain(

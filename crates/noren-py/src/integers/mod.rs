@@ -1,0 +1,6 @@
+//! Exact integers: the classes of `noren.bgv` and `noren.bfv`.
+
+pub(crate) mod keys;
+pub(crate) mod parameters;
+pub(crate) mod plaintext;
+pub(crate) mod schemes;

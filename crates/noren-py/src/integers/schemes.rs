@@ -1,0 +1,444 @@
+//! The classes of one scheme: `Context`, `Ciphertext` and `Evaluator`, for BGV and for BFV.
+
+use std::sync::Arc;
+
+use noren::bfv::Bfv;
+use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Plaintext};
+use noren::circuits::linear::LinearMap;
+use noren::circuits::polynomial::Polynomial;
+use noren::circuits::trace::Plan;
+use noren::error::Result;
+use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator};
+use noren::wire::{Form, Object};
+use numpy::IntoPyArray;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::array::{Integers, detached};
+use crate::context::seed_of;
+use crate::errors::{EncodingError, raise};
+use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
+use crate::integers::parameters::PyIntegerParameters;
+use crate::integers::plaintext::WholeNumbers;
+
+/// An operation of an evaluator with a second operand.
+type Operation<S, T> = fn(&Evaluator<S>, &Ciphertext<S>, &T) -> Result<Ciphertext<S>>;
+
+macro_rules! scheme_classes {
+    (
+        $scheme:ty, $name:literal, $context:ident, $context_python:literal, $ciphertext:ident, $ciphertext_python:literal,
+        $evaluator:ident, $evaluator_python:literal, from $other:ident
+    ) => {
+        #[doc = concat!("Parameters of exact integers with their tables, for ", $name, ": makes keys, encrypts and decrypts.")]
+        ///
+        /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All
+        /// methods let other Python threads run.
+        #[pyclass(frozen, name = $context_python, module = "noren._noren")]
+        #[derive(Clone)]
+        pub(crate) struct $context(Context);
+
+        #[pymethods]
+        impl $context {
+            #[new]
+            #[pyo3(signature = (parameters, *, threads = None))]
+            fn new(py: Python<'_>, parameters: &PyIntegerParameters, threads: Option<usize>) -> PyResult<Self> {
+                let parameters = parameters.0.clone();
+                detached(py, || Context::with_threads(parameters, threads)).map(Self)
+            }
+
+            /// The parameters.
+            #[getter]
+            fn parameters(&self) -> PyIntegerParameters {
+                PyIntegerParameters(self.0.parameters().clone())
+            }
+
+            /// Makes a secret key, its public key and evaluation keys.
+            ///
+            /// rotations: the rotations that ``Evaluator.rotate`` is to do, by how many slots of both rows.
+            /// swap, relinearization: whether there are keys for ``swap_rows`` and for products of ciphertexts.
+            /// limbs: the most primes of ciphertexts that the keys serve, None for all; such keys are smaller and faster.
+            /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+            ///
+            /// Raises InsecureError for a key whose modulus is too large, Error for limbs that there are not.
+            #[pyo3(
+                signature = (*, rotations = Integers::default(), swap = false, relinearization = true, limbs = None,
+                    seed = None),
+                text_signature = "($self, *, rotations=(), swap=False, relinearization=True, limbs=None, seed=None)"
+            )]
+            fn keygen(
+                &self,
+                py: Python<'_>,
+                rotations: Integers,
+                swap: bool,
+                relinearization: bool,
+                limbs: Option<usize>,
+                seed: Option<&[u8]>,
+            ) -> PyResult<PyIntegerKeys> {
+                let (rotations, rotations_at) = (rotations.0, Vec::new());
+                let request = KeyRequest { relinearization, rotations, swap, limbs, rotations_at };
+                let seed = seed_of(seed)?;
+                let keys = detached(py, || self.0.generate_keys(seed, &request, None))?;
+                PyIntegerKeys::new(py, &self.0, keys)
+            }
+
+            /// Encrypts whole numbers from -t/2 to t - 1: a vector of at most n, with zeros after it, or shape (2, n/2).
+            ///
+            /// key: a PublicKey, or the SecretKey: then the noise is smaller, and the ciphertext takes half the bytes.
+            /// coefficients: the numbers are coefficients of a polynomial, for any t, and not slots.
+            /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
+            ///
+            /// Raises EncodingError for numbers out of range or too many, Error if t has no slots.
+            #[pyo3(signature = (values, key, *, coefficients = false, seed = None))]
+            fn encrypt(
+                &self,
+                py: Python<'_>,
+                values: &Bound<'_, PyAny>,
+                key: IntegerEncryptionKey<'_>,
+                coefficients: bool,
+                seed: Option<&[u8]>,
+            ) -> PyResult<$ciphertext> {
+                let numbers = WholeNumbers::of(values)?;
+                let encoder = Encoder::new(&self.0);
+                let plaintext = if coefficients {
+                    encoder.encode_coefficients(&numbers.entries)
+                } else {
+                    numbers.encode(&encoder, self.0.parameters().degree())?
+                };
+                let (plaintext, seed) = (plaintext.map_err(raise)?, seed_of(seed)?);
+                let inner = match key {
+                    IntegerEncryptionKey::Public(key) => {
+                        let file = Arc::clone(&key.get().0);
+                        detached(py, || Encryptor::public(&self.0, &file.key, seed)?.encrypt(&plaintext))?
+                    }
+                    IntegerEncryptionKey::Secret(key) => {
+                        let file = Arc::clone(&key.get().0);
+                        detached(py, || Encryptor::symmetric(&self.0, &file.key, seed)?.encrypt(&plaintext))?
+                    }
+                };
+                Ok($ciphertext { inner, context: self.0.clone(), evaluator: None })
+            }
+
+            /// Decrypts to shape (n,), int64: the first row, then the second; ``.reshape(2, -1)`` gives the rows.
+            ///
+            /// signed: numbers are in (-t/2, t/2], and not in [0, t).
+            /// coefficients: the coefficients of the polynomial, from 0 to t - 1, and not the slots.
+            ///
+            /// Raises Error if the noise may have reached the message, ParameterMismatchError for other parameters.
+            #[pyo3(signature = (x, key, *, signed = false, coefficients = false))]
+            fn decrypt<'py>(
+                &self,
+                py: Python<'py>,
+                x: &$ciphertext,
+                key: &PyIntegerSecretKey,
+                signed: bool,
+                coefficients: bool,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let values = detached(py, || {
+                    let plaintext = Decryptor::new(&self.0, &key.0.key)?.decrypt(&x.inner)?;
+                    let encoder = Encoder::new(&self.0);
+                    match (coefficients, signed) {
+                        (true, _) => encoder.decode_coefficients(&plaintext),
+                        (false, true) => encoder.decode_signed(&plaintext),
+                        (false, false) => encoder.decode(&plaintext),
+                    }
+                })?;
+                Ok(values.into_pyarray(py).into_any())
+            }
+
+            /// The evaluator of these keys.
+            fn evaluator(&self, keys: &PyIntegerEvaluationKeys) -> PyResult<$evaluator> {
+                $evaluator::new(self, keys)
+            }
+
+            /// A ciphertext of the other scheme as one of this scheme, for free: the same keys serve.
+            fn convert(&self, x: &$other) -> $ciphertext {
+                $ciphertext { inner: x.inner.clone().convert(), context: self.0.clone(), evaluator: None }
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (PyIntegerParameters,)) {
+                (py.get_type::<Self>().into_any(), (self.parameters(),))
+            }
+
+            fn __repr__(&self) -> String {
+                format!("Context(n={})", self.0.parameters().degree())
+            }
+        }
+
+        #[doc = concat!("A vector of integers modulo t, encrypted for ", $name, ".")]
+        ///
+        /// The operators ``+``, ``-`` and ``*`` are the methods ``add``, ``sub`` and ``mul`` of the evaluator that made
+        /// one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh ciphertext. Ciphertexts are immutable.
+        #[pyclass(frozen, name = $ciphertext_python, module = "noren._noren")]
+        #[derive(Clone)]
+        pub(crate) struct $ciphertext {
+            inner: Ciphertext<$scheme>,
+            context: Context,
+            /// The evaluator that made it, which its operators use.
+            evaluator: Option<$evaluator>,
+        }
+
+        impl $ciphertext {
+            /// The evaluator of this ciphertext, or of the other operand.
+            fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<$evaluator> {
+                let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
+                self.evaluator.clone().or_else(of_other).ok_or_else(|| {
+                    PyTypeError::new_err(
+                        "no operand was made by an evaluator, so there are no keys: use ev.bind(x), or methods such as \
+                         ev.mul(x, y)",
+                    )
+                })
+            }
+        }
+
+        #[pymethods]
+        impl $ciphertext {
+            /// How many multiplications can still follow one another, as predicted.
+            #[getter]
+            fn level(&self) -> usize {
+                self.inner.level()
+            }
+
+            /// How many primes the modulus has.
+            #[getter]
+            fn limbs(&self) -> usize {
+                self.inner.limbs()
+            }
+
+            /// How many bits the noise may still grow before a decryption may fail; predicted, not measured.
+            #[getter]
+            fn noise_budget(&self) -> f64 {
+                self.inner.noise_budget()
+            }
+
+            /// The parameters that it belongs to.
+            #[getter]
+            fn parameters(&self) -> PyIntegerParameters {
+                PyIntegerParameters(self.context.parameters().clone())
+            }
+
+            fn __add__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.evaluator(Some(other))?.add(py, self, other)
+            }
+
+            fn __radd__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.__add__(py, other)
+            }
+
+            fn __sub__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.evaluator(Some(other))?.sub(py, self, other)
+            }
+
+            fn __rsub__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                let ev = self.evaluator(Some(other))?;
+                ev.add(py, &ev.neg(py, self)?, other)
+            }
+
+            fn __mul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.evaluator(Some(other))?.mul(py, self, other)
+            }
+
+            fn __rmul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.__mul__(py, other)
+            }
+
+            fn __neg__(&self, py: Python<'_>) -> PyResult<Self> {
+                self.evaluator(None)?.neg(py, self)
+            }
+
+            /// Keeps numpy from taking a ciphertext for an array of objects in `array * ciphertext`.
+            #[classattr]
+            fn __array_ufunc__() -> Option<u8> {
+                None
+            }
+
+            fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                let bytes = py.detach(|| self.inner.to_bytes(&self.context, Form::Packed));
+                PyBytes::new(py, &bytes)
+            }
+
+            /// The ciphertext that ``bytes(x)`` gave, without an evaluator.
+            ///
+            /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, context: &$context, data: &[u8]) -> PyResult<Self> {
+                let inner = detached(py, || Ciphertext::from_bytes(&context.0, data))?;
+                Ok(Self { inner, context: context.0.clone(), evaluator: None })
+            }
+
+            fn __repr__(&self) -> String {
+                let (limbs, budget) = (self.limbs(), self.noise_budget());
+                format!(concat!($ciphertext_python, "(limbs={}, noise_budget={:.1})"), limbs, budget)
+            }
+        }
+
+        #[doc = concat!("Computes on ciphertexts of ", $name, " with evaluation keys. Cheap to copy, and for all threads at once.")]
+        ///
+        /// Where a method takes an operand `y`, this is a Ciphertext, a whole number, or an array as ``Context.encrypt``
+        /// takes it. Every method raises ParameterMismatchError for a ciphertext of other parameters, Error if the noise
+        /// could reach the message, and MissingKeyError that names the key if one is missing.
+        #[pyclass(frozen, name = $evaluator_python, module = "noren._noren")]
+        #[derive(Clone)]
+        pub(crate) struct $evaluator(Evaluator<$scheme>);
+
+        impl $evaluator {
+            fn run(
+                &self,
+                py: Python<'_>,
+                work: impl FnOnce(&Evaluator<$scheme>) -> Result<Ciphertext<$scheme>> + Send,
+            ) -> PyResult<$ciphertext> {
+                let inner = detached(py, || work(&self.0))?;
+                Ok($ciphertext { inner, context: self.0.context().clone(), evaluator: Some(self.clone()) })
+            }
+
+            /// An operation with a ciphertext, an array or a number.
+            fn join(
+                &self,
+                py: Python<'_>,
+                x: &$ciphertext,
+                y: &Bound<'_, PyAny>,
+                with_ciphertext: Operation<$scheme, Ciphertext<$scheme>>,
+                with_plaintext: Operation<$scheme, Plaintext>,
+                with_number: Operation<$scheme, i64>,
+            ) -> PyResult<$ciphertext> {
+                if let Ok(y) = y.cast::<$ciphertext>() {
+                    let y = &y.get().inner;
+                    return self.run(py, |ev| with_ciphertext(ev, &x.inner, y));
+                }
+                let numbers = WholeNumbers::of(y)?;
+                if let Some(c) = numbers.as_scalar() {
+                    return self.run(py, |ev| with_number(ev, &x.inner, &c));
+                }
+                let context = self.0.context();
+                let p = numbers.encode(&Encoder::new(context), context.parameters().degree())?.map_err(raise)?;
+                self.run(py, |ev| with_plaintext(ev, &x.inner, &p))
+            }
+        }
+
+        #[pymethods]
+        impl $evaluator {
+            #[new]
+            fn new(context: &$context, keys: &PyIntegerEvaluationKeys) -> PyResult<Self> {
+                Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map(Self).map_err(raise)
+            }
+
+            /// The same ciphertext with operators that use this evaluator.
+            fn bind(&self, py: Python<'_>, x: &$ciphertext) -> PyResult<$ciphertext> {
+                // Drops nothing, and refuses ciphertexts of other parameters.
+                self.run(py, |ev| ev.mod_switch(&x.inner, x.inner.limbs()))
+            }
+
+            /// x + y.
+            fn add(&self, py: Python<'_>, x: &$ciphertext, y: &Bound<'_, PyAny>) -> PyResult<$ciphertext> {
+                self.join(py, x, y, Evaluator::add, Evaluator::add_plain, |ev, x, &c| ev.add_scalar(x, c))
+            }
+
+            /// x - y.
+            fn sub(&self, py: Python<'_>, x: &$ciphertext, y: &Bound<'_, PyAny>) -> PyResult<$ciphertext> {
+                self.join(py, x, y, Evaluator::sub, Evaluator::sub_plain, |ev, x, &c| ev.sub_scalar(x, c))
+            }
+
+            /// x * y, slot by slot.
+            fn mul(&self, py: Python<'_>, x: &$ciphertext, y: &Bound<'_, PyAny>) -> PyResult<$ciphertext> {
+                self.join(py, x, y, Evaluator::mul, Evaluator::mul_plain, |ev, x, &c| ev.mul_scalar(x, c))
+            }
+
+            /// -x.
+            fn neg(&self, py: Python<'_>, x: &$ciphertext) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.neg(&x.inner))
+            }
+
+            /// x * x.
+            fn square(&self, py: Python<'_>, x: &$ciphertext) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.square(&x.inner))
+            }
+
+            /// xs[0] * ys[0] + xs[1] * ys[1] + ..., slot by slot, with one key switch for all products.
+            fn dot(
+                &self,
+                py: Python<'_>,
+                xs: Vec<Bound<'_, $ciphertext>>,
+                ys: Vec<Bound<'_, $ciphertext>>,
+            ) -> PyResult<$ciphertext> {
+                if xs.len() != ys.len() {
+                    let message = format!("{} ciphertexts were given beside {}, as many are needed", ys.len(), xs.len());
+                    return Err(EncodingError::new_err(message));
+                }
+                let pairs: Vec<_> = xs.iter().zip(&ys).map(|(x, y)| (&x.get().inner, &y.get().inner)).collect();
+                self.run(py, |ev| ev.dot(&pairs))
+            }
+
+            /// The same message modulo the first `limbs` primes: products do this by themselves.
+            fn mod_switch(&self, py: Python<'_>, x: &$ciphertext, limbs: usize) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.mod_switch(&x.inner, limbs))
+            }
+
+            /// Moves slot c + steps of each row to slot c, around the end.
+            fn rotate(&self, py: Python<'_>, x: &$ciphertext, steps: isize) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.rotate(&x.inner, steps))
+            }
+
+            /// Several rotations of one ciphertext, which share most of the work.
+            fn rotate_many(&self, py: Python<'_>, x: &$ciphertext, steps: Integers) -> PyResult<Vec<$ciphertext>> {
+                let all = detached(py, || self.0.rotate_many(&x.inner, &steps.0))?;
+                let wrap = |inner| $ciphertext {
+                    inner,
+                    context: self.0.context().clone(),
+                    evaluator: Some(self.clone()),
+                };
+                Ok(all.into_iter().map(wrap).collect())
+            }
+
+            /// The two rows swapped.
+            fn swap_rows(&self, py: Python<'_>, x: &$ciphertext) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.swap_rows(&x.inner))
+            }
+
+            /// Slot c of each row of the result is the sum of the slots c, c + stride, ..., c + (count - 1) * stride of x.
+            ///
+            /// Needs keys for ``rotations_of_sum(count, stride=stride)``.
+            #[pyo3(signature = (x, count, *, stride = 1))]
+            fn sum(&self, py: Python<'_>, x: &$ciphertext, count: u32, stride: i32) -> PyResult<$ciphertext> {
+                let plan = Plan::usual(count.max(1) as usize, stride as isize);
+                self.run(py, |ev| plan.apply(ev, &x.inner))
+            }
+
+            /// A polynomial of every slot, with integer coefficients, lowest first: ceil(log2(len(coefficients))) levels.
+            fn polynomial(
+                &self,
+                py: Python<'_>,
+                x: &$ciphertext,
+                coefficients: &Bound<'_, PyAny>,
+            ) -> PyResult<$ciphertext> {
+                let coefficients = WholeNumbers::of(coefficients)?.entries;
+                let polynomial = Polynomial::power(coefficients).map_err(raise)?;
+                self.run(py, |ev| polynomial.evaluate(ev, &x.inner))
+            }
+
+            /// matrix @ row for both rows, for a matrix of whole numbers of shape (rows, columns).
+            ///
+            /// Each row of x holds the vector over and over, at a distance of the power of two from max(rows, columns) on,
+            /// and so does the result. Needs keys for ``rotations_of_matrix(matrix)``.
+            fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &$ciphertext) -> PyResult<$ciphertext> {
+                let (rows, columns): (usize, usize) =
+                    matrix.py().import("numpy")?.call_method1("asarray", (matrix,))?.getattr("shape")?.extract()?;
+                let entries = WholeNumbers::of(matrix)?.entries;
+                let map = LinearMap::dense(rows, columns, &entries).map_err(raise)?;
+                self.run(py, |ev| map.apply(ev, &x.inner))
+            }
+
+            fn __repr__(&self) -> String {
+                format!("Evaluator(n={})", self.0.context().parameters().degree())
+            }
+        }
+    };
+}
+
+scheme_classes!(
+    Bgv, "BGV", PyBgvContext, "BgvContext", PyBgvCiphertext, "BgvCiphertext", PyBgvEvaluator, "BgvEvaluator",
+    from PyBfvCiphertext
+);
+scheme_classes!(
+    Bfv, "BFV", PyBfvContext, "BfvContext", PyBfvCiphertext, "BfvCiphertext", PyBfvEvaluator, "BfvEvaluator",
+    from PyBgvCiphertext
+);

@@ -1,0 +1,73 @@
+//! Parameters that are found from what is wanted.
+
+use noren::Security;
+use noren::bfv::Bfv;
+use noren::bgv::{Bgv, KeyRequest, Requirements};
+use noren::error::Error;
+use noren::schemes::integers::Scheme;
+use noren::security::{SecretDistribution, max_log_qp};
+
+use crate::small::{Setup, zip};
+
+fn are_met<S: Scheme>() {
+    for (depth, plaintext_modulus, terms, plain_products) in
+        [(0, 65537, 1, 0), (1, 65537, 1, 0), (3, 65537, 16, 2), (2, 2, 1, 0), (4, 1 << 20, 4, 1)]
+    {
+        let sum = terms;
+        let requirements =
+            Requirements { depth, plaintext_modulus, terms, sum, plain_products, ..Requirements::default() };
+        let parameters = requirements.choose::<S>().unwrap();
+        let budget =
+            |requirements: &Requirements| requirements.predicted_noise::<S>(&parameters).budget(parameters.degree());
+        assert!(budget(&requirements) >= 0.0, "{} {requirements:?}", S::NAME);
+        // Not by much more: so many operations again are too many.
+        let more = Requirements { depth: 2 * depth + 3, ..requirements.clone() };
+        assert!(budget(&more) < 0.0, "{} {requirements:?}: {:?}", S::NAME, parameters.spec());
+        let most = max_log_qp(parameters.degree(), SecretDistribution::Ternary, Security::Bits128).unwrap();
+        assert!(parameters.rlwe().log_qp() <= most);
+    }
+}
+
+#[test]
+fn requirements_are_met_and_not_by_much_more() {
+    are_met::<Bgv>();
+    are_met::<Bfv>();
+}
+
+fn run<S: Scheme>() {
+    let requirements = Requirements { depth: 2, terms: 4, sum: 4, security: Security::None, ..Requirements::default() };
+    let parameters = requirements.choose::<S>().unwrap();
+    let request = KeyRequest { relinearization: true, rotations: vec![1], ..KeyRequest::default() };
+    let setup = Setup::new(parameters.spec().clone(), &request);
+    let (t, ev) = (setup.t(), setup.evaluator::<S>());
+    let mut x = setup.values(1);
+    let mut a = setup.encrypt::<S>(&x, 2);
+    // The worst case that was asked for: four equal terms before every squaring, and in the end.
+    for step in 0..3 {
+        a = ev.mul_scalar(&a, 4).unwrap();
+        x = zip(t, &x, &x, |x, _| 4 * x);
+        if step < 2 {
+            a = ev.square(&a).unwrap();
+            x = zip(t, &x, &x, |x, y| x * y);
+        }
+    }
+    assert!(a.noise_budget() >= 0.0, "{}: {}", S::NAME, a.noise_budget());
+    assert_eq!(setup.decrypt(&a), x);
+}
+
+#[test]
+fn what_was_asked_for_runs() {
+    run::<Bgv>();
+    run::<Bfv>();
+}
+
+#[test]
+fn what_cannot_be_met_is_named() {
+    let name = |requirements: Requirements| match requirements.choose::<Bfv>() {
+        Err(Error::Parameters { name, .. }) => name,
+        other => panic!("{other:?} was not expected"),
+    };
+    assert_eq!(name(Requirements { depth: 500, ..Requirements::default() }), "depth");
+    assert_eq!(name(Requirements { plaintext_modulus: 1, ..Requirements::default() }), "plaintext_modulus");
+    assert_eq!(name(Requirements { slots: 1 << 18, ..Requirements::default() }), "slots");
+}

@@ -1,0 +1,9 @@
+//! Bytes as a BFV ciphertext.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use noren::bfv::Ciphertext;
+use noren_fuzz::{integer_context, object};
+
+fuzz_target!(|bytes: &[u8]| object::<Ciphertext>(integer_context(), bytes));

@@ -1,0 +1,39 @@
+"""BFV: exact arithmetic on encrypted vectors of integers modulo t, whose products are scaled.
+
+>>> import numpy as np
+>>> from noren import bfv
+>>> params = bfv.Parameters.for_requirements(depth=2, plaintext_modulus=65537)
+>>> params.security, params.has_slots
+(128, True)
+>>> ctx = bfv.Context(params)
+>>> keys = ctx.keygen()
+>>> ev = ctx.evaluator(keys.evaluation)
+>>> x = ev.bind(ctx.encrypt([3, 5, 7], keys.public))
+>>> ctx.decrypt(x * x * x, keys.secret)[:4]
+array([ 27, 125, 343,   0])
+
+Parameters and keys serve BGV too, and ``noren.bgv.Context.convert`` takes ciphertexts over.
+"""
+
+from noren._noren import BfvCiphertext as Ciphertext
+from noren._noren import BfvContext as Context
+from noren._noren import BfvEvaluator as Evaluator
+from noren._noren import IntegerEvaluationKeys as EvaluationKeys
+from noren._noren import IntegerKeys as Keys
+from noren._noren import IntegerParameters as Parameters
+from noren._noren import IntegerPublicKey as PublicKey
+from noren._noren import IntegerSecretKey as SecretKey
+from noren._noren import rotations_of_matrix, rotations_of_sum
+
+__all__ = [
+    "Ciphertext",
+    "Context",
+    "EvaluationKeys",
+    "Evaluator",
+    "Keys",
+    "Parameters",
+    "PublicKey",
+    "SecretKey",
+    "rotations_of_matrix",
+    "rotations_of_sum",
+]

@@ -1,0 +1,42 @@
+"""BGV: exact arithmetic on encrypted vectors of integers modulo t, whose noise is divided after every product.
+
+>>> import numpy as np
+>>> from noren import bgv
+>>> params = bgv.Parameters(10, 65537, [36] * 4, [48], security=None)  # a small ring, for an example
+>>> ctx = bgv.Context(params)
+>>> keys = ctx.keygen(rotations=[1], swap=True)
+>>> ev = ctx.evaluator(keys.evaluation)
+>>> x = ev.bind(ctx.encrypt(np.arange(params.n), keys.public))
+>>> y = ctx.decrypt(x * x + 1, keys.secret)
+>>> bool((y == (np.arange(params.n) ** 2 + 1) % 65537).all())
+True
+>>> rows = ctx.decrypt(ev.swap_rows(ev.rotate(x, 1)), keys.secret).reshape(2, -1)
+>>> rows[:, :3]
+array([[513, 514, 515],
+       [  1,   2,   3]])
+
+Parameters and keys serve BFV too, and ``noren.bfv.Context.convert`` takes ciphertexts over.
+"""
+
+from noren._noren import BgvCiphertext as Ciphertext
+from noren._noren import BgvContext as Context
+from noren._noren import BgvEvaluator as Evaluator
+from noren._noren import IntegerEvaluationKeys as EvaluationKeys
+from noren._noren import IntegerKeys as Keys
+from noren._noren import IntegerParameters as Parameters
+from noren._noren import IntegerPublicKey as PublicKey
+from noren._noren import IntegerSecretKey as SecretKey
+from noren._noren import rotations_of_matrix, rotations_of_sum
+
+__all__ = [
+    "Ciphertext",
+    "Context",
+    "EvaluationKeys",
+    "Evaluator",
+    "Keys",
+    "Parameters",
+    "PublicKey",
+    "SecretKey",
+    "rotations_of_matrix",
+    "rotations_of_sum",
+]
