@@ -82,9 +82,6 @@ fn element_wise_kernels_equal_portable() {
                 assert_same("mul_scalar_assign", table, portable, &wide, |k, a| k.mul_scalar_assign(a, w, &q));
                 let signed = numbers.signed_row(n);
                 same("reduce_signed", &|k, out| k.reduce_signed(out, &signed, &q));
-                if q.value() > 1 << 15 && n % 4 == 0 {
-                    same("unpack_halves", &|k, out| k.unpack_halves(out, &wide[..n / 4], &q));
-                }
             }
         }
     });
@@ -153,14 +150,6 @@ fn element_wise_kernels_mean_arithmetic_modulo_q() {
             let signed = numbers.signed_row(n);
             table.reduce_signed(&mut out, &signed, &q);
             assert!((0..n).all(|j| i128::from(out[j]) == i128::from(signed[j]).rem_euclid(p as i128)));
-            if q.value() > 1 << 15 {
-                let halves: Vec<i16> = signed.iter().map(|&x| x as i16).collect();
-                let word = |halves: &[i16]| (0..4).map(|i| u64::from(halves[i].cast_unsigned()) << (16 * i)).sum();
-                let packed: Vec<u64> = halves.chunks_exact(4).map(word).collect();
-                let out = &mut out[..4 * packed.len()];
-                table.unpack_halves(out, &packed, &q);
-                assert!(out.iter().zip(&halves).all(|(&x, &half)| i128::from(x) == p as i128 + i128::from(half)));
-            }
         }
     }
 }
