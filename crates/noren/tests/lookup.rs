@@ -225,8 +225,9 @@ fn a_polynomial_with_vectors_as_coefficients_gives_the_same() -> Result<()> {
 
 #[test]
 fn functions_of_a_line_need_no_matrix() -> Result<()> {
+    type Rule = fn(u64, u64) -> u64;
     let world = World::new(4, 97, 12)?;
-    let lines: [(Line, fn(u64, u64) -> u64); 4] = [
+    let lines: [(Line, Rule); 4] = [
         (Line::First, |x, _| x * x % 97),
         (Line::Second, |_, y| (y * y + 5) % 97),
         (Line::Sum, |x, y| (x + y) * (x + y) % 89),

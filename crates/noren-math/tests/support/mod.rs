@@ -1,8 +1,5 @@
 //! Numbers for tests: the same in every run, with the extremes mixed in.
 
-use noren_math::modulus::Modulus;
-use noren_math::prime::primes_below;
-
 /// A small generator (splitmix64) that owes nothing to the code under test.
 pub struct Numbers(u64);
 
@@ -50,16 +47,4 @@ impl Numbers {
             })
             .collect()
     }
-}
-
-/// The smallest and largest primes that a kernel accepts, and those of the sizes in use.
-#[allow(dead_code, reason = "each test file uses its part")]
-pub fn moduli() -> Vec<Modulus> {
-    let mut primes = vec![3, 5, 17, 12289];
-    for bits in [14, 28, 30, 36, 40, 45, 48, 49, 50] {
-        primes.extend(primes_below(1 << bits, 1 << 10).take(1));
-        // The first prime past a power of two is the hardest for Barrett's method.
-        primes.extend((1..).map(|k| (1 << (bits - 1)) + 2 * k + 1).find(|&p| noren_math::prime::is_prime(p)));
-    }
-    primes.into_iter().map(|p| Modulus::new(p).expect("a prime below 2^50")).collect()
 }

@@ -34,7 +34,7 @@
 //! | [`plan`] | [`Plan`]: how many limbs each step needs, and the noise in the end |
 //! | [`keys`] | [`LookupKeys`]: keys for few limbs under a sparse secret |
 //! | [`one_hot`] | one-hot vectors |
-//! | [`line`] | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
+//! | [`line`](mod@line) | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
 //! | [`polynomial`] | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
 //! | [`prepared`] | [`Lookup`]: the matrix of a function, ready to be multiplied with |
 
