@@ -212,7 +212,7 @@ void ReportChain(const Context& context, const Step& step, const std::string& op
     std::snprintf(more, sizeof more, ",\"scheme\":\"%s\",\"depth\":%u,\"log_q\":%.3f", scheme.c_str(), depth,
                   BitsOf(primes));
     Print(context,
-          {"chain", op, right ? "" : kWrong, static_cast<uint32_t>(primes.size()), static_cast<uint32_t>(special.size()),
-           parameters->GetNumPartQ(), secure, step.threads},
+          {"chain", op, right ? "" : kWrong, static_cast<uint32_t>(primes.size()),
+           static_cast<uint32_t>(special.size()), parameters->GetNumPartQ(), secure, step.threads},
           right ? Measure(step.seconds, 1, call) : Timing{0, 0, 0}, more);
 }
