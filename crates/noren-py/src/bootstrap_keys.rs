@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use noren::bootstrapping::resources::Demand;
-use noren::bootstrapping::{
-    BootstrapKeyFile, BootstrapKeys, Mode, Parameters, Plan, Preset, Progress, Resources, cost,
-};
+use noren::Resources;
+use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Demand, Mode, Parameters, Plan, Preset, Progress, cost};
 use noren::ckks::KeyRequest;
 use noren::wire::{Form, Limits, Object};
 use pyo3::prelude::*;
@@ -189,7 +187,7 @@ impl PyBootstrapPlan {
     #[pyo3(signature = (directory = PathBuf::from(".")), text_signature = "($self, directory='.')")]
     fn check(&self, directory: PathBuf) -> PyResult<()> {
         let demand = Demand { memory: self.0.memory_bytes(), disk: self.0.disk_bytes() };
-        Resources::of_machine(&directory).check(demand).map_err(raise)
+        demand.check(&Resources::of_machine(&directory)).map_err(raise)
     }
 
     fn __repr__(&self) -> String {

@@ -23,6 +23,7 @@
 //! | [`galois`] | automorphisms `X -> X^k` and their sums |
 //! | [`noise`] | noise predicted without the key, measured with it |
 //! | [`wire`] | bytes for files and for the network |
+//! | [`resources`] | [`Resources`](resources::Resources): whether memory and disk suffice |
 //! | [`error`] | [`Error`](error::Error): the one error type that a user meets |
 
 #![forbid(unsafe_code)]
@@ -43,6 +44,7 @@ pub mod noise;
 pub mod parameters;
 pub mod product;
 pub mod raise;
+pub mod resources;
 pub mod security;
 pub mod shape;
 pub mod streamed;

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use noren::bootstrapping::{
-    BootstrapKeyFile, Bootstrapper, Mode, Parameters, Progress, Resources, Stage, WithBootstrapping,
-};
+use noren::Resources;
+use noren::bootstrapping::{BootstrapKeyFile, Bootstrapper, Mode, Parameters, Progress, Stage, WithBootstrapping};
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;

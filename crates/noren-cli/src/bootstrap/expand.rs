@@ -4,8 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use noren::bootstrapping::resources::{Demand, expanded_bytes};
-use noren::bootstrapping::{BootstrapKeyFile, Progress, Resources};
+use noren::Resources;
+use noren::bootstrapping::demand::expanded_bytes;
+use noren::bootstrapping::{BootstrapKeyFile, Demand, Progress};
 use noren::wire::Limits;
 use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
@@ -47,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
     let place = Output::new(output, force)?;
     let memory = Demand::generate(&parameters)?.memory;
-    Resources::of_machine(directory_of(output)).check(Demand { memory, disk: expanded_bytes(&parameters)? })?;
+    Demand { memory, disk: expanded_bytes(&parameters)? }.check(&Resources::of_machine(directory_of(output)))?;
     let shown = progress::bar("expanding keys", 1);
     let mut keys = 0;
     let mut heard = |Progress { done, of, .. }: Progress| {

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use noren::bootstrapping::resources::Demand;
-use noren::bootstrapping::{BootstrapKeyFile, Parameters, Progress, Resources};
+use noren::bootstrapping::{BootstrapKeyFile, Demand, Parameters, Progress};
 use noren::ckks::{Context, KeyFile, KeyRequest, Keys};
-use noren::{PublicKey, SecretKey, Seed};
+use noren::{PublicKey, Resources, SecretKey, Seed};
 use serde::Serialize;
 
 use crate::bootstrap::plan::{Report as PlanReport, Wanted};
@@ -55,7 +54,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         return console.report(&plan);
     }
     let demand = Demand::generate(&parameters)?;
-    Resources::of_machine(existing).check(demand)?;
+    demand.check(&Resources::of_machine(existing))?;
     let outputs = OutputSet::new(job.out, &NAMES, job.force)?;
     console.text(&plan)?;
     warn(&parameters, demand, existing, console);
@@ -94,7 +93,7 @@ fn warn(parameters: &Parameters, made: Demand, directory: &Path, console: &Conso
     let rest = Resources { disk: None, ..Resources::of_machine(directory) };
     if let Ok(demand) = Demand::bootstrap(parameters)
         && demand.memory > made.memory
-        && let Err(error) = rest.check(Demand { disk: 0, ..demand })
+        && let Err(error) = (Demand { disk: 0, ..demand }).check(&rest)
     {
         console.warn(format_args!("the keys can be made here, but not used: {error}"));
     }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use noren::bootstrapping::resources::Demand;
-use noren::bootstrapping::{Mode, Parameters, Plan, Preset, Resources, cost};
+use noren::Resources;
+use noren::bootstrapping::{Demand, Mode, Parameters, Plan, Preset, cost};
 use noren::error::short_fingerprint;
 use noren::security::{estimate, max_log_qp};
 use serde::Serialize;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{KeySwitchKey, SecretKey};
+use noren_rlwe::resources::Resources;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::items::Items;
@@ -16,10 +17,10 @@ use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::stream::Stream;
 use noren_rlwe::wire::writer::{Form, Writer};
 
+use crate::bootstrapping::demand::Demand;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::recipe::{Entry, Gathered, KeyName, Maker, recipe};
-use crate::bootstrapping::resources::{Demand, Resources};
 use crate::bootstrapping::wire::{announce_name, read_name, write_name};
 use crate::schemes::ckks::{Context, KeyRequest};
 
@@ -105,11 +106,11 @@ impl BootstrapKeyFile {
     ) -> Result<Self> {
         if Layout::of(path)? == Layout::Expanded {
             let file = Self::map(path, limits)?;
-            resources.check(Demand::beside_mapped_keys(&file.parameters)?)?;
+            Demand::beside_mapped_keys(&file.parameters)?.check(resources)?;
             return Ok(file);
         }
         let parameters = Self::read_parameters(path, limits)?;
-        resources.check(Demand { disk: 0, ..Demand::bootstrap(&parameters)? })?;
+        Demand { disk: 0, ..Demand::bootstrap(&parameters)? }.check(resources)?;
         Self::read(path, limits, progress)
     }
 

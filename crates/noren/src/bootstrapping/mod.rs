@@ -11,7 +11,7 @@
 //! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
 //! | [`keys`] | [`BootstrapKeys`]: what it evaluates with |
 //! | [`key_file`] | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
-//! | [`resources`] | [`Resources`]: whether memory and disk suffice |
+//! | [`demand`] | [`Demand`]: whether memory and disk suffice |
 //! | [`cost`] | how long a bootstrap takes, by a model |
 //! | [`preset`] | [`Preset`]: named parameters |
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes |
@@ -27,6 +27,7 @@
 
 pub mod bootstrapper;
 pub mod cost;
+pub mod demand;
 pub mod dft;
 pub mod diagonals;
 pub mod exponential;
@@ -41,7 +42,6 @@ pub mod parameters;
 pub mod pipeline;
 pub mod plan;
 pub mod preset;
-pub mod resources;
 pub mod series;
 pub mod slots;
 pub mod unlimited;
@@ -58,6 +58,7 @@ mod transforms;
 mod wire;
 
 pub use bootstrapper::Bootstrapper;
+pub use demand::Demand;
 pub use dft::Direction;
 pub use diagonals::Diagonals;
 pub use exponential::Exponential;
@@ -70,6 +71,5 @@ pub use parameters::{Parameters, ParametersSpec};
 pub use pipeline::{Stage, Stages};
 pub use plan::Plan;
 pub use preset::Preset;
-pub use resources::Resources;
 pub use series::SineSeries;
 pub use unlimited::{Unlimited, WithBootstrapping};

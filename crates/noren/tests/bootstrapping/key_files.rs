@@ -9,11 +9,11 @@ use std::sync::{Arc, OnceLock};
 use noren::bootstrapping::group::{GiantOrder, Group};
 use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{
-    BootstrapKeyFile, BootstrapKeys, Bootstrapper, Mode, Parameters, ParametersSpec, Preset, Progress, Resources,
+    BootstrapKeyFile, BootstrapKeys, Bootstrapper, Mode, Parameters, ParametersSpec, Preset, Progress,
 };
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
 use noren::wire::{Form, Limits, Object, Reason};
-use noren::{Error, Seed};
+use noren::{Error, Resources, Seed};
 
 use crate::scratch::Scratch;
 

@@ -1,7 +1,9 @@
 //! How many limbs each step of a lookup needs.
 
+use noren_ring::small::SmallPolynomials;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::noise::secret_square_norm;
+use noren_rlwe::resources::Resources;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
@@ -148,6 +150,23 @@ impl Plan {
     #[must_use]
     pub fn noise(&self) -> &Noise {
         &self.noise
+    }
+
+    /// How many bytes the factors of the matrix of a function take: `2 n` each, in memory and in a file.
+    #[must_use]
+    pub fn matrix_bytes(&self) -> u64 {
+        (SmallPolynomials::word_count(self.layout.degree(), self.layout.factors()) * size_of::<u64>()) as u64
+    }
+
+    /// Refuses a matrix that is larger than the memory, or than the room on the disk.
+    ///
+    /// # Errors
+    /// [`Error::Resources`] with both numbers.
+    pub fn check(&self, resources: &Resources) -> Result<()> {
+        let advice = "close other programs, raise the limit of the process or container, or take a smaller domain";
+        resources.check_memory(self.matrix_bytes(), "memory for the matrix of a function", advice)?;
+        let advice = "make room, or choose another place";
+        resources.check_disk(self.matrix_bytes(), "disk for the matrix of a function", advice)
     }
 
     /// The sparse secret.

@@ -1,5 +1,6 @@
 //! The matrix of a function, ready to be multiplied with one-hot vectors.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use noren_ring::small::SmallPolynomials;
@@ -8,6 +9,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois::apply_automorphism;
 use noren_rlwe::linear::{add_assign, add_plain_assign};
 use noren_rlwe::product::multiply_scaled;
+use noren_rlwe::resources::Resources;
 use noren_rlwe::streamed::{images, sum_in_turn, sum_streamed};
 
 use crate::circuits::lookup::function::Function;
@@ -49,7 +51,8 @@ impl Lookup {
     ///
     /// # Errors
     /// [`Error::Undefined`] and [`Error::NotInRange`] name the first point that needs a value below t,
-    /// [`Error::Length`] if the domain is another one than the plan's.
+    /// [`Error::Length`] if the domain is another one than the plan's, [`Error::Resources`] before any work if the matrix does
+    /// not fit into the memory that the process can have.
     pub fn prepare(
         context: &Context,
         plan: &Plan,
@@ -63,6 +66,7 @@ impl Lookup {
             let needed = format!("{} times {} as in the plan", layout.domain()[0], layout.domain()[1]);
             return Err(Error::Length { what: "values of the function", found: x.saturating_mul(y), needed });
         }
+        plan.check(&Resources { disk: None, ..Resources::of_machine(Path::new(".")) })?;
         let t = plan.parameters().modulus().value();
         let table = Table::new(plan, function)?;
         let encoder = Encoder::new(context);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use noren_ring::small::SmallPolynomials;
 use noren_rlwe::error::Result;
+use noren_rlwe::resources::Resources;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::kind::Kind;
@@ -30,9 +31,11 @@ impl Lookup {
     /// Writes the prepared function to a file, as a whole or not at all.
     ///
     /// # Errors
+    /// [`Error::Resources`](noren_rlwe::error::Error::Resources) before anything is written if the disk has no room for it,
     /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path.
     pub fn save(&self, path: &Path) -> Result<()> {
         let plan = self.plan();
+        plan.check(&Resources { memory: None, ..Resources::of_machine(file::directory_of(path)) })?;
         let mut writer = Writer::new(Kind::PreparedLookup, plan.parameters().fingerprint(), Form::Raw);
         let [x, y] = plan.layout().domain().map(|size| size as u64);
         let (babies, corner) = (plan.layout().babies() as u64, self.rest.corner.cast_unsigned());

@@ -1,13 +1,10 @@
-//! Whether memory and disk suffice, said before any work.
+//! What memory and disk a machine has, and whether they suffice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use noren_rlwe::error::{Error, Result};
-use noren_rlwe::wire::file;
-
-use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::plan::Plan;
+use crate::error::{Error, Result};
+use crate::wire::file;
 
 /// What a machine has to offer, in bytes; what is not known is taken to suffice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,65 +15,6 @@ pub struct Resources {
     pub disk: Option<u64>,
 }
 
-/// What work takes, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Demand {
-    /// The most memory at once.
-    pub memory: u64,
-    /// New bytes of files.
-    pub disk: u64,
-}
-
-/// Elements of the whole ring that key generation holds beside one key: the tables of transforms, the secrets and an image,
-/// two halves, errors while they are sampled, a permutation for each key, and rows that the pools keep.
-const GENERATION_ELEMENTS: u64 = 24;
-
-impl Demand {
-    /// What [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate) takes, without the
-    /// keys of an application. An estimate.
-    ///
-    /// # Errors
-    /// None for parameters that were built.
-    pub fn generate(parameters: &Parameters) -> Result<Self> {
-        let plan = Plan::new(parameters)?;
-        let largest =
-            plan.keys().iter().map(|class| class.bytes() / class.count.max(1) as u64).max().unwrap_or_default();
-        let memory = largest + GENERATION_ELEMENTS * element_bytes(parameters);
-        Ok(Self { memory, disk: plan.disk_bytes() })
-    }
-
-    /// What the keys in memory take, and a bootstrap with them. An estimate.
-    ///
-    /// # Errors
-    /// None for parameters that were built.
-    pub fn bootstrap(parameters: &Parameters) -> Result<Self> {
-        Ok(Self { memory: Plan::new(parameters)?.memory_bytes(), disk: 0 })
-    }
-
-    /// What a bootstrap takes beside keys that are mapped already. An estimate.
-    ///
-    /// # Errors
-    /// None for parameters that were built.
-    pub fn beside_mapped_keys(parameters: &Parameters) -> Result<Self> {
-        let plan = Plan::new(parameters)?;
-        Ok(Self { memory: plan.memory_bytes().saturating_sub(plan.key_bytes()), disk: 0 })
-    }
-}
-
-/// About the bytes of a file of expanded keys, without those of an application.
-///
-/// # Errors
-/// None for parameters that were built.
-pub fn expanded_bytes(parameters: &Parameters) -> Result<u64> {
-    Ok(Plan::new(parameters)?.key_bytes())
-}
-
-/// The bytes of an element over all primes.
-fn element_bytes(parameters: &Parameters) -> u64 {
-    let primes = parameters.max_level() + 1 + parameters.spec().special.count;
-    (primes * parameters.degree() * size_of::<u64>()) as u64
-}
-
 impl Resources {
     /// Those of this machine, with the disk on which `directory` lies, as far as the system tells. Memory is what is free
     /// of the machine's, of what the control groups of the process may have, and of its address space: the least of these.
@@ -85,21 +23,28 @@ impl Resources {
         Self { memory: memory(), disk: file::available(directory) }
     }
 
-    /// Refuses work that takes more than there is.
+    /// Refuses work that takes more memory than there is; `what` it is for, and what to do.
     ///
     /// # Errors
-    /// [`Error::Resources`] with both numbers, for memory or for the disk.
-    pub fn check(&self, demand: Demand) -> Result<()> {
-        if let Some(found) = self.memory.filter(|&found| found < demand.memory) {
-            let advice = "close other programs, raise the limit of the process or container, choose a preset with smaller keys such as \
-                 n16-small, or a larger machine";
-            return Err(Error::Resources { what: "memory for bootstrapping", found, needed: demand.memory, advice });
-        }
-        if let Some(found) = self.disk.filter(|&found| found < demand.disk) {
-            let advice = "make room, choose another place, or a preset with smaller keys such as n16-small";
-            return Err(Error::Resources { what: "disk for the keys", found, needed: demand.disk, advice });
-        }
-        Ok(())
+    /// [`Error::Resources`] with both numbers.
+    pub fn check_memory(&self, needed: u64, what: &'static str, advice: &'static str) -> Result<()> {
+        suffices(self.memory, needed, what, advice)
+    }
+
+    /// Refuses work that makes larger files than there is room for; `what` they are, and what to do.
+    ///
+    /// # Errors
+    /// [`Error::Resources`] with both numbers.
+    pub fn check_disk(&self, needed: u64, what: &'static str, advice: &'static str) -> Result<()> {
+        suffices(self.disk, needed, what, advice)
+    }
+}
+
+/// What is not known suffices.
+fn suffices(found: Option<u64>, needed: u64, what: &'static str, advice: &'static str) -> Result<()> {
+    match found {
+        Some(found) if found < needed => Err(Error::Resources { what, found, needed, advice }),
+        _ => Ok(()),
     }
 }
 
@@ -181,13 +126,15 @@ mod tests {
 
     #[test]
     fn what_does_not_suffice_is_refused_with_both_numbers() {
-        let demand = Demand { memory: 3 << 30, disk: 1 << 30 };
-        let check = |memory, disk| Resources { memory, disk }.check(demand);
-        assert!(check(None, None).is_ok() && check(Some(3 << 30), Some(1 << 30)).is_ok());
-        let message = check(Some((3 << 30) - 1), None).expect_err("a byte too few").to_string();
-        assert!(message.starts_with("memory for bootstrapping: 3.0 GiB available, 3.0 GiB needed"), "{message}");
-        let message = check(Some(4 << 30), Some(1 << 20)).expect_err("too little").to_string();
-        assert!(message.starts_with("disk for the keys: 1.0 MiB available, 1.0 GiB needed: make room"), "{message}");
+        let unknown = Resources::default();
+        assert!(unknown.check_memory(u64::MAX, "a", "b").is_ok() && unknown.check_disk(u64::MAX, "a", "b").is_ok());
+        let found = Resources { memory: Some((3 << 30) - 1), disk: Some(1 << 20) };
+        assert!(found.check_memory((3 << 30) - 1, "a", "b").is_ok() && found.check_disk(1 << 20, "a", "b").is_ok());
+        let message =
+            found.check_memory(3 << 30, "memory for all", "make room").expect_err("a byte too few").to_string();
+        assert_eq!(message, "memory for all: 3.0 GiB available, 3.0 GiB needed: make room");
+        let message = found.check_disk(1 << 30, "disk", "make room").expect_err("too little").to_string();
+        assert_eq!(message, "disk: 1.0 MiB available, 1.0 GiB needed: make room");
     }
 
     #[test]
