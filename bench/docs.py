@@ -17,7 +17,7 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import bootstrap, kernels, parallel, schemes, targets, trace
+from pages import bootstrap, chain, kernels, parallel, schemes, targets, trace
 from records import Record, Results
 from run import SUITES
 
@@ -113,6 +113,11 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "bootstrap-presets": lambda: bootstrap.presets_table(results),
         "bootstrap-stages": lambda: bootstrap.stages_table(results),
         "bootstrap-summary": lambda: bootstrap.summary(results),
+        "chain-bfv": lambda: chain.times_table(results, "bfv"),
+        "chain-bgv": lambda: chain.times_table(results, "bgv"),
+        "chain-ckks": lambda: chain.times_table(results, "ckks"),
+        "chain-shapes": lambda: chain.shapes_table(results),
+        "chain-recorded": lambda: chain.recorded_table(results, recorded),
         "ntt": lambda: kernels.transforms(results),
         "ntt-cold": lambda: kernels.cold(results),
         "elementwise": lambda: kernels.elementwise(results),

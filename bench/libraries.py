@@ -1,7 +1,7 @@
 """The libraries that are measured, and how each is run.
 
 Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --preset --mode
---threads --seconds`) and prints records.
+--scheme --depth --threads --seconds`) and prints records.
 """
 
 import os
@@ -61,7 +61,7 @@ class FailedError(Exception):
 
 def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     """Return the libraries of a suite, ours first, installed or not."""
-    tfhe = PEERS / "tfhe-ntt"
+    tenseal, tfhe = PEERS / "tenseal", PEERS / "tfhe-ntt"
     kernels = frozenset({"kernels"})
     bootstrap = frozenset({"bootstrap"})
     lattigo = PEERS / "lattigo" / "lattigo"
@@ -70,10 +70,10 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
         Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain"}),
-        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap),
+        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap | {"chain"}),
         # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
         Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),
-        Library("tenseal", [PEERS / "tenseal" / "venv" / "bin" / "python", PEERS / "tenseal" / "main.py"], SCHEMES),
+        Library("tenseal", [tenseal / "venv" / "bin" / "python", tenseal / "main.py"], SCHEMES | {"chain"}),
         Library("tfhe-ntt", [tfhe / "target" / "release" / "bench-tfhe-ntt"], kernels),
         Library("tfhe-ntt (AVX2)", [tfhe / "target-avx2" / "release" / "bench-tfhe-ntt"], kernels),
     ]

@@ -148,7 +148,7 @@ def overview(made: list[Record]) -> str:
         record = same[0]
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
-        names = ["level", "prime_bits", "mode", "stage", "parallel", "model"]
+        names = ["scheme", "depth", "level", "prime_bits", "mode", "stage", "parallel", "model"]
         more = [name for name in [own_set(record)] if name]
         more += [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pages import bootstrap, kernels, schemes, trace
+from pages import bootstrap, chain, kernels, schemes, trace
 from records import Record, Results, lowest, number, ratio, table
 
 LARGE = {"suite": "ckks", "n": 1 << 16, "limbs": 24, "special": 8}
@@ -42,6 +42,7 @@ def targets(results: Results, recorded: Record) -> list[Target]:
         *trace_targets(results, recorded),
         *client_targets(results, recorded),
         *bootstrap_targets(results),
+        *chain_targets(results, recorded),
         Target("records that state their peak memory", 1, stated(results), unit="%"),
     ]
 
@@ -173,6 +174,31 @@ def bootstrap_targets(results: Results) -> Iterable[Target]:
     peaks = [record["peak_rss_bytes"] for record in [mine, real, setup] if record.get("peak_rss_bytes") is not None]
     peak = max(peaks) / 1e9 if peaks else None
     yield Target("bootstrap, peak memory", 12, peak, at_most=True, unit=" GB")
+
+
+def chain_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """Products that follow one another, one thread: the worst depth counts."""
+    deepest = max(recorded["chain_ms"]["depths"])
+    for scheme, bound in [("bfv", 2.5), ("bgv", 2.0)]:
+        cell = {**chain.SUITE, "scheme": scheme, "depth": deepest, "threads": 1, "op": "chain"}
+        theirs = chain.recorded_time(recorded, "SEAL+HEXL", cell)
+        gain = ratio(theirs, results.time(**cell, library="noren"))
+        yield Target(f"chain of {deepest} products, {scheme}, against SEAL+HEXL as recorded", bound, gain)
+    bounds = [
+        ("bfv", "tenseal", 4.0),
+        ("ckks", "lattigo", 5.0),
+        *((scheme, "openfhe", 5.0) for scheme in chain.SCHEMES),
+    ]
+    for scheme, peer, bound in bounds:
+        cells = [cell for cell in chain.cells(results, scheme) if cell["threads"] == 1]
+        worst = lowest(chain.gain(results, peer, cell) for cell in cells)
+        yield Target(f"chains, {scheme}, every depth, against {peer}", bound, worst)
+    for peer in chain.PEERS:
+        shares = []
+        for cell in (cell for scheme in chain.SCHEMES for cell in chain.cells(results, scheme) if cell["threads"] == 1):
+            shares.append(ratio(chain.peak(results, "noren", cell), chain.peak(results, peer, cell)))
+        largest = max((share for share in shares if share is not None), default=None)
+        yield Target(f"chains, every scheme and depth, peak memory over that of {peer}", 1.0, largest, at_most=True)
 
 
 def stated(results: Results) -> float | None:

@@ -9,7 +9,7 @@ from test_records import record
 
 import docs
 import machine
-from pages import bootstrap, kernels, targets, trace
+from pages import bootstrap, chain, kernels, targets, trace
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -82,7 +82,7 @@ def made(records: list[Record]) -> docs.Blocks:
 
 
 def test_every_block_of_every_page_is_known_and_made() -> None:
-    blocks = made(grid() + rows() + bootstraps())
+    blocks = made(grid() + rows() + bootstraps() + chains())
     for page in docs.PAGES:
         text = page.read_text()
         names = re.findall(r"<!-- made by bench/docs.py: ([a-z-]+) -->", text)
@@ -215,3 +215,40 @@ def test_targets_of_bootstrapping_say_what_is_missed() -> None:
     assert found["bootstrap, log2 of the failure probability of 100"] == ["-75.0", "met"]
     assert found["bootstrap, keys on disk"] == ["2.00 GB", "met"]
     assert found["bootstrap, 1 thread, against openfhe sparse encapsulation"] == ["not measured", ""]
+
+
+def chains() -> list[Record]:
+    """Return chains of BFV: noren in 10 and 100 ms, OpenFHE in four times that and twice the memory."""
+    made = []
+    for depth, time in [(2, 1e7), (10, 1e8)]:
+        cell = {"suite": "chain", "scheme": "bfv", "depth": depth, "log_q": 50.0, "threads": 1, "n": 1 << 15}
+        for (library, factor), (op, peak) in itertools.product(
+            [("noren", 1), ("openfhe", 4)], [("chain", 3 << 20), ("chain_squares", 2 << 20)]
+        ):
+            measured = {"median_ns": time * factor, "peak_rss_bytes": peak * (2 if factor > 1 else 1)}
+            made.append(record(**cell, op=op, library=library, **measured))
+    return made
+
+
+def test_chains_of_different_depths_and_schemes_are_different_things() -> None:
+    other = [one | {"scheme": "bgv"} for one in chains()]
+    assert len(Results(chains() + other).records) == 16
+
+
+def test_chains_show_times_ratios_and_the_higher_peak_of_both_kinds() -> None:
+    lines = chain.times_table(Results(chains()), "bfv").splitlines()[2:]
+    assert lines[1] == "| 2 | 1 | squares | 10.0 | 40.0 | 4.00 | 3.00 MiB | 6.00 MiB |"
+    assert lines[2] == "| 10 | 1 | products | 100 | 400 | 4.00 | 3.00 MiB | 6.00 MiB |"
+
+
+def test_recorded_chains_stand_beside_ours() -> None:
+    line = chain.recorded_table(Results(chains()), RECORDED).splitlines()[2]
+    assert line == "| bfv | SEAL+HEXL | 32.0 / 3.20 | 96.0 | 191 | 313 | 465 / 4.65 |"
+
+
+def test_targets_of_chains_take_the_worst_depth_and_the_peak_memory() -> None:
+    found = {target.what: target.row()[2:] for target in targets.chain_targets(Results(chains()), RECORDED)}
+    assert found["chain of 10 products, bfv, against SEAL+HEXL as recorded"] == ["4.65x", "met"]
+    assert found["chains, bfv, every depth, against openfhe"] == ["4.00x", "**missed**"]
+    assert found["chains, every scheme and depth, peak memory over that of openfhe"] == ["0.500x", "met"]
+    assert found["chains, ckks, every depth, against lattigo"] == ["not measured", ""]

@@ -59,10 +59,15 @@ void Report(const Context& context, const Shape& shape, const Step& step, const 
 void ReportTimes(const Context& context, const Step& step, const std::string& op, uint32_t digits, bool right,
                  const std::vector<double>& times, const std::string& more);
 
+// Prints a record of the suite chain, with the shape that OpenFHE chose.
+void ReportChain(const Context& context, const Step& step, const std::string& op, const std::string& scheme,
+                 uint32_t depth, bool right, const std::function<void()>& call);
+
 // Seconds since some time in the past.
 double Now();
 
 void RunCkks(const Shape& shape, const Step& step);
 void RunTrace(const Shape& shape, const Step& step);
 void RunClient(const Shape& shape, const Step& step);
+void RunChain(const std::string& scheme, uint32_t depth, const Step& step);
 void RunBootstrap(bool real, const Step& step);

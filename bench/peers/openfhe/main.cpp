@@ -57,6 +57,13 @@ void Run(std::map<std::string, std::string> options) {
                 RunClient(shape, step);
             }
         }
+    } else if (suite == "chain") {
+        std::istringstream schemes(options["--scheme"]);
+        for (std::string scheme; std::getline(schemes, scheme, ',');) {
+            for (const int depth : Numbers(options["--depth"])) {
+                RunChain(scheme, static_cast<uint32_t>(depth), step);
+            }
+        }
     } else if (suite == "bootstrap") {
         // Its own setting stands beside noren's presets for 2^15 slots.
         if (options["--preset"].rfind("n16", 0) == 0) {
@@ -111,7 +118,8 @@ int main(int argc, char** argv) {
     std::map<std::string, std::string> options = {
         {"--suite", "ckks"},  {"--log-n", "13,14,15,16"}, {"--shape", "hybrid"}, {"--special", "1,5,10"},
         {"--level", "1,4,9"}, {"--threads", "1"},         {"--seconds", "1"},
-        {"--preset", "n16"},  {"--mode", "complex"}};
+        {"--preset", "n16"},  {"--mode", "complex"},        {"--scheme", "bfv,bgv,ckks"},
+        {"--depth", "2,4,6,8,10"}};
     try {
         for (int i = 1; i < argc; i += 2) {
             if (options.count(argv[i]) == 0 || i + 1 == argc) {

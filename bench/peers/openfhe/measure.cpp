@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 #include "bench.h"
 
@@ -15,6 +16,9 @@ constexpr double kWarmUp = 0.2;
 
 // Tells right results from wrong ones: all shapes are thousands of times more exact.
 constexpr double kTolerance = 1.0 / 1024;
+
+// The longest moduli that are 128-bit secure with a ternary secret, by ring degree.
+const std::map<uint32_t, double> kSecureBits = {{1u << 15, 868}, {1u << 16, 1747}};
 
 constexpr char kWrong[] = "wrong result: no time";
 
@@ -78,8 +82,17 @@ size_t PeakRss() {
     return kib << 10;
 }
 
-std::shared_ptr<lbcrypto::CryptoParametersCKKSRNS> ParametersOf(const Context& context) {
-    return std::dynamic_pointer_cast<lbcrypto::CryptoParametersCKKSRNS>(context->GetCryptoParameters());
+std::shared_ptr<lbcrypto::CryptoParametersRNS> ParametersOf(const Context& context) {
+    return std::dynamic_pointer_cast<lbcrypto::CryptoParametersRNS>(context->GetCryptoParameters());
+}
+
+// The bits of a product of primes, which itself is too large for a double.
+double BitsOf(const std::vector<std::shared_ptr<lbcrypto::ILNativeParams>>& primes) {
+    double bits = 0;
+    for (const auto& prime : primes) {
+        bits += std::log2(prime->GetModulus().ConvertToDouble());
+    }
+    return bits;
 }
 
 // What a record says besides its times.
@@ -92,11 +105,7 @@ struct Head {
 
 // Prints a record; without samples it has no time.
 void Print(const Context& context, const Head& head, const Timing& timing, const std::string& more) {
-    // The modulus itself is too large for a double.
-    double log_qp = 0;
-    for (const auto& prime : ParametersOf(context)->GetParamsQP()->GetParams()) {
-        log_qp += std::log2(prime->GetModulus().ConvertToDouble());
-    }
+    const double log_qp = BitsOf(ParametersOf(context)->GetParamsQP()->GetParams());
     std::string times = "\"median_ns\":null,\"mad_ns\":null,\"reps\":0";
     if (timing.reps > 0) {
         char text[128];
@@ -105,12 +114,13 @@ void Print(const Context& context, const Head& head, const Timing& timing, const
         times = text;
     }
     const uint32_t n = context->GetRingDimension();
+    const uint32_t slots = context->getSchemeId() == lbcrypto::CKKSRNS_SCHEME ? n / 2 : n;
     std::printf(
         "{\"suite\":\"%s\",\"op\":\"%s\",\"library\":\"openfhe\",\"version\":\"%s\",\"n\":%u,\"limbs\":%u,"
         "\"log_qp\":%.3f,\"special\":%u,\"dnum\":%u,\"slots\":%u,\"security\":\"%s\",\"isa\":\"native\","
         "\"threads\":%d,%s,\"peak_rss_bytes\":%zu,\"note\":\"%s\"%s}\n",
         head.suite.c_str(), head.op.c_str(), BENCH_OPENFHE_VERSION, n, head.limbs, log_qp, head.special, head.digits,
-        n / 2, head.secure ? "128" : "none", head.threads, times.c_str(), PeakRss(), head.note.c_str(), more.c_str());
+        slots, head.secure ? "128" : "none", head.threads, times.c_str(), PeakRss(), head.note.c_str(), more.c_str());
     std::fflush(stdout);
 }
 
@@ -190,4 +200,19 @@ void ReportTimes(const Context& context, const Step& step, const std::string& op
     const auto special = static_cast<uint32_t>(parameters->GetParamsP()->GetParams().size());
     Print(context, {"bootstrap", op, right ? "" : kWrong, limbs, special, digits, true, step.threads},
           right ? TimingOf(times) : Timing{0, 0, 0}, more);
+}
+
+void ReportChain(const Context& context, const Step& step, const std::string& op, const std::string& scheme,
+                 uint32_t depth, bool right, const std::function<void()>& call) {
+    const auto parameters = ParametersOf(context);
+    const auto& primes = parameters->GetElementParams()->GetParams();
+    const auto& special = parameters->GetParamsP()->GetParams();
+    const bool secure = BitsOf(parameters->GetParamsQP()->GetParams()) <= kSecureBits.at(context->GetRingDimension());
+    char more[128];
+    std::snprintf(more, sizeof more, ",\"scheme\":\"%s\",\"depth\":%u,\"log_q\":%.3f", scheme.c_str(), depth,
+                  BitsOf(primes));
+    Print(context,
+          {"chain", op, right ? "" : kWrong, static_cast<uint32_t>(primes.size()), static_cast<uint32_t>(special.size()),
+           parameters->GetNumPartQ(), secure, step.threads},
+          right ? Measure(step.seconds, 1, call) : Timing{0, 0, 0}, more);
 }

@@ -7,22 +7,14 @@ one special prime and one thread, so that steps with more of either print nothin
 
 import argparse
 import cmath
-import json
-import statistics
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import tenseal.sealapi as seal
-
-# As in noren's measure.rs.
-LEAST_SAMPLES = 5
-SAMPLE_NS = 50_000
-WARM_UP = 0.2
+from chain import LIMBS, run_chain
+from measure import report
 
 # Tells right results from wrong ones: all shapes are thousands of times more exact.
 TOLERANCE = 1 / 1024
@@ -113,62 +105,9 @@ class World:
     def report(self, suite: str, op: str, note: str, right: bool, call: Callable[[], object], **more: object) -> None:
         """Measure an operation if its result is right, and print the record."""
         shape = self.shape
-        median, deviation, count = measure(self.seconds, call) if right else (None, None, 0)
-        record = {
-            "suite": suite,
-            "op": op,
-            "library": "tenseal",
-            "version": version("tenseal"),
-            "n": shape.degree,
-            "limbs": shape.limbs,
-            "log_qp": self.log_qp,
-            "special": 1,
-            "dnum": shape.limbs,
-            "slots": shape.degree // 2,
-            "security": "128" if shape.secure else "none",
-            "isa": "native",
-            "threads": 1,
-            "median_ns": median,
-            "mad_ns": deviation,
-            "reps": count,
-            "peak_rss_bytes": peak_rss(),
-            "note": note if right else "wrong result: no time",
-            **more,
-        }
-        print(json.dumps(record), flush=True)
-
-
-def measure(seconds: float, call: Callable[[], object]) -> tuple[float, float, int]:
-    """Return median, median absolute deviation and number of samples of one call, warm."""
-    repeats = 1
-
-    def once() -> int:
-        start = time.perf_counter_ns()
-        for _ in range(repeats):
-            call()
-        return time.perf_counter_ns() - start
-
-    start = time.perf_counter()
-    while once() < SAMPLE_NS:
-        repeats *= 2
-    while time.perf_counter() - start < seconds * WARM_UP:
-        once()
-    start = time.perf_counter()
-    times: list[float] = []
-    while len(times) < LEAST_SAMPLES or time.perf_counter() - start < seconds:
-        times.append(once() / repeats)
-    median = statistics.median(times)
-    return median, statistics.median(abs(time - median) for time in times), len(times)
-
-
-def peak_rss() -> int | None:
-    """Return the most memory held since the call before this one, in bytes."""
-    try:
-        status = Path("/proc/self/status").read_text()
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return None
-    return int(status.partition("VmHWM:")[2].split()[0]) << 10
+        fields: dict[str, object] = {"n": shape.degree, "slots": shape.degree // 2, "limbs": shape.limbs}
+        fields |= {"dnum": shape.limbs, "log_qp": self.log_qp, "security": "128" if shape.secure else "none"}
+        report(suite, op, note, right, self.seconds, call, **fields, **more)
 
 
 def run_ckks(seconds: float) -> None:
@@ -258,11 +197,13 @@ def numbers(text: str) -> list[int]:
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--suite", choices=["ckks", "trace", "client"], default="ckks")
+    parser.add_argument("--suite", choices=["ckks", "trace", "client", "chain"], default="ckks")
     parser.add_argument("--log-n", type=numbers, default=[13, 14, 15])
     parser.add_argument("--shape", choices=["hybrid", "seal"], default="hybrid")
     parser.add_argument("--special", type=numbers, default=[1])
     parser.add_argument("--level", type=numbers, default=[1, 4, 9])
+    parser.add_argument("--scheme", type=lambda text: text.split(","), default=["bfv"])
+    parser.add_argument("--depth", type=numbers, default=list(LIMBS))
     parser.add_argument("--threads", type=numbers, default=[1])
     parser.add_argument("--seconds", type=float, default=1.0)
     options = parser.parse_args()
@@ -276,6 +217,9 @@ def main() -> int:
         for shape in CLIENT:
             if shape.log_n in options.log_n:
                 run_client(shape, options.seconds)
+    if options.suite == "chain" and "bfv" in options.scheme:
+        for depth in options.depth:
+            run_chain(depth, options.seconds)
     return 0
 
 

@@ -1,4 +1,4 @@
-//! How long bootstrapping takes, beside what a plan expects. These must not run beside others: `make test-full`.
+//! How long bootstrapping takes, beside what a plan expects. `make test-full` runs these one at a time.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,8 +10,9 @@ use noren::ckks::{Ciphertext, Context, Encoder, Encryptor, KeyRequest};
 
 use crate::encrypted::seed;
 
-/// By what factor a model may be wrong, either way.
-const FACTOR: f64 = 1.5;
+/// By what factor a model may be wrong, either way, on a machine that others use: what is forgotten or counted twice shows.
+/// How near it comes on a quiet one is printed.
+const FACTOR: f64 = 4.0;
 /// Of so many measurements the fastest count.
 const RUNS: usize = 3;
 
