@@ -25,10 +25,12 @@ sys.exit(code)
 endef
 export PEAK_MEMORY
 
-## test-full: what `test` leaves out: the sets of 128 bits end to end, one after the other, in about 3 minutes and 12 GB.
+## test-full: what `test` leaves out: sets of 128 bits end to end, one after the other, in 12 GB: bootstrapping takes about 3 minutes,
+## integers and lookups some more.
+FULL_TESTS := --test bootstrapping --test integers --test lookup
 test-full:
-	$(CARGO) test --release --package noren --test bootstrapping --no-run
-	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren --test bootstrapping -- --ignored --nocapture --test-threads=1
+	$(CARGO) test --release --package noren $(FULL_TESTS) --no-run
+	@$(PYTHON) -c "$$PEAK_MEMORY" $(CARGO) test --release --package noren $(FULL_TESTS) -- --ignored --nocapture --test-threads=1
 
 ## build: the tool at target/release/noren and .venv/bin/noren, the Python package in .venv.
 build:

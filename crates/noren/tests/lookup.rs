@@ -343,7 +343,7 @@ fn several_pairs_share_the_factors() -> Result<()> {
 /// `floor(x / y)`, and 0 for y = 0, of 50 pairs below 2^15: prepared once, and looked up five at a time. The pairs are drawn
 /// uniformly from a fixed seed, so that every run takes the same.
 #[test]
-#[ignore = "128-bit parameters: two minutes and 6 GB"]
+#[ignore = "128-bit parameters: minutes and 6 GB"]
 fn quotients_of_15_bits_are_exact_at_128_bits() -> Result<()> {
     let spec = ParametersSpec {
         log_n: 15,
