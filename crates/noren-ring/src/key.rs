@@ -1,7 +1,7 @@
 //! The pairs of a switching key, in the order in which a switch reads them.
 
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 use noren_math::kernels::KeyRows;
 use noren_math::kernels::aligned::AlignedVec;
@@ -9,6 +9,7 @@ use noren_math::kernels::mapped::MappedRow;
 
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
+use crate::storage::Storage;
 
 /// How many words of a row lie together: 128 KiB.
 ///
@@ -34,25 +35,6 @@ pub struct KeyPairs {
     ring: Ring,
     digits: usize,
     words: Storage,
-}
-
-/// Where the words are.
-#[derive(Clone)]
-enum Storage {
-    Own(AlignedVec<u64>),
-    /// In a file, as it was found there: they may be anything.
-    Mapped(MappedRow),
-}
-
-impl Deref for Storage {
-    type Target = [u64];
-
-    fn deref(&self) -> &[u64] {
-        match self {
-            Self::Own(words) => words,
-            Self::Mapped(words) => words,
-        }
-    }
 }
 
 impl KeyPairs {

@@ -61,4 +61,5 @@ mod pool;
 mod rows;
 mod source;
 mod steps;
+mod storage;
 mod sums;

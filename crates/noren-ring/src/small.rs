@@ -1,7 +1,6 @@
 //! Many polynomials of small coefficients, four to a word: factors of a large sum, of which each is needed once in a while.
 
 use std::fmt;
-use std::ops::Deref;
 
 use noren_math::kernels::Kernels;
 use noren_math::kernels::aligned::AlignedVec;
@@ -9,6 +8,7 @@ use noren_math::kernels::mapped::MappedRow;
 use noren_math::modulus::Modulus;
 
 use crate::engine::Engine;
+use crate::storage::Storage;
 
 /// How many coefficients a word holds.
 const HALVES: usize = 4;
@@ -28,24 +28,6 @@ pub struct SmallPolynomials {
     starts: Vec<u64>,
     /// Positions of the coefficient `2^15`.
     places: Vec<u64>,
-}
-
-/// Where the words are.
-enum Storage {
-    Own(AlignedVec<u64>),
-    /// In a file, as they were found there: they may be anything.
-    Mapped(MappedRow),
-}
-
-impl Deref for Storage {
-    type Target = [u64];
-
-    fn deref(&self) -> &[u64] {
-        match self {
-            Self::Own(words) => words,
-            Self::Mapped(words) => words,
-        }
-    }
 }
 
 impl SmallPolynomials {

@@ -260,6 +260,12 @@ impl Error {
     pub fn mismatch(in_use: &[u8; 32], found: &[u8; 32], what: &'static str) -> Self {
         Self::ParameterMismatch { left: short_fingerprint(in_use), right: short_fingerprint(found), what }
     }
+
+    /// [`Error::Parameters`] for a parameter by its name: what was found, and what is needed.
+    #[must_use]
+    pub fn parameter(name: &'static str, found: impl ToString, needed: impl ToString) -> Self {
+        Self::Parameters { name, found: found.to_string(), needed: needed.to_string() }
+    }
 }
 
 /// The first bytes of a fingerprint in hexadecimal, as errors show it.

@@ -81,11 +81,9 @@ impl KeyGenerator {
     pub fn ephemeral_secret(&self, label: &str, distribution: SecretDistribution) -> Result<SecretKey> {
         let n = self.context.parameters().degree();
         match distribution {
-            SecretDistribution::SparseTernary(weight) if !(1..=n).contains(&weight) => Err(Error::Parameters {
-                name: "secret",
-                found: distribution.to_string(),
-                needed: format!("of weight 1 to {n}"),
-            }),
+            SecretDistribution::SparseTernary(weight) if !(1..=n).contains(&weight) => {
+                Err(Error::parameter("secret", distribution, format!("of weight 1 to {n}")))
+            }
             _ => Ok(self.draw(&format!("ephemeral/{label}"), distribution)),
         }
     }
@@ -257,12 +255,11 @@ impl KeyGenerator {
         let most = self.shape.limbs;
         let limbs = limbs.unwrap_or(most);
         if parameters.gadget().is_none() {
-            let needed = "at least one special prime, which key switching divides by".into();
-            return Err(Error::Parameters { name: "p", found: "empty".into(), needed });
+            return Err(Error::parameter("p", "empty", "at least one special prime, which key switching divides by"));
         }
         if !(1..=most).contains(&limbs) {
             let needed = format!("1 to the {most} limbs of the shape");
-            return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
+            return Err(Error::parameter("limbs", limbs, needed));
         }
         self.check_secret(secret)?;
         self.check_security(key, secret, parameters.log_q(limbs) + parameters.log_p_of(self.shape))?;

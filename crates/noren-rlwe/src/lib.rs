@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`parameters`] | [`ParametersSpec`](parameters::ParametersSpec), checked into [`Parameters`](parameters::Parameters) |
+//! | [`sizes`] | sizes of primes in bits, and the primes of a size |
 //! | [`security`] | how large a modulus a ring of a given degree carries, by dated tables |
 //! | [`context`] | [`Context`](context::Context): parameters with their rings and converters |
 //! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
@@ -47,5 +48,6 @@ pub mod raise;
 pub mod resources;
 pub mod security;
 pub mod shape;
+pub mod sizes;
 pub mod streamed;
 pub mod wire;

@@ -79,17 +79,17 @@ impl ParametersSpec {
 
     fn check_degree(&self) -> Result<usize> {
         let degree = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
-        let refuse = |_| parameter("log_n", self.log_n, "3 to 17");
+        let refuse = |_| Error::parameter("log_n", self.log_n, "3 to 17");
         Cyclotomic::power_of_two(degree).map(|ring| ring.degree()).map_err(refuse)
     }
 
     fn check_primes(&self, degree: usize) -> Result<()> {
         if self.q.is_empty() {
-            return Err(parameter("q", "empty", "at least one prime"));
+            return Err(Error::parameter("q", "empty", "at least one prime"));
         }
         let primes = self.q.len() + self.p.len() + self.auxiliary.len();
         if primes > MAX_PRIMES {
-            return Err(parameter(
+            return Err(Error::parameter(
                 "q and p",
                 format!("{primes} primes, auxiliary ones included"),
                 format!("at most {MAX_PRIMES} primes together"),
@@ -100,7 +100,7 @@ impl ParametersSpec {
             for (i, &prime) in primes.iter().enumerate() {
                 Modulus::new(prime)?;
                 if prime % step != 1 {
-                    return Err(parameter(
+                    return Err(Error::parameter(
                         name,
                         format!("{prime} at index {i}"),
                         format!("primes that are 1 modulo {step}"),
@@ -111,7 +111,7 @@ impl ParametersSpec {
         let mut sorted: Vec<u64> = self.q.iter().chain(&self.p).chain(&self.auxiliary).copied().collect();
         sorted.sort_unstable();
         match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(parameter("q and p", format!("{} twice", pair[0]), "distinct primes")),
+            Some(pair) => Err(Error::parameter("q and p", format!("{} twice", pair[0]), "distinct primes")),
             None => Ok(()),
         }
     }
@@ -119,7 +119,7 @@ impl ParametersSpec {
     fn check_secret(&self, degree: usize) -> Result<()> {
         match self.secret {
             SecretDistribution::SparseTernary(weight) if !(1..=degree).contains(&weight) => {
-                Err(parameter("secret", self.secret, format!("of weight 1 to {degree}")))
+                Err(Error::parameter("secret", self.secret, format!("of weight 1 to {degree}")))
             }
             _ => Ok(()),
         }
@@ -131,14 +131,14 @@ impl ParametersSpec {
             return if self.dnum == 0 {
                 Ok(None)
             } else {
-                Err(parameter("dnum", self.dnum, "0 without special primes"))
+                Err(Error::parameter("dnum", self.dnum, "0 without special primes"))
             };
         }
         if self.dnum > limbs {
-            return Err(parameter("dnum", self.dnum, format!("at most the {limbs} primes of q")));
+            return Err(Error::parameter("dnum", self.dnum, format!("at most the {limbs} primes of q")));
         }
         if self.dnum > MAX_DIGITS {
-            return Err(parameter("dnum", self.dnum, format!("at most {MAX_DIGITS} digits")));
+            return Err(Error::parameter("dnum", self.dnum, format!("at most {MAX_DIGITS} digits")));
         }
         let bits: Vec<f64> = self.q.iter().map(|&q| libm::log2(q as f64)).collect();
         let (listed, special) = (self.auxiliary.len() + self.p.len(), self.p.len());
@@ -292,7 +292,7 @@ impl Parameters {
         let enough = |&start: &usize| end - start >= least && log2_product(&primes[start..]) >= needed;
         let start = (0..end).rev().find(enough).ok_or_else(|| {
             let found = format!("{} bits, with the special primes", log2_product(&primes).round());
-            parameter("auxiliary", found, format!("{} bits for {limbs} limbs", needed.ceil()))
+            Error::parameter("auxiliary", found, format!("{} bits for {limbs} limbs", needed.ceil()))
         })?;
         Ok(start..end)
     }
@@ -381,8 +381,4 @@ fn fingerprint(spec: &ParametersSpec, gadget: Option<&Gadget>) -> [u8; 32] {
 /// The size of a product in bits, the same on every machine.
 fn log2_product(factors: &[u64]) -> f64 {
     factors.iter().map(|&factor| libm::log2(factor as f64)).sum()
-}
-
-fn parameter(name: &'static str, found: impl ToString, needed: impl ToString) -> Error {
-    Error::Parameters { name, found: found.to_string(), needed: needed.to_string() }
 }

@@ -21,7 +21,7 @@ pub fn mod_raise(context: &Context, ciphertext: &Ciphertext, limbs: usize) -> Re
     if !(ciphertext.limbs() < limbs && limbs <= most) {
         let needed =
             format!("above the {} of the ciphertext, and at most the {most} of the parameters", ciphertext.limbs());
-        return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
+        return Err(Error::parameter("limbs", limbs, needed));
     }
     let ring = context.ring_q(limbs);
     Ok(Ciphertext::new(ciphertext.parts().iter().map(|part| ring.raise(part)).collect()))

@@ -44,7 +44,7 @@ impl KeyShape {
             && (1..=digits).contains(&self.digits);
         if !fits {
             let needed = format!("of 1 to {limbs} limbs, 1 to {special} special primes, and 1 to {digits} digits");
-            return Err(Error::Parameters { name: "shape", found: self.to_string(), needed });
+            return Err(Error::parameter("shape", self, needed));
         }
         let bits: Vec<f64> = parameters.q()[..self.limbs].iter().map(|&q| libm::log2(q as f64)).collect();
         Ok(Gadget::within(&bits, parameters.first_limb(), self.special, self.digits)?)

@@ -269,7 +269,7 @@ pub(super) fn key_ring(context: &Context, shape: KeyShape, limbs: usize) -> Resu
     let switching = context.switching(shape)?;
     if !(1..=shape.limbs).contains(&limbs) {
         let needed = format!("1 to the {} limbs of the shape", shape.limbs);
-        return Err(Error::Parameters { name: "limbs", found: limbs.to_string(), needed });
+        return Err(Error::parameter("limbs", limbs, needed));
     }
     Ok((switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len()))
 }

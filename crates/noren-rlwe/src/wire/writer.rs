@@ -116,6 +116,14 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Words(words.into()));
     }
 
+    /// Adds sizes in bits, a word each: what [`Section::sizes`](crate::wire::section::Section::sizes) reads.
+    ///
+    /// # Panics
+    /// As [`Writer::bytes`].
+    pub fn sizes(&mut self, tag: u16, sizes: &[u32]) {
+        self.words(tag, sizes.iter().copied().map(u64::from).collect::<Vec<_>>());
+    }
+
     /// Adds a polynomial: all limbs of `ring`, which must be among those of `poly`.
     ///
     /// # Panics

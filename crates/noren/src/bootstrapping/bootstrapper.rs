@@ -9,7 +9,6 @@ use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::pipeline::{Pipeline, Stage, Stages};
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context};
 
 /// Renews ciphertexts. Shared between threads.
@@ -128,7 +127,7 @@ pub(super) fn check_size(a: &Ciphertext, needed: usize, output: usize) -> Result
         return Err(Error::LevelExhausted { needed, left: a.level() });
     }
     if a.level() >= output {
-        return Err(parameter("level", a.level(), format!("below {output}, the level of results")));
+        return Err(Error::parameter("level", a.level(), format!("below {output}, the level of results")));
     }
     let (magnitude, error) = (a.magnitude(), a.error_bound());
     // Written so that what is not a number is refused.
@@ -137,5 +136,5 @@ pub(super) fn check_size(a: &Ciphertext, needed: usize, output: usize) -> Result
     }
     let found = format!("{magnitude}, with an error of at most {error}");
     let needed = format!("at most {MAX_MAGNITUDE} together, and such that the message fits its level");
-    Err(parameter("magnitude", found, needed))
+    Err(Error::parameter("magnitude", found, needed))
 }

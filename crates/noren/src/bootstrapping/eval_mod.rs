@@ -1,10 +1,9 @@
 //! The modular reduction on ciphertexts: multiples of `q_0` vanish in a complex exponential.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::chebyshev::ChebyshevSum;
 use crate::bootstrapping::parameters::Parameters;
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{self, Ciphertext, Evaluator, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -81,8 +80,8 @@ impl EvalMod<'_> {
     /// None: b is not zero.
     pub(super) fn series_scale(&self, end: &Scale, base: &Scale) -> Result<Scale> {
         let b = self.parameters.series().double();
-        let factor =
-            Scale::from_f64(-b / (2.0 * std::f64::consts::TAU)).ok_or_else(|| parameter("series", b, "negative"))?;
+        let factor = Scale::from_f64(-b / (2.0 * std::f64::consts::TAU))
+            .ok_or_else(|| Error::parameter("series", b, "negative"))?;
         Ok(end.mul_u64(self.evaluator.context().parameters().prime(0)).mul(&factor).div(base))
     }
 }

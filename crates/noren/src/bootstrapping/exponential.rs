@@ -2,12 +2,11 @@
 
 use std::f64::consts::TAU;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use num_complex::Complex64;
 
 use crate::bootstrapping::minimax::best;
 use crate::circuits::approx::interpolate;
-use crate::schemes::ckks::parameters::parameter;
 
 /// `exp(2 pi i K u)` for real u in `[-1, 1]`: a polynomial `E_0(u)` for `exp(i w u)`, `w = 2 pi K / 2^r`, squared r
 /// times.
@@ -57,19 +56,19 @@ impl Exponential {
     /// Too few doublings: `2 pi K / 2^r` is at most 16; too many: r is at most 30. A degree above 63.
     pub fn new(half_width: f64, doublings: u32, degree: usize) -> Result<Self> {
         if doublings > MAX_DOUBLINGS {
-            return Err(parameter("doublings", doublings, format!("at most {MAX_DOUBLINGS}")));
+            return Err(Error::parameter("doublings", doublings, format!("at most {MAX_DOUBLINGS}")));
         }
         let frequency = TAU * half_width / f64::from(1_u32 << doublings);
         if !frequency.is_finite() || frequency.abs() > MAX_FREQUENCY {
             let found = format!("{doublings}, for an exponential of {half_width} turns");
-            return Err(parameter(
+            return Err(Error::parameter(
                 "doublings",
                 found,
                 format!("such that 2^doublings is at least 2 pi / {MAX_FREQUENCY} turns"),
             ));
         }
         if degree > MAX_DEGREE {
-            return Err(parameter("degree", degree, format!("at most {MAX_DEGREE}")));
+            return Err(Error::parameter("degree", degree, format!("at most {MAX_DEGREE}")));
         }
         let even = interpolate(&|u| libm::cos(frequency * u), [-1.0, 1.0], POINTS)?;
         let odd = interpolate(&|u| libm::sin(frequency * u), [-1.0, 1.0], POINTS)?;

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::parameters::Parameters;
-use crate::schemes::ckks::parameters::parameter;
 
 /// What messages are like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,7 +42,7 @@ impl Mode {
             return Ok(());
         }
         let found = format!("paired, {} slots of {}", parameters.slots(), parameters.degree() / 2);
-        Err(parameter("mode", found, "at most half the slots of the ring, and 2 levels of the application"))
+        Err(Error::parameter("mode", found, "at most half the slots of the ring, and 2 levels of the application"))
     }
 }
 
@@ -62,6 +61,6 @@ impl FromStr for Mode {
     /// [`Error::Parameters`] lists the names.
     fn from_str(text: &str) -> Result<Self> {
         let known = Self::ALL.into_iter().find(|mode| mode.name() == text);
-        known.ok_or_else(|| parameter("mode", text, format!("one of {}", Self::ALL.map(Self::name).join(", "))))
+        known.ok_or_else(|| Error::parameter("mode", text, format!("one of {}", Self::ALL.map(Self::name).join(", "))))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use noren_ring::gadget::Gadget;
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters::MAX_PRIMES;
 use noren_rlwe::security::{self, SecretDistribution, Security};
 
@@ -12,7 +12,7 @@ use crate::bootstrapping::exponential::Exponential;
 use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::key_classes::key_classes;
 use crate::bootstrapping::series::SineSeries;
-use crate::schemes::ckks::parameters::{self as ckks, parameter};
+use crate::schemes::ckks::parameters as ckks;
 
 /// The sizes of primes in bits.
 const PRIME_BITS: std::ops::RangeInclusive<u32> = 20..=50;
@@ -358,5 +358,5 @@ fn check(name: &'static str, found: impl ToString, holds: bool, needed: &str) ->
     if holds {
         return Ok(());
     }
-    Err(parameter(name, found, needed))
+    Err(Error::parameter(name, found, needed))
 }

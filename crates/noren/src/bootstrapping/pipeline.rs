@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keyswitch::switch_secret;
 use noren_rlwe::noise::{key_switch_shaped, raise_switch};
 use noren_rlwe::raise::mod_raise_switch;
@@ -17,7 +17,6 @@ use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::slots::{Joint, project};
 use crate::bootstrapping::transforms::{CoeffToSlot, SlotToCoeff};
 use crate::schemes::ckks::estimate::{Nature, mix};
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -331,7 +330,7 @@ fn base_modulus(context: &Context) -> Scale {
 }
 
 fn positive(value: f64) -> Result<Scale> {
-    Scale::from_f64(value).ok_or_else(|| parameter("scale", value, "positive"))
+    Scale::from_f64(value).ok_or_else(|| Error::parameter("scale", value, "positive"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use noren_rlwe::security::{SecretDistribution, Security};
 
 use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::parameters::{EvalMod, Parameters, ParametersSpec, Primes, Transform};
-use crate::schemes::ckks::parameters::parameter;
 
 /// Parameters that were chosen with care. All but [`Toy`](Self::Toy) have 128-bit security with a dense ternary secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -118,7 +117,7 @@ impl Preset {
         let spec = self.spec();
         let most = spec.log_slots;
         if log_slots > most {
-            return Err(parameter("log_slots", log_slots, format!("at most {most}, all slots of {self}")));
+            return Err(Error::parameter("log_slots", log_slots, format!("at most {most}, all slots of {self}")));
         }
         Ok(if log_slots == most { spec } else { spec.with_log_slots(log_slots) })
     }
@@ -145,7 +144,7 @@ impl FromStr for Preset {
         let named = Self::ALL.into_iter().find(|preset| preset.name() == name);
         let refused = || {
             let needed = format!("one of {}", Self::ALL.map(Self::name).join(", "));
-            Error::Parameters { name: "preset", found: name.to_owned(), needed }
+            Error::parameter("preset", name, needed)
         };
         named.ok_or_else(refused)
     }

@@ -2,10 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use num_complex::Complex64;
-
-use crate::schemes::ckks::parameters::parameter;
 
 /// `a sin t + b sin 2t`, as near as it can be to t on `|t| <= 2 pi / rho`.
 ///
@@ -45,7 +43,7 @@ impl SineSeries {
     /// A ratio that is not between 16 and 1024.
     pub fn fit(ratio: f64) -> Result<Self> {
         if !(MIN_RATIO..=MAX_RATIO).contains(&ratio) {
-            return Err(parameter("ratio", ratio, format!("{MIN_RATIO} to {MAX_RATIO}")));
+            return Err(Error::parameter("ratio", ratio, format!("{MIN_RATIO} to {MAX_RATIO}")));
         }
         let end = TAU / ratio;
         // The extremes of T_5 from 0 up, and between them its zeros, which the exchange does not cross.

@@ -5,14 +5,13 @@
 //! there by the gap and removes all others, so that the transforms have `log2 n` layers, and only 2n coefficients count
 //! where one may leave the interval. It is a sum of rotations by multiples of n.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use num_complex::Complex64;
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::group::Group;
 use crate::bootstrapping::parameters::{Parameters, ParametersSpec, Transform};
 use crate::circuits::trace;
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
 use crate::schemes::slots::{GiantStep, SlotEvaluator};
 
@@ -81,7 +80,7 @@ pub(super) fn project(parameters: &Parameters, evaluator: &Evaluator, raised: Ci
     let all = Ciphertext { slots: parameters.degree() / 2, ..raised };
     let magnitude = all.magnitude() / gap.sqrt();
     let sum = projection(parameters).apply(evaluator, &all)?;
-    let factor = Scale::from_f64(gap).ok_or_else(|| parameter("gap", gap, "positive"))?;
+    let factor = Scale::from_f64(gap).ok_or_else(|| Error::parameter("gap", gap, "positive"))?;
     let (exact, error) = evaluator.split_error(evaluator.reread(sum, &factor)?);
     let exact = Ciphertext { slots, ..exact }.with_magnitude(magnitude);
     Ok(evaluator.with_errors(exact, &[(&error, gap.sqrt())], 0.0))

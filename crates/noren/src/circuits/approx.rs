@@ -61,7 +61,7 @@ impl Approximation {
     pub fn with_error(f: impl Fn(f64) -> f64, interval: [f64; 2], error: f64) -> Result<Self> {
         if !(error > 0.0 && error.is_finite()) {
             let needed = "a positive number".to_owned();
-            return Err(Error::Parameters { name: "approximation error", found: error.to_string(), needed });
+            return Err(Error::parameter("approximation error", error, needed));
         }
         // The series of the largest degree, cut off at every degree below, gives near-best polynomials.
         let series = interpolate(&f, interval, LARGEST_DEGREE + 1)?;
@@ -77,7 +77,7 @@ impl Approximation {
             }
             if degree == LARGEST_DEGREE {
                 let needed = format!("at least {:.1e}, which degree {LARGEST_DEGREE} reaches", found.error);
-                return Err(Error::Parameters { name: "approximation error", found: error.to_string(), needed });
+                return Err(Error::parameter("approximation error", error, needed));
             }
             degree += 1;
         }
@@ -197,7 +197,7 @@ fn check_degree(degree: usize) -> Result<()> {
         return Ok(());
     }
     let needed = format!("at most {LARGEST_DEGREE}");
-    Err(Error::Parameters { name: "degree", found: degree.to_string(), needed })
+    Err(Error::parameter("degree", degree, needed))
 }
 
 fn check_half_width(half_width: f64) -> Result<()> {
@@ -205,5 +205,5 @@ fn check_half_width(half_width: f64) -> Result<()> {
         return Ok(());
     }
     let needed = format!("positive, and at most {WIDEST_SIGMOID:e}");
-    Err(Error::Parameters { name: "interval", found: half_width.to_string(), needed })
+    Err(Error::parameter("interval", half_width, needed))
 }

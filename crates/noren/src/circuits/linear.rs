@@ -85,12 +85,12 @@ impl<T: Scalar> LinearMap<T> {
     pub fn from_diagonals(dimension: usize, mut diagonals: BTreeMap<usize, Vec<T>>) -> Result<Self> {
         if !dimension.is_power_of_two() {
             let needed = "a power of two".to_owned();
-            return Err(Error::Parameters { name: "dimension", found: dimension.to_string(), needed });
+            return Err(Error::parameter("dimension", dimension, needed));
         }
         for (&k, diagonal) in &diagonals {
             if k >= dimension {
                 let needed = format!("below {dimension}");
-                return Err(Error::Parameters { name: "diagonal", found: k.to_string(), needed });
+                return Err(Error::parameter("diagonal", k, needed));
             }
             if diagonal.len() != dimension {
                 let needed = dimension.to_string();
@@ -116,7 +116,7 @@ impl<T: Scalar> LinearMap<T> {
             return Ok(Self { baby_steps, ..self });
         }
         let needed = format!("a power of two up to {}", self.dimension);
-        Err(Error::Parameters { name: "baby_steps", found: baby_steps.to_string(), needed })
+        Err(Error::parameter("baby_steps", baby_steps, needed))
     }
 
     /// The dimension `n`.

@@ -179,9 +179,5 @@ pub fn to_unit([a, b]: [f64; 2]) -> Result<(f64, f64)> {
     if a < b && factor.is_finite() && factor > 0.0 && shift.is_finite() {
         return Ok((factor, shift));
     }
-    Err(Error::Parameters {
-        name: "interval",
-        found: format!("[{a}, {b}]"),
-        needed: "two finite numbers, the smaller first".to_owned(),
-    })
+    Err(Error::parameter("interval", format!("[{a}, {b}]"), "two finite numbers, the smaller first"))
 }

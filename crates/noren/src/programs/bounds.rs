@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use serde::Deserialize;
 
-use crate::programs::layout::{TableLayout, check_length, exponent_above, refuse};
+use crate::programs::layout::{TableLayout, check_length, exponent_above};
 use crate::programs::table::names;
 
 /// Bounds on the absolute values of columns, from what is known of the quantities.
@@ -35,10 +35,10 @@ impl Bounds {
             Self::Named(bounds) => {
                 let listed = || format!("for the columns {names:?}, no more and no less");
                 if let Some(name) = bounds.keys().find(|name| !names.contains(name)) {
-                    return Err(refuse("bounds", format!("for a column {name:?}"), listed()));
+                    return Err(Error::parameter("bounds", format!("for a column {name:?}"), listed()));
                 }
                 let of = |name| bounds.get(name).copied();
-                let missing = |name| refuse("bounds", format!("without column {name:?}"), listed());
+                let missing = |name| Error::parameter("bounds", format!("without column {name:?}"), listed());
                 names.iter().map(|name| of(name).ok_or_else(|| missing(name))).collect::<Result<_>>()?
             }
         };
@@ -46,7 +46,7 @@ impl Bounds {
         match bounds.iter().position(|bound| !(bound.is_finite() && *bound > 0.0)) {
             Some(column) => {
                 let found = format!("{} for column {:?}", bounds[column], names[column]);
-                Err(refuse("bound", found, "a positive number"))
+                Err(Error::parameter("bound", found, "a positive number"))
             }
             None => Ok(bounds),
         }

@@ -82,7 +82,7 @@ impl TableLayout {
         check_power_of_two("slots", slots)?;
         check_power_of_two("height", height)?;
         if height > slots {
-            return Err(refuse("height", height, format!("at most {slots}, the number of slots")));
+            return Err(Error::parameter("height", height, format!("at most {slots}, the number of slots")));
         }
         Ok(Self {
             rows,
@@ -104,7 +104,9 @@ impl TableLayout {
     pub fn with_exponents(self, exponents: Vec<i32>) -> Result<Self> {
         check_length("exponents", exponents.len(), self.columns)?;
         match exponents.iter().find(|e| e.unsigned_abs() > LARGEST_EXPONENT.unsigned_abs()) {
-            Some(e) => Err(refuse("exponent", e, format!("between -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"))),
+            Some(e) => {
+                Err(Error::parameter("exponent", e, format!("between -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}")))
+            }
             None => Ok(Self { exponents, ..self }),
         }
     }
@@ -259,11 +261,11 @@ impl TableLayout {
             let (row, column) = (index / self.columns, index % self.columns);
             let value = libm::ldexp(entry, -self.exponents[column]);
             if value.abs() > 1.0 {
-                return Err(Error::Parameters {
-                    name: "exponent",
-                    found: format!("{} for column {column}", self.exponents[column]),
-                    needed: format!("at least {}, because row {row} holds {entry}", exponent_above(entry.abs())),
-                });
+                return Err(Error::parameter(
+                    "exponent",
+                    format!("{} for column {column}", self.exponents[column]),
+                    format!("at least {}, because row {row} holds {entry}", exponent_above(entry.abs())),
+                ));
             }
             let (ciphertext, slot) = self.place(row, column);
             packed[ciphertext][slot] = value;
@@ -323,11 +325,6 @@ pub(super) fn exponent_above(x: f64) -> i32 {
     if mantissa <= 0.5 { exponent - 1 } else { exponent }
 }
 
-/// A parameter error.
-pub(super) fn refuse(name: &'static str, found: impl ToString, needed: impl Into<String>) -> Error {
-    Error::Parameters { name, found: found.to_string(), needed: needed.into() }
-}
-
 /// Checks a number of things.
 pub(super) fn check_length(what: &'static str, found: usize, needed: usize) -> Result<()> {
     if found == needed {
@@ -340,12 +337,12 @@ fn check_count(name: &'static str, found: usize) -> Result<()> {
     if (1..=LARGEST_COUNT).contains(&found) {
         return Ok(());
     }
-    Err(refuse(name, found, "at least 1, and at most 2^31"))
+    Err(Error::parameter(name, found, "at least 1, and at most 2^31"))
 }
 
 fn check_power_of_two(name: &'static str, found: usize) -> Result<()> {
     if found.is_power_of_two() && found <= LARGEST_COUNT {
         return Ok(());
     }
-    Err(refuse(name, found, "a power of two"))
+    Err(Error::parameter(name, found, "a power of two"))
 }

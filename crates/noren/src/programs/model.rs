@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::circuits::approx::Approximation;
 use crate::circuits::polynomial::Basis;
-use crate::programs::layout::{TableLayout, check_length, refuse};
+use crate::programs::layout::{TableLayout, check_length};
 
 /// How the spread of numbers is counted.
 ///
@@ -180,7 +180,9 @@ impl SpreadModel {
     /// What sums of squares are divided by.
     pub(super) fn divisor(&self, layout: &TableLayout) -> Result<f64> {
         match layout.rows().checked_sub(self.ddof) {
-            None | Some(0) => Err(refuse("ddof", self.ddof, format!("below {}, the number of rows", layout.rows()))),
+            None | Some(0) => {
+                Err(Error::parameter("ddof", self.ddof, format!("below {}, the number of rows", layout.rows())))
+            }
             Some(divisor) => Ok(divisor as f64),
         }
     }
@@ -198,7 +200,7 @@ impl LinearModel {
             Weights::Many(lists) => lists.iter().map(|list| Cow::Borrowed(&list[..])).collect(),
         };
         if lists.is_empty() {
-            return Err(refuse("weights", "an empty list", "a list of numbers for each output"));
+            return Err(Error::parameter("weights", "an empty list", "a list of numbers for each output"));
         }
         let zeros = vec![0.0; columns.len()];
         let ones = vec![1.0; columns.len()];
@@ -207,7 +209,7 @@ impl LinearModel {
         check_list("means", mean, columns.len())?;
         check_list("scales", scale, columns.len())?;
         if let Some(index) = scale.iter().position(|s| !s.is_normal()) {
-            return Err(refuse(
+            return Err(Error::parameter(
                 "scale",
                 format!("{} for column {index}", scale[index]),
                 "a number that can be divided by",
@@ -249,7 +251,7 @@ impl LogisticModel {
             (Some(degree), None) => Approximation::sigmoid_of_degree(self.interval, degree),
             (None, error) => Approximation::sigmoid(self.interval, error.unwrap_or(DEFAULT_ERROR)),
             (Some(degree), Some(error)) => {
-                Err(refuse("degree", format!("{degree}, and the error {error}"), "the only one of the two"))
+                Err(Error::parameter("degree", format!("{degree}, and the error {error}"), "the only one of the two"))
             }
         }
     }
@@ -260,10 +262,12 @@ impl Column {
     pub(super) fn resolve(&self, layout: &TableLayout) -> Result<usize> {
         match self {
             Self::Position(position) if *position < layout.columns() => Ok(*position),
-            Self::Position(position) => Err(refuse("column", position, format!("below {}", layout.columns()))),
+            Self::Position(position) => {
+                Err(Error::parameter("column", position, format!("below {}", layout.columns())))
+            }
             Self::Name(name) => layout
                 .column_named(name)
-                .ok_or_else(|| refuse("column", name, format!("one of {:?}", layout.column_names()))),
+                .ok_or_else(|| Error::parameter("column", name, format!("one of {:?}", layout.column_names()))),
         }
     }
 }
@@ -272,7 +276,7 @@ impl Column {
 pub(super) fn read<M: for<'a> Deserialize<'a>>(program: &str, text: Option<&str>, needed: &str) -> Result<M> {
     serde_json::from_str(text.unwrap_or("{}")).map_err(|error| {
         let found = text.map_or_else(|| format!("missing for {program}"), |_| format!("refused ({error})"));
-        refuse("model", found, needed)
+        Error::parameter("model", found, needed)
     })
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
-use crate::programs::layout::{TableLayout, refuse};
+use crate::programs::layout::TableLayout;
 
 /// The arrangement of one number for each of some pairs of columns of a table.
 ///
@@ -45,7 +45,11 @@ impl PairLayout {
     pub fn square(table: TableLayout, exponent: i32) -> Result<Self> {
         let columns = table.columns();
         if columns > LARGEST_SQUARE {
-            return Err(refuse("columns", columns, format!("at most {LARGEST_SQUARE}, for all pairs of them")));
+            return Err(Error::parameter(
+                "columns",
+                columns,
+                format!("at most {LARGEST_SQUARE}, for all pairs of them"),
+            ));
         }
         let pairs = (0..columns).flat_map(|i| (i..columns).map(move |j| (i, j))).collect();
         Ok(Self::build(table, pairs, true, exponent))
@@ -57,10 +61,10 @@ impl PairLayout {
     /// No pair; a column that the table does not have.
     pub fn list(table: TableLayout, pairs: Vec<(usize, usize)>, exponent: i32) -> Result<Self> {
         if pairs.is_empty() {
-            return Err(refuse("pairs", "an empty list", "at least one pair of columns"));
+            return Err(Error::parameter("pairs", "an empty list", "at least one pair of columns"));
         }
         match pairs.iter().map(|(i, j)| *i.max(j)).find(|&column| column >= table.columns()) {
-            Some(column) => Err(refuse("column", column, format!("below {}", table.columns()))),
+            Some(column) => Err(Error::parameter("column", column, format!("below {}", table.columns()))),
             None => Ok(Self::build(table, pairs, false, exponent)),
         }
     }

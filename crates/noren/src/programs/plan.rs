@@ -1,10 +1,10 @@
 //! Which parameters and keys programs need, before any key exists.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::Demands;
 use crate::programs::bounds::Bounds;
-use crate::programs::layout::{TableLayout, refuse};
+use crate::programs::layout::TableLayout;
 use crate::programs::program::Program;
 use crate::schemes::ckks::keys::KeyRequest;
 use crate::schemes::ckks::parameters::Parameters;
@@ -82,7 +82,7 @@ impl Plan {
         if found < needed {
             let needed =
                 format!("at least {needed}, for the deepest of the programs: choose parameters with more primes");
-            return Err(refuse("max_level", found, needed));
+            return Err(Error::parameter("max_level", found, needed));
         }
         Ok(plan)
     }

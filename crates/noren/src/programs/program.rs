@@ -1,9 +1,9 @@
 //! The programs: their names, their models, what they need, and how to run them.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Demands, Recorder};
-use crate::programs::layout::{TableLayout, check_length, refuse};
+use crate::programs::layout::{TableLayout, check_length};
 use crate::programs::model::{self, LinearModel, LogisticModel, PairsModel, PolynomialModel, SpreadModel};
 use crate::programs::table::{EncryptedTable, Layout};
 use crate::programs::{entries, products, scores, statistics};
@@ -89,7 +89,7 @@ impl Program {
     /// No such program; a model that cannot be read, that is missing, or that the program does not take.
     pub fn parse(name: &str, json: Option<&str>) -> Result<Self> {
         match name {
-            "sum" | "mean" if json.is_some() => Err(refuse("model", format!("given for {name}"), "left out")),
+            "sum" | "mean" if json.is_some() => Err(Error::parameter("model", format!("given for {name}"), "left out")),
             "sum" => Ok(Self::Sum),
             "mean" => Ok(Self::Mean),
             "variance" => model::read(name, json, "JSON such as {\"ddof\": 1}").map(Self::Variance),
@@ -101,7 +101,7 @@ impl Program {
                 model::read(name, json, needed).map(Self::Logistic)
             }
             "polynomial" => model::read(name, json, "JSON such as {\"coefficients\": [1, 0, 2]}").map(Self::Polynomial),
-            _ => Err(refuse("program", name, format!("one of {}", Self::NAMES.join(", ")))),
+            _ => Err(Error::parameter("program", name, format!("one of {}", Self::NAMES.join(", ")))),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Layouts as JSON, as they travel with a table: written plainly, read with suspicion.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::programs::layout::{Guarantee, TableLayout, check_length, refuse};
+use crate::programs::layout::{Guarantee, TableLayout, check_length};
 use crate::programs::pairs::PairLayout;
 use crate::programs::table::Layout;
 
@@ -69,7 +69,7 @@ impl Layout {
     /// Text that is not the JSON of a layout; a layout that could not have been made.
     pub fn from_json(text: &str) -> Result<Self> {
         let record: Record = serde_json::from_str(text)
-            .map_err(|error| refuse("layout", format!("refused ({error})"), "the JSON of a layout"))?;
+            .map_err(|error| Error::parameter("layout", format!("refused ({error})"), "the JSON of a layout"))?;
         check_length("exponents", record.exponents.len(), record.columns)?;
         let mut table = TableLayout::with_geometry(record.rows, record.columns, record.slots, record.height)?
             .with_exponents(record.exponents)?

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 
 use crate::bootstrapping::bootstrapper::check_size;
 use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
 use crate::bootstrapping::paper2::pipeline::{Pipeline, Stage, Stages};
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context};
 
 /// By what part a message at double level 0 may be larger than `q_0 / rho`.
@@ -114,7 +113,7 @@ impl Bootstrapper {
             let needed = format!(
                 "at most {least}, q_0 / rho over the scale, which is itself at most 2^{LEAST_BITS}: bootstrap one level earlier"
             );
-            return Err(parameter("magnitude", a.magnitude(), needed));
+            return Err(Error::parameter("magnitude", a.magnitude(), needed));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters::MAX_PRIMES;
 use noren_rlwe::security::{self, SecretDistribution, Security, max_log_qp};
 
@@ -11,7 +11,7 @@ use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::paper2::taylor::{self, TaylorExponential};
 use crate::bootstrapping::parameters::Primes;
-use crate::schemes::ckks::parameters::{self as ckks, parameter};
+use crate::schemes::ckks::parameters as ckks;
 use crate::schemes::ckks::{KeyRequest, Scale};
 
 /// The sizes of the primes of `q_0`, together 61 bits as in the source.
@@ -88,8 +88,8 @@ impl ParametersSpec {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) for whatever is outside its range or does not suit the ring, by
-    /// name; [`Error::Insecure`](noren_rlwe::error::Error::Insecure) if more security is asked for than there is.
+    /// [`Error::Parameters`] for whatever is outside its range or does not suit the ring, by
+    /// name; [`Error::Insecure`] if more security is asked for than there is.
     pub fn build(self) -> Result<Parameters> {
         self.check()?;
         let levels = self.levels;
@@ -120,7 +120,7 @@ impl ParametersSpec {
 
     fn check(&self) -> Result<()> {
         let check = |name, found: String, holds: bool, needed: &str| {
-            if holds { Ok(()) } else { Err(parameter(name, found, needed)) }
+            if holds { Ok(()) } else { Err(Error::parameter(name, found, needed)) }
         };
         check("log_n", self.log_n.to_string(), (4..=16).contains(&self.log_n), "4 to 16")?;
         check("doublings", self.doublings.to_string(), (1..=12).contains(&self.doublings), "1 to 12")?;

@@ -4,7 +4,7 @@ use std::f64::consts::{PI, SQRT_2, TAU};
 use std::fmt;
 use std::sync::Arc;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::raise::mod_raise;
 use num_complex::Complex64;
@@ -14,7 +14,6 @@ use crate::bootstrapping::paper2::levels::DoubleLevels;
 use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
 use crate::bootstrapping::paper2::transform::Transform;
 use crate::schemes::ckks::estimate::mix;
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -264,5 +263,5 @@ fn sine_scale(parameters: &Parameters) -> Result<Scale> {
 }
 
 fn positive(value: f64) -> Result<Scale> {
-    Scale::from_f64(value).ok_or_else(|| parameter("scale", value, "positive"))
+    Scale::from_f64(value).ok_or_else(|| Error::parameter("scale", value, "positive"))
 }

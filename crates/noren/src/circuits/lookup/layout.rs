@@ -46,7 +46,7 @@ impl Layout {
         for size in domain {
             if size == 0 || size as u64 > t {
                 let needed = format!("from 1 to the plaintext modulus {t}");
-                return Err(Error::Parameters { name: "domain", found: size.to_string(), needed });
+                return Err(Error::parameter("domain", size, needed));
             }
         }
         let (largest, half) = (domain[0].max(domain[1]), degree / 2);
@@ -74,7 +74,7 @@ impl Layout {
         let steps = self.diagonals();
         if babies == 0 || !steps.is_multiple_of(babies) {
             let needed = format!("a divisor of {steps}");
-            return Err(Error::Parameters { name: "baby_steps", found: babies.to_string(), needed });
+            return Err(Error::parameter("baby_steps", babies, needed));
         }
         Ok(Self { babies, giants: steps / babies, ..self })
     }

@@ -98,7 +98,7 @@ impl LineLookup {
         }
         if count as u64 >= t {
             let needed = format!("below the plaintext modulus {t}: prepare a matrix");
-            return Err(Error::Parameters { name: "domain", found: format!("{count} lines"), needed });
+            return Err(Error::parameter("domain", format!("{count} lines"), needed));
         }
         let encoder = Encoder::new(context);
         let table = |block: usize| {

@@ -80,7 +80,7 @@ impl Plan {
         let t = parameters.modulus().value();
         if !parameters.has_slots() || t > LARGEST {
             let needed = format!("a prime up to {LARGEST} that is 1 modulo {}", 2 * parameters.degree());
-            return Err(Error::Parameters { name: "plaintext_modulus", found: t.to_string(), needed });
+            return Err(Error::parameter("plaintext_modulus", t, needed));
         }
         let laws = parameters.laws();
         let fresh = laws.fresh(Mode::Public, parameters.max_limbs());
@@ -274,8 +274,7 @@ fn special_primes(parameters: &Parameters) -> Result<usize> {
     let largest = rlwe.q().iter().map(|&q| libm::log2(q as f64)).fold(0.0, f64::max);
     let bits = |special: usize| rlwe.p()[listed - special..].iter().map(|&p| libm::log2(p as f64)).sum::<f64>();
     if listed == 0 {
-        let needed = "at least one size, for key switching".into();
-        return Err(Error::Parameters { name: "log_p", found: "empty".into(), needed });
+        return Err(Error::parameter("log_p", "empty", "at least one size, for key switching"));
     }
     Ok((1..=listed).find(|&special| bits(special) >= largest + SPECIAL_BITS).unwrap_or(listed))
 }

@@ -80,7 +80,7 @@ impl PolynomialLookup {
         let fits = layout.queries() == 1 && layout.blocks() == [1; 2] && layout.rest() == [false; 2];
         if !fits {
             let needed = format!("more than {} and at most {}", parameters.row_slots(), parameters.degree());
-            return Err(Error::Parameters { name: "domain", found: format!("{domain:?}"), needed });
+            return Err(Error::parameter("domain", format!("{domain:?}"), needed));
         }
         let powers = 1 << domain[0].ilog2().div_ceil(2);
         let count = domain[0].next_multiple_of(powers);
@@ -125,8 +125,7 @@ impl PolynomialLookup {
     pub fn evaluate(&self, evaluator: &Evaluator, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
         evaluator.context().check(&self.parameters, "the prepared function")?;
         if x.factor() != 1 {
-            let needed = "1: multiply the number by its inverse".into();
-            return Err(Error::Parameters { name: "factor", found: x.factor().to_string(), needed });
+            return Err(Error::parameter("factor", x.factor(), "1: multiply the number by its inverse"));
         }
         let mut powers = vec![x.clone()];
         for exponent in 2..=self.powers {

@@ -64,7 +64,7 @@ impl Plan {
         let most: usize = runs.iter().sum();
         if !(runs.len()..=most).contains(&steps) {
             let needed = format!("{} to {most}, for a sum of {count} terms", runs.len());
-            return Err(Error::Parameters { name: "steps", found: steps.to_string(), needed });
+            return Err(Error::parameter("steps", steps, needed));
         }
         let mut pieces = vec![1; runs.len()];
         for _ in runs.len()..steps {
@@ -101,10 +101,12 @@ impl Plan {
         let plans = plans.collect::<Result<Vec<_>>>()?;
         let smallest = plans.iter().map(|plan| plan.key_bytes(costs)).min().unwrap_or(0);
         let affordable = plans.into_iter().filter(|plan| plan.key_bytes(costs) <= key_memory);
-        affordable.min_by(|a, b| a.cost(costs).total_cmp(&b.cost(costs))).ok_or_else(|| Error::Parameters {
-            name: "key_memory",
-            found: format!("{key_memory} bytes"),
-            needed: format!("at least {smallest} bytes, for the keys of one doubling at a time"),
+        affordable.min_by(|a, b| a.cost(costs).total_cmp(&b.cost(costs))).ok_or_else(|| {
+            Error::parameter(
+                "key_memory",
+                format!("{key_memory} bytes"),
+                format!("at least {smallest} bytes, for the keys of one doubling at a time"),
+            )
         })
     }
 
@@ -131,11 +133,11 @@ impl Plan {
     pub fn field_trace(slots: usize, doublings: u32, steps: usize) -> Result<Self> {
         match 1_usize.checked_shl(doublings).filter(|&count| slots.is_multiple_of(count)) {
             Some(count) => Self::unrolled(count, (slots / count).cast_signed(), steps),
-            None => Err(Error::Parameters {
-                name: "doublings",
-                found: doublings.to_string(),
-                needed: format!("such that 2^doublings divides {slots}, the number of slots"),
-            }),
+            None => Err(Error::parameter(
+                "doublings",
+                doublings,
+                format!("such that 2^doublings divides {slots}, the number of slots"),
+            )),
         }
     }
 

@@ -12,7 +12,7 @@ use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey};
 
 use crate::schemes::ckks::context::Context;
-use crate::schemes::ckks::parameters::{Parameters, parameter};
+use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::costs::RotationCosts;
 
 /// The speed of a machine at what key switching is made of, in nanoseconds for one word of one thread.
@@ -170,7 +170,7 @@ impl Shape {
             return Err(Error::LevelExhausted { needed: level, left: parameters.max_level() });
         }
         let needed = "at least one special prime, which key switching divides by";
-        let gadget = rlwe.gadget().ok_or_else(|| parameter("log_p", "empty", needed))?;
+        let gadget = rlwe.gadget().ok_or_else(|| Error::parameter("log_p", "empty", needed))?;
         Ok(Self {
             log_n: f64::from(rlwe.log_n()),
             limbs: (level + 1) as f64,

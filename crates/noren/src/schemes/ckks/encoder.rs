@@ -11,7 +11,7 @@ use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
 use crate::schemes::ckks::factor::{Factor, row_words};
 use crate::schemes::ckks::message::Message;
-use crate::schemes::ckks::parameters::{Parameters, parameter};
+use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 
 /// Coefficients below this are rounded to 64-bit integers, larger ones to 128 bits.
@@ -167,7 +167,7 @@ impl Encoder {
         let rlwe = self.context.rlwe();
         let (listed, special) = (rlwe.parameters().p().len(), factor_special.unwrap_or(0));
         let skipped = listed.checked_sub(special);
-        let refused = || parameter("special primes of a factor", special, format!("at most {listed}"));
+        let refused = || Error::parameter("special primes of a factor", special, format!("at most {listed}"));
         let window = skipped.ok_or_else(refused)?..listed + level + 1;
         // Refuses what is no number of slots.
         self.context.transform(slots)?;

@@ -6,7 +6,7 @@ use noren_math::random::Seed;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::encrypt::Encryptor as RlweEncryptor;
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{PublicKey, SecretKey};
 use num_complex::Complex64;
 
@@ -15,7 +15,6 @@ use crate::schemes::ckks::encoder::{Encoder, Plaintext, limbs_to_read, transform
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::noise::{self, Mode};
-use crate::schemes::ckks::parameters::parameter;
 
 /// An encrypted vector.
 pub type Ciphertext = Message<rlwe::Ciphertext>;
@@ -73,7 +72,7 @@ impl<'a> Encryptor<'a> {
     /// Never use a seed for two encryptors, nor for anything else; [`Seed::random`] makes seeds that never meet.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// [`Error::ParameterMismatch`] if the key was made with other
     /// parameters.
     pub fn public(context: &Context, key: &'a PublicKey, seed: Seed) -> Result<Self> {
         let tags = seed.derive(TAGS);
@@ -84,7 +83,7 @@ impl<'a> Encryptor<'a> {
     /// [`Encryptor::public`].
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// [`Error::ParameterMismatch`] if the key was made with other
     /// parameters.
     pub fn symmetric(context: &Context, key: &'a SecretKey, seed: Seed) -> Result<Self> {
         let tags = seed.derive(TAGS);
@@ -98,8 +97,8 @@ impl<'a> Encryptor<'a> {
     /// would, state the bound: [`Encryptor::encrypt_within`].
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the plaintext was made with other
-    /// parameters, [`Error::Insecure`](noren_rlwe::error::Error::Insecure) if the secret does not carry the modulus.
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other
+    /// parameters, [`Error::Insecure`] if the secret does not carry the modulus.
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let mut magnitude = 1.0;
         while magnitude < plaintext.estimate.magnitude() {
@@ -111,13 +110,13 @@ impl<'a> Encryptor<'a> {
     /// Encrypts a plaintext whose values are at most `magnitude` in absolute value; the bound is public.
     ///
     /// # Errors
-    /// As [`Encryptor::encrypt`], and [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if a value is larger.
+    /// As [`Encryptor::encrypt`], and [`Error::Parameters`] if a value is larger.
     pub fn encrypt_within(&self, plaintext: &Plaintext, magnitude: f64) -> Result<Ciphertext> {
         let parameters = self.context.parameters();
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let largest = plaintext.estimate.magnitude();
         if largest > magnitude || !magnitude.is_finite() {
-            return Err(parameter(
+            return Err(Error::parameter(
                 "magnitude",
                 magnitude,
                 format!("at least {largest}, the largest value, and finite"),
@@ -155,7 +154,7 @@ impl<'a> Decryptor<'a> {
     /// The decryptor of a secret key.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// [`Error::ParameterMismatch`] if the key was made with other
     /// parameters.
     pub fn new(context: &Context, key: &'a SecretKey) -> Result<Self> {
         context.parameters().rlwe().check_fingerprint(key.fingerprint(), "the secret key")?;
@@ -168,7 +167,7 @@ impl<'a> Decryptor<'a> {
     /// key (Li and Micciancio, eprint 2020/1533). What is to leave goes through [`Decryptor::decrypt_for_release`].
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the ciphertext was made with other
+    /// [`Error::ParameterMismatch`] if the ciphertext was made with other
     /// parameters.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
         self.decrypt_limbs(ciphertext, ciphertext.inner.limbs())
@@ -201,14 +200,14 @@ impl<'a> Decryptor<'a> {
     /// releases has less noise. The bound must be right: a ciphertext from outside proves nothing about its error.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`], and [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if the error bound is
+    /// As [`Decryptor::decrypt`], and [`Error::Parameters`] if the error bound is
     /// too large for so many bits, with the number of bits that it allows.
     pub fn decrypt_for_release(&self, ciphertext: &Ciphertext, bits: i32, seed: &Seed) -> Result<Vec<f64>> {
         let bound = ciphertext.error_bound();
         let allowed = -libm::log2(bound) - FLOODING_BITS;
         if f64::from(bits) > allowed {
             let needed = format!("at most {:.0}: the error bound is {bound:.2e}", allowed.floor());
-            return Err(parameter("bits", bits, needed));
+            return Err(Error::parameter("bits", bits, needed));
         }
         let unit = libm::exp2(-f64::from(bits));
         let mut noise = seed.xof("ckks/release");

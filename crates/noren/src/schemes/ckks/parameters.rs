@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use noren_math::prime::{primes_below, primes_near};
+use noren_math::prime::primes_near;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters as rlwe;
 use noren_rlwe::security::{SecretDistribution, Security};
+use noren_rlwe::sizes;
 
 use crate::schemes::ckks::scale::Scale;
 
-/// Scales, and the sizes of primes, stay between these numbers of bits.
-const MIN_BITS: u32 = 20;
-const MAX_BITS: u32 = 50;
+/// Scales stay between these numbers of bits, as the sizes of primes do.
+const MIN_BITS: u32 = *sizes::BITS.start();
+const MAX_BITS: u32 = *sizes::BITS.end();
 
 /// What parameters are asked for; [`ParametersSpec::build`] chooses the primes and checks everything.
 ///
@@ -73,7 +74,7 @@ impl ParametersSpec {
     /// [`Error::Parameters`] names what is outside the supported range: a size, a ladder that leaves `2^20` to `2^50`, a
     /// restart out of order, a size without a prime. [`Error::Insecure`] says how large the modulus may be.
     pub fn build(self) -> Result<Parameters> {
-        self.check_sizes()?;
+        sizes::check(self.log_n, &self.log_q, &self.log_p, &[("log_scale", self.log_scale)])?;
         self.check_restarts()?;
         let step = 2u64 << self.log_n;
         let mut used = Vec::new();
@@ -102,8 +103,8 @@ impl ParametersSpec {
         ladder.reverse();
         let mut q = used.clone();
         let mut largest = |name, bits: u32| {
-            let found = primes_below(1 << bits, step).find(|prime| !used.contains(prime));
-            let prime = found.filter(|&prime| prime > 1 << (bits - 1)).ok_or_else(|| no_prime(name, bits, step))?;
+            let found = sizes::largest_prime(bits, step, |prime| !used.contains(&prime));
+            let prime = found.ok_or_else(|| no_prime(name, bits, step))?;
             used.push(prime);
             Ok::<_, Error>(prime)
         };
@@ -121,32 +122,16 @@ impl ParametersSpec {
         let mut above = self.log_q.len() - 1;
         for &(level, bits) in &self.restarts {
             if level >= above {
-                return Err(parameter(
+                return Err(Error::parameter(
                     "restarts",
                     format!("level {level}"),
                     format!("descending levels below {above}"),
                 ));
             }
             if !(MIN_BITS..=MAX_BITS).contains(&bits) {
-                return Err(parameter("restarts", format!("2^{bits}"), format!("2^{MIN_BITS} to 2^{MAX_BITS}")));
+                return Err(Error::parameter("restarts", format!("2^{bits}"), format!("2^{MIN_BITS} to 2^{MAX_BITS}")));
             }
             above = level;
-        }
-        Ok(())
-    }
-
-    fn check_sizes(&self) -> Result<()> {
-        if !(3..=17).contains(&self.log_n) {
-            return Err(parameter("log_n", self.log_n, "3 to 17"));
-        }
-        if self.log_q.is_empty() {
-            return Err(parameter("log_q", "empty", "at least one size"));
-        }
-        let sizes = [("log_q", &self.log_q[..]), ("log_p", &self.log_p), ("log_scale", &[self.log_scale])];
-        for (name, bits) in sizes {
-            if let Some(bits) = bits.iter().find(|bits| !(MIN_BITS..=MAX_BITS).contains(bits)) {
-                return Err(parameter(name, bits, format!("{MIN_BITS} to {MAX_BITS} bits")));
-            }
         }
         Ok(())
     }
@@ -240,11 +225,6 @@ impl PartialEq for Parameters {
 
 impl Eq for Parameters {}
 
-/// Refuses a parameter.
-pub(crate) fn parameter(name: &'static str, found: impl ToString, needed: impl ToString) -> Error {
-    Error::Parameters { name, found: found.to_string(), needed: needed.to_string() }
-}
-
 /// Whether a prime is within half a bit of its target: otherwise there is none of that size.
 fn is_near(prime: u64, target: f64) -> bool {
     let ratio = prime as f64 / target;
@@ -252,7 +232,11 @@ fn is_near(prime: u64, target: f64) -> bool {
 }
 
 fn no_prime(name: &'static str, bits: u32, step: u64) -> Error {
-    parameter(name, format!("{bits} bits once more"), format!("a size with an unused prime that is 1 modulo {step}"))
+    Error::parameter(
+        name,
+        format!("{bits} bits once more"),
+        format!("a size with an unused prime that is 1 modulo {step}"),
+    )
 }
 
 /// Refuses a scale that the levels above have led astray.
@@ -263,7 +247,7 @@ fn check_scale(scale: &Scale, steps: usize) -> Result<()> {
         return Ok(());
     }
     let found = format!("such that the scale is 2^{bits:.1} {steps} levels below the highest");
-    Err(parameter("log_q", found, format!("such that all scales stay between 2^{MIN_BITS} and 2^{MAX_BITS}")))
+    Err(Error::parameter("log_q", found, format!("such that all scales stay between 2^{MIN_BITS} and 2^{MAX_BITS}")))
 }
 
 fn fingerprint(rlwe: &rlwe::Parameters, ladder: &[Scale]) -> [u8; 32] {

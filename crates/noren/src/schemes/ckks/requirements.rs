@@ -5,7 +5,7 @@ use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::noise::{self, Mode};
-use crate::schemes::ckks::parameters::{Parameters, ParametersSpec, parameter};
+use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 
 /// What a computation needs of its parameters; see [`Parameters::for_requirements`].
 ///
@@ -68,13 +68,13 @@ impl Parameters {
     pub fn for_requirements(requirements: &Requirements) -> Result<Self> {
         let &Requirements { depth, precision_bits, max_abs, slots, security } = requirements;
         if !(max_abs.is_finite() && max_abs > 0.0) {
-            return Err(parameter("max_abs", max_abs, "finite and positive"));
+            return Err(Error::parameter("max_abs", max_abs, "finite and positive"));
         }
         if !precision_bits.is_finite() {
-            return Err(parameter("precision_bits", precision_bits, "finite"));
+            return Err(Error::parameter("precision_bits", precision_bits, "finite"));
         }
         if slots == 0 || slots > 1 << (LOG_N.end() - 1) {
-            return Err(parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
+            return Err(Error::parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
         }
         let integer_bits = libm::log2(max_abs).ceil().max(0.0);
         let most_bits = f64::from(FIRST_BITS - HEADROOM_BITS) - integer_bits;
@@ -110,12 +110,16 @@ impl Parameters {
         let wanted =
             format!("{precision_bits} bits at depth {depth} for values up to {max_abs} at {security} security");
         Err(match closest {
-            Some(bits) => parameter(
+            Some(bits) => Error::parameter(
                 "precision_bits",
                 wanted,
                 format!("at most {bits:.1} bits, or fewer levels or smaller values"),
             ),
-            None => parameter("depth", wanted, format!("less: degree 2^{} does not carry such a modulus", LOG_N.end())),
+            None => Error::parameter(
+                "depth",
+                wanted,
+                format!("less: degree 2^{} does not carry such a modulus", LOG_N.end()),
+            ),
         })
     }
 

@@ -55,10 +55,9 @@ impl Object for Parameters {
     }
 
     fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
-        let sizes = |bits: &[u32]| bits.iter().copied().map(u64::from).collect::<Vec<_>>();
         writer.words(LOG_SCALE, vec![u64::from(self.log_scale())]);
-        writer.words(LOG_Q, sizes(&self.spec().log_q));
-        writer.words(LOG_P, sizes(&self.spec().log_p));
+        writer.sizes(LOG_Q, &self.spec().log_q);
+        writer.sizes(LOG_P, &self.spec().log_p);
         let restarts = &self.spec().restarts;
         if !restarts.is_empty() {
             let words = restarts.iter().flat_map(|&(level, bits)| [level as u64, u64::from(bits)]);

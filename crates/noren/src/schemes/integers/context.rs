@@ -10,7 +10,7 @@ use noren_rlwe::context as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois;
 
-use crate::schemes::integers::parameters::{Parameters, parameter};
+use crate::schemes::integers::parameters::Parameters;
 
 /// Parameters with their rings and transforms. Cheap to clone, and shared between threads; one context serves BGV and BFV.
 #[derive(Clone)]
@@ -83,7 +83,7 @@ impl Context {
             let index = 2 * self.parameters().degree();
             let needed =
                 format!("a prime that is 1 modulo {index} for slots: encode coefficients, or use such a prime");
-            parameter("plaintext_modulus", self.parameters().modulus().value(), needed)
+            Error::parameter("plaintext_modulus", self.parameters().modulus().value(), needed)
         })
     }
 

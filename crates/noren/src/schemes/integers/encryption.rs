@@ -14,7 +14,7 @@ use noren_rlwe::noise::Measured;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::noise::{Mode, Noise};
-use crate::schemes::integers::parameters::{Parameters, parameter};
+use crate::schemes::integers::parameters::Parameters;
 use crate::schemes::integers::scheme::{Scheme, depth};
 
 /// An encrypted polynomial modulo t: `c_0 + c_1 s = (Q/t) f m + e` modulo Q, for the message m, a factor f and an error e.
@@ -249,5 +249,5 @@ pub(crate) fn scaled(context: &Context, message: &[i64], factor: u64, limbs: usi
 
 /// Refuses numbers of limbs that there are not.
 pub(crate) fn check_limbs(limbs: usize, most: usize) -> Result<()> {
-    if (1..=most).contains(&limbs) { Ok(()) } else { Err(parameter("limbs", limbs, format!("1 to {most}"))) }
+    if (1..=most).contains(&limbs) { Ok(()) } else { Err(Error::parameter("limbs", limbs, format!("1 to {most}"))) }
 }

@@ -3,8 +3,6 @@
 use noren_math::modulus::MAX_MODULUS_BITS;
 use noren_rlwe::error::{Error, Result};
 
-use crate::schemes::integers::parameters::parameter;
-
 /// A plaintext modulus t, prime or not. Range: `2 <= t < 2^50`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaintextModulus(u64);
@@ -18,7 +16,7 @@ impl PlaintextModulus {
         if (2..1 << MAX_MODULUS_BITS).contains(&t) {
             return Ok(Self(t));
         }
-        Err(parameter("plaintext_modulus", t, format!("2 to 2^{MAX_MODULUS_BITS} - 1")))
+        Err(Error::parameter("plaintext_modulus", t, format!("2 to 2^{MAX_MODULUS_BITS} - 1")))
     }
 
     /// t.

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use noren_math::prime::primes_below;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters as rlwe;
 use noren_rlwe::security::{SecretDistribution, Security};
+use noren_rlwe::sizes;
 
 use crate::schemes::integers::modulus::PlaintextModulus;
 use crate::schemes::integers::noise::Laws;
 
-/// The sizes of primes stay between these numbers of bits.
-const MIN_BITS: u32 = 20;
-const MAX_BITS: u32 = 50;
 /// The sizes of auxiliary primes that are tried: transforms are faster below 2^48, and larger ones may save a prime.
 const AUXILIARY_BITS: [u32; 2] = [48, 50];
 
@@ -67,15 +64,14 @@ impl ParametersSpec {
     /// be.
     pub fn build(self) -> Result<Parameters> {
         let modulus = PlaintextModulus::new(self.plaintext_modulus)?;
-        self.check_sizes()?;
+        sizes::check(self.log_n, &self.log_q, &self.log_p, &[])?;
         let step = 2u64 << self.log_n;
         let mut used = Vec::new();
         let mut largest = |name, bits: u32| {
-            let fits = |prime: &u64| !used.contains(prime) && modulus.value() % prime != 0;
-            let prime = primes_below(1 << bits, step).find(fits).filter(|&prime| prime > 1 << (bits - 1));
-            let prime = prime.ok_or_else(|| {
+            let fits = |prime| !used.contains(&prime) && modulus.value() % prime != 0;
+            let prime = sizes::largest_prime(bits, step, fits).ok_or_else(|| {
                 let needed = format!("a size with an unused prime that is 1 modulo {step} and does not divide t");
-                parameter(name, format!("{bits} bits once more"), needed)
+                Error::parameter(name, format!("{bits} bits once more"), needed)
             })?;
             used.push(prime);
             Ok::<_, Error>(prime)
@@ -90,21 +86,6 @@ impl ParametersSpec {
         let fingerprint = fingerprint(&rlwe, modulus);
         let spec = Self { dnum: rlwe.dnum(), ..self };
         Ok(Parameters(Arc::new(Inner { spec, rlwe, modulus, laws, fingerprint })))
-    }
-
-    fn check_sizes(&self) -> Result<()> {
-        if !(3..=17).contains(&self.log_n) {
-            return Err(parameter("log_n", self.log_n, "3 to 17"));
-        }
-        if self.log_q.is_empty() {
-            return Err(parameter("log_q", "empty", "at least one size"));
-        }
-        for (name, bits) in [("log_q", &self.log_q), ("log_p", &self.log_p)] {
-            if let Some(bits) = bits.iter().find(|bits| !(MIN_BITS..=MAX_BITS).contains(bits)) {
-                return Err(parameter(name, bits, format!("{MIN_BITS} to {MAX_BITS} bits")));
-            }
-        }
-        Ok(())
     }
 
     /// How many auxiliary primes there are, and of which size: what the special primes lack to the size of Q, in as few
@@ -200,11 +181,6 @@ impl PartialEq for Parameters {
 }
 
 impl Eq for Parameters {}
-
-/// Refuses a parameter.
-pub(crate) fn parameter(name: &'static str, found: impl ToString, needed: impl ToString) -> Error {
-    Error::Parameters { name, found: found.to_string(), needed: needed.to_string() }
-}
 
 fn fingerprint(rlwe: &rlwe::Parameters, modulus: PlaintextModulus) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();

@@ -4,7 +4,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
 use crate::schemes::integers::noise::{Mode, Noise};
-use crate::schemes::integers::parameters::{Parameters, ParametersSpec, parameter};
+use crate::schemes::integers::parameters::{Parameters, ParametersSpec};
 use crate::schemes::integers::scheme::{Scheme, product};
 
 /// What parameters must reach; [`Requirements::choose`] finds them.
@@ -66,7 +66,7 @@ impl Requirements {
     pub fn choose<S: Scheme>(&self) -> Result<Parameters> {
         let most = 1 << LOG_N.end();
         if self.slots > most {
-            return Err(parameter("slots", self.slots, format!("at most {most}")));
+            return Err(Error::parameter("slots", self.slots, format!("at most {most}")));
         }
         // What no number of primes makes right.
         let probe = ParametersSpec {
@@ -92,7 +92,7 @@ impl Requirements {
             }
         }
         let wanted = format!("{} multiplications modulo {}", self.depth, self.plaintext_modulus);
-        Err(parameter("depth", wanted, format!("less: degree 2^{} does not carry such a modulus", LOG_N.end())))
+        Err(Error::parameter("depth", wanted, format!("less: degree 2^{} does not carry such a modulus", LOG_N.end())))
     }
 
     /// The noise that a public encryption has after all operations: before each multiplication as many terms are added as

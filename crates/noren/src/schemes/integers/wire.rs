@@ -49,10 +49,9 @@ impl Object for Parameters {
     }
 
     fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
-        let sizes = |bits: &[u32]| bits.iter().copied().map(u64::from).collect::<Vec<_>>();
         writer.words(MODULUS, vec![self.modulus().value()]);
-        writer.words(LOG_Q, sizes(&self.spec().log_q));
-        writer.words(LOG_P, sizes(&self.spec().log_p));
+        writer.sizes(LOG_Q, &self.spec().log_q);
+        writer.sizes(LOG_P, &self.spec().log_p);
         self.rlwe().write(&(), writer);
     }
 

@@ -18,7 +18,6 @@ use crate::schemes::ckks::evaluator::levels::multiple;
 use crate::schemes::ckks::evaluator::products::sum_of_products;
 use crate::schemes::ckks::evaluator::{Evaluator, SCALE_TOLERANCE, check_levels, first};
 use crate::schemes::ckks::noise;
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::scale::Scale;
 
 /// Scales stay between the inverse of 2 to this power and 2 to it: products of two are finite.
@@ -37,7 +36,7 @@ impl Evaluator {
         let scale = a.scale.mul(factor);
         if !(-LARGEST_LOG_SCALE..=LARGEST_LOG_SCALE).contains(&scale.log2()) {
             let needed = format!("such that the scale stays between 2^-{LARGEST_LOG_SCALE} and 2^{LARGEST_LOG_SCALE}");
-            return Err(parameter("factor", factor.to_f64(), needed));
+            return Err(Error::parameter("factor", factor.to_f64(), needed));
         }
         // The polynomials are the same, and so is their name.
         let estimate = a.estimate.scaled(1.0 / factor.to_f64());

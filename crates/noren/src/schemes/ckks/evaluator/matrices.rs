@@ -12,7 +12,6 @@ use crate::schemes::ckks::evaluator::rotations::rotated;
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_slots};
 use crate::schemes::ckks::factor::Factor;
 use crate::schemes::ckks::noise;
-use crate::schemes::ckks::parameters::parameter;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::slots::GiantStep;
 
@@ -61,7 +60,7 @@ impl Evaluator {
     ) -> Result<Ciphertext> {
         for (i, giant) in giants.iter().enumerate() {
             if (self.exponent(a, giant.rotation) == 1) != (i == 0) {
-                return Err(parameter("rotation of a giant step", giant.rotation, "0 for the first alone"));
+                return Err(Error::parameter("rotation of a giant step", giant.rotation, "0 for the first alone"));
             }
         }
         self.sum_giants(a, babies, giants, Order::InTurn)
@@ -142,7 +141,11 @@ impl Evaluator {
         check_slots(factor.slots, a.slots)?;
         let (found, needed) = (factor.special(), self.keys.shape().special);
         if found < needed {
-            return Err(parameter("special primes of the factor", found, format!("at least the {needed} of the keys")));
+            return Err(Error::parameter(
+                "special primes of the factor",
+                found,
+                format!("at least the {needed} of the keys"),
+            ));
         }
         if factor.level() == a.level() {
             return Ok(());
