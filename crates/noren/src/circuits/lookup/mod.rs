@@ -47,9 +47,10 @@ pub mod plan;
 pub mod polynomial;
 pub mod prepared;
 
-mod interpolation;
 mod matrix;
 mod sparse;
+#[cfg(test)]
+mod steps;
 mod table;
 mod wire;
 
