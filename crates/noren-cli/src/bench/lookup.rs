@@ -4,9 +4,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use noren::bfv::{
-    Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters, ParametersSpec,
-};
+use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
 use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step};
 use noren::error::Error;
 
@@ -15,6 +13,7 @@ use crate::bench::measure::Timing;
 use crate::bench::record::Record;
 use crate::bench::suite::Run;
 use crate::failure::Failure;
+use crate::lookup::plan::{MODULUS, spec};
 use crate::machine;
 
 /// How the table is multiplied with the numbers.
@@ -28,8 +27,6 @@ pub(super) enum Method {
     Maeda,
 }
 
-/// The plaintext modulus.
-const MODULUS: u64 = 65537;
 /// The numbers that are looked up: `f(x, y) = floor(x / y)`.
 const NUMBERS: [usize; 2] = [31_415, 271];
 /// The fewest evaluations of which the median is taken.
@@ -60,9 +57,7 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), F
     let methods = if methods.is_empty() { &[Method::Fast, Method::Linear][..] } else { methods };
     // Smaller rings do not carry the modulus at any security: they are for trying out.
     let security = if log_n == 15 { noren::Security::Bits128 } else { noren::Security::None };
-    let spec = ParametersSpec { log_n, plaintext_modulus: MODULUS, security, ..ParametersSpec::default() };
-    let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
-    let parameters = spec.build()?;
+    let parameters = spec(log_n, security).build()?;
     for &threads in run.threads {
         let context = Context::with_threads(parameters.clone(), Some(threads))?;
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };

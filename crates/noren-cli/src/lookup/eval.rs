@@ -1,6 +1,6 @@
 //! `noren eval lookup`: a prepared function of two columns of encrypted integers, without any secret.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,6 +18,7 @@ use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::progress;
+use crate::stages::Stages;
 
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "lookup";
@@ -45,13 +46,7 @@ struct Report {
     /// The least of all results, in bits.
     noise_budget: f64,
     seconds: f64,
-    steps: Vec<StepTime>,
-}
-
-#[derive(Serialize)]
-struct StepTime {
-    step: &'static str,
-    seconds: f64,
+    stages: Stages,
 }
 
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
@@ -79,11 +74,11 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let operands: Vec<[&Ciphertext; 2]> = x.iter().zip(y).map(|(x, y)| [x, y]).collect();
 
     let shown = progress::bar("looking up", pairs);
-    let (start, last, times) = (Instant::now(), Cell::new(Instant::now()), RefCell::new(Vec::new()));
-    let watch = |step: Step| note(&mut times.borrow_mut(), step, last.replace(Instant::now()).elapsed().as_secs_f64());
+    let (start, stages) = (Instant::now(), RefCell::new(Stages::begin()));
+    let watch = |step: Step| stages.borrow_mut().end(name(step));
     let mut results = Vec::new();
     for operands in operands.chunks(together) {
-        last.set(Instant::now());
+        stages.borrow_mut().restart();
         let found = lookup.evaluate_many(&evaluator, &keys.keys, operands, &watch);
         results.extend(found.map_err(Failure::file(job.input))?);
         shown.set(results.len(), pairs);
@@ -102,7 +97,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         bytes,
         noise_budget: result.ciphertexts().iter().map(Ciphertext::noise_budget).fold(f64::INFINITY, f64::min),
         seconds,
-        steps: times.into_inner(),
+        stages: stages.into_inner(),
     })
 }
 
@@ -114,18 +109,14 @@ fn together(plan: &Plan, pairs: usize, output: &Path) -> Result<usize, Failure> 
     Ok((1..=most).rev().find(|&pairs| plan.check_evaluation(pairs, &resources).is_ok()).unwrap_or(1))
 }
 
-/// Adds the time of a step to what it took before.
-fn note(times: &mut Vec<StepTime>, step: Step, seconds: f64) {
-    let step = match step {
+/// What a step is called.
+const fn name(step: Step) -> &'static str {
+    match step {
         Step::OneHot => "one_hot",
         Step::Babies => "babies",
         Step::Matrix => "matrix",
         Step::Giants => "giants",
         Step::Select => "select",
-    };
-    match times.iter_mut().find(|time| time.step == step) {
-        Some(time) => time.seconds += seconds,
-        None => times.push(StepTime { step, seconds }),
     }
 }
 
@@ -188,9 +179,6 @@ impl fmt::Display for Report {
             "lookup: {rows} in {ciphertexts}, noise budget {:.1} bits, {:.2} s",
             self.noise_budget, self.seconds
         )?;
-        for StepTime { step, seconds } in &self.steps {
-            writeln!(f, "  {step:<14} {seconds:.3} s")?;
-        }
-        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+        write!(f, "{}wrote {}, {}", self.stages, self.path.display(), bytes(self.bytes as f64))
     }
 }

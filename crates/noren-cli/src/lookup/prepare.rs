@@ -7,7 +7,6 @@ use clap::Args;
 use noren::Resources;
 use noren::bfv::Context;
 use noren::circuits::lookup::{Lookup, Plan};
-use noren::error::Error;
 use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 
@@ -78,25 +77,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     console.text(&takes)?;
     let context = Context::new(parameters)?;
     let shown = progress::bar("preparing the function", 1);
-    let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)));
+    let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)))?;
     drop(shown);
-    let lookup = lookup.map_err(|error| refused(given, error))?;
     let shown = progress::spinner("writing the function".to_owned());
     lookup.save(output.path())?;
     drop(shown);
     console.report(&Report { path: output.path().to_owned(), takes, bytes: files::size(output.path())? })
-}
-
-/// Why a function cannot be prepared.
-fn refused(given: &Given, error: Error) -> Failure {
-    match error {
-        Error::Undefined { x, y } => Failure::Unsuitable {
-            what: "the function",
-            found: format!("no value at x = {x}, y = {y} ({})", given.name()),
-            needed: "one everywhere: say with --undefined VALUE which, of which no caller will make use".to_owned(),
-        },
-        error => error.into(),
-    }
 }
 
 impl Takes {
