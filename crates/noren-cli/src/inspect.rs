@@ -38,6 +38,8 @@ pub(crate) struct Arguments {
 mod tags {
     /// Of an encrypted table: the layout as JSON.
     pub(super) const LAYOUT: u16 = 0x0001;
+    /// Of a prepared function: its form, 0 for a matrix, the domain of x and of y, and more.
+    pub(super) const NUMBERS: u16 = 0x0001;
     /// Of a key of lookups: its set, and the exponent of its automorphism.
     pub(super) const NAME: u16 = 0x0001;
     /// Of a ciphertext of CKKS: slots, scale in two parts, and more.
@@ -69,6 +71,15 @@ struct Report {
     layout: Option<serde_json::Value>,
     /// The parameters of bootstrapping, by name.
     bootstrapping: Option<String>,
+    function: Option<Function>,
+}
+
+/// A prepared function.
+#[derive(Serialize)]
+struct Function {
+    /// What x and y are below.
+    domain: [u64; 2],
+    has_matrix: bool,
 }
 
 #[derive(Serialize)]
@@ -131,6 +142,7 @@ impl Report {
             ciphertexts: None,
             layout: None,
             bootstrapping: None,
+            function: None,
         };
         match kind {
             Kind::BootstrapParameters => {
@@ -175,6 +187,10 @@ impl Report {
             Kind::CkksCiphertext | Kind::CkksCiphertexts | Kind::BgvCiphertext | Kind::BfvCiphertext => {
                 report.ciphertexts = samples(reader.sections(), 0, kind)?;
             }
+            Kind::PreparedLookup => {
+                let [form, x, y, ..] = reader.take(tags::NUMBERS)?.word_array::<6>()?;
+                report.function = Some(Function { domain: [x, y], has_matrix: form == 0 });
+            }
             // Their headers say what there is to say without parameters.
             _ => {}
         }
@@ -202,6 +218,7 @@ impl Report {
             ciphertexts: None,
             layout: None,
             bootstrapping: Some(contents.parameters.name()),
+            function: None,
         })
     }
 }
@@ -290,6 +307,10 @@ impl fmt::Display for Report {
         }
         if let Some(name) = &self.bootstrapping {
             write!(f, "\nbootstrapping {name}")?;
+        }
+        if let Some(Function { domain: [x, y], has_matrix }) = &self.function {
+            let form = if *has_matrix { "by a matrix" } else { "without a matrix" };
+            write!(f, "\nf(x, y) for x below {x} and y below {y}, {form}")?;
         }
         if let Some(layout) = &self.layout {
             write!(f, "\nlayout {layout}")?;

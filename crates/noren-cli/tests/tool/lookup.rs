@@ -105,6 +105,42 @@ fn tables_from_files_are_looked_up() {
 }
 
 #[test]
+fn x_and_y_may_come_in_two_tables_and_x_alone() {
+    let sandbox = with_keys("two", "8");
+    for (name, numbers) in [("x", [7, 5, 6]), ("y", [2, 0, 6])] {
+        let lines: String = numbers.iter().map(|number| format!("{number}\n")).collect();
+        sandbox.write(&format!("{name}.csv"), format!("{name}\n{lines}").as_bytes());
+        let (input, output) = (format!("{name}.csv"), format!("{name}.ct"));
+        sandbox.done(&["encrypt", "--key", "keys/public.key", &input, "--domain", "8", "-o", &output]);
+    }
+    let eval =
+        ["eval", "lookup", "--keys", "keys/lookup.keys", "--function", "f.prepared", "-o", "results.ct", "--force"];
+    let look_up = |inputs: &[&str]| {
+        sandbox.done(&[&eval[..], inputs].concat());
+        sandbox.done(&["decrypt", "--key", "keys/secret.key", "results.ct", "-o", "out.csv", "--force"]);
+        sandbox.text("out.csv")
+    };
+    prepare(&sandbox, &["--function", "mod", "--domain", "8", "--undefined", "50"]);
+    assert_eq!(look_up(&["x.ct", "y.ct"]), "result\n1\n50\n0\n");
+    assert_eq!(look_up(&["y.ct", "x.ct", "--columns", "y,x"]), "result\n2\n0\n0\n");
+    let inspected = sandbox.json(&["inspect", "f.prepared"]);
+    assert_eq!((&inspected["function"]["domain"][1], &inspected["function"]["has_matrix"]), (&8.into(), &true.into()));
+    // A table with one column is a function of x.
+    sandbox.write("squares.csv", b"square\n0\n1\n4\n9\n16\n25\n36\n49\n");
+    sandbox.refused(
+        &["prepare", "--table", "squares.csv", "--domain", "8", "-o", "no"],
+        &["8 rows (x) and 1 columns (y)"],
+    );
+    prepare(&sandbox, &["--table", "squares.csv"]);
+    assert_eq!(look_up(&["x.ct"]), "result\n49\n25\n36\n");
+    assert_eq!(sandbox.json(&["inspect", "f.prepared"])["function"]["has_matrix"], false);
+    let difference =
+        ["prepare", "--params", "small.params", "--function", "distance", "--domain", "8", "-o", "no", "--dry-run"];
+    assert_eq!(sandbox.json(&difference)["depends_on"], "x - y");
+    assert!(sandbox.done(&difference).contains("depends on x - y alone"));
+}
+
+#[test]
 fn plans_are_told_before_anything_is_made() {
     let sandbox = Sandbox::new("lookup-plan");
     let plan = sandbox.json(&["plan", "--lookup", "32768"]);

@@ -89,7 +89,7 @@ fn numbers_outside_the_domain_are_refused_by_their_place() {
     for (output, domain, needed) in [
         ("packed.ct", None, &["column 1 (\"x\")", "numbers of any size", "numbers below 8", "--domain"][..]),
         ("wide.ct", Some("9,8"), &["column 1 (\"x\")", "numbers below 9", "numbers below 8"]),
-        ("narrow.ct", Some("4"), &["numbers in 4 slots each", "8: encrypt with --domain 8"]),
+        ("narrow.ct", Some("4"), &["numbers in 4 slots each", "needed 8 slots", "encrypt with --domain 8"]),
     ] {
         let domain: Vec<&str> = domain.into_iter().flat_map(|domain| ["--domain", domain]).collect();
         sandbox.done(&[&encrypt[..], &[output], &domain].concat());
@@ -102,6 +102,11 @@ fn numbers_outside_the_domain_are_refused_by_their_place() {
         |columns| [&eval("keys/lookup.keys", "max.prepared", "pairs.ct")[..], &["--columns", columns]].concat();
     sandbox.refused(&columns("x,z"), &["--columns", "\"z\"", "a name (x, y) or a position from 0 to 1"]);
     sandbox.refused(&columns("x"), &["--columns", "1 column"]);
+    // Two tables of different lengths.
+    sandbox.write("long.csv", b"y\n1\n2\n3\n4\n");
+    sandbox.done(&["encrypt", "--key", "keys/public.key", "long.csv", "--domain", "8", "-o", "long.ct"]);
+    let two = [&eval("keys/lookup.keys", "max.prepared", "pairs.ct")[..], &["long.ct"]].concat();
+    sandbox.refused(&two, &["long.ct: the table", "found 4 rows", "needed 3 rows, as pairs.ct has"]);
 }
 
 #[test]
