@@ -16,7 +16,8 @@ use noren_rlwe::wire::section::Section;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::{self, Description, bytes};
+use crate::describe::words::{self, bytes};
+use crate::describe::{Describe, Description};
 use crate::failure::Failure;
 use crate::files;
 
@@ -120,14 +121,14 @@ impl Report {
             Kind::BootstrapParameters => {
                 let parameters = bootstrapping::Parameters::read(&(), &mut reader)?;
                 report.bootstrapping = Some(parameters.name());
-                report.parameters = Some(Description::new(&parameters.ckks()?));
+                report.parameters = Some(parameters.ckks()?.describe());
             }
             Kind::CkksParameters | Kind::CkksSecretKey | Kind::CkksPublicKey | Kind::CkksEvaluationKeys => {
                 let parameters = Parameters::read(&(), &mut reader)?;
                 if kind == Kind::CkksEvaluationKeys {
                     report.evaluation_keys = keys(reader.sections(), &parameters)?;
                 }
-                report.parameters = Some(Description::new(&parameters));
+                report.parameters = Some(parameters.describe());
             }
             Kind::Table => {
                 let section = reader.take(tags::LAYOUT)?;
@@ -160,7 +161,7 @@ impl Report {
             form: Some(if contents.expanded { "expanded" } else { "packed" }),
             fingerprint: short_fingerprint(&contents.parameters.fingerprint()),
             digest: "ok",
-            parameters: Some(Description::new(&contents.parameters.ckks()?)),
+            parameters: Some(contents.parameters.ckks()?.describe()),
             evaluation_keys: contents.keys().map(key).collect(),
             ciphertexts: None,
             layout: None,
@@ -235,7 +236,7 @@ impl fmt::Display for Report {
         write!(f, "\nformat version {}{sections}{form}, digest {}", self.version, self.digest)?;
         write!(f, "\nbelongs to parameters {}", self.fingerprint)?;
         if let Some(Samples { count, slots, level, log_scale, seeded }) = &self.ciphertexts {
-            let ciphertexts = describe::count(*count, "ciphertext");
+            let ciphertexts = words::count(*count, "ciphertext");
             write!(
                 f,
                 "\n{ciphertexts} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed"

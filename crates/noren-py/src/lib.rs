@@ -5,6 +5,8 @@
 //! | `array` | numpy in |
 //! | `errors` | one exception for each family of errors |
 //! | `parameters` | `Parameters` |
+//! | `pickle` | contexts that unpickled objects share |
+//! | `key_classes` | the classes of keys, written once |
 //! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
 //! | `context` | `Context`: key generation, encoding, encryption, decryption |
 //! | `plaintext` | `Plaintext` |
@@ -30,9 +32,11 @@ mod context;
 mod errors;
 mod evaluator;
 mod integers;
+mod key_classes;
 mod keys;
 mod operand;
 mod parameters;
+mod pickle;
 mod plaintext;
 mod program;
 mod table;

@@ -14,7 +14,7 @@ use noren::wire::Limits;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::count;
+use crate::describe::words::count;
 use crate::eval::{self, lowered};
 use crate::failure::Failure;
 use crate::files::{self, Output};
@@ -59,7 +59,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     // The table is looked at before gigabytes of keys are read.
     let context = Context::new(parameters.ckks()?)?;
     files::warn_if_insecure(context.parameters(), job.keys, console);
-    let table = files::read_table(&context, job.input)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&context, job.input)?;
     drop(context);
     check_levels(&job, &parameters, &table)?;
 

@@ -60,13 +60,17 @@ pub enum Kind {
     IntegerPublicKey = 0x0406,
     /// Evaluation keys with parameters of exact integers.
     IntegerEvaluationKeys = 0x0407,
+    /// An encrypted table of integers with its layout.
+    IntegerTable = 0x0408,
     /// A function of two integers, prepared to be looked up.
     PreparedLookup = 0x0501,
+    /// The keys of lookups with their parameters.
+    LookupKeys = 0x0502,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -92,7 +96,9 @@ impl Kind {
         Self::IntegerSecretKey,
         Self::IntegerPublicKey,
         Self::IntegerEvaluationKeys,
+        Self::IntegerTable,
         Self::PreparedLookup,
+        Self::LookupKeys,
     ];
 
     /// The kind of this number, if there is one.
@@ -136,7 +142,9 @@ impl Kind {
             Self::IntegerSecretKey => "secret key with integer parameters",
             Self::IntegerPublicKey => "public key with integer parameters",
             Self::IntegerEvaluationKeys => "evaluation keys with integer parameters",
+            Self::IntegerTable => "encrypted table of integers",
             Self::PreparedLookup => "prepared function",
+            Self::LookupKeys => "lookup keys",
         }
     }
 
