@@ -42,12 +42,12 @@ fn every_formula_is_exact_on_every_pair() {
     encrypt(&sandbox, "5", &pairs);
     let gcd = |x: u64, y: u64| (1..=4).rev().find(|d| x.is_multiple_of(*d) && y.is_multiple_of(*d)).unwrap_or(0);
     for (name, undefined, value) in [
-        ("div", Some("96"), &(|x, y| x.checked_div(y).unwrap_or(96)) as &dyn Fn(u64, u64) -> u64),
-        ("mod", Some("7"), &|x, y| x.checked_rem(y).unwrap_or(7)),
+        ("div", Some("96"), &(|x: u64, y: u64| x.checked_div(y).unwrap_or(96)) as &dyn Fn(u64, u64) -> u64),
+        ("mod", Some("7"), &|x: u64, y: u64| x.checked_rem(y).unwrap_or(7)),
         ("max", None, &u64::max),
         ("min", None, &u64::min),
         ("distance", None, &u64::abs_diff),
-        ("gcd", None, &|x, y| if x == 0 && y == 0 { 0 } else { gcd(x, y) }),
+        ("gcd", None, &|x: u64, y: u64| if x == 0 && y == 0 { 0 } else { gcd(x, y) }),
         ("less", None, &|x, y| u64::from(x < y)),
         ("equal", None, &|x, y| u64::from(x == y)),
     ] {
