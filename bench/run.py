@@ -27,6 +27,7 @@ DEFAULTS = {
     "client": (0.3, 1),
     "bootstrap": (0.0, 1),
     "chain": (0.3, 2),
+    "matvec": (0.5, 2),
     "parallel": (0.15, 1),
 }
 SUITES = list(DEFAULTS)
@@ -45,6 +46,7 @@ SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits", "figu
 ROWS = {
     "bootstrap": ["suite", "n", "threads", "op", "mode", "stage"],
     "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
+    "matvec": ["suite", "n", "threads", "op", "dimension"],
 }
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
@@ -68,6 +70,8 @@ def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None
         return [["--special", str(count), "--level", str(level)] for count in special or SPECIAL for level in LEVELS]
     if suite == "chain":
         return [["--scheme", scheme, "--depth", str(depth)] for scheme in CHAINED for depth in DEPTHS]
+    if suite == "matvec":
+        return [[]]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]
