@@ -44,6 +44,9 @@ pub(crate) struct Arguments {
     keys: PathBuf,
     /// The encrypted table
     input: PathBuf,
+    /// The encrypted table of y of lookup, where x and y are in two
+    #[arg(value_name = "INPUT2", requires = "function")]
+    second: Option<PathBuf>,
     /// The model of the program, as JSON
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
@@ -157,7 +160,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
-    let Arguments { keys, input, function, columns, model, last, .. } = arguments;
+    let Arguments { keys, input, second, function, columns, model, last, .. } = arguments;
     if let Some(model) = model {
         return Err(Failure::input(model, "--model", "a model", "none: lookup takes a function, see noren prepare"));
     }
@@ -167,7 +170,8 @@ fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Resul
     }
     // It is there wherever the program is lookup.
     let function = function.as_deref().unwrap_or(Path::new(""));
-    lookup::run(lookup::Job { keys, input, function, columns, output }, console)
+    let inputs = std::iter::once(input.as_path()).chain(second.as_deref()).collect();
+    lookup::run(lookup::Job { keys, inputs, function, columns, output }, console)
 }
 
 /// The same numbers at the lowest level that holds them.

@@ -42,23 +42,25 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The programs to run
-    #[arg(long, required_unless_present = "scheme", value_name = "PROGRAM,...", value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(Program::NAMES))]
+    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme", value_name = "PROGRAM,...",
+        value_delimiter = ',', value_parser = PossibleValuesParser::new(Program::NAMES))]
     program: Vec<String>,
     /// The model of a program, as JSON; PROGRAM=FILE says of which
-    #[arg(long, value_name = "[PROGRAM=]FILE")]
+    #[arg(long, value_name = "[PROGRAM=]FILE", conflicts_with = "scheme")]
     model: Vec<String>,
     /// The number of rows of tables
-    #[arg(long, required_unless_present = "scheme", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme",
+        value_parser = value_parser!(u32).range(1..))]
     rows: Option<u32>,
     /// The number of columns, or their names
-    #[arg(long, required_unless_present = "scheme", value_name = "COUNT|NAME,...", value_parser = parse_columns)]
+    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme", value_name = "COUNT|NAME,...",
+        value_parser = parse_columns)]
     columns: Option<Columns>,
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     bounds: Option<PathBuf>,
     /// The error of results, relative to the bounds of columns, is about 2^-BITS
-    #[arg(long, value_name = "BITS", default_value_t = 20.0)]
+    #[arg(long, value_name = "BITS", default_value_t = 20.0, conflicts_with = "scheme")]
     precision: f64,
     /// Use these parameters instead of choosing some
     #[arg(long, value_name = "FILE", conflicts_with = "precision")]

@@ -14,7 +14,7 @@
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files, and which outputs may be written |
 //! | `key_files` | the key files of an owner, which appear together |
-//! | `failure`, `console`, `progress`, `machine` | refusals, printing, progress bars, what this machine is |
+//! | `failure`, `console`, `progress`, `stages`, `machine` | refusals, printing, progress, times, what this machine is |
 
 #![forbid(unsafe_code)]
 
@@ -41,6 +41,7 @@ mod params;
 mod plan;
 mod programs;
 mod progress;
+mod stages;
 mod tables;
 
 pub use command::run;

@@ -16,6 +16,7 @@
 //! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
 //! | `bootstrapper` | `Bootstrapper` |
 //! | `integers` | the classes of `noren.bgv` and `noren.bfv` |
+//! | `progress` | functions that hear of progress, and signals |
 //! | `program` | `Program`, `Plan`, and parameters for programs |
 //! | `table` | `EncryptedTable` |
 //!
@@ -39,6 +40,7 @@ mod parameters;
 mod pickle;
 mod plaintext;
 mod program;
+mod progress;
 mod table;
 
 /// The compiled part of the package `noren`.
@@ -62,6 +64,8 @@ mod module {
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};
     #[pymodule_export]
     use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
+    #[pymodule_export]
+    use crate::integers::lookup::{PyLookupKeys, PyLookupPlan, PyPreparedLookup, prepare_lookup};
     #[pymodule_export]
     use crate::integers::parameters::PyIntegerParameters;
     #[pymodule_export]

@@ -86,7 +86,7 @@ impl Job<'_> {
             [size] => vec![size; *columns],
             _ => self.domain.to_vec(),
         };
-        if !matches!(sizes.len(), 0) && sizes.len() != *columns {
+        if !sizes.is_empty() && sizes.len() != *columns {
             let needed = format!("one size, or one for each of {}", count(*columns, "column"));
             return Err(Failure::Unsuitable { what: "--domain", found: count(sizes.len(), "size"), needed });
         }

@@ -51,6 +51,11 @@ pub(crate) enum Formula {
 }
 
 impl Formula {
+    /// Whether there is no value for y = 0.
+    const fn is_partial(self) -> bool {
+        matches!(self, Self::Div | Self::Mod)
+    }
+
     /// The value, if there is one.
     fn value(self, x: u64, y: u64) -> Option<u64> {
         Some(match self {
@@ -73,16 +78,6 @@ impl Formula {
 }
 
 impl Given {
-    /// What is said of the function, as messages name it.
-    pub(crate) fn name(&self) -> String {
-        let formula = self.function.and_then(|formula| formula.to_possible_value());
-        match (formula, &self.table) {
-            (Some(formula), _) => format!("--function {}", formula.get_name()),
-            (None, Some(path)) => path.display().to_string(),
-            (None, None) => String::new(),
-        }
-    }
-
     /// The function; values of a table must be below t.
     pub(crate) fn function(&self, t: u64) -> Result<Function, Failure> {
         if let Some(path) = &self.table {
@@ -91,6 +86,16 @@ impl Given {
         // Both are there wherever no table is.
         let (formula, domain) = (self.function.unwrap_or(Formula::Div), self.domain.unwrap_or([1; 2]));
         let undefined = self.undefined;
+        if undefined.is_none() && formula.is_partial() {
+            let found = "no value at x = 0, y = 0".to_owned();
+            let needed =
+                "one everywhere: say with --undefined VALUE which, of which no caller will make use".to_owned();
+            return Err(Failure::Unsuitable { what: "the function", found, needed });
+        }
+        if let Some(value) = undefined.filter(|&value| value >= t) {
+            let needed = format!("a value below the plaintext modulus {t}");
+            return Err(Failure::Unsuitable { what: "--undefined", found: value.to_string(), needed });
+        }
         Ok(Function::rule(domain, move |x, y| formula.value(x, y).or(undefined)))
     }
 

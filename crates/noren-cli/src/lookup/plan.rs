@@ -122,8 +122,8 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y] = self.domain;
-        let queries = count(self.queries, "query").replace("querys", "queries");
-        writeln!(f, "lookups        f(x, y) for x below {x} and y below {y}, {queries} in a pair of ciphertexts")?;
+        let pairs = count(self.queries, "pair");
+        writeln!(f, "lookups        f(x, y) for x below {x} and y below {y}, {pairs} of numbers in two ciphertexts")?;
         writeln!(
             f,
             "keys           {}, about {} in a file{}",

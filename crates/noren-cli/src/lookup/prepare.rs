@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use noren::Resources;
 use noren::bfv::Context;
-use noren::circuits::lookup::{Lookup, Plan};
-use noren::error::Error;
+use noren::circuits::lookup::{Function, Line, Lookup, Plan};
 use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 
@@ -48,8 +47,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Clone, Serialize)]
 struct Takes {
     domain: [usize; 2],
-    factors: usize,
-    /// In memory and in the file.
+    /// What the function depends on alone, if that is so: then there is no matrix.
+    depends_on: Option<&'static str>,
+    /// In memory and in the file, of a matrix.
     matrix_bytes: u64,
     available_memory: Option<u64>,
     available_disk: Option<u64>,
@@ -70,41 +70,36 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let function = given.function(parameters.modulus().value())?;
     let plan = Wanted { domain: function.domain(), parameters: params.as_deref() }.plan_with(&parameters)?;
     let resources = Resources::of_machine(directory_of(output.path()));
-    let takes = Takes::new(&plan, &resources);
+    let takes = Takes::new(&plan, &function, &resources);
     if arguments.dry_run {
         return console.report(&takes);
     }
-    plan.check(&resources)?;
+    if takes.depends_on.is_none() {
+        plan.check(&resources)?;
+    }
     console.text(&takes)?;
     let context = Context::new(parameters)?;
     let shown = progress::bar("preparing the function", 1);
-    let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)));
+    let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)))?;
     drop(shown);
-    let lookup = lookup.map_err(|error| refused(given, error))?;
     let shown = progress::spinner("writing the function".to_owned());
     lookup.save(output.path())?;
     drop(shown);
     console.report(&Report { path: output.path().to_owned(), takes, bytes: files::size(output.path())? })
 }
 
-/// Why a function cannot be prepared.
-fn refused(given: &Given, error: Error) -> Failure {
-    match error {
-        Error::Undefined { x, y } => Failure::Unsuitable {
-            what: "the function",
-            found: format!("no value at x = {x}, y = {y} ({})", given.name()),
-            needed: "one everywhere: say with --undefined VALUE which, of which no caller will make use".to_owned(),
-        },
-        error => error.into(),
-    }
-}
-
 impl Takes {
-    fn new(plan: &Plan, resources: &Resources) -> Self {
+    fn new(plan: &Plan, function: &Function, resources: &Resources) -> Self {
+        let line = Line::modulo(function, plan.parameters().modulus().value());
         Self {
             domain: plan.layout().domain(),
-            factors: plan.layout().factors(),
-            matrix_bytes: plan.matrix_bytes(),
+            depends_on: line.map(|line| match line {
+                Line::First => "x",
+                Line::Second => "y",
+                Line::Sum => "x + y",
+                Line::Difference => "x - y",
+            }),
+            matrix_bytes: if line.is_some() { 0 } else { plan.matrix_bytes() },
             available_memory: resources.memory,
             available_disk: resources.disk,
         }
@@ -113,10 +108,13 @@ impl Takes {
 
 impl fmt::Display for Takes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ([x, y], size) = (self.domain, bytes(self.matrix_bytes as f64));
-        writeln!(f, "function       f(x, y) for x below {x} and y below {y}: {} factors", self.factors)?;
-        writeln!(f, "memory         {size}{}", available(self.available_memory))?;
-        write!(f, "file           {size}{}", available(self.available_disk))
+        let [x, y] = self.domain;
+        write!(f, "function       f(x, y) for x below {x} and y below {y}")?;
+        if let Some(number) = self.depends_on {
+            return write!(f, "; it depends on {number} alone, and takes no matrix");
+        }
+        let (size, memory) = (bytes(self.matrix_bytes as f64), available(self.available_memory));
+        write!(f, "\nmemory         {size}{memory}\nfile           {size}{}", available(self.available_disk))
     }
 }
 

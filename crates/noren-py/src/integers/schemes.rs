@@ -171,7 +171,7 @@ macro_rules! scheme_classes {
         #[pyclass(frozen, name = $ciphertext_python, module = "noren._noren")]
         #[derive(Clone)]
         pub(crate) struct $ciphertext {
-            inner: Ciphertext<$scheme>,
+            pub(crate) inner: Ciphertext<$scheme>,
             context: Context,
             /// The evaluator that made it, which its operators use.
             evaluator: Option<$evaluator>,
@@ -288,16 +288,20 @@ macro_rules! scheme_classes {
         /// could reach the message, and MissingKeyError that names the key if one is missing.
         #[pyclass(frozen, name = $evaluator_python, module = "noren._noren")]
         #[derive(Clone)]
-        pub(crate) struct $evaluator(Evaluator<$scheme>);
+        pub(crate) struct $evaluator(pub(crate) Evaluator<$scheme>);
 
         impl $evaluator {
+            /// A ciphertext whose operators use this evaluator.
+            pub(crate) fn wrap(&self, inner: Ciphertext<$scheme>) -> $ciphertext {
+                $ciphertext { inner, context: self.0.context().clone(), evaluator: Some(self.clone()) }
+            }
+
             fn run(
                 &self,
                 py: Python<'_>,
                 work: impl FnOnce(&Evaluator<$scheme>) -> Result<Ciphertext<$scheme>> + Send,
             ) -> PyResult<$ciphertext> {
-                let inner = detached(py, || work(&self.0))?;
-                Ok($ciphertext { inner, context: self.0.context().clone(), evaluator: Some(self.clone()) })
+                detached(py, || work(&self.0)).map(|inner| self.wrap(inner))
             }
 
             /// An operation with a ciphertext, an array or a number.
@@ -402,12 +406,7 @@ macro_rules! scheme_classes {
             /// Several rotations of one ciphertext, which share most of the work.
             fn rotate_many(&self, py: Python<'_>, x: &$ciphertext, steps: Integers) -> PyResult<Vec<$ciphertext>> {
                 let all = detached(py, || self.0.rotate_many(&x.inner, &steps.0))?;
-                let wrap = |inner| $ciphertext {
-                    inner,
-                    context: self.0.context().clone(),
-                    evaluator: Some(self.clone()),
-                };
-                Ok(all.into_iter().map(wrap).collect())
+                Ok(all.into_iter().map(|inner| self.wrap(inner)).collect())
             }
 
             /// The two rows swapped.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
 use noren_rlwe::shape::KeyShape;
 use noren_rlwe::wire::kind::Kind;
@@ -68,7 +69,7 @@ impl LookupKeyFile {
         }
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
         let request = context.automorphisms_of(&request)?;
-        let usual = noren_rlwe::keygen::KeyGenerator::new(context.rlwe(), seed.derive("evaluator"));
+        let usual = KeyGenerator::new(context.rlwe(), seed.derive("evaluator"));
         let evaluation = Arc::new(usual.evaluation_keys(secret, &request, None)?);
         let keys = LookupKeys::generate(context, seed.derive("lookup"), secret, plan, progress)?;
         Ok(Self { context: context.clone(), plan: plan.clone(), evaluation, keys })
@@ -87,6 +88,18 @@ impl LookupKeyFile {
         let exponents = plan.rotations().into_iter().map(|steps| self.context.rotation_exponent(steps));
         let needed = exponents.chain([self.context.swap_exponent()]).map(|k| (k, plan.limbs()));
         self.keys.sparse.check(Some(plan.limbs()), needed)
+    }
+
+    /// What the keys of a set are for, by its number in a file, and whether they are told apart by automorphisms.
+    #[must_use]
+    pub fn describe_set(set: u64) -> Option<(&'static str, bool)> {
+        let sets = [Set::ToSparse, Set::FromSparse, Set::Usual, Set::Sparse];
+        sets.into_iter().find(|&known| known as u64 == set).map(|set| match set {
+            Set::ToSparse => ("the switch to the sparse secret", false),
+            Set::FromSparse => ("the switch from the sparse secret", false),
+            Set::Usual => ("of one-hot vectors", true),
+            Set::Sparse => ("of the matrix", true),
+        })
     }
 
     /// The keys with their names, in the order of the names.

@@ -38,7 +38,7 @@
 //! | [`one_hot`] | one-hot vectors |
 //! | [`line`](mod@line) | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
 //! | [`polynomial`] | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
-//! | [`prepared`] | [`Lookup`]: the matrix of a function, ready to be multiplied with |
+//! | [`prepared`] | [`Lookup`]: a function, prepared by its matrix, or without one where that will do |
 
 pub mod costs;
 pub mod function;
@@ -51,6 +51,8 @@ pub mod plan;
 pub mod polynomial;
 pub mod prepared;
 
+mod interpolation;
+mod matrix;
 mod sparse;
 mod table;
 mod wire;
