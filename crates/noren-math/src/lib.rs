@@ -12,6 +12,7 @@
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
 //! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
+//! | [`torus`] | products of polynomials of torus words, their signed digits |
 //! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
 
 pub mod cyclotomic;
@@ -23,3 +24,4 @@ pub mod ntt;
 pub mod prime;
 pub mod random;
 pub mod sample;
+pub mod torus;
