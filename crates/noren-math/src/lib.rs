@@ -25,5 +25,5 @@ pub mod ntt;
 pub mod prime;
 pub mod random;
 pub mod sample;
-pub mod torus_sample;
 pub mod torus;
+pub mod torus_sample;

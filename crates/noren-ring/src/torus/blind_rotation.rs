@@ -1,10 +1,12 @@
 //! External products, CMUX, and chains of them: blind rotation.
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::torus::fft::TorusFft;
+use noren_math::torus::gadget::Gadget;
+use noren_math::torus::product::{FourierKey, KeyShape, TorusScratch};
 
 use crate::engine::Engine;
 use crate::torus::exact::ExactProduct;
-use crate::torus::gadget::TorusGadget;
 use crate::torus::polynomial::rotate_sub;
 use crate::torus::product::TorusProduct;
 
@@ -23,20 +25,29 @@ pub struct GlweShape {
 /// The external product with a GLWE sample is the sum of its digits times the rows, and a sample of s times its message.
 #[derive(Debug)]
 pub struct BlindRotation {
-    product: TorusProduct,
     shape: GlweShape,
-    gadget: TorusGadget,
+    gadget: Gadget,
     steps: usize,
-    values: AlignedVec<u64>,
+    key: Key,
+}
+
+/// The rows of all bits, bit after bit, with what they were transformed by.
+#[derive(Debug)]
+enum Key {
+    /// `[steps, rows, k + 1, primes, N]`.
+    Exact(ExactProduct, AlignedVec<u64>),
+    /// `[steps, ...]`, each in the order of [`TorusFft::write_key`].
+    Fourier(TorusFft, AlignedVec<f64>),
 }
 
 /// Memory that external products need; what is found there does not matter.
 #[derive(Debug)]
-pub struct Scratch {
-    input: AlignedVec<u64>,
-    digits: Vec<i64>,
-    rows: AlignedVec<u64>,
-    sum: AlignedVec<u64>,
+pub struct Scratch(Memory);
+
+#[derive(Debug)]
+enum Memory {
+    Exact { input: AlignedVec<u64>, digits: Vec<i64>, rows: AlignedVec<u64>, sum: AlignedVec<u64> },
+    Fourier(TorusScratch<u64>),
 }
 
 impl GlweShape {
@@ -61,28 +72,17 @@ impl BlindRotation {
     /// If the degree of the products is another one, or sums of products are too large for them.
     pub fn from_fn(
         engine: &Engine,
-        product: TorusProduct,
-        (shape, gadget): (GlweShape, TorusGadget),
+        product: &TorusProduct,
+        (shape, gadget): (GlweShape, Gadget),
         steps: usize,
         write: impl Fn(usize, usize, &mut [u64]) + Send + Sync,
     ) -> Self {
-        let TorusProduct::Exact(exact) = &product;
         assert_eq!(product.degree(), shape.degree, "products of the degree of the samples");
-        let rows = (shape.dimension + 1) * gadget.levels();
-        assert!(exact.holds(rows, gadget.log_base() - 1), "sums of these products are too large");
-        let row_words = (shape.dimension + 1) * exact.words();
-        let mut values = AlignedVec::zeroed(steps * rows * row_words);
-        let tasks = values.chunks_exact_mut(rows * row_words).enumerate();
-        let sample = || AlignedVec::<u64>::zeroed(shape.words());
-        engine.run_with(steps * rows * row_words, tasks, sample, |sample, (step, values): (usize, &mut [u64])| {
-            for (row, values) in values.chunks_exact_mut(row_words).enumerate() {
-                write(step, row, sample);
-                for (values, words) in values.chunks_exact_mut(exact.words()).zip(sample.chunks_exact(shape.degree)) {
-                    exact.forward(values, words);
-                }
-            }
-        });
-        Self { product, shape, gadget, steps, values }
+        let key = match product.transforms() {
+            (_, Some(fft)) => fourier_key(engine, fft, key_shape(shape, gadget), steps, write),
+            (exact, None) => exact_key(engine, exact, (shape, gadget), steps, write),
+        };
+        Self { shape, gadget, steps, key }
     }
 
     /// The shape of the samples.
@@ -100,53 +100,59 @@ impl BlindRotation {
     /// How many bytes the key takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of::<u64>() * self.values.len()
+        let words = match &self.key {
+            Key::Exact(_, values) => values.len(),
+            Key::Fourier(_, values) => values.len(),
+        };
+        size_of::<u64>() * words
     }
 
     /// Memory for external products.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
-        let exact = self.exact();
-        let rows = self.rows();
-        Scratch {
-            input: AlignedVec::zeroed(self.shape.words()),
-            digits: vec![0; self.gadget.levels() * self.shape.degree],
-            rows: AlignedVec::zeroed(rows * exact.words()),
-            sum: AlignedVec::zeroed(exact.words()),
-        }
-    }
-
-    /// `acc += GGSW(s_step) [.] input`: the external product, added.
-    ///
-    /// # Panics
-    /// If a length is wrong, or there is no such bit.
-    pub fn external_product_add(&self, step: usize, acc: &mut [u64], input: &[u64], scratch: &mut Scratch) {
-        assert_eq!(input.len(), self.shape.words(), "a sample of the shape");
-        scratch.input.copy_from_slice(input);
-        self.add_input(step, acc, scratch);
+        Scratch(match &self.key {
+            Key::Exact(exact, _) => Memory::Exact {
+                input: AlignedVec::zeroed(self.shape.words()),
+                digits: vec![0; self.gadget.levels() * self.shape.degree],
+                rows: AlignedVec::zeroed(rows(self.shape, self.gadget) * exact.words()),
+                sum: AlignedVec::zeroed(exact.words()),
+            },
+            Key::Fourier(fft, _) => Memory::Fourier(TorusScratch::new(fft, &key_shape(self.shape, self.gadget))),
+        })
     }
 
     /// `acc <- acc + GGSW(s_step) [.] (X^rotation acc - acc)`: the CMUX that rotates if the bit is set.
     ///
     /// # Panics
-    /// If a length is wrong, there is no such bit, or the rotation is not below 2N.
+    /// If a length is wrong, there is no such bit, the rotation is not below 2N, or the memory is that of another key.
     pub fn rotate_if(&self, step: usize, acc: &mut [u64], rotation: usize, scratch: &mut Scratch) {
-        if rotation == 0 {
-            return;
-        }
+        assert!(step < self.steps, "bit {step} of {}", self.steps);
         assert_eq!(acc.len(), self.shape.words(), "a sample of the shape");
-        let n = self.shape.degree;
-        for (input, acc) in scratch.input.chunks_exact_mut(n).zip(acc.chunks_exact(n)) {
-            rotate_sub(input, acc, rotation);
+        match (&self.key, &mut scratch.0) {
+            (Key::Exact(exact, values), Memory::Exact { input, digits, rows, sum }) => {
+                let n = self.shape.degree;
+                for (input, acc) in input.chunks_exact_mut(n).zip(acc.chunks_exact(n)) {
+                    rotate_sub(input, acc, rotation);
+                }
+                let words = values.len() / self.steps;
+                let key = &values[step * words..][..words];
+                exact_product_add(exact, self.gadget, acc, (input, key), (digits, rows, sum));
+            }
+            (Key::Fourier(fft, values), Memory::Fourier(scratch)) => {
+                let shape = key_shape(self.shape, self.gadget);
+                let mut keys = values[step * fft.key_words(&shape)..].chunks_exact(fft.key_words(&shape));
+                let words = keys.next().unwrap_or_default();
+                fft.rotate_cmux(acc, rotation, FourierKey { shape, words, next: keys.next() }, scratch);
+            }
+            _ => panic!("memory of another key"),
         }
-        self.add_input(step, acc, scratch);
     }
 
     /// Rotates each of the accumulators, shape `[batch, k + 1, N]`, by `sum_i mask_i s_i` for its own mask of n exponents; each
     /// part of the key is read once.
     ///
     /// # Panics
-    /// If a length is wrong, or an exponent is not below 2N.
+    /// If a length is wrong, an exponent is not below 2N, or the memory is that of another key.
     pub fn rotate(&self, accumulators: &mut [u64], masks: &[&[u32]], scratch: &mut Scratch) {
         assert_eq!(accumulators.len(), masks.len() * self.shape.words(), "an accumulator for each mask");
         assert!(masks.iter().all(|mask| mask.len() == self.steps), "an exponent for each bit");
@@ -156,31 +162,83 @@ impl BlindRotation {
             }
         }
     }
+}
 
-    /// Adds the external product with what lies in the scratch memory.
-    fn add_input(&self, step: usize, acc: &mut [u64], scratch: &mut Scratch) {
-        assert!(step < self.steps, "bit {step} of {}", self.steps);
-        let exact = self.exact();
-        let (n, words, levels) = (self.shape.degree, exact.words(), self.gadget.levels());
-        for (polynomial, rows) in scratch.input.chunks_exact(n).zip(scratch.rows.chunks_exact_mut(levels * words)) {
-            self.gadget.rows(polynomial, &mut scratch.digits);
-            for (digits, row) in scratch.digits.chunks_exact(n).zip(rows.chunks_exact_mut(words)) {
-                exact.forward_small(row, digits);
+const fn rows(shape: GlweShape, gadget: Gadget) -> usize {
+    (shape.dimension + 1) * gadget.levels()
+}
+
+const fn key_shape(shape: GlweShape, gadget: Gadget) -> KeyShape {
+    KeyShape { columns: shape.dimension + 1, gadget }
+}
+
+fn fourier_key(
+    engine: &Engine,
+    fft: &TorusFft,
+    shape: KeyShape,
+    steps: usize,
+    write: impl Fn(usize, usize, &mut [u64]) + Send + Sync,
+) -> Key {
+    let (n, words) = (fft.degree(), fft.key_words(&shape));
+    let mut values = AlignedVec::zeroed(steps * words);
+    let total = values.len();
+    let memory = || (AlignedVec::<u64>::zeroed(shape.columns * n), AlignedVec::<f64>::zeroed(n));
+    let tasks = values.chunks_exact_mut(words).enumerate();
+    engine.run_with(total, tasks, memory, |(sample, scratch), (step, key): (usize, &mut [f64])| {
+        for row in 0..shape.rows() {
+            write(step, row, sample);
+            for (column, polynomial) in sample.chunks_exact(n).enumerate() {
+                fft.write_key(key, &shape, (row, column), polynomial, scratch);
             }
         }
-        let row_words = (self.shape.dimension + 1) * words;
-        let key = &self.values[step * self.rows() * row_words..][..self.rows() * row_words];
-        for (column, acc) in acc.chunks_exact_mut(n).enumerate() {
-            exact.add_products(acc, &scratch.rows, &key[column * words..], row_words, &mut scratch.sum);
+    });
+    Key::Fourier(fft.clone(), values)
+}
+
+fn exact_key(
+    engine: &Engine,
+    exact: &ExactProduct,
+    (shape, gadget): (GlweShape, Gadget),
+    steps: usize,
+    write: impl Fn(usize, usize, &mut [u64]) + Send + Sync,
+) -> Key {
+    let rows = rows(shape, gadget);
+    assert!(exact.holds(rows, gadget.log_base() - 1), "sums of these products are too large");
+    let row_words = (shape.dimension + 1) * exact.words();
+    let mut values = AlignedVec::zeroed(steps * rows * row_words);
+    let total = values.len();
+    let sample = || AlignedVec::<u64>::zeroed(shape.words());
+    let tasks = values.chunks_exact_mut(rows * row_words).enumerate();
+    engine.run_with(total, tasks, sample, |sample, (step, key): (usize, &mut [u64])| {
+        for (row, values) in key.chunks_exact_mut(row_words).enumerate() {
+            write(step, row, sample);
+            for (values, words) in values.chunks_exact_mut(exact.words()).zip(sample.chunks_exact(shape.degree)) {
+                exact.forward(values, words);
+            }
+        }
+    });
+    Key::Exact(exact.clone(), values)
+}
+
+/// `acc += key [.] input`, for memory of digits, of their transforms and of a sum.
+fn exact_product_add(
+    exact: &ExactProduct,
+    gadget: Gadget,
+    acc: &mut [u64],
+    (input, key): (&[u64], &[u64]),
+    (digits, rows, sum): (&mut [i64], &mut [u64], &mut [u64]),
+) {
+    let (n, words) = (exact.degree(), exact.words());
+    for (polynomial, rows) in input.chunks_exact(n).zip(rows.chunks_exact_mut(gadget.levels() * words)) {
+        for (place, &word) in polynomial.iter().enumerate() {
+            gadget.digits(word).enumerate().for_each(|(level, digit)| digits[level * n + place] = digit);
+        }
+        for (digits, row) in digits.chunks_exact(n).zip(rows.chunks_exact_mut(words)) {
+            exact.forward_small(row, digits);
         }
     }
-
-    const fn exact(&self) -> &ExactProduct {
-        let TorusProduct::Exact(exact) = &self.product;
-        exact
-    }
-
-    const fn rows(&self) -> usize {
-        (self.shape.dimension + 1) * self.gadget.levels()
+    let row_words = acc.len() / n * words;
+    for (column, acc) in acc.chunks_exact_mut(n).enumerate() {
+        exact.add_products(acc, rows, &key[column * words..], row_words, sum);
     }
 }

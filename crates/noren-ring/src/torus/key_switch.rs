@@ -1,7 +1,8 @@
 //! From long samples of wide words to short samples of 32 bits, and on to the modulus 2N.
 
+use noren_math::torus::gadget::Gadget;
+
 use crate::engine::Engine;
-use crate::torus::gadget::TorusGadget;
 use crate::torus::lwe::Lwe;
 
 /// Rows of a key start so many words apart from each other at a multiple: those of a cache line.
@@ -19,7 +20,7 @@ const BLOCK: usize = 16;
 pub struct LweSwitch {
     from: usize,
     to: usize,
-    gadget: TorusGadget,
+    gadget: Gadget,
     rows: Vec<u32>,
 }
 
@@ -37,7 +38,7 @@ impl LweSwitch {
     pub fn from_fn(
         engine: &Engine,
         (from, to): (usize, usize),
-        gadget: TorusGadget,
+        gadget: Gadget,
         write: impl Fn(usize, usize, &mut [u32]) + Send + Sync,
     ) -> Self {
         let stride = stride(to);
@@ -65,7 +66,7 @@ impl LweSwitch {
 
     /// How words are cut into digits.
     #[must_use]
-    pub const fn gadget(&self) -> TorusGadget {
+    pub const fn gadget(&self) -> Gadget {
         self.gadget
     }
 
@@ -95,11 +96,9 @@ impl LweSwitch {
         assert!(samples.iter().all(|sample| sample.dimension() == self.from), "samples of dimension {}", self.from);
         let (levels, stride) = (self.gadget.levels(), stride(self.to));
         let mut outs = vec![vec![0u32; stride]; samples.len()];
-        let mut digits = vec![0; levels];
         for (i, rows) in self.rows.chunks_exact(levels * stride).enumerate() {
             for (sample, out) in samples.iter().zip(&mut outs) {
-                self.gadget.digits(sample.mask()[i], &mut digits);
-                for (row, &digit) in rows.chunks_exact(stride).zip(&digits) {
+                for (row, digit) in rows.chunks_exact(stride).zip(self.gadget.digits(sample.mask()[i])) {
                     let digit = digit as u32;
                     out.iter_mut().zip(row).for_each(|(x, k)| *x = x.wrapping_sub(digit.wrapping_mul(*k)));
                 }

@@ -5,10 +5,9 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`gadget`] | [`TorusGadget`](gadget::TorusGadget): a word as few small digits |
 //! | [`polynomial`] | products with monomials |
 //! | [`exact`] | [`ExactProduct`](exact::ExactProduct): products of polynomials, exact, modulo three primes |
-//! | [`product`] | [`TorusProduct`](product::TorusProduct): how products are made |
+//! | [`product`] | [`TorusProduct`](product::TorusProduct): how products are made, by transforms in `f64` or exactly |
 //! | [`lwe`] | [`Lwe`](lwe::Lwe): samples of words |
 //! | [`key_switch`] | [`LweSwitch`](key_switch::LweSwitch): from long samples to short ones, and to the modulus 2N |
 //! | [`blind_rotation`] | [`BlindRotation`](blind_rotation::BlindRotation): external products, CMUX, and chains of them |
@@ -17,7 +16,6 @@
 pub mod blind_rotation;
 pub mod bootstrap;
 pub mod exact;
-pub mod gadget;
 pub mod key_switch;
 pub mod lwe;
 pub mod polynomial;

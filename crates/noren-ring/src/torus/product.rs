@@ -1,15 +1,17 @@
 //! How products of polynomials over the torus are made.
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::torus::fft::TorusFft;
 
 use crate::error::Error;
 use crate::torus::exact::ExactProduct;
 
-/// A way to multiply polynomials of degree N over the torus with small ones.
+/// Products of polynomials of degree N over the torus with small ones.
 #[derive(Debug, Clone)]
-pub enum TorusProduct {
-    /// Exact, modulo three primes.
-    Exact(ExactProduct),
+pub struct TorusProduct {
+    exact: ExactProduct,
+    /// How external products are made, unless exactly.
+    fast: Option<TorusFft>,
 }
 
 /// A small polynomial that many are multiplied with; wiped when dropped.
@@ -19,20 +21,35 @@ pub struct SmallFactor {
 }
 
 impl TorusProduct {
-    /// The exact product of degree N.
+    /// Products of degree N whose external products go through `f64`, with an error far below the noise of samples.
     ///
     /// # Errors
-    /// As [`ExactProduct::new`].
+    /// [`Error::Math`] if N is not a degree that exact products support.
+    ///
+    /// # Panics
+    /// If N is not one of those that [`TorusFft`] supports.
+    pub fn new(degree: usize) -> Result<Self, Error> {
+        Ok(Self { exact: ExactProduct::new(degree)?, fast: Some(TorusFft::new(degree)) })
+    }
+
+    /// Products of degree N that are all exact: the oracle of the others.
+    ///
+    /// # Errors
+    /// [`Error::Math`] if N is not a degree that exact products support.
     pub fn exact(degree: usize) -> Result<Self, Error> {
-        Ok(Self::Exact(ExactProduct::new(degree)?))
+        Ok(Self { exact: ExactProduct::new(degree)?, fast: None })
     }
 
     /// The degree N.
     #[must_use]
     pub const fn degree(&self) -> usize {
-        match self {
-            Self::Exact(product) => product.degree(),
-        }
+        self.exact.degree()
+    }
+
+    /// Whether external products are exact.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        self.fast.is_none()
     }
 
     /// Prepares a polynomial of small coefficients. Range: in `[-1, 1]`.
@@ -41,23 +58,26 @@ impl TorusProduct {
     /// If there are not N coefficients.
     #[must_use]
     pub fn small_factor(&self, coefficients: &[i64]) -> SmallFactor {
-        let Self::Exact(product) = self;
-        let mut values = AlignedVec::zeroed(product.words());
-        product.forward_small(&mut values, coefficients);
+        let mut values = AlignedVec::zeroed(self.exact.words());
+        self.exact.forward_small(&mut values, coefficients);
         SmallFactor { values }
     }
 
-    /// `out += a s` modulo `2^64`, exactly, whatever the way of products.
+    /// `out += a s` modulo `2^64`, exactly, whatever the way of external products.
     ///
     /// # Panics
     /// If a length is not N.
     pub fn mul_small_add(&self, out: &mut [u64], a: &[u64], s: &SmallFactor) {
-        let Self::Exact(product) = self;
-        let mut transformed = AlignedVec::zeroed(product.words());
-        let mut scratch = AlignedVec::zeroed(product.words());
-        product.forward(&mut transformed, a);
-        product.add_products(out, &transformed, &s.values, product.words(), &mut scratch);
+        let words = self.exact.words();
+        let mut transformed = AlignedVec::zeroed(words);
+        let mut scratch = AlignedVec::zeroed(words);
+        self.exact.forward(&mut transformed, a);
+        self.exact.add_products(out, &transformed, &s.values, words, &mut scratch);
         scratch.wipe();
+    }
+
+    pub(crate) const fn transforms(&self) -> (&ExactProduct, Option<&TorusFft>) {
+        (&self.exact, self.fast.as_ref())
     }
 }
 

@@ -1,6 +1,7 @@
 //! All keys over the torus from one seed.
 
 use noren_math::random::Seed;
+use noren_math::torus::gadget::Gadget;
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
 use noren_ring::torus::product::{SmallFactor, TorusProduct};
@@ -77,7 +78,7 @@ impl TorusKeyGenerator {
             for (mask, secret) in mask.chunks_exact(n).zip(&secrets) {
                 product.mul_small_add(body, mask, secret);
             }
-            let weight = u64::from(secret.short[step]) << gadget.log_weight(j);
+            let weight = u64::from(secret.short[step]) << log_weight(gadget, j);
             match secret.long.chunks_exact(n).nth(i) {
                 Some(bits) => {
                     body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * u64::from(s)));
@@ -99,7 +100,7 @@ impl TorusKeyGenerator {
             self.parameters.spec().lwe_noise.sample(&mut self.seed.xof(&format!("error/switch/{i}")), &mut errors);
             for ((body, error), j) in bodies.iter_mut().zip(&*errors).zip(1..) {
                 switch_mask(seed, i, j, mask);
-                let weight = u64::from(secret.long[i]) << gadget.log_weight(j);
+                let weight = u64::from(secret.long[i]) << log_weight(gadget, j);
                 // To the nearest word of 32 bits.
                 let message = (weight.wrapping_add(*error).wrapping_add(1 << (u32::BITS - 1)) >> u32::BITS) as u32;
                 *body = message.wrapping_add(short_inner_product(mask, &secret.short));
@@ -113,6 +114,11 @@ impl TorusKeyGenerator {
         key.copy_from_slice(&self.seed.derive("key").as_bytes()[..16]);
         KeyId(key)
     }
+}
+
+/// `log2` of what digit j counts, `2^64 / B^j`, for j from 1.
+fn log_weight(gadget: Gadget, j: usize) -> u32 {
+    u64::BITS - gadget.log_base() * j as u32
 }
 
 /// The masks of a row of a GGSW sample, `[k, N]`, from the public seed.

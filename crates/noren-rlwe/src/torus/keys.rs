@@ -58,7 +58,7 @@ impl CompactKeys {
         let (shape, gadget) = (self.parameters.shape(), self.parameters.gadget());
         let (n, steps) = (shape.degree, self.parameters.short_dimension());
         let rows = (shape.dimension + 1) * gadget.levels();
-        let rotation = BlindRotation::from_fn(engine, product.clone(), (shape, gadget), steps, |step, row, out| {
+        let rotation = BlindRotation::from_fn(engine, product, (shape, gadget), steps, |step, row, out| {
             let (mask, body) = out.split_at_mut(shape.extracted());
             rotation_mask(&self.seed, step, row, mask);
             body.copy_from_slice(&self.rotation[(step * rows + row) * n..][..n]);

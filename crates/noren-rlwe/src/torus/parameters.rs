@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use noren_math::torus::gadget::Gadget;
 use noren_ring::torus::blind_rotation::GlweShape;
-use noren_ring::torus::gadget::TorusGadget;
 
 use crate::error::{Error, Result};
 use crate::security::Security;
@@ -36,7 +36,7 @@ pub struct TorusSpec {
     pub n: usize,
     /// How many polynomials k the mask of a GLWE sample has.
     pub k: usize,
-    /// The base-two logarithm of the degree N, 3 to 16.
+    /// The base-two logarithm of the degree N, 4 to 16.
     pub log_degree: u32,
     /// The noise of short samples: that of the key switch.
     pub lwe_noise: TorusNoise,
@@ -88,7 +88,7 @@ impl TorusSpec {
         };
         range("n", self.n, 1, MAX_DIMENSION)?;
         range("k", self.k, 1, MAX_MASKS)?;
-        range("log_degree", self.log_degree as usize, 3, 16)?;
+        range("log_degree", self.log_degree as usize, 4, 16)?;
         check_digits(["log_base", "levels"], self.log_base, self.levels, MAX_DIGIT_BITS)?;
         check_digits(["switch_log_base", "switch_levels"], self.switch_log_base, self.switch_levels, MAX_SWITCH_BITS)?;
         check_noise("lwe_noise", self.lwe_noise)?;
@@ -123,14 +123,14 @@ impl TorusParameters {
 
     /// The digits of blind rotation.
     #[must_use]
-    pub fn gadget(&self) -> TorusGadget {
-        TorusGadget::new(self.0.spec.log_base, self.0.spec.levels)
+    pub fn gadget(&self) -> Gadget {
+        Gadget::new(self.0.spec.log_base, self.0.spec.levels as u32)
     }
 
     /// The digits of the key switch.
     #[must_use]
-    pub fn switch_gadget(&self) -> TorusGadget {
-        TorusGadget::new(self.0.spec.switch_log_base, self.0.spec.switch_levels)
+    pub fn switch_gadget(&self) -> Gadget {
+        Gadget::new(self.0.spec.switch_log_base, self.0.spec.switch_levels as u32)
     }
 
     /// How much noise the parts of a bootstrap add.

@@ -47,7 +47,20 @@ impl Context {
     /// # Errors
     /// [`Error::Ring`] if the transforms or the threads cannot be made.
     pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
+        let product = TorusProduct::new(parameters.torus().shape().degree)?;
+        Self::with_product(parameters, threads, product)
+    }
+
+    /// The context of these parameters whose products are all exact: slower by far, and an oracle of the other.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`].
+    pub fn exact(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
         let product = TorusProduct::exact(parameters.torus().shape().degree)?;
+        Self::with_product(parameters, threads, product)
+    }
+
+    fn with_product(parameters: Parameters, threads: Option<usize>, product: TorusProduct) -> Result<Self> {
         let engine = Engine::new(threads, Parallel::default(), 0)?;
         Ok(Self(Arc::new(Inner { parameters, engine, product })))
     }
