@@ -22,11 +22,11 @@ pub const MAX_TUNIFORM_BITS: u32 = 61;
 /// Fills `out` with independent uniform bits, each a 0 or a 1.
 ///
 /// Rule: a word gives 64 bits, lowest first; what is left of the last word is dropped.
-pub fn binary(xof: &mut Xof, out: &mut [u8]) {
+pub fn binary(xof: &mut Xof, out: &mut [i8]) {
     for bits in out.chunks_mut(u64::BITS as usize) {
         let mut word = xof.next_u64();
         for (place, bit) in bits.iter_mut().enumerate() {
-            *bit = (word >> place & 1) as u8;
+            *bit = (word >> place & 1) as i8;
         }
         word.zeroize();
     }

@@ -78,10 +78,10 @@ impl TorusKeyGenerator {
             for (mask, secret) in mask.chunks_exact(n).zip(&secrets) {
                 product.mul_small_add(body, mask, secret);
             }
-            let weight = u64::from(secret.short[step]) << log_weight(gadget, j);
+            let weight = (secret.short[step] as u64) << log_weight(gadget, j);
             match secret.long.chunks_exact(n).nth(i) {
                 Some(bits) => {
-                    body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * u64::from(s)));
+                    body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * s as u64));
                 }
                 None => body[0] = body[0].wrapping_add(weight),
             }
@@ -100,7 +100,7 @@ impl TorusKeyGenerator {
             self.parameters.spec().lwe_noise.sample(&mut self.seed.xof(&format!("error/switch/{i}")), &mut errors);
             for ((body, error), j) in bodies.iter_mut().zip(&*errors).zip(1..) {
                 switch_mask(seed, i, j, mask);
-                let weight = u64::from(secret.long[i]) << log_weight(gadget, j);
+                let weight = (secret.long[i] as u64) << log_weight(gadget, j);
                 // To the nearest word of 32 bits.
                 let message = (weight.wrapping_add(*error).wrapping_add(1 << (u32::BITS - 1)) >> u32::BITS) as u32;
                 *body = message.wrapping_add(short_inner_product(mask, &secret.short));

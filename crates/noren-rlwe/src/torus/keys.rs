@@ -43,6 +43,24 @@ impl CompactKeys {
         Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
     }
 
+    /// The public seed, from which masks are drawn.
+    #[must_use]
+    pub const fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    /// The bodies of the GGSW samples, `[n, (k+1) l, N]`.
+    #[must_use]
+    pub fn rotation_bodies(&self) -> &[u64] {
+        &self.rotation
+    }
+
+    /// The bodies of the key switch, `[kN, l]`.
+    #[must_use]
+    pub fn switch_bodies(&self) -> &[u32] {
+        &self.switch
+    }
+
     /// How many bytes the bodies take.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -9,6 +9,7 @@
 //! | [`secret`] | [`TorusSecret`](secret::TorusSecret): the two secrets, samples under the long one |
 //! | [`keygen`] | [`TorusKeyGenerator`](keygen::TorusKeyGenerator): all keys from one seed |
 //! | [`keys`] | [`CompactKeys`](keys::CompactKeys) for transport, [`ServerKeys`](keys::ServerKeys) for bootstrapping |
+//! | [`wire`] | bytes of all of these |
 
 pub mod keygen;
 pub mod keys;
@@ -17,3 +18,4 @@ pub mod noise;
 pub mod parameters;
 pub mod secret;
 pub mod security;
+pub mod wire;

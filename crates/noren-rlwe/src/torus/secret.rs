@@ -26,8 +26,8 @@ pub struct Owner {
 /// The short secret of n bits and the long one of kN bits, the coefficients of k polynomials. Wiped when dropped; whoever
 /// holds it reads everything.
 pub struct TorusSecret {
-    pub(crate) short: Zeroizing<Vec<u8>>,
-    pub(crate) long: Zeroizing<Vec<u8>>,
+    pub(crate) short: Zeroizing<Vec<i8>>,
+    pub(crate) long: Zeroizing<Vec<i8>>,
     pub(crate) parameters: TorusParameters,
     pub(crate) key: KeyId,
 }
@@ -84,13 +84,13 @@ impl TorusSecret {
 
     /// The bits of the short secret.
     #[must_use]
-    pub fn short_bits(&self) -> &[u8] {
+    pub fn short_bits(&self) -> &[i8] {
         &self.short
     }
 
     /// The coefficients of the polynomials of the long secret.
     #[must_use]
-    pub fn long_bits(&self) -> &[u8] {
+    pub fn long_bits(&self) -> &[i8] {
         &self.long
     }
 }
@@ -131,21 +131,21 @@ impl fmt::Debug for KeyId {
 }
 
 /// Independent uniform bits.
-pub(crate) fn secret_bits(mut xof: Xof, count: usize) -> Zeroizing<Vec<u8>> {
+pub(crate) fn secret_bits(mut xof: Xof, count: usize) -> Zeroizing<Vec<i8>> {
     let mut bits = Zeroizing::new(vec![0; count]);
     torus_sample::binary(&mut xof, &mut bits);
     bits
 }
 
 /// `sum_i a_i s_i` over words of 32 bits.
-pub(crate) fn short_inner_product(mask: &[u32], bits: &[u8]) -> u32 {
+pub(crate) fn short_inner_product(mask: &[u32], bits: &[i8]) -> u32 {
     assert_eq!(mask.len(), bits.len(), "a word for each bit");
-    mask.iter().zip(bits).fold(0, |sum: u32, (a, &s)| sum.wrapping_add(a.wrapping_mul(s.into())))
+    mask.iter().zip(bits).fold(0, |sum: u32, (a, &s)| sum.wrapping_add(a.wrapping_mul(s as u32)))
 }
 
-fn inner_product(mask: &[u64], bits: &[u8]) -> u64 {
+fn inner_product(mask: &[u64], bits: &[i8]) -> u64 {
     assert_eq!(mask.len(), bits.len(), "a word for each bit");
-    mask.iter().zip(bits).fold(0, |sum: u64, (a, &s)| sum.wrapping_add(a.wrapping_mul(s.into())))
+    mask.iter().zip(bits).fold(0, |sum: u64, (a, &s)| sum.wrapping_add(a.wrapping_mul(s as u64)))
 }
 
 impl Drop for TorusSecret {

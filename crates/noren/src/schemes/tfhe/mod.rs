@@ -14,6 +14,7 @@
 //! | [`lookup`] | [`Lookup`], [`BivariateLookup`]: functions as tables |
 //! | [`evaluator`] | [`Evaluator`]: sums and lookups |
 //! | [`gates`] | [`Gate`]: functions of bits |
+//! | [`wire`] | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
 
 pub mod ciphertext;
 pub mod context;
@@ -23,6 +24,7 @@ pub mod gates;
 pub mod lookup;
 pub mod parameters;
 pub mod preset;
+pub mod wire;
 
 pub use ciphertext::{Bit, Ciphertext};
 pub use context::{Context, Keys};
@@ -37,3 +39,4 @@ pub use noren_rlwe::torus::parameters::TorusSpec;
 pub use noren_rlwe::torus::secret::TorusSecret as SecretKey;
 pub use parameters::{Encoding, Parameters, ParametersSpec};
 pub use preset::Preset;
+pub use wire::{Bits, Ciphertexts, KeyFile};
