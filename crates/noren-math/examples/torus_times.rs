@@ -76,7 +76,7 @@ fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
     println!("{} step N = {n} k = {k} {gadget:?}: {all:.0}, of it rotate {rotate:.0} each, products {multiply:.0}", table.name());
 }
 
-fn main() {
+pub fn main() {
     let wanted = std::env::args().nth(1);
     for table in available().filter(|table| wanted.as_deref().is_none_or(|name| table.name() == name)) {
         for log in 9..=13 {

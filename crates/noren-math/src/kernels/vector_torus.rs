@@ -163,7 +163,7 @@ macro_rules! vector_torus {
         fn first_sweep<const R: usize>(groups: &mut [Group], fft: &TorusFft, source: impl Fn(usize) -> Pair) {
             let roots = node_roots(fft, 1);
             let stride = groups.len() / R;
-            let mut streams = streams::<R>(groups);
+            let mut streams = streams::<R>(groups, stride);
             for g in 0..stride {
                 for part in 0..PARTS {
                     let mut x = [roots[0]; R];
@@ -181,10 +181,11 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn sweep_down<const R: usize>(groups: &mut [Group], fft: &TorusFft, nodes: usize) {
             let block = groups.len() / nodes;
+            let stride = block / R;
             for (node, groups) in groups.chunks_exact_mut(block).enumerate() {
                 let roots = node_roots(fft, nodes + node);
-                let mut streams = streams::<R>(groups);
-                for g in 0..block / R {
+                let mut streams = streams::<R>(groups, stride);
+                for g in 0..stride {
                     for part in 0..PARTS {
                         let mut x = [roots[0]; R];
                         for (stream, x) in streams.iter().zip(&mut x) {
@@ -202,10 +203,11 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn sweep_up<const R: usize>(groups: &mut [Group], fft: &TorusFft, nodes: usize) {
             let block = groups.len() / nodes;
+            let stride = block / R;
             for (node, groups) in groups.chunks_exact_mut(block).enumerate() {
                 let roots = node_roots(fft, nodes + node);
-                let mut streams = streams::<R>(groups);
-                for g in 0..block / R {
+                let mut streams = streams::<R>(groups, stride);
+                for g in 0..stride {
                     for part in 0..PARTS {
                         let mut x = [roots[0]; R];
                         for (stream, x) in streams.iter().zip(&mut x) {
@@ -225,7 +227,7 @@ macro_rules! vector_torus {
         fn last_sweep<const R: usize>(groups: &mut [Group], fft: &TorusFft, mut sink: impl FnMut(usize, Pair)) {
             let roots = node_roots(fft, 1);
             let stride = groups.len() / R;
-            let streams = streams::<R>(groups);
+            let streams = streams::<R>(groups, stride);
             for g in 0..stride {
                 for part in 0..PARTS {
                     let mut x = [roots[0]; R];
@@ -386,14 +388,23 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn node_roots(fft: &TorusFft, node: usize) -> [Pair; 4] {
             let last = fft.points() - 1;
-            // A sweep of fewer layers has no use for the later roots, which may not be there.
-            merged(node).map(|index| fft.root(index & last)).map(|(re, im)| (splat(re), splat(im)))
+            let mut roots = [(splat(0.0), splat(0.0)); 4];
+            for (root, index) in roots.iter_mut().zip(merged(node)) {
+                // A sweep of fewer layers has no use for the later roots, which may not be there.
+                let (re, im) = fft.root(index & last);
+                *root = (splat(re), splat(im));
+            }
+            roots
         }
 
         #[inline]
         #[target_feature(enable = $features)]
         fn block_roots(roots: &BlockRoots) -> [Pair; 4] {
-            [0, 1, 2, 3].map(|e| (splat(roots[0][2 * e]), splat(roots[0][2 * e + 1])))
+            let mut upper = [(splat(0.0), splat(0.0)); 4];
+            for (e, root) in upper.iter_mut().enumerate() {
+                *root = (splat(roots[0][2 * e]), splat(roots[0][2 * e + 1]));
+            }
+            upper
         }
 
         #[inline]
@@ -437,9 +448,12 @@ macro_rules! vector_torus {
 
         /// `R` equal parts.
         #[inline(always)]
-        fn streams<const R: usize>(groups: &mut [Group]) -> [&mut [Group]; R] {
-            let mut parts = groups.chunks_exact_mut(groups.len() / R);
-            std::array::from_fn(|_| parts.next().expect("there are R parts"))
+        fn streams<const R: usize>(mut groups: &mut [Group], stride: usize) -> [&mut [Group]; R] {
+            let mut streams: [&mut [Group]; R] = std::array::from_fn(|_| Default::default());
+            for stream in &mut streams {
+                (*stream, groups) = groups.split_at_mut(stride);
+            }
+            streams
         }
 
         #[inline(always)]
