@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from operator import index
+from pathlib import Path
+from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,12 +37,12 @@ class Lookup:
         - the path of a ``.npy`` file with a table, which is mapped.
     domain: how many numbers x and y there are, from 0 on: (X, Y), or X for a function of one number. Needed for a
         callable; of a table it is the shape.
-    undefined: the value where f has none: where it raises an ArithmeticError, as division by zero does, or gives NaN, an
-        infinity, a masked value or None. Without it such functions are refused. NumPy's warnings of division by zero and
-        of invalid values count as errors, unless f turns them off itself with ``numpy.errstate``.
+    undefined: the value where f has none: where it raises an ArithmeticError, as division by zero does, or gives NaN,
+        an infinity, a masked value or None. Without it such functions are refused. NumPy's warnings of division by zero
+        and of invalid values count as errors, unless f turns them off itself with ``numpy.errstate``.
 
-    Values are whole numbers from -t/2 to t - 1 for the plaintext modulus t, as ``Context.encrypt`` takes them. Arrays of
-    int64 wrap around where values on the way leave 63 bits.
+    Values are whole numbers from -t/2 to t - 1 for the plaintext modulus t, as ``Context.encrypt`` takes them. Arrays
+    of int64 wrap around where values on the way leave 63 bits.
 
     Raises EncodingError for a table of another shape, TypeError for what is no function.
 
@@ -60,36 +62,32 @@ class Lookup:
     array([3, 2, 0])
     """
 
-    domain: tuple[int, ...]
+    domain: tuple[int] | tuple[int, int]
     """How many numbers x, or x and y, there are."""
 
     def __init__(
         self,
         f: Callable[..., Any] | ArrayLike | str | os.PathLike[str],
-        domain: int | tuple[int, int] | None = None,
+        domain: int | Sequence[int] | None = None,
         *,
         undefined: int | None = None,
     ) -> None:
         """See the class."""
         self._undefined = undefined
-        self._name = getattr(f, "__name__", "f")
         if callable(f):
             if domain is None:
-                raise TypeError("a callable needs a domain: the number of values of x, or of x and of y")
-            self.domain = domain if isinstance(domain, tuple) else (domain,)
-            _check_domain(self.domain)
+                raise TypeError("a callable needs a domain: how many numbers x, or x and y, there are")
+            self._name = getattr(f, "__name__", type(f).__name__)
+            self.domain = _checked(domain)
             self._call: Callable[..., Any] = f
             self._at_once = self._works_on_arrays()
         else:
+            self._name = os.fspath(f) if isinstance(f, str | os.PathLike) else "table"
             table = _load(f) if isinstance(f, str | os.PathLike) else np.asarray(f)
-            if table.ndim not in (1, 2):
-                raise EncodingError(f"a table of shape {table.shape} was given, 1 or 2 dimensions are needed")
-            self.domain = table.shape
-            _check_domain(self.domain)
-            if domain is not None and domain not in (table.shape, *table.shape[: 2 - table.ndim]):
+            self.domain = _checked(table.shape)
+            if domain is not None and _checked(domain) != self.domain:
                 raise EncodingError(f"the table has the shape {table.shape}, the domain is {domain}")
             self._call = _Table(table)
-            self._name = "a table"
             self._at_once = True
 
     def plan(self, parameters: IntegerParameters) -> LookupPlan:
@@ -97,7 +95,7 @@ class Lookup:
 
         Raises Error if the parameters do not suit.
         """
-        return LookupPlan(parameters, (*self.domain, 1)[:2])
+        return LookupPlan(parameters, self.domain if len(self.domain) == 2 else self.domain[0])
 
     def prepare(
         self,
@@ -107,13 +105,13 @@ class Lookup:
     ) -> PreparedLookup:
         """Prepare the function, for all who hold keys of its plan. Nothing secret is needed.
 
-        progress: called with (done, of) as factors of the matrix are made, from any thread; what it raises ends the work,
-            as an interrupt from the keyboard does.
+        progress: called with (done, of) as factors of the matrix are made, from any thread; what it raises ends the
+            work, as an interrupt from the keyboard does.
 
         Functions of x, y, x + y or x - y alone are found out, and need no matrix; f is asked for all its values then.
 
-        Raises Error if f has no value somewhere, EncodingError for one that is no whole number or out of range: the message
-        names the first point; Error if the machine has not the memory; and what f raises.
+        Raises Error if f has no value somewhere, EncodingError for one that is no whole number or out of range: the
+        message names the first point; Error if the machine has not the memory; and what f raises.
         """
         modulus = context.parameters.plaintext_modulus
         plan = self.plan(context.parameters)
@@ -121,8 +119,7 @@ class Lookup:
 
     def __repr__(self) -> str:
         """Say what it is."""
-        how = "" if self._at_once else ", point by point"
-        return f"Lookup({self._name}, domain={self.domain}{how})"
+        return f"Lookup({self._name}, domain={self.domain}{'' if self._at_once else ', point by point'})"
 
     def _residues(self, x: Numbers, y: Numbers, modulus: int) -> Numbers:
         """Return the values at some points, as residues."""
@@ -153,7 +150,7 @@ class Lookup:
     def _values_but_somewhere(self, points: tuple[Numbers, ...]) -> tuple[Numbers, NDArray[np.bool_]]:
         """Return the values at points of which one at least has none."""
         count = len(points[0])
-        # Whole numbers give no hint of where they were divided by zero; as floating-point numbers they give NaN or infinity.
+        # Whole numbers do not tell where they were divided by zero; floating-point numbers give NaN or infinity there.
         try:
             with np.errstate(all="ignore"):
                 known = np.isfinite(self._call(*(p.astype(np.float64) for p in points)))
@@ -172,11 +169,12 @@ class Lookup:
         """Return the value at one point, None if there is none."""
         try:
             with np.errstate(divide="raise", invalid="raise"):
-                return self._call(*point)
+                value: object = self._call(*point)
         except ArithmeticError:
             return None
+        return None if np.ma.is_masked(value) else value
 
-    def _whole(self, found: Any, points: tuple[Numbers, ...]) -> tuple[Numbers, NDArray[np.bool_]]:
+    def _whole(self, found: object, points: tuple[Numbers, ...]) -> tuple[Numbers, NDArray[np.bool_]]:
         """Return what f gave as whole numbers, and whether there is one."""
         count = len(points[0])
         mask = np.ma.getmaskarray(found) if isinstance(found, np.ma.MaskedArray) else None
@@ -212,8 +210,8 @@ class Lookup:
         except ArithmeticError as error:
             why = f" ({error})"
         return Error(
-            f"the function has no value at {self._at(x, y, i)}{why}: give it one there, of which no caller will make use, "
-            "such as by undefined=0"
+            f"the function has no value at {self._at(x, y, i)}{why}: give it one there, of which no caller will make "
+            "use, such as by undefined=0"
         )
 
     def _at(self, x: Numbers, y: Numbers, i: int) -> str:
@@ -256,7 +254,7 @@ class _Table:
 
 def _load(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Map the table in a file."""
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         start = file.read(len(NUMPY_FILE))
     if start != NUMPY_FILE:
         raise EncodingError(
@@ -266,6 +264,13 @@ def _load(path: str | os.PathLike[str]) -> NDArray[Any]:
     return table
 
 
-def _check_domain(domain: tuple[int, ...]) -> None:
-    if len(domain) not in (1, 2) or any(size < 1 for size in domain):
-        raise EncodingError(f"the domain is {domain}, one or two numbers from 1 on are needed")
+def _checked(domain: int | Sequence[int]) -> tuple[int] | tuple[int, int]:
+    """Return how many numbers x, or x and y, there are."""
+    sizes = (domain,) if isinstance(domain, SupportsIndex) else domain
+    match tuple(index(size) for size in sizes):
+        case (x,) if x > 0:
+            return (x,)
+        case (x, y) if x > 0 and y > 0:
+            return x, y
+        case found:
+            raise EncodingError(f"the domain is {found}, one or two numbers from 1 on are needed")
