@@ -13,10 +13,10 @@ import (
 const matrixSize = 512
 
 // matvecShape is the same as in noren's matvec.rs.
-var matvecShape = shape{14, 34, 34, 10, 48, 2}
+var matvecShape = shape{14, 33, 33, 10, 48, 2}
 
 // babyStepRatios are those that are measured: base-two logarithms of baby steps over giant steps, as Lattigo takes them.
-var babyStepRatios = []int{0, 1, 2, 3}
+var babyStepRatios = []int{2, 4, 6}
 
 // runMatvec measures a matrix times a vector, encoded before, by diagonals with baby steps and giant steps.
 func runMatvec(step options) {

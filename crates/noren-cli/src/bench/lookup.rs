@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
-use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step};
+use noren::circuits::lookup::preset::MODULUS;
+use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
 use noren::error::Error;
 
 use crate::bench::ckks::seed;
@@ -13,7 +14,6 @@ use crate::bench::measure::Timing;
 use crate::bench::record::Record;
 use crate::bench::suite::Run;
 use crate::failure::Failure;
-use crate::lookup::plan::{MODULUS, spec};
 use crate::machine;
 
 /// How the table is multiplied with the numbers.
@@ -64,7 +64,7 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), F
     let methods = if methods.is_empty() { &[Method::Fast, Method::Linear][..] } else { methods };
     // Smaller rings do not carry the modulus at any security: they are for trying out.
     let security = if log_n == 15 { noren::Security::Bits128 } else { noren::Security::None };
-    let parameters = spec(log_n, security).build()?;
+    let parameters = parameters_spec(log_n, security).build()?;
     for &threads in run.threads {
         let context = Context::with_threads(parameters.clone(), Some(threads))?;
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };

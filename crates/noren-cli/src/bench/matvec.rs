@@ -22,7 +22,7 @@ const SIZE: i64 = 512;
 /// Measures with each number of threads.
 pub(super) fn run(run: &Run<'_>) -> Result<(), Failure> {
     let spec = ParametersSpec { log_n: 14, plaintext_modulus: T as u64, ..ParametersSpec::default() };
-    let parameters = ParametersSpec { log_q: vec![34; 10], log_p: vec![48; 2], dnum: 5, ..spec }.build()?;
+    let parameters = ParametersSpec { log_q: vec![33; 10], log_p: vec![48; 2], dnum: 5, ..spec }.build()?;
     let entries: Vec<i64> = (0..SIZE).flat_map(|i| (0..SIZE).map(move |j| entry(i, j))).collect();
     let map = LinearMap::dense(SIZE as usize, SIZE as usize, &entries)?;
     let vector: Vec<i64> = (0..SIZE).map(|j| (5 * j + 3) % T).collect();

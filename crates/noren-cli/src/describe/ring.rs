@@ -156,9 +156,9 @@ fn packed_rows(degree: usize, primes: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use noren::Seed;
     use noren::ckks::{Context, Encoder, Encryptor, KeyRequest, ParametersSpec};
     use noren::wire::{Form, Object};
+    use noren::{Security, Seed};
 
     /// The most that headers, tables of contents and padding add: 96 bytes, and at most 32 + 63 for each section.
     fn overhead(sections: u64) -> u64 {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use noren::circuits::lookup::Function;
 
+use crate::describe::words::count;
 use crate::failure::Failure;
 use crate::lookup::plan::parse_domain;
 use crate::tables::numbers::Numbers;
@@ -102,7 +103,8 @@ impl Given {
     fn read(&self, path: &Path, t: u64) -> Result<Function, Failure> {
         let numbers = Numbers::read(path, !self.no_header)?;
         let Numbers { rows, columns, entries, .. } = &numbers;
-        let shape = |[rows, columns]: [usize; 2]| format!("{rows} rows (x) and {columns} columns (y)");
+        let shape =
+            |[rows, columns]: [usize; 2]| format!("{} (x) and {} (y)", count(rows, "row"), count(columns, "column"));
         if let Some(domain) = self.domain
             && domain != [*rows, *columns]
         {

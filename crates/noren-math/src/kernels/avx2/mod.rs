@@ -13,6 +13,7 @@ mod fft;
 mod ntt;
 mod rows;
 mod sums;
+mod torus;
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "avx2",
@@ -51,4 +52,6 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    torus32: torus::word32::TABLE,
+    torus64: torus::word64::TABLE,
 };

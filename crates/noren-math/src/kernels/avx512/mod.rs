@@ -15,6 +15,7 @@ mod gaussian;
 mod ntt;
 mod rows;
 mod sums;
+mod torus;
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "avx512",
@@ -57,4 +58,6 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    torus32: torus::word32::TABLE,
+    torus64: torus::word64::TABLE,
 };
