@@ -47,9 +47,9 @@ pub(crate) type BlockRoots = [[f64; GROUP]; 9];
 /// A *spectrum* is a row of `N` numbers: the values `z(r)` at the `n = N/2` roots of `X^n - i` in a fixed order, eight real
 /// and eight imaginary parts in turn. All instruction sets have the same order, and agree but for roundings.
 ///
-/// A *torus spectrum* is that of `a/q` for torus words `a`, times `2/N`. The product with the spectrum of integers, added
-/// point by point, is a torus spectrum again; [`TorusFft::inverse_add`] takes it back to words. Both factors are powers of
-/// two, so that they cost no precision, and the inverse multiplies by nothing.
+/// A *torus spectrum* is that of torus words as signed integers, times `2/N`. The product with the spectrum of integers, added
+/// point by point, is a torus spectrum again; [`TorusFft::inverse_add`] takes it back to words. The factor is a power of
+/// two, so that it costs no precision, and the inverse multiplies by nothing.
 #[derive(Debug, Clone)]
 pub struct TorusFft(Arc<Roots>);
 
@@ -113,8 +113,7 @@ impl TorusFft {
     /// # Panics
     /// If a length is not the degree.
     pub fn forward_torus<T: Torus>(&self, spectrum: &mut [f64], a: &[T]) {
-        let q = (1u128 << T::BITS) as f64;
-        kernels().torus_forward(spectrum, a, 1.0 / (q * self.points() as f64), self);
+        kernels().torus_forward(spectrum, a, 1.0 / self.points() as f64, self);
     }
 
     /// Adds the words nearest to what a torus spectrum stands for: `out += a`. The spectrum is used up.
@@ -166,10 +165,13 @@ impl TorusFft {
 /// How the layers above the blocks are merged.
 fn sweeps(points: usize) -> Vec<usize> {
     let mut left = (points.ilog2() as usize).saturating_sub(BLOCK_LAYERS);
-    if left == 0 {
-        return vec![0];
+    if left <= MERGED_LAYERS {
+        return vec![left];
     }
-    let mut sweeps = Vec::new();
+    // The first sweep reads words from two rows, or writes to them, besides the points: so many streams at distances of a
+    // power of two crowd in few sets of the nearest cache, unless they are fewer.
+    let mut sweeps = vec![2];
+    left -= 2;
     while left > 0 {
         // Four layers are better done as 2 + 2 than as 3 + 1.
         let layers = if left == MERGED_LAYERS + 1 { 2 } else { left.min(MERGED_LAYERS) };

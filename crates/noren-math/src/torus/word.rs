@@ -31,7 +31,7 @@ pub trait Torus: sealed::Sealed + Copy + Default + Eq + Debug + Send + Sync + 's
     #[must_use]
     fn centred(self) -> i64;
 
-    /// `x` modulo 1, to the nearest word. Range: `|x| < 2^51`.
+    /// The integer nearest to `x`, modulo q. Range: `|x| < 2^51 q`.
     #[must_use]
     fn nearest(x: f64) -> Self;
 }
@@ -44,12 +44,6 @@ pub(crate) mod sealed {
         /// Those of a table.
         fn kernels(table: &Kernels) -> &TorusKernels<Self>;
     }
-}
-
-/// `x - round(x)`, exact: in `[-1/2, 1/2]`.
-#[inline(always)]
-pub(crate) fn centred_fraction(x: f64) -> f64 {
-    x - x.round_ties_even()
 }
 
 /// Implements the trait for an unsigned word.
@@ -91,9 +85,10 @@ macro_rules! torus_word {
 
             #[inline(always)]
             fn nearest(x: f64) -> Self {
-                // At most q/2 in size, which wraps to the right word: through 128 bits nothing saturates.
                 let q = (1u128 << Self::BITS) as f64;
-                (centred_fraction(x) * q).round_ties_even() as i128 as Self
+                // Exact, and at most q/2 in size, which wraps to the right word: through 128 bits nothing saturates.
+                let centred = x - (x / q).round_ties_even() * q;
+                centred.round_ties_even() as i128 as Self
             }
         }
     };
@@ -108,12 +103,13 @@ mod tests {
 
     #[test]
     fn the_nearest_word_wraps() {
-        assert_eq!(u32::nearest(0.25), 1 << 30);
-        assert_eq!(u32::nearest(-0.25), 3 << 30);
-        assert_eq!(u64::nearest(0.5), 1 << 63);
-        assert_eq!(u64::nearest(-1e9 - 0.5), 1 << 63);
-        assert_eq!(u64::nearest(3.0 + 2f64.powi(-50)), 1 << 14);
-        assert_eq!(u32::nearest(1.0 - 2f64.powi(-33) * 0.99), 0);
+        let q = 2f64.powi(64);
+        assert_eq!(u32::nearest(0.75), 1);
+        assert_eq!(u32::nearest(-2.0), u32::MAX - 1);
+        assert_eq!(u32::nearest(2f64.powi(32) * 1e6 + 3.25), 3);
+        assert_eq!(u64::nearest(0.5 * q), 1 << 63);
+        assert_eq!(u64::nearest(-(1e9 + 0.5) * q), 1 << 63);
+        assert_eq!(u64::nearest((3.0 + 2f64.powi(-50)) * q), 1 << 14);
     }
 
     #[test]

@@ -27,9 +27,17 @@ fn load(numbers: &Numbers) -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store(numbers: &mut Numbers, vector: Vector) {
-    // SAFETY: the reference is valid for the 64 bytes that are written; the store needs no alignment.
-    unsafe { _mm512_storeu_pd(numbers.as_mut_ptr(), vector) }
+fn get(cell: &Cell<Numbers>) -> Vector {
+    // SAFETY: a cell is not shared between threads, and no reference to what it holds can exist; it is valid for the 64 bytes
+    // that are read; the load needs no alignment.
+    unsafe { _mm512_loadu_pd(cell.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn set(cell: &Cell<Numbers>, vector: Vector) {
+    // SAFETY: as in `get`, for the bytes that are written.
+    unsafe { _mm512_storeu_pd(cell.as_ptr().cast(), vector) }
 }
 
 #[inline]
@@ -41,23 +49,9 @@ fn load_32(words: &[u32; WIDTH]) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_32(words: &mut [u32; WIDTH], vector: __m256i) {
-    // SAFETY: the reference is valid for the 32 bytes that are written; the store needs no alignment.
-    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
 fn load_64(words: &[u64; WIDTH]) -> __m512i {
     // SAFETY: the reference is valid for the 64 bytes that are read; the load needs no alignment.
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store_64(words: &mut [u64; WIDTH], vector: __m512i) {
-    // SAFETY: the reference is valid for the 64 bytes that are written; the store needs no alignment.
-    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) }
 }
 
 /// Brings the lines of a row into a cache that is large enough for what is not needed at once.
@@ -129,54 +123,78 @@ fn signed_64(words: &[u64; WIDTH]) -> Vector {
     _mm512_cvtepi64_pd(load_64(words))
 }
 
+/// What [`Digit::of`] needs, in all lanes.
+struct Place {
+    shift: __m128i,
+    mask: __m512i,
+    /// `2^52`, below whose bits the digit is put.
+    above: __m512i,
+    /// `2^52 + B/2`.
+    offset: Vector,
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn place(digit: Digit) -> Place {
+    Place {
+        shift: _mm_cvtsi32_si128(digit.shift.cast_signed()),
+        mask: _mm512_set1_epi64((1 << digit.bits) - 1),
+        above: _mm512_castpd_si512(splat(TWO_52)),
+        offset: splat(TWO_52 + (1u64 << (digit.bits - 1)) as f64),
+    }
+}
+
 /// See [`Digit::of`].
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn digit_32(words: &[u32; WIDTH], digit: Digit) -> Vector {
+fn digit_32(words: &[u32; WIDTH], digit: &Place) -> Vector {
     digit_of(_mm512_cvtepu32_epi64(load_32(words)), digit)
 }
 
 /// See [`Digit::of`].
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn digit_64(words: &[u64; WIDTH], digit: Digit) -> Vector {
+fn digit_64(words: &[u64; WIDTH], digit: &Place) -> Vector {
     digit_of(load_64(words), digit)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn digit_of(words: __m512i, digit: Digit) -> Vector {
-    let moved = _mm512_srl_epi64(words, _mm_cvtsi32_si128(digit.shift.cast_signed()));
-    let mask = _mm512_set1_epi64((1 << digit.bits) - 1);
-    let above = _mm512_castpd_si512(splat(TWO_52));
+fn digit_of(words: __m512i, digit: &Place) -> Vector {
+    let moved = _mm512_srl_epi64(words, digit.shift);
     // (moved & mask) | above
-    let number = _mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0xea>(moved, mask, above));
-    sub(number, splat(TWO_52 + (1u64 << (digit.bits - 1)) as f64))
+    let number = _mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0xea>(moved, digit.mask, digit.above));
+    sub(number, digit.offset)
 }
 
-/// See [`Torus::nearest`](crate::torus::word::Torus::nearest).
+/// Adds [`Torus::nearest`](crate::torus::word::Torus::nearest).
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn add_nearest_32(words: &mut [u32; WIDTH], x: Vector) {
+fn add_nearest_32(words: &Cell<[u32; WIDTH]>, x: Vector) {
     // 2^31 becomes the indefinite integer, which is what it is modulo 2^32.
-    let steps = _mm512_cvtpd_epi32(mul(fraction(x), splat((1u64 << 32) as f64)));
-    store_32(words, _mm256_add_epi32(load_32(words), steps));
+    let sum = _mm256_add_epi32(load_32(&words.get()), _mm512_cvtpd_epi32(centred::<32>(x)));
+    // SAFETY: a cell is not shared between threads, and no reference to what it holds can exist; it is valid for the 32 bytes
+    // that are written; the store needs no alignment.
+    unsafe { _mm256_storeu_si256(words.as_ptr().cast(), sum) }
 }
 
-/// See [`Torus::nearest`](crate::torus::word::Torus::nearest).
+/// Adds [`Torus::nearest`](crate::torus::word::Torus::nearest).
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn add_nearest_64(words: &mut [u64; WIDTH], x: Vector) {
+fn add_nearest_64(words: &Cell<[u64; WIDTH]>, x: Vector) {
     // 2^63 becomes the indefinite integer, which is what it is modulo 2^64.
-    let steps = _mm512_cvtpd_epi64(mul(fraction(x), splat((1u128 << 64) as f64)));
-    store_64(words, _mm512_add_epi64(load_64(words), steps));
+    let sum = _mm512_add_epi64(load_64(&words.get()), _mm512_cvtpd_epi64(centred::<64>(x)));
+    // SAFETY: as in `add_nearest_32`, for 64 bytes.
+    unsafe { _mm512_storeu_si512(words.as_ptr().cast(), sum) }
 }
 
-/// `x - round(x)`.
+/// `x` modulo `2^BITS`, in `[-2^(BITS - 1), 2^(BITS - 1)]`. Range: `|x| <= 2^(BITS + 51)`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512dq")]
-fn fraction(x: Vector) -> Vector {
-    _mm512_reduce_pd::<_MM_FROUND_TO_NEAREST_INT>(x)
+#[target_feature(enable = "avx512f")]
+fn centred<const BITS: u32>(x: Vector) -> Vector {
+    // The last bit of a sum with this counts 2^BITS: it is x rounded to a multiple of that.
+    let magic = splat(1.5 * TWO_52 * (1u128 << BITS) as f64);
+    sub(x, sub(add(x, magic), magic))
 }
 
 /// Exchanges rows and columns of 8 x 8 numbers.
