@@ -66,10 +66,10 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     bootstrap = frozenset({"bootstrap"})
     lattigo = PEERS / "lattigo" / "lattigo"
     everything = [
-        Library("noren", [tool], SCHEMES | kernels | bootstrap | {"paper2", "parallel", "chain"}, ours=True),
+        Library("noren", [tool], SCHEMES | kernels | bootstrap | {"paper2", "parallel", "chain", "matvec"}, ours=True),
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
-        Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain"}),
+        Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain", "matvec"}),
         Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap | {"chain"}),
         # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
         Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pages import bootstrap, chain, kernels, schemes, trace
+from pages import bootstrap, chain, kernels, matvec, schemes, trace
 from records import Record, Results, lowest, number, ratio, table
 
 LARGE = {"suite": "ckks", "n": 1 << 16, "limbs": 24, "special": 8}
@@ -43,6 +43,7 @@ def targets(results: Results, recorded: Record) -> list[Target]:
         *client_targets(results, recorded),
         *bootstrap_targets(results),
         *chain_targets(results, recorded),
+        *matvec_targets(results, recorded),
         Target("records that state their peak memory", 1, stated(results), unit="%"),
     ]
 
@@ -199,6 +200,15 @@ def chain_targets(results: Results, recorded: Record) -> Iterable[Target]:
             shares.append(ratio(chain.peak(results, "noren", cell), chain.peak(results, peer, cell)))
         largest = max((share for share in shares if share is not None), default=None)
         yield Target(f"chains, every scheme and depth, peak memory over that of {peer}", 1.0, largest, at_most=True)
+
+
+def matvec_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """A matrix times an encrypted vector, one thread."""
+    what = "matrix times vector, 512 x 512, BGV, N = 2^14, 10 primes, against"
+    yield Target(f"{what} lattigo", 4, matvec.gain(results, "lattigo", 1))
+    mine = matvec.best(results, "noren", 1)
+    theirs = recorded["matvec_ms"]["Lattigo"] * 1e6
+    yield Target(f"{what} Lattigo as recorded", 4, ratio(theirs, mine["median_ns"] if mine else None))
 
 
 def stated(results: Results) -> float | None:

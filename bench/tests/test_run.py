@@ -29,6 +29,9 @@ def test_the_steps_of_a_suite_are_its_degrees() -> None:
     assert run.steps("ckks", [14], None) == [["--log-n", "14"]]
     assert run.steps("trace", None, [5]) == [["--special", "5", "--level", level] for level in "149"]
     assert len(run.steps("client", None, None)) == 4
+    assert run.steps("chain", scheme=["bgv"], depth=[2, 4]) == [["--scheme", "bgv", "--depth", d] for d in "24"]
+    assert len(run.steps("chain")) == 15
+    assert run.steps("matvec") == [[]]
     modes = [step[step.index("--mode") + 1] for step in run.steps("bootstrap", None, None)]
     assert modes == ["complex", "real"]
     threads, *levels = run.steps("parallel", [13], None)

@@ -81,6 +81,11 @@ impl Engine {
         self.kernels
     }
 
+    /// Gives the memory that is kept for later polynomials back to the system.
+    pub fn release(&self) {
+        self.pool.clear();
+    }
+
     /// How many bytes are kept for later polynomials.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {

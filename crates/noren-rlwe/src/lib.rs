@@ -12,6 +12,7 @@
 //! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
 //! | [`shape`] | [`KeyShape`](shape::KeyShape): what a key switching key covers |
 //! | [`keys`] | [`SecretKey`](keys::SecretKey), [`PublicKey`](keys::PublicKey), [`EvaluationKeys`](keys::EvaluationKeys) |
+//! | [`key_class`] | [`KeyClass`](key_class::KeyClass): keys that are planned |
 //! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
 //! | [`encrypt`], [`decrypt`] | the two ends |
 //! | [`linear`] | sums, products with plaintexts, rescaling |
@@ -37,6 +38,7 @@ pub mod encrypt;
 pub mod error;
 pub mod galois;
 pub mod hoisting;
+pub mod key_class;
 pub mod keygen;
 pub mod keys;
 pub mod keyswitch;

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use noren::bootstrapping::group::{GiantOrder, Group};
 use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
+use noren::circuits::lookup::{LookupKeyFile, Plan};
 use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
+use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::wire::{Form, Object};
@@ -58,6 +60,7 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     add(&mut samples, "evaluation_keys", &(), &KeyFile { context, key: evaluation });
     add_bootstrapping(&mut samples);
     add_integers(&mut samples);
+    add_lookups(&mut samples);
     add_tfhe(&mut samples);
     samples
 }
@@ -110,7 +113,30 @@ fn add_integers(samples: &mut Vec<(String, Vec<u8>)>) {
     add(samples, "bgv_product", &context, &bgv.square(&fresh).expect("one level"));
     add(samples, "bfv_product", &context, &bfv.square(&fresh.clone().convert()).expect("one level"));
     add(samples, "bgv_fresh", &context, &fresh);
+    let layout = IntegerLayout::new(3, 2, 16, 8).and_then(|layout| layout.with_sizes(vec![10, 97]));
+    let layout = layout.and_then(|layout| layout.with_column_names(vec!["x".into(), "y".into()])).expect("layout");
+    let encoder = bfv::Encoder::new(&context);
+    let symmetric = bfv::Encryptor::symmetric(&context, &keys.secret, seed(3)).expect("secret");
+    let table = IntegerTable::encrypt(&encoder, &symmetric, layout, &[9, 96, 0, 1, 2, 3]).expect("in range");
+    add(samples, "integer_table", &context, &table);
     add(samples, "integer_public_key", &(), &bgv::KeyFile { context, key: keys.public });
+}
+
+/// Keys of lookups, which are large, in one form.
+fn add_lookups(samples: &mut Vec<(String, Vec<u8>)>) {
+    let spec = bfv::ParametersSpec {
+        log_n: 3,
+        plaintext_modulus: 17,
+        log_q: vec![40; 8],
+        log_p: vec![40; 2],
+        security: Security::None,
+        ..bfv::ParametersSpec::default()
+    };
+    let context = bfv::Context::new(spec.build().expect("parameters")).expect("context");
+    let secret = context.generate_keys(seed(1), &bfv::KeyRequest::default(), None).expect("keys").secret;
+    let plan = Plan::new(context.parameters(), [4, 3]).expect("room for it");
+    let keys = LookupKeyFile::generate(&context, &plan, &secret, seed(2), None).expect("keys");
+    samples.push(("lookup_keys.packed.noren".to_owned(), keys.to_bytes(&(), Form::Packed)));
 }
 
 /// Parameters and keys of TFHE, and fresh ciphertexts: the results of bootstraps have noise that instruction sets may

@@ -268,10 +268,31 @@ fn functions_of_a_line_need_no_matrix() -> Result<()> {
         }
         assert_eq!(Line::of(&scrambled(domain, 97)), None);
     }
-    let plan = Plan::new(world.context.parameters(), [97, 97])?;
-    let sum = Function::rule([97, 97], |x, y| Some((x + y) % 97));
+    Ok(())
+}
+
+#[test]
+fn lines_that_meet_modulo_t_need_equal_values() -> Result<()> {
+    type Rule = fn(u64, u64) -> u64;
+    let world = World::new(3, 17, 10)?;
+    let plan = Plan::new(world.context.parameters(), [17, 17])?;
+    let cyclic: [(Line, Rule); 4] = [
+        (Line::First, |x, _| (3 * x + 5) % 17),
+        (Line::Second, |_, y| (y * y + 9) % 17),
+        (Line::Sum, |x, y| ((x + y) * (x + y) + 1) % 17),
+        (Line::Difference, |x, y| (17 + x - y) * 5 % 17),
+    ];
+    for (line, f) in cyclic {
+        let function = Function::rule([17, 17], move |x, y| Some(f(x, y)));
+        assert_eq!(Lookup::prepare(&world.context, &plan, &function, None)?.line(), Some(line));
+        world.check(&plan, &function, 1)?;
+    }
+    let sum = Function::rule([17, 17], |x, y| Some((x + y) / 2));
+    assert_eq!((Line::of(&sum), Line::modulo(&sum, 17)), (Some(Line::Sum), None));
     let refused = LineLookup::prepare(&world.context, &plan, &sum, Line::Sum);
     assert!(matches!(refused, Err(Error::Parameters { name: "domain", .. })));
+    assert_eq!(Lookup::prepare(&world.context, &plan, &sum, None)?.line(), None);
+    world.check(&plan, &sum, 1)?;
     Ok(())
 }
 

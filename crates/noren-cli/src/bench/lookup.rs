@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use noren::bfv::{
-    Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters, ParametersSpec,
-};
-use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step};
+use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
+use noren::circuits::lookup::preset::MODULUS;
+use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
 use noren::error::Error;
 
 use crate::bench::ckks::seed;
@@ -24,14 +23,14 @@ pub(super) enum Method {
     Fast,
     /// The matrix under the usual secret, as published by Nakashima et al.
     Linear,
-    /// The polynomial with vectors as coefficients, as published by Maeda et al.; timed with random coefficients
+    /// The polynomial with vectors as coefficients, as published by Maeda et al.
     Maeda,
 }
 
-/// The plaintext modulus.
-const MODULUS: u64 = 65537;
-/// The numbers that are looked up: `f(x, y) = floor(x / y)`.
+/// The numbers that are looked up.
 const NUMBERS: [usize; 2] = [31_415, 271];
+/// What is looked up.
+const FUNCTION: &str = "floor(x / y)";
 /// The fewest evaluations of which the median is taken.
 const LEAST_SAMPLES: usize = 3;
 
@@ -55,14 +54,17 @@ pub(super) fn degree(degrees: &[u32]) -> Result<u32, Failure> {
     }
 }
 
+/// `floor(x / y)`, and 0 for y = 0.
+fn quotient(domain: [usize; 2]) -> Function {
+    Function::rule(domain, |x, y| Some(x.checked_div(y).unwrap_or(0)))
+}
+
 /// Measures methods with each number of threads.
 pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), Failure> {
     let methods = if methods.is_empty() { &[Method::Fast, Method::Linear][..] } else { methods };
     // Smaller rings do not carry the modulus at any security: they are for trying out.
     let security = if log_n == 15 { noren::Security::Bits128 } else { noren::Security::None };
-    let spec = ParametersSpec { log_n, plaintext_modulus: MODULUS, security, ..ParametersSpec::default() };
-    let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
-    let parameters = spec.build()?;
+    let parameters = parameters_spec(log_n, security).build()?;
     for &threads in run.threads {
         let context = Context::with_threads(parameters.clone(), Some(threads))?;
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
@@ -95,9 +97,11 @@ impl World<'_> {
         Ok([encrypt(NUMBERS[0])?, encrypt(NUMBERS[1])?])
     }
 
-    fn decrypt(&self, layout: &Layout, ciphertext: &Ciphertext) -> Result<usize, Error> {
-        let plaintext = Decryptor::new(&self.context, &self.keys.secret)?.decrypt(ciphertext)?;
-        Ok(layout.gather(&Encoder::new(&self.context).decode(&plaintext)?)[0])
+    /// Whether this is the value of the function at the numbers.
+    fn is_right(&self, function: &Function, layout: &Layout, result: &Ciphertext) -> Result<bool, Error> {
+        let plaintext = Decryptor::new(&self.context, &self.keys.secret)?.decrypt(result)?;
+        let found = layout.gather(&Encoder::new(&self.context).decode(&plaintext)?)[0];
+        Ok(function.value(NUMBERS[0] % layout.domain()[0], NUMBERS[1] % layout.domain()[1]) == Some(found as u64))
     }
 
     /// The time of all samples, and for how long they are taken.
@@ -114,21 +118,16 @@ impl World<'_> {
     /// A method with a matrix: its preparation, keys and evaluation, step by step.
     fn matrix(&self, plan: Plan, op: &'static str) -> Result<(), Failure> {
         let layout = plan.layout();
-        let quotient = Function::rule(layout.domain(), |x, y| Some(x.checked_div(y).unwrap_or(0)));
+        let quotient = quotient(layout.domain());
         let start = Instant::now();
         let lookup = Lookup::prepare(&self.context, &plan, &quotient, None)?;
-        let prepared = Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]);
-        let note = "of a rule; once";
-        let record =
-            Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, Some(prepared), note);
+        let record = self.prepared(start, "of a rule; once");
         self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
 
         let keys = LookupKeys::generate(&self.context, seed(2), &self.keys.secret, &plan, None)?;
         let evaluator = Evaluator::new(&self.context, self.keys.evaluation.clone())?;
         let [x, y] = self.encrypt(layout)?;
-        let result = lookup.evaluate(&evaluator, &keys, &x, &y)?;
-        let expected = quotient.value(NUMBERS[0] % layout.domain()[0], NUMBERS[1]);
-        let right = Some(self.decrypt(layout, &result)? as u64) == expected;
+        let right = self.is_right(&quotient, layout, &lookup.evaluate(&evaluator, &keys, &x, &y)?)?;
         let steps = RefCell::new(Vec::new());
         let timing = self.samples(|| {
             let last = RefCell::new(Instant::now());
@@ -139,7 +138,7 @@ impl World<'_> {
             lookup.evaluate_many(&evaluator, &keys, &[[&x, &y]], &watch).map(drop)
         })?;
         let mut record =
-            Record::of_integers("lookup", op, self.parameters(), self.threads, right.then_some(timing), "floor(x / y)");
+            Record::of_integers("lookup", op, self.parameters(), self.threads, right.then_some(timing), FUNCTION);
         for (step, name) in [
             (Step::OneHot, "one_hot_ns"),
             (Step::Babies, "babies_ns"),
@@ -162,24 +161,26 @@ impl World<'_> {
         self.run.report(&record)
     }
 
-    /// The method with a polynomial, timed with coefficients that follow no rule.
+    /// The method with a polynomial.
     fn polynomial(&self) -> Result<(), Failure> {
-        let n = self.parameters().degree();
-        let coefficient =
-            |i: usize, y: usize| ((i + 1).wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b)) as u64 % MODULUS;
-        let lookup = PolynomialLookup::of_coefficients(&self.context, [n; 2], coefficient)?;
+        let quotient = quotient([self.parameters().degree(); 2]);
+        let start = Instant::now();
+        let lookup = PolynomialLookup::prepare(&self.context, &quotient)?;
+        self.run.report(&self.prepared(start, "interpolated; once"))?;
         let keys = self.context.generate_keys(seed(0), &lookup.keys(), None)?;
         let evaluator = Evaluator::new(&self.context, keys.evaluation.clone())?;
         let [x, y] = self.encrypt(lookup.layout())?;
-        // The polynomial at x by Horner's method: the coefficients of y alone matter.
-        let [a, b] = [NUMBERS[0] % n, NUMBERS[1] % n];
-        let expected = (0..n).rev().fold(0, |sum, i| (sum * a as u64 + coefficient(i, b)) % MODULUS);
-        let right = self.decrypt(lookup.layout(), &lookup.evaluate(&evaluator, &x, &y)?)? as u64 == expected;
+        let right = self.is_right(&quotient, lookup.layout(), &lookup.evaluate(&evaluator, &x, &y)?)?;
         let timing = self.samples(|| lookup.evaluate(&evaluator, &x, &y).map(drop))?;
         let timing = right.then_some(timing);
-        let note = "a polynomial with random coefficients";
-        let record = Record::of_integers("lookup", "lookup_maeda", self.parameters(), self.threads, timing, note);
+        let record = Record::of_integers("lookup", "lookup_maeda", self.parameters(), self.threads, timing, FUNCTION);
         let rotations = lookup.keys().rotations.len() + 1;
         self.run.report(&record.with("products", lookup.products()).with("rotations", rotations))
+    }
+
+    /// The record of a preparation that began then.
+    fn prepared(&self, start: Instant, note: &'static str) -> Record {
+        let prepared = Some(Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]));
+        Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, prepared, note)
     }
 }

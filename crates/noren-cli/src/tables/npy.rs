@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::failure::Failure;
-use crate::tables::numbers::{Numbers, Place};
+use crate::tables::numbers::{Numbers, Place, Values};
 
 /// The first bytes of the format.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -51,17 +51,20 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
     Ok(Numbers { rows, columns, names: Vec::new(), entries })
 }
 
-/// A table of `float64`, row after row.
-pub(crate) fn to_bytes(entries: &[f64], columns: usize) -> Vec<u8> {
-    let shape = (entries.len() / columns, columns);
-    let mut text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", shape.0, shape.1);
+/// A table of `float64` or `int64`, row after row.
+pub(crate) fn to_bytes(values: Values<'_>, columns: usize) -> Vec<u8> {
+    let (descr, numbers): (_, Vec<[u8; size_of::<u64>()]>) = match values {
+        Values::Real(values) => ("<f8", values.iter().map(|x| x.to_le_bytes()).collect()),
+        Values::Whole(values) => ("<i8", values.iter().map(|x| x.to_le_bytes()).collect()),
+    };
+    let shape = (numbers.len() / columns, columns);
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}, {}), }}", shape.0, shape.1);
     let before = MAGIC.len() + 4; // two bytes of version, two of length
     let length = (before + text.len() + 1).next_multiple_of(ALIGNMENT) - before;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
     let length = u16::try_from(length).expect("two numbers of at most 20 digits are a short text");
-    let numbers = entries.iter().flat_map(|x| x.to_le_bytes());
-    [MAGIC, &[1, 0], &length.to_le_bytes(), text.as_bytes()].concat().into_iter().chain(numbers).collect()
+    [MAGIC, &[1, 0], &length.to_le_bytes(), text.as_bytes(), numbers.as_flattened()].concat()
 }
 
 /// The text of the header, and the bytes behind it; or what is wrong.
@@ -222,7 +225,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let entries = [1.5, -0.0, 1e300, f64::MIN_POSITIVE, 3.0, -7.25];
         for columns in [1, 2, 3, 6] {
-            let bytes = to_bytes(&entries, columns);
+            let bytes = to_bytes(Values::Real(&entries), columns);
             assert_eq!(bytes.len() % ALIGNMENT, entries.len() * 8 % ALIGNMENT);
             let again = read(Path::new("t.npy"), &bytes).expect("just written");
             assert_eq!((again.rows, again.columns), (6 / columns, columns));

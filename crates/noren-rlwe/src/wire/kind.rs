@@ -66,8 +66,12 @@ pub enum Kind {
     IntegerPublicKey = 0x0406,
     /// Evaluation keys with parameters of exact integers.
     IntegerEvaluationKeys = 0x0407,
+    /// An encrypted table of integers with its layout.
+    IntegerTable = 0x0408,
     /// A function of two integers, prepared to be looked up.
     PreparedLookup = 0x0501,
+    /// The keys of lookups with their parameters.
+    LookupKeys = 0x0502,
     /// Parameters of TFHE.
     TfheParameters = 0x0601,
     /// Integers encrypted with TFHE.
@@ -82,7 +86,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -111,7 +115,9 @@ impl Kind {
         Self::IntegerSecretKey,
         Self::IntegerPublicKey,
         Self::IntegerEvaluationKeys,
+        Self::IntegerTable,
         Self::PreparedLookup,
+        Self::LookupKeys,
         Self::TfheParameters,
         Self::TfheCiphertexts,
         Self::TfheBits,
@@ -163,7 +169,9 @@ impl Kind {
             Self::IntegerSecretKey => "secret key with integer parameters",
             Self::IntegerPublicKey => "public key with integer parameters",
             Self::IntegerEvaluationKeys => "evaluation keys with integer parameters",
+            Self::IntegerTable => "encrypted table of integers",
             Self::PreparedLookup => "prepared function",
+            Self::LookupKeys => "lookup keys",
             Self::TfheParameters => "TFHE parameters",
             Self::TfheCiphertexts => "TFHE ciphertexts",
             Self::TfheBits => "TFHE bits",
