@@ -43,7 +43,9 @@ func chainOfIntegers(scheme string, depth int, step options) {
 	for i := range bits % limbs {
 		logQ[i]++
 	}
-	special := (limbs + 2) / 3
+	// As many special primes as make the fastest digits: two for BFV, which keeps its modulus, and three for BGV.
+	digits := map[string]int{"bfv": 2, "bgv": 3}[scheme]
+	special := (limbs + digits - 1) / digits
 	params, err := bgv.NewParametersFromLiteral(bgv.ParametersLiteral{
 		LogN: 15, LogQ: logQ, LogP: slices.Repeat([]int{60}, special), PlaintextModulus: plaintextModulus})
 	check(err)

@@ -13,6 +13,8 @@
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
 //! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
+//! | [`torus_sample`] | binary secrets, and uniform words and wide noise of the torus |
+//! | [`torus`] | products of polynomials of torus words, their signed digits |
 //! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
 
 pub mod cyclotomic;
@@ -25,3 +27,5 @@ pub mod ntt;
 pub mod prime;
 pub mod random;
 pub mod sample;
+pub mod torus;
+pub mod torus_sample;

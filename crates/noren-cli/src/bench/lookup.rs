@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use noren::bfv::{
-    Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters, ParametersSpec,
-};
-use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step};
+use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
+use noren::circuits::lookup::preset::MODULUS;
+use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
 use noren::error::Error;
 
 use crate::bench::ckks::seed;
@@ -32,8 +31,8 @@ pub(super) enum Method {
     Maeda,
 }
 
-/// The plaintext modulus.
-const MODULUS: u64 = 65537;
+/// What is looked up.
+const FUNCTION: &str = "floor(x / y)";
 /// The fewest evaluations of which the median is taken.
 const LEAST_SAMPLES: usize = 3;
 
@@ -57,14 +56,40 @@ pub(super) fn degree(degrees: &[u32]) -> Result<u32, Failure> {
     }
 }
 
+impl Method {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Eight => "eight",
+            Self::Residues => "residues",
+            Self::Linear => "linear",
+            Self::Maeda => "maeda",
+        }
+    }
+
+    /// The name of its evaluation in records.
+    const fn op(self) -> &'static str {
+        match self {
+            Self::Fast => "lookup_fast",
+            Self::Eight => "lookup_eight",
+            Self::Residues => "lookup_residues",
+            Self::Linear => "lookup_linear",
+            Self::Maeda => "lookup_maeda",
+        }
+    }
+}
+
+/// `floor(x / y)`, and 0 for y = 0.
+fn quotient(domain: [usize; 2]) -> Function {
+    Function::rule(domain, |x, y| Some(x.checked_div(y).unwrap_or(0)))
+}
+
 /// Measures methods with each number of threads.
 pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), Failure> {
     let methods = if methods.is_empty() { &[Method::Fast, Method::Linear][..] } else { methods };
     // Smaller rings do not carry the modulus at any security: they are for trying out.
     let security = if log_n == 15 { noren::Security::Bits128 } else { noren::Security::None };
-    let spec = ParametersSpec { log_n, plaintext_modulus: MODULUS, security, ..ParametersSpec::default() };
-    let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
-    let parameters = spec.build()?;
+    let parameters = parameters_spec(log_n, security).build()?;
     for &threads in run.threads {
         let context = Context::with_threads(parameters.clone(), Some(threads))?;
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
@@ -74,12 +99,9 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), F
             machine::reset_peak_rss();
             let domain = [1 << log_n; 2];
             match method {
-                Method::Fast => world.matrix(&Plan::new(&parameters, domain)?, "lookup_fast", 1)?,
-                Method::Eight => world.matrix(&Plan::new(&parameters, domain)?, "lookup_eight", 8)?,
-                Method::Residues => {
-                    world.matrix(&Plan::new(&parameters, [MODULUS as usize; 2])?, "lookup_residues", 1)?;
-                }
-                Method::Linear => world.matrix(&Plan::linear(&parameters, domain)?, "lookup_linear", 1)?,
+                Method::Fast | Method::Eight => world.matrix(&Plan::new(&parameters, domain)?, *method)?,
+                Method::Residues => world.matrix(&Plan::new(&parameters, [MODULUS as usize; 2])?, *method)?,
+                Method::Linear => world.matrix(&Plan::linear(&parameters, domain)?, *method)?,
                 Method::Maeda => world.polynomial(domain)?,
             }
         }
@@ -131,9 +153,8 @@ impl World<'_> {
         Ok((Some(Timing::of(&mut samples[1..])), steps.into_inner()))
     }
 
-    /// The record of an evaluation, with the median time of each step.
-    fn record(&self, op: &'static str, timing: Option<Timing>, steps: &[(Step, f64)]) -> Record {
-        let mut record = Record::of_integers("lookup", op, self.parameters(), self.threads, timing, "floor(x / y)");
+    /// A record with the median time of each step.
+    fn steps(mut record: Record, steps: &[(Step, f64)]) -> Record {
         for (step, name) in [
             (Step::OneHot, "one_hot_ns"),
             (Step::Powers, "powers_ns"),
@@ -150,21 +171,14 @@ impl World<'_> {
         record
     }
 
-    /// The record of a preparation that began at `start`.
-    fn prepared(&self, start: Instant, bytes: u64) -> Result<(), Failure> {
-        let took = Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]);
-        let note = "of a rule; once";
-        let record = Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, Some(took), note);
-        self.run.report(&record.with("matrix_bytes", bytes))
-    }
-
     /// A method with a matrix: its preparation, keys and evaluation, step by step.
-    fn matrix(&self, plan: &Plan, op: &'static str, pairs: usize) -> Result<(), Failure> {
-        let layout = plan.layout();
+    fn matrix(&self, plan: &Plan, method: Method) -> Result<(), Failure> {
+        let (layout, pairs) = (plan.layout(), if method == Method::Eight { 8 } else { 1 });
         let quotient = quotient(layout.domain());
         let start = Instant::now();
         let lookup = Lookup::prepare(&self.context, plan, &quotient, None)?;
-        self.prepared(start, lookup.bytes())?;
+        let record = self.prepared(start, "of a rule; once", method);
+        self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
 
         let keys = LookupKeys::generate(&self.context, seed(2), &self.keys.secret, plan, None)?;
         let evaluator = Evaluator::new(&self.context, self.keys.evaluation.clone())?;
@@ -176,8 +190,7 @@ impl World<'_> {
         let sums = plan.sum_rotations().0.concat().len() + usize::from(plan.sum_rotations().1);
         let rotations = blocks * (layout.babies() - 1) + giants + sums;
         let squarings = (blocks + results) * (MODULUS - 1).ilog2() as usize;
-        let record = self
-            .record(op, timing, &steps)
+        let record = Self::steps(self.record(method.op(), timing, FUNCTION, method), &steps)
             .with("products", pairs * (squarings + results))
             .with("rotations", pairs * rotations)
             .with("key_bytes", keys.bytes())
@@ -189,7 +202,8 @@ impl World<'_> {
     fn polynomial(&self, domain: [usize; 2]) -> Result<(), Failure> {
         let (quotient, start) = (quotient(domain), Instant::now());
         let lookup = PolynomialLookup::prepare(&self.context, &quotient)?;
-        self.prepared(start, lookup.bytes())?;
+        let record = self.prepared(start, "interpolated; once", Method::Maeda);
+        self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
 
         let keys = self.context.generate_keys(seed(0), &lookup.keys(), None)?;
         let evaluator = Evaluator::new(&self.context, keys.evaluation.clone())?;
@@ -198,12 +212,18 @@ impl World<'_> {
         };
         let (timing, steps) = self.measure(lookup.layout(), &quotient, 1, evaluate)?;
         let rotations = lookup.keys().rotations.len() + 1;
-        let record = self.record("lookup_maeda", timing, &steps);
+        let record = Self::steps(self.record(Method::Maeda.op(), timing, FUNCTION, Method::Maeda), &steps);
         self.run.report(&record.with("products", lookup.products()).with("rotations", rotations))
     }
-}
 
-/// `floor(x / y)`, and 0 for y = 0.
-fn quotient(domain: [usize; 2]) -> Function {
-    Function::rule(domain, |x, y| Some(x.checked_div(y).unwrap_or(0)))
+    /// The record of a preparation that began then.
+    fn prepared(&self, start: Instant, note: &'static str, method: Method) -> Record {
+        let prepared = Some(Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]));
+        self.record("lookup_prepare", prepared, note, method)
+    }
+
+    fn record(&self, op: &'static str, timing: Option<Timing>, note: &'static str, method: Method) -> Record {
+        let record = Record::of_integers("lookup", op, self.parameters(), self.threads, timing, note);
+        record.with("method", method.name())
+    }
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::raise;
-use crate::parameters::{Secret, bits_of, secret_of, security_of};
+use crate::parameters::{Secret, bits_of, hexadecimal, secret_of, security_of};
 
 /// Parameters of exact integers, checked and immutable; one set serves BGV and BFV.
 ///
@@ -130,7 +130,7 @@ impl PyIntegerParameters {
     /// The fingerprint that objects of these parameters carry: 64 hexadecimal digits.
     #[getter]
     fn fingerprint(&self) -> String {
-        self.0.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&self.0.fingerprint())
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -34,14 +34,21 @@ pub struct LineLookup {
     pub(super) corner: i64,
 }
 
-/// Before all pairs are looked at, so many are that lie all over the domain: of most functions one of them tells.
-const SAMPLES: u64 = 1 << 10;
-
 impl Line {
-    /// On what the function depends, if it is one of these; looks at every pair of numbers.
+    /// On what the function depends, if it is one of these and has a value everywhere; looks at every pair of numbers, x by x.
     #[must_use]
     pub fn of(function: &Function) -> Option<Self> {
-        [Self::First, Self::Second, Self::Sum, Self::Difference].into_iter().find(|line| line.holds(function))
+        let mut lines = vec![Self::First, Self::Second, Self::Sum, Self::Difference];
+        let mut before = None;
+        for x in 0..function.domain()[0] {
+            let row = function.row(x);
+            lines.retain(|line| !row.contains(&None) && line.holds(before.as_deref(), &row));
+            if lines.is_empty() {
+                break;
+            }
+            before = Some(row);
+        }
+        lines.first().copied()
     }
 
     /// [`Line::of`], where the sum or difference is known modulo t alone.
@@ -50,39 +57,27 @@ impl Line {
         Self::of(function).filter(|line| line.meets(function, t))
     }
 
-    /// Whether the function has one value for all pairs on each line.
-    fn holds(self, function: &Function) -> bool {
-        let [columns, rows] = function.domain();
-        let same = |x: usize, y: usize| match self.neighbour(x, y) {
-            Some((x_next, y_next)) if x_next < columns && y_next < rows => {
-                function.value(x, y) == function.value(x_next, y_next)
-            }
-            _ => true,
-        };
-        let count = (columns * rows) as u64;
-        // Odd, and far from any small fraction of 2^64.
-        let sampled = (0..SAMPLES.min(count)).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count) as usize);
-        sampled.into_iter().all(|i| same(i / rows, i % rows)) && (0..columns).all(|x| (0..rows).all(|y| same(x, y)))
+    /// Whether the values of one x, and those of the number before it, are one value on each line.
+    fn holds(self, before: Option<&[Option<u64>]>, row: &[Option<u64>]) -> bool {
+        let but_last = row.len().saturating_sub(1);
+        match (self, before) {
+            (Self::First, _) => row.windows(2).all(|pair| pair[0] == pair[1]),
+            (_, None) => true,
+            (Self::Second, Some(before)) => before == row,
+            (Self::Sum, Some(before)) => before.iter().skip(1).eq(&row[..but_last]),
+            (Self::Difference, Some(before)) => row.iter().skip(1).eq(&before[..but_last]),
+        }
     }
 
     /// Whether lines whose numbers are equal modulo t have equal values.
     fn meets(self, function: &Function, t: u64) -> bool {
-        let (domain, t) = (function.domain(), t as usize);
-        let value = |line: usize| {
-            let (x, y) = self.point(domain, line);
-            function.value(x, y)
-        };
-        (t..self.count(domain)).all(|line| value(line) == value(line - t))
-    }
-
-    /// The next pair on a line.
-    fn neighbour(self, x: usize, y: usize) -> Option<(usize, usize)> {
-        Some(match self {
-            Self::First => (x, y + 1),
-            Self::Second => (x + 1, y),
-            Self::Sum => (x + 1, y.checked_sub(1)?),
-            Self::Difference => (x + 1, y + 1),
-        })
+        let (count, t) = (self.count(function.domain()), t as usize);
+        if count <= t {
+            return true;
+        }
+        let (x, y) = self.points(function.domain(), count);
+        let values = function.values(&x, &y);
+        values[t..] == values[..count - t]
     }
 
     /// How many lines there are.
@@ -92,6 +87,11 @@ impl Line {
             Self::Second => rows,
             Self::Sum | Self::Difference => columns + rows - 1,
         }
+    }
+
+    /// A pair on each of the first lines: the numbers x, and the numbers y.
+    fn points(self, domain: [usize; 2], count: usize) -> (Vec<u32>, Vec<u32>) {
+        (0..count).map(|i| self.point(domain, i)).map(|(x, y)| (x as u32, y as u32)).unzip()
     }
 
     /// A pair on line i.
@@ -122,21 +122,18 @@ impl LineLookup {
             let needed = format!("at most {t}, or of equal values where they are equal modulo {t}: prepare a matrix");
             return Err(Error::parameter("domain", format!("{count} lines"), needed));
         }
-        let residue = |i: usize| {
-            let (x, y) = line.point(domain, i);
-            function.residue(x, y, t)
-        };
+        let (last, count) = (t as usize - 1, count.min(t as usize));
+        let (x, y) = line.points(domain, count);
+        // The first point of all is named, not the first that is met.
+        let values = function.residues(&x, &y, t).or_else(|error| function.check(t).and(Err(error)))?;
         // The number t - 1 has no slot.
-        let last = t as usize - 1;
-        let corner = if count > last { residue(last)? } else { 0 };
+        let corner = values.get(last).copied().unwrap_or(0);
         let count = count.min(last);
         let encoder = Encoder::new(context);
         let table = |block: usize| {
-            let value = |slot| match layout.index(block, slot) {
-                i if i < count => residue(i).map(|value| ((value + t - corner) % t).cast_signed()),
-                _ => Ok(0),
-            };
-            encoder.encode(&(0..layout.degree()).map(value).collect::<Result<Vec<i64>>>()?)
+            let indices = (0..layout.degree()).map(|slot| layout.index(block, slot));
+            let value = |i: usize| if i < count { ((values[i] + t - corner) % t).cast_signed() } else { 0 };
+            encoder.encode(&indices.map(value).collect::<Vec<i64>>())
         };
         let tables = (0..count.div_ceil(layout.stretch())).map(table).collect::<Result<_>>()?;
         Ok(Self { plan: plan.clone(), line, tables, corner: corner.cast_signed() })

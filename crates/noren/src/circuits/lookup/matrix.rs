@@ -37,7 +37,9 @@ impl Matrix {
         progress: Option<&(dyn Fn(usize, usize) + Sync)>,
     ) -> Result<Self> {
         let layout = plan.layout();
-        let table = Table::new(plan, function)?;
+        let t = plan.parameters().modulus().value();
+        // The first point of all is named, not the first that is met.
+        let table = Table::new(plan, function).or_else(|error| function.check(t).and(Err(error)))?;
         let encoder = Encoder::new(context);
         let (failed, done, total) = (AtomicBool::new(false), AtomicUsize::new(0), layout.factors());
         let [_, results] = layout.blocks();
@@ -46,15 +48,8 @@ impl Matrix {
             if failed.load(Ordering::Relaxed) {
                 return;
             }
-            let residue = |slot| match layout.entry(factor, slot).map(|[x, y]| table.residue(x, y)) {
-                None => 0,
-                Some(Ok(residue)) => residue,
-                Some(Err(_)) => {
-                    failed.store(true, Ordering::Relaxed);
-                    0
-                }
-            };
-            if encoder.write_coefficients(residue, out).is_err() {
+            let written = table.factor(factor).and_then(|values| encoder.write_coefficients(|slot| values[slot], out));
+            if written.is_err() {
                 failed.store(true, Ordering::Relaxed);
             }
             // Squares of 2^15 in 2^16 coefficients fill 46 bits, and those of 2^17 factors 63.
@@ -68,7 +63,7 @@ impl Matrix {
         let engine = context.rlwe().ring().engine();
         let factors = SmallPolynomials::build(engine, layout.degree(), total, write, report);
         if failed.into_inner() {
-            function.check(plan.parameters().modulus().value())?;
+            function.check(t)?;
         }
         let largest = squares.into_iter().map(AtomicU64::into_inner).max().unwrap_or(0).max(1);
         Ok(Self { factors, log2_norm: libm::log2(largest as f64) / 2.0, rest: table.rest(&encoder)? })

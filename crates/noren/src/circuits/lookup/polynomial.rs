@@ -62,13 +62,12 @@ impl PolynomialLookup {
 
         let interpolation = Interpolation::new(Modulus::new(t)?, domain[0])?;
         let (engine, failed) = (context.rlwe().ring().engine(), AtomicBool::new(false));
+        let all: Vec<u32> = (0..domain[0] as u32).collect();
         let interpolate = |y: usize, out: &mut [i64]| {
             let mut row = vec![0; interpolation.coefficients()];
-            for (x, value) in row[..domain[0]].iter_mut().enumerate() {
-                *value = function.residue(x, y, t).unwrap_or_else(|_| {
-                    failed.store(true, Ordering::Relaxed);
-                    0
-                });
+            match function.residues(&all, &vec![y as u32; domain[0]], t) {
+                Ok(values) => row[..domain[0]].copy_from_slice(&values),
+                Err(_) => failed.store(true, Ordering::Relaxed),
             }
             interpolation.interpolate(&mut row);
             out.fill(0);
