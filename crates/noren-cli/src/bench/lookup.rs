@@ -54,6 +54,25 @@ pub(super) fn degree(degrees: &[u32]) -> Result<u32, Failure> {
     }
 }
 
+impl Method {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Linear => "linear",
+            Self::Maeda => "maeda",
+        }
+    }
+
+    /// The name of its evaluation in records.
+    const fn op(self) -> &'static str {
+        match self {
+            Self::Fast => "lookup_fast",
+            Self::Linear => "lookup_linear",
+            Self::Maeda => "lookup_maeda",
+        }
+    }
+}
+
 /// `floor(x / y)`, and 0 for y = 0.
 fn quotient(domain: [usize; 2]) -> Function {
     Function::rule(domain, |x, y| Some(x.checked_div(y).unwrap_or(0)))
@@ -73,8 +92,8 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), F
         for method in methods {
             machine::reset_peak_rss();
             match method {
-                Method::Fast => world.matrix(Plan::new(&parameters, [1 << log_n; 2])?, "lookup_fast")?,
-                Method::Linear => world.matrix(Plan::linear(&parameters, [1 << log_n; 2])?, "lookup_linear")?,
+                Method::Fast => world.matrix(Plan::new(&parameters, [1 << log_n; 2])?, *method)?,
+                Method::Linear => world.matrix(Plan::linear(&parameters, [1 << log_n; 2])?, *method)?,
                 Method::Maeda => world.polynomial()?,
             }
         }
@@ -116,12 +135,12 @@ impl World<'_> {
     }
 
     /// A method with a matrix: its preparation, keys and evaluation, step by step.
-    fn matrix(&self, plan: Plan, op: &'static str) -> Result<(), Failure> {
+    fn matrix(&self, plan: Plan, method: Method) -> Result<(), Failure> {
         let layout = plan.layout();
         let quotient = quotient(layout.domain());
         let start = Instant::now();
         let lookup = Lookup::prepare(&self.context, &plan, &quotient, None)?;
-        let record = self.prepared(start, "of a rule; once");
+        let record = self.prepared(start, "of a rule; once", method);
         self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
 
         let keys = LookupKeys::generate(&self.context, seed(2), &self.keys.secret, &plan, None)?;
@@ -137,8 +156,7 @@ impl World<'_> {
             };
             lookup.evaluate_many(&evaluator, &keys, &[[&x, &y]], &watch).map(drop)
         })?;
-        let mut record =
-            Record::of_integers("lookup", op, self.parameters(), self.threads, right.then_some(timing), FUNCTION);
+        let mut record = self.record(method.op(), right.then_some(timing), FUNCTION, method);
         for (step, name) in [
             (Step::OneHot, "one_hot_ns"),
             (Step::Babies, "babies_ns"),
@@ -166,21 +184,26 @@ impl World<'_> {
         let quotient = quotient([self.parameters().degree(); 2]);
         let start = Instant::now();
         let lookup = PolynomialLookup::prepare(&self.context, &quotient)?;
-        self.run.report(&self.prepared(start, "interpolated; once"))?;
+        self.run.report(&self.prepared(start, "interpolated; once", Method::Maeda))?;
         let keys = self.context.generate_keys(seed(0), &lookup.keys(), None)?;
         let evaluator = Evaluator::new(&self.context, keys.evaluation.clone())?;
         let [x, y] = self.encrypt(lookup.layout())?;
         let right = self.is_right(&quotient, lookup.layout(), &lookup.evaluate(&evaluator, &x, &y)?)?;
         let timing = self.samples(|| lookup.evaluate(&evaluator, &x, &y).map(drop))?;
         let timing = right.then_some(timing);
-        let record = Record::of_integers("lookup", "lookup_maeda", self.parameters(), self.threads, timing, FUNCTION);
+        let record = self.record(Method::Maeda.op(), timing, FUNCTION, Method::Maeda);
         let rotations = lookup.keys().rotations.len() + 1;
         self.run.report(&record.with("products", lookup.products()).with("rotations", rotations))
     }
 
     /// The record of a preparation that began then.
-    fn prepared(&self, start: Instant, note: &'static str) -> Record {
+    fn prepared(&self, start: Instant, note: &'static str, method: Method) -> Record {
         let prepared = Some(Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]));
-        Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, prepared, note)
+        self.record("lookup_prepare", prepared, note, method)
+    }
+
+    fn record(&self, op: &'static str, timing: Option<Timing>, note: &'static str, method: Method) -> Record {
+        let record = Record::of_integers("lookup", op, self.parameters(), self.threads, timing, note);
+        record.with("method", method.name())
     }
 }

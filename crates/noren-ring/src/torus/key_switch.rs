@@ -1,5 +1,7 @@
 //! From long samples of wide words to short samples of 32 bits, and on to the modulus 2N.
 
+use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::kernels;
 use noren_math::torus::gadget::Gadget;
 
 use crate::engine::Engine;
@@ -7,6 +9,9 @@ use crate::torus::lwe::Lwe;
 
 /// Rows of a key start so many words apart from each other at a multiple: those of a cache line.
 const LINE_WORDS: usize = 16;
+
+/// For how many coefficients of a long sample digits are made at a time.
+const COEFFICIENTS: usize = 16;
 
 /// How many long samples are switched with one reading of the key.
 const BLOCK: usize = 16;
@@ -21,7 +26,7 @@ pub struct LweSwitch {
     from: usize,
     to: usize,
     gadget: Gadget,
-    rows: Vec<u32>,
+    rows: AlignedVec<u32>,
 }
 
 /// A sample modulo 2N: exponents of X. Its phase is `body - sum_i mask_i s_i` modulo 2N.
@@ -42,7 +47,7 @@ impl LweSwitch {
         write: impl Fn(usize, usize, &mut [u32]) + Send + Sync,
     ) -> Self {
         let stride = stride(to);
-        let mut rows = vec![0; from * gadget.levels() * stride];
+        let mut rows = AlignedVec::zeroed(from * gadget.levels() * stride);
         let tasks = rows.chunks_exact_mut(gadget.levels() * stride).enumerate();
         engine.run(from * gadget.levels() * stride, tasks, |(i, rows): (usize, &mut [u32])| {
             for (j, row) in rows.chunks_exact_mut(stride).enumerate() {
@@ -79,7 +84,7 @@ impl LweSwitch {
 
     /// How many bytes the key takes.
     #[must_use]
-    pub const fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         size_of::<u32>() * self.rows.len()
     }
 
@@ -95,22 +100,26 @@ impl LweSwitch {
     fn switch_block(&self, samples: &[&Lwe]) -> Vec<Vec<u32>> {
         assert!(samples.iter().all(|sample| sample.dimension() == self.from), "samples of dimension {}", self.from);
         let (levels, stride) = (self.gadget.levels(), stride(self.to));
-        let mut outs = vec![vec![0u32; stride]; samples.len()];
-        for (i, rows) in self.rows.chunks_exact(levels * stride).enumerate() {
-            for (sample, out) in samples.iter().zip(&mut outs) {
-                for (row, digit) in rows.chunks_exact(stride).zip(self.gadget.digits(sample.mask()[i])) {
-                    let digit = digit as u32;
-                    out.iter_mut().zip(row).for_each(|(x, k)| *x = x.wrapping_sub(digit.wrapping_mul(*k)));
+        let mut outs = vec![0; samples.len() * stride];
+        let mut digits = vec![0; samples.len() * COEFFICIENTS * levels];
+        for (group, rows) in self.rows.chunks(COEFFICIENTS * levels * stride).enumerate() {
+            let count = rows.len() / stride;
+            for (sample, digits) in samples.iter().zip(digits.chunks_exact_mut(count)) {
+                let coefficients = &sample.mask()[group * COEFFICIENTS..][..count / levels];
+                for (digits, &coefficient) in digits.chunks_exact_mut(levels).zip(coefficients) {
+                    digits.iter_mut().zip(self.gadget.digits(coefficient)).for_each(|(x, digit)| *x = digit as u32);
                 }
             }
+            kernels().sub_multiples(&mut outs, &digits[..samples.len() * count], rows, stride);
         }
-        for (sample, out) in samples.iter().zip(&mut outs) {
-            out.truncate(self.to + 1);
+        let finish = |(sample, out): (&&Lwe, &[u32])| {
+            let mut out = out[..=self.to].to_vec();
             // Halves up, to the nearest word.
             let body = (sample.body().wrapping_add(1 << (u32::BITS - 1)) >> u32::BITS) as u32;
             out[self.to] = out[self.to].wrapping_add(body);
-        }
-        outs
+            out
+        };
+        samples.iter().zip(outs.chunks_exact(stride)).map(finish).collect()
     }
 }
 

@@ -20,8 +20,7 @@ pub struct Preset {
     pub name: &'static str,
     /// Where the set comes from.
     pub source: &'static str,
-    /// Whether the set is for comparisons with older libraries alone: it does not reach the security or the probability of
-    /// failure of the others.
+    /// Whether the set is for comparisons with older libraries alone: it does not reach the security of the others.
     pub legacy: bool,
     /// What it asks for.
     pub spec: ParametersSpec,
@@ -71,7 +70,7 @@ pub static PRESETS: [Preset; 11] = [
     legacy(
         "TFHEPP_128",
         "TFHEpp, 128 bits by its authors",
-        -30.0,
+        -64.0,
         [630, 1, 10],
         [Gaussian(9.25e-5), Gaussian(2.980_232_238_769_531e-8)],
         [(6, 3), (2, 7)],
@@ -80,7 +79,7 @@ pub static PRESETS: [Preset; 11] = [
         "OPENFHE_STD128",
         "OpenFHE binfhe STD128: its dimensions, noises (3.19 / 2^15, 3.19 / 2^27) and gadget; keys are binary, and the key \
          switch has digits in place of tables",
-        -30.0,
+        -64.0,
         [556, 1, 10],
         [Gaussian(9.735_107_421_875e-5), Gaussian(2.376_735_210_418_701e-8)],
         [(7, 4), (2, 7)],
@@ -88,7 +87,7 @@ pub static PRESETS: [Preset; 11] = [
     legacy(
         "PAPER_STD128",
         "OpenFHE binfhe STD128 of the dimensions n = 512, N = 1024, that comparisons list",
-        -30.0,
+        -64.0,
         [512, 1, 10],
         [Gaussian(9.735_107_421_875e-5), Gaussian(2.376_735_210_418_701e-8)],
         [(7, 4), (2, 7)],
