@@ -28,6 +28,7 @@ DEFAULTS = {
     "bootstrap": (0.0, 1),
     "chain": (0.3, 2),
     "matvec": (0.5, 2),
+    "lookup": (0.0, 1),
     "parallel": (0.15, 1),
 }
 SUITES = list(DEFAULTS)
@@ -37,6 +38,8 @@ LEVELS = [1, 4, 9]
 # The grid of the suite chain.
 CHAINED = ["bfv", "bgv", "ckks"]
 DEPTHS = [2, 4, 6, 8, 10]
+# The methods of the suite lookup.
+METHODS = ["fast", "linear", "maeda"]
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
@@ -47,6 +50,7 @@ ROWS = {
     "bootstrap": ["suite", "n", "threads", "op", "mode", "stage"],
     "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
     "matvec": ["suite", "n", "threads", "op", "dimension"],
+    "lookup": ["suite", "n", "threads", "op", "method"],
 }
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
@@ -80,6 +84,8 @@ def steps(
         ]
     if suite == "matvec":
         return [[]]
+    if suite == "lookup":
+        return [["--log-n", str(bits), "--method", name] for bits in log_n or [15] for name in METHODS]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]
@@ -184,7 +190,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--suite", choices=[*SUITES, "all"], default="ckks")
     made.add_argument("--threads", type=numbers, default=[1, 2])
-    made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks, client and parallel")
+    made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks, client, lookup and parallel")
     made.add_argument("--special", type=numbers, help="numbers of special primes of the suite trace")
     made.add_argument("--scheme", type=lambda text: text.split(","), help="schemes of the suite chain")
     made.add_argument("--depth", type=numbers, help="depths of the suite chain")

@@ -9,7 +9,7 @@ from test_records import record
 
 import docs
 import machine
-from pages import bootstrap, chain, kernels, matvec, targets, trace
+from pages import bootstrap, chain, kernels, lookup, matvec, targets, trace
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -271,3 +271,26 @@ def test_matrices_show_every_number_of_baby_steps_and_the_best_counts() -> None:
     ]
     found = [target.row()[2:] for target in targets.matvec_targets(results, RECORDED)]
     assert found == [["4.00x", "met"], ["4.83x", "met"]]
+
+
+def lookups() -> list[Record]:
+    """Return lookups by three methods, and a preparation."""
+    cell = {"suite": "lookup", "library": "noren", "n": 1 << 15, "threads": 1, "products": 33, "rotations": 9}
+    runs = [("lookup_fast", 2e9), ("lookup_linear", 3e10), ("lookup_maeda", 4e10)]
+    made = [record(**cell, op=op, median_ns=time, matrix_ns=time / 2) for op, time in runs]
+    made.append(
+        record(**{**cell, "threads": 2}, op="lookup_prepare", method="fast", median_ns=9e9, matrix_bytes=1 << 30)
+    )
+    return made
+
+
+def test_lookups_show_steps_and_what_others_took() -> None:
+    results = Results(lookups())
+    lines = lookup.times_table(results).splitlines()[2:]
+    assert lines[0].startswith("| fast: the matrix at few limbs | 1 | 2.00 |  |  | 1.00 |  |  | 33 | 9 |")
+    assert lookup.prepare_table(results).splitlines()[2].endswith("| 2 | 9.00 | 1.00 GiB |")
+    assert lookup.recorded_table(results, RECORDED).splitlines()[2].endswith("| 332 | 11.07 | 166.00 |")
+    found = {target.what: target.row()[2:] for target in targets.lookup_targets(results)}
+    assert found["lookup, N = 2^15, 1 thread(s)"] == ["2.00 s", "met"]
+    assert found["lookup, the published matrix over the published polynomial"] == ["75%", "**missed**"]
+    assert found["lookup, N = 2^15, 2 thread(s)"] == ["not measured", ""]

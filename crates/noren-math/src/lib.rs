@@ -9,6 +9,7 @@
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
 //! | [`ntt`] | [`NttTable`](ntt::table::NttTable): the transform of one prime in one ring |
+//! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, .. |
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
 //! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
@@ -19,6 +20,7 @@
 pub mod cyclotomic;
 pub mod error;
 pub mod fft;
+pub mod interpolation;
 pub mod kernels;
 pub mod modulus;
 pub mod ntt;

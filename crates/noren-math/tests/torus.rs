@@ -28,7 +28,8 @@ const SHAPES: [KeyShape; 4] = [
 /// Words: any, or the largest ones of both signs.
 fn words<T: Torus>(numbers: &mut Numbers, n: usize, extreme: bool) -> Vec<T> {
     let half = 1i64 << (T::BITS - 1);
-    let mut word = || if extreme { half.wrapping_sub((numbers.next() & 1).cast_signed()) } else { numbers.next() as i64 };
+    let mut word =
+        || if extreme { half.wrapping_sub((numbers.next() & 1).cast_signed()) } else { numbers.next() as i64 };
     (0..n).map(|_| T::wrapping_from(word())).collect()
 }
 
@@ -141,7 +142,10 @@ fn within_the_bound<T: Torus>(logs: std::ops::RangeInclusive<u32>) {
                     let found = products::<T>(table, &fft, &shape, log.into(), extreme).largest();
                     let bound = fft.error_bound::<T>(&shape);
                     // A bound that says nothing is no bound.
-                    assert!(bound < f64::from(T::BITS - 1).exp2() || T::BITS == 32, "{bound:e} for 2^{log} and {shape:?}");
+                    assert!(
+                        bound < f64::from(T::BITS - 1).exp2() || T::BITS == 32,
+                        "{bound:e} for 2^{log} and {shape:?}"
+                    );
                     assert!(found <= bound, "{} 2^{log} {shape:?}: {found:e} above {bound:e}", table.name());
                 }
             }

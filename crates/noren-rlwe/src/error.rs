@@ -227,7 +227,8 @@ pub enum Error {
     },
     /// The noise of a ciphertext may have reached its message.
     #[error(
-        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong:          use parameters for more operations, or fewer operations"
+        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong: \
+         use parameters for more operations, or fewer operations"
     )]
     NoiseExhausted {
         /// What was to be done.

@@ -53,9 +53,10 @@ pub mod polynomial;
 pub mod prepared;
 pub mod preset;
 
-mod interpolation;
 mod matrix;
 mod sparse;
+#[cfg(test)]
+mod steps;
 mod table;
 mod wire;
 
