@@ -45,19 +45,26 @@ fn transforms(table: &Kernels, n: usize) {
         spectrum.copy_from_slice(&fixed);
         table.torus_inverse_add(black_box(&mut out[..]), &mut spectrum, &fft);
     });
-    println!("{} N = {n}: forward {forward:.0} (digits) {integers:.0} (words), inverse {:.0}", table.name(), inverse - copy);
+    println!(
+        "{} N = {n}: forward {forward:.0} (digits) {integers:.0} (words), inverse {:.0}",
+        table.name(),
+        inverse - copy
+    );
 }
 
 fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
     let fft = TorusFft::new(n);
     let (columns, rows) = (k + 1, (k + 1) * gadget.levels());
     let key = AlignedVec::from_slice(&(0..rows * columns * n).map(|i| (i % 1009) as f64 * 1e-6).collect::<Vec<_>>());
-    let mut acc = AlignedVec::from_slice(&(0..columns * n).map(|i| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect::<Vec<_>>());
+    let mut acc = AlignedVec::from_slice(
+        &(0..columns * n).map(|i| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect::<Vec<_>>(),
+    );
     let mut shifted = AlignedVec::<u64>::zeroed(n);
     let stride = n + 48;
     let mut digits = AlignedVec::<f64>::zeroed(rows * stride);
     let mut scratch = AlignedVec::zeroed(columns * n);
-    let rotate = least(|| table.torus_rotate_difference(black_box(&mut shifted[..]), &acc[..n], n / 2 + 7, gadget.offset()));
+    let rotate =
+        least(|| table.torus_rotate_difference(black_box(&mut shifted[..]), &acc[..n], n / 2 + 7, gadget.offset()));
     let products = |acc: &mut [u64], digits: &[f64], scratch: &mut [f64]| {
         let products = TorusProducts { digits, stride, rows, columns, key: &key, next: None };
         table.torus_products_add(acc, &products, scratch, &fft);
@@ -73,7 +80,10 @@ fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
         }
         products(&mut acc, &digits, black_box(&mut scratch));
     });
-    println!("{} step N = {n} k = {k} {gadget:?}: {all:.0}, of it rotate {rotate:.0} each, products {multiply:.0}", table.name());
+    println!(
+        "{} step N = {n} k = {k} {gadget:?}: {all:.0}, of it rotate {rotate:.0} each, products {multiply:.0}",
+        table.name()
+    );
 }
 
 pub fn main() {

@@ -28,7 +28,8 @@ const SHAPES: [KeyShape; 4] = [
 /// Words: any, or the largest ones of both signs.
 fn words<T: Torus>(numbers: &mut Numbers, n: usize, extreme: bool) -> Vec<T> {
     let half = 1i64 << (T::BITS - 1);
-    let mut word = || if extreme { half.wrapping_sub((numbers.next() & 1).cast_signed()) } else { numbers.next() as i64 };
+    let mut word =
+        || if extreme { half.wrapping_sub((numbers.next() & 1).cast_signed()) } else { numbers.next() as i64 };
     (0..n).map(|_| T::wrapping_from(word())).collect()
 }
 
@@ -141,7 +142,10 @@ fn within_the_bound<T: Torus>(logs: std::ops::RangeInclusive<u32>) {
                     let found = products::<T>(table, &fft, &shape, log.into(), extreme).largest();
                     let bound = fft.error_bound::<T>(&shape);
                     // A bound that says nothing is no bound.
-                    assert!(bound < f64::from(T::BITS - 1).exp2() || T::BITS == 32, "{bound:e} for 2^{log} and {shape:?}");
+                    assert!(
+                        bound < f64::from(T::BITS - 1).exp2() || T::BITS == 32,
+                        "{bound:e} for 2^{log} and {shape:?}"
+                    );
                     assert!(found <= bound, "{} 2^{log} {shape:?}: {found:e} above {bound:e}", table.name());
                 }
             }
@@ -175,8 +179,7 @@ fn errors_deviate_as_predicted() {
             let fft = TorusFft::new(1 << log);
             let found = products::<u64>(table, &fft, &shape, 77 + u64::from(log), false).deviation();
             let expected = fft.error_deviation::<u64>(&shape);
-            println!("{} 2^{log} {shape:?}: {:.3}", table.name(), found / expected);
-            assert!((0.6..1.1).contains(&(found / expected)), "{} 2^{log}: {found:e}, not {expected:e}", table.name());
+            assert!((0.8..1.1).contains(&(found / expected)), "{} 2^{log}: {found:e}, not {expected:e}", table.name());
         }
     }
 }
@@ -243,6 +246,12 @@ fn external_products<T: Torus>() {
             fft.rotate_cmux(&mut step, rotation, key, &mut room);
             fft.external_product_add(&mut product, &difference, key, &mut room);
             assert!(step == product, "rotation {rotation} of 2^{log}");
+            let mut batch = [start.clone(), start.clone(), start.clone()].concat();
+            fft.rotate_cmux_batch(&mut batch, &[rotation, 0, rotation], key, &mut room);
+            assert!(
+                batch == [step.clone(), start.clone(), step].concat(),
+                "a batch with rotation {rotation} of 2^{log}"
+            );
         }
     }
 }

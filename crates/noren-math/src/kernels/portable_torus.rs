@@ -65,7 +65,8 @@ pub(super) fn products_add<T: Torus>(out: &mut [T], products: &TorusProducts, sc
     for (column, (out, sum)) in out.chunks_exact_mut(n).zip(scratch.chunks_exact_mut(n)).enumerate() {
         sum.fill(0.0);
         for (row, digits) in products.digits.chunks(products.stride).take(products.rows).enumerate() {
-            for (group, (sum, d)) in sum.chunks_exact_mut(GROUP_WORDS).zip(digits.chunks_exact(GROUP_WORDS)).enumerate() {
+            for (group, (sum, d)) in sum.chunks_exact_mut(GROUP_WORDS).zip(digits.chunks_exact(GROUP_WORDS)).enumerate()
+            {
                 let key = &products.key[key_place(n / 2, shape, (row, column), group)..][..GROUP_WORDS];
                 for j in 0..GROUP {
                     sum[j] += d[j] * key[j] - d[j + GROUP] * key[j + GROUP];

@@ -66,7 +66,8 @@ impl Gadget {
     /// If all digits have more bits than the word.
     #[must_use]
     pub fn offset<T: Torus>(&self) -> T {
-        let halves = (0..self.levels()).fold(0, |sum, level| sum | 1 << (self.digit::<T>(level).shift + self.log_base - 1));
+        let halves =
+            (0..self.levels()).fold(0, |sum, level| sum | 1 << (self.digit::<T>(level).shift + self.log_base - 1));
         let lowest = self.digit::<T>(self.levels() - 1).shift;
         T::wrapping_from(halves | if lowest > 0 { 1 << (lowest - 1) } else { 0 })
     }
