@@ -17,7 +17,7 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import bootstrap, chain, kernels, parallel, schemes, targets, trace
+from pages import bootstrap, chain, kernels, lookup, matvec, parallel, schemes, targets, trace
 from records import Record, Results
 from run import SUITES
 
@@ -118,6 +118,10 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "chain-ckks": lambda: chain.times_table(results, "ckks"),
         "chain-shapes": lambda: chain.shapes_table(results),
         "chain-recorded": lambda: chain.recorded_table(results, recorded),
+        "lookup": lambda: lookup.times_table(results),
+        "lookup-prepare": lambda: lookup.prepare_table(results),
+        "lookup-recorded": lambda: lookup.recorded_table(results, recorded),
+        "matvec": lambda: matvec.times_table(results),
         "ntt": lambda: kernels.transforms(results),
         "ntt-cold": lambda: kernels.cold(results),
         "elementwise": lambda: kernels.elementwise(results),

@@ -1,7 +1,7 @@
 """The libraries that are measured, and how each is run.
 
 Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --preset --mode
---scheme --depth --threads --seconds`) and prints records.
+--scheme --depth --method --threads --seconds`) and prints records.
 """
 
 import os
@@ -66,10 +66,15 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     bootstrap = frozenset({"bootstrap"})
     lattigo = PEERS / "lattigo" / "lattigo"
     everything = [
-        Library("noren", [tool], SCHEMES | kernels | bootstrap | {"paper2", "parallel", "chain"}, ours=True),
+        Library(
+            "noren",
+            [tool],
+            SCHEMES | kernels | bootstrap | {"paper2", "parallel", "chain", "matvec", "lookup"},
+            ours=True,
+        ),
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
-        Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain"}),
+        Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain", "matvec"}),
         Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap | {"chain"}),
         # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
         Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),

@@ -27,6 +27,8 @@ DEFAULTS = {
     "client": (0.3, 1),
     "bootstrap": (0.0, 1),
     "chain": (0.3, 2),
+    "matvec": (0.5, 2),
+    "lookup": (0.0, 1),
     "parallel": (0.15, 1),
 }
 SUITES = list(DEFAULTS)
@@ -36,6 +38,8 @@ LEVELS = [1, 4, 9]
 # The grid of the suite chain.
 CHAINED = ["bfv", "bgv", "ckks"]
 DEPTHS = [2, 4, 6, 8, 10]
+# The methods of the suite lookup.
+METHODS = ["fast", "linear", "maeda"]
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
@@ -45,6 +49,8 @@ SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits", "figu
 ROWS = {
     "bootstrap": ["suite", "n", "threads", "op", "mode", "stage"],
     "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
+    "matvec": ["suite", "n", "threads", "op", "dimension"],
+    "lookup": ["suite", "n", "threads", "op", "method"],
 }
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
@@ -59,7 +65,13 @@ OWN = {
 PARTS = [range(1, 17), range(17, 33)]
 
 
-def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None) -> list[list[str]]:
+def steps(
+    suite: str,
+    log_n: Sequence[int] | None = None,
+    special: Sequence[int] | None = None,
+    scheme: Sequence[str] | None = None,
+    depth: Sequence[int] | None = None,
+) -> list[list[str]]:
     """Return the options of each step of a suite."""
     if suite == "bootstrap":
         return [["--preset", "n16", "--mode", mode] for mode in MODES]
@@ -67,7 +79,13 @@ def steps(suite: str, log_n: Sequence[int] | None, special: Sequence[int] | None
         # Short steps, so that the instruction sets and the peers see the same machine.
         return [["--special", str(count), "--level", str(level)] for count in special or SPECIAL for level in LEVELS]
     if suite == "chain":
-        return [["--scheme", scheme, "--depth", str(depth)] for scheme in CHAINED for depth in DEPTHS]
+        return [
+            ["--scheme", name, "--depth", str(products)] for name in scheme or CHAINED for products in depth or DEPTHS
+        ]
+    if suite == "matvec":
+        return [[]]
+    if suite == "lookup":
+        return [["--log-n", str(bits), "--method", name] for bits in log_n or [15] for name in METHODS]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]
@@ -172,8 +190,10 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--suite", choices=[*SUITES, "all"], default="ckks")
     made.add_argument("--threads", type=numbers, default=[1, 2])
-    made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks, client and parallel")
+    made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks, client, lookup and parallel")
     made.add_argument("--special", type=numbers, help="numbers of special primes of the suite trace")
+    made.add_argument("--scheme", type=lambda text: text.split(","), help="schemes of the suite chain")
+    made.add_argument("--depth", type=numbers, help="depths of the suite chain")
     made.add_argument("--quick", action="store_true", help="bootstrap: no repetitions, no peers with real messages")
     made.add_argument("--without", action="append", default=[], metavar="LIBRARY", help="leave it out (repeatable)")
     made.add_argument("--rounds", type=int, help="default: as many as the suite needs")
@@ -224,7 +244,8 @@ def main() -> int:
         part = out.with_name(out.name + ".part")
         part.unlink(missing_ok=True)
         say, keep = partial(print, file=sys.stderr, flush=True), partial(append, part)
-        each, rounds = steps(suite, options.log_n, options.special), options.rounds or rounds
+        each = steps(suite, options.log_n, options.special, options.scheme, options.depth)
+        rounds = options.rounds or rounds
         made, right_here = measure(suite, each, common, rounds, chosen(suite, options), say, keep, options.quick)
         right &= right_here
         for word, step in OWN.get(suite, []):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pages import bootstrap, chain, kernels, schemes, trace
+from pages import bootstrap, chain, kernels, lookup, matvec, schemes, trace
 from records import Record, Results, lowest, number, ratio, table
 
 LARGE = {"suite": "ckks", "n": 1 << 16, "limbs": 24, "special": 8}
@@ -43,6 +43,8 @@ def targets(results: Results, recorded: Record) -> list[Target]:
         *client_targets(results, recorded),
         *bootstrap_targets(results),
         *chain_targets(results, recorded),
+        *matvec_targets(results, recorded),
+        *lookup_targets(results),
         Target("records that state their peak memory", 1, stated(results), unit="%"),
     ]
 
@@ -199,6 +201,35 @@ def chain_targets(results: Results, recorded: Record) -> Iterable[Target]:
             shares.append(ratio(chain.peak(results, "noren", cell), chain.peak(results, peer, cell)))
         largest = max((share for share in shares if share is not None), default=None)
         yield Target(f"chains, every scheme and depth, peak memory over that of {peer}", 1.0, largest, at_most=True)
+
+
+def matvec_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """A matrix times an encrypted vector, one thread."""
+    what = "matrix times vector, 512 x 512, BGV, N = 2^14, 10 primes, against"
+    yield Target(f"{what} lattigo", 4, matvec.gain(results, "lattigo", 1))
+    mine = matvec.best(results, "noren", 1)
+    theirs = recorded["matvec_ms"]["Lattigo"] * 1e6
+    yield Target(f"{what} Lattigo as recorded", 4, ratio(theirs, mine["median_ns"] if mine else None))
+
+
+def lookup_targets(results: Results) -> Iterable[Target]:
+    """A function of two encrypted numbers of 15 bits."""
+
+    def time(op: str, threads: int) -> float | None:
+        return (lookup.record(results, op, threads) or {}).get("median_ns")
+
+    for threads, bound in [(1, 5.0), (2, 3.0)]:
+        taken = time("lookup_fast", threads)
+        what = f"lookup, N = 2^15, {threads} thread(s)"
+        yield Target(what, bound, taken / 1e9 if taken else None, at_most=True, unit=" s")
+    records = [found for threads in (1, 2) if (found := lookup.record(results, "lookup_fast", threads))]
+    for what, field, bound in [("peak memory", "peak_rss_bytes", 6.0), ("keys of the matrix", "key_bytes", 1.5)]:
+        largest = max((found[field] / 1e9 for found in records if found.get(field)), default=None)
+        yield Target(f"lookup, N = 2^15, {what}", bound, largest, at_most=True, unit=" GB")
+    prepared = max((found["median_ns"] / 1e9 for found in lookup.preparations(results, 2)), default=None)
+    yield Target("lookup, preparation of a rule, every method, 2 threads", 60, prepared, at_most=True, unit=" s")
+    share = ratio(time("lookup_linear", 1), time("lookup_maeda", 1))
+    yield Target("lookup, the published matrix over the published polynomial", 0.725, share, at_most=True, unit="%")
 
 
 def stated(results: Results) -> float | None:

@@ -9,7 +9,7 @@ from test_records import record
 
 import docs
 import machine
-from pages import bootstrap, chain, kernels, targets, trace
+from pages import bootstrap, chain, kernels, lookup, matvec, targets, trace
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -252,3 +252,45 @@ def test_targets_of_chains_take_the_worst_depth_and_the_peak_memory() -> None:
     assert found["chains, bfv, every depth, against openfhe"] == ["4.00x", "**missed**"]
     assert found["chains, every scheme and depth, peak memory over that of openfhe"] == ["0.500x", "met"]
     assert found["chains, ckks, every depth, against lattigo"] == ["not measured", ""]
+
+
+def matvecs() -> list[Record]:
+    """Return matrices times vectors: noren in 100 ms, a peer in 500 and 400 ms."""
+    runs = [("noren", 64, 1e8), ("lattigo", 16, 5e8), ("lattigo", 32, 4e8)]
+    cell = {"suite": "matvec", "op": "matvec", "dimension": 512, "threads": 1, "n": 1 << 14, "keys": 70}
+    return [record(**cell, library=name, baby_steps=steps, median_ns=time) for name, steps, time in runs]
+
+
+def test_matrices_show_every_number_of_baby_steps_and_the_best_counts() -> None:
+    results = Results(matvecs())
+    lines = matvec.times_table(results).splitlines()[2:]
+    assert [line.rsplit(" | ", 1)[0] for line in lines] == [
+        "| noren | 1 | 64 | 70 | 100 | ",
+        "| lattigo | 1 | 16 | 70 | 500 | 5.00",
+        "| lattigo | 1 | 32 | 70 | 400 | 4.00",
+    ]
+    found = [target.row()[2:] for target in targets.matvec_targets(results, RECORDED)]
+    assert found == [["4.00x", "met"], ["4.83x", "met"]]
+
+
+def lookups() -> list[Record]:
+    """Return lookups by three methods, and a preparation."""
+    cell = {"suite": "lookup", "library": "noren", "n": 1 << 15, "threads": 1, "products": 33, "rotations": 9}
+    runs = [("lookup_fast", 2e9), ("lookup_linear", 3e10), ("lookup_maeda", 4e10)]
+    made = [record(**cell, op=op, median_ns=time, matrix_ns=time / 2) for op, time in runs]
+    made.append(
+        record(**{**cell, "threads": 2}, op="lookup_prepare", method="fast", median_ns=9e9, matrix_bytes=1 << 30)
+    )
+    return made
+
+
+def test_lookups_show_steps_and_what_others_took() -> None:
+    results = Results(lookups())
+    lines = lookup.times_table(results).splitlines()[2:]
+    assert lines[0].startswith("| fast: the matrix at few limbs | 1 | 2.00 |  |  | 1.00 |  |  | 33 | 9 |")
+    assert lookup.prepare_table(results).splitlines()[2].endswith("| 2 | 9.00 | 1.00 GiB |")
+    assert lookup.recorded_table(results, RECORDED).splitlines()[2].endswith("| 332 | 11.07 | 166.00 |")
+    found = {target.what: target.row()[2:] for target in targets.lookup_targets(results)}
+    assert found["lookup, N = 2^15, 1 thread(s)"] == ["2.00 s", "met"]
+    assert found["lookup, the published matrix over the published polynomial"] == ["75%", "**missed**"]
+    assert found["lookup, N = 2^15, 2 thread(s)"] == ["not measured", ""]

@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
+use noren::circuits::lookup::{LookupKeyFile, Plan};
 use noren::ckks;
+use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
-use noren::{bfv, bgv};
-use noren_fuzz::{bootstrap_parameters, ckks_context, context, integer_context};
+use noren::{bfv, bgv, tfhe};
+use noren_fuzz::{TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
 use noren_math::random::Seed;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::multiply::tensor;
-use noren_rlwe::security::SecretDistribution;
+use noren_rlwe::security::{SecretDistribution, Security};
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
@@ -53,7 +55,25 @@ fn main() -> Result<()> {
     write("ciphertext", "fresh", context, &fresh)?;
     write("ciphertext", "seeded", context, &seeded)?;
     write_ckks()?;
-    write_integers()
+    write_integers()?;
+    write_tfhe()
+}
+
+fn write_tfhe() -> Result<()> {
+    let seed = Seed::from_bytes([4; 32]);
+    let bits = tfhe::Context::with_threads(tfhe_parameters(tfhe::Encoding::Bits), Some(1))?;
+    let integers = tfhe::Context::with_threads(tfhe_parameters(TFHE_INTEGERS), Some(1))?;
+    let (secret, other) = (bits.secret_key(&seed), integers.secret_key(&seed));
+    let bit = tfhe::Encryptor::new(&bits, &secret, Seed::from_bytes([5; 32]))?.encrypt_bit(true)?;
+    let integer = tfhe::Encryptor::new(&integers, &other, Seed::from_bytes([5; 32]))?.encrypt(1)?;
+    let keys = bits.compact_keys(&seed, &secret)?;
+    write("tfhe_parameters", "bits", &(), bits.parameters())?;
+    write("tfhe_parameters", "integers", &(), integers.parameters())?;
+    write("tfhe_bits", "two", bits.parameters(), &tfhe::Bits(vec![bit.clone(), bit]))?;
+    write("tfhe_ciphertexts", "one", integers.parameters(), &tfhe::Ciphertexts(vec![integer]))?;
+    write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
+    write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
+    Ok(())
 }
 
 fn write_integers() -> Result<()> {
@@ -69,7 +89,29 @@ fn write_integers() -> Result<()> {
     write("bgv_ciphertext", "fresh", context, &fresh)?;
     write("bgv_ciphertext", "product", context, &lazy)?;
     write("bfv_ciphertext", "fresh", context, &fresh.convert::<bfv::Bfv>())?;
-    Ok(())
+    let symmetric = bfv::Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([6; 32]))?;
+    let layout =
+        IntegerLayout::new(3, 2, 16, 8)?.with_sizes(vec![10, 97])?.with_column_names(vec!["x".into(), "y".into()])?;
+    let table = IntegerTable::encrypt(&bfv::Encoder::new(context), &symmetric, layout, &[9, 96, 0, 1, 2, 3])?;
+    write("integer_table", "two", context, &table)?;
+    write_lookups()
+}
+
+/// Keys of lookups in the smallest ring.
+fn write_lookups() -> Result<()> {
+    let spec = bfv::ParametersSpec {
+        log_n: 3,
+        plaintext_modulus: 17,
+        log_q: vec![40; 8],
+        log_p: vec![40; 2],
+        security: Security::None,
+        ..bfv::ParametersSpec::default()
+    };
+    let context = bfv::Context::with_threads(spec.build()?, Some(1))?;
+    let secret = context.generate_keys(Seed::from_bytes([4; 32]), &bfv::KeyRequest::default(), None)?.secret;
+    let plan = Plan::new(context.parameters(), [4, 3])?;
+    let keys = LookupKeyFile::generate(&context, &plan, &secret, Seed::from_bytes([5; 32]), None)?;
+    write("lookup_keys", "small", &(), &keys)
 }
 
 fn write_ckks() -> Result<()> {

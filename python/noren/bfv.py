@@ -15,6 +15,7 @@ array([ 27, 125, 343,   0])
 Parameters and keys serve BGV too, and ``noren.bgv.Context.convert`` takes ciphertexts over.
 """
 
+from noren._lookup import Lookup
 from noren._noren import BfvCiphertext as Ciphertext
 from noren._noren import BfvContext as Context
 from noren._noren import BfvEvaluator as Evaluator
@@ -23,7 +24,7 @@ from noren._noren import IntegerKeys as Keys
 from noren._noren import IntegerParameters as Parameters
 from noren._noren import IntegerPublicKey as PublicKey
 from noren._noren import IntegerSecretKey as SecretKey
-from noren._noren import rotations_of_matrix, rotations_of_sum
+from noren._noren import LookupKeys, LookupPlan, PreparedLookup, rotations_of_matrix, rotations_of_sum
 
 __all__ = [
     "Ciphertext",
@@ -31,7 +32,11 @@ __all__ = [
     "EvaluationKeys",
     "Evaluator",
     "Keys",
+    "Lookup",
+    "LookupKeys",
+    "LookupPlan",
     "Parameters",
+    "PreparedLookup",
     "PublicKey",
     "SecretKey",
     "rotations_of_matrix",

@@ -50,7 +50,7 @@ func numbers(list string) []int {
 }
 
 func main() {
-	suite := flag.String("suite", "ckks", "ckks, trace, client, chain or bootstrap")
+	suite := flag.String("suite", "ckks", "ckks, trace, client, chain, matvec or bootstrap")
 	logN := flag.String("log-n", "13,14,15,16", "ckks, client: base-two logarithms of ring degrees")
 	family := flag.String("shape", "hybrid", "ckks: hybrid or seal")
 	special := flag.String("special", "1,5,10", "trace: numbers of special primes")
@@ -81,6 +81,10 @@ func main() {
 				runChain(name, products, step)
 			}
 		}
+		return
+	}
+	if *suite == "matvec" {
+		runMatvec(step)
 		return
 	}
 	shapes, key, wanted := map[string][]shape{"ckks": hybrid, "trace": trace, "client": client}[*suite], logNOf, numbers(*logN)

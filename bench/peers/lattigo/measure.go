@@ -43,6 +43,9 @@ type record struct {
 	Scheme string  `json:"scheme,omitempty"`
 	Depth  int     `json:"depth,omitempty"`
 	LogQ   float64 `json:"log_q,omitempty"`
+	// Fields of the suite matvec.
+	Dimension int `json:"dimension,omitempty"`
+	BabySteps int `json:"baby_steps,omitempty"`
 	// Fields of the suite bootstrap.
 	Set         string                `json:"set,omitempty"`
 	Mode        string                `json:"mode,omitempty"`

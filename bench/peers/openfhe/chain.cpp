@@ -12,6 +12,13 @@ namespace {
 constexpr int64_t kPlaintextModulus = 65537;
 constexpr uint32_t kLogNOfIntegers = 15;
 
+// Whether keys of the kind BV are faster: one digit for each prime, and no special primes. BGV gains while primes are few. With
+// them BFV takes a prime more at small depths, and no more at large ones.
+template <typename Scheme>
+bool PrefersBv(uint32_t depth) {
+    return std::is_same_v<Scheme, lbcrypto::CryptoContextBFVRNS> ? depth >= 8 : depth <= 6;
+}
+
 // BFV or BGV, with the defaults of OpenFHE but for what is set.
 template <typename Scheme>
 Context MakeIntegers(uint32_t depth) {
@@ -21,7 +28,7 @@ Context MakeIntegers(uint32_t depth) {
     parameters.SetRingDim(1u << kLogNOfIntegers);
     parameters.SetSecurityLevel(lbcrypto::HEStd_128_classic);
     parameters.SetSecretKeyDist(lbcrypto::UNIFORM_TERNARY);
-    parameters.SetKeySwitchTechnique(lbcrypto::HYBRID);
+    parameters.SetKeySwitchTechnique(PrefersBv<Scheme>(depth) ? lbcrypto::BV : lbcrypto::HYBRID);
     if constexpr (std::is_same_v<Scheme, lbcrypto::CryptoContextBGVRNS>) {
         // Faster than OpenFHE's automatic ways to rescale.
         parameters.SetScalingTechnique(lbcrypto::FIXEDMANUAL);

@@ -95,6 +95,13 @@ double BitsOf(const std::vector<std::shared_ptr<lbcrypto::ILNativeParams>>& prim
     return bits;
 }
 
+// Those of the keys' modulus.
+double BitsOfQp(const Context& context) {
+    const auto parameters = ParametersOf(context);
+    const bool hybrid = parameters->GetKeySwitchTechnique() == lbcrypto::HYBRID;
+    return BitsOf((hybrid ? parameters->GetParamsQP() : parameters->GetElementParams())->GetParams());
+}
+
 // What a record says besides its times.
 struct Head {
     std::string suite, op, note;
@@ -105,7 +112,6 @@ struct Head {
 
 // Prints a record; without samples it has no time.
 void Print(const Context& context, const Head& head, const Timing& timing, const std::string& more) {
-    const double log_qp = BitsOf(ParametersOf(context)->GetParamsQP()->GetParams());
     std::string times = "\"median_ns\":null,\"mad_ns\":null,\"reps\":0";
     if (timing.reps > 0) {
         char text[128];
@@ -119,7 +125,7 @@ void Print(const Context& context, const Head& head, const Timing& timing, const
         "{\"suite\":\"%s\",\"op\":\"%s\",\"library\":\"openfhe\",\"version\":\"%s\",\"n\":%u,\"limbs\":%u,"
         "\"log_qp\":%.3f,\"special\":%u,\"dnum\":%u,\"slots\":%u,\"security\":\"%s\",\"isa\":\"native\","
         "\"threads\":%d,%s,\"peak_rss_bytes\":%zu,\"note\":\"%s\"%s}\n",
-        head.suite.c_str(), head.op.c_str(), BENCH_OPENFHE_VERSION, n, head.limbs, log_qp, head.special, head.digits,
+        head.suite.c_str(), head.op.c_str(), BENCH_OPENFHE_VERSION, n, head.limbs, BitsOfQp(context), head.special, head.digits,
         slots, head.secure ? "128" : "none", head.threads, times.c_str(), PeakRss(), head.note.c_str(), more.c_str());
     std::fflush(stdout);
 }
@@ -206,13 +212,16 @@ void ReportChain(const Context& context, const Step& step, const std::string& op
                  uint32_t depth, bool right, const std::function<void()>& call) {
     const auto parameters = ParametersOf(context);
     const auto& primes = parameters->GetElementParams()->GetParams();
-    const auto& special = parameters->GetParamsP()->GetParams();
-    const bool secure = BitsOf(parameters->GetParamsQP()->GetParams()) <= kSecureBits.at(context->GetRingDimension());
+    const bool hybrid = parameters->GetKeySwitchTechnique() == lbcrypto::HYBRID;
+    const size_t special = hybrid ? parameters->GetParamsP()->GetParams().size() : 0;
+    const uint32_t digits = hybrid ? parameters->GetNumPartQ() : static_cast<uint32_t>(primes.size());
+    const bool secure = BitsOfQp(context) <= kSecureBits.at(context->GetRingDimension());
     char more[128];
     std::snprintf(more, sizeof more, ",\"scheme\":\"%s\",\"depth\":%u,\"log_q\":%.3f", scheme.c_str(), depth,
                   BitsOf(primes));
+    const std::string note = hybrid ? "key switching HYBRID" : "key switching BV";
     Print(context,
-          {"chain", op, right ? "" : kWrong, static_cast<uint32_t>(primes.size()),
-           static_cast<uint32_t>(special.size()), parameters->GetNumPartQ(), secure, step.threads},
+          {"chain", op, right ? note : kWrong, static_cast<uint32_t>(primes.size()), static_cast<uint32_t>(special),
+           digits, secure, step.threads},
           right ? Measure(step.seconds, 1, call) : Timing{0, 0, 0}, more);
 }

@@ -6,10 +6,11 @@ use std::ops::RangeInclusive;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, value_parser};
 
-use crate::bootstrap::{expand, plan as bootstrap_plan};
+use crate::bootstrap::expand;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params};
+use crate::lookup::prepare;
+use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params, plan};
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
 #[derive(Debug, Parser)]
@@ -39,9 +40,10 @@ struct Cli {
 enum Verb {
     Info(info::Arguments),
     Params(params::Arguments),
-    Plan(bootstrap_plan::Arguments),
+    Plan(plan::Arguments),
     Keygen(keygen::Arguments),
     Expand(expand::Arguments),
+    Prepare(prepare::Arguments),
     Encrypt(encrypt::Arguments),
     Eval(eval::Arguments),
     Decrypt(decrypt::Arguments),
@@ -118,9 +120,10 @@ impl Verb {
         match self {
             Self::Info(arguments) => info::run(&arguments, console),
             Self::Params(arguments) => params::run(&arguments, console),
-            Self::Plan(arguments) => bootstrap_plan::run(&arguments, console),
+            Self::Plan(arguments) => plan::run(&arguments, console),
             Self::Keygen(arguments) => keygen::run(&arguments, console),
             Self::Expand(arguments) => expand::run(&arguments, console),
+            Self::Prepare(arguments) => prepare::run(&arguments, console),
             Self::Encrypt(arguments) => encrypt::run(&arguments, console),
             Self::Eval(arguments) => eval::run(&arguments, console),
             Self::Decrypt(arguments) => decrypt::run(&arguments, console),

@@ -4,17 +4,19 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use noren::ckks::{Ciphertext, Decryptor};
+use noren::ckks::{Ciphertext, Context, Decryptor};
 use noren::programs::table::{EncryptedTable, Layout, Matrix};
+use noren::wire::Kind;
 use noren::{SecretKey, Seed};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::{count, error};
+use crate::describe::words::{count, error};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
-use crate::tables::numbers;
+use crate::integers;
+use crate::tables::numbers::{self, Decrypted, Values};
 
 /// Decrypts a table
 #[derive(Debug, Args)]
@@ -28,18 +30,21 @@ use crate::tables::numbers;
 pub(crate) struct Arguments {
     /// secret.key
     #[arg(long, value_name = "FILE")]
-    key: PathBuf,
+    pub(crate) key: PathBuf,
     /// The encrypted table
-    input: PathBuf,
+    pub(crate) input: PathBuf,
     /// The file for the numbers: .csv or .npy
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Round encoded numbers to multiples of 2^-BITS with noise, so that they may be handed on
     #[arg(long, value_name = "BITS", allow_negative_numbers = true)]
-    release: Option<i32>,
+    pub(crate) release: Option<i32>,
+    /// Exact integers from -t/2 to t/2 instead of 0 to t - 1
+    #[arg(long)]
+    pub(crate) signed: bool,
     /// Write numbers that may be wrong, too
     #[arg(long)]
-    unchecked: bool,
+    pub(crate) unchecked: bool,
     #[command(flatten)]
     force: Force,
 }
@@ -60,8 +65,15 @@ struct Report {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     numbers::check_name(&arguments.output)?;
-    let key = files::read_key::<SecretKey>(&arguments.key, console)?;
-    let table = files::read_table(&key.context, &arguments.input)?;
+    if files::kind(&arguments.key)? == Kind::IntegerSecretKey {
+        return integers::decrypt::run(arguments, &output, console);
+    }
+    if arguments.signed {
+        let (what, found) = ("--signed", "numbers with a precision".to_owned());
+        return Err(Failure::Unsuitable { what, found, needed: "exact integers".to_owned() });
+    }
+    let key = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, &arguments.input)?;
     let decryptor = Decryptor::new(&key.context, &key.key)?;
     let of_input = || Failure::file(&arguments.input);
     let slots = table.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<noren::Result<Vec<_>>>();
@@ -83,11 +95,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         console.warn(format_args!("{}: {what}", arguments.input.display()));
     }
     check_key(arguments, &table, &slots)?;
-    let row_names = match table.layout() {
+    let has_row_names = match table.layout() {
         Layout::Table(layout) => !layout.row_names().is_empty(),
         Layout::Pairs(_) => true,
     };
-    numbers::write(&output, &matrix, row_names)?;
+    let row_names = has_row_names.then_some(matrix.row_names.as_slice());
+    let (column_names, values) = (matrix.column_names.as_slice(), Values::Real(&matrix.values));
+    numbers::write(&output, &Decrypted { row_names, column_names, values })?;
     let columns = matrix.column_names.len();
     let largest = |column| matrix.errors.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
     console.report(&Report {
@@ -126,6 +140,8 @@ fn check_key(arguments: &Arguments, table: &EncryptedTable<Ciphertext>, slots: &
         let needed = ciphertext.magnitude() + ciphertext.error_bound();
         if found > needed {
             let (path, key) = (arguments.input.clone(), arguments.key.clone());
+            let found = format!("decrypts to numbers up to {found:.3e}");
+            let needed = format!("its ciphertexts hold at most {needed:.3e}");
             return Err(Failure::OtherKey { path, key, found, needed });
         }
     }

@@ -13,20 +13,24 @@ use serde::Serialize;
 
 use crate::bounds;
 use crate::console::Console;
-use crate::describe::{bytes, count};
+use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
+use crate::integers;
 use crate::progress;
 use crate::tables::numbers::Numbers;
 
-/// Encrypts a table of numbers
+/// Encrypts a table of numbers, or of whole numbers with a key of exact integers
 #[derive(Debug, Args)]
 #[command(
     after_help = "The names and the number of rows and columns stay readable, and so does the power of two that each \
-        column is divided by. It comes from the bounds of columns, or, without --bounds, from their largest numbers.\n\n\
+        column is divided by. It comes from the bounds of columns, or, without --bounds, from their largest numbers.\n\
+        With a key of exact integers (BFV, BGV) numbers are whole, and stay exact. Those that are to be looked up take \
+        --domain, and more room.\n\n\
         Examples:\n  \
         noren encrypt --key keys/public.key patients.csv -o patients.ct\n  \
-        noren encrypt --key keys/secret.key measurements.npy --bounds bounds.json -o measurements.ct"
+        noren encrypt --key keys/secret.key measurements.npy --bounds bounds.json -o measurements.ct\n  \
+        noren encrypt --key keys/public.key pairs.csv --domain 32768 -o pairs.ct"
 )]
 pub(crate) struct Arguments {
     /// public.key; or secret.key, which makes files of half the size
@@ -43,6 +47,9 @@ pub(crate) struct Arguments {
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
     #[arg(long, value_name = "FILE")]
     bounds: Option<PathBuf>,
+    /// Whole numbers to be looked up, from 0 to below SIZE: one for all columns, or one for each
+    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', conflicts_with = "bounds")]
+    domain: Vec<usize>,
     #[command(flatten)]
     force: Force,
 }
@@ -69,13 +76,26 @@ const LARGEST: f64 = 3e150; // below 2^500, the largest power of two that a colu
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let numbers = Numbers::read(&arguments.input, !arguments.no_header)?;
-    let (context, table) = if files::kind(&arguments.key)? == Kind::CkksSecretKey {
-        let file = files::read_key::<SecretKey>(&arguments.key, console)?;
+    let kind = files::kind(&arguments.key)?;
+    if matches!(kind, Kind::IntegerSecretKey | Kind::IntegerPublicKey) {
+        let Arguments { key, input, bounds, domain, .. } = arguments;
+        if bounds.is_some() {
+            return Err(Failure::of_integers("--bounds", "none: --domain says how large whole numbers can be"));
+        }
+        return integers::encrypt::run(integers::encrypt::Job { key, input, numbers, domain, output }, console);
+    }
+    if !arguments.domain.is_empty() {
+        let (what, found) = ("--domain", format!("{kind}"));
+        let needed = "a key with integer parameters: look-ups are for exact integers".to_owned();
+        return Err(Failure::Unsuitable { what, found, needed });
+    }
+    let (context, table) = if kind == Kind::CkksSecretKey {
+        let file = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
         let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
         let table = encrypt(arguments, &file.context, &encryptor, &numbers)?;
         (file.context, table)
     } else {
-        let file = files::read_key::<PublicKey>(&arguments.key, console)?;
+        let file = files::read_key::<Context, PublicKey>(&arguments.key, console)?;
         let encryptor = Encryptor::public(&file.context, &file.key, random()?)?;
         let table = encrypt(arguments, &file.context, &encryptor, &numbers)?;
         (file.context, table)
@@ -124,7 +144,8 @@ fn scaled(input: &Path, bounds: Option<&Path>, layout: TableLayout, numbers: &Nu
     }
 }
 
-fn random() -> Result<Seed, Failure> {
+/// A seed that nobody knows.
+pub(crate) fn random() -> Result<Seed, Failure> {
     Ok(Seed::random().map_err(noren::Error::from)?)
 }
 

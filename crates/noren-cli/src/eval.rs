@@ -1,7 +1,7 @@
 //! `noren eval`: runs a program on an encrypted table, without any secret.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -17,33 +17,45 @@ use serde::Serialize;
 
 use crate::bootstrap::eval as bootstrap;
 use crate::console::Console;
-use crate::describe::{bytes, count};
+use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
-use crate::{plan, progress};
+use crate::lookup::eval as lookup;
+use crate::{programs, progress};
 
 /// Runs a program on an encrypted table
 #[derive(Debug, Args)]
 #[command(
     after_help = "Programs: sum, mean, variance, covariance and inner-product of columns; linear and logistic models; a \
-        polynomial of every entry. bootstrap gives a table new levels, with the keys of noren keygen --bootstrap.\n\n\
+        polynomial of every entry. bootstrap gives a table new levels, with the keys of noren keygen --bootstrap. lookup is any \
+        function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup.\n\n\
         Examples:\n  \
         noren eval mean --keys keys/eval.keys patients.ct -o mean.ct\n  \
         noren eval logistic --keys keys/eval.keys --model risk.json patients.ct -o risk.ct\n  \
-        noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct"
+        noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct\n  \
+        noren eval lookup --keys keys/lookup.keys --function div.prepared pairs.ct -o quotients.ct"
 )]
 pub(crate) struct Arguments {
-    /// The program, or bootstrap for new levels
-    #[arg(value_parser = PossibleValuesParser::new(Program::NAMES.into_iter().chain([bootstrap::NAME])))]
+    /// The program; bootstrap for new levels; lookup for a prepared function
+    #[arg(value_parser = PossibleValuesParser::new(Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME])))]
     program: String,
-    /// eval.keys, or bootstrap.keys: then a program bootstraps what runs out of levels
+    /// eval.keys; lookup.keys; or bootstrap.keys: then a program bootstraps what runs out of levels
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// The encrypted table
     input: PathBuf,
+    /// The encrypted table of y of lookup, where x and y are in two
+    #[arg(value_name = "INPUT2", requires = "function")]
+    second: Option<PathBuf>,
     /// The model of the program, as JSON
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
+    /// The prepared function of lookup
+    #[arg(long, value_name = "FILE", required_if_eq("program", lookup::NAME))]
+    function: Option<PathBuf>,
+    /// The columns of x and y of lookup, by name or position from 0 [default: the first two]
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', requires = "function")]
+    columns: Vec<String>,
     /// The file for the encrypted result
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -101,20 +113,31 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
+    if arguments.program == lookup::NAME {
+        return run_lookup(arguments, output, console);
+    }
+    if let Some(path) = &arguments.function {
+        return Err(Failure::input(
+            path,
+            "--function",
+            "a prepared function",
+            format!("none: {} takes none", arguments.program),
+        ));
+    }
     let renewal = arguments.program == bootstrap::NAME;
     if let (true, Some(model)) = (renewal, &arguments.model) {
         return Err(Failure::input(model, "--model", "a model", "none: bootstrap takes no model"));
     }
-    let program = || plan::program(&arguments.program, arguments.model.as_deref());
+    let program = || programs::program(&arguments.program, arguments.model.as_deref());
     if renewal || matches!(files::kind(&arguments.keys)?, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) {
         let program = if renewal { None } else { Some(program()?) };
         let Arguments { keys, input, last, .. } = arguments;
         return bootstrap::run(bootstrap::Job { program, keys, input, output, last: *last }, console);
     }
     let program = program()?;
-    let keys = files::read_key::<EvaluationKeys>(&arguments.keys, console)?;
+    let keys = files::read_key::<Context, EvaluationKeys>(&arguments.keys, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
-    let table = files::read_table(&keys.context, &arguments.input)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, &arguments.input)?;
     let layout = table.columns().map_err(Failure::file(&arguments.input))?;
     let level = lowest(table.ciphertexts());
     let demands = program.plan(layout).map_err(|error| match &arguments.model {
@@ -134,6 +157,21 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     }
     drop(shown);
     console.report(&Report::write(&output, &keys.context, program.name(), &result)?)
+}
+
+fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+    let Arguments { keys, input, second, function, columns, model, last, .. } = arguments;
+    if let Some(model) = model {
+        return Err(Failure::input(model, "--model", "a model", "none: lookup takes a function, see noren prepare"));
+    }
+    if *last {
+        let needed = "none: results of lookup have the fewest limbs already".to_owned();
+        return Err(Failure::Unsuitable { what: "--last", found: "lookup".to_owned(), needed });
+    }
+    // It is there wherever the program is lookup.
+    let function = function.as_deref().unwrap_or(Path::new(""));
+    let inputs = std::iter::once(input.as_path()).chain(second.as_deref()).collect();
+    lookup::run(lookup::Job { keys, inputs, function, columns, output }, console)
 }
 
 /// The same numbers at the lowest level that holds them.

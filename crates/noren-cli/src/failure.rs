@@ -39,11 +39,10 @@ pub(crate) enum Failure {
     Unconfirmed { path: PathBuf, what: String },
     /// A file that the key does not open.
     #[error(
-        "{}: decrypts to numbers up to {found:.3e} where its ciphertexts hold at most {needed:.3e}: {} is not the key \
-         that it was encrypted for; nothing was written",
+        "{}: {found} where {needed}: {} is not the key that it was encrypted for; nothing was written",
         path.display(), key.display()
     )]
-    OtherKey { path: PathBuf, key: PathBuf, found: f64, needed: f64 },
+    OtherKey { path: PathBuf, key: PathBuf, found: String, needed: String },
     /// Threads cannot be started.
     #[error("--threads {found}: {reason}")]
     Threads { found: usize, reason: String },
@@ -62,6 +61,11 @@ impl Failure {
             Self::Library(source) => Self::File { path: path.to_owned(), source },
             named => named,
         }
+    }
+
+    /// An argument that exact integers do not take.
+    pub(crate) fn of_integers(what: &'static str, needed: &str) -> Self {
+        Self::Unsuitable { what, found: "a key of exact integers".to_owned(), needed: needed.to_owned() }
     }
 
     /// A place in an input that is not what it must be.

@@ -5,16 +5,16 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use noren::Security;
-use noren::ckks::{Context, KeyFile, Parameters};
-use noren::programs::table::EncryptedTable;
-use noren::wire::FileKey;
-use noren::wire::{Form, Kind, Limits, Object};
+use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
+use noren::{Security, bfv};
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
+use noren_rlwe::wire::items::Items;
+use noren_rlwe::wire::key_file::KeyFile;
 use zeroize::Zeroizing;
 
 use crate::console::Console;
+use crate::describe::Describe;
 use crate::failure::Failure;
 
 /// The argument that lets outputs be replaced.
@@ -66,22 +66,51 @@ pub(crate) fn size(path: &Path) -> Result<u64, Failure> {
 }
 
 /// Reads a key with its parameters; warns where they promise no security.
-pub(crate) fn read_key<K: FileKey<Context>>(path: &Path, console: &Console) -> Result<KeyFile<K>, Failure> {
-    let key = KeyFile::<K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
+    path: &Path,
+    console: &Console,
+) -> Result<KeyFile<C, K>, Failure> {
+    let key = KeyFile::<C, K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
     warn_if_insecure(key.context.parameters(), path, console);
     Ok(key)
 }
 
 /// Reads parameters; warns where they promise no security.
-pub(crate) fn read_parameters(path: &Path, console: &Console) -> Result<Parameters, Failure> {
-    let parameters = Parameters::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+pub(crate) fn read_parameters<P: Object<Context = ()> + Describe>(
+    path: &Path,
+    console: &Console,
+) -> Result<P, Failure> {
+    let parameters = P::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
     warn_if_insecure(&parameters, path, console);
     Ok(parameters)
 }
 
-/// Reads an encrypted table.
-pub(crate) fn read_table(context: &Context, path: &Path) -> Result<EncryptedTable<noren::ckks::Ciphertext>, Failure> {
-    EncryptedTable::read_file(context, path, &Limits::default()).map_err(Failure::file(path))
+/// The parameters of exact integers in a file of them, or in one of keys, of which no more is read; warns where they promise
+/// no security.
+pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<bfv::Parameters, Failure> {
+    /// More bytes than parameters and their frame take.
+    const MOST_BYTES: u64 = 1 << 16;
+    let kind = kind(path)?;
+    match kind {
+        Kind::IntegerSecretKey | Kind::IntegerPublicKey | Kind::IntegerEvaluationKeys | Kind::LookupKeys => {}
+        _ => return read_parameters(path, console),
+    }
+    let mut items = Items::open(path, kind, &Limits::default()).map_err(Failure::file(path))?;
+    let parameters = items.read(1, MOST_BYTES).and_then(|reader| {
+        let missing = || noren::Error::Wire { what: kind.name(), reason: noren::wire::Reason::Fingerprint };
+        let mut reader = reader.ok_or_else(missing)?;
+        let parameters = bfv::Parameters::read(&(), &mut reader)?;
+        reader.finish()?;
+        Ok(parameters)
+    });
+    let parameters = parameters.map_err(Failure::file(path))?;
+    warn_if_insecure(&parameters, path, console);
+    Ok(parameters)
+}
+
+/// Reads what belongs to a context, such as an encrypted table.
+pub(crate) fn read<O: Object>(context: &O::Context, path: &Path) -> Result<O, Failure> {
+    O::read_file(context, path, &Limits::default()).map_err(Failure::file(path))
 }
 
 /// The bytes of any of noren's files, which may be secret.
@@ -211,7 +240,7 @@ fn remove_leftovers(directory: &Path) {
 }
 
 /// Warns of parameters that promise no security.
-pub(crate) fn warn_if_insecure(parameters: &Parameters, path: &Path, console: &Console) {
+pub(crate) fn warn_if_insecure(parameters: &impl Describe, path: &Path, console: &Console) {
     if parameters.rlwe().security() == Security::None {
         console.warn(format_args!("{}: these parameters promise no security", path.display()));
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::bytes;
+use crate::describe::words::bytes;
 use crate::failure::Failure;
 use crate::machine;
 

@@ -5,18 +5,24 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::bootstrapping::{self, BootstrapKeyFile};
-use noren::ckks::{Parameters, Scale};
+use noren::circuits::lookup::LookupKeyFile;
+use noren::ckks::Scale;
 use noren::error::short_fingerprint;
+use noren::programs::integers::IntegerLayout;
 use noren::programs::table::Layout;
 use noren::wire::{Form, Kind, Limits, Object, Reader};
+use noren::{bfv, ckks};
 use noren_rlwe::keys::describe_automorphism;
+use noren_rlwe::parameters::Parameters;
+use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::VERSION;
 use noren_rlwe::wire::section::Section;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::{self, Description, bytes};
+use crate::describe::words::{self, bytes};
+use crate::describe::{Describe, Description};
 use crate::failure::Failure;
 use crate::files;
 
@@ -32,7 +38,11 @@ pub(crate) struct Arguments {
 mod tags {
     /// Of an encrypted table: the layout as JSON.
     pub(super) const LAYOUT: u16 = 0x0001;
-    /// Of a ciphertext: slots, scale in two parts, and more.
+    /// Of a prepared function: its form, 0 for a matrix, the domain of x and of y, and more.
+    pub(super) const NUMBERS: u16 = 0x0001;
+    /// Of a key of lookups: its set, and the exponent of its automorphism.
+    pub(super) const NAME: u16 = 0x0001;
+    /// Of a ciphertext of CKKS: slots, scale in two parts, and more.
     pub(super) const MEANING: u16 = 0x0001;
     /// Of a ciphertext: the seed of its second half.
     pub(super) const CIPHERTEXT_SEED: u16 = 0x0101;
@@ -61,6 +71,15 @@ struct Report {
     layout: Option<serde_json::Value>,
     /// The parameters of bootstrapping, by name.
     bootstrapping: Option<String>,
+    function: Option<Function>,
+}
+
+/// A prepared function.
+#[derive(Serialize)]
+struct Function {
+    /// What x and y are below.
+    domain: [u64; 2],
+    has_matrix: bool,
 }
 
 #[derive(Serialize)]
@@ -76,9 +95,10 @@ struct Key {
 #[derive(Serialize)]
 struct Samples {
     count: usize,
-    slots: u64,
+    /// None for exact integers, which have no scale either.
+    slots: Option<u64>,
     level: usize,
-    log_scale: f64,
+    log_scale: Option<f64>,
     /// How many of them have a seed in place of their second half.
     seeded: usize,
 }
@@ -87,25 +107,32 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     if let Some(Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) = file::kind(&arguments.file)? {
         return console.report(&Report::bootstrap_keys(&arguments.file).map_err(Failure::file(&arguments.file))?);
     }
+    let of_file = || Failure::file(&arguments.file);
+    if let Some(Kind::PreparedLookup) = file::kind(&arguments.file)? {
+        // As large as the memory, perhaps.
+        let container = MappedContainer::open(&arguments.file)?;
+        let reader = container.reader(Kind::PreparedLookup, &Limits::default()).map_err(of_file())?;
+        return console
+            .report(&Report::new(&arguments.file, files::size(&arguments.file)?, reader).map_err(of_file())?);
+    }
     let content = files::read_bytes(&arguments.file)?;
-    let report = Report::new(arguments, &content).map_err(Failure::file(&arguments.file))?;
-    console.report(&report)
+    // Refuses whatever is damaged: what follows has the right digest.
+    let reader = Reader::open_any(&content, &Limits::default()).map_err(of_file())?;
+    console.report(&Report::new(&arguments.file, content.len() as u64, reader).map_err(of_file())?)
 }
 
 impl Report {
-    fn new(arguments: &Arguments, content: &[u8]) -> noren::Result<Self> {
-        // Refuses whatever is damaged: what follows has the right digest.
-        let mut reader = Reader::open_any(content, &Limits::default())?;
+    fn new(path: &Path, bytes: u64, mut reader: Reader<'_>) -> noren::Result<Self> {
         let kind = reader.header().kind;
         let form = reader.form().map(|form| match form {
             Form::Raw => "raw",
             Form::Packed => "packed",
         });
         let mut report = Self {
-            path: arguments.file.clone(),
+            path: path.to_owned(),
             kind: kind.name(),
             version: VERSION,
-            bytes: content.len() as u64,
+            bytes,
             sections: Some(reader.sections().len()),
             form,
             fingerprint: short_fingerprint(&reader.header().fingerprint),
@@ -115,29 +142,55 @@ impl Report {
             ciphertexts: None,
             layout: None,
             bootstrapping: None,
+            function: None,
         };
         match kind {
             Kind::BootstrapParameters => {
                 let parameters = bootstrapping::Parameters::read(&(), &mut reader)?;
                 report.bootstrapping = Some(parameters.name());
-                report.parameters = Some(Description::new(&parameters.ckks()?));
+                report.parameters = Some(parameters.ckks()?.describe());
             }
             Kind::CkksParameters | Kind::CkksSecretKey | Kind::CkksPublicKey | Kind::CkksEvaluationKeys => {
-                let parameters = Parameters::read(&(), &mut reader)?;
+                let parameters = ckks::Parameters::read(&(), &mut reader)?;
                 if kind == Kind::CkksEvaluationKeys {
-                    report.evaluation_keys = keys(reader.sections(), &parameters)?;
+                    report.evaluation_keys = keys(reader.sections(), 1, parameters.rlwe())?;
                 }
-                report.parameters = Some(Description::new(&parameters));
+                report.parameters = Some(parameters.describe());
             }
-            Kind::Table => {
+            Kind::IntegerParameters
+            | Kind::IntegerSecretKey
+            | Kind::IntegerPublicKey
+            | Kind::IntegerEvaluationKeys
+            | Kind::LookupKeys => {
+                let parameters = bfv::Parameters::read(&(), &mut reader)?;
+                let before = match kind {
+                    Kind::IntegerEvaluationKeys => Some(1),
+                    Kind::LookupKeys => Some(2),
+                    _ => None,
+                };
+                if let Some(before) = before {
+                    report.evaluation_keys = keys(reader.sections(), before, parameters.rlwe())?;
+                }
+                report.parameters = Some(parameters.describe());
+            }
+            Kind::Table | Kind::IntegerTable => {
                 let section = reader.take(tags::LAYOUT)?;
                 let text = std::str::from_utf8(section.bytes()?)
                     .map_err(|error| section.value("the layout", error, "UTF-8"))?;
-                let layout = Layout::from_json(text)?;
-                report.layout = serde_json::from_str(&layout.to_json()).ok();
-                report.ciphertexts = samples(reader.sections(), 1)?;
+                let layout = match kind {
+                    Kind::Table => Layout::from_json(text)?.to_json(),
+                    _ => IntegerLayout::from_json(text)?.to_json(),
+                };
+                report.layout = serde_json::from_str(&layout).ok();
+                report.ciphertexts = samples(reader.sections(), 1, kind)?;
             }
-            Kind::CkksCiphertext | Kind::CkksCiphertexts => report.ciphertexts = samples(reader.sections(), 0)?,
+            Kind::CkksCiphertext | Kind::CkksCiphertexts | Kind::BgvCiphertext | Kind::BfvCiphertext => {
+                report.ciphertexts = samples(reader.sections(), 0, kind)?;
+            }
+            Kind::PreparedLookup => {
+                let [form, x, y, ..] = reader.take(tags::NUMBERS)?.word_array::<6>()?;
+                report.function = Some(Function { domain: [x, y], has_matrix: form == 0 });
+            }
             // Their headers say what there is to say without parameters.
             _ => {}
         }
@@ -160,32 +213,41 @@ impl Report {
             form: Some(if contents.expanded { "expanded" } else { "packed" }),
             fingerprint: short_fingerprint(&contents.parameters.fingerprint()),
             digest: "ok",
-            parameters: Some(Description::new(&contents.parameters.ckks()?)),
+            parameters: Some(contents.parameters.ckks()?.describe()),
             evaluation_keys: contents.keys().map(key).collect(),
             ciphertexts: None,
             layout: None,
             bootstrapping: Some(contents.parameters.name()),
+            function: None,
         })
     }
 }
 
-/// The evaluation keys, which follow the item of the parameters.
-fn keys(sections: &[Section<'_>], parameters: &Parameters) -> noren::Result<Vec<Key>> {
-    let special = parameters.rlwe().p().len();
-    let items = sections.chunk_by(|a, b| a.place().item == b.place().item).skip(1);
+/// The evaluation keys, with so many items before them.
+fn keys(sections: &[Section<'_>], before: usize, parameters: &Parameters) -> noren::Result<Vec<Key>> {
+    let items = sections.chunk_by(|a, b| a.place().item == b.place().item).skip(before);
+    let automorphism = |section: &Section<'_>, exponent: u64| match u32::try_from(exponent) {
+        Ok(0) => Ok("relinearisation".to_owned()),
+        Ok(k) => Ok(describe_automorphism(k, parameters.degree())),
+        Err(_) => Err(section.value("the automorphism", exponent, "below 2n")),
+    };
     let key = |item: &[Section<'_>]| {
         let mut key = Key { kind: String::new(), level: 0, bytes: Some(item.iter().map(|s| s.as_bytes().len()).sum()) };
         for section in item {
             match section.place().tag {
                 tags::ELEMENT => {
                     let [exponent] = section.word_array()?;
-                    key.kind = match u32::try_from(exponent) {
-                        Ok(0) => "relinearisation".to_owned(),
-                        Ok(k) => describe_automorphism(k, parameters.degree()),
-                        Err(_) => return Err(section.value("the automorphism", exponent, "below 2n")),
+                    key.kind = automorphism(section, exponent)?;
+                }
+                tags::NAME => {
+                    let [set, exponent] = section.word_array()?;
+                    key.kind = match LookupKeyFile::describe_set(set) {
+                        Some((name, false)) => name.to_owned(),
+                        Some((name, true)) => format!("{} {name}", automorphism(section, exponent)?),
+                        None => return Err(section.value("the set of the key", set, "0 to 3")),
                     };
                 }
-                tags::DIGIT => key.level = section.window()?.end.saturating_sub(special + 1),
+                tags::DIGIT => key.level = section.window()?.end.saturating_sub(parameters.first_limb() + 1),
                 _ => {}
             }
         }
@@ -194,19 +256,20 @@ fn keys(sections: &[Section<'_>], parameters: &Parameters) -> noren::Result<Vec<
     items.map(key).collect()
 }
 
-/// The ciphertexts in the items from `first` on.
-fn samples(sections: &[Section<'_>], first: u32) -> noren::Result<Option<Samples>> {
+/// The ciphertexts in the items from `first` on of a file of this kind.
+fn samples(sections: &[Section<'_>], first: u32, kind: Kind) -> noren::Result<Option<Samples>> {
+    let is_ckks = matches!(kind, Kind::Table | Kind::CkksCiphertext | Kind::CkksCiphertexts);
     let mut samples: Option<Samples> = None;
     let items = sections.chunk_by(|a, b| a.place().item == b.place().item);
     for item in items.filter(|item| item.iter().all(|section| section.place().item >= first)) {
-        let mut found = Samples { count: 1, slots: u64::MAX, level: usize::MAX, log_scale: f64::INFINITY, seeded: 0 };
+        let mut found = Samples { count: 1, slots: None, level: usize::MAX, log_scale: None, seeded: 0 };
         for section in item {
             match section.place().tag {
-                tags::MEANING => {
+                tags::MEANING if is_ckks => {
                     let [slots, high, low, ..] = section.word_array::<6>()?;
                     let scale = Scale::from_parts(f64::from_bits(high), f64::from_bits(low))
                         .ok_or_else(|| section.value("the scale", high, "a positive number"))?;
-                    (found.slots, found.log_scale) = (slots, scale.log2());
+                    (found.slots, found.log_scale) = (Some(slots), Some(scale.log2()));
                 }
                 tags::CIPHERTEXT_SEED => found.seeded = 1,
                 tags::CIPHERTEXT_FIRST => found.level = section.window()?.len() - 1,
@@ -219,7 +282,7 @@ fn samples(sections: &[Section<'_>], first: u32) -> noren::Result<Option<Samples
                 count: all.count + 1,
                 slots: all.slots.min(found.slots),
                 level: all.level.min(found.level),
-                log_scale: all.log_scale.min(found.log_scale),
+                log_scale: all.log_scale.zip(found.log_scale).map(|(a, b)| a.min(b)),
                 seeded: all.seeded + found.seeded,
             },
         });
@@ -235,14 +298,19 @@ impl fmt::Display for Report {
         write!(f, "\nformat version {}{sections}{form}, digest {}", self.version, self.digest)?;
         write!(f, "\nbelongs to parameters {}", self.fingerprint)?;
         if let Some(Samples { count, slots, level, log_scale, seeded }) = &self.ciphertexts {
-            let ciphertexts = describe::count(*count, "ciphertext");
-            write!(
-                f,
-                "\n{ciphertexts} of {slots} slots at level {level}, scale 2^{log_scale:.6}, {seeded} with a seed"
-            )?;
+            write!(f, "\n{}", words::count(*count, "ciphertext"))?;
+            match slots.zip(*log_scale) {
+                Some((slots, log_scale)) => write!(f, " of {slots} slots at level {level}, scale 2^{log_scale:.6}")?,
+                None => write!(f, " of {}", words::count(level + 1, "limb"))?,
+            }
+            write!(f, ", {seeded} with a seed")?;
         }
         if let Some(name) = &self.bootstrapping {
             write!(f, "\nbootstrapping {name}")?;
+        }
+        if let Some(Function { domain: [x, y], has_matrix }) = &self.function {
+            let form = if *has_matrix { "by a matrix" } else { "without a matrix" };
+            write!(f, "\nf(x, y) for x below {x} and y below {y}, {form}")?;
         }
         if let Some(layout) = &self.layout {
             write!(f, "\nlayout {layout}")?;

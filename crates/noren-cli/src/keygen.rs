@@ -6,24 +6,23 @@ use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
+use noren::Seed;
+use noren::bfv::KeyRequest;
 use noren::bootstrapping::{Mode, Preset};
 use noren::ckks::{Context, KeyFile};
 use noren::programs::plan::{Plan, Shape};
 use noren::programs::program::Program;
-use noren::{PublicKey, SecretKey, Seed};
-use serde::Serialize;
 
 use crate::bootstrap::keys::{self, Job};
 use crate::bootstrap::plan::{Wanted, parse_mode, parse_preset};
 use crate::bounds;
 use crate::console::Console;
-use crate::describe::bytes;
 use crate::failure::Failure;
-use crate::files::{self, Force, OutputSet};
-use crate::plan;
-use crate::progress;
+use crate::files::{self, Force};
+use crate::key_files::{EVALUATION, KeyFiles, Report};
+use crate::{integers, lookup, programs, progress};
 
-/// Makes the keys for programs on tables of one shape, or for bootstrapping
+/// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, or for exact integers
 #[derive(Debug, Args)]
 #[command(
     after_help = "Writes three files into the directory: secret.key decrypts and stays with you (mode 0600), public.key \
@@ -32,39 +31,51 @@ use crate::progress;
         Examples:\n  \
         noren keygen --out keys --program mean,covariance --rows 285 --columns 30\n  \
         noren keygen --out keys --program logistic --model risk.json --rows 285 --columns age,bmi,bp --plan-only\n  \
-        noren keygen --out keys --bootstrap n16 --rotations 1,2,4\n\n\
-        With --bootstrap the third file is bootstrap.keys: all that bootstrapping needs, products, and the rotations asked for."
+        noren keygen --out keys --bootstrap n16 --rotations 1,2,4\n  \
+        noren keygen --out keys --lookup 32768\n  \
+        noren keygen --out keys --integers bfv.params --rotations 1,2 --swap-rows\n\n\
+        With --bootstrap the third file is bootstrap.keys: all that bootstrapping needs, products, and the rotations asked for. \
+        With --lookup it is lookup.keys: all that any function of two integers of such a domain needs."
 )]
 pub(crate) struct Arguments {
     /// The directory for the keys
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The programs to run
-    #[arg(long, required_unless_present = "bootstrap", value_name = "PROGRAM,...", value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(Program::NAMES))]
+    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme", value_name = "PROGRAM,...",
+        value_delimiter = ',', value_parser = PossibleValuesParser::new(Program::NAMES))]
     program: Vec<String>,
     /// The model of a program, as JSON; PROGRAM=FILE says of which
-    #[arg(long, value_name = "[PROGRAM=]FILE")]
+    #[arg(long, value_name = "[PROGRAM=]FILE", conflicts_with = "scheme")]
     model: Vec<String>,
     /// The number of rows of tables
-    #[arg(long, required_unless_present = "bootstrap", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme",
+        value_parser = value_parser!(u32).range(1..))]
     rows: Option<u32>,
     /// The number of columns, or their names
-    #[arg(long, required_unless_present = "bootstrap", value_name = "COUNT|NAME,...", value_parser = parse_columns)]
+    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme", value_name = "COUNT|NAME,...",
+        value_parser = parse_columns)]
     columns: Option<Columns>,
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     bounds: Option<PathBuf>,
     /// The error of results, relative to the bounds of columns, is about 2^-BITS
-    #[arg(long, value_name = "BITS", default_value_t = 20.0)]
+    #[arg(long, value_name = "BITS", default_value_t = 20.0, conflicts_with = "scheme")]
     precision: f64,
     /// Use these parameters instead of choosing some
     #[arg(long, value_name = "FILE", conflicts_with = "precision")]
     params: Option<PathBuf>,
     /// Make keys for bootstrapping with these parameters instead; see `noren plan`
     #[arg(long, value_name = "PRESET", value_parser = parse_preset,
-        conflicts_with_all = ["program", "model", "rows", "columns", "bounds", "precision", "params"])]
+        group = "scheme", group = "rotating", conflicts_with = "params")]
     bootstrap: Option<Preset>,
+    /// Make keys for functions of x and y below these numbers instead, or both below one; --params brings parameters of exact
+    /// integers [default: modulo 65537]
+    #[arg(long, value_name = "X[,Y]", value_parser = lookup::plan::parse_domain, group = "scheme")]
+    lookup: Option<[usize; 2]>,
+    /// Make keys for exact integers with these parameters instead: products, and what --rotations and --swap-rows ask for
+    #[arg(long, value_name = "FILE", group = "scheme", group = "rotating", conflicts_with = "params")]
+    integers: Option<PathBuf>,
     /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
     #[arg(long, value_name = "COUNT", requires = "bootstrap", conflicts_with = "program")]
     slots: Option<usize>,
@@ -78,10 +89,13 @@ pub(crate) struct Arguments {
         value_name = "STEPS,...",
         value_delimiter = ',',
         allow_hyphen_values = true,
-        requires = "bootstrap",
+        requires = "rotating",
         conflicts_with = "program"
     )]
     rotations: Vec<isize>,
+    /// Also the key that swaps the two rows of slots of exact integers
+    #[arg(long, requires = "integers", conflicts_with = "program")]
+    swap_rows: bool,
     /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
     #[arg(long, value_name = "HEX", value_parser = parse_seed)]
     seed: Option<HexSeed>,
@@ -91,11 +105,6 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     force: Force,
 }
-
-const SECRET: &str = "secret.key";
-const PUBLIC: &str = "public.key";
-const EVALUATION: &str = "eval.keys";
-const NAMES: [&str; 3] = [SECRET, PUBLIC, EVALUATION];
 
 /// Columns of tables: how many, and their names if they are known.
 #[derive(Debug, Clone, Default)]
@@ -108,27 +117,29 @@ struct Columns {
 #[derive(Clone)]
 struct HexSeed([u8; 32]);
 
-#[derive(Serialize)]
-struct Report {
-    plan: plan::Report,
-    files: Vec<Written>,
-}
-
-#[derive(Serialize)]
-struct Written {
-    path: PathBuf,
-    bytes: u64,
-}
-
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref seed, ref params, .. } = arguments;
+    let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
+    if let Some(domain) = arguments.lookup {
+        let wanted = lookup::plan::Wanted { domain, parameters: params.as_deref() };
+        return lookup::keys::run(lookup::keys::Job { wanted, out, seed, plan_only, force }, console);
+    }
+    if let Some(parameters) = &arguments.integers {
+        let request = KeyRequest {
+            relinearization: true,
+            rotations: rotations.clone(),
+            swap: arguments.swap_rows,
+            ..KeyRequest::default()
+        };
+        let job = integers::keys::Job { parameters, request, out, seed, plan_only, force };
+        return integers::keys::run(job, console);
+    }
     if let Some(preset) = arguments.bootstrap {
-        let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref seed, .. } = arguments;
-        let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
         let wanted = Wanted { preset, slots, mode };
         return keys::run(Job { wanted, rotations, out, seed, plan_only, force }, console);
     }
-    let programs = plan::programs(&arguments.program, &arguments.model)?;
-    let given = arguments.params.as_ref().map(|path| files::read_parameters(path, console)).transpose()?;
+    let programs = programs::programs(&arguments.program, &arguments.model)?;
+    let given = params.as_ref().map(|path| files::read_parameters(path, console)).transpose()?;
     let bounds = arguments.bounds.as_deref().map(bounds::read).transpose()?;
     // They are there wherever a program is.
     let Columns { count: columns, names: column_names } = arguments.columns.clone().unwrap_or_default();
@@ -142,14 +153,14 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         Some(parameters) => Plan::with_parameters(&programs, &shape, parameters)?,
         None => Plan::for_precision(&programs, &shape, arguments.precision)?,
     };
-    let report = plan::Report::new(&programs, &plan)?;
+    let report = programs::Report::new(&programs, &plan)?;
     if arguments.plan_only {
         return console.report(&report);
     }
-    let outputs = OutputSet::new(&arguments.out, &NAMES, &arguments.force)?;
+    let files = KeyFiles::new(&arguments.out, EVALUATION, &arguments.force)?;
     console.text(&report)?;
-    let seed = match &arguments.seed {
-        Some(HexSeed(bytes)) => Seed::from_bytes(*bytes),
+    let seed = match seed {
+        Some(seed) => seed,
         None => Seed::random().map_err(noren::Error::from)?,
     };
     let request = plan.key_request()?;
@@ -161,25 +172,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 
     let shown = progress::spinner("writing keys".to_owned());
     let evaluation = KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) };
-    let secret = KeyFile::<SecretKey> { context: context.clone(), key: made.secret };
-    let public = KeyFile::<PublicKey> { context, key: made.public };
-    let sizes = [
-        outputs.write(SECRET, &(), &secret)?,
-        outputs.write(PUBLIC, &(), &public)?,
-        outputs.write(EVALUATION, &(), &evaluation)?,
-    ];
-    let places = outputs.finish(&NAMES)?;
+    let bytes = files.write(&evaluation)?;
+    let files = files.finish(&context, made.secret, made.public, bytes)?;
     drop(shown);
-    let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
-    console.report(&Report { plan: report, files })
-}
-
-/// The plan was shown before there were files.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |file: &Written| format!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64));
-        f.write_str(&self.files.iter().map(line).collect::<Vec<_>>().join("\n"))
-    }
+    console.report(&Report { plan: report, keys: None, files })
 }
 
 impl fmt::Debug for HexSeed {

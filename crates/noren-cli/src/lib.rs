@@ -3,15 +3,18 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
-//! | `info`, `params`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
-//! | `bootstrap` | `plan`, `expand`, and what `keygen --bootstrap` does |
+//! | `info`, `params`, `plan`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
+//! | `bootstrap` | the plan of bootstrapping, `expand`, and what `keygen --bootstrap` does |
+//! | `integers` | tables of exact integers: their keys, encryption, decryption |
+//! | `lookup` | functions of encrypted integers: their plan, keys, `prepare`, and what `eval lookup` does |
 //! | `bench` | the benchmarks: measuring, records, suites |
-//! | `plan` | programs with their models from files, and the plan for them in words |
+//! | `programs` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
 //! | `tables` | tables from CSV and NPY files and back |
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files, and which outputs may be written |
-//! | `failure`, `console`, `progress`, `machine` | refusals, printing, progress bars, what this machine is |
+//! | `key_files` | the key files of an owner, which appear together |
+//! | `failure`, `console`, `progress`, `stages`, `machine` | refusals, printing, progress, times, what this machine is |
 
 #![forbid(unsafe_code)]
 
@@ -29,11 +32,16 @@ mod failure;
 mod files;
 mod info;
 mod inspect;
+mod integers;
+mod key_files;
 mod keygen;
+mod lookup;
 mod machine;
 mod params;
 mod plan;
+mod programs;
 mod progress;
+mod stages;
 mod tables;
 
 pub use command::run;

@@ -1,13 +1,15 @@
 //! `noren params`: chooses parameters, checks them, shows them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
-use noren::ckks::{Parameters, ParametersSpec, Requirements};
-use noren::{SecretDistribution, Security, security};
+use clap::{Args, Subcommand, ValueEnum};
+use noren::bfv::Bfv;
+use noren::bgv::Bgv;
+use noren::wire::{Kind, Object};
+use noren::{SecretDistribution, Security, bfv, ckks, security};
 
 use crate::console::Console;
-use crate::describe::Description;
+use crate::describe::{Ckks, Describe, Description};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 
@@ -15,6 +17,7 @@ use crate::files::{self, Force, Output};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         noren params choose --depth 4 --precision 20 -o ckks.params\n  \
+        noren params choose --depth 4 --modulus 65537 -o bfv.params\n  \
         noren params check --log-n 14 --log-q 50,45,45,45 --log-p 50,50 --log-scale 45\n  \
         noren params show ckks.params --json")]
 pub(crate) struct Arguments {
@@ -24,7 +27,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Finds the smallest parameters for a depth and a precision
+    /// Finds the smallest parameters for a depth, and a precision or a plaintext modulus
     Choose(Choose),
     /// Checks parameters, from a file or from sizes of primes, against the security tables
     Check(Box<Check>),
@@ -41,16 +44,45 @@ struct Choose {
     #[arg(long)]
     depth: usize,
     /// The error of results is at most 2^-BITS
-    #[arg(long, value_name = "BITS")]
-    precision: f64,
+    #[arg(long, value_name = "BITS", required_unless_present = "modulus")]
+    precision: Option<f64>,
     /// The largest absolute value of inputs, intermediate values and results
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    #[arg(long, value_name = "X", default_value_t = 1.0, conflicts_with = "modulus")]
     max_abs: f64,
     /// How many numbers a ciphertext must hold
     #[arg(long, default_value_t = 1)]
     slots: usize,
     #[command(flatten)]
+    integers: Integers,
+    #[command(flatten)]
     wanted: Wanted,
+}
+
+/// What exact integers are asked for besides.
+#[derive(Debug, Args)]
+struct Integers {
+    /// Exact integers modulo T, by BFV or BGV, instead of numbers with a precision
+    #[arg(long, value_name = "T", conflicts_with = "precision")]
+    modulus: Option<u64>,
+    /// The scheme of exact integers; keys and ciphertexts of one serve the other
+    #[arg(long, value_enum, default_value_t = Scheme::Bfv, requires = "modulus")]
+    scheme: Scheme,
+    /// How many ciphertexts, or rotations of one, are added up before each multiplication
+    #[arg(long, default_value_t = 1, requires = "modulus")]
+    terms: usize,
+    /// How many are added up in the end
+    #[arg(long, default_value_t = 1, requires = "modulus")]
+    sum: usize,
+    /// How many products with plaintexts there are besides
+    #[arg(long, default_value_t = 0, requires = "modulus")]
+    plain_products: usize,
+}
+
+/// A scheme of exact integers.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Scheme {
+    Bfv,
+    Bgv,
 }
 
 /// What both ways to parameters are asked for.
@@ -69,7 +101,7 @@ struct Wanted {
 #[derive(Debug, Args)]
 struct Check {
     /// The file of parameters
-    #[arg(required_unless_present = "log_n", conflicts_with_all = ["log_n", "log_q", "log_p", "log_scale", "restarts", "dnum", "secret"])]
+    #[arg(required_unless_present = "log_n", conflicts_with_all = ["log_n", "log_q", "log_p", "log_scale", "restarts", "modulus", "dnum", "secret"])]
     file: Option<PathBuf>,
     /// The base-two logarithm of the degree of the ring
     #[arg(long, value_name = "BITS", requires = "log_q")]
@@ -86,6 +118,9 @@ struct Check {
     /// Where the ladder of scales starts anew: levels, descending, each with the base-two logarithm of its scale
     #[arg(long, value_name = "LEVEL:BITS,...", value_delimiter = ',', value_parser = parse_restart)]
     restarts: Vec<(usize, u32)>,
+    /// The plaintext modulus of exact integers; then there is no scale
+    #[arg(long, value_name = "T", conflicts_with_all = ["log_scale", "restarts"])]
+    modulus: Option<u64>,
     /// The number of digits of key switching; 0 chooses
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     dnum: usize,
@@ -97,53 +132,109 @@ struct Check {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let report = |parameters: &Parameters, output: Option<Output>, description: Description| {
-        output.map(|output| output.write(&(), parameters)).transpose()?;
-        console.report(&description)
-    };
     match &arguments.verb {
-        Verb::Choose(choose) => {
-            let &Choose { depth, precision: precision_bits, max_abs, slots, ref wanted } = choose;
-            let output = wanted.output()?;
-            let requirements = Requirements { depth, precision_bits, max_abs, slots, security: wanted.security };
-            let parameters = Parameters::for_requirements(&requirements)?;
-            let description = Description::for_values(&parameters, slots.next_power_of_two(), max_abs);
-            report(&parameters, output, description)
+        Verb::Choose(choose) => choose.run(console),
+        Verb::Check(check) => check.run(console),
+        Verb::Show { file } if is_of_integers(file)? => {
+            console.report(&files::read_parameters::<bfv::Parameters>(file, console)?.describe())
         }
-        Verb::Check(check) => {
-            let output = check.wanted.output()?;
-            let parameters = check.parameters(console)?;
-            report(&parameters, output, Description::new(&parameters))
-        }
-        Verb::Show { file } => {
-            let parameters = files::read_parameters(file, console)?;
-            report(&parameters, None, Description::new(&parameters))
-        }
+        Verb::Show { file } => console.report(&files::read_parameters::<ckks::Parameters>(file, console)?.describe()),
+    }
+}
+
+/// Whether a file holds parameters of exact integers.
+fn is_of_integers(file: &Path) -> Result<bool, Failure> {
+    Ok(files::kind(file)? == Kind::IntegerParameters)
+}
+
+impl Choose {
+    fn run(&self, console: &Console) -> Result<(), Failure> {
+        let &Self { depth, precision, max_abs, slots, ref wanted, .. } = self;
+        let (output, security) = (wanted.output()?, wanted.security);
+        let Some(precision_bits) = precision else {
+            let parameters = self.integers(security)?;
+            return report(&parameters, output, parameters.describe(), console);
+        };
+        let requirements = ckks::Requirements { depth, precision_bits, max_abs, slots, security };
+        let parameters = ckks::Parameters::for_requirements(&requirements)?;
+        let description = Ckks::for_values(&parameters, slots.next_power_of_two(), max_abs);
+        report(&parameters, output, Description::Ckks(description), console)
+    }
+
+    fn integers(&self, security: Security) -> Result<bfv::Parameters, Failure> {
+        let &Self { depth, slots, integers: Integers { modulus, scheme, terms, sum, plain_products }, .. } = self;
+        // It is there wherever no precision is.
+        let plaintext_modulus = modulus.unwrap_or_default();
+        let requirements = bfv::Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security };
+        Ok(match scheme {
+            Scheme::Bfv => requirements.choose::<Bfv>()?,
+            Scheme::Bgv => requirements.choose::<Bgv>()?,
+        })
     }
 }
 
 impl Check {
-    fn parameters(&self, console: &Console) -> Result<Parameters, Failure> {
-        let Some(file) = &self.file else {
-            let spec = ParametersSpec {
-                log_n: self.log_n.unwrap_or_default(),
-                log_q: self.log_q.clone(),
-                log_p: self.log_p.clone(),
-                log_scale: self.log_scale.or(self.log_q.last().copied()).unwrap_or_default(),
-                restarts: self.restarts.clone(),
-                dnum: self.dnum,
-                secret: self.secret,
-                security: self.wanted.security,
-            };
-            return Ok(spec.build()?);
-        };
+    fn run(&self, console: &Console) -> Result<(), Failure> {
+        let output = self.wanted.output()?;
+        let integers = self.modulus.is_some() || self.file.as_deref().map_or(Ok(false), is_of_integers)?;
+        if integers {
+            let parameters = self.parameters(console, |check| Ok(check.integer_spec().build()?))?;
+            return report(&parameters, output, parameters.describe(), console);
+        }
+        let parameters = self.parameters(console, |check| Ok(check.ckks_spec().build()?))?;
+        report(&parameters, output, parameters.describe(), console)
+    }
+
+    /// The parameters in the file, or those that are built.
+    fn parameters<P: Object<Context = ()> + Describe>(
+        &self,
+        console: &Console,
+        build: impl Fn(&Self) -> Result<P, Failure>,
+    ) -> Result<P, Failure> {
+        let Some(file) = &self.file else { return build(self) };
         // What the file asks for itself was checked while reading; here is what the user asks for.
-        let parameters = files::read_parameters(file, console)?;
+        let parameters: P = files::read_parameters(file, console)?;
         let rlwe = parameters.rlwe();
         security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.wanted.security)
             .map_err(Failure::file(file))?;
         Ok(parameters)
     }
+
+    fn ckks_spec(&self) -> ckks::ParametersSpec {
+        ckks::ParametersSpec {
+            log_n: self.log_n.unwrap_or_default(),
+            log_q: self.log_q.clone(),
+            log_p: self.log_p.clone(),
+            log_scale: self.log_scale.or(self.log_q.last().copied()).unwrap_or_default(),
+            restarts: self.restarts.clone(),
+            dnum: self.dnum,
+            secret: self.secret,
+            security: self.wanted.security,
+        }
+    }
+
+    fn integer_spec(&self) -> bfv::ParametersSpec {
+        bfv::ParametersSpec {
+            log_n: self.log_n.unwrap_or_default(),
+            plaintext_modulus: self.modulus.unwrap_or_default(),
+            log_q: self.log_q.clone(),
+            log_p: self.log_p.clone(),
+            dnum: self.dnum,
+            secret: self.secret,
+            security: self.wanted.security,
+        }
+    }
+}
+
+/// Writes parameters if they are to be written, and describes them.
+fn report(
+    parameters: &impl Object<Context = ()>,
+    output: Option<Output>,
+    description: Description,
+    console: &Console,
+) -> Result<(), Failure> {
+    output.map(|output| output.write(&(), parameters)).transpose()?;
+    console.report(&description)
 }
 
 impl Wanted {

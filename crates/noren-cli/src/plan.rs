@@ -1,133 +1,52 @@
-//! Programs with their models from files, and the plan for them in words.
+//! `noren plan`: what bootstrapping or lookups cost and risk, before any key exists.
 
-use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 
-use noren::programs::plan::Plan;
-use noren::programs::program::Program;
-use noren_rlwe::wire::file;
-use serde::Serialize;
+use clap::Args;
+use noren::bootstrapping::{Mode, Preset};
 
-use crate::describe::{Description, bytes, count, error, evaluation_key};
+use crate::bootstrap::plan::{self as bootstrap, parse_mode, parse_preset};
+use crate::console::Console;
 use crate::failure::Failure;
+use crate::lookup::plan::{self as lookup, parse_domain};
 
-/// The most bytes that are read of a model.
-const MAX_BYTES: u64 = 1 << 28;
-
-/// The plan in words and numbers.
-#[derive(Debug, Serialize)]
-pub(crate) struct Report {
-    programs: Vec<&'static str>,
-    rows: usize,
-    columns: usize,
-    ciphertexts_per_table: usize,
-    slots: usize,
-    /// Levels that the programs use.
-    depth: usize,
-    relinearization: bool,
-    rotations: Vec<isize>,
-    evaluation_keys: usize,
-    evaluation_key_bytes: u64,
-    /// After as many multiplications as the deepest program has, in units of the encoded numbers, which are at most 1.
-    predicted_error: f64,
-    parameters: Description,
+/// Shows what bootstrapping or lookups cost and risk, before any key exists
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Presets: n16 (the default of the library), n16-small (fewer keys), n16-precise, n15, and others for \
+        tests and comparison.\n\n\
+        Examples:\n  \
+        noren plan --bootstrap n16\n  \
+        noren plan --bootstrap n16 --slots 1024 --mode real --json\n  \
+        noren plan --lookup 32768"
+)]
+pub(crate) struct Arguments {
+    /// Bootstrapping with these parameters
+    #[arg(long, value_name = "PRESET", value_parser = parse_preset, required_unless_present = "lookup")]
+    bootstrap: Option<Preset>,
+    /// Functions of x and y below these numbers, or both below one
+    #[arg(long, value_name = "X[,Y]", value_parser = parse_domain, conflicts_with = "bootstrap")]
+    lookup: Option<[usize; 2]>,
+    /// The parameters of lookups, or a key that carries them [default: those of numbers modulo 65537 at 128-bit security]
+    #[arg(long, value_name = "FILE", conflicts_with = "bootstrap")]
+    params: Option<PathBuf>,
+    /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
+    #[arg(long, value_name = "COUNT", conflicts_with = "lookup")]
+    slots: Option<usize>,
+    /// What messages are: complex or real numbers, or complex ones with both parts side by side in few slots
+    #[arg(long, value_name = "MODE", default_value = "complex", value_parser = parse_mode, conflicts_with = "lookup")]
+    mode: Mode,
+    /// The disk that the keys are for is that of this directory
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
 }
 
-/// The programs of these names with their models: each is `PROGRAM=FILE`, or just a file for the next program in the
-/// list that cannot do without one.
-pub(crate) fn programs(names: &[String], models: &[String]) -> Result<Vec<Program>, Failure> {
-    let mut files: Vec<Option<&str>> = vec![None; names.len()];
-    for model in models {
-        let named = model.split_once('=').filter(|(name, _)| Program::NAMES.contains(name));
-        let place = match named {
-            Some((name, _)) => names.iter().zip(&files).position(|(own, file)| own == name && file.is_none()),
-            None => names.iter().zip(&files).position(|(own, file)| needs_model(own) && file.is_none()),
-        };
-        let Some(place) = place else {
-            return Err(Failure::Unsuitable {
-                what: "--model",
-                found: format!("{model}, which belongs to none of the programs {}", names.join(", ")),
-                needed: "one model for each program that takes one; write PROGRAM=FILE to say for which".to_owned(),
-            });
-        };
-        files[place] = Some(named.map_or(model.as_str(), |(_, file)| file));
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let &Arguments { bootstrap, lookup, ref params, slots, mode, ref out } = arguments;
+    if let Some(domain) = lookup {
+        return lookup::run(&lookup::Wanted { domain, parameters: params.as_deref() }, out, console);
     }
-    names.iter().zip(files).map(|(name, file)| program(name, file.map(Path::new))).collect()
-}
-
-/// The program of this name with the model in a file.
-pub(crate) fn program(name: &str, model: Option<&Path>) -> Result<Program, Failure> {
-    let Some(path) = model else { return Ok(Program::parse(name, None)?) };
-    let bytes = file::read(path, MAX_BYTES)?;
-    let json = str::from_utf8(&bytes).map_err(|error| Failure::input(path, "the file", error, "a model as JSON"))?;
-    Program::parse(name, Some(json)).map_err(Failure::file(path))
-}
-
-/// Whether a program cannot be without a model.
-fn needs_model(name: &str) -> bool {
-    matches!(name, "linear" | "logistic" | "polynomial")
-}
-
-impl Report {
-    pub(crate) fn new(programs: &[Program], plan: &Plan) -> noren::Result<Self> {
-        let Plan { parameters, layout, demands } = plan;
-        let request = plan.key_request()?;
-        let levels = request.rotations_at.iter().map(|&(_, level)| level).chain(request.level);
-        let sizes: Vec<u64> = levels.map(|level| evaluation_key(parameters, level)).collect();
-        Ok(Self {
-            programs: programs.iter().map(Program::name).collect(),
-            rows: layout.rows(),
-            columns: layout.columns(),
-            ciphertexts_per_table: layout.ciphertexts(),
-            slots: layout.slots(),
-            depth: demands.depth,
-            relinearization: request.relinearization,
-            rotations: demands.rotations.keys().copied().collect(),
-            evaluation_keys: sizes.len(),
-            evaluation_key_bytes: sizes.iter().sum(),
-            predicted_error: plan.predicted_error(),
-            parameters: Description::for_values(parameters, layout.slots(), 1.0),
-        })
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "programs       {}", self.programs.join(", "))?;
-        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
-        let ciphertexts = count(self.ciphertexts_per_table, "ciphertext");
-        writeln!(f, "tables         {rows}, {columns}: {ciphertexts} of {} slots", self.slots)?;
-        let relinearization = if self.relinearization { ", products of ciphertexts" } else { "" };
-        let (keys, bytes) = (count(self.evaluation_keys, "key"), bytes(self.evaluation_key_bytes as f64));
-        let (levels, rotations) = (count(self.depth, "level"), count(self.rotations.len(), "rotation"));
-        writeln!(f, "needs          {levels}, {rotations}{relinearization}")?;
-        writeln!(f, "eval.keys      {keys}, {bytes}")?;
-        let (error, products) = (error(self.predicted_error), count(self.depth, "multiplication"));
-        writeln!(f, "precision      about {error} after {products}, relative to a column's bound")?;
-        write!(f, "{}", self.parameters)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
-    }
-
-    #[test]
-    fn models_find_their_programs() {
-        let missing =
-            |names: &[&str], models: &[&str]| programs(&named(names), &named(models)).expect_err("no such file");
-        // The file is looked for only once it has a program.
-        for models in [["logistic=/no/such.json"], ["/no/such.json"]] {
-            let message = missing(&["mean", "covariance", "logistic"], &models).to_string();
-            assert!(message.starts_with("/no/such.json:"), "{message}");
-        }
-        let message = missing(&["mean"], &["/no/such.json"]).to_string();
-        assert!(message.contains("belongs to none of the programs mean"), "{message}");
-        let message = missing(&["logistic"], &[]).to_string();
-        assert!(message.contains("interval"), "{message}");
-    }
+    // It is there wherever no lookup is.
+    let preset = bootstrap.unwrap_or_default();
+    bootstrap::run(&bootstrap::Wanted { preset, slots, mode }, out, console)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use noren::Resources;
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Demand, Mode, Parameters, Plan, Preset, Progress, cost};
@@ -16,6 +16,7 @@ use crate::context::{PyContext, seed_of};
 use crate::errors::raise;
 use crate::keys::{PyEvaluationKeys, PySecretKey};
 use crate::parameters::PyParameters;
+use crate::progress::Heard;
 
 /// Parameters of bootstrapping, by the name of a preset.
 ///
@@ -328,29 +329,5 @@ impl PyBootstrapKeys {
 
     fn __repr__(&self) -> String {
         format!("BootstrapKeys({:?})", self.0.parameters.name())
-    }
-}
-
-/// A function of Python that hears of progress, and the first thing that it raised.
-struct Heard {
-    function: Option<Py<PyAny>>,
-    raised: Mutex<Option<PyErr>>,
-}
-
-impl Heard {
-    fn new(function: Option<Py<PyAny>>) -> Self {
-        Self { function, raised: Mutex::new(None) }
-    }
-
-    fn call(&self, done: usize, of: usize) {
-        if let Some(function) = &self.function
-            && let Err(error) = Python::attach(|py| function.call1(py, (done, of)))
-        {
-            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-        }
-    }
-
-    fn raise(self) -> PyResult<()> {
-        self.raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }

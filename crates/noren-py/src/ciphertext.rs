@@ -7,10 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::context::{PyContext, shared_context};
+use crate::context::PyContext;
 use crate::evaluator::PyEvaluator;
 use crate::operand::Operand;
-use crate::parameters::{Pickle, PyParameters};
+use crate::parameters::PyParameters;
+use crate::pickle::{Pickle, shared_context};
 
 /// An encrypted vector.
 ///
@@ -203,7 +204,7 @@ impl PyCiphertext {
         Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
         Ok((unpickle, (self.parameters(), self.__bytes__(py))))
     }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
 
 use noren::circuits::trace::Plan;
-use noren::ckks::{Context, CostModel, Decryptor, Encoder, KeyRequest, Parameters};
+use noren::ckks::{Context, CostModel, Decryptor, Encoder, KeyRequest};
 use noren::error::Result;
 use noren::{Parallel, Seed};
 use numpy::IntoPyArray;
@@ -19,6 +18,7 @@ use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
+use crate::pickle::shared_context;
 use crate::plaintext::PyPlaintext;
 
 /// Keys of so many bytes are worth a faster sum: 256 MiB.
@@ -289,29 +289,6 @@ impl PyContext {
             Ok(values.into_pyarray(py).into_any())
         }
     }
-}
-
-/// How many contexts are kept for objects that arrive by pickle.
-const KEPT_CONTEXTS: usize = 4;
-
-/// Contexts of unpickled objects: making one for every ciphertext would take longer than computing with it.
-static CONTEXTS: Mutex<Vec<Context>> = Mutex::new(Vec::new());
-
-/// The context of parameters that arrive by pickle.
-pub(crate) fn shared_context(py: Python<'_>, parameters: &Parameters) -> PyResult<Context> {
-    // Without the interpreter, so that waiting for the lock keeps no other thread from running.
-    detached(py, || {
-        let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = contexts.iter().find(|context| context.parameters() == parameters) {
-            return Ok(found.clone());
-        }
-        let context = Context::new(parameters.clone())?;
-        if contexts.len() == KEPT_CONTEXTS {
-            contexts.remove(0);
-        }
-        contexts.push(context.clone());
-        Ok(context)
-    })
 }
 
 /// 32 bytes from the caller, or fresh ones from the operating system.

@@ -5,6 +5,8 @@
 //! | `array` | numpy in |
 //! | `errors` | one exception for each family of errors |
 //! | `parameters` | `Parameters` |
+//! | `pickle` | contexts that unpickled objects share |
+//! | `key_classes` | the classes of keys, written once |
 //! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
 //! | `context` | `Context`: key generation, encoding, encryption, decryption |
 //! | `plaintext` | `Plaintext` |
@@ -14,6 +16,7 @@
 //! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
 //! | `bootstrapper` | `Bootstrapper` |
 //! | `integers` | the classes of `noren.bgv` and `noren.bfv` |
+//! | `progress` | functions that hear of progress, and signals |
 //! | `program` | `Program`, `Plan`, and parameters for programs |
 //! | `table` | `EncryptedTable` |
 //!
@@ -30,11 +33,14 @@ mod context;
 mod errors;
 mod evaluator;
 mod integers;
+mod key_classes;
 mod keys;
 mod operand;
 mod parameters;
+mod pickle;
 mod plaintext;
 mod program;
+mod progress;
 mod table;
 
 /// The compiled part of the package `noren`.
@@ -58,6 +64,8 @@ mod module {
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};
     #[pymodule_export]
     use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
+    #[pymodule_export]
+    use crate::integers::lookup::{PyLookupKeys, PyLookupPlan, PyPreparedLookup, prepare_lookup};
     #[pymodule_export]
     use crate::integers::parameters::PyIntegerParameters;
     #[pymodule_export]

@@ -150,7 +150,7 @@ impl PyParameters {
     /// The fingerprint that objects of these parameters carry: 64 hexadecimal digits.
     #[getter]
     fn fingerprint(&self) -> String {
-        self.0.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&self.0.fingerprint())
     }
 
     /// The canonical scale of ciphertexts of a level. Raises ValueError for a level that there is not.
@@ -189,8 +189,10 @@ impl PyParameters {
     }
 }
 
-/// What pickle keeps of an object: how to make it again, from its parameters and bytes.
-pub(crate) type Pickle<'py> = (Bound<'py, PyAny>, (PyParameters, Bound<'py, PyBytes>));
+/// A fingerprint as 64 hexadecimal digits.
+pub(crate) fn hexadecimal(fingerprint: &[u8; 32]) -> String {
+    fingerprint.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// A security level in bits.
 pub(crate) fn bits_of(security: Security) -> Option<u32> {

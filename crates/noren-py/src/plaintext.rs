@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::context::{PyContext, shared_context};
-use crate::parameters::{Pickle, PyParameters};
+use crate::context::PyContext;
+use crate::parameters::PyParameters;
+use crate::pickle::{Pickle, shared_context};
 
 /// An encoded vector, made by ``Context.encode``.
 ///
@@ -75,7 +76,7 @@ impl PyPlaintext {
         PyBytes::new(py, &bytes)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
         Ok((unpickle, (self.parameters(), self.__bytes__(py))))
     }

@@ -12,9 +12,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::{Numbers, detached};
-use crate::context::{PyContext, seed_of, shared_context};
+use crate::context::{PyContext, seed_of};
 use crate::keys::{EncryptionKey, PySecretKey};
-use crate::parameters::{Pickle, PyParameters};
+use crate::parameters::PyParameters;
+use crate::pickle::{Pickle, shared_context};
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
 ///
@@ -94,7 +95,7 @@ impl PyEncryptedTable {
         PyBytes::new(py, &bytes)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
         Ok((unpickle, (self.parameters(), self.__bytes__(py))))
     }

@@ -48,6 +48,11 @@ impl Pool {
         shelves.by_length.entry(buffer.len()).or_default().push(buffer);
     }
 
+    /// Gives all buffers back to the system.
+    pub(crate) fn clear(&self) {
+        drop(std::mem::take(&mut *self.shelves()));
+    }
+
     /// How many bytes are kept.
     pub(crate) fn bytes(&self) -> usize {
         self.shelves().bytes
@@ -106,6 +111,8 @@ mod tests {
         pool.give(again);
         assert_eq!(pool.take(40).len(), 40, "a buffer of more than twice the request stays");
         assert_eq!(pool.bytes(), 800);
+        pool.clear();
+        assert_eq!((pool.bytes(), pool.take(100).len()), (0, 100));
     }
 
     #[test]

@@ -117,12 +117,18 @@ impl SmallPolynomials {
     /// # Panics
     /// If there is no such polynomial.
     pub fn coefficients(&self, i: usize) -> impl Iterator<Item = i64> {
+        (0..self.degree).map(move |place| self.coefficient(i, place))
+    }
+
+    /// Coefficient `place` of polynomial `i`.
+    ///
+    /// # Panics
+    /// If there is no such coefficient.
+    #[must_use]
+    pub fn coefficient(&self, i: usize, place: usize) -> i64 {
         let (words, places) = self.polynomial(i);
-        let halves = words.iter().flat_map(|word| (0..HALVES).map(move |k| (word >> (16 * k)) as u16));
-        let coefficient = move |(j, half): (usize, u16)| {
-            if places.contains(&(j as u64)) { LARGEST } else { half.cast_signed().into() }
-        };
-        halves.enumerate().map(coefficient)
+        let half = ((words[place / HALVES] >> (16 * (place % HALVES))) as u16).cast_signed().into();
+        if half == STAND_IN && places.contains(&(place as u64)) { LARGEST } else { half }
     }
 
     /// Writes polynomial `i` plus q in every coefficient. Range: q above 2^15, out `(0, 2q)`.

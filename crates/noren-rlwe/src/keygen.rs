@@ -152,6 +152,8 @@ impl KeyGenerator {
         let secret = self.secret();
         let public = self.public(&secret)?;
         let evaluation = Arc::new(self.evaluation_keys(&secret, request, progress)?);
+        // Keys are made once, and what they were made in has other sizes than what follows.
+        self.context.ring().engine().release();
         Ok(Keys { secret, public, evaluation })
     }
 

@@ -12,6 +12,7 @@
 //! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
 //! | [`shape`] | [`KeyShape`](shape::KeyShape): what a key switching key covers |
 //! | [`keys`] | [`SecretKey`](keys::SecretKey), [`PublicKey`](keys::PublicKey), [`EvaluationKeys`](keys::EvaluationKeys) |
+//! | [`key_class`] | [`KeyClass`](key_class::KeyClass): keys that are planned |
 //! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
 //! | [`encrypt`], [`decrypt`] | the two ends |
 //! | [`linear`] | sums, products with plaintexts, rescaling |
@@ -23,6 +24,7 @@
 //! | [`streamed`] | sums of rotations times plaintexts that are transformed on the way |
 //! | [`galois`] | automorphisms `X -> X^k` and their sums |
 //! | [`noise`] | noise predicted without the key, measured with it |
+//! | [`torus`] | samples and keys over the torus: LWE, GLWE, GGSW |
 //! | [`wire`] | bytes for files and for the network |
 //! | [`resources`] | [`Resources`](resources::Resources): whether memory and disk suffice |
 //! | [`error`] | [`Error`](error::Error): the one error type that a user meets |
@@ -36,6 +38,7 @@ pub mod encrypt;
 pub mod error;
 pub mod galois;
 pub mod hoisting;
+pub mod key_class;
 pub mod keygen;
 pub mod keys;
 pub mod keyswitch;
@@ -50,4 +53,5 @@ pub mod security;
 pub mod shape;
 pub mod sizes;
 pub mod streamed;
+pub mod torus;
 pub mod wire;

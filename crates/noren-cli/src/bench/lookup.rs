@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use noren::bfv::{
-    Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters, ParametersSpec,
-};
-use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step};
+use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
+use noren::circuits::lookup::preset::MODULUS;
+use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
 use noren::error::Error;
 
 use crate::bench::ckks::seed;
@@ -17,21 +16,23 @@ use crate::bench::suite::Run;
 use crate::failure::Failure;
 use crate::machine;
 
-/// How the table is multiplied with the numbers.
+/// What is looked up, and how the table is multiplied with the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Method {
     /// The matrix at few limbs, under a sparse secret
     Fast,
+    /// The same for eight pairs of numbers at once
+    Eight,
+    /// The same for numbers from 0 to t - 1, in two ciphertexts each: 8.6 GB
+    Residues,
     /// The matrix under the usual secret, as published by Nakashima et al.
     Linear,
-    /// The polynomial with vectors as coefficients, as published by Maeda et al.; timed with random coefficients
+    /// The polynomial with vectors as coefficients, as published by Maeda et al.
     Maeda,
 }
 
-/// The plaintext modulus.
-const MODULUS: u64 = 65537;
-/// The numbers that are looked up: `f(x, y) = floor(x / y)`.
-const NUMBERS: [usize; 2] = [31_415, 271];
+/// What is looked up.
+const FUNCTION: &str = "floor(x / y)";
 /// The fewest evaluations of which the median is taken.
 const LEAST_SAMPLES: usize = 3;
 
@@ -55,14 +56,40 @@ pub(super) fn degree(degrees: &[u32]) -> Result<u32, Failure> {
     }
 }
 
+impl Method {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Eight => "eight",
+            Self::Residues => "residues",
+            Self::Linear => "linear",
+            Self::Maeda => "maeda",
+        }
+    }
+
+    /// The name of its evaluation in records.
+    const fn op(self) -> &'static str {
+        match self {
+            Self::Fast => "lookup_fast",
+            Self::Eight => "lookup_eight",
+            Self::Residues => "lookup_residues",
+            Self::Linear => "lookup_linear",
+            Self::Maeda => "lookup_maeda",
+        }
+    }
+}
+
+/// `floor(x / y)`, and 0 for y = 0.
+fn quotient(domain: [usize; 2]) -> Function {
+    Function::rule(domain, |x, y| Some(x.checked_div(y).unwrap_or(0)))
+}
+
 /// Measures methods with each number of threads.
 pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), Failure> {
     let methods = if methods.is_empty() { &[Method::Fast, Method::Linear][..] } else { methods };
     // Smaller rings do not carry the modulus at any security: they are for trying out.
     let security = if log_n == 15 { noren::Security::Bits128 } else { noren::Security::None };
-    let spec = ParametersSpec { log_n, plaintext_modulus: MODULUS, security, ..ParametersSpec::default() };
-    let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
-    let parameters = spec.build()?;
+    let parameters = parameters_spec(log_n, security).build()?;
     for &threads in run.threads {
         let context = Context::with_threads(parameters.clone(), Some(threads))?;
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
@@ -70,10 +97,12 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), F
         let world = World { run, context, keys, threads };
         for method in methods {
             machine::reset_peak_rss();
+            let domain = [1 << log_n; 2];
             match method {
-                Method::Fast => world.matrix(Plan::new(&parameters, [1 << log_n; 2])?, "lookup_fast")?,
-                Method::Linear => world.matrix(Plan::linear(&parameters, [1 << log_n; 2])?, "lookup_linear")?,
-                Method::Maeda => world.polynomial()?,
+                Method::Fast | Method::Eight => world.matrix(&Plan::new(&parameters, domain)?, *method)?,
+                Method::Residues => world.matrix(&Plan::new(&parameters, [MODULUS as usize; 2])?, *method)?,
+                Method::Linear => world.matrix(&Plan::linear(&parameters, domain)?, *method)?,
+                Method::Maeda => world.polynomial(domain)?,
             }
         }
     }
@@ -85,101 +114,116 @@ impl World<'_> {
         self.context.parameters()
     }
 
-    fn encrypt(&self, layout: &Layout) -> Result<[Ciphertext; 2], Error> {
-        let encoder = Encoder::new(&self.context);
+    /// Looks up pairs that are drawn anew for each sample, so many at once, and checks all results. The time of all samples
+    /// with that of their steps; no time if a result was wrong.
+    fn measure(
+        &self,
+        layout: &Layout,
+        function: &Function,
+        pairs: usize,
+        evaluate: impl Fn(&[[&Ciphertext; 2]], &dyn Fn(Step)) -> Result<Vec<Ciphertext>, Error>,
+    ) -> Result<(Option<Timing>, Vec<(Step, f64)>), Error> {
+        let (encoder, domain) = (Encoder::new(&self.context), layout.domain());
         let encryptor = Encryptor::public(&self.context, &self.keys.public, seed(1))?;
-        let encrypt = |number: usize| {
-            let number = number % layout.domain()[0];
-            encryptor.encrypt(&encoder.encode(&layout.spread(&[number], layout.domain()[0])?)?)
-        };
-        Ok([encrypt(NUMBERS[0])?, encrypt(NUMBERS[1])?])
-    }
-
-    fn decrypt(&self, layout: &Layout, ciphertext: &Ciphertext) -> Result<usize, Error> {
-        let plaintext = Decryptor::new(&self.context, &self.keys.secret)?.decrypt(ciphertext)?;
-        Ok(layout.gather(&Encoder::new(&self.context).decode(&plaintext)?)[0])
-    }
-
-    /// The time of all samples, and for how long they are taken.
-    fn samples(&self, mut sample: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
-        let (begin, mut samples) = (Instant::now(), Vec::new());
-        while samples.len() < LEAST_SAMPLES || begin.elapsed().as_secs_f64() < self.run.seconds {
-            let start = Instant::now();
-            sample()?;
-            samples.push(start.elapsed().as_secs_f64() * 1e9);
-        }
-        Ok(Timing::of(&mut samples))
-    }
-
-    /// A method with a matrix: its preparation, keys and evaluation, step by step.
-    fn matrix(&self, plan: Plan, op: &'static str) -> Result<(), Failure> {
-        let layout = plan.layout();
-        let quotient = Function::rule(layout.domain(), |x, y| Some(x.checked_div(y).unwrap_or(0)));
-        let start = Instant::now();
-        let lookup = Lookup::prepare(&self.context, &plan, &quotient, None)?;
-        let prepared = Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]);
-        let note = "of a rule; once";
-        let record =
-            Record::of_integers("lookup", "lookup_prepare", self.parameters(), self.threads, Some(prepared), note);
-        self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
-
-        let keys = LookupKeys::generate(&self.context, seed(2), &self.keys.secret, &plan, None)?;
-        let evaluator = Evaluator::new(&self.context, self.keys.evaluation.clone())?;
-        let [x, y] = self.encrypt(layout)?;
-        let result = lookup.evaluate(&evaluator, &keys, &x, &y)?;
-        let expected = quotient.value(NUMBERS[0] % layout.domain()[0], NUMBERS[1]);
-        let right = Some(self.decrypt(layout, &result)? as u64) == expected;
-        let steps = RefCell::new(Vec::new());
-        let timing = self.samples(|| {
-            let last = RefCell::new(Instant::now());
+        let decryptor = Decryptor::new(&self.context, &self.keys.secret)?;
+        let mut random = seed(3).xof("pairs");
+        let (begin, mut samples, steps) = (Instant::now(), Vec::new(), RefCell::new(Vec::new()));
+        // The first is a warm-up.
+        while samples.len() <= LEAST_SAMPLES || begin.elapsed().as_secs_f64() < self.run.seconds {
+            let numbers: Vec<[usize; 2]> =
+                (0..pairs).map(|_| domain.map(|size| random.next_u64() as usize % size)).collect();
+            let encrypt = |number: usize, size| encryptor.encrypt(&encoder.encode(&layout.spread(&[number], size)?)?);
+            let encrypted = numbers.iter().map(|&[x, y]| Ok([encrypt(x, domain[0])?, encrypt(y, domain[1])?]));
+            let encrypted = encrypted.collect::<Result<Vec<_>, Error>>()?;
+            let operands: Vec<[&Ciphertext; 2]> = encrypted.iter().map(|pair| pair.each_ref()).collect();
+            let (start, last) = (Instant::now(), RefCell::new(Instant::now()));
             let watch = |step: Step| {
                 let took = last.replace(Instant::now()).elapsed();
                 steps.borrow_mut().push((step, took.as_secs_f64() * 1e9));
             };
-            lookup.evaluate_many(&evaluator, &keys, &[[&x, &y]], &watch).map(drop)
-        })?;
-        let mut record =
-            Record::of_integers("lookup", op, self.parameters(), self.threads, right.then_some(timing), "floor(x / y)");
+            let results = evaluate(&operands, &watch)?;
+            samples.push(start.elapsed().as_secs_f64() * 1e9);
+            for (&[x, y], result) in numbers.iter().zip(&results) {
+                let found = layout.gather(&encoder.decode(&decryptor.decrypt(result)?)?)[0];
+                if Some(found as u64) != function.value(x, y) {
+                    return Ok((None, steps.into_inner()));
+                }
+            }
+        }
+        Ok((Some(Timing::of(&mut samples[1..])), steps.into_inner()))
+    }
+
+    /// A record with the median time of each step.
+    fn steps(mut record: Record, steps: &[(Step, f64)]) -> Record {
         for (step, name) in [
             (Step::OneHot, "one_hot_ns"),
+            (Step::Powers, "powers_ns"),
             (Step::Babies, "babies_ns"),
             (Step::Matrix, "matrix_ns"),
             (Step::Giants, "giants_ns"),
             (Step::Select, "select_ns"),
         ] {
-            let mut times: Vec<f64> =
-                steps.borrow().iter().filter(|(known, _)| *known == step).map(|(_, ns)| *ns).collect();
-            record = record.with(name, Timing::of(&mut times).median_ns);
+            let mut times: Vec<f64> = steps.iter().filter(|(known, _)| *known == step).map(|(_, ns)| *ns).collect();
+            if !times.is_empty() {
+                record = record.with(name, Timing::of(&mut times).median_ns);
+            }
         }
-        let rotations =
-            layout.babies() - 1 + layout.halves() * (layout.giants() - 1) + plan.sum_rotations().0.concat().len() + 2;
-        let squarings = 2 * (MODULUS - 1).ilog2() as usize;
-        let record = record
-            .with("products", squarings + 1)
-            .with("rotations", rotations)
+        record
+    }
+
+    /// A method with a matrix: its preparation, keys and evaluation, step by step.
+    fn matrix(&self, plan: &Plan, method: Method) -> Result<(), Failure> {
+        let (layout, pairs) = (plan.layout(), if method == Method::Eight { 8 } else { 1 });
+        let quotient = quotient(layout.domain());
+        let start = Instant::now();
+        let lookup = Lookup::prepare(&self.context, plan, &quotient, None)?;
+        let record = self.prepared(start, "of a rule; once", method);
+        self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
+
+        let keys = LookupKeys::generate(&self.context, seed(2), &self.keys.secret, plan, None)?;
+        let evaluator = Evaluator::new(&self.context, self.keys.evaluation.clone())?;
+        let evaluate =
+            |pairs: &[[&Ciphertext; 2]], watch: &dyn Fn(Step)| lookup.evaluate_many(&evaluator, &keys, pairs, watch);
+        let (timing, steps) = self.measure(layout, &quotient, pairs, evaluate)?;
+        let [blocks, results] = layout.blocks();
+        let giants = results * (layout.halves() * (layout.giants() - 1) + layout.halves() - 1);
+        let sums = plan.sum_rotations().0.concat().len() + usize::from(plan.sum_rotations().1);
+        let rotations = blocks * (layout.babies() - 1) + giants + sums;
+        let squarings = (blocks + results) * (MODULUS - 1).ilog2() as usize;
+        let record = Self::steps(self.record(method.op(), timing, FUNCTION, method), &steps)
+            .with("products", pairs * (squarings + results))
+            .with("rotations", pairs * rotations)
             .with("key_bytes", keys.bytes())
             .with("matrix_limbs", plan.limbs());
         self.run.report(&record)
     }
 
-    /// The method with a polynomial, timed with coefficients that follow no rule.
-    fn polynomial(&self) -> Result<(), Failure> {
-        let n = self.parameters().degree();
-        let coefficient =
-            |i: usize, y: usize| ((i + 1).wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b)) as u64 % MODULUS;
-        let lookup = PolynomialLookup::of_coefficients(&self.context, [n; 2], coefficient)?;
+    /// The method with a polynomial.
+    fn polynomial(&self, domain: [usize; 2]) -> Result<(), Failure> {
+        let (quotient, start) = (quotient(domain), Instant::now());
+        let lookup = PolynomialLookup::prepare(&self.context, &quotient)?;
+        let record = self.prepared(start, "interpolated; once", Method::Maeda);
+        self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
+
         let keys = self.context.generate_keys(seed(0), &lookup.keys(), None)?;
         let evaluator = Evaluator::new(&self.context, keys.evaluation.clone())?;
-        let [x, y] = self.encrypt(lookup.layout())?;
-        // The polynomial at x by Horner's method: the coefficients of y alone matter.
-        let [a, b] = [NUMBERS[0] % n, NUMBERS[1] % n];
-        let expected = (0..n).rev().fold(0, |sum, i| (sum * a as u64 + coefficient(i, b)) % MODULUS);
-        let right = self.decrypt(lookup.layout(), &lookup.evaluate(&evaluator, &x, &y)?)? as u64 == expected;
-        let timing = self.samples(|| lookup.evaluate(&evaluator, &x, &y).map(drop))?;
-        let timing = right.then_some(timing);
-        let note = "a polynomial with random coefficients";
-        let record = Record::of_integers("lookup", "lookup_maeda", self.parameters(), self.threads, timing, note);
+        let evaluate = |pairs: &[[&Ciphertext; 2]], watch: &dyn Fn(Step)| {
+            pairs.iter().map(|[x, y]| lookup.evaluate_watched(&evaluator, x, y, watch)).collect()
+        };
+        let (timing, steps) = self.measure(lookup.layout(), &quotient, 1, evaluate)?;
         let rotations = lookup.keys().rotations.len() + 1;
+        let record = Self::steps(self.record(Method::Maeda.op(), timing, FUNCTION, Method::Maeda), &steps);
         self.run.report(&record.with("products", lookup.products()).with("rotations", rotations))
+    }
+
+    /// The record of a preparation that began then.
+    fn prepared(&self, start: Instant, note: &'static str, method: Method) -> Record {
+        let prepared = Some(Timing::of(&mut [start.elapsed().as_secs_f64() * 1e9]));
+        self.record("lookup_prepare", prepared, note, method)
+    }
+
+    fn record(&self, op: &'static str, timing: Option<Timing>, note: &'static str, method: Method) -> Record {
+        let record = Record::of_integers("lookup", op, self.parameters(), self.threads, timing, note);
+        record.with("method", method.name())
     }
 }

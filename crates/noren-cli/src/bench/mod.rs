@@ -8,6 +8,7 @@ mod client;
 mod judge;
 mod kernels;
 mod lookup;
+mod matvec;
 mod measure;
 mod paper2;
 mod parallel;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bench::measure::Timing;
-use crate::describe::{bytes, security_bits};
+use crate::describe::words::{bytes, security_bits};
 use crate::machine;
 
 /// A name that is the program's own, or was read from another program's record.

@@ -12,7 +12,7 @@ use crate::bench::chain::{self, Chained};
 use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
-use crate::bench::{ckks, client, kernels, lookup, paper2, parallel, trace};
+use crate::bench::{ckks, client, kernels, lookup, matvec, paper2, parallel, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine;
@@ -93,6 +93,8 @@ enum Suite {
     Paper2,
     /// Products that follow one another in BFV, BGV and CKKS, for each depth
     Chain,
+    /// A matrix of 512 x 512 times an encrypted vector of integers, in BGV
+    Matvec,
     /// A function of two encrypted numbers of 15 bits: three methods, each step, and preparation
     Lookup,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
@@ -184,6 +186,11 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 }
             }
         }
+        Suite::Matvec => {
+            console.text(Record::head())?;
+            matvec::run(&run)?;
+            beside.step(&run, &[("--suite", "matvec")])?;
+        }
         Suite::Lookup => {
             let log_n = lookup::degree(degrees)?;
             console.text(Record::head())?;
@@ -225,6 +232,7 @@ impl Arguments {
         let method = [("--method", self.method.is_empty())];
         let foreign = match self.suite {
             Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &chain, &method].concat(),
+            Suite::Matvec => [&degrees[..], &grid, &ckks, &bootstrap, &figure, &chain, &method].concat(),
             Suite::Chain => [&degrees[..], &grid, &ckks, &bootstrap, &figure, &method].concat(),
             Suite::Lookup => [&grid[..], &ckks, &bootstrap, &figure, &chain].concat(),
             Suite::Ckks => [&grid[..], &bootstrap, &figure, &chain, &method].concat(),

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use noren::Resources;
 use noren::bootstrapping::{BootstrapKeyFile, Bootstrapper, Mode, Parameters, Progress, Stage, WithBootstrapping};
@@ -14,11 +13,12 @@ use noren::wire::Limits;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::count;
+use crate::describe::words::count;
 use crate::eval::{self, lowered};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::progress;
+use crate::stages::Stages;
 
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "bootstrap";
@@ -43,13 +43,7 @@ struct Report {
     /// Of the probability that any of these is wrong; none without bootstraps.
     log2_failure: Option<f64>,
     /// Of new levels alone.
-    stages: Vec<StageTime>,
-}
-
-#[derive(Serialize)]
-struct StageTime {
-    stage: &'static str,
-    seconds: f64,
+    stages: Stages,
 }
 
 /// Runs the job with the real parts of numbers, which is what tables hold.
@@ -59,7 +53,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     // The table is looked at before gigabytes of keys are read.
     let context = Context::new(parameters.ckks()?)?;
     files::warn_if_insecure(context.parameters(), job.keys, console);
-    let table = files::read_table(&context, job.input)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&context, job.input)?;
     drop(context);
     check_levels(&job, &parameters, &table)?;
 
@@ -74,7 +68,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
     drop(shown);
 
-    let mut stages = Vec::new();
+    let mut stages = Stages::begin();
     let (mut result, bootstraps, log2_failure) = match &job.program {
         None => {
             let result = renewed(&bootstrapper, table, &mut stages)?;
@@ -128,21 +122,16 @@ fn count_level(level: usize) -> String {
 fn renewed(
     bootstrapper: &Bootstrapper,
     table: EncryptedTable<Ciphertext>,
-    times: &mut Vec<StageTime>,
+    stages: &mut Stages,
 ) -> Result<EncryptedTable<Ciphertext>, Failure> {
     let (layout, ciphertexts) = table.into_parts();
     let all = ciphertexts.len();
     let shown = progress::bar("bootstrapping", all);
     let renew = |(index, ciphertext): (usize, &Ciphertext)| {
-        let mut start = Instant::now();
+        stages.restart();
         let mut done = |stage: Stage| {
-            let seconds = start.elapsed().as_secs_f64();
-            match times.iter_mut().find(|time| time.stage == stage.name()) {
-                Some(time) => time.seconds += seconds,
-                None => times.push(StageTime { stage: stage.name(), seconds }),
-            }
+            stages.end(stage.name());
             shown.say(&format!("bootstrapping {} of {all}: {stage}", index + 1));
-            start = Instant::now();
         };
         let result = bootstrapper.stages(ciphertext, &mut done)?.result;
         shown.set(index + 1, all);
@@ -161,9 +150,6 @@ impl fmt::Display for Report {
             let bootstraps = count(self.bootstraps as usize, "bootstrap");
             writeln!(f, "{bootstraps}, all right but with a probability of at most 2^{failure:.1}")?;
         }
-        for StageTime { stage, seconds } in &self.stages {
-            writeln!(f, "  {stage:<14} {seconds:.3} s")?;
-        }
-        f.write_str(&written)
+        write!(f, "{}{written}", self.stages)
     }
 }

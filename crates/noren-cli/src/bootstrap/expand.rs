@@ -12,7 +12,7 @@ use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::bytes;
+use crate::describe::words::bytes;
 use crate::failure::Failure;
 use crate::files::{Force, Output};
 use crate::progress;

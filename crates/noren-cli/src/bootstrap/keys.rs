@@ -1,24 +1,20 @@
 //! `noren keygen --bootstrap`: the keys of an owner, with those that bootstrapping evaluates with.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use noren::bootstrapping::{BootstrapKeyFile, Demand, Parameters, Progress};
-use noren::ckks::{Context, KeyFile, KeyRequest, Keys};
-use noren::{PublicKey, Resources, SecretKey, Seed};
-use serde::Serialize;
+use noren::ckks::{Context, KeyRequest, Keys};
+use noren::{Resources, Seed};
 
 use crate::bootstrap::plan::{Report as PlanReport, Wanted};
 use crate::console::Console;
-use crate::describe::bytes;
 use crate::failure::Failure;
-use crate::files::{Force, OutputSet};
+use crate::files::Force;
+use crate::key_files::{KeyFiles, Report, existing};
 use crate::progress;
 
-const SECRET: &str = "secret.key";
-const PUBLIC: &str = "public.key";
+/// The name of the file of what evaluates.
 const BOOTSTRAP: &str = "bootstrap.keys";
-const NAMES: [&str; 3] = [SECRET, PUBLIC, BOOTSTRAP];
 
 /// What keys are made, and how.
 pub(crate) struct Job<'a> {
@@ -31,33 +27,19 @@ pub(crate) struct Job<'a> {
     pub(crate) force: &'a Force,
 }
 
-#[derive(Serialize)]
-struct Report {
-    plan: PlanReport,
-    keys: usize,
-    files: Vec<Written>,
-}
-
-#[derive(Serialize)]
-struct Written {
-    path: PathBuf,
-    bytes: u64,
-}
-
 /// Makes `secret.key`, `public.key` and `bootstrap.keys`, which appear together.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let parameters = job.wanted.parameters()?;
-    // A directory that is to be made lies in one that is there.
-    let existing = job.out.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("."));
-    let plan = PlanReport::new(&job.wanted, &parameters, existing)?;
+    let place = existing(job.out);
+    let plan = PlanReport::new(&job.wanted, &parameters, place)?;
     if job.plan_only {
         return console.report(&plan);
     }
     let demand = Demand::generate(&parameters)?;
-    demand.check(&Resources::of_machine(existing))?;
-    let outputs = OutputSet::new(job.out, &NAMES, job.force)?;
+    demand.check(&Resources::of_machine(place))?;
+    let files = KeyFiles::new(job.out, BOOTSTRAP, job.force)?;
     console.text(&plan)?;
-    warn(&parameters, demand, existing, console);
+    warn(&parameters, demand, place, console);
     let seed = match job.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(noren::Error::from)?,
@@ -72,17 +54,13 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         shown.set(done, of);
         keys = done;
     };
-    let bootstrap = outputs.write_with(BOOTSTRAP, |path| {
+    let bytes = files.write_with(|path| {
         let seed = seed.derive("bootstrapping");
         BootstrapKeyFile::generate(path, &context, &parameters, &secret, seed, &application, &mut heard)
     })?;
     drop(shown);
-    let secret = KeyFile::<SecretKey> { context: context.clone(), key: secret };
-    let public = KeyFile::<PublicKey> { context, key: public };
-    let sizes = [outputs.write(SECRET, &(), &secret)?, outputs.write(PUBLIC, &(), &public)?, bootstrap];
-    let places = outputs.finish(&NAMES)?;
-    let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
-    console.report(&Report { plan, keys, files })
+    let files = files.finish(&context, secret, public, bytes)?;
+    console.report(&Report { plan, keys: Some(keys), files })
 }
 
 /// Says what the keys cannot be used for on this machine, and that they promise nothing where they do not.
@@ -96,13 +74,5 @@ fn warn(parameters: &Parameters, made: Demand, directory: &Path, console: &Conso
         && let Err(error) = (Demand { disk: 0, ..demand }).check(&rest)
     {
         console.warn(format_args!("the keys can be made here, but not used: {error}"));
-    }
-}
-
-/// The plan was shown before there were files.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |file: &Written| format!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64));
-        f.write_str(&self.files.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 }

@@ -1,42 +1,17 @@
-//! `noren plan`: what bootstrapping costs and risks, before any key exists.
+//! `noren plan --bootstrap`: what bootstrapping costs and risks, before any key exists.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
 use noren::Resources;
 use noren::bootstrapping::{Demand, Mode, Parameters, Plan, Preset, cost};
 use noren::error::short_fingerprint;
-use noren::security::{estimate, max_log_qp};
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::{bytes, count, security_bits};
+use crate::describe::keys::KeyRow;
+use crate::describe::words::{available, bytes, count, security_bits};
 use crate::failure::Failure;
-
-/// Shows what bootstrapping costs and risks, before any key exists
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Presets: n16 (the default of the library), n16-small (fewer keys), n16-precise, n15, and others for \
-        tests and comparison.\n\n\
-        Examples:\n  \
-        noren plan --bootstrap n16\n  \
-        noren plan --bootstrap n16 --slots 1024 --mode real --json"
-)]
-pub(crate) struct Arguments {
-    /// The parameters
-    #[arg(long, value_name = "PRESET", value_parser = parse_preset)]
-    bootstrap: Preset,
-    /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
-    #[arg(long, value_name = "COUNT")]
-    slots: Option<usize>,
-    /// What messages are: complex or real numbers, or complex ones with both parts side by side in few slots
-    #[arg(long, value_name = "MODE", default_value = "complex", value_parser = parse_mode)]
-    mode: Mode,
-    /// The disk that the keys are for is that of this directory
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    out: PathBuf,
-}
 
 /// What is to be bootstrapped.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +40,7 @@ pub(crate) struct Report {
     levels_left: usize,
     iterations: usize,
     security_bits: u32,
-    keys: Vec<Key>,
+    keys: Vec<KeyRow>,
     /// In memory, with the encoded matrices.
     key_bytes: u64,
     matrix_bytes: u64,
@@ -98,24 +73,9 @@ struct Failures {
     hundred: f64,
 }
 
-#[derive(Debug, Serialize)]
-struct Key {
-    role: &'static str,
-    count: usize,
-    limbs: usize,
-    special: usize,
-    digits: usize,
-    log_modulus: f64,
-    bound: Option<f64>,
-    reached_bits: u32,
-    bytes: u64,
-    disk_bytes: u64,
-}
-
-pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let &Arguments { bootstrap: preset, slots, mode, ref out } = arguments;
-    let wanted = Wanted { preset, slots, mode };
-    console.report(&Report::new(&wanted, &wanted.parameters()?, out)?)
+/// Prints the plan, for files in this directory.
+pub(crate) fn run(wanted: &Wanted, directory: &Path, console: &Console) -> Result<(), Failure> {
+    console.report(&Report::new(wanted, &wanted.parameters()?, directory)?)
 }
 
 impl Wanted {
@@ -138,20 +98,9 @@ impl Report {
     pub(crate) fn new(wanted: &Wanted, parameters: &Parameters, directory: &Path) -> Result<Self, Failure> {
         let plan = Plan::new(parameters)?;
         let spec = parameters.spec();
-        let keys = plan.keys().iter().map(|class| Key {
-            role: class.role.name(),
-            count: class.count,
-            limbs: class.limbs,
-            special: class.special,
-            digits: class.digits,
-            log_modulus: class.log_qp,
-            bound: max_log_qp(class.degree, class.secret, spec.security),
-            reached_bits: security_bits(estimate(class.degree, class.secret, class.log_qp)),
-            bytes: class.bytes(),
-            disk_bytes: class.disk_bytes(),
-        });
+        let keys = plan.keys().iter().map(|class| KeyRow::new(class.role.name(), class, spec.security));
         let generate = Demand::generate(parameters)?;
-        let available = Resources::of_machine(directory);
+        let found = Resources::of_machine(directory);
         let mode = wanted.mode;
         mode.check(parameters)?;
         let time = |threads| {
@@ -181,8 +130,8 @@ impl Report {
             peak_bytes: Demand::bootstrap(parameters)?.memory,
             keygen_bytes: generate.memory,
             disk_bytes: generate.disk,
-            available_memory: available.memory,
-            available_disk: available.disk,
+            available_memory: found.memory,
+            available_disk: found.disk,
             precision_bits: plan.precision_bits(mode),
             systematic_error: plan.systematic_error(mode),
             log2_failure: Failures { one: plan.log2_failure(1), hundred: plan.log2_failure(100) },
@@ -211,15 +160,7 @@ impl fmt::Display for Report {
             0 => writeln!(f, "security       NONE was asked for: for tests only")?,
             bits => writeln!(f, "security       {bits} bits, checked for each key")?,
         }
-        for Key { role, count, limbs, special, digits, log_modulus, bound, bytes: size, .. } in &self.keys {
-            let allowed = bound.map_or_else(|| "no bound".to_owned(), |bound| format!("at most {bound:.0}"));
-            let shape = format!("{count} x {digits} digits of {} primes", limbs + special);
-            let size = bytes(*size as f64);
-            writeln!(f, "  {role:36} {shape:26} modulus of {log_modulus:.0} bits, {allowed}; {size}")?;
-        }
-        let available = |found: Option<u64>| {
-            found.map_or_else(String::new, |found| format!(" ({} available)", bytes(found as f64)))
-        };
+        self.keys.iter().try_for_each(|key| writeln!(f, "  {key}"))?;
         let (keys, matrices) = (bytes(self.key_bytes as f64), bytes(self.matrix_bytes as f64));
         let (peak, memory) = (bytes(self.peak_bytes as f64), available(self.available_memory));
         writeln!(f, "memory         keys {keys}, matrices {matrices}, about {peak} in all{memory}")?;

@@ -5,10 +5,9 @@ use std::io;
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
-use noren::programs::table::Matrix;
 
 use crate::failure::Failure;
-use crate::tables::numbers::{Numbers, Place};
+use crate::tables::numbers::{Decrypted, Numbers, Place};
 
 /// The most characters of a wrong field that a message shows.
 const SHOWN: usize = 40;
@@ -53,20 +52,16 @@ pub(crate) fn read(path: &Path, bytes: &[u8], header: bool) -> Result<Numbers, F
 }
 
 /// A table as CSV, each number with as many digits as tell it from all others.
-pub(crate) fn to_bytes(path: &Path, matrix: &Matrix, row_names: bool) -> Result<Vec<u8>, Failure> {
+pub(crate) fn to_bytes(path: &Path, decrypted: &Decrypted<'_>) -> Result<Vec<u8>, Failure> {
+    let Decrypted { row_names, column_names, values } = decrypted;
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    let mut write = |first: Option<&str>, rest: &mut dyn Iterator<Item = String>| {
-        let first = first.filter(|_| row_names).map(str::to_owned);
-        writer.write_record(first.into_iter().chain(rest))
+    let mut write = |first: Option<&str>, rest: &[String]| {
+        writer.write_record(first.into_iter().chain(rest.iter().map(String::as_str)))
     };
-    let columns = matrix.column_names.len();
-    let written = write(Some("row"), &mut matrix.column_names.iter().cloned()).and_then(|()| {
-        matrix
-            .row_names
-            .iter()
-            .zip(matrix.values.chunks(columns))
-            .try_for_each(|(name, values)| write(Some(name), &mut values.iter().map(|x| format!("{x:?}"))))
-    });
+    let texts = values.texts();
+    let mut rows = texts.chunks(column_names.len()).enumerate();
+    let written = write(row_names.map(|_| "row"), column_names)
+        .and_then(|()| rows.try_for_each(|(row, values)| write(row_names.map(|names| names[row].as_str()), values)));
     let failed = |source: io::Error| Failure::Io { path: path.to_owned(), source };
     written.map_err(|error| failed(error.into()))?;
     writer.into_inner().map_err(|error| failed(error.into_error()))
@@ -134,6 +129,7 @@ fn shown(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::numbers::Values;
 
     fn read_text(text: &str, header: bool) -> Result<Numbers, String> {
         read(Path::new("t.csv"), text.as_bytes(), header).map_err(|failure| failure.to_string())
@@ -177,17 +173,16 @@ mod tests {
     fn what_is_written_is_read_again() {
         let values = vec![0.1, -1e-300, 5e300, 3.0];
         let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
-        let matrix = Matrix {
-            row_names: names(["mean", "x,y"]),
-            column_names: names(["a b", "c\"d"]),
-            values: values.clone(),
-            errors: vec![0.0; 4],
-            out_of_range: Vec::new(),
+        let (rows, columns) = (names(["mean", "x,y"]), names(["a b", "c\"d"]));
+        let written = |row_names, values| {
+            let decrypted = Decrypted { row_names, column_names: &columns, values };
+            to_bytes(Path::new("t.csv"), &decrypted).expect("numbers")
         };
-        let bytes = to_bytes(Path::new("t.csv"), &matrix, false).expect("numbers");
-        let again = read(Path::new("t.csv"), &bytes, true).expect("a table");
-        assert_eq!((again.names, again.entries), (matrix.column_names.clone(), values));
-        let text = String::from_utf8(to_bytes(Path::new("t.csv"), &matrix, true).expect("numbers")).expect("text");
+        let again = read(Path::new("t.csv"), &written(None, Values::Real(&values)), true).expect("a table");
+        assert_eq!((&again.names, &again.entries), (&columns, &values));
+        let text = String::from_utf8(written(Some(&rows), Values::Real(&values))).expect("text");
         assert!(text.starts_with("row,a b,\"c\"\"d\"\nmean,0.1,-1e-300\n\"x,y\","), "{text}");
+        let text = String::from_utf8(written(None, Values::Whole(&[1, -2, 1 << 49, 0]))).expect("text");
+        assert!(text.ends_with("\n1,-2\n562949953421312,0\n"), "{text}");
     }
 }

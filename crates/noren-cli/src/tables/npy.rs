@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::failure::Failure;
-use crate::tables::numbers::{Numbers, Place};
+use crate::tables::numbers::{Numbers, Place, Values};
 
 /// The first bytes of the format.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -17,33 +17,60 @@ const LARGEST_EXACT: i128 = 1 << 53;
 const NEEDED_TYPE: &str = "float64, float32 or whole numbers of up to 64 bits";
 const NEEDED_HEADER: &str = "a header as numpy.save writes it";
 
-/// Reads a table. An array of one dimension becomes one column.
+/// An array in the bytes of a file, whose numbers are read where they lie. One of one dimension has one column.
+pub(crate) struct Array<B> {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    bytes: B,
+    /// Where the numbers begin.
+    start: usize,
+    fortran_order: bool,
+    element: Element,
+}
+
+impl<B: AsRef<[u8]>> Array<B> {
+    /// The array in these bytes.
+    pub(crate) fn new(path: &Path, bytes: B) -> Result<Self, Failure> {
+        let refuse = |place: &str, found: String, needed: &str| Failure::input(path, place, found, needed);
+        let all = bytes.as_ref();
+        let (text, data) = split(all).map_err(|found| refuse("the header", found.to_owned(), NEEDED_HEADER))?;
+        let header = Header::parse(text).ok_or_else(|| refuse("the header", format!("{text:?}"), NEEDED_HEADER))?;
+        let element = Element::parse(header.descr)
+            .ok_or_else(|| refuse("the type of numbers", format!("{:?}", header.descr), NEEDED_TYPE))?;
+        let (rows, columns) = match header.shape[..] {
+            [rows] => (rows, 1),
+            [rows, columns] => (rows, columns),
+            _ => return Err(refuse("the shape", format!("{:?}", header.shape), "one or two dimensions")),
+        };
+        if rows == 0 || columns == 0 {
+            return Err(refuse("the shape", format!("{:?}", header.shape), "at least one row and one column"));
+        }
+        let needed = rows.checked_mul(columns).and_then(|count| count.checked_mul(element.size));
+        if needed != Some(data.len()) {
+            let wanted = needed.map_or_else(|| "fewer numbers".to_owned(), |needed| format!("{needed} bytes"));
+            let found = format!("{} bytes for the shape {:?}", data.len(), header.shape);
+            return Err(refuse("the numbers", found, &wanted));
+        }
+        let (start, fortran_order) = (all.len() - data.len(), header.fortran_order);
+        Ok(Self { rows, columns, bytes, start, fortran_order, element })
+    }
+
+    /// A number; the whole number that floating point cannot hold exactly.
+    pub(crate) fn at(&self, row: usize, column: usize) -> Result<f64, i128> {
+        let index = if self.fortran_order { column * self.rows + row } else { row * self.columns + column };
+        let size = self.element.size;
+        self.element.decode(&self.bytes.as_ref()[self.start + index * size..][..size])
+    }
+}
+
+/// Reads a table.
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
-    let refuse = |place: &str, found: String, needed: &str| Failure::input(path, place, found, needed);
-    let (text, data) = split(bytes).map_err(|found| refuse("the header", found.to_owned(), NEEDED_HEADER))?;
-    let header = Header::parse(text).ok_or_else(|| refuse("the header", format!("{text:?}"), NEEDED_HEADER))?;
-    let element = Element::parse(header.descr)
-        .ok_or_else(|| refuse("the type of numbers", format!("{:?}", header.descr), NEEDED_TYPE))?;
-    let (rows, columns) = match header.shape[..] {
-        [rows] => (rows, 1),
-        [rows, columns] => (rows, columns),
-        _ => return Err(refuse("the shape", format!("{:?}", header.shape), "one or two dimensions")),
-    };
-    if rows == 0 || columns == 0 {
-        return Err(refuse("the shape", format!("{:?}", header.shape), "at least one row and one column"));
-    }
-    let needed = rows.checked_mul(columns).and_then(|count| count.checked_mul(element.size));
-    if needed != Some(data.len()) {
-        let wanted = needed.map_or_else(|| "fewer numbers".to_owned(), |needed| format!("{needed} bytes"));
-        let found = format!("{} bytes for the shape {:?}", data.len(), header.shape);
-        return Err(refuse("the numbers", found, &wanted));
-    }
+    let array = Array::new(path, bytes)?;
+    let (rows, columns) = (array.rows, array.columns);
     let at = |index: usize| {
         let (row, column) = (index / columns, index % columns);
-        let stored = if header.fortran_order { column * rows + row } else { index };
-        let bytes = &data[stored * element.size..][..element.size];
-        let place = Place { row: row + 1, column: column + 1, name: None };
-        element.decode(bytes).map_err(|value| {
+        array.at(row, column).map_err(|value| {
+            let place = Place { row: row + 1, column: column + 1, name: None };
             Failure::input(path, place, value, "a whole number up to 2^53, which floating point holds exactly")
         })
     };
@@ -51,17 +78,20 @@ pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
     Ok(Numbers { rows, columns, names: Vec::new(), entries })
 }
 
-/// A table of `float64`, row after row.
-pub(crate) fn to_bytes(entries: &[f64], columns: usize) -> Vec<u8> {
-    let shape = (entries.len() / columns, columns);
-    let mut text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", shape.0, shape.1);
+/// A table of `float64` or `int64`, row after row.
+pub(crate) fn to_bytes(values: Values<'_>, columns: usize) -> Vec<u8> {
+    let (descr, numbers): (_, Vec<[u8; size_of::<u64>()]>) = match values {
+        Values::Real(values) => ("<f8", values.iter().map(|x| x.to_le_bytes()).collect()),
+        Values::Whole(values) => ("<i8", values.iter().map(|x| x.to_le_bytes()).collect()),
+    };
+    let shape = (numbers.len() / columns, columns);
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}, {}), }}", shape.0, shape.1);
     let before = MAGIC.len() + 4; // two bytes of version, two of length
     let length = (before + text.len() + 1).next_multiple_of(ALIGNMENT) - before;
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
     let length = u16::try_from(length).expect("two numbers of at most 20 digits are a short text");
-    let numbers = entries.iter().flat_map(|x| x.to_le_bytes());
-    [MAGIC, &[1, 0], &length.to_le_bytes(), text.as_bytes()].concat().into_iter().chain(numbers).collect()
+    [MAGIC, &[1, 0], &length.to_le_bytes(), text.as_bytes(), numbers.as_flattened()].concat()
 }
 
 /// The text of the header, and the bytes behind it; or what is wrong.
@@ -222,7 +252,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let entries = [1.5, -0.0, 1e300, f64::MIN_POSITIVE, 3.0, -7.25];
         for columns in [1, 2, 3, 6] {
-            let bytes = to_bytes(&entries, columns);
+            let bytes = to_bytes(Values::Real(&entries), columns);
             assert_eq!(bytes.len() % ALIGNMENT, entries.len() * 8 % ALIGNMENT);
             let again = read(Path::new("t.npy"), &bytes).expect("just written");
             assert_eq!((again.rows, again.columns), (6 / columns, columns));

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io::Write;
 use std::path::Path;
 
-use noren::programs::table::Matrix;
 use noren_rlwe::wire::file;
 
 use crate::failure::Failure;
@@ -12,7 +11,7 @@ use crate::files::Output;
 use crate::tables::{csv, npy};
 
 /// The most bytes that are read of a table.
-const MAX_BYTES: u64 = 1 << 33;
+pub(super) const MAX_BYTES: u64 = 1 << 33;
 
 /// A table of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +26,7 @@ pub(crate) struct Numbers {
 
 /// The format of a table's file, by the end of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+pub(super) enum Format {
     Csv,
     Npy,
 }
@@ -88,17 +87,42 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
     Format::of(path).map(|_| ())
 }
 
-/// Writes decrypted numbers; names of rows become the first column where `row_names` says so.
-pub(crate) fn write(output: &Output, matrix: &Matrix, row_names: bool) -> Result<(), Failure> {
+/// Decrypted numbers, as they are written.
+pub(crate) struct Decrypted<'a> {
+    /// They become the first column.
+    pub(crate) row_names: Option<&'a [String]>,
+    pub(crate) column_names: &'a [String],
+    pub(crate) values: Values<'a>,
+}
+
+/// Numbers row after row.
+#[derive(Clone, Copy)]
+pub(crate) enum Values<'a> {
+    Real(&'a [f64]),
+    Whole(&'a [i64]),
+}
+
+/// Writes decrypted numbers.
+pub(crate) fn write(output: &Output, decrypted: &Decrypted<'_>) -> Result<(), Failure> {
     let bytes = match Format::of(output.path())? {
-        Format::Csv => csv::to_bytes(output.path(), matrix, row_names)?,
-        Format::Npy => npy::to_bytes(&matrix.values, matrix.column_names.len()),
+        Format::Csv => csv::to_bytes(output.path(), decrypted)?,
+        Format::Npy => npy::to_bytes(decrypted.values, decrypted.column_names.len()),
     };
     Ok(file::write_atomically(output.path(), file::Access::Default, |file| file.write_all(&bytes))?)
 }
 
+impl Values<'_> {
+    /// Each number as text, with as many digits as tell it from all others.
+    pub(super) fn texts(&self) -> Vec<String> {
+        match self {
+            Self::Real(values) => values.iter().map(|x| format!("{x:?}")).collect(),
+            Self::Whole(values) => values.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 impl Format {
-    fn of(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
         let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {
             Some("csv") => Ok(Self::Csv),

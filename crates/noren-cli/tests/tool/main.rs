@@ -2,6 +2,9 @@
 
 mod bench;
 mod bootstrap;
+mod integers;
+mod lookup;
+mod lookup_refusals;
 mod refusals;
 mod sandbox;
 mod tables;

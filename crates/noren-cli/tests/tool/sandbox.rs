@@ -55,6 +55,13 @@ impl Sandbox {
         );
     }
 
+    /// Parameters of integers modulo t in a ring of degree `2^log_n`, with so many limbs of 40 bits, without security.
+    pub fn integers(&self, name: &str, log_n: u32, t: u64, limbs: usize) {
+        let (log_n, t, log_q) = (log_n.to_string(), t.to_string(), vec!["40"; limbs].join(","));
+        let sizes = ["--log-n", &log_n, "--log-q", &log_q, "--log-p", "40,40", "--modulus", &t];
+        self.done(&[&["params", "check", "--security", "none", "-o", name], &sizes[..]].concat());
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }

@@ -25,6 +25,23 @@ fn wrong_usage_ends_with_two_and_says_what_is_wrong() {
         (vec!["params", "check", "--log-n", "13", "--log-q", "40,40", "--restarts", "3"], "such as 3:40"),
         (vec!["params", "choose", "--depth", "two", "--precision", "20"], "two"),
         (vec!["params", "choose", "--depth", "2", "--precision", "20", "--security", "80"], "80"),
+        (vec!["params", "choose", "--depth", "2", "--precision", "20", "--modulus", "257"], "--modulus"),
+        (vec!["params", "choose", "--depth", "2", "--scheme", "bgv"], "--modulus"),
+        (
+            vec!["params", "check", "--log-n", "5", "--log-q", "40", "--modulus", "257", "--log-scale", "9"],
+            "--log-scale",
+        ),
+        (vec!["plan", "--lookup", "0"], "one or two whole numbers"),
+        (vec!["plan", "--lookup", "8", "--bootstrap", "n16"], "--bootstrap"),
+        (vec!["keygen", "--out", "k", "--lookup", "8,8,8"], "one or two whole numbers"),
+        (vec!["keygen", "--out", "k", "--lookup", "8", "--rotations", "1"], "--rotations"),
+        (vec!["keygen", "--out", "k", "--lookup", "8", "--integers", "p"], "--integers"),
+        (vec!["prepare", "--domain", "8", "-o", "f"], "--function"),
+        (vec!["prepare", "--function", "div", "-o", "f"], "--domain"),
+        (vec!["prepare", "--function", "root", "--domain", "8", "-o", "f"], "root"),
+        (vec!["prepare", "--table", "t.csv", "--undefined", "0", "-o", "f"], "--undefined"),
+        (vec!["eval", "lookup", "--keys", "k", "t.ct", "-o", "o.ct"], "--function"),
+        (vec!["encrypt", "--key", "k", "t.csv", "--domain", "8", "--bounds", "b", "-o", "t.ct"], "--domain"),
         (vec!["bench", "everything"], "everything"),
         (vec!["bench", "ckks", "--seconds=-1"], "seconds"),
         (vec!["bench", "bootstrap", "--preset", "n17"], "one of n16"),
@@ -42,8 +59,10 @@ fn wrong_usage_ends_with_two_and_says_what_is_wrong() {
 fn every_verb_has_help_with_an_example() {
     let sandbox = Sandbox::new("help");
     assert!(sandbox.done(&["--version"]).contains(env!("CARGO_PKG_VERSION")));
-    for verb in ["info", "params", "plan", "keygen", "expand", "encrypt", "eval", "decrypt", "inspect", "bench", "demo"]
-    {
+    for verb in [
+        "info", "params", "plan", "keygen", "expand", "prepare", "encrypt", "eval", "decrypt", "inspect", "bench",
+        "demo",
+    ] {
         let help = sandbox.done(&[verb, "--help"]);
         assert!(help.contains(&format!("  noren {verb}")), "{help}");
     }

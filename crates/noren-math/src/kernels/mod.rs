@@ -16,6 +16,7 @@ mod avx512;
 mod float_mode;
 mod gaussian;
 pub mod mapped;
+mod multiples;
 pub mod places;
 mod portable;
 mod portable_fft;

@@ -1,6 +1,7 @@
 //! The reference: what each kernel means, in plain Rust that runs everywhere.
 
 use super::gaussian::gaussian;
+use super::multiples::sub_multiples;
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
@@ -45,6 +46,7 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse,
     fft_forward,
     fft_inverse,
+    sub_multiples,
     torus32: portable_torus::table(),
     torus64: portable_torus::table(),
 };

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::fft::FftTable;
+use crate::kernels::multiples::SubMultiples;
 use crate::kernels::places::{GROUP, Place};
 use crate::kernels::torus::TorusKernels;
 use crate::modulus::{Modulus, ShoupFactor};
@@ -147,6 +148,7 @@ pub struct Kernels {
     pub(super) ntt_inverse: NttInverse,
     pub(super) fft_forward: Fft,
     pub(super) fft_inverse: Fft,
+    pub(super) sub_multiples: SubMultiples,
     pub(crate) torus32: TorusKernels<u32>,
     pub(crate) torus64: TorusKernels<u64>,
 }

@@ -1,6 +1,7 @@
 //! Exact integers: the classes of `noren.bgv` and `noren.bfv`.
 
 pub(crate) mod keys;
+pub(crate) mod lookup;
 pub(crate) mod parameters;
 pub(crate) mod plaintext;
 pub(crate) mod schemes;

@@ -2,13 +2,14 @@
 
 use noren::bfv::{Bfv, Parameters, ParametersSpec, Requirements};
 use noren::bgv::Bgv;
+use noren::circuits::lookup::parameters_spec;
 use noren::wire::{Form, Object};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::raise;
-use crate::parameters::{Secret, bits_of, secret_of, security_of};
+use crate::parameters::{Secret, bits_of, hexadecimal, secret_of, security_of};
 
 /// Parameters of exact integers, checked and immutable; one set serves BGV and BFV.
 ///
@@ -85,6 +86,17 @@ impl PyIntegerParameters {
         chosen.map(Self).map_err(raise)
     }
 
+    /// The parameters for lookups with ``noren.bfv.Lookup``: integers modulo 65537, in 2^log_n slots, for all functions.
+    ///
+    /// log_n: 15 for 128-bit security; at most 15, less with `security` None for tests.
+    ///
+    /// Raises InsecureError for a degree that does not carry the security.
+    #[staticmethod]
+    #[pyo3(signature = (*, log_n = 15, security = Some(128)), text_signature = "(*, log_n=15, security=128)")]
+    fn for_lookups(log_n: u32, security: Option<u32>) -> PyResult<Self> {
+        parameters_spec(log_n, security_of(security)?).build().map(Self).map_err(raise)
+    }
+
     /// The parameters that ``bytes(parameters)`` gave. Raises WireError, and what the constructor raises.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
@@ -130,7 +142,7 @@ impl PyIntegerParameters {
     /// The fingerprint that objects of these parameters carry: 64 hexadecimal digits.
     #[getter]
     fn fingerprint(&self) -> String {
-        self.0.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&self.0.fingerprint())
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -33,6 +33,17 @@ impl WholeNumbers {
         if self.shape.is_empty() { self.entries.first().copied() } else { None }
     }
 
+    /// The vector, if there is one dimension.
+    pub(crate) fn as_vector(&self) -> PyResult<&[i64]> {
+        match self.shape[..] {
+            [_] => Ok(&self.entries),
+            _ => {
+                let message = format!("an array of shape {:?} was given, 1 dimension is needed", self.shape);
+                Err(EncodingError::new_err(message))
+            }
+        }
+    }
+
     /// The vector, or the rows of shape (2, n/2) one after the other.
     pub(crate) fn encode(&self, encoder: &Encoder, n: usize) -> PyResult<Result<Plaintext>> {
         match self.shape[..] {

@@ -8,7 +8,7 @@ use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::trace::Plan;
 use noren::error::Result;
-use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator};
+use noren::schemes::integers::{Ciphertext, Evaluator};
 use noren::wire::{Form, Object};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyTypeError;
@@ -21,6 +21,7 @@ use crate::errors::{EncodingError, raise};
 use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
+use crate::pickle::{Pickle, shared_context};
 
 /// An operation of an evaluator with a second operand.
 type Operation<S, T> = fn(&Evaluator<S>, &Ciphertext<S>, &T) -> Result<Ciphertext<S>>;
@@ -33,10 +34,10 @@ macro_rules! scheme_classes {
         #[doc = concat!("Parameters of exact integers with their tables, for ", $name, ": makes keys, encrypts and decrypts.")]
         ///
         /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All
-        /// methods let other Python threads run.
+        /// methods let other Python threads run. A pickle holds the parameters alone.
         #[pyclass(frozen, name = $context_python, module = "noren._noren")]
         #[derive(Clone)]
-        pub(crate) struct $context(Context);
+        pub(crate) struct $context(pub(crate) Context);
 
         #[pymethods]
         impl $context {
@@ -106,16 +107,8 @@ macro_rules! scheme_classes {
                     numbers.encode(&encoder, self.0.parameters().degree())?
                 };
                 let (plaintext, seed) = (plaintext.map_err(raise)?, seed_of(seed)?);
-                let inner = match key {
-                    IntegerEncryptionKey::Public(key) => {
-                        let file = Arc::clone(&key.get().0);
-                        detached(py, || Encryptor::public(&self.0, &file.key, seed)?.encrypt(&plaintext))?
-                    }
-                    IntegerEncryptionKey::Secret(key) => {
-                        let file = Arc::clone(&key.get().0);
-                        detached(py, || Encryptor::symmetric(&self.0, &file.key, seed)?.encrypt(&plaintext))?
-                    }
-                };
+                let key = key.shared();
+                let inner = detached(py, || key.encryptor(&self.0, seed)?.encrypt(&plaintext))?;
                 Ok($ciphertext { inner, context: self.0.clone(), evaluator: None })
             }
 
@@ -156,8 +149,13 @@ macro_rules! scheme_classes {
                 $ciphertext { inner: x.inner.clone().convert(), context: self.0.clone(), evaluator: None }
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (PyIntegerParameters,)) {
-                (py.get_type::<Self>().into_any(), (self.parameters(),))
+            #[staticmethod]
+            fn _unpickle(py: Python<'_>, parameters: &PyIntegerParameters) -> PyResult<Self> {
+                shared_context(py, &parameters.0).map(Self)
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyIntegerParameters,))> {
+                Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(),)))
             }
 
             fn __repr__(&self) -> String {
@@ -168,11 +166,12 @@ macro_rules! scheme_classes {
         #[doc = concat!("A vector of integers modulo t, encrypted for ", $name, ".")]
         ///
         /// The operators ``+``, ``-`` and ``*`` are the methods ``add``, ``sub`` and ``mul`` of the evaluator that made
-        /// one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh ciphertext. Ciphertexts are immutable.
+        /// one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh ciphertext. Ciphertexts
+        /// are immutable, and can be pickled; what was pickled has no evaluator.
         #[pyclass(frozen, name = $ciphertext_python, module = "noren._noren")]
         #[derive(Clone)]
         pub(crate) struct $ciphertext {
-            inner: Ciphertext<$scheme>,
+            pub(crate) inner: Ciphertext<$scheme>,
             context: Context,
             /// The evaluator that made it, which its operators use.
             evaluator: Option<$evaluator>,
@@ -266,29 +265,43 @@ macro_rules! scheme_classes {
                 Ok(Self { inner, context: context.0.clone(), evaluator: None })
             }
 
+            #[staticmethod]
+            fn _unpickle(py: Python<'_>, parameters: &PyIntegerParameters, data: &[u8]) -> PyResult<Self> {
+                Self::from_bytes(py, &$context(shared_context(py, &parameters.0)?), data)
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyIntegerParameters>> {
+                let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+                Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+            }
+
             fn __repr__(&self) -> String {
                 let (limbs, budget) = (self.limbs(), self.noise_budget());
                 format!(concat!($ciphertext_python, "(limbs={}, noise_budget={:.1})"), limbs, budget)
             }
         }
 
-        #[doc = concat!("Computes on ciphertexts of ", $name, " with evaluation keys. Cheap to copy, and for all threads at once.")]
+        #[doc = concat!("Computes on ciphertexts of ", $name, " with evaluation keys; for all threads at once. Can be pickled.")]
         ///
         /// Where a method takes an operand `y`, this is a Ciphertext, a whole number, or an array as ``Context.encrypt``
         /// takes it. Every method raises ParameterMismatchError for a ciphertext of other parameters, Error if the noise
         /// could reach the message, and MissingKeyError that names the key if one is missing.
         #[pyclass(frozen, name = $evaluator_python, module = "noren._noren")]
         #[derive(Clone)]
-        pub(crate) struct $evaluator(Evaluator<$scheme>);
+        pub(crate) struct $evaluator(pub(crate) Evaluator<$scheme>);
 
         impl $evaluator {
+            /// A ciphertext whose operators use this evaluator.
+            pub(crate) fn wrap(&self, inner: Ciphertext<$scheme>) -> $ciphertext {
+                $ciphertext { inner, context: self.0.context().clone(), evaluator: Some(self.clone()) }
+            }
+
             fn run(
                 &self,
                 py: Python<'_>,
                 work: impl FnOnce(&Evaluator<$scheme>) -> Result<Ciphertext<$scheme>> + Send,
             ) -> PyResult<$ciphertext> {
-                let inner = detached(py, || work(&self.0))?;
-                Ok($ciphertext { inner, context: self.0.context().clone(), evaluator: Some(self.clone()) })
+                detached(py, || work(&self.0)).map(|inner| self.wrap(inner))
             }
 
             /// An operation with a ciphertext, an array or a number.
@@ -320,6 +333,18 @@ macro_rules! scheme_classes {
             #[new]
             fn new(context: &$context, keys: &PyIntegerEvaluationKeys) -> PyResult<Self> {
                 Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map(Self).map_err(raise)
+            }
+
+            /// The context.
+            #[getter]
+            fn context(&self) -> $context {
+                $context(self.0.context().clone())
+            }
+
+            /// The keys.
+            #[getter]
+            fn keys(&self) -> PyIntegerEvaluationKeys {
+                PyIntegerEvaluationKeys::new(self.0.context(), self.0.keys().as_ref().clone())
             }
 
             /// The same ciphertext with operators that use this evaluator.
@@ -381,12 +406,7 @@ macro_rules! scheme_classes {
             /// Several rotations of one ciphertext, which share most of the work.
             fn rotate_many(&self, py: Python<'_>, x: &$ciphertext, steps: Integers) -> PyResult<Vec<$ciphertext>> {
                 let all = detached(py, || self.0.rotate_many(&x.inner, &steps.0))?;
-                let wrap = |inner| $ciphertext {
-                    inner,
-                    context: self.0.context().clone(),
-                    evaluator: Some(self.clone()),
-                };
-                Ok(all.into_iter().map(wrap).collect())
+                Ok(all.into_iter().map(|inner| self.wrap(inner)).collect())
             }
 
             /// The two rows swapped.
@@ -425,6 +445,13 @@ macro_rules! scheme_classes {
                 let entries = WholeNumbers::of(matrix)?.entries;
                 let map = LinearMap::dense(rows, columns, &entries).map_err(raise)?;
                 self.run(py, |ev| map.apply(ev, &x.inner))
+            }
+
+            fn __reduce__<'py>(
+                &self,
+                py: Python<'py>,
+            ) -> PyResult<(Bound<'py, PyAny>, ($context, PyIntegerEvaluationKeys))> {
+                Ok((py.get_type::<Self>().into_any(), (self.context(), self.keys())))
             }
 
             fn __repr__(&self) -> String {

@@ -50,42 +50,9 @@ impl Role {
     }
 }
 
-/// Keys of one use and one size.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KeyClass {
-    /// What they are for.
-    pub role: Role,
-    /// How many there are.
-    pub count: usize,
-    /// How many primes `q_0, q_1, ..` they cover.
-    pub limbs: usize,
-    /// How many special primes they use.
-    pub special: usize,
-    /// Of how many pairs of polynomials each consists.
-    pub digits: usize,
-    /// The secret that they are encryptions under.
-    pub secret: SecretDistribution,
-    /// The size of their modulus in bits, from the sizes of primes that were asked for. The primes themselves, nearest to
-    /// these sizes, change it by less than 0.01 in the presets.
-    pub log_qp: f64,
-    /// The degree of the ring.
-    pub degree: usize,
-}
-
-impl KeyClass {
-    /// The bytes of all these keys in memory: `2 digits (limbs + special) n` words.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        (self.count * 2 * self.digits * (self.limbs + self.special)) as u64 * (self.degree * size_of::<u64>()) as u64
-    }
-
-    /// About the bytes of all these keys in files: one half of each pair, packed to the sizes of the primes; the other
-    /// half is a seed.
-    #[must_use]
-    pub fn disk_bytes(&self) -> u64 {
-        (self.count * self.digits * self.degree / 8) as u64 * self.log_qp as u64
-    }
-}
+/// Keys of bootstrapping of one use and one size. The size of their modulus comes from the sizes of primes that were asked
+/// for: the primes themselves, nearest to these sizes, change it by less than 0.01 bits in the presets.
+pub type KeyClass = noren_rlwe::key_class::KeyClass<Role>;
 
 /// The shape of the rotation keys of a direction, and how it cuts the primes.
 ///

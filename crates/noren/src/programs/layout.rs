@@ -333,14 +333,16 @@ pub(super) fn check_length(what: &'static str, found: usize, needed: usize) -> R
     Err(Error::Length { what, found, needed: needed.to_string() })
 }
 
-fn check_count(name: &'static str, found: usize) -> Result<()> {
+/// Checks a number of rows, or of columns.
+pub(super) fn check_count(name: &'static str, found: usize) -> Result<()> {
     if (1..=LARGEST_COUNT).contains(&found) {
         return Ok(());
     }
     Err(Error::parameter(name, found, "at least 1, and at most 2^31"))
 }
 
-fn check_power_of_two(name: &'static str, found: usize) -> Result<()> {
+/// Checks a number of slots.
+pub(super) fn check_power_of_two(name: &'static str, found: usize) -> Result<()> {
     if found.is_power_of_two() && found <= LARGEST_COUNT {
         return Ok(());
     }

@@ -6,7 +6,9 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Reader;
 use noren_rlwe::wire::writer::Writer;
 
+use crate::programs::integers::{IntegerLayout, IntegerTable};
 use crate::programs::table::{EncryptedTable, Layout};
+use crate::schemes::bfv;
 
 /// The layout, as JSON in UTF-8; each ciphertext follows in an item of its own.
 const LAYOUT: u16 = 0x0001;
@@ -25,29 +27,61 @@ impl<C: Object> Object for EncryptedTable<C> {
     }
 
     fn write<'a>(&'a self, context: &'a C::Context, writer: &mut Writer<'a>) {
-        writer.bytes(LAYOUT, self.layout().to_json().into_bytes());
-        for ciphertext in self.ciphertexts() {
-            writer.next_item();
-            ciphertext.write(context, writer);
-        }
+        write(self.layout().to_json(), self.ciphertexts(), context, writer);
     }
 
     fn read(context: &C::Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let section = reader.take(LAYOUT)?;
-        let text = std::str::from_utf8(section.bytes()?)
-            .map_err(|error| section.value("layout", error.to_string(), "UTF-8".to_owned()))?;
-        let layout = Layout::from_json(text)?;
-        if layout.to_json() != text {
-            return Err(section.value(
-                "layout",
-                "another form of JSON".to_owned(),
-                "the form that is written".to_owned(),
-            ));
-        }
-        let mut ciphertexts = Vec::new();
-        while reader.next_item()? {
-            ciphertexts.push(C::read(context, reader)?);
-        }
+        let (layout, ciphertexts) = read(Layout::from_json, Layout::to_json, context, reader)?;
         Self::new(layout, ciphertexts)
     }
+}
+
+impl Object for IntegerTable {
+    type Context = bfv::Context;
+    const KIND: Kind = Kind::IntegerTable;
+
+    fn needed_fingerprint(context: &bfv::Context) -> Option<[u8; 32]> {
+        bfv::Ciphertext::needed_fingerprint(context)
+    }
+
+    fn fingerprint(&self, context: &bfv::Context) -> [u8; 32] {
+        self.ciphertexts()[0].fingerprint(context)
+    }
+
+    fn write<'a>(&'a self, context: &'a bfv::Context, writer: &mut Writer<'a>) {
+        write(self.layout().to_json(), self.ciphertexts(), context, writer);
+    }
+
+    fn read(context: &bfv::Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let (layout, ciphertexts) = read(IntegerLayout::from_json, IntegerLayout::to_json, context, reader)?;
+        Self::new(layout, ciphertexts)
+    }
+}
+
+fn write<'a, C: Object>(layout: String, ciphertexts: &'a [C], context: &'a C::Context, writer: &mut Writer<'a>) {
+    writer.bytes(LAYOUT, layout.into_bytes());
+    for ciphertext in ciphertexts {
+        writer.next_item();
+        ciphertext.write(context, writer);
+    }
+}
+
+/// A layout in the one form that is written, and the ciphertexts behind it.
+fn read<C: Object, L>(
+    from_json: impl Fn(&str) -> Result<L>,
+    to_json: impl Fn(&L) -> String,
+    context: &C::Context,
+    reader: &mut Reader<'_>,
+) -> Result<(L, Vec<C>)> {
+    let section = reader.take(LAYOUT)?;
+    let text = std::str::from_utf8(section.bytes()?).map_err(|error| section.value("layout", error, "UTF-8"))?;
+    let layout = from_json(text)?;
+    if to_json(&layout) != text {
+        return Err(section.value("layout", "another form of JSON", "the form that is written"));
+    }
+    let mut ciphertexts = Vec::new();
+    while reader.next_item()? {
+        ciphertexts.push(C::read(context, reader)?);
+    }
+    Ok((layout, ciphertexts))
 }

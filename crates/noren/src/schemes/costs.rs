@@ -1,4 +1,6 @@
-//! What rotations cost: as much of a scheme as a circuit needs to choose between plans.
+//! What rotations cost, and factors take: as much of a scheme as a circuit needs to choose between plans.
+
+use noren_math::kernels::places::GROUP;
 
 /// The costs of a sum of rotations of one ciphertext, in nanoseconds, and the size of the keys that it takes.
 ///
@@ -36,4 +38,11 @@ impl RotationCosts {
     pub fn bytes_of(&self, keys: usize) -> u64 {
         (keys as u64).saturating_mul(self.key_bytes)
     }
+}
+
+/// How many words a row of a factor has that lies in the subring of so many words: the degree of the smallest subring that
+/// holds it, if its words stand for groups of the `degree` words of the ring, or else all.
+pub(crate) const fn factor_words(degree: usize, words: usize) -> usize {
+    let words = if words > GROUP { words } else { GROUP };
+    if degree / words >= GROUP { words } else { degree }
 }

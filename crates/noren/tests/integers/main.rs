@@ -2,8 +2,10 @@
 
 mod encoding;
 mod full;
+mod lookup_keys;
 mod operations;
 mod refusals;
 mod requirements;
 mod small;
+mod tables;
 mod wire;

@@ -81,7 +81,10 @@ fn matrices<S: Scheme>() {
         let (t, ev, encoder) = (setup.t(), setup.evaluator::<S>(), setup.encoder());
         let x = setup.values(1);
         let a = setup.encrypt::<S>(&x, 3);
-        let factors: Vec<Vec<i64>> = (0..4).map(|stream| setup.values(10 + stream)).collect();
+        let mut factors: Vec<Vec<i64>> = (0..4).map(|stream| setup.values(10 + stream)).collect();
+        // Values that repeat in both rows lie in a subring.
+        factors[1] = factors[1][..8].repeat(x.len() / 8);
+        factors[2] = vec![factors[2][0]; x.len()];
         let prepare = |i: usize| encoder.prepare_factor(setup.encode(&factors[i]), limbs).unwrap();
         let giants = [
             GiantStep { rotation: 0, terms: vec![(0, prepare(0)), (1, prepare(1))] },
@@ -93,6 +96,10 @@ fn matrices<S: Scheme>() {
         let expected = zip(t, &first, &rotated(&second, 2), |a, b| a + b);
         let y = ev.sum_giant_steps(&a, &[0, 1], &giants).unwrap();
         setup.check(&y, &expected, SLACK, "sum of giant steps");
+        for (i, factor) in factors.iter().enumerate() {
+            let expected = zip(t, factor, &x, |a, b| a * b);
+            setup.check(&ev.mul_plain(&a, &prepare(i)).unwrap(), &expected, SLACK, "product with a factor");
+        }
     }
 }
 

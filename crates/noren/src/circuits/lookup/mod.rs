@@ -32,13 +32,18 @@
 //! | [`function`] | [`Function`]: a rule or a table |
 //! | [`layout`] | [`Layout`]: which value stands in which slot of which diagonal |
 //! | [`plan`] | [`Plan`]: how many limbs each step needs, and the noise in the end |
+//! | [`costs`] | which keys a plan needs, how large they are, and how much memory a lookup takes |
 //! | [`keys`] | [`LookupKeys`]: keys for few limbs under a sparse secret |
+//! | [`key_file`] | [`LookupKeyFile`]: all keys of a server with their parameters, for files of their own |
 //! | [`one_hot`] | one-hot vectors |
 //! | [`line`](mod@line) | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
 //! | [`polynomial`] | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
-//! | [`prepared`] | [`Lookup`]: the matrix of a function, ready to be multiplied with |
+//! | [`preset`] | the parameters that lookups are made with unless others are given |
+//! | [`prepared`] | [`Lookup`]: a function, prepared by its matrix, or without one where that will do |
 
+pub mod costs;
 pub mod function;
+pub mod key_file;
 pub mod keys;
 pub mod layout;
 pub mod line;
@@ -46,15 +51,22 @@ pub mod one_hot;
 pub mod plan;
 pub mod polynomial;
 pub mod prepared;
+pub mod preset;
 
+mod matrix;
 mod sparse;
+#[cfg(test)]
+mod steps;
 mod table;
 mod wire;
 
+pub use costs::{KeyClass, Role};
 pub use function::Function;
+pub use key_file::LookupKeyFile;
 pub use keys::LookupKeys;
 pub use layout::Layout;
 pub use line::{Line, LineLookup};
 pub use plan::{Method, Plan};
 pub use polynomial::PolynomialLookup;
 pub use prepared::{Lookup, Step};
+pub use preset::parameters_spec;

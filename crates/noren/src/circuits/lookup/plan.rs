@@ -215,22 +215,32 @@ impl Plan {
         self.layout.baby_rotations().into_iter().chain(giants).chain(sums).filter(|&steps| steps != 0).collect()
     }
 
-    /// The noise of the result for one-hot vectors of these noises and a matrix of this norm: `log2` of the root of the sum
-    /// of the squares of all coefficients of all factors.
+    /// The noise of the result for one-hot vectors of these noises and a matrix of this norm.
+    #[must_use]
+    pub(super) fn predict(&self, one_hot: [&Noise; 2], log2_norm: f64) -> Noise {
+        let [x, y] = one_hot.map(|noise| self.predict_entry(noise));
+        self.predict_sum(&self.predict_product(&self.predict_row(&x, log2_norm), &y))
+    }
+
+    /// The noise of a block of the row, for a one-hot vector of this noise under the sparse secret and a matrix of this norm:
+    /// `log2` of the root of the sum of the squares of all coefficients of the factors of all blocks, which are alike.
     ///
     /// The sum of products `sum_k p_k psi_k(v)` has on average the sum of the squares of the norms of the `p_k` as square
     /// norm, for any factors: the matrices of different k have no entry in common. Where its coefficients differ, the
     /// product with the second one-hot vector evens them out.
     #[must_use]
-    pub(super) fn predict(&self, one_hot: [&Noise; 2], log2_norm: f64) -> Noise {
-        let (laws, limbs) = (&self.laws, self.limbs);
-        let [mut x, y] = one_hot.map(|noise| self.predict_entry(noise));
-        x = x.with(&laws.switches(1, limbs, limbs));
-        let giants = laws.switches(1, limbs, limbs).scaled(libm::log2((2 * self.layout.giants()) as f64) / 2.0);
-        let [_, results] = self.layout.blocks();
-        let row = x.scaled(log2_norm).with(&giants);
-        let product = laws.scaled_product(&row, &y, limbs).scaled(libm::log2(results as f64) / 2.0);
-        self.predict_sum(&product.with(&laws.switches(1, limbs, limbs)))
+    pub(super) fn predict_row(&self, x: &Noise, log2_norm: f64) -> Noise {
+        let switch = self.laws.switches(1, self.limbs, self.limbs);
+        let giants = switch.scaled(libm::log2((2 * self.layout.giants()) as f64) / 2.0);
+        x.with(&switch).scaled(log2_norm).with(&giants)
+    }
+
+    /// The noise of the row times the second one-hot vector, relinearised.
+    #[must_use]
+    pub(super) fn predict_product(&self, row: &Noise, y: &Noise) -> Noise {
+        let (laws, limbs, [_, results]) = (&self.laws, self.limbs, self.layout.blocks());
+        let product = laws.scaled_product(row, y, limbs).scaled(libm::log2(results as f64) / 2.0);
+        product.with(&laws.switches(1, limbs, limbs))
     }
 
     /// The noise of a one-hot vector under the sparse secret.

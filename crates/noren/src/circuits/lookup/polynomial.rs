@@ -1,16 +1,22 @@
 //! Functions of two numbers as a polynomial of the first, whose coefficients are vectors: to compare with.
 
 use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use noren_math::interpolation::Interpolation;
+use noren_math::modulus::Modulus;
 use noren_ring::small::SmallPolynomials;
 use noren_ring::streamed::Images;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::resources::Resources;
 use noren_rlwe::streamed::sum_streamed;
 
 use crate::circuits::lookup::function::Function;
 use crate::circuits::lookup::layout::Layout;
 use crate::circuits::lookup::one_hot::one_hot;
+use crate::circuits::lookup::prepared::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Encoder, Evaluator, KeyRequest, Noise, Parameters};
 use crate::schemes::integers::encryption::scaled;
 
@@ -28,70 +34,65 @@ pub struct PolynomialLookup {
     powers: usize,
     /// `V_i`, in order.
     factors: SmallPolynomials,
+    /// `log2` of the largest norm of g vectors that follow one another: the root of the sum of the squares of all coefficients.
     log2_norm: f64,
 }
 
 impl PolynomialLookup {
-    /// Prepares a function of fewer than t numbers, at least two, that need no second ciphertext, by solving for the
-    /// coefficients one y after the other: `X^2 Y` operations.
+    /// Prepares a function of numbers that fill one ciphertext and have a slot each: interpolates for each y, then encodes
+    /// the vectors of coefficients. It takes `4 n` bytes for each number while it prepares, and half of that later.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for another domain; [`Error::Undefined`] and [`Error::NotInRange`] name a point that needs a value
-    /// below t.
+    /// [`Error::Parameters`] for another domain; [`Error::Undefined`] and [`Error::NotInRange`] name the first point that needs
+    /// a value below t; [`Error::Resources`] before any work if the memory does not suffice.
     pub fn prepare(context: &Context, function: &Function) -> Result<Self> {
-        let ([columns, rows], t) = (function.domain(), context.parameters().modulus().value());
-        let modulus = context.parameters().modulus();
-        let interpolate = |y: usize| {
-            // Divided differences at 0, 1, 2, .., then Horner's method from Newton's form to powers.
-            let mut differences = (0..columns).map(|x| function.residue(x, y, t)).collect::<Result<Vec<_>>>()?;
-            for order in 1..columns {
-                let inverse = modulus.inv(order as u64);
-                for x in (order..columns).rev() {
-                    let difference = differences[x] + t - differences[x - 1];
-                    differences[x] = modulus.mul(difference % t, inverse);
-                }
-            }
-            let mut coefficients = vec![0; columns];
-            for (x, difference) in differences.into_iter().enumerate().rev() {
-                // Times (X - x), plus the difference.
-                for i in (0..columns).rev() {
-                    let below = if i > 0 { coefficients[i - 1] } else { 0 };
-                    coefficients[i] = (below + t - modulus.mul(coefficients[i], x as u64)) % t;
-                }
-                coefficients[0] = (coefficients[0] + difference) % t;
-            }
-            Ok(coefficients)
-        };
-        let all = (0..rows).map(interpolate).collect::<Result<Vec<_>>>()?;
-        Self::of_coefficients(context, [columns, rows], |i, y| all[y][i])
-    }
-
-    /// The lookup by polynomials with these coefficients `f_{i, y}`, below t.
-    ///
-    /// # Errors
-    /// As [`PolynomialLookup::prepare`].
-    pub fn of_coefficients(
-        context: &Context,
-        domain: [usize; 2],
-        coefficient: impl Fn(usize, usize) -> u64 + Send + Sync,
-    ) -> Result<Self> {
-        let parameters = context.parameters();
-        let layout = Layout::new(parameters.degree(), parameters.modulus().value(), domain)?;
-        let fits = layout.queries() == 1 && layout.blocks() == [1; 2] && layout.rest() == [false; 2];
-        if !fits {
-            let needed = format!("more than {} and at most {}", parameters.row_slots(), parameters.degree());
+        let (parameters, modulus) = (context.parameters(), context.parameters().modulus());
+        let (domain, t, degree) = (function.domain(), modulus.value(), parameters.degree());
+        let layout = Layout::new(degree, t, domain)?;
+        if layout.queries() != 1 || layout.blocks() != [1; 2] || layout.rest() != [false; 2] {
+            let needed = format!("more than {} and at most {degree}", parameters.row_slots());
             return Err(Error::parameter("domain", format!("{domain:?}"), needed));
         }
         let powers = 1 << domain[0].ilog2().div_ceil(2);
         let count = domain[0].next_multiple_of(powers);
-        let encoder = Encoder::new(context);
-        encoder.encode(&[])?;
-        let write = |i: usize, out: &mut [i64]| {
-            let value = |slot| if i < domain[0] && slot < domain[1] { coefficient(i, slot) } else { 0 };
-            encoder.write_coefficients(value, out).expect("t has slots: a plaintext was encoded");
+        let bytes = (SmallPolynomials::word_count(degree, domain[1] + count) * size_of::<u64>()) as u64;
+        let advice = "close other programs, raise the limit of the process or container, or take a smaller domain";
+        let resources = Resources::of_machine(Path::new("."));
+        resources.check_memory(bytes, "memory for the coefficients of a function", advice)?;
+
+        let interpolation = Interpolation::new(Modulus::new(t)?, domain[0])?;
+        let (engine, failed) = (context.rlwe().ring().engine(), AtomicBool::new(false));
+        let all: Vec<u32> = (0..domain[0] as u32).collect();
+        let interpolate = |y: usize, out: &mut [i64]| {
+            let mut row = vec![0; interpolation.coefficients()];
+            match function.residues(&all, &vec![y as u32; domain[0]], t) {
+                Ok(values) => row[..domain[0]].copy_from_slice(&values),
+                Err(_) => failed.store(true, Ordering::Relaxed),
+            }
+            interpolation.interpolate(&mut row);
+            out.fill(0);
+            out.iter_mut().zip(row).for_each(|(out, coefficient)| *out = modulus.center(coefficient));
         };
-        let factors = SmallPolynomials::build(context.rlwe().ring().engine(), layout.degree(), count, write, || {});
-        let log2_norm = parameters.modulus().log2() + libm::log2(powers as f64 * layout.degree() as f64 / 12.0) / 2.0;
+        let polynomials = SmallPolynomials::build(engine, degree, domain[1], interpolate, || {});
+        if failed.into_inner() {
+            function.check(t)?;
+        }
+
+        let encoder = Encoder::new(context);
+        let squares: Vec<AtomicU64> = (0..count / powers).map(|_| AtomicU64::new(0)).collect();
+        let write = |i: usize, out: &mut [i64]| {
+            let coefficient = |y: usize| match polynomials.coefficient(y, i) {
+                x if x < 0 => t - x.unsigned_abs(),
+                x => x.unsigned_abs(),
+            };
+            let value = |slot| if i < domain[0] && slot < domain[1] { coefficient(slot) } else { 0 };
+            encoder.write_coefficients(value, out).expect("t has slots: the layout needs them");
+            // Squares of 2^15 in 2^15 coefficients fill 45 bits, and those of 2^8 vectors 53.
+            squares[i / powers].fetch_add(out.iter().map(|x| x.unsigned_abs().pow(2)).sum(), Ordering::Relaxed);
+        };
+        let factors = SmallPolynomials::build(engine, degree, count, write, || {});
+        let largest = squares.into_iter().map(AtomicU64::into_inner).max().unwrap_or(0).max(1);
+        let log2_norm = libm::log2(largest as f64) / 2.0;
         Ok(Self { parameters: parameters.clone(), layout, powers, factors, log2_norm })
     }
 
@@ -105,6 +106,12 @@ impl PolynomialLookup {
     #[must_use]
     pub fn keys(&self) -> KeyRequest {
         KeyRequest { relinearization: true, rotations: self.doublings().collect(), swap: true, ..KeyRequest::default() }
+    }
+
+    /// How many bytes the vectors of coefficients take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        size_of_val(self.factors.words()) as u64
     }
 
     /// How many products of ciphertexts there are, squarings included.
@@ -123,6 +130,35 @@ impl PolynomialLookup {
     /// [`PolynomialLookup::keys`], [`Error::NoiseExhausted`] if the modulus is too small, [`Error::Parameters`] for a number
     /// with a plaintext factor, as conversions from BGV have.
     pub fn evaluate(&self, evaluator: &Evaluator, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
+        self.evaluate_watched(evaluator, x, y, &|_| {})
+    }
+
+    /// [`PolynomialLookup::evaluate`]; `watch` hears of each step when it is done.
+    ///
+    /// # Errors
+    /// As [`PolynomialLookup::evaluate`].
+    pub fn evaluate_watched(
+        &self,
+        evaluator: &Evaluator,
+        x: &Ciphertext,
+        y: &Ciphertext,
+        watch: &dyn Fn(Step),
+    ) -> Result<Ciphertext> {
+        let watch = |step, _: &[Ciphertext]| {
+            watch(step);
+            Ok(())
+        };
+        self.evaluate_steps(evaluator, x, y, &watch)
+    }
+
+    /// [`PolynomialLookup::evaluate`]; `watch` is given what each step made.
+    pub(super) fn evaluate_steps(
+        &self,
+        evaluator: &Evaluator,
+        x: &Ciphertext,
+        y: &Ciphertext,
+        watch: &dyn Fn(Step, &[Ciphertext]) -> Result<()>,
+    ) -> Result<Ciphertext> {
         evaluator.context().check(&self.parameters, "the prepared function")?;
         if x.factor() != 1 {
             return Err(Error::parameter("factor", x.factor(), "1: multiply the number by its inverse"));
@@ -132,23 +168,31 @@ impl PolynomialLookup {
             let (low, high) = (exponent / 2, exponent.div_ceil(2));
             powers.push(evaluator.mul(&powers[low - 1], &powers[high - 1])?);
         }
+        watch(Step::Powers, &powers)?;
         let giant = powers.pop().expect("there is a power");
-        let row = self.row(evaluator, &powers, giant)?;
-        let selected = evaluator.mul(&row, &one_hot(evaluator, &self.layout, y, 0)?)?;
+        let sums = self.sums(evaluator, &powers)?;
+        watch(Step::Matrix, &sums)?;
+        let row = Self::row(evaluator, sums, giant)?;
+        watch(Step::Giants, std::slice::from_ref(&row))?;
+        let one_hot = one_hot(evaluator, &self.layout, y, 0)?;
+        watch(Step::OneHot, std::slice::from_ref(&one_hot))?;
+        let selected = evaluator.mul(&row, &one_hot)?;
         let summed = self.doublings().try_fold(selected, |sum, steps| {
             let rotated = evaluator.rotate(&sum, steps)?;
             evaluator.add(&sum, &rotated)
         })?;
         let swapped = evaluator.swap_rows(&summed)?;
-        evaluator.add(&summed, &swapped)
+        let result = evaluator.add(&summed, &swapped)?;
+        watch(Step::Select, std::slice::from_ref(&result))?;
+        Ok(result)
     }
 
-    /// The row of x, from its powers `x, x^2, .., x^(g - 1)` and `x^g`.
-    fn row(&self, evaluator: &Evaluator, powers: &[Ciphertext], mut giant: Ciphertext) -> Result<Ciphertext> {
+    /// The sums `sum_{j < g} V_{g k + j} x^j`, from the powers `x, x^2, .., x^(g - 1)`.
+    fn sums(&self, evaluator: &Evaluator, powers: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         let context = evaluator.context();
-        let limbs = powers.iter().map(Ciphertext::limbs).min().unwrap_or(giant.limbs());
+        let limbs = powers.iter().map(Ciphertext::limbs).min().unwrap_or(self.parameters.max_limbs());
         let ring = context.rlwe().ring_q(limbs);
-        let mut images = Images::unset(&ring, self.powers);
+        let mut images = Images::unset(&ring, self.powers, 1);
         let mut one = vec![0; self.layout.degree()];
         one[0] = 1;
         images.set(0, [&scaled(context, &one, 1, limbs), &ring.zero()]);
@@ -167,7 +211,11 @@ impl PolynomialLookup {
             let (noise, parameters) = (noise.clone(), self.parameters.clone());
             evaluator.mod_switch_to_noise(&Ciphertext { inner, factor: 1, noise, parameters, scheme: PhantomData })
         };
-        let mut sums = sums.into_iter().map(sum).collect::<Result<Vec<_>>>()?;
+        sums.into_iter().map(sum).collect()
+    }
+
+    /// The row of x, from the sums and `x^g`.
+    fn row(evaluator: &Evaluator, mut sums: Vec<Ciphertext>, mut giant: Ciphertext) -> Result<Ciphertext> {
         while sums.len() > 1 {
             let pair = |pair: &[Ciphertext]| match pair {
                 [low, high] => evaluator.add(low, &evaluator.mul(high, &giant)?),

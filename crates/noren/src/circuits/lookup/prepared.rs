@@ -1,53 +1,53 @@
-//! The matrix of a function, ready to be multiplied with one-hot vectors.
+//! A function, ready to be looked up.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use noren_ring::small::SmallPolynomials;
-use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::galois::apply_automorphism;
-use noren_rlwe::linear::{add_assign, add_plain_assign};
-use noren_rlwe::product::multiply_scaled;
 use noren_rlwe::resources::Resources;
-use noren_rlwe::streamed::{images, sum_in_turn, sum_streamed};
 
 use crate::circuits::lookup::function::Function;
 use crate::circuits::lookup::keys::LookupKeys;
-use crate::circuits::lookup::plan::{Method, Plan};
+use crate::circuits::lookup::line::{Line, LineLookup};
+use crate::circuits::lookup::matrix::Matrix;
+use crate::circuits::lookup::plan::Plan;
 use crate::circuits::lookup::sparse::{Entries, leave};
-use crate::circuits::lookup::table::{Rest, Table};
-use crate::schemes::bfv::{Ciphertext, Context, Encoder, Evaluator};
-use crate::schemes::integers::encryption::scaled;
+use crate::schemes::bfv::{Ciphertext, Context, Evaluator};
 
-/// A function, prepared to be looked up: all factors of its matrix as polynomials modulo t.
+/// A function, prepared to be looked up: without a matrix where it depends on one number, `x + y` or `x - y` alone, by all
+/// factors of its matrix otherwise.
 ///
-/// A factor takes `2 n` bytes, and there are as many as slots for a function of n numbers: 2.1 GB at n = 2^15.
+/// A factor takes `2 n` bytes, and there are as many as slots for a function of n numbers: 2.1 GB at n = 2^15. Without a
+/// matrix it is `8 n` bytes for each block of the one number.
 pub struct Lookup {
-    pub(super) plan: Plan,
-    pub(super) factors: SmallPolynomials,
-    /// `log2` of the root of the sum of the squares of all coefficients.
-    pub(super) log2_norm: f64,
-    pub(super) rest: Rest,
+    plan: Plan,
+    pub(super) form: Form,
 }
 
-/// The steps of a lookup, in order.
+/// How a function is prepared.
+pub(super) enum Form {
+    Matrix(Matrix),
+    Line(LineLookup),
+}
+
+/// The steps of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Both one-hot vectors.
+    /// Both one-hot vectors; of a polynomial, the second alone.
     OneHot,
-    /// The rotations of the first.
+    /// The powers of the first number, of a polynomial.
+    Powers,
+    /// The rotations of the first one-hot vector.
     Babies,
-    /// All products with the factors of the matrix.
+    /// All products with the factors of the matrix, or with the coefficients of the polynomial.
     Matrix,
-    /// The rotations of their sums.
+    /// The rotations of their sums; of a polynomial, their products with powers.
     Giants,
     /// The product with the second one-hot vector, and the sum over slots.
     Select,
 }
 
 impl Lookup {
-    /// Prepares a function; `progress` hears how many factors are made, of how many, from any thread.
+    /// Prepares a function; `progress` hears how many factors of its matrix are made, of how many, from any thread.
     ///
     /// # Errors
     /// [`Error::Undefined`] and [`Error::NotInRange`] name the first point that needs a value below t,
@@ -60,47 +60,19 @@ impl Lookup {
         progress: Option<&(dyn Fn(usize, usize) + Sync)>,
     ) -> Result<Self> {
         context.check(plan.parameters(), "the plan")?;
-        let layout = plan.layout();
-        if function.domain() != layout.domain() {
-            let [x, y] = function.domain();
-            let needed = format!("{} times {} as in the plan", layout.domain()[0], layout.domain()[1]);
-            return Err(Error::Length { what: "values of the function", found: x.saturating_mul(y), needed });
-        }
-        plan.check(&Resources { disk: None, ..Resources::of_machine(Path::new(".")) })?;
-        let t = plan.parameters().modulus().value();
-        let table = Table::new(plan, function)?;
-        let encoder = Encoder::new(context);
-        let (failed, done, squares) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicU64::new(0));
-        let total = layout.factors();
-        let write = |factor: usize, out: &mut [i64]| {
-            if failed.load(Ordering::Relaxed) {
-                return;
+        check_domain(plan, function)?;
+        let form = match Line::modulo(function, plan.parameters().modulus().value()) {
+            Some(line) => Form::Line(LineLookup::prepare(context, plan, function, line)?),
+            None => {
+                plan.check(&Resources { disk: None, ..Resources::of_machine(Path::new(".")) })?;
+                Form::Matrix(Matrix::build(context, plan, function, progress)?)
             }
-            let residue = |slot| match layout.entry(factor, slot).map(|[x, y]| table.residue(x, y)) {
-                None => 0,
-                Some(Ok(residue)) => residue,
-                Some(Err(_)) => {
-                    failed.store(true, Ordering::Relaxed);
-                    0
-                }
-            };
-            if encoder.write_coefficients(residue, out).is_err() {
-                failed.store(true, Ordering::Relaxed);
-            }
-            // Squares of 2^15 in 2^16 coefficients fill 46 bits, and those of 2^17 factors 63.
-            squares.fetch_add(out.iter().map(|x| x.unsigned_abs().pow(2)).sum(), Ordering::Relaxed);
         };
-        let report = || {
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            progress.iter().for_each(|progress| progress(done, total));
-        };
-        let engine = context.rlwe().ring().engine();
-        let factors = SmallPolynomials::build(engine, layout.degree(), total, write, report);
-        if failed.into_inner() {
-            function.check(t)?;
-        }
-        let log2_norm = libm::log2(squares.into_inner().max(1) as f64) / 2.0;
-        Ok(Self { plan: plan.clone(), factors, log2_norm, rest: table.rest(&encoder)? })
+        Ok(Self::new(plan.clone(), form))
+    }
+
+    pub(super) fn new(plan: Plan, form: Form) -> Self {
+        Self { plan, form }
     }
 
     /// The plan.
@@ -109,10 +81,22 @@ impl Lookup {
         &self.plan
     }
 
-    /// How many bytes the factors take.
+    /// On what the function depends, if no matrix was needed.
+    #[must_use]
+    pub fn line(&self) -> Option<Line> {
+        match &self.form {
+            Form::Matrix(_) => None,
+            Form::Line(line) => Some(line.line()),
+        }
+    }
+
+    /// How many bytes the factors take, or the tables if there is no matrix.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        size_of_val(self.factors.words()) as u64
+        match &self.form {
+            Form::Matrix(matrix) => size_of_val(matrix.factors.words()) as u64,
+            Form::Line(line) => line.bytes(),
+        }
     }
 
     /// `f(x, y)` for each query of a pair of ciphertexts.
@@ -147,6 +131,12 @@ impl Lookup {
     ) -> Result<Vec<Ciphertext>> {
         let (context, plan) = (evaluator.context(), &self.plan);
         context.check(plan.parameters(), "the prepared function")?;
+        let matrix = match &self.form {
+            Form::Matrix(matrix) => matrix,
+            Form::Line(line) => {
+                return pairs.iter().map(|[x, y]| line.evaluate_watched(evaluator, keys, [x, y], watch)).collect();
+            }
+        };
         let blocks = plan.layout().blocks();
         let enter = |pair: &[&Ciphertext; 2]| {
             let [x, y] = [0, 1].map(|i| Entries::of(evaluator, (plan, keys), pair[i], blocks[i]));
@@ -154,82 +144,29 @@ impl Lookup {
         };
         let entries = pairs.iter().map(enter).collect::<Result<Vec<_>>>()?;
         watch(Step::OneHot);
-        let rows = self.rows(context, keys, &entries.iter().map(|[x, _]| x).collect::<Vec<_>>(), watch)?;
+        let numbers: Vec<&Entries> = entries.iter().map(|[x, _]| x).collect();
+        let rows = matrix.rows(context, (plan, keys), &numbers, watch)?;
         watch(Step::Giants);
-        let select =
-            |([x, y], rows): (&[Entries; 2], &Vec<rlwe::Ciphertext>)| self.select(evaluator, keys, [x, y], rows);
+        let select = |(entries, rows): (&[Entries; 2], &Vec<_>)| {
+            let [x, y] = entries;
+            let sum = matrix.product(context, (plan, keys), [x, y], rows)?;
+            let noise = plan.predict([&x.noise, &y.noise], matrix.log2_norm);
+            let factor = context.parameters().modulus().mul(x.factor, y.factor);
+            let result = leave(context, (plan, keys), &sum, factor, noise)?;
+            if matrix.rest.corner == 0 { Ok(result) } else { evaluator.add_scalar(&result, matrix.rest.corner) }
+        };
         let results = entries.iter().zip(&rows).map(select).collect::<Result<_>>()?;
         watch(Step::Select);
         Ok(results)
     }
+}
 
-    /// The rows of some numbers in the table, block by block: the matrix times their one-hot vectors.
-    fn rows(
-        &self,
-        context: &Context,
-        keys: &LookupKeys,
-        numbers: &[&Entries],
-        watch: &dyn Fn(Step),
-    ) -> Result<Vec<Vec<rlwe::Ciphertext>>> {
-        let (rlwe, layout) = (context.rlwe(), self.plan.layout());
-        let rotations = layout.baby_rotations();
-        let exponents: Vec<u32> = rotations.iter().map(|&steps| context.rotation_exponent(steps)).collect();
-        let images = numbers.iter().map(|x| {
-            let blocks: Vec<&rlwe::Ciphertext> = x.blocks.iter().collect();
-            images(rlwe, &blocks, &exponents, &keys.sparse)
-        });
-        let images = images.collect::<Result<Vec<_>>>()?;
-        watch(Step::Babies);
-        let sums = sum_streamed(rlwe, self.plan.limbs(), &images.iter().collect::<Vec<_>>(), &self.factors)?;
-        drop(images);
-        watch(Step::Matrix);
-        let sum_giants = |sums: &[rlwe::Ciphertext]| match self.plan.method() {
-            Method::Fast => {
-                let giant = context.rotation_exponent(layout.giant_rotation());
-                sum_in_turn(rlwe, sums, giant, &keys.sparse)
-            }
-            Method::Linear => (1..).zip(&sums[1..]).try_fold(sums[0].clone(), |mut all, (b, sum)| {
-                let giant = context.rotation_exponent(b * layout.giant_rotation());
-                add_assign(rlwe, &mut all, &apply_automorphism(rlwe, sum, giant, &keys.sparse)?)?;
-                Ok(all)
-            }),
-        };
-        let row = |x: &Entries, block: usize, sums: &[rlwe::Ciphertext]| {
-            let mut halves = sums.chunks(layout.giants()).map(sum_giants);
-            let mut row = halves.next().expect("a row has a half")?;
-            if let Some(swapped) = halves.next() {
-                let swapped = apply_automorphism(rlwe, &swapped?, context.swap_exponent(), &keys.sparse)?;
-                add_assign(rlwe, &mut row, &swapped)?;
-            }
-            if let Some(rest) = self.rest.rows.get(block) {
-                let poly = scaled(context, &rest.coefficients, x.factor, self.plan.limbs());
-                add_plain_assign(rlwe, &mut row, &rlwe::Plaintext { poly })?;
-            }
-            Ok(row)
-        };
-        let rows = numbers.iter().zip(&sums).map(|(x, sums)| {
-            let blocks = sums.chunks(layout.halves() * layout.giants()).enumerate();
-            blocks.map(|(block, sums)| row(x, block, sums)).collect()
-        });
-        rows.collect()
+/// Refuses a function of other numbers than those of the plan.
+pub(super) fn check_domain(plan: &Plan, function: &Function) -> Result<()> {
+    let ([x, y], [columns, rows]) = (function.domain(), plan.layout().domain());
+    if [x, y] == [columns, rows] {
+        return Ok(());
     }
-
-    /// The value of y in the row of x, in every slot.
-    fn select(
-        &self,
-        evaluator: &Evaluator,
-        keys: &LookupKeys,
-        [x, y]: [&Entries; 2],
-        rows: &[rlwe::Ciphertext],
-    ) -> Result<Ciphertext> {
-        let (context, plan) = (evaluator.context(), &self.plan);
-        let (rlwe, modulus) = (context.rlwe(), context.parameters().modulus());
-        let noise = plan.predict([&x.noise, &y.noise], self.log2_norm);
-        let products: Vec<_> = rows.iter().zip(&y.blocks).map(|(row, block)| [row, block]).collect();
-        let sum = multiply_scaled(rlwe, &products, modulus.value(), plan.limbs(), &keys.sparse)?;
-        // The product has the factors of both one-hot vectors.
-        let sum = x.add_products(context, &self.rest.columns, y.factor, Some(sum))?.expect("there was a sum");
-        let result = leave(context, (plan, keys), &sum, modulus.mul(x.factor, y.factor), noise)?;
-        if self.rest.corner == 0 { Ok(result) } else { evaluator.add_scalar(&result, self.rest.corner) }
-    }
+    let needed = format!("{columns} times {rows} as in the plan");
+    Err(Error::Length { what: "values of the function", found: x.saturating_mul(y), needed })
 }

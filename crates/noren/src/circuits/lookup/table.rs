@@ -10,55 +10,61 @@ use crate::schemes::bfv::{Encoder, Plaintext};
 pub(super) struct Table<'a> {
     plan: &'a Plan,
     function: &'a Function,
-    /// The numbers without a slot.
-    last: [Option<usize>; 2],
+    /// `f(t - 1, y)` for all y, if x may be the number without a slot.
+    last_x: Option<Vec<u64>>,
+    /// `f(x, t - 1)` for all x, if y may be the number without a slot.
+    last_y: Option<Vec<u64>>,
     corner: u64,
 }
 
 impl<'a> Table<'a> {
     pub(super) fn new(plan: &'a Plan, function: &'a Function) -> Result<Self> {
-        let (rest, t) = (plan.layout().rest(), plan.parameters().modulus().value());
-        let last = rest.map(|rest| rest.then_some(t as usize - 1));
-        let corner = match last {
-            [Some(x), Some(y)] => function.residue(x, y, t)?,
-            _ => 0,
-        };
-        Ok(Self { plan, function, last, corner })
+        let (rest, [columns, rows]) = (plan.layout().rest(), function.domain());
+        let t = plan.parameters().modulus().value();
+        let (all_x, all_y): (Vec<u32>, Vec<u32>) = ((0..columns as u32).collect(), (0..rows as u32).collect());
+        let last = t as u32 - 1;
+        let last_x = rest[0].then(|| function.residues(&vec![last; rows], &all_y, t)).transpose()?;
+        let last_y = rest[1].then(|| function.residues(&all_x, &vec![last; columns], t)).transpose()?;
+        let corner = if rest == [true; 2] { last_y.iter().flatten().last().copied().unwrap_or(0) } else { 0 };
+        Ok(Self { plan, function, last_x, last_y, corner })
     }
 
-    /// The entry of the matrix for x and y: 0 outside the domain.
-    pub(super) fn residue(&self, x: usize, y: usize) -> Result<u64> {
+    /// The value of each slot of a factor of the matrix: 0 outside the domain.
+    pub(super) fn factor(&self, factor: usize) -> Result<Vec<u64>> {
+        let (layout, t) = (self.plan.layout(), self.plan.parameters().modulus().value());
         let [columns, rows] = self.function.domain();
-        if x >= columns || y >= rows {
-            return Ok(0);
+        let (mut slots, mut all_x, mut all_y) = (Vec::new(), Vec::new(), Vec::new());
+        for slot in 0..layout.degree() {
+            if let Some([x, y]) = layout.entry(factor, slot).filter(|&[x, y]| x < columns && y < rows) {
+                slots.push(slot);
+                all_x.push(x as u32);
+                all_y.push(y as u32);
+            }
         }
-        let (t, f) = (self.plan.parameters().modulus().value(), self.function);
-        let value = f.residue(x, y, t)?;
-        let [in_column, in_row] = self.last;
-        let column = in_column.map_or(Ok(0), |last| f.residue(last, y, t))?;
-        let row = in_row.map_or(Ok(0), |last| f.residue(x, last, t))?;
-        Ok((value + 2 * t - column - row + self.corner) % t)
+        let mut values = vec![0; layout.degree()];
+        let residues = self.function.residues(&all_x, &all_y, t)?;
+        for (i, (slot, residue)) in slots.into_iter().zip(residues).enumerate() {
+            let last_x = self.last_x.as_ref().map_or(0, |row| row[all_y[i] as usize]);
+            let last_y = self.last_y.as_ref().map_or(0, |column| column[all_x[i] as usize]);
+            values[slot] = (residue + 2 * t - last_x - last_y + self.corner) % t;
+        }
+        Ok(values)
     }
 
     /// What is added for numbers without a slot.
     pub(super) fn rest(&self, encoder: &Encoder) -> Result<Rest> {
         let (layout, t) = (self.plan.layout(), self.plan.parameters().modulus().value());
-        let encode = |block: usize, size: usize, value: &dyn Fn(usize) -> Result<u64>| {
+        let encode = |block: usize, values: &[u64]| {
             let indices = (0..layout.degree()).map(|slot| layout.index(block, slot));
-            let value = |i: usize| if i < size { Ok((value(i)? + t - self.corner) % t) } else { Ok(0) };
-            let values = indices.map(value).map(|value| value.map(u64::cast_signed));
-            encoder.encode(&values.collect::<Result<Vec<i64>>>()?)
+            let value = |i| values.get(i).map_or(0, |value: &u64| ((value + t - self.corner) % t).cast_signed());
+            encoder.encode(&indices.map(value).collect::<Vec<i64>>())
         };
-        let ([blocks, results], [x_size, y_size]) = (layout.blocks(), layout.domain());
-        let [last_x, last_y] = self.last;
-        let rows = last_x.map_or(Ok(Vec::new()), |last| {
-            let value = |y| self.function.residue(last, y, t);
-            (0..results).map(|block| encode(block, y_size, &value)).collect::<Result<Vec<_>>>()
-        })?;
-        let columns = last_y.map_or(Ok(Vec::new()), |last| {
-            let value = |x| self.function.residue(x, last, t);
-            (0..blocks).map(|block| encode(block, x_size, &value)).collect::<Result<Vec<_>>>()
-        })?;
+        let [blocks, results] = layout.blocks();
+        let all = |values: &Option<Vec<u64>>, blocks: usize| match values {
+            Some(values) => (0..blocks).map(|block| encode(block, values)).collect::<Result<Vec<_>>>(),
+            None => Ok(Vec::new()),
+        };
+        let (rows, columns) = (all(&self.last_x, results)?, all(&self.last_y, blocks)?);
         Ok(Rest { rows, columns, corner: self.corner.cast_signed() })
     }
 }

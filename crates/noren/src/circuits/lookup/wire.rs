@@ -12,20 +12,26 @@ use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::writer::{Form, Writer};
 
 use crate::circuits::lookup::layout::Layout;
+use crate::circuits::lookup::line::{Line, LineLookup};
+use crate::circuits::lookup::matrix::Matrix;
 use crate::circuits::lookup::plan::Plan;
-use crate::circuits::lookup::prepared::Lookup;
+use crate::circuits::lookup::prepared::{Form as Prepared, Lookup};
 use crate::circuits::lookup::table::Rest;
 use crate::schemes::bfv::{Context, Plaintext};
 
-/// The domain of x and of y, the baby steps, the norm as the bits of an `f64`, and the value at the numbers without a slot.
+/// The form: 0 for a matrix, and of what a function without one depends on, in the order of [`LINES`]; the domain of x and of
+/// y, the baby steps, the norm of the matrix as the bits of an `f64`, and the value at the numbers without a slot.
 const NUMBERS: u16 = 0x01;
-/// What is added to the row, and what is multiplied with the one-hot vector of x: coefficients in two's complement.
+/// What is added to the row, or the tables of a function without a matrix, which has no further sections; and what is
+/// multiplied with the one-hot vector of x: coefficients in two's complement.
 const ROWS: u16 = 0x02;
 const COLUMNS: u16 = 0x03;
 /// Where the places of each factor start, the places of the coefficients 2^15, and all other coefficients.
 const STARTS: u16 = 0x04;
 const PLACES: u16 = 0x05;
 const FACTORS: u16 = 0x06;
+/// The forms without a matrix, from 1 on.
+const LINES: [Line; 4] = [Line::First, Line::Second, Line::Sum, Line::Difference];
 
 impl Lookup {
     /// Writes the prepared function to a file, as a whole or not at all.
@@ -35,16 +41,27 @@ impl Lookup {
     /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path.
     pub fn save(&self, path: &Path) -> Result<()> {
         let plan = self.plan();
-        plan.check(&Resources { memory: None, ..Resources::of_machine(file::directory_of(path)) })?;
+        let resources = Resources::of_machine(file::directory_of(path));
+        resources.check_disk(self.bytes(), "disk for a prepared function", "make room, or choose another place")?;
         let mut writer = Writer::new(Kind::PreparedLookup, plan.parameters().fingerprint(), Form::Raw);
         let [x, y] = plan.layout().domain().map(|size| size as u64);
-        let (babies, corner) = (plan.layout().babies() as u64, self.rest.corner.cast_unsigned());
-        writer.words(NUMBERS, vec![x, y, babies, self.log2_norm.to_bits(), corner]);
-        writer.words(ROWS, coefficients(&self.rest.rows));
-        writer.words(COLUMNS, coefficients(&self.rest.columns));
-        writer.words(STARTS, self.factors.starts());
-        writer.words(PLACES, self.factors.places());
-        writer.words(FACTORS, self.factors.words());
+        let babies = plan.layout().babies() as u64;
+        match &self.form {
+            Prepared::Line(line) => {
+                let form = LINES.iter().position(|known| *known == line.line).expect("all are listed") as u64 + 1;
+                writer.words(NUMBERS, vec![form, x, y, babies, 0, line.corner.cast_unsigned()]);
+                writer.words(ROWS, coefficients(&line.tables));
+            }
+            Prepared::Matrix(matrix) => {
+                let (norm, corner) = (matrix.log2_norm.to_bits(), matrix.rest.corner.cast_unsigned());
+                writer.words(NUMBERS, vec![0, x, y, babies, norm, corner]);
+                writer.words(ROWS, coefficients(&matrix.rest.rows));
+                writer.words(COLUMNS, coefficients(&matrix.rest.columns));
+                writer.words(STARTS, matrix.factors.starts());
+                writer.words(PLACES, matrix.factors.places());
+                writer.words(FACTORS, matrix.factors.words());
+            }
+        }
         file::write_atomically(path, Access::Default, |file| writer.write_to(file))
     }
 
@@ -60,7 +77,7 @@ impl Lookup {
         let mut reader = container.reader(Kind::PreparedLookup, limits)?;
         reader.check_fingerprint(&parameters.fingerprint())?;
         let section = reader.take(NUMBERS)?;
-        let [x, y, babies, norm, corner] = section.word_array()?;
+        let [form, x, y, babies, norm, corner] = section.word_array()?;
         let layout = Layout::new(parameters.degree(), parameters.modulus().value(), [x as usize, y as usize])?
             .with_baby_steps(babies as usize)?;
         let plan = Plan::with_layout(parameters, layout)?;
@@ -69,6 +86,17 @@ impl Lookup {
         if !(0.0..=most).contains(&log2_norm) || corner >= parameters.modulus().value() {
             let needed = format!("a norm up to 2^{most} and a value below the plaintext modulus");
             return Err(section.value("the numbers of a function", format!("2^{log2_norm} and {corner}"), needed));
+        }
+        let corner = corner.cast_signed();
+        if form != 0 {
+            let line = LINES.get(form as usize - 1).copied();
+            let line = line.ok_or_else(|| section.value("the form of a function", form, LINES.len()))?;
+            let most = plan.parameters().modulus().value() as usize - 1;
+            let lines = line.count(plan.layout().domain()).min(most);
+            let tables = plaintexts(context, &mut reader, ROWS, lines.div_ceil(plan.layout().stretch()))?;
+            reader.finish()?;
+            let line = LineLookup { plan: plan.clone(), line, tables, corner };
+            return Ok(Self::new(plan, Prepared::Line(line)));
         }
         let [blocks, results] = plan.layout().blocks();
         let [in_column, in_row] = plan.layout().rest();
@@ -83,7 +111,8 @@ impl Lookup {
         let factors =
             factors.ok_or_else(|| section.value("factors", "others", format!("{needed}, and their places")))?;
         reader.finish()?;
-        Ok(Self { plan, factors, log2_norm, rest: Rest { rows, columns, corner: corner.cast_signed() } })
+        let matrix = Matrix { factors, log2_norm, rest: Rest { rows, columns, corner } };
+        Ok(Self::new(plan, Prepared::Matrix(matrix)))
     }
 }
 

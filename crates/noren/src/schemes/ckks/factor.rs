@@ -1,9 +1,9 @@
 //! Plain factors of sums of giant steps.
 
-use noren_math::kernels::places::GROUP;
 use noren_ring::poly::{Eval, Poly};
 
 use crate::schemes::ckks::message::Message;
+use crate::schemes::costs::factor_words;
 
 /// An encoded vector modulo the special primes and those of its level: a factor of rotations that were not divided by the
 /// special modulus yet.
@@ -13,11 +13,9 @@ use crate::schemes::ckks::message::Message;
 /// [shape](noren_rlwe::shape::KeyShape) of the keys that rotate, or more.
 pub type Factor = Message<Poly<Eval>>;
 
-/// How many words a row of a factor has whose values repeat after so many slots: the degree of the smallest subring that holds
-/// it, if its words stand for groups of the `degree` words of the ring, or else all.
+/// How many words a row of a factor has whose values repeat after so many slots.
 pub(crate) const fn row_words(degree: usize, period: usize) -> usize {
-    let words = if 2 * period > GROUP { 2 * period } else { GROUP };
-    if degree / words >= GROUP { words } else { degree }
+    factor_words(degree, 2 * period)
 }
 
 impl Factor {

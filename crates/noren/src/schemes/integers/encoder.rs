@@ -8,6 +8,7 @@ use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_rlwe::error::{Error, Result};
 
+use crate::schemes::costs::factor_words;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::parameters::Parameters;
 
@@ -33,7 +34,7 @@ pub struct Plaintext {
     /// `log2` of the root of the sum of all squares, and of the largest absolute value.
     pub(crate) log2_norm: f64,
     pub(crate) log2_max: f64,
-    /// The same polynomial modulo the primes of some ring, for products.
+    /// The same polynomial modulo the primes of some ring, or of a subring, for products.
     pub(crate) prepared: Option<Poly<Eval>>,
     pub(crate) parameters: Parameters,
 }
@@ -49,11 +50,33 @@ impl Plaintext {
     ///
     /// It may have more limbs than the ring.
     pub(crate) fn in_ring(&self, ring: &Ring) -> Cow<'_, Poly<Eval>> {
+        match self.factor_in(ring) {
+            Cow::Borrowed(factor) if factor.degree() < ring.degree() => Cow::Owned(self.transformed(ring)),
+            poly => poly,
+        }
+    }
+
+    /// As [`Plaintext::in_ring`], or in a subring as a factor of sums of giant steps.
+    pub(crate) fn factor_in(&self, ring: &Ring) -> Cow<'_, Poly<Eval>> {
         let (first, end) = (ring.range().start, ring.range().end);
         match &self.prepared {
             Some(poly) if poly.window().start <= first && end <= poly.window().end => Cow::Borrowed(poly),
-            _ => Cow::Owned(ring.ntt(ring.from_signed(&self.coefficients))),
+            _ => Cow::Owned(self.transformed(ring)),
         }
+    }
+
+    /// In a ring, or in its subring of polynomials in a power of X if it is one of those.
+    fn transformed(&self, ring: &Ring) -> Poly<Eval> {
+        let gap = self.coefficients.len() / ring.degree();
+        let coefficients: Vec<i64> = self.coefficients.iter().step_by(gap).copied().collect();
+        ring.ntt(ring.from_signed(&coefficients))
+    }
+
+    /// How many words a row of it has as a factor: of polynomials in `X^g` every g-th coefficient counts.
+    fn factor_words(&self) -> usize {
+        let nonzero = self.coefficients.iter().enumerate().filter(|(_, x)| **x != 0);
+        let gap = nonzero.fold(self.coefficients.len(), |gap, (i, _)| gap.min(1 << i.trailing_zeros().min(63)));
+        factor_words(self.coefficients.len(), self.coefficients.len() / gap)
     }
 
     pub(crate) fn new(parameters: &Parameters, coefficients: Vec<i64>) -> Self {
@@ -152,7 +175,7 @@ impl Encoder {
     }
 
     /// [`Encoder::prepare`] for sums of giant steps, whose factors are modulo the special primes too: with k of them and l
-    /// limbs it takes `8 (l + k) n` bytes.
+    /// limbs it takes `8 (l + k) n` bytes; where the values of both rows repeat after fewer slots, as much less.
     ///
     /// # Errors
     /// As [`Encoder::prepare`].
@@ -168,7 +191,9 @@ impl Encoder {
         }
         let rlwe = self.context.rlwe();
         let ring = if special { rlwe.ring_qp(limbs) } else { rlwe.ring_q(limbs) };
-        Ok(Plaintext { prepared: Some(ring.ntt(ring.from_signed(&plaintext.coefficients))), ..plaintext })
+        let words = if special { plaintext.factor_words() } else { ring.degree() };
+        let ring = if words < ring.degree() { rlwe.subring(words).window(ring.range()) } else { ring };
+        Ok(Plaintext { prepared: Some(plaintext.transformed(&ring)), ..plaintext })
     }
 
     /// Writes the coefficients, in `[-t/2, t/2]`, of the polynomial whose slot j holds `residue(j)`, for all n slots.

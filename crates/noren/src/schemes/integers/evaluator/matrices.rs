@@ -60,7 +60,7 @@ impl<S: Scheme> Evaluator<S> {
         let ring = self.context.rlwe().ring_qp(limbs);
         let polys: Vec<Vec<_>> = giants
             .iter()
-            .map(|giant| giant.terms.iter().map(|(_, factor)| factor.borrow().in_ring(&ring)).collect())
+            .map(|giant| giant.terms.iter().map(|(_, factor)| factor.borrow().factor_in(&ring)).collect())
             .collect();
         let steps = giants.iter().zip(&polys).map(|(giant, polys)| hoisting::GiantStep {
             automorphism: exponent(giant.rotation),

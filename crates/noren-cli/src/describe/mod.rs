@@ -1,0 +1,69 @@
+//! Parameters in words and numbers: security, precision, sizes.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | `ring` | what all schemes have: primes, security, sizes |
+//! | `ckks`, `integers` | what a scheme adds |
+//! | `keys` | keys that are planned |
+//! | `words` | numbers as people read them |
+
+pub(crate) mod ckks;
+pub(crate) mod integers;
+pub(crate) mod keys;
+pub(crate) mod ring;
+pub(crate) mod words;
+
+use std::fmt;
+
+use noren::{bfv, ckks as scheme};
+use noren_rlwe::parameters::Parameters;
+use serde::Serialize;
+
+pub(crate) use ckks::Ckks;
+pub(crate) use integers::Integers;
+
+/// What there is to know of parameters of any scheme.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Description {
+    Ckks(Ckks),
+    Integers(Integers),
+}
+
+/// Parameters of a scheme, which can be described.
+pub(crate) trait Describe {
+    /// The ring and its primes.
+    fn rlwe(&self) -> &Parameters;
+
+    /// What there is to know.
+    fn describe(&self) -> Description;
+}
+
+impl Describe for scheme::Parameters {
+    fn rlwe(&self) -> &Parameters {
+        Self::rlwe(self)
+    }
+
+    fn describe(&self) -> Description {
+        Description::Ckks(Ckks::new(self))
+    }
+}
+
+impl Describe for bfv::Parameters {
+    fn rlwe(&self) -> &Parameters {
+        Self::rlwe(self)
+    }
+
+    fn describe(&self) -> Description {
+        Description::Integers(Integers::new(self))
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ckks(description) => description.fmt(f),
+            Self::Integers(description) => description.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `noren decrypt` with a key of exact integers: an encrypted table of whole numbers to a table in clear.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use noren::SecretKey;
+use noren::bfv::{Context, Decryptor, Encoder};
+use noren::programs::integers::IntegerTable;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::decrypt::Arguments;
+use crate::describe::words::count;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::tables::numbers::{self, Decrypted, Values};
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    column_names: Vec<String>,
+    plaintext_modulus: u64,
+    /// The least of all ciphertexts, in bits.
+    noise_budget: f64,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> Result<(), Failure> {
+    if arguments.release.is_some() {
+        return Err(Failure::of_integers("--release", "none: exact integers hold no traces of the key"));
+    }
+    if arguments.unchecked {
+        return Err(Failure::of_integers("--unchecked", "none: integers that may be wrong are worth nothing"));
+    }
+    let file = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
+    let table = files::read::<IntegerTable>(&file.context, &arguments.input)?;
+    let decryptor = Decryptor::new(&file.context, &file.key)?;
+    let of_input = || Failure::file(&arguments.input);
+    let mut values = table.decrypt(&decryptor, &Encoder::new(&file.context)).map_err(of_input())?;
+    check_key(arguments, &table, &decryptor)?;
+    let modulus = file.context.parameters().modulus();
+    if arguments.signed {
+        values.iter_mut().for_each(|x| *x = modulus.center(x.cast_unsigned()));
+    }
+    let layout = table.layout();
+    let column_names = match layout.column_names() {
+        [] => (0..layout.columns()).map(|column| column.to_string()).collect(),
+        names => names.to_vec(),
+    };
+    numbers::write(
+        output,
+        &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
+    )?;
+    let budgets = table.ciphertexts().iter().map(|ciphertext| ciphertext.noise_budget());
+    console.report(&Report {
+        path: output.path().to_owned(),
+        rows: layout.rows(),
+        columns: layout.columns(),
+        column_names,
+        plaintext_modulus: modulus.value(),
+        noise_budget: budgets.fold(f64::INFINITY, f64::min),
+    })
+}
+
+/// Refuses ciphertexts with more noise than they can have: under another key it fills the modulus.
+fn check_key(arguments: &Arguments, table: &IntegerTable, decryptor: &Decryptor<'_>) -> Result<(), Failure> {
+    for ciphertext in table.ciphertexts() {
+        let largest = (-ciphertext.noise_budget() - 1.0).exp2();
+        if decryptor.measure_noise(ciphertext)?.max > largest {
+            let (path, key) = (arguments.input.clone(), arguments.key.clone());
+            let found = "has noise that fills the modulus".to_owned();
+            let needed = format!("its ciphertexts have at most 2^{:.0} of it", largest.log2());
+            return Err(Failure::OtherKey { path, key, found, needed });
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        writeln!(f, "{rows}, {columns} of integers modulo {}", self.plaintext_modulus)?;
+        writeln!(
+            f,
+            "every number is exact but with a probability of 2^-128; noise budget {:.1} bits",
+            self.noise_budget
+        )?;
+        write!(f, "wrote {}", self.path.display())
+    }
+}

@@ -1,0 +1,135 @@
+//! `noren encrypt` with a key of exact integers: a table of whole numbers to ciphertexts of BFV.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use noren::bfv::{Context, Encoder, Encryptor};
+use noren::circuits::lookup::Layout;
+use noren::programs::integers::{IntegerLayout, IntegerTable};
+use noren::wire::Kind;
+use noren::{PublicKey, SecretKey};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::{bytes, count};
+use crate::encrypt::random;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::progress;
+use crate::tables::numbers::Numbers;
+
+/// What is encrypted, and for whom.
+pub(crate) struct Job<'a> {
+    pub(crate) key: &'a Path,
+    pub(crate) input: &'a Path,
+    pub(crate) numbers: Numbers,
+    /// What the numbers of each column, or of all columns, are below; nothing for numbers that are not looked up.
+    pub(crate) domain: &'a [usize],
+    pub(crate) output: Output,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    ciphertexts: usize,
+    numbers_per_ciphertext: usize,
+    plaintext_modulus: u64,
+    /// What the numbers of each column are below, where that was said: everybody can read it.
+    sizes: Vec<usize>,
+    limbs: usize,
+    noise_budget: f64,
+    bytes: u64,
+}
+
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let (context, table) = if files::kind(job.key)? == Kind::IntegerSecretKey {
+        let file = files::read_key::<Context, SecretKey>(job.key, console)?;
+        let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
+        let table = job.encrypt(&file.context, &encryptor)?;
+        (file.context, table)
+    } else {
+        let file = files::read_key::<Context, PublicKey>(job.key, console)?;
+        let encryptor = Encryptor::public(&file.context, &file.key, random()?)?;
+        let table = job.encrypt(&file.context, &encryptor)?;
+        (file.context, table)
+    };
+    let size = job.output.write(&context, &table)?;
+    let (layout, first) = (table.layout(), &table.ciphertexts()[0]);
+    console.report(&Report {
+        path: job.output.path().to_owned(),
+        rows: layout.rows(),
+        columns: layout.columns(),
+        ciphertexts: layout.ciphertexts(),
+        numbers_per_ciphertext: layout.per_ciphertext(),
+        plaintext_modulus: context.parameters().modulus().value(),
+        sizes: layout.sizes().to_vec(),
+        limbs: first.limbs(),
+        noise_budget: first.noise_budget(),
+        bytes: size,
+    })
+}
+
+impl Job<'_> {
+    fn encrypt(&self, context: &Context, encryptor: &Encryptor<'_>) -> Result<IntegerTable, Failure> {
+        let layout = self.layout(context)?;
+        let entries = self.entries(&layout, context.parameters().modulus().value())?;
+        let _shown = progress::spinner(format!("encrypting {}", count(layout.ciphertexts(), "ciphertext")));
+        IntegerTable::encrypt(&Encoder::new(context), encryptor, layout, &entries).map_err(Failure::file(self.input))
+    }
+
+    fn layout(&self, context: &Context) -> Result<IntegerLayout, Failure> {
+        let Numbers { rows, columns, names, .. } = &self.numbers;
+        let (n, t) = (context.parameters().degree(), context.parameters().modulus().value());
+        let sizes = match *self.domain {
+            [size] => vec![size; *columns],
+            _ => self.domain.to_vec(),
+        };
+        if !sizes.is_empty() && sizes.len() != *columns {
+            let needed = format!("one size, or one for each of {}", count(*columns, "column"));
+            return Err(Failure::Unsuitable { what: "--domain", found: count(sizes.len(), "size"), needed });
+        }
+        let stretch = match sizes.iter().max() {
+            None => 1,
+            // The column with the largest numbers says how much room those of all columns take.
+            Some(&largest) => Layout::new(n, t, [largest; 2])?.stretch(),
+        };
+        let layout = IntegerLayout::new(*rows, *columns, n, stretch)?.with_column_names(names.clone())?;
+        Ok(layout.with_sizes(sizes)?)
+    }
+
+    /// The numbers, which must be whole and within their bounds.
+    fn entries(&self, layout: &IntegerLayout, t: u64) -> Result<Vec<i64>, Failure> {
+        let (columns, sizes) = (layout.columns(), layout.sizes());
+        let t = t.cast_signed();
+        let number = |(index, &x): (usize, &f64)| {
+            let (low, high, why) = match sizes.get(index % columns) {
+                Some(&size) => (0, size as i64 - 1, "the domain of its column"),
+                None => (-(t / 2), t - 1, "the residues of the plaintext modulus"),
+            };
+            // Below 2^50, where floating point is exact.
+            if x.fract() == 0.0 && (low as f64..=high as f64).contains(&x) {
+                return Ok(x as i64);
+            }
+            let needed = format!("a whole number from {low} to {high}, {why}");
+            Err(Failure::input(self.input, self.numbers.place(index), x, needed))
+        };
+        self.numbers.entries.iter().enumerate().map(number).collect()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        let (ciphertexts, numbers) =
+            (count(self.ciphertexts, "ciphertext"), count(self.numbers_per_ciphertext, "number"));
+        let t = self.plaintext_modulus;
+        writeln!(f, "{rows}, {columns} of integers modulo {t} in {ciphertexts} of up to {numbers}")?;
+        if !self.sizes.is_empty() {
+            let sizes: Vec<String> = self.sizes.iter().map(ToString::to_string).collect();
+            writeln!(f, "to be looked up; everybody can read that numbers are below {}", sizes.join(", "))?;
+        }
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

@@ -1,0 +1,82 @@
+//! `noren keygen --integers`: the keys of an owner for exact integers, which serve BGV and BFV.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use noren::Seed;
+use noren::bfv::{Context, KeyFile, KeyRequest};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::Integers;
+use crate::describe::words::count;
+use crate::failure::Failure;
+use crate::files::{self, Force};
+use crate::key_files::{EVALUATION, KeyFiles, Report};
+use crate::progress;
+
+/// What keys are made, and how.
+pub(crate) struct Job<'a> {
+    /// The file of the parameters.
+    pub(crate) parameters: &'a Path,
+    pub(crate) request: KeyRequest,
+    pub(crate) out: &'a Path,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) plan_only: bool,
+    pub(crate) force: &'a Force,
+}
+
+/// The plan in words and numbers.
+#[derive(Serialize)]
+struct Plan {
+    rotations: Vec<isize>,
+    swap_rows: bool,
+    evaluation_keys: usize,
+    parameters: Integers,
+}
+
+/// Makes `secret.key`, `public.key` and `eval.keys`, which appear together.
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let context = Context::new(files::read_integer_parameters(job.parameters, console)?)?;
+    let wanted = context.automorphisms_of(&job.request)?;
+    let plan = Plan {
+        rotations: job.request.rotations.clone(),
+        swap_rows: job.request.swap,
+        evaluation_keys: wanted.galois.len() + usize::from(wanted.relinearization.is_some()),
+        parameters: Integers::new(context.parameters()),
+    };
+    if job.plan_only {
+        return console.report(&plan);
+    }
+    let files = KeyFiles::new(job.out, EVALUATION, job.force)?;
+    console.text(&plan)?;
+    let seed = match job.seed {
+        Some(seed) => seed,
+        None => Seed::random().map_err(noren::Error::from)?,
+    };
+    let shown = progress::bar("making evaluation keys", 1);
+    let made = context.generate_keys(seed, &job.request, Some(&|done, total| shown.set(done, total)))?;
+    drop(shown);
+    let bytes = files.write(&KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) })?;
+    let files = files.finish(&context, made.secret, made.public, bytes)?;
+    console.report(&Report { plan, keys: None, files })
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "eval.keys      {}: products, and {}", count(self.evaluation_keys, "key"), self.moves())?;
+        write!(f, "{}", self.parameters)
+    }
+}
+
+impl Plan {
+    /// The automorphisms in words.
+    fn moves(&self) -> String {
+        let rotations = match self.rotations.len() {
+            0 => "no rotations".to_owned(),
+            some => count(some, "rotation"),
+        };
+        if self.swap_rows { format!("{rotations}, the swap of rows") } else { rotations }
+    }
+}

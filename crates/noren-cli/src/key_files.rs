@@ -1,0 +1,93 @@
+//! The key files of an owner, which appear together.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use noren::wire::{FileContext, FileKey, Object};
+use noren::{PublicKey, SecretKey};
+use noren_rlwe::wire::key_file::KeyFile;
+use serde::Serialize;
+
+use crate::describe::words::bytes;
+use crate::failure::Failure;
+use crate::files::{Force, OutputSet};
+
+const SECRET: &str = "secret.key";
+const PUBLIC: &str = "public.key";
+
+/// The name of the evaluation keys of programs.
+pub(crate) const EVALUATION: &str = "eval.keys";
+
+/// Places for a secret key, a public key, and a file of what evaluates.
+pub(crate) struct KeyFiles {
+    outputs: OutputSet,
+    evaluation: &'static str,
+}
+
+/// What was made.
+#[derive(Serialize)]
+pub(crate) struct Report<P> {
+    pub(crate) plan: P,
+    /// How many evaluation keys there are, where the plan does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) keys: Option<usize>,
+    pub(crate) files: Vec<Written>,
+}
+
+/// A file that was written.
+#[derive(Serialize)]
+pub(crate) struct Written {
+    path: PathBuf,
+    bytes: u64,
+}
+
+/// A directory that is there already: that of the keys, or the one in which theirs is to be made.
+pub(crate) fn existing(directory: &Path) -> &Path {
+    directory.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("."))
+}
+
+impl KeyFiles {
+    /// Refuses files that exist, unless they may be replaced; makes the directory. `evaluation` is the name of the third file.
+    pub(crate) fn new(directory: &Path, evaluation: &'static str, force: &Force) -> Result<Self, Failure> {
+        let outputs = OutputSet::new(directory, &[SECRET, PUBLIC, evaluation], force)?;
+        Ok(Self { outputs, evaluation })
+    }
+
+    /// Writes the file of what evaluates; gives its bytes.
+    pub(crate) fn write<O: Object<Context = ()>>(&self, object: &O) -> Result<u64, Failure> {
+        self.outputs.write(self.evaluation, &(), object)
+    }
+
+    /// Writes the file of what evaluates by what is said to write it; gives its bytes.
+    pub(crate) fn write_with<T>(&self, write: impl FnOnce(&Path) -> noren::Result<T>) -> Result<u64, Failure> {
+        self.outputs.write_with(self.evaluation, write)
+    }
+
+    /// Writes the other two, and moves all to their places. `bytes` are those of the file that is written already.
+    pub(crate) fn finish<C>(
+        self,
+        context: &C,
+        secret: SecretKey,
+        public: PublicKey,
+        bytes: u64,
+    ) -> Result<Vec<Written>, Failure>
+    where
+        C: FileContext + Clone,
+        SecretKey: FileKey<C>,
+        PublicKey: FileKey<C>,
+    {
+        let secret = KeyFile { context: context.clone(), key: secret };
+        let public = KeyFile { context: context.clone(), key: public };
+        let sizes = [self.outputs.write(SECRET, &(), &secret)?, self.outputs.write(PUBLIC, &(), &public)?, bytes];
+        let places = self.outputs.finish(&[SECRET, PUBLIC, self.evaluation])?;
+        Ok(places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect())
+    }
+}
+
+/// The plan was shown before there were files.
+impl<P> fmt::Display for Report<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |file: &Written| format!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64));
+        f.write_str(&self.files.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+}

@@ -1,0 +1,220 @@
+//! `noren eval lookup`: a prepared function of two columns of encrypted integers, without any secret.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use noren::Resources;
+use noren::bfv::{Ciphertext, Context, Evaluator};
+use noren::circuits::lookup::{Line, Lookup, LookupKeyFile, Plan, Step};
+use noren::error::Error;
+use noren::programs::integers::{IntegerLayout, IntegerTable};
+use noren::wire::{Kind, Limits};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::{bytes, count};
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::progress;
+use crate::stages::Stages;
+
+/// The name of the verb among those of programs.
+pub(crate) const NAME: &str = "lookup";
+
+/// The most pairs of ciphertexts that share the transforms of the factors.
+const TOGETHER: usize = 4;
+
+/// What is looked up, and where.
+pub(crate) struct Job<'a> {
+    pub(crate) keys: &'a Path,
+    /// The table of x and y, or one of each.
+    pub(crate) inputs: Vec<&'a Path>,
+    /// The prepared function.
+    pub(crate) function: &'a Path,
+    /// The columns of x and y, by name or position; the first ones if there are none.
+    pub(crate) columns: &'a [String],
+    pub(crate) output: Output,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    ciphertexts: usize,
+    bytes: u64,
+    /// The least of all results, in bits.
+    noise_budget: f64,
+    seconds: f64,
+    stages: Stages,
+}
+
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let found = files::kind(job.keys)?;
+    if found != Kind::LookupKeys {
+        let (found, needed) = (found.to_string(), Kind::LookupKeys.to_string());
+        return Err(Failure::file(job.keys)(Error::WrongKind { found, needed }));
+    }
+    // Table and function are looked at before gigabytes of keys are read.
+    let context = Context::new(files::read_integer_parameters(job.keys, console)?)?;
+    let read = |path: &&Path| files::read::<IntegerTable>(&context, path);
+    let tables = job.inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let shown = progress::spinner("checking the prepared function".to_owned());
+    let lookup = Lookup::open(&context, job.function, &Limits::default()).map_err(Failure::file(job.function))?;
+    drop(shown);
+    let columns = job.columns(&tables, &lookup)?;
+    let [x, y] = columns.each_ref().map(|column| column.table.column(column.index));
+    let (layout, pairs) = (columns[0].table.layout(), x.len());
+    let together = together(lookup.plan(), pairs, job.output.path())?;
+
+    let shown = progress::spinner("reading the keys".to_owned());
+    let keys = files::read::<LookupKeyFile>(&(), job.keys)?;
+    keys.check(lookup.plan()).map_err(Failure::file(job.keys))?;
+    drop(shown);
+    let evaluator = Evaluator::new(&keys.context, keys.evaluation.clone())?;
+    let operands: Vec<[&Ciphertext; 2]> = x.iter().zip(y).map(|(x, y)| [x, y]).collect();
+
+    let shown = progress::bar("looking up", pairs);
+    let (start, stages) = (Instant::now(), RefCell::new(Stages::begin()));
+    let watch = |step: Step| stages.borrow_mut().end(name(step));
+    let mut results = Vec::new();
+    for operands in operands.chunks(together) {
+        stages.borrow_mut().restart();
+        let found = lookup.evaluate_many(&evaluator, &keys.keys, operands, &watch);
+        results.extend(found.map_err(Failure::file(columns[0].path))?);
+        shown.set(results.len(), pairs);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    drop(shown);
+    let layout = IntegerLayout::new(layout.rows(), 1, layout.slots(), layout.stretch())?
+        .with_column_names(vec!["result".to_owned()])?;
+    let result = IntegerTable::new(layout, results)?;
+    let bytes = job.output.write(&keys.context, &result)?;
+    console.report(&Report {
+        path: job.output.path().to_owned(),
+        rows: result.layout().rows(),
+        ciphertexts: result.ciphertexts().len(),
+        bytes,
+        noise_budget: result.ciphertexts().iter().map(Ciphertext::noise_budget).fold(f64::INFINITY, f64::min),
+        seconds,
+        stages: stages.into_inner(),
+    })
+}
+
+/// How many pairs of ciphertexts the memory holds at once.
+fn together(plan: &Plan, pairs: usize, output: &Path) -> Result<usize, Failure> {
+    let resources = Resources::of_machine(output);
+    plan.check_evaluation(1, &resources)?;
+    let most = TOGETHER.min(pairs);
+    Ok((1..=most).rev().find(|&pairs| plan.check_evaluation(pairs, &resources).is_ok()).unwrap_or(1))
+}
+
+/// What a step is called.
+const fn name(step: Step) -> &'static str {
+    match step {
+        Step::OneHot => "one_hot",
+        Step::Babies => "babies",
+        Step::Matrix => "matrix",
+        Step::Giants => "giants",
+        Step::Select => "select",
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Copy)]
+struct Column<'a> {
+    path: &'a Path,
+    table: &'a IntegerTable,
+    index: usize,
+}
+
+impl<'a> Column<'a> {
+    /// A column by its name or its position.
+    fn named(path: &'a Path, table: &'a IntegerTable, text: &str) -> Result<Self, Failure> {
+        let layout = table.layout();
+        let named = layout.column_names().iter().position(|name| name == text);
+        let index = named.or_else(|| text.parse().ok().filter(|&column| column < layout.columns()));
+        let index = index.ok_or_else(|| {
+            let names = layout.column_names().join(", ");
+            let needed = format!("a name ({names}) or a position from 0 to {}", layout.columns() - 1);
+            Failure::input(path, "--columns", format!("{text:?}"), needed)
+        })?;
+        Ok(Self { path, table, index })
+    }
+
+    /// Refuses numbers that lie in another way than those of the function, or may be outside its domain.
+    fn check(&self, plan: &Plan, size: usize) -> Result<(), Failure> {
+        let layout = self.table.layout();
+        let place = match layout.column_names().get(self.index) {
+            Some(name) => format!("column {} ({name:?})", self.index + 1),
+            None => format!("column {}", self.index + 1),
+        };
+        let refuse = |found: String, needed: &str| {
+            let largest = plan.layout().domain().into_iter().fold(0, usize::max);
+            let needed = format!("{needed}, as the function takes them: encrypt with --domain {largest}");
+            Err(Failure::input(self.path, &place, found, needed))
+        };
+        let below = format!("numbers below {size}");
+        match layout.sizes().get(self.index) {
+            None => return refuse("numbers of any size".to_owned(), &below),
+            Some(&found) if found > size => return refuse(format!("numbers below {found}"), &below),
+            Some(_) => {}
+        }
+        let (found, needed) = (layout.stretch(), plan.layout().stretch());
+        if found != needed {
+            return refuse(format!("numbers in {} each", count(found, "slot")), &count(needed, "slot"));
+        }
+        Ok(())
+    }
+}
+
+impl Job<'_> {
+    /// The columns of x and y. Of a function of x alone, that of x is taken twice.
+    fn columns<'a>(&'a self, tables: &'a [IntegerTable], lookup: &Lookup) -> Result<[Column<'a>; 2], Failure> {
+        let first = (self.inputs[0], &tables[0]);
+        let last = (self.inputs[tables.len() - 1], &tables[tables.len() - 1]);
+        let at = |(path, table): (&'a Path, &'a IntegerTable), index: usize| {
+            let columns = table.layout().columns();
+            let found = || Failure::input(path, "the table", count(columns, "column"), "one of x and one of y");
+            if index < columns { Ok(Column { path, table, index }) } else { Err(found()) }
+        };
+        let of_x_alone = lookup.line() == Some(Line::First);
+        let x = match self.columns.first() {
+            Some(name) => Column::named(first.0, first.1, name)?,
+            None => at(first, 0)?,
+        };
+        let y = match self.columns {
+            _ if of_x_alone => x,
+            [] => at(last, 2 - tables.len())?,
+            [_, name] => Column::named(last.0, last.1, name)?,
+            other => {
+                let (what, found) = ("--columns", count(other.len(), "column"));
+                return Err(Failure::Unsuitable { what, found, needed: "that of x and that of y".to_owned() });
+            }
+        };
+        let [x_size, y_size] = lookup.plan().layout().domain();
+        x.check(lookup.plan(), x_size)?;
+        if !of_x_alone {
+            y.check(lookup.plan(), y_size)?;
+        }
+        let [found, needed] = [y, x].map(|column| column.table.layout().rows());
+        if found != needed {
+            let needed = format!("{}, as {} has", count(needed, "row"), x.path.display());
+            return Err(Failure::input(y.path, "the table", count(found, "row"), needed));
+        }
+        Ok([x, y])
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, ciphertexts) = (count(self.rows, "row"), count(self.ciphertexts, "ciphertext"));
+        writeln!(
+            f,
+            "lookup: {rows} in {ciphertexts}, noise budget {:.1} bits, {:.2} s",
+            self.noise_budget, self.seconds
+        )?;
+        write!(f, "{}wrote {}, {}", self.stages, self.path.display(), bytes(self.bytes as f64))
+    }
+}

@@ -1,0 +1,126 @@
+//! `noren prepare`: a function, ready to be looked up.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use noren::Resources;
+use noren::bfv::Context;
+use noren::circuits::lookup::{Function, Line, Lookup, Plan};
+use noren_rlwe::wire::file::directory_of;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::{available, bytes};
+use crate::failure::Failure;
+use crate::files::{self, Force, Output};
+use crate::lookup::function::Given;
+use crate::lookup::plan::{own_parameters, plan};
+use crate::progress;
+
+/// Prepares a function of two encrypted integers, to be looked up with `eval lookup`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The file serves all keys of its parameters that noren keygen --lookup makes for such a domain. It is read where \
+        it lies: several processes share it.\n\n\
+        Examples:\n  \
+        noren prepare --function div --domain 32768 --undefined 0 -o div.prepared\n  \
+        noren prepare --table dose.csv --params keys/public.key -o dose.prepared"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    given: Given,
+    /// The parameters, or a key that carries them [default: those of numbers modulo 65537 at 128-bit security]
+    #[arg(long, value_name = "FILE")]
+    params: Option<PathBuf>,
+    /// The file for the prepared function
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Say what the preparation takes, and stop
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    force: Force,
+}
+
+/// What is made, before it is.
+#[derive(Debug, Clone, Serialize)]
+struct Takes {
+    domain: [usize; 2],
+    /// What the function depends on alone, if that is so: then there is no matrix.
+    depends_on: Option<&'static str>,
+    /// In memory and in the file, of a matrix.
+    matrix_bytes: u64,
+    available_memory: Option<u64>,
+    available_disk: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    #[serde(flatten)]
+    takes: Takes,
+    bytes: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let Arguments { given, params, output, .. } = arguments;
+    let output = Output::new(output, &arguments.force)?;
+    let parameters = own_parameters(params.as_deref(), console)?;
+    let function = given.function(parameters.modulus().value())?;
+    let plan = plan(&parameters, params.as_deref(), function.domain())?;
+    let resources = Resources::of_machine(directory_of(output.path()));
+    let takes = Takes::new(&plan, &function, &resources);
+    if arguments.dry_run {
+        return console.report(&takes);
+    }
+    if takes.depends_on.is_none() {
+        plan.check(&resources)?;
+    }
+    console.text(&takes)?;
+    let context = Context::new(parameters)?;
+    let shown = progress::bar("preparing the function", 1);
+    let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)))?;
+    drop(shown);
+    let shown = progress::spinner("writing the function".to_owned());
+    lookup.save(output.path())?;
+    drop(shown);
+    console.report(&Report { path: output.path().to_owned(), takes, bytes: files::size(output.path())? })
+}
+
+impl Takes {
+    fn new(plan: &Plan, function: &Function, resources: &Resources) -> Self {
+        let line = Line::modulo(function, plan.parameters().modulus().value());
+        Self {
+            domain: plan.layout().domain(),
+            depends_on: line.map(|line| match line {
+                Line::First => "x",
+                Line::Second => "y",
+                Line::Sum => "x + y",
+                Line::Difference => "x - y",
+            }),
+            matrix_bytes: if line.is_some() { 0 } else { plan.matrix_bytes() },
+            available_memory: resources.memory,
+            available_disk: resources.disk,
+        }
+    }
+}
+
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y] = self.domain;
+        write!(f, "function       f(x, y) for x below {x} and y below {y}")?;
+        if let Some(number) = self.depends_on {
+            return write!(f, "; it depends on {number} alone, and takes no matrix");
+        }
+        let (size, memory) = (bytes(self.matrix_bytes as f64), available(self.available_memory));
+        write!(f, "\nmemory         {size}{memory}\nfile           {size}{}", available(self.available_disk))
+    }
+}
+
+/// What it takes was shown before.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

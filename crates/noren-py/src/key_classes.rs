@@ -1,0 +1,184 @@
+//! The classes of keys, written once for the parameters of CKKS and for those of exact integers.
+
+/// The classes of a key each, with the context that it belongs to, its bytes and files; and the class of all three.
+///
+/// `scheme`: the module of the library with its `Context`, `KeyFile` and `Keys`; `parameters`: the class of its parameters;
+/// `contexts`: getters for the contexts of keys.
+macro_rules! key_classes {
+    (
+        scheme: $scheme:ident,
+        parameters: $parameters:ident,
+        contexts: {$($(#[$context_doc:meta])* $getter:ident: $context_class:ident),+},
+        module: $module:literal,
+        keys: $keys:ident $keys_python:literal,
+        secret: $secret:ident $secret_python:literal,
+        public: $public:ident $public_python:literal,
+        evaluation: $evaluation:ident $evaluation_python:literal,
+        encryption: $encryption:ident, $shared:ident
+    ) => {
+        /// The three keys of one owner, made by ``Context.keygen``.
+        #[pyclass(frozen, name = $keys_python, module = $module)]
+        pub(crate) struct $keys {
+            /// Decrypts; stays with its owner.
+            #[pyo3(get)]
+            secret: Py<$secret>,
+            /// Encrypts; for everybody.
+            #[pyo3(get)]
+            public: Py<$public>,
+            /// Evaluates; nothing in it decrypts.
+            #[pyo3(get)]
+            evaluation: Py<$evaluation>,
+        }
+
+        impl $keys {
+            pub(crate) fn new(py: Python<'_>, context: &noren::$scheme::Context, keys: noren::$scheme::Keys) -> PyResult<Self> {
+                let evaluation = Arc::unwrap_or_clone(keys.evaluation);
+                Ok(Self {
+                    secret: Py::new(py, $secret::new(context, keys.secret))?,
+                    public: Py::new(py, $public::new(context, keys.public))?,
+                    evaluation: Py::new(py, $evaluation::new(context, evaluation))?,
+                })
+            }
+        }
+
+        #[pymethods]
+        impl $keys {
+            #[staticmethod]
+            fn _unpickle(secret: Py<$secret>, public: Py<$public>, evaluation: Py<$evaluation>) -> Self {
+                Self { secret, public, evaluation }
+            }
+
+            fn __reduce__<'py>(
+                &self,
+                py: Python<'py>,
+            ) -> PyResult<(Bound<'py, PyAny>, (Py<$secret>, Py<$public>, Py<$evaluation>))> {
+                let parts = (self.secret.clone_ref(py), self.public.clone_ref(py), self.evaluation.clone_ref(py));
+                Ok((py.get_type::<Self>().getattr("_unpickle")?, parts))
+            }
+
+            fn __repr__(&self) -> String {
+                format!("Keys(n={})", self.secret.get().0.context.parameters().degree())
+            }
+        }
+
+        /// A key that encrypts.
+        #[derive(FromPyObject)]
+        pub(crate) enum $encryption<'py> {
+            #[pyo3(annotation = "PublicKey")]
+            Public(Bound<'py, $public>),
+            #[pyo3(annotation = "SecretKey")]
+            Secret(Bound<'py, $secret>),
+        }
+
+        /// A key that encrypts, apart from the interpreter.
+        pub(crate) enum $shared {
+            Public(Arc<noren::$scheme::KeyFile<PublicKey>>),
+            Secret(Arc<noren::$scheme::KeyFile<SecretKey>>),
+        }
+
+        impl $encryption<'_> {
+            pub(crate) fn shared(&self) -> $shared {
+                match self {
+                    Self::Public(key) => $shared::Public(key.get().0.clone()),
+                    Self::Secret(key) => $shared::Secret(key.get().0.clone()),
+                }
+            }
+        }
+
+        key_classes!(@key
+            /// Decrypts, and encrypts with less noise than the public key; stays with its owner.
+            ///
+            /// Pickles and bytes of it are as secret as the key.
+            $secret, $secret_python, SecretKey, $module, $scheme, $parameters,
+            [$($(#[$context_doc])* $getter: $context_class),+]
+        );
+        key_classes!(@key
+            /// Encrypts; for everybody. Can be pickled.
+            $public, $public_python, PublicKey, $module, $scheme, $parameters,
+            [$($(#[$context_doc])* $getter: $context_class),+]
+        );
+        key_classes!(@key
+            /// Evaluates; nothing in it decrypts. Can be pickled.
+            $evaluation, $evaluation_python, EvaluationKeys, $module, $scheme, $parameters,
+            [$($(#[$context_doc])* $getter: $context_class),+]
+        );
+    };
+    (@key
+        $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $module:literal, $scheme:ident, $parameters:ident,
+        [$($(#[$context_doc:meta])* $getter:ident: $context_class:ident),+]
+    ) => {
+        $(#[$doc])*
+        #[pyclass(frozen, name = $python, module = $module)]
+        pub(crate) struct $name(pub(crate) Arc<noren::$scheme::KeyFile<$inner>>);
+
+        impl $name {
+            pub(crate) fn new(context: &noren::$scheme::Context, key: $inner) -> Self {
+                Self(Arc::new(noren::$scheme::KeyFile { context: context.clone(), key }))
+            }
+        }
+
+        #[pymethods]
+        impl $name {
+            $(
+                $(#[$context_doc])*
+                #[getter]
+                fn $getter(&self) -> $context_class {
+                    $context_class(self.0.context.clone())
+                }
+            )+
+
+            /// The parameters that it belongs to.
+            #[getter]
+            fn parameters(&self) -> $parameters {
+                $parameters(self.0.context.parameters().clone())
+            }
+
+            /// The key that ``bytes(key)`` gave, with its parameters.
+            ///
+            /// Raises WireError for bytes that are damaged or of another kind.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+                detached(py, || noren::$scheme::KeyFile::from_bytes(&(), data)).map(|file| Self(Arc::new(file)))
+            }
+
+            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+            ///
+            /// Raises OSError, and what ``from_bytes`` raises.
+            #[staticmethod]
+            fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+                detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default())).map(|file| Self(Arc::new(file)))
+            }
+
+            /// Writes the key and its parameters to a file, as a whole or not at all.
+            ///
+            /// The file of a secret key can be read by its owner only. Raises OSError.
+            fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+                detached(py, || self.0.write_file(&(), Form::Packed, &path))
+            }
+
+            fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                let bytes = py.detach(|| self.0.to_bytes(&(), Form::Packed));
+                PyBytes::new(py, &bytes)
+            }
+
+            // A pickle holds the parameters by themselves, so that all that is unpickled shares one context.
+            #[staticmethod]
+            fn _unpickle(py: Python<'_>, parameters: &$parameters, data: &[u8]) -> PyResult<Self> {
+                let context: noren::$scheme::Context = shared_context(py, &parameters.0)?;
+                let key = detached(py, || <$inner>::from_bytes(context.rlwe(), data))?;
+                Ok(Self::new(&context, key))
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, $parameters>> {
+                let bytes = py.detach(|| self.0.key.to_bytes(self.0.context.rlwe(), Form::Packed));
+                let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+                Ok((unpickle, (self.parameters(), PyBytes::new(py, &bytes))))
+            }
+
+            fn __repr__(&self) -> String {
+                format!(concat!($python, "(n={})"), self.0.context.parameters().degree())
+            }
+        }
+    };
+}
+pub(crate) use key_classes;
