@@ -26,7 +26,7 @@ endef
 export PEAK_MEMORY
 
 ## test-full: what `test` leaves out: sets of 128 bits end to end, one after the other, in 12 GB: bootstrapping takes about 3 minutes,
-## integers and lookups some more.
+## lookups about 5 minutes of two cores and 5.5 GiB more, integers some more.
 FULL_TESTS := --test bootstrapping --test integers --test lookup
 test-full:
 	$(CARGO) test --release --package noren $(FULL_TESTS) --no-run
