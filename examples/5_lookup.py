@@ -56,9 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", choices=["secure", "toy"], default="secure", help="which parameters")
     toy = parser.parse_args().preset == "toy"
-    # The plaintext modulus 65537 takes 16 squarings. At 2^15 slots 850 bits are secure.
-    size = {"log_n": 9, "security": None} if toy else {"log_n": 15}
-    params = bfv.Parameters(plaintext_modulus=65537, log_q=[50] * 13, log_p=[50] * 4, dnum=4, **size)
+    params = bfv.Parameters.for_lookups(log_n=9, security=None) if toy else bfv.Parameters.for_lookups()
     plan = bfv.LookupPlan(params, domain=(SIZE, SIZE))
     print(f"security   {params.security} bits, N = {params.n}, {plan.queries} queries in a pair of ciphertexts")
     print(f"memory     {plan.memory_bytes() / 1e6:.0f} MB for a lookup, {plan.key_bytes / 1e6:.0f} MB of it keys")

@@ -12,13 +12,16 @@ import (
 )
 
 // plaintextModulus and the moduli below are those of the comparison of Tsuji and Oguchi, table 1: for each depth the bits of
-// Q, in primes of equal size.
-const plaintextModulus = 65537
+// Q, in a first prime of firstBits and others of equal size.
+const (
+	plaintextModulus = 65537
+	firstBits        = 60
+)
 
 var (
 	chainLimbs = map[string]map[int][2]int{
 		"bfv": {2: {2, 118}, 4: {3, 177}, 6: {4, 235}, 8: {5, 294}, 10: {6, 352}},
-		"bgv": {2: {2, 118}, 4: {4, 235}, 6: {6, 352}, 8: {7, 410}, 10: {10, 583}},
+		"bgv": {2: {2, 118}, 4: {4, 235}, 6: {6, 352}, 8: {8, 410}, 10: {10, 583}},
 	}
 	// chainShape is that of CKKS: 146 bits at depth 2, and 45 more a level.
 	chainShape = shape{16, 56, 45, 0, 60, 0}
@@ -39,10 +42,12 @@ func chainOfIntegers(scheme string, depth int, step options) {
 		return
 	}
 	limbs, bits := size[0], size[1]
-	logQ := slices.Repeat([]int{bits / limbs}, limbs)
-	for i := range bits % limbs {
+	// The last product needs the largest prime.
+	logQ := slices.Repeat([]int{(bits - firstBits) / (limbs - 1)}, limbs)
+	for i := range 1 + (bits-firstBits)%(limbs-1) {
 		logQ[i]++
 	}
+	logQ[0] = firstBits
 	// As many special primes as make the fastest digits: two for BFV, which keeps its modulus, and three for BGV.
 	digits := map[string]int{"bfv": 2, "bgv": 3}[scheme]
 	special := (limbs + digits - 1) / digits

@@ -5,6 +5,10 @@
 
 use std::fmt;
 
+use noren_math::torus::fft::TorusFft;
+use noren_math::torus::gadget::Gadget;
+use noren_math::torus::product::KeyShape;
+
 use crate::torus::parameters::TorusSpec;
 
 /// `2^64`.
@@ -20,7 +24,8 @@ pub struct NoiseLaw {
     /// Of the output of blind rotation:
     /// `n [(k+1) l N (B^2+2)/12 sigma^2 + (1 - B^2l/q^2)/(24 B^2l) (1 + kN/2) + kN/(32 q^2) + (1 - kN/2)^2/(16 q^2)]`.
     pub blind_rotation: f64,
-    /// Of products by floating-point transforms: `n 0.00705 2^22 B^2/q^2 l^1.018 k^1.22 N^2.22 (k+1)^1.018`, as fitted for TFHE-rs.
+    /// Of products by transforms in `f64`: `n (1 + kN/2) delta^2`, with the
+    /// [deviation](TorusFft::error_deviation) delta of a coefficient of an external product.
     pub transform: f64,
     /// What a key switch adds: `kN [1/(24 B^2l) + l sigma^2 (B^2+2)/12]`, with the B, l and sigma of the key switch, whose sigma
     /// includes the rounding to words of 32 bits.
@@ -42,9 +47,8 @@ pub struct Failure {
 }
 
 impl NoiseLaw {
-    /// The law of these parameters.
-    #[must_use]
-    pub fn of(spec: &TorusSpec) -> Self {
+    /// The law of checked parameters.
+    pub(crate) fn of(spec: &TorusSpec) -> Self {
         let (n, k, degree) = (spec.n as f64, spec.k as f64, libm::exp2(f64::from(spec.log_degree)));
         let (levels, base) = (spec.levels as f64, libm::exp2(f64::from(spec.log_base)));
         let (dimension, q2) = (k * degree, CIRCLE * CIRCLE);
@@ -53,11 +57,9 @@ impl NoiseLaw {
         let rows = (k + 1.0) * levels * degree * digit * spec.glwe_noise.variance();
         let rounding = (1.0 - cut / q2) / (24.0 * cut) * (1.0 + dimension / 2.0);
         let words = dimension / (32.0 * q2) + (1.0 - dimension / 2.0) * (1.0 - dimension / 2.0) / (16.0 * q2);
-        let transform = 0.00705 * libm::exp2(22.0) * base * base / q2
-            * libm::pow(levels, 1.018)
-            * libm::pow(k, 1.22)
-            * libm::pow(degree, 2.22)
-            * libm::pow(k + 1.0, 1.018);
+        let gadget = Gadget::new(spec.log_base, spec.levels as u32);
+        let fft = TorusFft::new(1 << spec.log_degree);
+        let error = fft.error_deviation::<u64>(&KeyShape { columns: spec.k + 1, gadget }) / CIRCLE;
 
         let (levels, base) = (spec.switch_levels as f64, libm::exp2(f64::from(spec.switch_log_base)));
         let cut = libm::exp2(f64::from(2 * spec.switch_log_base) * levels);
@@ -66,7 +68,7 @@ impl NoiseLaw {
         Self {
             fresh: spec.glwe_noise.variance(),
             blind_rotation: n * (rows + rounding + words),
-            transform: n * transform,
+            transform: n * (1.0 + dimension / 2.0) * error * error,
             key_switch,
             modulus_switch: n / 48.0 / (4.0 * degree * degree),
         }

@@ -61,6 +61,7 @@ pub struct TorusParameters(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     spec: TorusSpec,
+    law: NoiseLaw,
     fingerprint: [u8; 32],
 }
 
@@ -75,7 +76,8 @@ impl TorusSpec {
         security::check("short samples", self.n, self.lwe_noise, self.security)?;
         security::check("GLWE samples", self.k << self.log_degree, self.glwe_noise, self.security)?;
         let fingerprint = fingerprint(&self);
-        Ok(TorusParameters(Arc::new(Inner { spec: self, fingerprint })))
+        let law = NoiseLaw::of(&self);
+        Ok(TorusParameters(Arc::new(Inner { spec: self, law, fingerprint })))
     }
 
     fn check_ranges(&self) -> Result<()> {
@@ -136,7 +138,7 @@ impl TorusParameters {
     /// How much noise the parts of a bootstrap add.
     #[must_use]
     pub fn law(&self) -> NoiseLaw {
-        NoiseLaw::of(&self.0.spec)
+        self.0.law
     }
 
     /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts.
