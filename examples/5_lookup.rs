@@ -4,10 +4,10 @@
 
 use std::time::Instant;
 
-use noren::Seed;
-use noren::bfv::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec};
-use noren::circuits::lookup::{Function, Lookup, LookupKeys, Plan};
+use noren::bfv::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
+use noren::circuits::lookup::{Function, Lookup, LookupKeys, Plan, parameters_spec};
 use noren::error::Result;
+use noren::{Security, Seed};
 
 /// Numbers are below 2^15.
 const DOMAIN: usize = 1 << 15;
@@ -16,9 +16,7 @@ fn main() -> Result<()> {
     let argument = |i: usize, default| std::env::args().nth(i).and_then(|text| text.parse().ok()).unwrap_or(default);
     let (x, y): (usize, usize) = (argument(1, 31_415), argument(2, 271));
 
-    let spec = ParametersSpec { log_n: 15, plaintext_modulus: 65537, ..ParametersSpec::default() };
-    let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
-    let context = Context::new(spec.build()?)?;
+    let context = Context::new(parameters_spec(15, Security::Bits128).build()?)?;
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
     let keys = context.generate_keys(Seed::random()?, &request, None)?;
 

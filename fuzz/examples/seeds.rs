@@ -11,8 +11,8 @@ use noren::ckks;
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
-use noren::{bfv, bgv};
-use noren_fuzz::{bootstrap_parameters, ckks_context, context, integer_context};
+use noren::{bfv, bgv, tfhe};
+use noren_fuzz::{TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
 use noren_math::random::Seed;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
@@ -55,7 +55,25 @@ fn main() -> Result<()> {
     write("ciphertext", "fresh", context, &fresh)?;
     write("ciphertext", "seeded", context, &seeded)?;
     write_ckks()?;
-    write_integers()
+    write_integers()?;
+    write_tfhe()
+}
+
+fn write_tfhe() -> Result<()> {
+    let seed = Seed::from_bytes([4; 32]);
+    let bits = tfhe::Context::with_threads(tfhe_parameters(tfhe::Encoding::Bits), Some(1))?;
+    let integers = tfhe::Context::with_threads(tfhe_parameters(TFHE_INTEGERS), Some(1))?;
+    let (secret, other) = (bits.secret_key(&seed), integers.secret_key(&seed));
+    let bit = tfhe::Encryptor::new(&bits, &secret, Seed::from_bytes([5; 32]))?.encrypt_bit(true)?;
+    let integer = tfhe::Encryptor::new(&integers, &other, Seed::from_bytes([5; 32]))?.encrypt(1)?;
+    let keys = bits.compact_keys(&seed, &secret)?;
+    write("tfhe_parameters", "bits", &(), bits.parameters())?;
+    write("tfhe_parameters", "integers", &(), integers.parameters())?;
+    write("tfhe_bits", "two", bits.parameters(), &tfhe::Bits(vec![bit.clone(), bit]))?;
+    write("tfhe_ciphertexts", "one", integers.parameters(), &tfhe::Ciphertexts(vec![integer]))?;
+    write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
+    write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
+    Ok(())
 }
 
 fn write_integers() -> Result<()> {

@@ -13,6 +13,7 @@ use noren::bootstrapping::group::{GiantOrder, Group};
 use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{self, BootstrapKeyFile, Bootstrapper, Mode, Preset};
 use noren::ckks::{self, Ciphertext, Encoder, Encryptor, KeyRequest};
+use noren::tfhe;
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
 use noren_math::random::Seed;
@@ -77,6 +78,28 @@ pub fn integer_context() -> &'static bgv::Context {
         bgv::Context::with_threads(parameters, Some(1)).expect("a tiny ring")
     })
 }
+
+/// The parameters of TFHE of the corpus: bits, or integers of one bit and a carry, degree 16.
+#[must_use]
+pub fn tfhe_parameters(encoding: tfhe::Encoding) -> tfhe::Parameters {
+    let torus = tfhe::TorusSpec {
+        n: 4,
+        k: 1,
+        log_degree: 4,
+        lwe_noise: tfhe::TorusNoise::Gaussian(1e-7),
+        glwe_noise: tfhe::TorusNoise::TUniform(20),
+        log_base: 8,
+        levels: 1,
+        switch_log_base: 4,
+        switch_levels: 1,
+        security: Security::None,
+    };
+    let spec = tfhe::ParametersSpec { torus, encoding, max_noise: 3.0, max_failure_log2: 0.0 };
+    spec.build().expect("tiny dimensions without security")
+}
+
+/// Those of integers.
+pub const TFHE_INTEGERS: tfhe::Encoding = tfhe::Encoding::Integers { message_bits: 1, carry_bits: 1 };
 
 /// The parameters of bootstrapping of the corpus: one application level, 8 slots, degree 16.
 #[must_use]

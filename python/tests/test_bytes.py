@@ -29,11 +29,11 @@ def test_ciphertexts_come_back_from_bytes(world: World) -> None:
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_everything_pickles(world: World, protocol: int) -> None:
     a = world.values()
-    objects: tuple[Any, ...] = (world.ctx, world.keys.secret, world.keys.public, world.ev, world.encrypt(a))
-    ctx, secret, public, ev, x = pickle.loads(pickle.dumps(objects, protocol))
-    y = ctx.encrypt(a, public, slots=8)
+    objects: tuple[Any, ...] = (world.ctx, world.keys, world.ev, world.encrypt(a))
+    ctx, keys, ev, x = pickle.loads(pickle.dumps(objects, protocol))
+    y = ctx.encrypt(a, keys.public, slots=8)
     product = ev.bind(x) * y
-    assert np.abs(ctx.decrypt(product, secret) - a * a).max() <= product.error_bound
+    assert np.abs(ctx.decrypt(product, keys.secret) - a * a).max() <= product.error_bound
     world.check(product, a * a)
 
 

@@ -119,6 +119,27 @@ def test_bytes_and_pickles_come_back(world: World) -> None:
         other.Ciphertext.from_bytes(other.Context(PARAMETERS), bytes(x))
 
 
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_everything_pickles(world: World, protocol: int) -> None:
+    objects = (world.ctx, world.keys, world.ev, world.encrypt(X), PARAMETERS)
+    ctx, keys, ev, x, parameters = pickle.loads(pickle.dumps(objects, protocol))
+    assert ctx.parameters == x.parameters == ev.context.parameters == parameters == PARAMETERS
+    assert bytes(keys.evaluation) == bytes(ev.keys) == bytes(world.keys.evaluation)
+    assert bytes(keys.public) == bytes(world.keys.public)
+    with pytest.raises(TypeError, match=r"ev\.bind"):
+        x * x
+    y = ctx.encrypt(Y, keys.public)
+    assert (ctx.decrypt(ev.bind(x) * y, keys.secret) == X * Y % T).all()
+
+
+def test_keys_bring_a_context_for_each_scheme(world: World) -> None:
+    for key in (world.keys.secret, world.keys.public, world.keys.evaluation):
+        again = type(key).from_bytes(bytes(key))
+        assert again.bfv_context.parameters == again.bgv_context.parameters == again.parameters == PARAMETERS
+    for ctx in (world.keys.secret.bfv_context, world.keys.secret.bgv_context):
+        assert (ctx.decrypt(ctx.encrypt(X, world.keys.public), world.keys.secret) == X).all()
+
+
 def test_what_is_refused_is_named(world: World) -> None:
     x = world.encrypt(X)
     with pytest.raises(noren.EncodingError, match="65537"):

@@ -176,7 +176,7 @@ fn powers_of_five(half: usize) -> impl Iterator<Item = usize> {
 ///
 /// By symmetry only angles up to `pi / 4` are computed, so that conjugate and rotated roots agree in
 /// every bit and the eighth roots of unity have equal parts.
-fn root(t: usize, order: usize) -> (f64, f64) {
+pub(crate) fn root(t: usize, order: usize) -> (f64, f64) {
     let eighth = order / 8;
     let (octant, offset) = (t / eighth, t % eighth);
     // Odd octants are mirrored: their angle is counted from their end.

@@ -9,17 +9,23 @@
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
 //! | [`ntt`] | [`NttTable`](ntt::table::NttTable): the transform of one prime in one ring |
+//! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, .. |
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
 //! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
+//! | [`torus_sample`] | binary secrets, and uniform words and wide noise of the torus |
+//! | [`torus`] | products of polynomials of torus words, their signed digits |
 //! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
 
 pub mod cyclotomic;
 pub mod error;
 pub mod fft;
+pub mod interpolation;
 pub mod kernels;
 pub mod modulus;
 pub mod ntt;
 pub mod prime;
 pub mod random;
 pub mod sample;
+pub mod torus;
+pub mod torus_sample;

@@ -1,6 +1,7 @@
-//! Prints how long sums of products with streamed factors take, in microseconds a factor and limb.
+//! Prints how long sums of products with streamed factors take, in microseconds a factor and limb,
+//! for all lots.
 //!
-//! `cargo run --release -p noren-ring --example streamed_times [log_n] [images] [sums] [threads]`
+//! `cargo run --release -p noren-ring --example streamed_times [log_n] [images] [sums] [threads] [lots]`
 
 use std::time::Instant;
 
@@ -20,11 +21,12 @@ fn main() -> Result<(), Error> {
     let (log_n, images, sums, threads) = (argument(1, 15), argument(2, 256), argument(3, 16), argument(4, 1));
     let primes: Vec<u64> = primes_below(1 << 50, 2 << log_n).take(LIMBS).collect();
     let ring = Ring::new(Cyclotomic::power_of_two(1 << log_n)?, &primes, Some(threads))?;
+    let lots = argument(5, 1);
     let write = |i: usize, out: &mut [i64]| {
         out.iter_mut().enumerate().for_each(|(j, x)| *x = ((i + 3 * j) * 40_503 % 65_536) as i64 - (1 << 15));
     };
     let factors = SmallPolynomials::build(ring.engine(), ring.degree(), images * sums, write, || {});
-    let mut lot = Images::unset(&ring, images);
+    let mut lot = Images::unset(&ring, images, lots);
     let seed = Seed::from_bytes([1; 32]);
     for i in 0..images {
         let [first, second] = [0, 1].map(|half| ring.uniform(&seed, &format!("{i}/{half}")));
@@ -32,7 +34,7 @@ fn main() -> Result<(), Error> {
     }
     for _ in 0..3 {
         let start = Instant::now();
-        let _ = ring.streamed_sums(&[&lot], &factors);
+        let _ = ring.streamed_sums(&vec![&lot; lots], &factors);
         let seconds = start.elapsed().as_secs_f64();
         println!("{seconds:.3} s, {:.2} us", seconds * 1e6 / (images * sums * LIMBS) as f64);
     }

@@ -112,8 +112,9 @@ impl Engine {
         self.run_with(words, tasks, || (), |(), task| work(task));
     }
 
-    /// [`Engine::run`] with memory that `scratch` makes: each task finds there what it wrote itself, or anything.
-    pub(crate) fn run_with<S, T: Send>(
+    /// Runs `work` on each task, with memory that `scratch` makes: each finds there what it wrote itself, or anything.
+    /// `words` is the size of all tasks together, by which small work stays on this thread.
+    pub fn run_with<S, T: Send>(
         &self,
         words: usize,
         tasks: impl Iterator<Item = T>,

@@ -27,6 +27,7 @@
 //! | [`streamed`] | [`Images`](streamed::Images): sums of products with factors that are transformed on the way |
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
 //! | [`parallel`] | [`Parallel`](parallel::Parallel): how loops are shared out to threads |
+//! | [`torus`] | words that wrap around, their polynomials, and bootstrapping as arithmetic on them |
 //! | [`engine`] | [`Engine`](engine::Engine): the kernels, the threads and the memory that all verbs use |
 
 #![forbid(unsafe_code)]
@@ -54,6 +55,7 @@ pub mod ring;
 pub mod small;
 pub mod streamed;
 pub mod switch;
+pub mod torus;
 pub mod words;
 
 mod giants;

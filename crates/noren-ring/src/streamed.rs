@@ -1,5 +1,7 @@
 //! Sums of products with so many factors that they are transformed when they are needed, and not kept.
 
+use std::ops::Range;
+
 use noren_math::kernels::MAX_TERMS;
 
 use crate::poly::{Eval, Poly};
@@ -7,13 +9,31 @@ use crate::ring::Ring;
 use crate::rows::{LimbRow, Rows};
 use crate::small::SmallPolynomials;
 
-/// Words of a row that are multiplied at once: 8 KiB, so that a few images and factors stay in the first two caches.
-const TILE: usize = 1 << 10;
-/// How many factors are transformed before they are multiplied: with both halves of their images they fill the second
-/// cache, and the sums are read and written so many times less.
-const DEPTH: usize = 4;
-/// How many sums one thread makes at a time: each image is read from memory so many times less.
-const WIDTH: usize = 8;
+/// How a sum is cut into pieces that stay near while they are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Blocking {
+    /// Words of a row that are multiplied at once.
+    tile: usize,
+    /// How many factors of a sum are transformed before they are multiplied.
+    depth: usize,
+    /// For how many sums they are.
+    panel: usize,
+    /// How many sums one thread makes at a time: each image is read from memory so many times less.
+    width: usize,
+}
+
+impl Blocking {
+    /// For one lot of images: four factors of one sum, which fill half of a second cache of 2 MiB, or all of one half as
+    /// large; a tile of both halves of their images fills the first.
+    const ONE: Self = Self { tile: 1 << 10, depth: 4, panel: 1, width: 8 };
+    /// For several lots: so many factors, 128 MiB at n = 2^15, that each image is read for eight sums, each sum for 64
+    /// images, and each factor for all lots. A tile of all these factors fills half of the second cache.
+    const SEVERAL: Self = Self { tile: 1 << 7, depth: MAX_TERMS, panel: 8, width: 8 };
+
+    fn of_lots(lots: usize) -> Self {
+        if lots > 1 { Self::SEVERAL } else { Self::ONE }
+    }
+}
 
 /// Elements `(y_0, y_1)` of a ring, side by side, as [`Ring::streamed_sums`] reads them.
 ///
@@ -21,16 +41,17 @@ const WIDTH: usize = 8;
 pub struct Images {
     ring: Ring,
     count: usize,
+    tile: usize,
     /// A row for each limb.
     words: Rows,
 }
 
 impl Images {
-    /// So many images, to be set by [`Images::set`].
+    /// So many images, to be set by [`Images::set`], of one of so many lots that are multiplied together.
     #[must_use]
-    pub fn unset(ring: &Ring, count: usize) -> Self {
+    pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
         let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        Self { ring: ring.clone(), count, words }
+        Self { ring: ring.clone(), count, tile: Blocking::of_lots(lots).tile.min(ring.degree()), words }
     }
 
     /// How many there are.
@@ -52,7 +73,7 @@ impl Images {
     pub fn set(&mut self, i: usize, image: [&Poly<Eval>; 2]) {
         assert!(i < self.count, "there is no image {i} of {}", self.count);
         image.iter().for_each(|part| self.ring.check_covers(part));
-        let (width, count) = (tile(&self.ring), self.count);
+        let (width, count) = (self.tile, self.count);
         self.words.mark(image.iter().any(|part| part.is_secret()));
         let limbs = self.ring.range().zip(self.words.rows_mut());
         self.ring.engine().run(2 * self.ring.limbs() * self.ring.degree(), limbs, |(limb, words)| {
@@ -67,8 +88,7 @@ impl Images {
 
     /// Tile `j` at a limb of the images from the first on, shape `[image, half, word]`.
     fn tile(&self, limb: usize, j: usize, first: usize) -> &[u64] {
-        let width = tile(&self.ring);
-        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + first) * width..]
+        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + first) * self.tile..]
     }
 }
 
@@ -79,13 +99,16 @@ impl Ring {
     /// factor is transformed once for each limb, a few at a time, and is gone when it was multiplied.
     ///
     /// # Panics
-    /// If there are no images, they are of different numbers or rings, the factors are of another degree or no multiple of
-    /// the images, or a prime is not above 2^15.
+    /// If there are no images, they are of different numbers or rings, or were not made for as many lots; if the factors are of
+    /// another degree or no multiple of the images, or a prime is not above 2^15.
     #[must_use]
     pub fn streamed_sums(&self, lots: &[&Images], factors: &SmallPolynomials) -> Vec<Vec<[Poly<Eval>; 2]>> {
         let images = lots.first().map_or(0, |images| images.count);
         assert!(images > 0, "a sum has an image at least");
+        let blocking = Blocking::of_lots(lots.len());
+        let blocking = Blocking { tile: blocking.tile.min(self.degree()), ..blocking };
         for lot in lots {
+            assert_eq!(lot.tile, blocking.tile, "images are laid out for so many lots");
             assert!(lot.count == images && lot.ring.range() == self.range(), "lots of images are alike");
         }
         assert_eq!(factors.degree(), self.degree(), "factors are of the degree of the ring");
@@ -105,27 +128,44 @@ impl Ring {
             }
         }
         let engine = self.engine();
-        let width = WIDTH.min(sums.div_ceil(2 * engine.threads()).max(1));
+        let width = blocking.width.min(sums.div_ceil(2 * engine.threads()).max(1));
+        let panel = blocking.panel.min(width);
         let tasks = rows.chunks_mut(width).enumerate();
         let memory = || {
-            let mut rows = engine.unset_rows(DEPTH, self.degree());
-            let mut spare = engine.unset_rows(2, tile(self));
+            let mut rows = engine.unset_rows(blocking.depth * panel, self.degree());
+            let mut spare = engine.unset_rows(2, blocking.tile);
             rows.mark(secret);
             spare.mark(secret);
             (rows, spare)
         };
         engine.run_with(factors.count() * self.degree(), tasks, memory, |(transformed, spare), (i, rows)| {
-            for first in (0..images).step_by(DEPTH) {
-                let count = DEPTH.min(images - first);
+            for first in (0..images).step_by(blocking.depth) {
+                let count = blocking.depth.min(images - first);
                 for (at, limb) in self.range().enumerate() {
-                    for (b, rows) in rows.iter_mut().enumerate() {
-                        let start = (i * width + b) * images + first;
-                        self.transform(factors, start..start + count, limb, transformed);
-                        let factors: Vec<&[u64]> = transformed.rows().take(count).collect();
-                        for (lot, rows) in lots.iter().zip(rows.chunks_exact_mut(2)) {
-                            let [first_sum, second_sum] = rows else { unreachable!("two halves are a chunk") };
-                            let sums = [&mut *first_sum[at].1, &mut *second_sum[at].1];
-                            self.multiply_tiles(&factors, (lot, first), limb, sums, spare);
+                    for (k, rows) in rows.chunks_mut(panel).enumerate() {
+                        let mut places = transformed.rows_mut();
+                        for b in 0..rows.len() {
+                            let start = (i * width + k * panel + b) * images + first;
+                            self.transform(factors, start..start + count, limb, places.by_ref().take(count));
+                        }
+                        drop(places);
+                        let factors: Vec<&[u64]> = transformed.rows().collect();
+                        for j in 0..self.degree() / blocking.tile {
+                            let words = j * blocking.tile..(j + 1) * blocking.tile;
+                            for (lot, images) in lots.iter().enumerate() {
+                                let images = images.tile(limb, j, first);
+                                for (rows, factors) in rows.iter_mut().zip(factors.chunks(count)) {
+                                    let [left, right] = &mut rows[2 * lot..][..2] else { unreachable!("two halves") };
+                                    let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
+                                    self.multiply_tile(
+                                        (factors, words.clone()),
+                                        images,
+                                        limb,
+                                        (sums, first > 0),
+                                        spare,
+                                    );
+                                }
+                            }
                         }
                     }
                 }
@@ -135,43 +175,38 @@ impl Ring {
     }
 
     /// Some factors at a limb in evaluation form.
-    fn transform(&self, factors: &SmallPolynomials, range: std::ops::Range<usize>, limb: usize, out: &mut Rows) {
+    fn transform<'a>(
+        &self,
+        factors: &SmallPolynomials,
+        range: Range<usize>,
+        limb: usize,
+        out: impl Iterator<Item = &'a mut [u64]>,
+    ) {
         let (kernels, table) = (self.engine().kernels(), self.basis().table(limb));
-        for (i, row) in range.zip(out.rows_mut()) {
+        for (i, row) in range.zip(out) {
             factors.write(kernels, i, self.basis().modulus(limb), row);
             kernels.ntt_forward(row, table);
         }
     }
 
-    /// The products of factors with the images from `first` on at a limb: written to the sums if that is 0, added otherwise.
-    fn multiply_tiles(
+    /// The products of some words of factors with a tile of as many images: added to the sums, or written.
+    fn multiply_tile(
         &self,
-        factors: &[&[u64]],
-        (images, first): (&Images, usize),
+        (factors, words): (&[&[u64]], Range<usize>),
+        images: &[u64],
         limb: usize,
-        [first_sum, second_sum]: [&mut [u64]; 2],
+        (sums, add): ([&mut [u64]; 2], bool),
         spare: &mut Rows,
     ) {
-        const { assert!(DEPTH <= MAX_TERMS, "factors are multiplied in one pass") };
-        let (kernels, q, width) = (self.engine().kernels(), self.basis().modulus(limb), tile(self));
-        let tiles = first_sum.chunks_exact_mut(width).zip(second_sum.chunks_exact_mut(width));
-        for (j, (first_sum, second_sum)) in tiles.enumerate() {
-            let mut tiles: [&[u64]; DEPTH] = [&[]; DEPTH];
-            tiles.iter_mut().zip(factors).for_each(|(tile, factor)| *tile = &factor[j * width..][..width]);
-            let (tiles, images) = (&tiles[..factors.len()], images.tile(limb, j, first));
-            if first == 0 {
-                kernels.inner_product_pair([first_sum, second_sum], tiles, images, q);
-                continue;
-            }
-            let [first_spare, second_spare] = spare.first_rows_mut();
-            kernels.inner_product_pair([&mut *first_spare, &mut *second_spare], tiles, images, q);
-            kernels.add_assign(first_sum, first_spare, q);
-            kernels.add_assign(second_sum, second_spare, q);
+        let (kernels, q) = (self.engine().kernels(), self.basis().modulus(limb));
+        let mut tiles: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
+        tiles.iter_mut().zip(factors).for_each(|(tile, factor)| *tile = &factor[words.clone()]);
+        let tiles = &tiles[..factors.len()];
+        if !add {
+            return kernels.inner_product_pair(sums, tiles, images, q);
         }
+        let [left, right] = spare.first_rows_mut();
+        kernels.inner_product_pair([&mut *left, &mut *right], tiles, images, q);
+        sums.into_iter().zip([left, right]).for_each(|(sum, spare)| kernels.add_assign(sum, spare, q));
     }
-}
-
-/// How many words of a row are multiplied at once.
-fn tile(ring: &Ring) -> usize {
-    TILE.min(ring.degree())
 }

@@ -46,17 +46,20 @@ fn packed_coefficients_are_those_that_were_written() {
 
 #[test]
 fn streamed_sums_are_sums_of_products_for_any_number_of_threads() {
-    for (log_n, images, sums) in [(4, 1, 1), (4, 5, 3), (6, 8, 20), (11, 6, 5), (12, 9, 2)] {
+    let cases =
+        [(4, 1, 1, 1), (4, 5, 3, 2), (6, 8, 20, 2), (6, 8, 40, 1), (8, 70, 20, 3), (11, 6, 5, 1), (12, 9, 2, 2)];
+    for (log_n, images, sums, lot_count) in cases {
         let mut seen: Vec<Vec<Poly<Eval>>> = Vec::new();
         for threads in [1, 2, 3] {
             let ring = ring(log_n, threads);
             let n = ring.degree();
             let factors = SmallPolynomials::build(ring.engine(), n, images * sums, coefficients, || {});
-            let lots: Vec<Vec<[Poly<Eval>; 2]>> =
-                (0..2).map(|lot| (0..images).map(|a| element(&ring, &format!("{lot}/{a}"))).collect()).collect();
-            let sets: Vec<Images> = lots.iter().map(|lot| images_of(&ring, lot)).collect();
+            let lots: Vec<Vec<[Poly<Eval>; 2]>> = (0..lot_count)
+                .map(|lot| (0..images).map(|a| element(&ring, &format!("{lot}/{a}"))).collect())
+                .collect();
+            let sets: Vec<Images> = lots.iter().map(|lot| images_of(&ring, lot, lot_count)).collect();
             let found = ring.streamed_sums(&sets.iter().collect::<Vec<_>>(), &factors);
-            assert_eq!((found.len(), found[0].len()), (2, sums));
+            assert_eq!((found.len(), found[0].len()), (lot_count, sums));
             for (lot, found) in lots.iter().zip(&found) {
                 for (b, found) in found.iter().enumerate() {
                     for half in 0..2 {
@@ -78,8 +81,8 @@ fn streamed_sums_are_sums_of_products_for_any_number_of_threads() {
     }
 }
 
-fn images_of(ring: &Ring, elements: &[[Poly<Eval>; 2]]) -> Images {
-    let mut images = Images::unset(ring, elements.len());
+fn images_of(ring: &Ring, elements: &[[Poly<Eval>; 2]], lots: usize) -> Images {
+    let mut images = Images::unset(ring, elements.len(), lots);
     elements.iter().enumerate().for_each(|(i, element)| images.set(i, element.each_ref()));
     images
 }

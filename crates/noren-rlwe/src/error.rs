@@ -39,6 +39,74 @@ pub enum Error {
         /// The level that was asked for.
         level: Security,
     },
+    /// Samples over the torus have less noise than their dimension needs.
+    #[error(
+        "{samples} of dimension {dimension} have noise of 2^{found:.2} of the circle, {level} security needs \
+         2^{needed:.2}: use a larger dimension or more noise, or write Security::None if no security is needed"
+    )]
+    WeakNoise {
+        /// Which samples were refused.
+        samples: &'static str,
+        /// The dimension of their secret, which is binary.
+        dimension: usize,
+        /// The base-two logarithm of the standard deviation, in units of the circle.
+        found: f64,
+        /// The same of the least that is secure.
+        needed: f64,
+        /// The level that was asked for.
+        level: Security,
+    },
+    /// A bootstrap would go wrong too often.
+    #[error(
+        "a bootstrap fails with probability 2^{found:.2}, at most 2^{allowed:.2} is allowed: noise of deviation \
+         2^{deviation:.2} of the circle meets a margin of 2^{margin:.2}: use parameters of less noise or fewer messages, \
+         or allow more failures"
+    )]
+    FailsTooOften {
+        /// The base-two logarithm of the probability.
+        found: f64,
+        /// The base-two logarithm of what is allowed.
+        allowed: f64,
+        /// The base-two logarithm of the standard deviation of the noise, in units of the circle.
+        deviation: f64,
+        /// The base-two logarithm of the noise that is tolerated, in units of the circle.
+        margin: f64,
+    },
+    /// A value does not fit the room that parameters give it.
+    #[error("{what} is {found}, it must be {needed}: {hint}")]
+    OutOfRoom {
+        /// Which value.
+        what: &'static str,
+        /// How large it is, or may be.
+        found: u64,
+        /// What fits, such as `at most 15`.
+        needed: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// The noise of a linear combination is larger than what parameters were checked for.
+    #[error(
+        "the noise of {what} is up to {found:.2} times that of a bootstrap, the parameters carry {needed:.2}: \
+         bootstrap before, or use parameters for larger combinations"
+    )]
+    NoisyCombination {
+        /// Which combination.
+        what: &'static str,
+        /// Its standard deviation, in units of that of a bootstrap.
+        found: f64,
+        /// The largest that the parameters carry.
+        needed: f64,
+    },
+    /// Two things were made with different keys.
+    #[error("{what} belongs to key {right}, {left} is in use: use things of the same owner and version")]
+    KeyMismatch {
+        /// The name of the key in use, first bytes in hexadecimal.
+        left: String,
+        /// The name of the key of the other thing, first bytes in hexadecimal.
+        right: String,
+        /// What the other thing is.
+        what: &'static str,
+    },
     /// A parameter is outside what is supported.
     #[error("parameter {name} is {found}, it must be {needed}")]
     Parameters {
@@ -159,7 +227,8 @@ pub enum Error {
     },
     /// The noise of a ciphertext may have reached its message.
     #[error(
-        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong:          use parameters for more operations, or fewer operations"
+        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong: \
+         use parameters for more operations, or fewer operations"
     )]
     NoiseExhausted {
         /// What was to be done.

@@ -275,7 +275,8 @@ impl EvaluationKeys {
 
 /// The automorphism `X -> X^k` of the ring of degree n by what it does to slots: such as `rotation by 3 (X -> X^125)`.
 ///
-/// The powers of 5 rotate the slots, to the left for positive steps, and `2n - 1` conjugates them.
+/// The powers of 5 rotate the slots, to the left for positive steps, and `2n - 1` conjugates them, or swaps the rows of
+/// exact integers.
 #[must_use]
 pub fn describe_automorphism(k: u32, n: usize) -> String {
     let m = 2 * n as u64;
@@ -295,7 +296,7 @@ pub fn describe_automorphism(k: u32, n: usize) -> String {
     };
     match (steps_of(k), steps_of((m - k % m) % m)) {
         (Some(steps), _) => format!("rotation by {} (X -> X^{k})", signed(steps)),
-        (None, Some(0)) => "conjugation".into(),
+        (None, Some(0)) => "conjugation or row swap".into(),
         (None, Some(steps)) => {
             format!("conjugation and rotation by {} (X -> X^{k})", signed(steps))
         }
@@ -314,7 +315,7 @@ mod tests {
             (125, "rotation by 3 (X -> X^125)"),
             // 5 * 205 = 1 modulo 1024.
             (205, "rotation by -1 (X -> X^205)"),
-            (1023, "conjugation"),
+            (1023, "conjugation or row swap"),
             (1019, "conjugation and rotation by 1 (X -> X^1019)"),
             (6, "X -> X^6"),
         ] {

@@ -24,6 +24,7 @@
 //! | [`streamed`] | sums of rotations times plaintexts that are transformed on the way |
 //! | [`galois`] | automorphisms `X -> X^k` and their sums |
 //! | [`noise`] | noise predicted without the key, measured with it |
+//! | [`torus`] | samples and keys over the torus: LWE, GLWE, GGSW |
 //! | [`wire`] | bytes for files and for the network |
 //! | [`resources`] | [`Resources`](resources::Resources): whether memory and disk suffice |
 //! | [`error`] | [`Error`](error::Error): the one error type that a user meets |
@@ -52,4 +53,5 @@ pub mod security;
 pub mod shape;
 pub mod sizes;
 pub mod streamed;
+pub mod torus;
 pub mod wire;

@@ -15,7 +15,7 @@ use crate::linear::{add_assign, check_same_level};
 const AT_ONCE: usize = 32;
 
 /// `psi_a(ct)` for the exponents a in `exponents` and each of some ciphertexts, ciphertext by ciphertext, as
-/// [`sum_streamed`] reads them.
+/// [`sum_streamed`] reads them, of one of so many lots.
 ///
 /// # Errors
 /// [`Error::LevelMismatch`] if the ciphertexts have different numbers of limbs, [`Error::DegreeTooHigh`] if one must be
@@ -29,9 +29,10 @@ pub fn images(
     ciphertexts: &[&Ciphertext],
     exponents: &[u32],
     keys: &EvaluationKeys,
+    lots: usize,
 ) -> Result<Images> {
     let first = ciphertexts.first().expect("images are those of a ciphertext");
-    let mut images = Images::unset(&context.ring_q(first.limbs()), ciphertexts.len() * exponents.len());
+    let mut images = Images::unset(&context.ring_q(first.limbs()), ciphertexts.len() * exponents.len(), lots);
     for (i, ciphertext) in ciphertexts.iter().enumerate() {
         check_same_level(first, ciphertext)?;
         check_degree(ciphertext)?;

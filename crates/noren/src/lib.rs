@@ -2,6 +2,7 @@
 //!
 //! - [`ckks`]: vectors of real or complex numbers, with a known bound on their error;
 //! - [`bgv`], [`bfv`]: vectors of integers modulo t, exact;
+//! - [`tfhe`]: bits and small integers, one at a time, with any function of them;
 //! - [`circuits`]: matrices, polynomials and sums over slots, written once for every scheme;
 //! - [`bootstrapping`]: new levels for ciphertexts that have few left;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them.
@@ -63,4 +64,4 @@ pub use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 pub use noren_rlwe::resources::Resources;
 pub use noren_rlwe::security::{self, SecretDistribution, Security};
 pub use num_complex::Complex64;
-pub use schemes::{bfv, bgv, ckks};
+pub use schemes::{bfv, bgv, ckks, tfhe};

@@ -15,7 +15,7 @@ use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::wire::{Form, Object};
-use noren::{Security, Seed, bfv, bgv};
+use noren::{Security, Seed, bfv, bgv, tfhe};
 
 fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])
@@ -61,6 +61,7 @@ fn samples() -> Vec<(String, Vec<u8>)> {
     add_bootstrapping(&mut samples);
     add_integers(&mut samples);
     add_lookups(&mut samples);
+    add_tfhe(&mut samples);
     samples
 }
 
@@ -136,6 +137,43 @@ fn add_lookups(samples: &mut Vec<(String, Vec<u8>)>) {
     let plan = Plan::new(context.parameters(), [4, 3]).expect("room for it");
     let keys = LookupKeyFile::generate(&context, &plan, &secret, seed(2), None).expect("keys");
     samples.push(("lookup_keys.packed.noren".to_owned(), keys.to_bytes(&(), Form::Packed)));
+}
+
+/// Parameters and keys of TFHE, and fresh ciphertexts: the results of bootstraps have noise that instruction sets may
+/// round in different ways.
+fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
+    let spec = |encoding| tfhe::ParametersSpec {
+        torus: tfhe::TorusSpec {
+            n: 8,
+            k: 1,
+            log_degree: 4,
+            lwe_noise: tfhe::TorusNoise::Gaussian(1e-7),
+            glwe_noise: tfhe::TorusNoise::TUniform(20),
+            log_base: 8,
+            levels: 2,
+            switch_log_base: 4,
+            switch_levels: 3,
+            security: Security::None,
+        },
+        encoding,
+        max_noise: 3.0,
+        max_failure_log2: 0.0,
+    };
+    let context = |encoding| tfhe::Context::new(spec(encoding).build().expect("parameters")).expect("context");
+    let context = (context(tfhe::Encoding::Bits), context(tfhe::Encoding::Integers { message_bits: 1, carry_bits: 1 }));
+    let secrets = (context.0.secret_key(&seed(1)), context.1.secret_key(&seed(1)));
+    let encryptor = tfhe::Encryptor::new(&context.0, &secrets.0, seed(2)).expect("secret");
+    let bits = [true, false].map(|value| encryptor.encrypt_bit(value).expect("a bit")).to_vec();
+    let encryptor = tfhe::Encryptor::new(&context.1, &secrets.1, seed(2)).expect("secret");
+    let integers = [1, 0, 1].map(|value| encryptor.encrypt(value).expect("a message")).to_vec();
+    let keys = context.0.compact_keys(&seed(1), &secrets.0).expect("its own secret");
+    let parameters = context.0.parameters().clone();
+    add(samples, "tfhe_parameters", &(), &parameters);
+    add(samples, "tfhe_parameters_integers", &(), context.1.parameters());
+    add(samples, "tfhe_bits", &parameters, &tfhe::Bits(bits));
+    add(samples, "tfhe_ciphertexts", context.1.parameters(), &tfhe::Ciphertexts(integers));
+    add(samples, "tfhe_keys", &(), &tfhe::KeyFile { parameters: parameters.clone(), key: keys });
+    add(samples, "tfhe_secret_key", &(), &tfhe::KeyFile { parameters, key: secrets.0 });
 }
 
 fn add<T: Object>(samples: &mut Vec<(String, Vec<u8>)>, name: &str, context: &T::Context, object: &T) {

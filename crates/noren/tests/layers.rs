@@ -73,6 +73,7 @@ fn imports_run_down() {
         // A scheme names no other.
         ("noren/src/schemes/ckks/", &["schemes::integers", "schemes::bgv", "schemes::bfv"]),
         ("noren/src/schemes/integers/", &["schemes::ckks", "schemes::bgv", "schemes::bfv"]),
+        ("noren/src/schemes/tfhe/", &["schemes::ckks", "schemes::integers", "schemes::bgv", "schemes::bfv"]),
         ("noren/src/schemes/bgv.rs", &["schemes::ckks", "schemes::bfv"]),
         ("noren/src/schemes/bfv.rs", &["schemes::ckks", "schemes::bgv"]),
     ] {
@@ -92,6 +93,7 @@ fn schemes_see_no_words() {
         "noren/src/schemes/ckks/wire.rs",
         "noren/src/schemes/integers/encoder.rs",
         "noren/src/schemes/integers/wire.rs",
+        "noren/src/schemes/tfhe/wire.rs",
         "noren/src/bootstrapping/wire.rs",
         "noren/src/circuits/lookup/wire.rs",
     ];

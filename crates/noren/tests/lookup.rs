@@ -326,6 +326,80 @@ fn a_prepared_function_is_mapped_from_its_file() -> Result<()> {
 }
 
 #[test]
+fn files_that_are_cut_or_nowhere_are_refused() -> Result<()> {
+    let world = World::new(3, 17, 10)?;
+    let plan = Plan::new(world.context.parameters(), [8, 8])?;
+    let path = std::env::temp_dir().join(format!("noren-lookup-cut-{}", std::process::id()));
+    let open = || Lookup::open(&world.context, &path, &Limits::default());
+    assert!(matches!(open(), Err(Error::Io { .. })));
+    for function in [scrambled([8, 8], 17), Function::rule([8, 8], |x, y| Some(x + y))] {
+        let lookup = Lookup::prepare(&world.context, &plan, &function, None)?;
+        assert!(matches!(lookup.save(&path.join("below")), Err(Error::Io { .. })), "there is no such folder");
+        lookup.save(&path)?;
+        let bytes = std::fs::read(&path).expect("it was written");
+        for kept in (0..bytes.len()).step_by(1 + bytes.len() / 50) {
+            std::fs::write(&path, &bytes[..kept]).expect("it is ours");
+            assert!(matches!(open(), Err(Error::Wire { .. } | Error::Io { .. })), "{kept} of {} bytes", bytes.len());
+        }
+    }
+    std::fs::remove_file(&path).expect("it is ours");
+    Ok(())
+}
+
+#[test]
+fn missing_keys_are_named() -> Result<()> {
+    let world = World::new(4, 97, 16)?;
+    let context = &world.context;
+    let [plan, smaller] = [[16, 16], [2, 2]].map(|domain| Plan::new(context.parameters(), domain));
+    let (plan, function) = (plan?, scrambled([16, 16], 97));
+    let generate = |plan| LookupKeys::generate(context, Seed::from_bytes([9; 32]), &world.keys.secret, plan, None);
+    let lookup = Lookup::prepare(context, &plan, &function, None)?;
+    let [x, y] = [world.encrypt(plan.layout(), &[3], 0)?, world.encrypt(plan.layout(), &[5], 1)?];
+    let missing = |evaluator: &Evaluator, keys: &LookupKeys| match lookup.evaluate(evaluator, keys, &x, &y) {
+        Err(Error::MissingKey { kind, .. }) => kind,
+        other => panic!("{:?}", other.map(drop)),
+    };
+    let keys = |request: &KeyRequest| context.generate_keys(Seed::from_bytes([1; 32]), request, None);
+    let without = Evaluator::new(context, keys(&KeyRequest::default())?.evaluation.clone())?;
+    assert_eq!(missing(&without, &generate(&plan)?), "relinearisation");
+    assert!(missing(&world.evaluator, &generate(&smaller?)?).starts_with("rotation by "));
+
+    let polynomial = PolynomialLookup::prepare(context, &function)?;
+    let without = Evaluator::new(context, keys(&KeyRequest { swap: false, ..polynomial.keys() })?.evaluation.clone())?;
+    let refused = polynomial.evaluate(&without, &x, &y);
+    assert!(matches!(refused, Err(Error::MissingKey { kind, .. }) if kind.contains("row swap")));
+    Ok(())
+}
+
+/// Runs itself again with less address space than the matrix takes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_matrix_that_memory_cannot_hold_is_refused_before_it_is_made() -> Result<()> {
+    const CHILD: &str = "NOREN_TEST_LITTLE_MEMORY";
+    if std::env::var_os(CHILD).is_none() {
+        let name = "a_matrix_that_memory_cannot_hold_is_refused_before_it_is_made";
+        // 500 MB, and a matrix of 537 MB.
+        let command = format!("ulimit -v 500000; exec \"$0\" --exact {name} --test-threads 1");
+        let program = std::env::current_exe().expect("a test has a file");
+        let child = std::process::Command::new("sh").arg("-c").arg(command).arg(program).env(CHILD, "1").output();
+        let output = child.expect("a shell");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return Ok(());
+    }
+    let spec =
+        ParametersSpec { log_n: 14, plaintext_modulus: 65537, security: Security::None, ..ParametersSpec::default() };
+    let parameters = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 2], ..spec }.build()?;
+    let context = Context::with_threads(parameters, Some(1))?;
+    let domain = [1 << 14; 2];
+    let plan = Plan::new(context.parameters(), domain)?;
+    let refused = Lookup::prepare(&context, &plan, &scrambled(domain, 65537), None).map(drop);
+    assert!(matches!(refused, Err(Error::Resources { needed, .. }) if needed == 1 << 29));
+    let refused = PolynomialLookup::prepare(&context, &scrambled(domain, 65537)).map(drop);
+    assert!(matches!(refused, Err(Error::Resources { needed, .. }) if needed == 1 << 30));
+    Ok(())
+}
+
+#[test]
 fn matrices_without_room_are_refused() -> Result<()> {
     let world = World::new(4, 97, 12)?;
     for domain in [[16, 16], [8, 8], [97, 33]] {

@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use noren::Resources;
 use noren::circuits::lookup::Function;
+use noren_rlwe::wire::file::directory_of;
 
+use crate::describe::words::count;
 use crate::failure::Failure;
+use crate::files;
 use crate::lookup::plan::parse_domain;
-use crate::tables::numbers::Numbers;
+use crate::tables::grid::Grid;
 
 /// A function, as it is asked for.
 #[derive(Debug, Args)]
@@ -100,28 +104,17 @@ impl Given {
     }
 
     fn read(&self, path: &Path, t: u64) -> Result<Function, Failure> {
-        let numbers = Numbers::read(path, !self.no_header)?;
-        let Numbers { rows, columns, entries, .. } = &numbers;
-        let shape = |[rows, columns]: [usize; 2]| format!("{rows} rows (x) and {columns} columns (y)");
-        if let Some(domain) = self.domain
-            && domain != [*rows, *columns]
-        {
-            return Err(Failure::input(
-                path,
-                "the shape",
-                shape([*rows, *columns]),
-                format!("{}, as --domain says", shape(domain)),
-            ));
+        let resources = Resources { disk: None, ..Resources::of_machine(directory_of(path)) };
+        let advice = "close other programs, or write the table with smaller whole numbers, such as uint16";
+        resources.check_memory(files::size(path)?, "memory for the table of a function", advice)?;
+        let grid = Grid::read(path, !self.no_header, t)?;
+        let shape =
+            |[rows, columns]: [usize; 2]| format!("{} (x) and {} (y)", count(rows, "row"), count(columns, "column"));
+        let found = grid.shape();
+        if let Some(needed) = self.domain.filter(|&domain| domain != found) {
+            let needed = format!("{}, as --domain says", shape(needed));
+            return Err(Failure::input(path, "the shape", shape(found), needed));
         }
-        let value = |(index, &x): (usize, &f64)| {
-            // Below 2^50, where floating point is exact.
-            if x.fract() == 0.0 && (0.0..t as f64).contains(&x) {
-                return Ok(x as u32);
-            }
-            let needed = format!("a whole number from 0 to {}, below the plaintext modulus", t - 1);
-            Err(Failure::input(path, numbers.place(index), x, needed))
-        };
-        let values = entries.iter().enumerate().map(value).collect::<Result<_, _>>()?;
-        Function::table([*rows, *columns], values).map_err(Failure::file(path))
+        Ok(Function::rule(found, move |x, y| grid.value(x as usize, y as usize)))
     }
 }

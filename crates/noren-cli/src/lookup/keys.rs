@@ -58,6 +58,6 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     drop(keys);
     let files = files.finish(&context, secret, public, bytes)?;
     drop(shown);
-    let count = plan.keys().iter().map(|class| class.count).sum();
+    let count = plan.evaluation_keys().map(|class| class.count).sum();
     console.report(&Report { plan: report, keys: Some(count), files })
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
-use noren::bfv::{Parameters, ParametersSpec};
-use noren::circuits::lookup::Plan;
+use noren::bfv::Parameters;
+use noren::circuits::lookup::{Plan, parameters_spec};
 use noren::{Resources, Security};
 use serde::Serialize;
 
@@ -15,15 +15,12 @@ use crate::describe::words::{available, bytes, count};
 use crate::failure::Failure;
 use crate::files;
 
-/// The plaintext modulus of all lookups with parameters of their own: the largest that coefficients of 16 bits hold.
-pub(crate) const MODULUS: u64 = 65537;
-
 /// What is to be looked up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// What x and y are below.
     pub(crate) domain: [usize; 2],
-    /// The file of the parameters, unless they are those of [`spec`].
+    /// The file of the parameters, unless they are those of [`parameters_spec`].
     pub(crate) parameters: Option<&'a Path>,
 }
 
@@ -52,41 +49,28 @@ pub(crate) struct Report {
     parameters: Integers,
 }
 
-/// Parameters of lookups of numbers modulo 65537 in a ring of this degree, which is secure from 2^15 on.
-pub(crate) fn spec(log_n: u32, security: Security) -> ParametersSpec {
-    ParametersSpec {
-        log_n,
-        plaintext_modulus: MODULUS,
-        log_q: vec![50; 13],
-        log_p: vec![50; 4],
-        dnum: 4,
-        security,
-        ..ParametersSpec::default()
-    }
-}
-
 /// The parameters in a file, or those of numbers modulo 65537.
 pub(crate) fn own_parameters(file: Option<&Path>, console: &Console) -> Result<Parameters, Failure> {
     /// Degree `2^15`.
     const LOG_N: u32 = 15;
     match file {
         Some(path) => files::read_integer_parameters(path, console),
-        None => Ok(spec(LOG_N, Security::Bits128).build()?),
+        None => Ok(parameters_spec(LOG_N, Security::Bits128).build()?),
     }
+}
+
+/// The plan of functions of x and y below these numbers; the parameters may be from a file.
+pub(crate) fn plan(parameters: &Parameters, file: Option<&Path>, domain: [usize; 2]) -> Result<Plan, Failure> {
+    let refused = |error| match file {
+        Some(path) => Failure::file(path)(error),
+        None => error.into(),
+    };
+    Plan::new(parameters, domain).map_err(refused)
 }
 
 impl Wanted<'_> {
     pub(crate) fn plan(&self, console: &Console) -> Result<Plan, Failure> {
-        self.plan_with(&own_parameters(self.parameters, console)?)
-    }
-
-    /// The plan with the parameters that were read.
-    pub(crate) fn plan_with(&self, parameters: &Parameters) -> Result<Plan, Failure> {
-        let refused = |error| match self.parameters {
-            Some(path) => Failure::file(path)(error),
-            None => error.into(),
-        };
-        Plan::new(parameters, self.domain).map_err(refused)
+        plan(&own_parameters(self.parameters, console)?, self.parameters, self.domain)
     }
 }
 

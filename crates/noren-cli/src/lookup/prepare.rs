@@ -15,7 +15,7 @@ use crate::describe::words::{available, bytes};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 use crate::lookup::function::Given;
-use crate::lookup::plan::{Wanted, own_parameters};
+use crate::lookup::plan::{own_parameters, plan};
 use crate::progress;
 
 /// Prepares a function of two encrypted integers, to be looked up with `eval lookup`
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let output = Output::new(output, &arguments.force)?;
     let parameters = own_parameters(params.as_deref(), console)?;
     let function = given.function(parameters.modulus().value())?;
-    let plan = Wanted { domain: function.domain(), parameters: params.as_deref() }.plan_with(&parameters)?;
+    let plan = plan(&parameters, params.as_deref(), function.domain())?;
     let resources = Resources::of_machine(directory_of(output.path()));
     let takes = Takes::new(&plan, &function, &resources);
     if arguments.dry_run {

@@ -1,5 +1,6 @@
 //! Tables of numbers from CSV and NPY files and back.
 
 pub(crate) mod csv;
+pub(crate) mod grid;
 pub(crate) mod npy;
 pub(crate) mod numbers;

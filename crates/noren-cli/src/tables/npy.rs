@@ -17,33 +17,60 @@ const LARGEST_EXACT: i128 = 1 << 53;
 const NEEDED_TYPE: &str = "float64, float32 or whole numbers of up to 64 bits";
 const NEEDED_HEADER: &str = "a header as numpy.save writes it";
 
-/// Reads a table. An array of one dimension becomes one column.
+/// An array in the bytes of a file, whose numbers are read where they lie. One of one dimension has one column.
+pub(crate) struct Array<B> {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    bytes: B,
+    /// Where the numbers begin.
+    start: usize,
+    fortran_order: bool,
+    element: Element,
+}
+
+impl<B: AsRef<[u8]>> Array<B> {
+    /// The array in these bytes.
+    pub(crate) fn new(path: &Path, bytes: B) -> Result<Self, Failure> {
+        let refuse = |place: &str, found: String, needed: &str| Failure::input(path, place, found, needed);
+        let all = bytes.as_ref();
+        let (text, data) = split(all).map_err(|found| refuse("the header", found.to_owned(), NEEDED_HEADER))?;
+        let header = Header::parse(text).ok_or_else(|| refuse("the header", format!("{text:?}"), NEEDED_HEADER))?;
+        let element = Element::parse(header.descr)
+            .ok_or_else(|| refuse("the type of numbers", format!("{:?}", header.descr), NEEDED_TYPE))?;
+        let (rows, columns) = match header.shape[..] {
+            [rows] => (rows, 1),
+            [rows, columns] => (rows, columns),
+            _ => return Err(refuse("the shape", format!("{:?}", header.shape), "one or two dimensions")),
+        };
+        if rows == 0 || columns == 0 {
+            return Err(refuse("the shape", format!("{:?}", header.shape), "at least one row and one column"));
+        }
+        let needed = rows.checked_mul(columns).and_then(|count| count.checked_mul(element.size));
+        if needed != Some(data.len()) {
+            let wanted = needed.map_or_else(|| "fewer numbers".to_owned(), |needed| format!("{needed} bytes"));
+            let found = format!("{} bytes for the shape {:?}", data.len(), header.shape);
+            return Err(refuse("the numbers", found, &wanted));
+        }
+        let (start, fortran_order) = (all.len() - data.len(), header.fortran_order);
+        Ok(Self { rows, columns, bytes, start, fortran_order, element })
+    }
+
+    /// A number; the whole number that floating point cannot hold exactly.
+    pub(crate) fn at(&self, row: usize, column: usize) -> Result<f64, i128> {
+        let index = if self.fortran_order { column * self.rows + row } else { row * self.columns + column };
+        let size = self.element.size;
+        self.element.decode(&self.bytes.as_ref()[self.start + index * size..][..size])
+    }
+}
+
+/// Reads a table.
 pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Numbers, Failure> {
-    let refuse = |place: &str, found: String, needed: &str| Failure::input(path, place, found, needed);
-    let (text, data) = split(bytes).map_err(|found| refuse("the header", found.to_owned(), NEEDED_HEADER))?;
-    let header = Header::parse(text).ok_or_else(|| refuse("the header", format!("{text:?}"), NEEDED_HEADER))?;
-    let element = Element::parse(header.descr)
-        .ok_or_else(|| refuse("the type of numbers", format!("{:?}", header.descr), NEEDED_TYPE))?;
-    let (rows, columns) = match header.shape[..] {
-        [rows] => (rows, 1),
-        [rows, columns] => (rows, columns),
-        _ => return Err(refuse("the shape", format!("{:?}", header.shape), "one or two dimensions")),
-    };
-    if rows == 0 || columns == 0 {
-        return Err(refuse("the shape", format!("{:?}", header.shape), "at least one row and one column"));
-    }
-    let needed = rows.checked_mul(columns).and_then(|count| count.checked_mul(element.size));
-    if needed != Some(data.len()) {
-        let wanted = needed.map_or_else(|| "fewer numbers".to_owned(), |needed| format!("{needed} bytes"));
-        let found = format!("{} bytes for the shape {:?}", data.len(), header.shape);
-        return Err(refuse("the numbers", found, &wanted));
-    }
+    let array = Array::new(path, bytes)?;
+    let (rows, columns) = (array.rows, array.columns);
     let at = |index: usize| {
         let (row, column) = (index / columns, index % columns);
-        let stored = if header.fortran_order { column * rows + row } else { index };
-        let bytes = &data[stored * element.size..][..element.size];
-        let place = Place { row: row + 1, column: column + 1, name: None };
-        element.decode(bytes).map_err(|value| {
+        array.at(row, column).map_err(|value| {
+            let place = Place { row: row + 1, column: column + 1, name: None };
             Failure::input(path, place, value, "a whole number up to 2^53, which floating point holds exactly")
         })
     };

@@ -11,7 +11,7 @@ use crate::files::Output;
 use crate::tables::{csv, npy};
 
 /// The most bytes that are read of a table.
-const MAX_BYTES: u64 = 1 << 33;
+pub(super) const MAX_BYTES: u64 = 1 << 33;
 
 /// A table of finite numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ pub(crate) struct Numbers {
 
 /// The format of a table's file, by the end of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+pub(super) enum Format {
     Csv,
     Npy,
 }
@@ -122,7 +122,7 @@ impl Values<'_> {
 }
 
 impl Format {
-    fn of(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
         let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
         match extension.as_deref() {
             Some("csv") => Ok(Self::Csv),

@@ -42,12 +42,12 @@ fn every_formula_is_exact_on_every_pair() {
     encrypt(&sandbox, "5", &pairs);
     let gcd = |x: u64, y: u64| (1..=4).rev().find(|d| x.is_multiple_of(*d) && y.is_multiple_of(*d)).unwrap_or(0);
     for (name, undefined, value) in [
-        ("div", Some("96"), &(|x: u64, y: u64| x.checked_div(y).unwrap_or(96)) as &dyn Fn(u64, u64) -> u64),
-        ("mod", Some("7"), &|x: u64, y: u64| x.checked_rem(y).unwrap_or(7)),
+        ("div", Some("96"), &(|x: u64, y| x.checked_div(y).unwrap_or(96)) as &dyn Fn(u64, u64) -> u64),
+        ("mod", Some("7"), &|x: u64, y| x.checked_rem(y).unwrap_or(7)),
         ("max", None, &u64::max),
         ("min", None, &u64::min),
         ("distance", None, &u64::abs_diff),
-        ("gcd", None, &|x: u64, y: u64| if x == 0 && y == 0 { 0 } else { gcd(x, y) }),
+        ("gcd", None, &|x, y| if x == 0 && y == 0 { 0 } else { gcd(x, y) }),
         ("less", None, &|x, y| u64::from(x < y)),
         ("equal", None, &|x, y| u64::from(x == y)),
     ] {
@@ -127,10 +127,8 @@ fn x_and_y_may_come_in_two_tables_and_x_alone() {
     assert_eq!((&inspected["function"]["domain"][1], &inspected["function"]["has_matrix"]), (&8.into(), &true.into()));
     // A table with one column is a function of x.
     sandbox.write("squares.csv", b"square\n0\n1\n4\n9\n16\n25\n36\n49\n");
-    sandbox.refused(
-        &["prepare", "--table", "squares.csv", "--domain", "8", "-o", "no"],
-        &["8 rows (x) and 1 columns (y)"],
-    );
+    sandbox
+        .refused(&["prepare", "--table", "squares.csv", "--domain", "8", "-o", "no"], &["8 rows (x) and 1 column (y)"]);
     prepare(&sandbox, &["--table", "squares.csv"]);
     assert_eq!(look_up(&["x.ct"]), "result\n49\n25\n36\n");
     assert_eq!(sandbox.json(&["inspect", "f.prepared"])["function"]["has_matrix"], false);

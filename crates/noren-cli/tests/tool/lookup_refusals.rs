@@ -112,7 +112,7 @@ fn numbers_outside_the_domain_are_refused_by_their_place() {
 #[test]
 fn parameters_that_do_not_carry_lookups_are_refused() {
     let sandbox = Sandbox::new("lookup-parameters");
-    sandbox.integers("short.params", 4, 97, 4);
+    sandbox.integers("short.params", 4, 97, 2);
     let plan = |file| ["plan", "--lookup", "8", "--params", file];
     sandbox.refused(&plan("short.params"), &["short.params", "a lookup", "bits of noise budget are missing"]);
     sandbox.integers("composite.params", 4, 96, 12);

@@ -8,14 +8,16 @@ use std::ptr::NonNull;
 
 use zeroize::Zeroize;
 
-/// Words that fill a 64-byte line without padding: `u64` and `f64`.
+/// Words that fill a 64-byte line without padding: `u32`, `u64` and `f64`.
 pub trait Word: sealed::Sealed + Copy + Default + Zeroize + Send + Sync + 'static {}
 
+impl Word for u32 {}
 impl Word for u64 {}
 impl Word for f64 {}
 
 mod sealed {
     pub trait Sealed {}
+    impl Sealed for u32 {}
     impl Sealed for u64 {}
     impl Sealed for f64 {}
 }

@@ -16,15 +16,20 @@ mod avx512;
 mod float_mode;
 mod gaussian;
 pub mod mapped;
+mod multiples;
 pub mod places;
 mod portable;
 mod portable_fft;
 mod portable_ntt;
+mod portable_torus;
 mod table;
+pub mod torus;
 #[cfg(target_arch = "x86_64")]
 mod vector_fft;
 #[cfg(target_arch = "x86_64")]
 mod vector_rows;
+#[cfg(target_arch = "x86_64")]
+mod vector_torus;
 
 pub use table::{Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedSum};
 

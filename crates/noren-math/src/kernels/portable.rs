@@ -1,9 +1,11 @@
 //! The reference: what each kernel means, in plain Rust that runs everywhere.
 
 use super::gaussian::gaussian;
+use super::multiples::sub_multiples;
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
+use super::portable_torus;
 use super::table::{HALVES, Kernels, MAX_TERMS, MovedProducts, WeightedSum};
 use crate::modulus::{Modulus, ShoupFactor};
 
@@ -44,6 +46,9 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse,
     fft_forward,
     fft_inverse,
+    sub_multiples,
+    torus32: portable_torus::table(),
+    torus64: portable_torus::table(),
 };
 
 pub(super) fn add(out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {

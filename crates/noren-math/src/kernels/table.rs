@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::fft::FftTable;
-use crate::kernels::float_mode::StandardMode;
+use crate::kernels::multiples::SubMultiples;
 use crate::kernels::places::{GROUP, Place};
+use crate::kernels::torus::TorusKernels;
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::ntt::table::{InverseScale, NttTable};
 
@@ -147,18 +148,23 @@ pub struct Kernels {
     pub(super) ntt_inverse: NttInverse,
     pub(super) fft_forward: Fft,
     pub(super) fft_inverse: Fft,
+    pub(super) sub_multiples: SubMultiples,
+    pub(crate) torus32: TorusKernels<u32>,
+    pub(crate) torus64: TorusKernels<u64>,
 }
 
 /// Calls a kernel: the one place where a table's functions are called.
 macro_rules! call {
     ($table:ident.$kernel:ident($($argument:expr),*)) => {{
-        let _mode = StandardMode::enter();
+        let _mode = $crate::kernels::float_mode::StandardMode::enter();
         // SAFETY: the functions of a table need nothing but a CPU with the instructions that its
         // `supported` looks for, and a table leaves `kernels` only through `available`, after
         // `supported` said yes.
         unsafe { ($table.$kernel)($($argument),*) }
     }};
 }
+
+pub(super) use call;
 
 impl Kernels {
     /// The name by which `NOREN_ISA` asks for this table.

@@ -139,10 +139,11 @@ impl PyLookupPlan {
         let size =
             size.ok_or_else(|| PyValueError::new_err(format!("axis is {axis}, it must be 0 for x or 1 for y")))?;
         let numbers = WholeNumbers::of(numbers)?;
-        let positive = |&number: &i64| usize::try_from(number);
-        let entries: Result<Vec<usize>, _> = numbers.as_vector()?.iter().map(positive).collect();
-        let entries =
-            entries.map_err(|_| EncodingError::new_err("a number to look up is negative, 0 or more is needed"))?;
+        let entries = numbers.as_vector()?;
+        if let Some((index, number)) = entries.iter().enumerate().find(|(_, number)| **number < 0) {
+            return Err(EncodingError::new_err(format!("number {index} is {number}, 0 or more is needed to look up")));
+        }
+        let entries: Vec<usize> = entries.iter().map(|&number| number as usize).collect();
         let slots = layout.spread(&entries, size).map_err(raise)?;
         Ok(slots.into_pyarray(py))
     }
@@ -189,8 +190,8 @@ impl PyLookupPlan {
 
     fn __repr__(&self) -> String {
         let (x, y) = self.domain();
-        let (queries, gigabytes) = (self.queries(), self.matrix_bytes() as f64 / 1e9);
-        format!("LookupPlan(domain=({x}, {y}), queries={queries}, matrix={gigabytes:.3} GB)")
+        let (queries, megabytes) = (self.queries(), self.matrix_bytes() as f64 / 1e6);
+        format!("LookupPlan(domain=({x}, {y}), queries={queries}, matrix={megabytes:.1} MB)")
     }
 }
 
@@ -264,7 +265,7 @@ impl PyLookupKeys {
 
     fn __repr__(&self) -> String {
         let (x, y) = self.plan().domain();
-        format!("LookupKeys(domain=({x}, {y}), {:.3} GB)", self.nbytes() as f64 / 1e9)
+        format!("LookupKeys(domain=({x}, {y}), {:.1} MB)", self.nbytes() as f64 / 1e6)
     }
 }
 
@@ -385,7 +386,7 @@ impl PyPreparedLookup {
     fn __repr__(&self) -> String {
         let (x, y) = self.plan().domain();
         match self.line() {
-            None => format!("PreparedLookup(domain=({x}, {y}), {:.3} GB)", self.nbytes() as f64 / 1e9),
+            None => format!("PreparedLookup(domain=({x}, {y}), {:.1} MB)", self.nbytes() as f64 / 1e6),
             Some(line) => format!("PreparedLookup(domain=({x}, {y}), of {line} alone)"),
         }
     }

@@ -2,6 +2,7 @@
 
 use noren::bfv::{Bfv, Parameters, ParametersSpec, Requirements};
 use noren::bgv::Bgv;
+use noren::circuits::lookup::parameters_spec;
 use noren::wire::{Form, Object};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -83,6 +84,17 @@ impl PyIntegerParameters {
             _ => return Err(PyValueError::new_err(format!("scheme must be \"bfv\" or \"bgv\", found {scheme:?}"))),
         };
         chosen.map(Self).map_err(raise)
+    }
+
+    /// The parameters for lookups with ``noren.bfv.Lookup``: integers modulo 65537, in 2^log_n slots, for all functions.
+    ///
+    /// log_n: 15 for 128-bit security; at most 15, less with `security` None for tests.
+    ///
+    /// Raises InsecureError for a degree that does not carry the security.
+    #[staticmethod]
+    #[pyo3(signature = (*, log_n = 15, security = Some(128)), text_signature = "(*, log_n=15, security=128)")]
+    fn for_lookups(log_n: u32, security: Option<u32>) -> PyResult<Self> {
+        parameters_spec(log_n, security_of(security)?).build().map(Self).map_err(raise)
     }
 
     /// The parameters that ``bytes(parameters)`` gave. Raises WireError, and what the constructor raises.

@@ -5,7 +5,7 @@ use std::fmt;
 /// The kind of object in a container: the registry of the whole format, of every floor.
 ///
 /// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs, 3
-/// bootstrapping, 4 exact integers, 5 lookups.
+/// bootstrapping, 4 exact integers, 5 lookups, 6 TFHE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u16)]
@@ -24,6 +24,12 @@ pub enum Kind {
     Ciphertext = 0x0006,
     /// A single key switching key.
     KeySwitchKey = 0x0007,
+    /// Parameters of samples over the torus.
+    TorusParameters = 0x0008,
+    /// The secrets of samples over the torus.
+    TorusSecret = 0x0009,
+    /// Keys of a bootstrap over the torus; masks are seeds.
+    TorusKeys = 0x000a,
     /// Parameters of CKKS.
     CkksParameters = 0x0101,
     /// A plaintext of CKKS.
@@ -66,11 +72,21 @@ pub enum Kind {
     PreparedLookup = 0x0501,
     /// The keys of lookups with their parameters.
     LookupKeys = 0x0502,
+    /// Parameters of TFHE.
+    TfheParameters = 0x0601,
+    /// Integers encrypted with TFHE.
+    TfheCiphertexts = 0x0602,
+    /// Bits encrypted with TFHE.
+    TfheBits = 0x0603,
+    /// A secret key with its TFHE parameters.
+    TfheSecretKey = 0x0604,
+    /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
+    TfheKeys = 0x0605,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 36] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -78,6 +94,9 @@ impl Kind {
         Self::Plaintext,
         Self::Ciphertext,
         Self::KeySwitchKey,
+        Self::TorusParameters,
+        Self::TorusSecret,
+        Self::TorusKeys,
         Self::CkksParameters,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
@@ -99,6 +118,11 @@ impl Kind {
         Self::IntegerTable,
         Self::PreparedLookup,
         Self::LookupKeys,
+        Self::TfheParameters,
+        Self::TfheCiphertexts,
+        Self::TfheBits,
+        Self::TfheSecretKey,
+        Self::TfheKeys,
     ];
 
     /// The kind of this number, if there is one.
@@ -124,6 +148,9 @@ impl Kind {
             Self::Plaintext => "plaintext",
             Self::Ciphertext => "ciphertext",
             Self::KeySwitchKey => "key switching key",
+            Self::TorusParameters => "torus parameters",
+            Self::TorusSecret => "secrets over the torus",
+            Self::TorusKeys => "bootstrapping keys over the torus",
             Self::CkksParameters => "CKKS parameters",
             Self::CkksPlaintext => "CKKS plaintext",
             Self::CkksCiphertext => "CKKS ciphertext",
@@ -145,13 +172,21 @@ impl Kind {
             Self::IntegerTable => "encrypted table of integers",
             Self::PreparedLookup => "prepared function",
             Self::LookupKeys => "lookup keys",
+            Self::TfheParameters => "TFHE parameters",
+            Self::TfheCiphertexts => "TFHE ciphertexts",
+            Self::TfheBits => "TFHE bits",
+            Self::TfheSecretKey => "secret key with TFHE parameters",
+            Self::TfheKeys => "bootstrapping keys with TFHE parameters",
         }
     }
 
     /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
     #[must_use]
     pub const fn is_secret(self) -> bool {
-        matches!(self, Self::SecretKey | Self::CkksSecretKey | Self::IntegerSecretKey)
+        matches!(
+            self,
+            Self::SecretKey | Self::CkksSecretKey | Self::IntegerSecretKey | Self::TorusSecret | Self::TfheSecretKey
+        )
     }
 }
 

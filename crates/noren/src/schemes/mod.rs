@@ -8,6 +8,7 @@
 //! | [`bgv`] | exact integers: products of small phases |
 //! | [`bfv`] | exact integers: products that are scaled |
 //! | [`integers`] | what the two schemes for exact integers have in common |
+//! | [`tfhe`] | bits and small integers: a lookup in every bootstrap |
 //! | [`clear`] | the same operations on numbers in clear: the oracle of circuit tests |
 
 pub mod bfv;
@@ -17,3 +18,4 @@ pub mod clear;
 pub mod costs;
 pub mod integers;
 pub mod slots;
+pub mod tfhe;

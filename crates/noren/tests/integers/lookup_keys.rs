@@ -90,6 +90,26 @@ fn bytes_that_are_no_keys_of_lookups_are_refused() {
 }
 
 #[test]
+fn changed_bytes_are_refused_or_are_those_of_other_keys() {
+    /// Where the digest of a container stands.
+    const DIGEST: std::ops::Range<usize> = 64..96;
+    let bytes = keys([2, 2]).to_bytes(&(), Form::Packed);
+    let limits = Limits { check_digest: false, ..Limits::default() };
+    let mut read = 0;
+    for at in (0..bytes.len()).step_by(127).chain(0..1024).filter(|at| !DIGEST.contains(at)) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        if let Ok(other) = LookupKeyFile::from_bytes_within(&(), &changed, &limits) {
+            read += 1;
+            let again = other.to_bytes(&(), Form::Packed);
+            assert!(again[..DIGEST.start] == changed[..DIGEST.start] && again[DIGEST.end..] == changed[DIGEST.end..]);
+        }
+    }
+    // Residues and seeds are only numbers.
+    assert!(read > 0);
+}
+
+#[test]
 fn lookups_without_memory_are_refused_with_both_numbers() {
     let (context, _) = setup();
     let plan = Plan::new(context.parameters(), [32, 32]).unwrap();

@@ -10,9 +10,11 @@ use super::table::Kernels;
 mod arithmetic;
 mod conversion;
 mod fft;
+mod multiples;
 mod ntt;
 mod rows;
 mod sums;
+mod torus;
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "avx2",
@@ -51,4 +53,7 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    sub_multiples: multiples::sub_multiples,
+    torus32: torus::word32::TABLE,
+    torus64: torus::word64::TABLE,
 };

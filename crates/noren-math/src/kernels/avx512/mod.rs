@@ -12,9 +12,11 @@ mod butterfly;
 mod conversion;
 mod fft;
 mod gaussian;
+mod multiples;
 mod ntt;
 mod rows;
 mod sums;
+mod torus;
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "avx512",
@@ -57,4 +59,7 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    sub_multiples: multiples::sub_multiples,
+    torus32: torus::word32::TABLE,
+    torus64: torus::word64::TABLE,
 };

@@ -21,6 +21,8 @@ type Blocks<'a> = &'a [[u64; BLOCK]];
 /// So many products of words below 2^50 have high halves, each below 2^48, whose sum stays below
 /// 2^52.
 const FEW: usize = 16;
+/// Rows of at most so many words stay in the first caches, however many there are.
+const NEAR: usize = 1 << 8;
 
 /// Sums of products as `high * 2^52 + low`.
 struct Sums {
@@ -104,8 +106,9 @@ pub(super) fn inner_product_pair(out: [&mut [u64]; 2], rows: &[&[u64]], key: &[u
     if n < BLOCK || rows.is_empty() {
         return portable::inner_product_pair([left, right], rows, key, q);
     }
-    // Groups of about one size.
-    let group = rows.len().div_ceil(rows.len().div_ceil(KEY_GROUP));
+    // Groups of about one size; short rows are near, and no streams of memory to be followed.
+    let most = if n <= NEAR { FEW } else { KEY_GROUP };
+    let group = rows.len().div_ceil(rows.len().div_ceil(most));
     let wide = Wide::new(q);
     let (left_blocks, right_blocks) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
     for (tile, (left, right)) in left_blocks.chunks_mut(TILE).zip(right_blocks.chunks_mut(TILE)).enumerate() {
@@ -128,7 +131,7 @@ fn sum_digits<const ADD: bool>(
     [start, n]: [usize; 2],
     wide: Wide,
 ) {
-    let mut views: [[Blocks; 3]; KEY_GROUP] = [[&[]; 3]; KEY_GROUP];
+    let mut views: [[Blocks; 3]; FEW] = [[&[]; 3]; FEW];
     let views = &mut views[..rows.len()];
     for ((view, row), pair) in views.iter_mut().zip(rows).zip(key.chunks_exact(2 * n)) {
         *view = [&row[start..], &pair[start..n], &pair[n + start..]].map(|words| words.as_chunks().0);

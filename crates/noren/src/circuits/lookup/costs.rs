@@ -104,7 +104,8 @@ impl Plan {
         resources.check_memory(self.key_bytes() + self.working_bytes(pairs), "memory for a lookup", advice)
     }
 
-    fn evaluation_keys(&self) -> impl Iterator<Item = KeyClass> {
+    /// All keys but the public one.
+    pub fn evaluation_keys(&self) -> impl Iterator<Item = KeyClass> {
         self.keys().into_iter().filter(|class| class.role != Role::Public)
     }
 }

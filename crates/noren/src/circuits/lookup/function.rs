@@ -42,6 +42,18 @@ impl Function {
 
     /// A function by a rule that is asked for many points at once, as array programs like it: `f(x, y, values)` writes the
     /// value at `(x[i], y[i])` to `values[i]`, which is `None` at first. It may be called from several threads.
+    ///
+    /// # Examples
+    /// ```
+    /// use noren::circuits::lookup::Function;
+    ///
+    /// let quotient = Function::batch([100, 100], |x, y, values| {
+    ///     let points = x.iter().zip(y);
+    ///     values.iter_mut().zip(points).for_each(|(value, (x, y))| *value = x.checked_div(*y).map(u64::from));
+    /// });
+    /// assert_eq!(quotient.value(17, 5), Some(3));
+    /// assert_eq!(quotient.value(17, 0), None);
+    /// ```
     pub fn batch(domain: [usize; 2], f: impl Fn(&[u32], &[u32], &mut [Option<u64>]) + Send + Sync + 'static) -> Self {
         Self { domain, values: Values::Batch(Arc::new(f)) }
     }
@@ -128,5 +140,37 @@ impl fmt::Debug for Function {
             Values::Table(_) => "a table",
         };
         f.debug_struct("Function").field("domain", &self.domain).field("values", &values).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_kinds_of_functions_have_the_same_residues_and_name_the_same_point() -> Result<()> {
+        let (domain, f) = ([7, 5], |x: u64, y: u64| 11 * x + y);
+        let kinds = [
+            Function::rule(domain, move |x, y| Some(f(x, y))),
+            Function::table(domain, (0..35).map(|i| f(i / 5, i % 5) as u32).collect())?,
+            Function::batch(domain, move |x, y, values| {
+                let points = x.iter().zip(y);
+                values.iter_mut().zip(points).for_each(|(value, (&x, &y))| *value = Some(f(x.into(), y.into())));
+            }),
+        ];
+        for function in kinds {
+            assert_eq!(function.residues(&[6, 0, 3], &[4, 2, 0], 71)?, [70, 2, 33], "{function:?}");
+            assert_eq!(function.row(1), [11, 12, 13, 14, 15].map(Some), "{function:?}");
+            assert_eq!([function.value(7, 0), function.value(0, 5)], [None; 2], "{function:?}");
+            assert!(function.check(71).is_ok(), "{function:?}");
+            let refused = function.check(68);
+            assert!(matches!(refused, Err(Error::NotInRange { x: 6, y: 2, value: 68, t: 68 })), "{refused:?}");
+        }
+        let holes = Function::batch(domain, |x, y, values| {
+            let points = x.iter().zip(y);
+            values.iter_mut().zip(points).for_each(|(value, (&x, &y))| *value = (x != 4 || y != 3).then_some(1));
+        });
+        assert!(matches!(holes.check(71), Err(Error::Undefined { x: 4, y: 3 })));
+        Ok(())
     }
 }

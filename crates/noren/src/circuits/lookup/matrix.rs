@@ -82,7 +82,7 @@ impl Matrix {
         let exponents: Vec<u32> = rotations.iter().map(|&steps| context.rotation_exponent(steps)).collect();
         let images = numbers.iter().map(|x| {
             let blocks: Vec<&rlwe::Ciphertext> = x.blocks.iter().collect();
-            images(rlwe, &blocks, &exponents, &keys.sparse)
+            images(rlwe, &blocks, &exponents, &keys.sparse, numbers.len())
         });
         let images = images.collect::<Result<Vec<_>>>()?;
         watch(Step::Babies);

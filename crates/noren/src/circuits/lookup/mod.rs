@@ -38,6 +38,7 @@
 //! | [`one_hot`] | one-hot vectors |
 //! | [`line`](mod@line) | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
 //! | [`polynomial`] | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
+//! | [`preset`] | the parameters that lookups are made with unless others are given |
 //! | [`prepared`] | [`Lookup`]: a function, prepared by its matrix, or without one where that will do |
 
 pub mod costs;
@@ -50,10 +51,12 @@ pub mod one_hot;
 pub mod plan;
 pub mod polynomial;
 pub mod prepared;
+pub mod preset;
 
-mod interpolation;
 mod matrix;
 mod sparse;
+#[cfg(test)]
+mod steps;
 mod table;
 mod wire;
 
@@ -66,3 +69,4 @@ pub use line::{Line, LineLookup};
 pub use plan::{Method, Plan};
 pub use polynomial::PolynomialLookup;
 pub use prepared::{Lookup, Step};
+pub use preset::parameters_spec;

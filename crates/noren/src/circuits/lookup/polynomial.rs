@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use noren_math::interpolation::Interpolation;
 use noren_math::modulus::Modulus;
 use noren_ring::small::SmallPolynomials;
 use noren_ring::streamed::Images;
@@ -13,9 +14,9 @@ use noren_rlwe::resources::Resources;
 use noren_rlwe::streamed::sum_streamed;
 
 use crate::circuits::lookup::function::Function;
-use crate::circuits::lookup::interpolation::Interpolation;
 use crate::circuits::lookup::layout::Layout;
 use crate::circuits::lookup::one_hot::one_hot;
+use crate::circuits::lookup::prepared::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Encoder, Evaluator, KeyRequest, Noise, Parameters};
 use crate::schemes::integers::encryption::scaled;
 
@@ -107,6 +108,12 @@ impl PolynomialLookup {
         KeyRequest { relinearization: true, rotations: self.doublings().collect(), swap: true, ..KeyRequest::default() }
     }
 
+    /// How many bytes the vectors of coefficients take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        size_of_val(self.factors.words()) as u64
+    }
+
     /// How many products of ciphertexts there are, squarings included.
     #[must_use]
     pub fn products(&self) -> usize {
@@ -123,6 +130,35 @@ impl PolynomialLookup {
     /// [`PolynomialLookup::keys`], [`Error::NoiseExhausted`] if the modulus is too small, [`Error::Parameters`] for a number
     /// with a plaintext factor, as conversions from BGV have.
     pub fn evaluate(&self, evaluator: &Evaluator, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
+        self.evaluate_watched(evaluator, x, y, &|_| {})
+    }
+
+    /// [`PolynomialLookup::evaluate`]; `watch` hears of each step when it is done.
+    ///
+    /// # Errors
+    /// As [`PolynomialLookup::evaluate`].
+    pub fn evaluate_watched(
+        &self,
+        evaluator: &Evaluator,
+        x: &Ciphertext,
+        y: &Ciphertext,
+        watch: &dyn Fn(Step),
+    ) -> Result<Ciphertext> {
+        let watch = |step, _: &[Ciphertext]| {
+            watch(step);
+            Ok(())
+        };
+        self.evaluate_steps(evaluator, x, y, &watch)
+    }
+
+    /// [`PolynomialLookup::evaluate`]; `watch` is given what each step made.
+    pub(super) fn evaluate_steps(
+        &self,
+        evaluator: &Evaluator,
+        x: &Ciphertext,
+        y: &Ciphertext,
+        watch: &dyn Fn(Step, &[Ciphertext]) -> Result<()>,
+    ) -> Result<Ciphertext> {
         evaluator.context().check(&self.parameters, "the prepared function")?;
         if x.factor() != 1 {
             return Err(Error::parameter("factor", x.factor(), "1: multiply the number by its inverse"));
@@ -132,23 +168,31 @@ impl PolynomialLookup {
             let (low, high) = (exponent / 2, exponent.div_ceil(2));
             powers.push(evaluator.mul(&powers[low - 1], &powers[high - 1])?);
         }
+        watch(Step::Powers, &powers)?;
         let giant = powers.pop().expect("there is a power");
-        let row = self.row(evaluator, &powers, giant)?;
-        let selected = evaluator.mul(&row, &one_hot(evaluator, &self.layout, y, 0)?)?;
+        let sums = self.sums(evaluator, &powers)?;
+        watch(Step::Matrix, &sums)?;
+        let row = Self::row(evaluator, sums, giant)?;
+        watch(Step::Giants, std::slice::from_ref(&row))?;
+        let one_hot = one_hot(evaluator, &self.layout, y, 0)?;
+        watch(Step::OneHot, std::slice::from_ref(&one_hot))?;
+        let selected = evaluator.mul(&row, &one_hot)?;
         let summed = self.doublings().try_fold(selected, |sum, steps| {
             let rotated = evaluator.rotate(&sum, steps)?;
             evaluator.add(&sum, &rotated)
         })?;
         let swapped = evaluator.swap_rows(&summed)?;
-        evaluator.add(&summed, &swapped)
+        let result = evaluator.add(&summed, &swapped)?;
+        watch(Step::Select, std::slice::from_ref(&result))?;
+        Ok(result)
     }
 
-    /// The row of x, from its powers `x, x^2, .., x^(g - 1)` and `x^g`.
-    fn row(&self, evaluator: &Evaluator, powers: &[Ciphertext], mut giant: Ciphertext) -> Result<Ciphertext> {
+    /// The sums `sum_{j < g} V_{g k + j} x^j`, from the powers `x, x^2, .., x^(g - 1)`.
+    fn sums(&self, evaluator: &Evaluator, powers: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         let context = evaluator.context();
-        let limbs = powers.iter().map(Ciphertext::limbs).min().unwrap_or(giant.limbs());
+        let limbs = powers.iter().map(Ciphertext::limbs).min().unwrap_or(self.parameters.max_limbs());
         let ring = context.rlwe().ring_q(limbs);
-        let mut images = Images::unset(&ring, self.powers);
+        let mut images = Images::unset(&ring, self.powers, 1);
         let mut one = vec![0; self.layout.degree()];
         one[0] = 1;
         images.set(0, [&scaled(context, &one, 1, limbs), &ring.zero()]);
@@ -167,7 +211,11 @@ impl PolynomialLookup {
             let (noise, parameters) = (noise.clone(), self.parameters.clone());
             evaluator.mod_switch_to_noise(&Ciphertext { inner, factor: 1, noise, parameters, scheme: PhantomData })
         };
-        let mut sums = sums.into_iter().map(sum).collect::<Result<Vec<_>>>()?;
+        sums.into_iter().map(sum).collect()
+    }
+
+    /// The row of x, from the sums and `x^g`.
+    fn row(evaluator: &Evaluator, mut sums: Vec<Ciphertext>, mut giant: Ciphertext) -> Result<Ciphertext> {
         while sums.len() > 1 {
             let pair = |pair: &[Ciphertext]| match pair {
                 [low, high] => evaluator.add(low, &evaluator.mul(high, &giant)?),

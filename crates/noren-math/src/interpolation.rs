@@ -1,13 +1,15 @@
 //! Polynomials through values at 0, 1, 2, .. modulo a prime.
 
-use noren_math::cyclotomic::Cyclotomic;
-use noren_math::kernels::kernels;
-use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
-use noren_rlwe::error::Result;
+use crate::cyclotomic::Cyclotomic;
+use crate::error::Error;
+use crate::kernels::kernels;
+use crate::modulus::Modulus;
+use crate::ntt::table::NttTable;
 
 /// Blocks of so many falling powers are turned into powers by a matrix.
 const BASE: usize = 32;
+/// Sums of so many products of residues of this size stay below `2^64`.
+const PRIME_BITS: u32 = 29;
 
 /// The coefficients of the polynomial of degree below X that has given values at `0, 1, .., X - 1`, in `O(X log^2 X)` steps.
 ///
@@ -17,7 +19,7 @@ const BASE: usize = 32;
 /// `(x - s)_h`, whose transform is known. All products are shorter than the negacyclic transform they are made with.
 ///
 /// Source: Gerhard, "Modular algorithms in symbolic summation and symbolic integration", 2004, section 3.
-pub(super) struct Interpolation {
+pub struct Interpolation {
     modulus: Modulus,
     points: usize,
     /// `1/i!`.
@@ -37,13 +39,19 @@ struct Level {
 }
 
 impl Interpolation {
-    /// Prepares for so many points. The plaintext modulus must have roots of unity of twice as many, rounded up to a power
-    /// of two.
+    /// Prepares for so many points, at least one.
     ///
     /// # Errors
-    /// [`Error::Math`](noren_rlwe::error::Error::Math) if it has not.
-    pub(super) fn new(modulus: Modulus, points: usize) -> Result<Self> {
+    /// [`Error::NoRoot`] unless the prime is 1 modulo twice their number, rounded up to a power of two; up to 32 points do
+    /// without roots.
+    ///
+    /// # Panics
+    /// If there is no point, the prime is above `2^29`, or there are more points, rounded up so, than numbers modulo it.
+    pub fn new(modulus: Modulus, points: usize) -> Result<Self, Error> {
+        assert!(points > 0, "a polynomial goes through a point at least");
+        assert!(modulus.bits() <= PRIME_BITS, "sums of {BASE} products stay below 2^64");
         let size = points.next_power_of_two();
+        assert!(size as u64 <= modulus.value(), "factorials have inverses");
         let base = BASE.min(size);
         let factorials = (1..size as u64).scan(1, |product, i| {
             *product = modulus.mul(*product, i);
@@ -90,7 +98,8 @@ impl Interpolation {
     }
 
     /// How many coefficients there are: the points, rounded up to a power of two. Those past the points are 0.
-    pub(super) fn coefficients(&self) -> usize {
+    #[must_use]
+    pub fn coefficients(&self) -> usize {
         self.inverse_factorials.len()
     }
 
@@ -98,7 +107,7 @@ impl Interpolation {
     ///
     /// # Panics
     /// If there is not one place for each coefficient.
-    pub(super) fn interpolate(&self, row: &mut [u64]) {
+    pub fn interpolate(&self, row: &mut [u64]) {
         assert_eq!(row.len(), self.coefficients(), "one place for each coefficient");
         row[self.points..].fill(0);
         kernels().mul_assign(row, &self.inverse_factorials, &self.modulus);
@@ -107,7 +116,6 @@ impl Interpolation {
         row[self.points..].fill(0);
         let base = BASE.min(row.len());
         for (block, powers) in row.chunks_exact_mut(base).zip(self.blocks.chunks_exact(base * base)) {
-            // Sums of 32 products below 2^34.
             let mut sums = [0; BASE];
             for (&difference, power) in block.iter().zip(powers.chunks_exact(base)) {
                 sums.iter_mut().zip(power).for_each(|(sum, &x)| *sum += difference * u64::from(x));
@@ -189,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polynomials_have_the_values_they_are_made_from() -> Result<()> {
+    fn polynomials_have_the_values_they_are_made_from() -> Result<(), Error> {
         for (t, points) in
             [(97, 1), (97, 2), (97, 13), (97, 16), (7681, 100), (7681, 256), (65537, 1000), (65537, 4096)]
         {

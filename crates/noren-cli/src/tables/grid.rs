@@ -1,0 +1,71 @@
+//! Large tables of whole numbers, which stay as they are in their file.
+
+use std::path::Path;
+
+use noren_rlwe::wire::file;
+use rayon::prelude::*;
+
+use crate::failure::Failure;
+use crate::tables::npy::Array;
+use crate::tables::numbers::{Format, MAX_BYTES, Numbers, Place};
+
+/// A table of numbers from 0 to below a bound.
+pub(crate) enum Grid {
+    Csv(Numbers),
+    Npy(Array<Vec<u8>>),
+}
+
+impl Grid {
+    /// Reads a table from a file; `header` says whether a CSV file has names in its first line. All numbers must be whole, and
+    /// below `bound`.
+    pub(crate) fn read(path: &Path, header: bool, bound: u64) -> Result<Self, Failure> {
+        let grid = match Format::of(path)? {
+            Format::Csv => Self::Csv(Numbers::read(path, header)?),
+            Format::Npy => Self::Npy(Array::new(path, file::read(path, MAX_BYTES)?)?),
+        };
+        let [rows, columns] = grid.shape();
+        let wrong = |row: usize| (0..columns).find(|&column| grid.value(row, column).is_none_or(|x| x >= bound));
+        let wrong = (0..rows).into_par_iter().find_map_first(|row| Some((row, wrong(row)?)));
+        match wrong {
+            None => Ok(grid),
+            Some((row, column)) => {
+                let needed = format!("a whole number from 0 to {}", bound - 1);
+                Err(Failure::input(path, grid.place(row, column), grid.text(row, column), needed))
+            }
+        }
+    }
+
+    /// Rows and columns.
+    pub(crate) fn shape(&self) -> [usize; 2] {
+        match self {
+            Self::Csv(numbers) => [numbers.rows, numbers.columns],
+            Self::Npy(array) => [array.rows, array.columns],
+        }
+    }
+
+    /// The number in a row and column, if it is whole and not negative.
+    pub(crate) fn value(&self, row: usize, column: usize) -> Option<u64> {
+        let x = self.number(row, column).ok()?;
+        // Whole numbers below 2^53 are exact.
+        (x.fract() == 0.0 && x >= 0.0).then_some(x as u64)
+    }
+
+    fn number(&self, row: usize, column: usize) -> Result<f64, i128> {
+        match self {
+            Self::Csv(numbers) => Ok(numbers.entries[row * numbers.columns + column]),
+            Self::Npy(array) => array.at(row, column),
+        }
+    }
+
+    /// A number as messages show it.
+    fn text(&self, row: usize, column: usize) -> String {
+        self.number(row, column).map_or_else(|whole| whole.to_string(), |x| x.to_string())
+    }
+
+    fn place(&self, row: usize, column: usize) -> String {
+        match self {
+            Self::Csv(numbers) => numbers.place(row * numbers.columns + column).to_string(),
+            Self::Npy(_) => Place { row: row + 1, column: column + 1, name: None }.to_string(),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Torus words and their spectra over eight lanes.
+
+use std::arch::x86_64::*;
+
+use crate::kernels::vector_torus::vector_torus;
+
+vector_torus!("avx512f,avx512dq");
+
+/// Eight numbers.
+type Vector = __m512d;
+
+/// How many numbers a vector holds.
+const WIDTH: usize = 8;
+
+/// `2^52`: the bits of `2^52 + x` are those of `2^52` with `x` below them, for `0 <= x < 2^52`.
+const TWO_52: f64 = (1u64 << 52) as f64;
+
+/// Bytes in a line of a cache.
+const LINE: usize = 64;
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(numbers: &Numbers) -> Vector {
+    // SAFETY: the reference is valid for the 64 bytes that are read; the load needs no alignment.
+    unsafe { _mm512_loadu_pd(numbers.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn get(cell: &Cell<Numbers>) -> Vector {
+    // SAFETY: a cell is not shared between threads, and no reference to what it holds can exist; it is valid for the 64 bytes
+    // that are read; the load needs no alignment.
+    unsafe { _mm512_loadu_pd(cell.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn set(cell: &Cell<Numbers>, vector: Vector) {
+    // SAFETY: as in `get`, for the bytes that are written.
+    unsafe { _mm512_storeu_pd(cell.as_ptr().cast(), vector) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_32(words: &[u32; WIDTH]) -> __m256i {
+    // SAFETY: the reference is valid for the 32 bytes that are read; the load needs no alignment.
+    unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_64(words: &[u64; WIDTH]) -> __m512i {
+    // SAFETY: the reference is valid for the 64 bytes that are read; the load needs no alignment.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+/// Brings the lines of a row into a cache that is large enough for what is not needed at once.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn prefetch_far(row: &[f64]) {
+    for line in row.as_chunks::<{ LINE / size_of::<f64>() }>().0 {
+        _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn splat(number: f64) -> Vector {
+    _mm512_set1_pd(number)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add(a: Vector, b: Vector) -> Vector {
+    _mm512_add_pd(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sub(a: Vector, b: Vector) -> Vector {
+    _mm512_sub_pd(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul(a: Vector, b: Vector) -> Vector {
+    _mm512_mul_pd(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul_add(a: Vector, b: Vector, c: Vector) -> Vector {
+    _mm512_fmadd_pd(a, b, c)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul_sub(a: Vector, b: Vector, c: Vector) -> Vector {
+    _mm512_fmsub_pd(a, b, c)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn neg_mul_add(a: Vector, b: Vector, c: Vector) -> Vector {
+    _mm512_fnmadd_pd(a, b, c)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn neg_mul_sub(a: Vector, b: Vector, c: Vector) -> Vector {
+    _mm512_fnmsub_pd(a, b, c)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn signed_32(words: &[u32; WIDTH]) -> Vector {
+    _mm512_cvtepi32_pd(load_32(words))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn signed_64(words: &[u64; WIDTH]) -> Vector {
+    _mm512_cvtepi64_pd(load_64(words))
+}
+
+/// What [`Digit::of`] needs, in all lanes.
+struct Place {
+    shift: __m128i,
+    mask: __m512i,
+    /// `2^52`, below whose bits the digit is put.
+    above: __m512i,
+    /// `2^52 + B/2`.
+    offset: Vector,
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn place(digit: Digit) -> Place {
+    Place {
+        shift: _mm_cvtsi32_si128(digit.shift.cast_signed()),
+        mask: _mm512_set1_epi64((1 << digit.bits) - 1),
+        above: _mm512_castpd_si512(splat(TWO_52)),
+        offset: splat(TWO_52 + (1u64 << (digit.bits - 1)) as f64),
+    }
+}
+
+/// See [`Digit::of`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn digit_32(words: &[u32; WIDTH], digit: &Place) -> Vector {
+    digit_of(_mm512_cvtepu32_epi64(load_32(words)), digit)
+}
+
+/// See [`Digit::of`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn digit_64(words: &[u64; WIDTH], digit: &Place) -> Vector {
+    digit_of(load_64(words), digit)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn digit_of(words: __m512i, digit: &Place) -> Vector {
+    let moved = _mm512_srl_epi64(words, digit.shift);
+    // (moved & mask) | above
+    let number = _mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0xea>(moved, digit.mask, digit.above));
+    sub(number, digit.offset)
+}
+
+/// Adds [`Torus::nearest`](crate::torus::word::Torus::nearest).
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn add_nearest_32(words: &Cell<[u32; WIDTH]>, x: Vector) {
+    // 2^31 becomes the indefinite integer, which is what it is modulo 2^32.
+    let sum = _mm256_add_epi32(load_32(&words.get()), _mm512_cvtpd_epi32(centred::<32>(x)));
+    // SAFETY: a cell is not shared between threads, and no reference to what it holds can exist; it is valid for the 32 bytes
+    // that are written; the store needs no alignment.
+    unsafe { _mm256_storeu_si256(words.as_ptr().cast(), sum) }
+}
+
+/// Adds [`Torus::nearest`](crate::torus::word::Torus::nearest).
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn add_nearest_64(words: &Cell<[u64; WIDTH]>, x: Vector) {
+    // 2^63 becomes the indefinite integer, which is what it is modulo 2^64.
+    let sum = _mm512_add_epi64(load_64(&words.get()), _mm512_cvtpd_epi64(centred::<64>(x)));
+    // SAFETY: as in `add_nearest_32`, for 64 bytes.
+    unsafe { _mm512_storeu_si512(words.as_ptr().cast(), sum) }
+}
+
+/// `x` modulo `2^BITS`, in `[-2^(BITS - 1), 2^(BITS - 1)]`. Range: `|x| <= 2^(BITS + 51)`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn centred<const BITS: u32>(x: Vector) -> Vector {
+    // The last bit of a sum with this counts 2^BITS: it is x rounded to a multiple of that.
+    let magic = splat(1.5 * TWO_52 * (1u128 << BITS) as f64);
+    sub(x, sub(add(x, magic), magic))
+}
+
+/// Exchanges rows and columns of 8 x 8 numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose(rows: &mut [[Vector; PARTS]; ROWS]) {
+    let mut x = *rows;
+    // Numbers of row pairs: x[2i] has columns 0, 2, 4, 6 of rows 2i and 2i + 1, x[2i + 1] has columns 1, 3, 5, 7.
+    for i in 0..ROWS / 2 {
+        let ([upper], [lower]) = (rows[2 * i], rows[2 * i + 1]);
+        x[2 * i] = [_mm512_unpacklo_pd(upper, lower)];
+        x[2 * i + 1] = [_mm512_unpackhi_pd(upper, lower)];
+    }
+    // Pairs of row quadruples: y[4h + k] has columns k and k + 4 of rows 4h..4h + 4.
+    let mut y = x;
+    for h in 0..2 {
+        for k in 0..2 {
+            let ([upper], [lower]) = (x[4 * h + k], x[4 * h + 2 + k]);
+            y[4 * h + k] = [_mm512_shuffle_f64x2::<0x88>(upper, lower)];
+            y[4 * h + 2 + k] = [_mm512_shuffle_f64x2::<0xdd>(upper, lower)];
+        }
+    }
+    for k in 0..ROWS / 2 {
+        let ([upper], [lower]) = (y[k], y[4 + k]);
+        rows[k] = [_mm512_shuffle_f64x2::<0x88>(upper, lower)];
+        rows[4 + k] = [_mm512_shuffle_f64x2::<0xdd>(upper, lower)];
+    }
+}

@@ -1,0 +1,578 @@
+//! The negacyclic transform of torus words over vectors, written once: each instruction set expands it over its own lanes.
+//!
+//! A sweep loads `R` vectors as far apart as its layers join them, does up to three layers in registers, and stores them: the
+//! first sweep reads words and folds them, the last one of the inverse rounds to words. The last six layers work on blocks of
+//! 64 points: three layers among eight vectors, a transposition, three layers within what were the vectors.
+
+/// Expands to the functions of `TorusKernels`. In scope have to be `Vector`, `WIDTH`, `load`, `store`, `splat`, `add`, `sub`,
+/// `mul`, the fused `mul_add` (`ab + c`), `mul_sub` (`ab - c`), `neg_mul_add` (`c - ab`) and `neg_mul_sub` (`-ab - c`),
+/// `transpose`, `prefetch_far`, and for words of 32 and 64 bits `signed_*`, `digit_*` and `add_nearest_*`, all of which need the CPU features
+/// that the string names.
+macro_rules! vector_torus {
+    ($features:literal) => {
+        use std::cell::Cell;
+
+        use crate::kernels::portable_torus;
+        use crate::kernels::torus::{QUAD, TorusKernels, TorusProducts};
+        use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
+        use crate::torus::gadget::Digit;
+
+        /// Vectors in eight numbers.
+        const PARTS: usize = GROUP / WIDTH;
+        /// Groups in a block.
+        const ROWS: usize = BLOCK / GROUP;
+
+        /// The numbers of one vector in memory.
+        type Numbers = [f64; WIDTH];
+        /// The points of a group in memory: real and imaginary parts.
+        type Group = [[Numbers; PARTS]; 2];
+        /// The vectors of a spectrum, which a sweep reads ahead of what it writes.
+        type Cells = [Cell<Numbers>];
+        /// Real and imaginary parts.
+        type Pair = (Vector, Vector);
+
+        /// Expands to the functions of one word.
+        macro_rules! word {
+            ($word:ty, $table:ident, $signed:ident, $digit:ident, $add_nearest:ident) => {
+                pub(super) mod $table {
+                    use super::*;
+
+                    pub(in super::super) const TABLE: TorusKernels<$word> =
+                        TorusKernels { forward, forward_digits, inverse_add, products_add, rotate_difference };
+
+                    #[target_feature(enable = $features)]
+                    fn forward(spectrum: &mut [f64], a: &[$word], scale: f64, fft: &TorusFft) {
+                        if fft.points() < BLOCK {
+                            return portable_torus::forward(spectrum, a, scale, fft);
+                        }
+                        let (re, im) = a.split_at(fft.points());
+                        let (re, im) = (re.as_chunks::<WIDTH>().0, im.as_chunks::<WIDTH>().0);
+                        let scale = splat(scale);
+                        transform(spectrum, fft, |at| (mul($signed(&re[at]), scale), mul($signed(&im[at]), scale)));
+                    }
+
+                    #[target_feature(enable = $features)]
+                    fn forward_digits(spectrum: &mut [f64], shifted: &[$word], digit: Digit, fft: &TorusFft) {
+                        if fft.points() < BLOCK {
+                            return portable_torus::forward_digits(spectrum, shifted, digit, fft);
+                        }
+                        let (re, im) = shifted.split_at(fft.points());
+                        let (re, im) = (re.as_chunks::<WIDTH>().0, im.as_chunks::<WIDTH>().0);
+                        let digit = place(digit);
+                        transform(spectrum, fft, |at| ($digit(&re[at], &digit), $digit(&im[at], &digit)));
+                    }
+
+                    #[target_feature(enable = $features)]
+                    fn inverse_add(out: &mut [$word], spectrum: &mut [f64], fft: &TorusFft) {
+                        if fft.points() < BLOCK {
+                            return portable_torus::inverse_add(out, spectrum, fft);
+                        }
+                        let (cells, blocks) = (cells(spectrum), fft.blocks());
+                        let root = |v: usize, e: usize| lane_roots(&blocks[v / PARTS], v % PARTS, e);
+                        let get = |r: usize, v: usize| read(cells, in_block(r, v));
+                        columns_up::<ROWS>(PARTS * blocks.len(), root, get, |r, v, x| write(cells, in_block(r, v), x));
+                        finish(out, spectrum, fft);
+                    }
+
+                    #[target_feature(enable = $features)]
+                    fn products_add(out: &mut [$word], products: &TorusProducts, scratch: &mut [f64], fft: &TorusFft) {
+                        if fft.points() < BLOCK {
+                            return portable_torus::products_add(out, products, scratch, fft);
+                        }
+                        sums(scratch, products, fft);
+                        let rows = out.chunks_exact_mut(fft.degree()).zip(scratch.chunks_exact_mut(fft.degree()));
+                        for (out, spectrum) in rows {
+                            finish(out, spectrum, fft);
+                        }
+                    }
+
+                    /// The layers of the inverse above the blocks.
+                    #[target_feature(enable = $features)]
+                    fn finish(out: &mut [$word], spectrum: &mut [f64], fft: &TorusFft) {
+                        let out = Cell::from_mut(out.as_chunks_mut::<WIDTH>().0).as_slice_of_cells();
+                        let (re, im) = out.split_at(out.len() / 2);
+                        sweeps_up(spectrum, fft, |at, x| {
+                            $add_nearest(&re[at], x.0);
+                            $add_nearest(&im[at], x.1);
+                        });
+                    }
+
+                    #[target_feature(enable = $features)]
+                    fn rotate_difference(out: &mut [$word], a: &[$word], rotation: usize, offset: $word) {
+                        portable_torus::rotate_difference(out, a, rotation, offset);
+                    }
+                }
+            };
+        }
+
+        word!(u32, word32, signed_32, digit_32, add_nearest_32);
+        word!(u64, word64, signed_64, digit_64, add_nearest_64);
+
+        /// The forward transform of the points that `source` gives, vector by vector.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn transform(spectrum: &mut [f64], fft: &TorusFft, source: impl Fn(usize) -> Pair) {
+            let cells = cells(spectrum);
+            let count = vectors(cells);
+            let (first, rest) = fft.sweeps();
+            let roots = node_roots(fft, 1);
+            match first {
+                0 => columns_down::<1>(count, |_, e| roots[e], |_, v| source(v), |_, v, x| write(cells, v, x)),
+                1 => first_sweep::<2>(cells, &roots, source),
+                2 => first_sweep::<4>(cells, &roots, source),
+                _ => first_sweep::<8>(cells, &roots, source),
+            }
+            let mut nodes = 1 << first;
+            for &layers in rest {
+                match layers {
+                    1 => sweep_down::<2>(cells, fft, nodes),
+                    2 => sweep_down::<4>(cells, fft, nodes),
+                    _ => sweep_down::<8>(cells, fft, nodes),
+                }
+                nodes <<= layers;
+            }
+            enter_blocks(cells, fft.blocks());
+        }
+
+        /// The inverse from the blocks on; `sink` takes the points, vector by vector.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn sweeps_up(spectrum: &mut [f64], fft: &TorusFft, sink: impl Fn(usize, Pair)) {
+            let cells = cells(spectrum);
+            let count = vectors(cells);
+            let (first, rest) = fft.sweeps();
+            leave_blocks(cells, fft.blocks());
+            let mut nodes = fft.points() / BLOCK;
+            for &layers in rest.iter().rev() {
+                nodes >>= layers;
+                match layers {
+                    1 => sweep_up::<2>(cells, fft, nodes),
+                    2 => sweep_up::<4>(cells, fft, nodes),
+                    _ => sweep_up::<8>(cells, fft, nodes),
+                }
+            }
+            let roots = node_roots(fft, 1);
+            match first {
+                0 => columns_up::<1>(count, |_, e| roots[e], |_, v| read(cells, v), |_, v, x| sink(v, x)),
+                1 => last_sweep::<2>(cells, &roots, sink),
+                2 => last_sweep::<4>(cells, &roots, sink),
+                _ => last_sweep::<8>(cells, &roots, sink),
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn first_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], source: impl Fn(usize) -> Pair) {
+            let stride = vectors(cells) / R;
+            let get = |r: usize, v: usize| source(r * stride + v);
+            columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
+        }
+
+        #[target_feature(enable = $features)]
+        fn sweep_down<const R: usize>(cells: &Cells, fft: &TorusFft, nodes: usize) {
+            let block = cells.len() / nodes;
+            for (node, cells) in cells.chunks_exact(block).enumerate() {
+                let (roots, stride) = (node_roots(fft, nodes + node), vectors(cells) / R);
+                let get = |r: usize, v: usize| read(cells, r * stride + v);
+                columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn sweep_up<const R: usize>(cells: &Cells, fft: &TorusFft, nodes: usize) {
+            let block = cells.len() / nodes;
+            for (node, cells) in cells.chunks_exact(block).enumerate() {
+                let (roots, stride) = (node_roots(fft, nodes + node), vectors(cells) / R);
+                let get = |r: usize, v: usize| read(cells, r * stride + v);
+                columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn last_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], sink: impl Fn(usize, Pair)) {
+            let stride = vectors(cells) / R;
+            let get = |r: usize, v: usize| read(cells, r * stride + v);
+            columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| sink(r * stride + v, x));
+        }
+
+        /// The last six layers of the forward transform.
+        #[target_feature(enable = $features)]
+        fn enter_blocks(cells: &Cells, blocks: &[BlockRoots]) {
+            for (cells, roots) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks) {
+                let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
+                let upper = block_roots(roots);
+                for (part, x) in x.iter_mut().enumerate() {
+                    for (g, x) in x.iter_mut().enumerate() {
+                        *x = read(cells, PARTS * g + part);
+                    }
+                    layers_down(x, |e| upper[e]);
+                }
+                transpose_pairs(&mut x);
+                for (part, x) in x.iter().enumerate() {
+                    for (g, &x) in x.iter().enumerate() {
+                        write(cells, PARTS * g + part, x);
+                    }
+                }
+            }
+            let root = |v: usize, e: usize| lane_roots(&blocks[v / PARTS], v % PARTS, e);
+            let get = |r: usize, v: usize| read(cells, in_block(r, v));
+            columns_down::<ROWS>(PARTS * blocks.len(), root, get, |r, v, x| write(cells, in_block(r, v), x));
+        }
+
+        /// Layers four to six of the inverse, from the lanes that the first three were between to vectors.
+        #[target_feature(enable = $features)]
+        fn leave_blocks(cells: &Cells, blocks: &[BlockRoots]) {
+            for (cells, roots) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks) {
+                let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
+                for (part, x) in x.iter_mut().enumerate() {
+                    for (g, x) in x.iter_mut().enumerate() {
+                        *x = read(cells, PARTS * g + part);
+                    }
+                }
+                transpose_pairs(&mut x);
+                let upper = block_roots(roots);
+                for (part, x) in x.iter_mut().enumerate() {
+                    layers_up(x, |e| upper[e]);
+                    for (g, &mut x) in x.iter_mut().enumerate() {
+                        write(cells, PARTS * g + part, x);
+                    }
+                }
+            }
+        }
+
+        /// Where vector `r` of column `v` lies, a column being a part of all rows of a block.
+        #[inline(always)]
+        const fn in_block(r: usize, v: usize) -> usize {
+            (v / PARTS * ROWS + r) * PARTS + v % PARTS
+        }
+
+        /// The layers among `R` vectors for each of `count` columns: `get` reads and `put` writes vector `r` of column `v`, and
+        /// `root` gives one of its four roots, in the order of [`merged`].
+        ///
+        /// The last layer of a column takes turns with the first one of the next, as a single column has too few butterflies at
+        /// a time that do not wait for others.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn columns_down<const R: usize>(
+            count: usize,
+            root: impl Fn(usize, usize) -> Pair,
+            get: impl Fn(usize, usize) -> Pair,
+            put: impl Fn(usize, usize, Pair),
+        ) {
+            let mut x = [(splat(0.0), splat(0.0)); R];
+            if R < 8 {
+                for v in 0..count {
+                    for (r, x) in x.iter_mut().enumerate() {
+                        *x = get(r, v);
+                    }
+                    layers_down(&mut x, |e| root(v, e));
+                    for (r, &x) in x.iter().enumerate() {
+                        put(r, v, x);
+                    }
+                }
+                return;
+            }
+            let w = root(0, 0);
+            (x[0], x[4]) = join(get(0, 0), get(4, 0), w, 0);
+            (x[1], x[5]) = join(get(1, 0), get(5, 0), w, 0);
+            (x[2], x[6]) = join(get(2, 0), get(6, 0), w, 0);
+            (x[3], x[7]) = join(get(3, 0), get(7, 0), w, 0);
+            for v in 0..count {
+                let next = if v + 1 < count { v + 1 } else { 0 };
+                let w = root(v, 1);
+                let (a0, a2) = join(x[0], x[2], w, 0);
+                let (a4, a6) = join(x[4], x[6], w, 1);
+                let (a1, a3) = join(x[1], x[3], w, 0);
+                let (a5, a7) = join(x[5], x[7], w, 1);
+                let (w, even, odd) = (root(next, 0), root(v, 2), root(v, 3));
+                let (b0, b1) = join(a0, a1, even, 0);
+                put(0, v, b0);
+                put(1, v, b1);
+                (x[0], x[4]) = join(get(0, next), get(4, next), w, 0);
+                let (b2, b3) = join(a2, a3, even, 1);
+                put(2, v, b2);
+                put(3, v, b3);
+                (x[2], x[6]) = join(get(2, next), get(6, next), w, 0);
+                let (b4, b5) = join(a4, a5, odd, 0);
+                put(4, v, b4);
+                put(5, v, b5);
+                (x[1], x[5]) = join(get(1, next), get(5, next), w, 0);
+                let (b6, b7) = join(a6, a7, odd, 1);
+                put(6, v, b6);
+                put(7, v, b7);
+                (x[3], x[7]) = join(get(3, next), get(7, next), w, 0);
+            }
+        }
+
+        /// What undoes [`columns_down`], `R` times as large.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn columns_up<const R: usize>(
+            count: usize,
+            root: impl Fn(usize, usize) -> Pair,
+            get: impl Fn(usize, usize) -> Pair,
+            put: impl Fn(usize, usize, Pair),
+        ) {
+            let mut x = [(splat(0.0), splat(0.0)); R];
+            if R < 8 {
+                for v in 0..count {
+                    for (r, x) in x.iter_mut().enumerate() {
+                        *x = get(r, v);
+                    }
+                    layers_up(&mut x, |e| root(v, e));
+                    for (r, &x) in x.iter().enumerate() {
+                        put(r, v, x);
+                    }
+                }
+                return;
+            }
+            let (even, odd) = (root(0, 2), root(0, 3));
+            (x[0], x[1]) = part_again(get(0, 0), get(1, 0), even, 0);
+            (x[2], x[3]) = part_again(get(2, 0), get(3, 0), even, 1);
+            (x[4], x[5]) = part_again(get(4, 0), get(5, 0), odd, 0);
+            (x[6], x[7]) = part_again(get(6, 0), get(7, 0), odd, 1);
+            for v in 0..count {
+                let next = if v + 1 < count { v + 1 } else { 0 };
+                let w = root(v, 1);
+                let (a0, a2) = part_again(x[0], x[2], w, 0);
+                let (a4, a6) = part_again(x[4], x[6], w, 1);
+                let (a1, a3) = part_again(x[1], x[3], w, 0);
+                let (a5, a7) = part_again(x[5], x[7], w, 1);
+                let (w, even, odd) = (root(v, 0), root(next, 2), root(next, 3));
+                let (b0, b4) = part_again(a0, a4, w, 0);
+                put(0, v, b0);
+                put(4, v, b4);
+                (x[0], x[1]) = part_again(get(0, next), get(1, next), even, 0);
+                let (b2, b6) = part_again(a2, a6, w, 0);
+                put(2, v, b2);
+                put(6, v, b6);
+                (x[2], x[3]) = part_again(get(2, next), get(3, next), even, 1);
+                let (b1, b5) = part_again(a1, a5, w, 0);
+                put(1, v, b1);
+                put(5, v, b5);
+                (x[4], x[5]) = part_again(get(4, next), get(5, next), odd, 0);
+                let (b3, b7) = part_again(a3, a7, w, 0);
+                put(3, v, b3);
+                put(7, v, b7);
+                (x[6], x[7]) = part_again(get(6, next), get(7, next), odd, 1);
+            }
+        }
+
+        /// All sums of products, each taken through the first six layers of the inverse while it is in registers.
+        #[target_feature(enable = $features)]
+        fn sums(scratch: &mut [f64], products: &TorusProducts, fft: &TorusFft) {
+            let run = ROWS * products.rows * GROUP_WORDS;
+            let keys = products.key.chunks_exact(run);
+            let mut next = products.next.unwrap_or_default().chunks_exact(run);
+            let digits = products.digits.as_chunks::<GROUP_WORDS>().0;
+            let stride = products.stride / GROUP_WORDS;
+            let cells = cells(scratch);
+            let in_column = 2 * PARTS * (fft.points() / GROUP);
+            for (i, key) in keys.enumerate() {
+                let (block, column) = (i / products.columns, i % products.columns);
+                if let Some(next) = next.next() {
+                    prefetch_far(next);
+                }
+                let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
+                let (quads, _) = as_groups(key).as_chunks::<QUAD>();
+                for part in 0..PARTS {
+                    for (q, rows) in quads.chunks_exact(products.rows).enumerate() {
+                        let mut sum = [(splat(0.0), splat(0.0)); QUAD];
+                        for (row, key) in rows.iter().enumerate() {
+                            let at = row * stride + ROWS * block + QUAD * q;
+                            let digits: &[[f64; GROUP_WORDS]; QUAD] =
+                                digits[at..at + QUAD].try_into().expect("so many groups");
+                            for g in 0..QUAD {
+                                let (d, k) = (group_part(as_group(&digits[g]), part), group_part(&key[g], part));
+                                sum[g].0 = mul_add(d.0, k.0, sum[g].0);
+                                sum[g].1 = mul_add(d.0, k.1, sum[g].1);
+                                sum[g].0 = neg_mul_add(d.1, k.1, sum[g].0);
+                                sum[g].1 = mul_add(d.1, k.0, sum[g].1);
+                            }
+                        }
+                        x[part][QUAD * q..][..QUAD].copy_from_slice(&sum);
+                    }
+                }
+                let cells = &cells[column * in_column + ROWS * 2 * PARTS * block..][..ROWS * 2 * PARTS];
+                let roots = &fft.blocks()[block];
+                for (part, x) in x.iter_mut().enumerate() {
+                    layers_up(x, |e| lane_roots(roots, part, e));
+                    for (g, &mut x) in x.iter_mut().enumerate() {
+                        write(cells, PARTS * g + part, x);
+                    }
+                }
+            }
+        }
+
+        /// The layers among `R` vectors, the farthest first; `root` gives the four roots of [`merged`].
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn layers_down<const R: usize>(x: &mut [Pair; R], root: impl Fn(usize) -> Pair) {
+            for layer in 0..R.ilog2() {
+                layer_down(x, layer, &root);
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn layer_down<const R: usize>(x: &mut [Pair; R], layer: u32, root: impl Fn(usize) -> Pair) {
+            let half = R >> (layer + 1);
+            for node in 0..1 << layer {
+                let w = root(entry(layer, node));
+                for a in 2 * half * node..2 * half * node + half {
+                    (x[a], x[a + half]) = join(x[a], x[a + half], w, node);
+                }
+            }
+        }
+
+        /// What undoes [`layers_down`], `R` times as large.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn layers_up<const R: usize>(x: &mut [Pair; R], root: impl Fn(usize) -> Pair) {
+            for layer in (0..R.ilog2()).rev() {
+                layer_up(x, layer, &root);
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn layer_up<const R: usize>(x: &mut [Pair; R], layer: u32, root: impl Fn(usize) -> Pair) {
+            let half = R >> (layer + 1);
+            for node in 0..1 << layer {
+                let w = root(entry(layer, node));
+                for a in 2 * half * node..2 * half * node + half {
+                    (x[a], x[a + half]) = part_again(x[a], x[a + half], w, node);
+                }
+            }
+        }
+
+        /// `x, y -> x + w y, x - w y`, with `i w` in place of w in odd nodes.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn join(x: Pair, y: Pair, w: Pair, node: usize) -> (Pair, Pair) {
+            let t = (mul_sub(w.0, y.0, mul(w.1, y.1)), mul_add(w.0, y.1, mul(w.1, y.0)));
+            if node % 2 == 0 {
+                ((add(x.0, t.0), add(x.1, t.1)), (sub(x.0, t.0), sub(x.1, t.1)))
+            } else {
+                ((sub(x.0, t.1), add(x.1, t.0)), (add(x.0, t.1), sub(x.1, t.0)))
+            }
+        }
+
+        /// `x, y -> x + y, conj(w) (x - y)`, with `i w` in place of w in odd nodes.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn part_again(x: Pair, y: Pair, w: Pair, node: usize) -> (Pair, Pair) {
+            let d = (sub(x.0, y.0), sub(x.1, y.1));
+            let cross = mul_sub(w.0, d.1, mul(w.1, d.0));
+            let product = if node % 2 == 0 {
+                (mul_add(w.0, d.0, mul(w.1, d.1)), cross)
+            } else {
+                (cross, neg_mul_sub(w.0, d.0, mul(w.1, d.1)))
+            };
+            ((add(x.0, y.0), add(x.1, y.1)), product)
+        }
+
+        /// Which of the four roots node `node` has, but for a factor `i` of every other node.
+        #[inline(always)]
+        const fn entry(layer: u32, node: usize) -> usize {
+            layer as usize + node / 2
+        }
+
+        /// The roots of three layers from that of a node on.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn node_roots(fft: &TorusFft, node: usize) -> [Pair; 4] {
+            let last = fft.points() - 1;
+            let mut roots = [(splat(0.0), splat(0.0)); 4];
+            for (root, index) in roots.iter_mut().zip(merged(node)) {
+                // A sweep of fewer layers has no use for the later roots, which may not be there.
+                let (re, im) = fft.root(index & last);
+                *root = (splat(re), splat(im));
+            }
+            roots
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn block_roots(roots: &BlockRoots) -> [Pair; 4] {
+            let mut upper = [(splat(0.0), splat(0.0)); 4];
+            for (e, root) in upper.iter_mut().enumerate() {
+                *root = (splat(roots[0][2 * e]), splat(roots[0][2 * e + 1]));
+            }
+            upper
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn lane_roots(roots: &BlockRoots, part: usize, e: usize) -> Pair {
+            let line = |line: usize| load(&roots[line].as_chunks().0[part]);
+            (line(1 + 2 * e), line(2 + 2 * e))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn transpose_pairs(x: &mut [[Pair; ROWS]; PARTS]) {
+            let zero = splat(0.0);
+            let (mut re, mut im) = ([[zero; PARTS]; ROWS], [[zero; PARTS]; ROWS]);
+            for part in 0..PARTS {
+                for g in 0..ROWS {
+                    (re[g][part], im[g][part]) = x[part][g];
+                }
+            }
+            transpose(&mut re);
+            transpose(&mut im);
+            for part in 0..PARTS {
+                for g in 0..ROWS {
+                    x[part][g] = (re[g][part], im[g][part]);
+                }
+            }
+        }
+
+        /// Vector `v` of the points.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn read(cells: &Cells, v: usize) -> Pair {
+            let at = v / PARTS * 2 * PARTS + v % PARTS;
+            (get(&cells[at]), get(&cells[at + PARTS]))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn write(cells: &Cells, v: usize, x: Pair) {
+            let at = v / PARTS * 2 * PARTS + v % PARTS;
+            set(&cells[at], x.0);
+            set(&cells[at + PARTS], x.1);
+        }
+
+        /// The vectors of a spectrum.
+        #[inline(always)]
+        fn cells(row: &mut [f64]) -> &Cells {
+            Cell::from_mut(row.as_chunks_mut().0).as_slice_of_cells()
+        }
+
+        /// How many vectors of points there are.
+        #[inline(always)]
+        const fn vectors(cells: &Cells) -> usize {
+            cells.len() / 2
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn group_part(group: &Group, part: usize) -> Pair {
+            (load(&group[0][part]), load(&group[1][part]))
+        }
+
+        #[inline(always)]
+        fn as_groups(row: &[f64]) -> &[Group] {
+            row.as_chunks().0.as_chunks().0.as_chunks().0
+        }
+
+        #[inline(always)]
+        fn as_group(words: &[f64; GROUP_WORDS]) -> &Group {
+            &as_groups(words)[0]
+        }
+    };
+}
+
+pub(super) use vector_torus;

@@ -1,0 +1,194 @@
+//! Products of torus polynomials with matrices of them, by digits: external products and the steps of a blind rotation.
+
+use crate::kernels::aligned::AlignedVec;
+use crate::kernels::kernels;
+use crate::kernels::torus::{TorusProducts, key_place};
+use crate::torus::fft::{GROUP_WORDS, TorusFft};
+use crate::torus::gadget::Gadget;
+use crate::torus::word::Torus;
+
+/// Words between rows of spectra that are read side by side, besides the row: a power of two alone would put the same places
+/// of all rows into one set of the nearest cache.
+const PADDING: usize = 3 * GROUP_WORDS;
+
+/// The shape of a matrix of spectra: `columns` polynomials for each of the `columns * levels` digits of as many polynomials.
+///
+/// Row `i * levels + j` belongs to digit `j + 1` of polynomial `i`. For a GGSW ciphertext, `columns` is `k + 1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyShape {
+    /// How many polynomials go in, and come out.
+    pub columns: usize,
+    /// The digits of those that go in.
+    pub gadget: Gadget,
+}
+
+impl KeyShape {
+    /// How many rows the matrix has.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.columns * self.gadget.levels()
+    }
+}
+
+/// A matrix of torus spectra.
+#[derive(Debug, Clone, Copy)]
+pub struct FourierKey<'a> {
+    /// Its shape.
+    pub shape: KeyShape,
+    /// As [`TorusFft::write_key`] has written them.
+    pub words: &'a [f64],
+    /// The matrix that is used next, if it is known: it is called into a cache while this one is used.
+    pub next: Option<&'a [f64]>,
+}
+
+/// Room for products, one for each thread.
+///
+/// It holds digits of ciphertexts and sums, no secrets.
+#[derive(Debug)]
+pub struct TorusScratch<T> {
+    shifted: Vec<T>,
+    digits: AlignedVec<f64>,
+    sums: AlignedVec<f64>,
+}
+
+impl<T: Torus> TorusScratch<T> {
+    /// Room for products with matrices of one shape.
+    #[must_use]
+    pub fn new(fft: &TorusFft, shape: &KeyShape) -> Self {
+        let n = fft.degree();
+        Self {
+            shifted: vec![T::default(); n],
+            digits: AlignedVec::zeroed(shape.rows() * (n + PADDING)),
+            sums: AlignedVec::zeroed(shape.columns * n),
+        }
+    }
+}
+
+impl TorusFft {
+    /// The length of a matrix of spectra: rows times columns times the degree.
+    #[must_use]
+    pub fn key_words(&self, shape: &KeyShape) -> usize {
+        shape.rows() * shape.columns * self.degree()
+    }
+
+    /// Writes the torus spectrum of `a` to its place in a matrix. The scratch has as many numbers as `a` words, and is left
+    /// with that spectrum.
+    ///
+    /// # Panics
+    /// If a length does not fit the degree and the shape, or there is no such row or column.
+    pub fn write_key<T: Torus>(
+        &self,
+        key: &mut [f64],
+        shape: &KeyShape,
+        (row, column): (usize, usize),
+        a: &[T],
+        scratch: &mut [f64],
+    ) {
+        assert_eq!(key.len(), self.key_words(shape), "the length of a matrix of spectra");
+        assert!(row < shape.rows() && column < shape.columns, "row {row}, column {column} of {shape:?}");
+        self.forward_torus(scratch, a);
+        for (group, words) in scratch.as_chunks::<GROUP_WORDS>().0.iter().enumerate() {
+            let at = key_place(self.points(), (shape.rows(), shape.columns), (row, column), group);
+            key[at..at + GROUP_WORDS].copy_from_slice(words);
+        }
+    }
+
+    /// The external product, added: `acc_c += sum_r d_r key_(r, c)` with the digits `d_r` of `input`.
+    ///
+    /// Shapes: `acc` and `input` are `[columns, N]`. The error is that of [`TorusFft::error_bound`].
+    ///
+    /// # Panics
+    /// If a length does not fit the degree and the shape.
+    pub fn external_product_add<T: Torus>(
+        &self,
+        acc: &mut [T],
+        input: &[T],
+        key: FourierKey<'_>,
+        scratch: &mut TorusScratch<T>,
+    ) {
+        let offset = key.shape.gadget.offset::<T>();
+        self.product_of(acc, key, scratch, |shifted, _, i| {
+            let n = shifted.len();
+            for (shifted, &x) in shifted.iter_mut().zip(&input[i * n..][..n]) {
+                *shifted = x.wrapping_add(offset);
+            }
+        });
+    }
+
+    /// The step of a blind rotation: `acc += key (X^rotation acc - acc)` by the external product; nothing if the rotation is
+    /// 0. Range: rotation in `[0, 2N)`.
+    ///
+    /// Shapes: `acc` is `[columns, N]`.
+    ///
+    /// # Panics
+    /// If a length does not fit the degree and the shape, or the rotation is out of range.
+    pub fn rotate_cmux<T: Torus>(
+        &self,
+        acc: &mut [T],
+        rotation: usize,
+        key: FourierKey<'_>,
+        scratch: &mut TorusScratch<T>,
+    ) {
+        if rotation == 0 {
+            return;
+        }
+        let offset = key.shape.gadget.offset::<T>();
+        self.product_of(acc, key, scratch, |shifted, acc, i| {
+            let n = shifted.len();
+            kernels().torus_rotate_difference(shifted, &acc[i * n..][..n], rotation, offset);
+        });
+    }
+
+    /// [`TorusFft::rotate_cmux`] for several ciphertexts, with a rotation each: the matrix comes from memory once.
+    ///
+    /// Shapes: `accs` is `[rotations.len(), columns, N]`.
+    ///
+    /// # Panics
+    /// As [`TorusFft::rotate_cmux`].
+    pub fn rotate_cmux_batch<T: Torus>(
+        &self,
+        accs: &mut [T],
+        rotations: &[usize],
+        mut key: FourierKey<'_>,
+        scratch: &mut TorusScratch<T>,
+    ) {
+        let len = key.shape.columns * self.degree();
+        assert_eq!(accs.len(), rotations.len() * len, "ciphertexts of {len} words");
+        let moved = accs.chunks_exact_mut(len).zip(rotations).filter(|&(_, &rotation)| rotation > 0);
+        for (acc, &rotation) in moved {
+            self.rotate_cmux(acc, rotation, key, scratch);
+            // One call for it is enough.
+            key.next = None;
+        }
+    }
+
+    /// Adds the products with what `shift` writes for polynomial `i`, the gadget's offset included.
+    fn product_of<T: Torus>(
+        &self,
+        acc: &mut [T],
+        key: FourierKey<'_>,
+        scratch: &mut TorusScratch<T>,
+        shift: impl Fn(&mut [T], &[T], usize),
+    ) {
+        let (gadget, stride) = (key.shape.gadget, self.degree() + PADDING);
+        let rows = scratch.digits.chunks_exact_mut(stride);
+        assert_eq!(rows.len(), key.shape.rows(), "the scratch is that of another shape");
+        for (row, spectrum) in rows.enumerate() {
+            let (i, level) = (row / gadget.levels(), row % gadget.levels());
+            if level == 0 {
+                shift(&mut scratch.shifted, acc, i);
+            }
+            let spectrum = &mut spectrum[..self.degree()];
+            kernels().torus_forward_digits(spectrum, &scratch.shifted, &gadget, level, self);
+        }
+        let products = TorusProducts {
+            digits: &scratch.digits,
+            stride,
+            rows: key.shape.rows(),
+            columns: key.shape.columns,
+            key: key.words,
+            next: key.next,
+        };
+        kernels().torus_products_add(acc, &products, &mut scratch.sums, self);
+    }
+}

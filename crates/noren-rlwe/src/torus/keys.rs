@@ -1,0 +1,112 @@
+//! Keys that bootstrap: for transport, and for use.
+
+use noren_math::random::Seed;
+use noren_ring::engine::Engine;
+use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::bootstrap::Bootstrap;
+use noren_ring::torus::key_switch::LweSwitch;
+use noren_ring::torus::product::TorusProduct;
+
+use crate::torus::keygen::{rotation_mask, switch_mask};
+use crate::torus::parameters::TorusParameters;
+use crate::torus::secret::{KeyId, Owner};
+
+/// The keys of a bootstrap as they travel: a public seed, from which all masks are drawn, and the bodies.
+///
+/// Bodies of the GGSW samples have the shape `[n, (k+1) l, N]`, those of the key switch `[kN, l]`.
+#[derive(Debug, Clone)]
+pub struct CompactKeys {
+    pub(crate) parameters: TorusParameters,
+    pub(crate) key: KeyId,
+    pub(crate) seed: Seed,
+    pub(crate) rotation: Vec<u64>,
+    pub(crate) switch: Vec<u32>,
+}
+
+/// The keys of a bootstrap as they are used: nothing in them decrypts.
+#[derive(Debug)]
+pub struct ServerKeys {
+    pub(crate) owner: Owner,
+    pub(crate) bootstrap: Bootstrap,
+}
+
+impl CompactKeys {
+    /// The parameters.
+    #[must_use]
+    pub const fn parameters(&self) -> &TorusParameters {
+        &self.parameters
+    }
+
+    /// What the keys belong to.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
+    }
+
+    /// The public seed, from which masks are drawn.
+    #[must_use]
+    pub const fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    /// The bodies of the GGSW samples, `[n, (k+1) l, N]`.
+    #[must_use]
+    pub fn rotation_bodies(&self) -> &[u64] {
+        &self.rotation
+    }
+
+    /// The bodies of the key switch, `[kN, l]`.
+    #[must_use]
+    pub fn switch_bodies(&self) -> &[u32] {
+        &self.switch
+    }
+
+    /// How many bytes the bodies take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.rotation[..]) + size_of_val(&self.switch[..])
+    }
+
+    /// Draws the masks and transforms the samples.
+    ///
+    /// # Panics
+    /// If the products are of another degree.
+    #[must_use]
+    pub fn expand(&self, engine: &Engine, product: &TorusProduct) -> ServerKeys {
+        let (shape, gadget) = (self.parameters.shape(), self.parameters.gadget());
+        let (n, steps) = (shape.degree, self.parameters.short_dimension());
+        let rows = (shape.dimension + 1) * gadget.levels();
+        let rotation = BlindRotation::from_fn(engine, product, (shape, gadget), steps, |step, row, out| {
+            let (mask, body) = out.split_at_mut(shape.extracted());
+            rotation_mask(&self.seed, step, row, mask);
+            body.copy_from_slice(&self.rotation[(step * rows + row) * n..][..n]);
+        });
+        let gadget = self.parameters.switch_gadget();
+        let switch = LweSwitch::from_fn(engine, (shape.extracted(), steps), gadget, |i, j, out| {
+            let (mask, body) = out.split_at_mut(steps);
+            switch_mask(&self.seed, i, j, mask);
+            body[0] = self.switch[i * gadget.levels() + j - 1];
+        });
+        ServerKeys { owner: self.owner(), bootstrap: Bootstrap::new(switch, rotation) }
+    }
+}
+
+impl ServerKeys {
+    /// What the keys belong to.
+    #[must_use]
+    pub const fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// The keys as arithmetic.
+    #[must_use]
+    pub const fn bootstrap(&self) -> &Bootstrap {
+        &self.bootstrap
+    }
+
+    /// How many bytes they take in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bootstrap.rotation().bytes() + self.bootstrap.switch().bytes()
+    }
+}

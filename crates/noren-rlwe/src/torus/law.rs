@@ -1,0 +1,137 @@
+//! How much noise the parts of a bootstrap add, and how likely a wrong result is.
+//!
+//! All variances are in units of the circle, for binary secrets whose bits are independent. Formulas: Chillotti, Gama,
+//! Georgieva and Izabachene, eprint 2018/421, with the constants that TFHE-rs uses; tests measure each part.
+
+use std::fmt;
+
+use noren_math::torus::fft::TorusFft;
+use noren_math::torus::gadget::Gadget;
+use noren_math::torus::product::KeyShape;
+
+use crate::torus::parameters::TorusSpec;
+
+/// `2^64`.
+const CIRCLE: f64 = 18_446_744_073_709_551_616.0;
+/// `2^-32`, squared: the variance of rounding to words of 32 bits, times 12.
+const HALF_WORD_SQUARED: f64 = 5.421_010_862_427_522e-20;
+
+/// The variances of the parts of a bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NoiseLaw {
+    /// Of a fresh ciphertext.
+    pub fresh: f64,
+    /// Of the output of blind rotation:
+    /// `n [(k+1) l N (B^2+2)/12 sigma^2 + (1 - B^2l/q^2)/(24 B^2l) (1 + kN/2) + kN/(32 q^2) + (1 - kN/2)^2/(16 q^2)]`.
+    pub blind_rotation: f64,
+    /// Of products by transforms in `f64`: `n (1 + kN/2) delta^2`, with the
+    /// [deviation](TorusFft::error_deviation) delta of a coefficient of an external product.
+    pub transform: f64,
+    /// What a key switch adds: `kN [1/(24 B^2l) + l sigma^2 (B^2+2)/12]`, with the B, l and sigma of the key switch, whose sigma
+    /// includes the rounding to words of 32 bits.
+    pub key_switch: f64,
+    /// What the switch to the modulus 2N adds, with the centred-mean correction: `n/48 / (2N)^2`. The body is rounded down, which
+    /// costs nothing: see [`Exponents::of`](noren_ring::torus::key_switch::Exponents::of).
+    pub modulus_switch: f64,
+}
+
+/// How likely it is that a value with noise is taken for another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Failure {
+    /// The standard deviation of the noise where it is decided, in units of the circle.
+    pub deviation: f64,
+    /// How much noise is tolerated, in units of the circle.
+    pub margin: f64,
+    /// The base-two logarithm of the probability of more.
+    pub log2: f64,
+}
+
+impl NoiseLaw {
+    /// The law of checked parameters.
+    pub(crate) fn of(spec: &TorusSpec) -> Self {
+        let (n, k, degree) = (spec.n as f64, spec.k as f64, libm::exp2(f64::from(spec.log_degree)));
+        let (levels, base) = (spec.levels as f64, libm::exp2(f64::from(spec.log_base)));
+        let (dimension, q2) = (k * degree, CIRCLE * CIRCLE);
+        let digit = (base * base + 2.0) / 12.0;
+        let cut = libm::exp2(f64::from(2 * spec.log_base) * levels);
+        let rows = (k + 1.0) * levels * degree * digit * spec.glwe_noise.variance();
+        let rounding = (1.0 - cut / q2) / (24.0 * cut) * (1.0 + dimension / 2.0);
+        let words = dimension / (32.0 * q2) + (1.0 - dimension / 2.0) * (1.0 - dimension / 2.0) / (16.0 * q2);
+        let gadget = Gadget::new(spec.log_base, spec.levels as u32);
+        let fft = TorusFft::new(1 << spec.log_degree);
+        let error = fft.error_deviation::<u64>(&KeyShape { columns: spec.k + 1, gadget }) / CIRCLE;
+
+        let (levels, base) = (spec.switch_levels as f64, libm::exp2(f64::from(spec.switch_log_base)));
+        let cut = libm::exp2(f64::from(2 * spec.switch_log_base) * levels);
+        let row = spec.lwe_noise.variance() + HALF_WORD_SQUARED / 12.0;
+        let key_switch = dimension * (1.0 / (24.0 * cut) + levels * row * (base * base + 2.0) / 12.0);
+        Self {
+            fresh: spec.glwe_noise.variance(),
+            blind_rotation: n * (rows + rounding + words),
+            transform: n * (1.0 + dimension / 2.0) * error * error,
+            key_switch,
+            modulus_switch: n / 48.0 / (4.0 * degree * degree),
+        }
+    }
+
+    /// The variance of the output of a bootstrap.
+    #[must_use]
+    pub fn bootstrap(&self) -> f64 {
+        self.blind_rotation + self.transform
+    }
+
+    /// The variance where a bootstrap decides, for a linear combination of outputs of bootstraps: `squared_norm` is the sum of
+    /// the squares of its factors.
+    #[must_use]
+    pub fn decision(&self, squared_norm: f64) -> f64 {
+        squared_norm * self.bootstrap() + self.key_switch + self.modulus_switch
+    }
+
+    /// How likely a bootstrap of such a combination fails, if it tolerates noise up to `margin`:
+    /// `erfc(margin / (deviation sqrt 2))`.
+    #[must_use]
+    pub fn failure(&self, squared_norm: f64, margin: f64) -> Failure {
+        let deviation = self.decision(squared_norm).sqrt();
+        Failure { deviation, margin, log2: log2_erfc(margin / deviation * std::f64::consts::FRAC_1_SQRT_2) }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (log_deviation, log_margin) = (libm::log2(self.deviation), libm::log2(self.margin));
+        write!(
+            f,
+            "2^{:.2} (noise 2^{log_deviation:.2}, tolerated 2^{log_margin:.2} of the circle: {:.2} deviations)",
+            self.log2,
+            self.margin / self.deviation
+        )
+    }
+}
+
+/// `log2 erfc(x)`, also where `erfc` is below all `f64`.
+fn log2_erfc(x: f64) -> f64 {
+    /// From here on, two terms of the asymptotic series are exact to 2^-12 of a bit.
+    const FAR: f64 = 20.0;
+    if x < FAR {
+        return libm::log2(libm::erfc(x));
+    }
+    // erfc(x) = exp(-x^2) / (x sqrt pi) (1 - 1/(2 x^2) + ...)
+    let tail = 1.0 - 0.5 / (x * x);
+    -x * x * std::f64::consts::LOG2_E - libm::log2(x) - 0.5 * libm::log2(std::f64::consts::PI) + libm::log2(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_is_continued_where_the_library_underflows() {
+        for x in [0.0, 1.0, 9.3, 19.99] {
+            assert!((log2_erfc(x) - libm::log2(libm::erfc(x))).abs() < 1e-9);
+        }
+        for x in [20.0, 23.0, 25.0] {
+            assert!((log2_erfc(x) - libm::log2(libm::erfc(x))).abs() < 1e-3, "{x}");
+        }
+        assert!(log2_erfc(100.0) < -14_000.0);
+    }
+}

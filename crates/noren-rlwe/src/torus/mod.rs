@@ -1,0 +1,21 @@
+//! Samples and keys over the torus: LWE, GLWE and GGSW, without their messages.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`noise`] | [`TorusNoise`](noise::TorusNoise): how errors are drawn |
+//! | [`parameters`] | [`TorusSpec`](parameters::TorusSpec), checked into [`TorusParameters`](parameters::TorusParameters) |
+//! | [`security`] | how much noise a dimension needs |
+//! | [`law`] | the variances of key switch, modulus switch and blind rotation, and failure probabilities |
+//! | [`secret`] | [`TorusSecret`](secret::TorusSecret): the two secrets, samples under the long one |
+//! | [`keygen`] | [`TorusKeyGenerator`](keygen::TorusKeyGenerator): all keys from one seed |
+//! | [`keys`] | [`CompactKeys`](keys::CompactKeys) for transport, [`ServerKeys`](keys::ServerKeys) for bootstrapping |
+//! | [`wire`] | bytes of all of these |
+
+pub mod keygen;
+pub mod keys;
+pub mod law;
+pub mod noise;
+pub mod parameters;
+pub mod secret;
+pub mod security;
+pub mod wire;

@@ -1,0 +1,202 @@
+//! Parameters of samples over the torus: an open specification, checked into an immutable value.
+
+use std::sync::Arc;
+
+use noren_math::torus::gadget::Gadget;
+use noren_ring::torus::blind_rotation::GlweShape;
+
+use crate::error::{Error, Result};
+use crate::security::Security;
+use crate::torus::law::NoiseLaw;
+use crate::torus::noise::TorusNoise;
+use crate::torus::security;
+
+/// The widest noise: a Gaussian whose tail goes around the circle is none.
+const MAX_DEVIATION: f64 = 0.0625;
+
+/// The widest TUniform noise, in bits of a word of 64.
+const MAX_TUNIFORM_BITS: u32 = 60;
+
+/// The most bits that the digits of a word have together.
+const MAX_DIGIT_BITS: u32 = 63;
+
+/// Short samples have words of 32 bits: digits of the key switch have at most so many together.
+const MAX_SWITCH_BITS: u32 = 32;
+
+/// The most dimensions of a short sample: indices of bits are small.
+const MAX_DIMENSION: usize = 1 << 14;
+
+/// The most polynomials of a mask.
+const MAX_MASKS: usize = 16;
+
+/// What parameters are asked for; [`TorusSpec::build`] checks them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TorusSpec {
+    /// The dimension n of short samples, which rotate.
+    pub n: usize,
+    /// How many polynomials k the mask of a GLWE sample has.
+    pub k: usize,
+    /// The base-two logarithm of the degree N, 4 to 16.
+    pub log_degree: u32,
+    /// The noise of short samples: that of the key switch.
+    pub lwe_noise: TorusNoise,
+    /// The noise of GLWE samples, and of fresh ciphertexts of dimension kN.
+    pub glwe_noise: TorusNoise,
+    /// `log2 B` of blind rotation.
+    pub log_base: u32,
+    /// How many digits blind rotation has.
+    pub levels: usize,
+    /// `log2 B` of the key switch.
+    pub switch_log_base: u32,
+    /// How many digits the key switch has.
+    pub switch_levels: usize,
+    /// What both noises must reach for their dimensions.
+    pub security: Security,
+}
+
+/// Checked parameters. Immutable, and cheap to clone.
+#[derive(Debug, Clone)]
+pub struct TorusParameters(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    spec: TorusSpec,
+    law: NoiseLaw,
+    fingerprint: [u8; 32],
+}
+
+impl TorusSpec {
+    /// Checks the specification.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names what is outside the supported range, [`Error::WeakNoise`] noise that is too small for its
+    /// dimension.
+    pub fn build(self) -> Result<TorusParameters> {
+        self.check_ranges()?;
+        security::check("short samples", self.n, self.lwe_noise, self.security)?;
+        security::check("GLWE samples", self.k << self.log_degree, self.glwe_noise, self.security)?;
+        let fingerprint = fingerprint(&self);
+        let law = NoiseLaw::of(&self);
+        Ok(TorusParameters(Arc::new(Inner { spec: self, law, fingerprint })))
+    }
+
+    fn check_ranges(&self) -> Result<()> {
+        let range = |name, found: usize, least: usize, most: usize| {
+            if (least..=most).contains(&found) {
+                Ok(())
+            } else {
+                Err(Error::parameter(name, found, format!("{least} to {most}")))
+            }
+        };
+        range("n", self.n, 1, MAX_DIMENSION)?;
+        range("k", self.k, 1, MAX_MASKS)?;
+        range("log_degree", self.log_degree as usize, 4, 16)?;
+        check_digits(["log_base", "levels"], self.log_base, self.levels, MAX_DIGIT_BITS)?;
+        check_digits(["switch_log_base", "switch_levels"], self.switch_log_base, self.switch_levels, MAX_SWITCH_BITS)?;
+        check_noise("lwe_noise", self.lwe_noise)?;
+        check_noise("glwe_noise", self.glwe_noise)
+    }
+}
+
+impl TorusParameters {
+    /// The specification that gives these parameters again.
+    #[must_use]
+    pub fn spec(&self) -> &TorusSpec {
+        &self.0.spec
+    }
+
+    /// The dimension n of short samples.
+    #[must_use]
+    pub fn short_dimension(&self) -> usize {
+        self.0.spec.n
+    }
+
+    /// The dimension kN of ciphertexts.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.shape().extracted()
+    }
+
+    /// The shape of GLWE samples.
+    #[must_use]
+    pub fn shape(&self) -> GlweShape {
+        GlweShape { dimension: self.0.spec.k, degree: 1 << self.0.spec.log_degree }
+    }
+
+    /// The digits of blind rotation.
+    #[must_use]
+    pub fn gadget(&self) -> Gadget {
+        Gadget::new(self.0.spec.log_base, self.0.spec.levels as u32)
+    }
+
+    /// The digits of the key switch.
+    #[must_use]
+    pub fn switch_gadget(&self) -> Gadget {
+        Gadget::new(self.0.spec.switch_log_base, self.0.spec.switch_levels as u32)
+    }
+
+    /// How much noise the parts of a bootstrap add.
+    #[must_use]
+    pub fn law(&self) -> NoiseLaw {
+        self.0.law
+    }
+
+    /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts.
+    ///
+    /// Hashed are the text `noren-torus-parameters-v1` and words of 64 bits, little-endian: n, k, `log_degree`; for each noise, of
+    /// short samples and of GLWE samples, its kind (0 Gaussian, 1 TUniform) and its width (the bits of the deviation as `f64`;
+    /// the bits b); `log_base`, `levels`, `switch_log_base`, `switch_levels`. The security level is not hashed.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.0.fingerprint
+    }
+}
+
+fn check_digits(names: [&'static str; 2], log_base: u32, levels: usize, most: u32) -> Result<()> {
+    let log_base_fits = (1..=most.min(u32::BITS - 1)).contains(&log_base);
+    if !log_base_fits {
+        return Err(Error::parameter(names[0], log_base, format!("1 to {}", most.min(u32::BITS - 1))));
+    }
+    let most = (most / log_base) as usize;
+    if (1..=most).contains(&levels) {
+        Ok(())
+    } else {
+        Err(Error::parameter(names[1], levels, format!("1 to {most} of {log_base} bits each")))
+    }
+}
+
+fn check_noise(name: &'static str, noise: TorusNoise) -> Result<()> {
+    let fits = match noise {
+        TorusNoise::Gaussian(deviation) => (0.0..=MAX_DEVIATION).contains(&deviation),
+        TorusNoise::TUniform(bits) => bits <= MAX_TUNIFORM_BITS,
+    };
+    if fits {
+        return Ok(());
+    }
+    let found = match noise {
+        TorusNoise::Gaussian(deviation) => format!("Gaussian of deviation {deviation}"),
+        TorusNoise::TUniform(_) => noise.to_string(),
+    };
+    Err(Error::parameter(name, found, format!("a deviation of 0 to {MAX_DEVIATION} of the circle")))
+}
+
+fn fingerprint(spec: &TorusSpec) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"noren-torus-parameters-v1");
+    let mut word = |value: u64| {
+        hasher.update(&value.to_le_bytes());
+    };
+    [spec.n as u64, spec.k as u64, u64::from(spec.log_degree)].into_iter().for_each(&mut word);
+    for noise in [spec.lwe_noise, spec.glwe_noise] {
+        let (kind, width) = match noise {
+            TorusNoise::Gaussian(deviation) => (0, deviation.to_bits()),
+            TorusNoise::TUniform(bits) => (1, u64::from(bits)),
+        };
+        word(kind);
+        word(width);
+    }
+    let digits = [u64::from(spec.log_base), spec.levels as u64];
+    let switch = [u64::from(spec.switch_log_base), spec.switch_levels as u64];
+    digits.into_iter().chain(switch).for_each(&mut word);
+    hasher.finalize().into()
+}

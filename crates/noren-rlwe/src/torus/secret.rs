@@ -1,0 +1,156 @@
+//! The two secrets, and samples under the long one.
+
+use std::fmt;
+
+use noren_math::random::{Seed, Xof};
+use noren_math::torus_sample;
+use noren_ring::torus::lwe::Lwe;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::error::{Error, Result};
+use crate::torus::parameters::TorusParameters;
+
+/// Tells the keys of one owner from those of others, and old ones from new ones. It is public, and says nothing of secrets.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyId(pub [u8; 16]);
+
+/// What a key or a ciphertext belongs to: parameters, and the keys of one owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// The fingerprint of the parameters.
+    pub fingerprint: [u8; 32],
+    /// The keys.
+    pub key: KeyId,
+}
+
+/// The short secret of n bits and the long one of kN bits, the coefficients of k polynomials. Wiped when dropped; whoever
+/// holds it reads everything.
+pub struct TorusSecret {
+    pub(crate) short: Zeroizing<Vec<i8>>,
+    pub(crate) long: Zeroizing<Vec<i8>>,
+    pub(crate) parameters: TorusParameters,
+    pub(crate) key: KeyId,
+}
+
+impl TorusSecret {
+    /// The parameters.
+    #[must_use]
+    pub const fn parameters(&self) -> &TorusParameters {
+        &self.parameters
+    }
+
+    /// What the secret belongs to.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
+    }
+
+    /// A fresh sample of dimension kN and phase `message + e`. The mask is drawn from the stream `ciphertext` of
+    /// `seed.derive("uniform")`, the error from the stream `error` of the seed, which is for this sample alone.
+    #[must_use]
+    pub fn encrypt(&self, seed: &Seed, message: u64) -> Lwe {
+        let dimension = self.parameters.dimension();
+        let mut words = vec![0; dimension + 1];
+        fresh_mask(&seed.derive("uniform"), &mut words[..dimension]);
+        let mut error = Zeroizing::new([0]);
+        self.parameters.spec().glwe_noise.sample(&mut seed.xof("error"), &mut error[..]);
+        let hidden = inner_product(&words[..dimension], &self.long);
+        words[dimension] = hidden.wrapping_add(message).wrapping_add(error[0]);
+        Lwe::from_words(words)
+    }
+
+    /// The phase `b - sum_i a_i s_i` of a sample of dimension kN: message and noise.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if the sample has another dimension.
+    pub fn phase(&self, sample: &Lwe) -> Result<u64> {
+        let needed = self.parameters.dimension();
+        if sample.dimension() != needed {
+            let needed = needed.to_string();
+            return Err(Error::Length { what: "dimension of the sample", found: sample.dimension(), needed });
+        }
+        Ok(sample.body().wrapping_sub(inner_product(sample.mask(), &self.long)))
+    }
+
+    /// The phase of a short sample, in words of 32 bits.
+    ///
+    /// # Panics
+    /// If the sample has not n + 1 words.
+    #[must_use]
+    pub fn short_phase(&self, sample: &[u32]) -> u32 {
+        let (mask, body) = sample.split_at(sample.len() - 1);
+        body[0].wrapping_sub(short_inner_product(mask, &self.short))
+    }
+
+    /// The bits of the short secret.
+    #[must_use]
+    pub fn short_bits(&self) -> &[i8] {
+        &self.short
+    }
+
+    /// The coefficients of the polynomials of the long secret.
+    #[must_use]
+    pub fn long_bits(&self) -> &[i8] {
+        &self.long
+    }
+}
+
+/// The mask of a fresh sample, from its public seed.
+pub fn fresh_mask(seed: &Seed, out: &mut [u64]) {
+    seed.xof("ciphertext").fill_u64(out);
+}
+
+impl Owner {
+    /// Refuses a thing of other parameters or another key.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`], [`Error::KeyMismatch`].
+    pub fn check(&self, found: &Self, what: &'static str) -> Result<()> {
+        if found.fingerprint != self.fingerprint {
+            return Err(Error::mismatch(&self.fingerprint, &found.fingerprint, what));
+        }
+        if found.key != self.key {
+            return Err(Error::KeyMismatch { left: self.key.to_string(), right: found.key.to_string(), what });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// As many bytes as errors show of fingerprints.
+        const SHOWN: usize = 4;
+        self.0[..SHOWN].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyId({self})")
+    }
+}
+
+/// Independent uniform bits.
+pub(crate) fn secret_bits(mut xof: Xof, count: usize) -> Zeroizing<Vec<i8>> {
+    let mut bits = Zeroizing::new(vec![0; count]);
+    torus_sample::binary(&mut xof, &mut bits);
+    bits
+}
+
+/// `sum_i a_i s_i` over words of 32 bits.
+pub(crate) fn short_inner_product(mask: &[u32], bits: &[i8]) -> u32 {
+    assert_eq!(mask.len(), bits.len(), "a word for each bit");
+    mask.iter().zip(bits).fold(0, |sum: u32, (a, &s)| sum.wrapping_add(a.wrapping_mul(s as u32)))
+}
+
+fn inner_product(mask: &[u64], bits: &[i8]) -> u64 {
+    assert_eq!(mask.len(), bits.len(), "a word for each bit");
+    mask.iter().zip(bits).fold(0, |sum: u64, (a, &s)| sum.wrapping_add(a.wrapping_mul(s as u64)))
+}
+
+impl Drop for TorusSecret {
+    fn drop(&mut self) {
+        self.short.zeroize();
+        self.long.zeroize();
+    }
+}

@@ -1,0 +1,201 @@
+//! Bytes of parameters, secrets and keys over the torus.
+
+use noren_math::random::Seed;
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Result};
+use crate::security::Security;
+use crate::torus::keys::CompactKeys;
+use crate::torus::noise::TorusNoise;
+use crate::torus::parameters::{TorusParameters, TorusSpec};
+use crate::torus::secret::{KeyId, TorusSecret};
+use crate::wire::kind::Kind;
+use crate::wire::object::Object;
+use crate::wire::reader::Reader;
+use crate::wire::section::Section;
+use crate::wire::writer::Writer;
+
+/// Parameters: twelve words.
+const SPEC: u16 = 0x0101;
+/// The name of the keys, 16 bytes.
+const KEY: u16 = 0x0101;
+/// The bits of the short secret, and of the long one.
+const SHORT: u16 = 0x0102;
+const LONG: u16 = 0x0103;
+/// The seed of all masks.
+const SEED: u16 = 0x0110;
+/// The bodies of the GGSW samples, and those of the key switch, two to a word.
+const ROTATION: u16 = 0x0120;
+const SWITCH: u16 = 0x0121;
+
+/// Bits of secrets are small numbers of this width.
+const SECRET_BITS: u32 = 2;
+
+const GAUSSIAN: u64 = 0;
+const TUNIFORM: u64 = 1;
+
+impl Object for TorusParameters {
+    type Context = ();
+    const KIND: Kind = Kind::TorusParameters;
+
+    fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn fingerprint(&self, (): &()) -> [u8; 32] {
+        TorusParameters::fingerprint(self)
+    }
+
+    fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
+        let spec = self.spec();
+        let [lwe, glwe] = [spec.lwe_noise, spec.glwe_noise].map(noise_to_words);
+        let security = match spec.security {
+            Security::None => 0,
+            Security::Bits128 => 128,
+            Security::Bits192 => 192,
+            Security::Bits256 => 256,
+        };
+        let words = vec![
+            spec.n as u64,
+            spec.k as u64,
+            u64::from(spec.log_degree),
+            lwe[0],
+            lwe[1],
+            glwe[0],
+            glwe[1],
+            u64::from(spec.log_base),
+            spec.levels as u64,
+            u64::from(spec.switch_log_base),
+            spec.switch_levels as u64,
+            security,
+        ];
+        writer.words(SPEC, words);
+    }
+
+    /// Reads parameters and checks them again. Whether their security is enough is for the caller to say.
+    fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
+        let section = reader.take(SPEC)?;
+        let words: [u64; 12] = section.word_array()?;
+        let security = match words[11] {
+            0 => Security::None,
+            128 => Security::Bits128,
+            192 => Security::Bits192,
+            256 => Security::Bits256,
+            other => return Err(section.value("the security", other, "0, 128, 192 or 256")),
+        };
+        // What does not fit is larger than any bound that is checked.
+        let size = |word| usize::try_from(word).unwrap_or(usize::MAX);
+        let bits = |word| u32::try_from(word).unwrap_or(u32::MAX);
+        let spec = TorusSpec {
+            n: size(words[0]),
+            k: size(words[1]),
+            log_degree: bits(words[2]),
+            lwe_noise: noise_from_words(&section, words[3], words[4])?,
+            glwe_noise: noise_from_words(&section, words[5], words[6])?,
+            log_base: bits(words[7]),
+            levels: size(words[8]),
+            switch_log_base: bits(words[9]),
+            switch_levels: size(words[10]),
+            security,
+        };
+        spec.build()
+    }
+}
+
+impl Object for TorusSecret {
+    type Context = TorusParameters;
+    const KIND: Kind = Kind::TorusSecret;
+
+    fn needed_fingerprint(parameters: &TorusParameters) -> Option<[u8; 32]> {
+        Some(parameters.fingerprint())
+    }
+
+    fn fingerprint(&self, _: &TorusParameters) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    fn write<'a>(&'a self, _: &'a TorusParameters, writer: &mut Writer<'a>) {
+        writer.bytes(KEY, self.key.0.as_slice());
+        writer.small(SHORT, &self.short, SECRET_BITS);
+        writer.small(LONG, &self.long, SECRET_BITS);
+    }
+
+    fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
+        let key = KeyId(reader.take(KEY)?.array()?);
+        let short = secret_bits(&reader.take(SHORT)?, parameters.short_dimension())?;
+        let long = secret_bits(&reader.take(LONG)?, parameters.dimension())?;
+        Ok(Self { short, long, parameters: parameters.clone(), key })
+    }
+}
+
+impl Object for CompactKeys {
+    type Context = TorusParameters;
+    const KIND: Kind = Kind::TorusKeys;
+
+    fn needed_fingerprint(parameters: &TorusParameters) -> Option<[u8; 32]> {
+        Some(parameters.fingerprint())
+    }
+
+    fn fingerprint(&self, _: &TorusParameters) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    fn write<'a>(&'a self, _: &'a TorusParameters, writer: &mut Writer<'a>) {
+        writer.bytes(KEY, self.key.0.as_slice());
+        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        writer.words(ROTATION, &self.rotation);
+        let pairs = self.switch.chunks_exact(2);
+        writer
+            .words(SWITCH, pairs.map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << u32::BITS).collect::<Vec<_>>());
+    }
+
+    fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
+        let key = KeyId(reader.take(KEY)?.array()?);
+        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let (shape, steps) = (parameters.shape(), parameters.short_dimension());
+        let count = steps * (shape.dimension + 1) * parameters.gadget().levels() * shape.degree;
+        let rotation = words(&reader.take(ROTATION)?, count)?;
+        // The degree is even, so is this.
+        let count = shape.extracted() * parameters.switch_gadget().levels();
+        let pairs = words(&reader.take(SWITCH)?, count / 2)?;
+        let switch = pairs.iter().flat_map(|&pair| [pair as u32, (pair >> u32::BITS) as u32]).collect();
+        Ok(Self { parameters: parameters.clone(), key, seed, rotation, switch })
+    }
+}
+
+/// Exactly so many words: nothing is allocated for others.
+fn words(section: &Section<'_>, count: usize) -> Result<Vec<u64>> {
+    let words = section.words()?;
+    if words.len() == count {
+        Ok(words.iter().collect())
+    } else {
+        Err(section.value("the number of bodies", words.len(), count))
+    }
+}
+
+fn secret_bits(section: &Section<'_>, count: usize) -> Result<Zeroizing<Vec<i8>>> {
+    let bits = section.small(count, SECRET_BITS, 1)?;
+    // Every number is looked at, and the one that is refused is not told.
+    if bits.iter().fold(false, |bad, &bit| bad | (bit < 0)) {
+        return Err(section.value("a bit of a secret", "negative", "0 or 1"));
+    }
+    Ok(bits)
+}
+
+const fn noise_to_words(noise: TorusNoise) -> [u64; 2] {
+    match noise {
+        TorusNoise::Gaussian(deviation) => [GAUSSIAN, deviation.to_bits()],
+        TorusNoise::TUniform(bits) => [TUNIFORM, bits as u64],
+    }
+}
+
+fn noise_from_words(section: &Section<'_>, kind: u64, width: u64) -> Result<TorusNoise> {
+    let refused = |needed| -> Error { section.value("a noise", format!("[{kind}, {width}]"), needed) };
+    match kind {
+        // There is one zero.
+        GAUSSIAN if width == (-0.0f64).to_bits() => Err(refused("a deviation that is not negative")),
+        GAUSSIAN => Ok(TorusNoise::Gaussian(f64::from_bits(width))),
+        TUNIFORM => Ok(TorusNoise::TUniform(u32::try_from(width).unwrap_or(u32::MAX))),
+        _ => Err(refused("[0, a deviation] or [1, bits]")),
+    }
+}

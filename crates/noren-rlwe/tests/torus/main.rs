@@ -1,0 +1,5 @@
+//! Samples and keys over the torus.
+
+mod noise;
+mod samplers;
+mod world;

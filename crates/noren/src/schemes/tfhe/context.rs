@@ -1,0 +1,132 @@
+//! A context: parameters with their transforms and threads; and all keys.
+
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_ring::engine::Engine;
+use noren_ring::parallel::Parallel;
+use noren_ring::torus::product::TorusProduct;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::keygen::TorusKeyGenerator;
+use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
+use noren_rlwe::torus::secret::{Owner, TorusSecret};
+
+use crate::schemes::tfhe::lookup::Lookup;
+use crate::schemes::tfhe::parameters::Parameters;
+
+/// Parameters with their transforms and threads. Cheap to clone, and shared between threads.
+#[derive(Clone)]
+pub struct Context(Arc<Inner>);
+
+struct Inner {
+    parameters: Parameters,
+    engine: Engine,
+    product: TorusProduct,
+}
+
+/// The keys of one owner.
+pub struct Keys {
+    /// Encrypts and decrypts; stays with its owner.
+    pub secret: TorusSecret,
+    /// Bootstraps; nothing in it decrypts.
+    pub server: Arc<ServerKeys>,
+}
+
+impl Context {
+    /// The context of these parameters, on the thread pool that is current where it is used.
+    ///
+    /// # Errors
+    /// [`Error::Ring`] if the transforms cannot be made.
+    pub fn new(parameters: Parameters) -> Result<Self> {
+        Self::with_threads(parameters, None)
+    }
+
+    /// The context of these parameters with its own threads: `Some(1)` starts none, `None` is as [`Context::new`].
+    /// Results do not depend on it.
+    ///
+    /// # Errors
+    /// [`Error::Ring`] if the transforms or the threads cannot be made.
+    pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
+        let product = TorusProduct::new(parameters.torus().shape().degree)?;
+        Self::with_product(parameters, threads, product)
+    }
+
+    /// The context of these parameters whose products are all exact: slower by far, and an oracle of the other.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`].
+    pub fn exact(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
+        let product = TorusProduct::exact(parameters.torus().shape().degree)?;
+        Self::with_product(parameters, threads, product)
+    }
+
+    fn with_product(parameters: Parameters, threads: Option<usize>, product: TorusProduct) -> Result<Self> {
+        let engine = Engine::new(threads, Parallel::default(), 0)?;
+        Ok(Self(Arc::new(Inner { parameters, engine, product })))
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.0.parameters
+    }
+
+    /// What loops run on.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// All keys from one seed, which is as secret as they are: the same seed gives the same bytes on every machine.
+    ///
+    /// # Errors
+    /// None that a caller can cause.
+    pub fn generate_keys(&self, seed: &Seed) -> Result<Keys> {
+        let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
+        let secret = generator.secret();
+        let server = Arc::new(self.expand(&generator.compact(self.engine(), &self.0.product, &secret)?)?);
+        Ok(Keys { secret, server })
+    }
+
+    /// The secret key of a seed.
+    #[must_use]
+    pub fn secret_key(&self, seed: &Seed) -> TorusSecret {
+        TorusKeyGenerator::new(self.parameters().torus(), seed).secret()
+    }
+
+    /// The keys of the same seed in the form in which they travel: bodies alone, with the seed of the masks.
+    ///
+    /// # Errors
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed.
+    pub fn compact_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactKeys> {
+        TorusKeyGenerator::new(self.parameters().torus(), seed).compact(self.engine(), &self.0.product, secret)
+    }
+
+    /// Keys that travelled, ready for use.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] for keys of other parameters.
+    pub fn expand(&self, keys: &CompactKeys) -> Result<ServerKeys> {
+        self.check_keys(&keys.owner(), "the compact keys")?;
+        Ok(keys.expand(self.engine(), &self.0.product))
+    }
+
+    /// Refuses keys of other parameters.
+    pub(crate) fn check_keys(&self, owner: &Owner, what: &'static str) -> Result<()> {
+        Owner { fingerprint: self.parameters().torus().fingerprint(), ..*owner }.check(owner, what)
+    }
+
+    /// Refuses tables of other parameters.
+    pub(crate) fn check_lookup(&self, lookup: &Lookup) -> Result<()> {
+        let in_use = self.parameters().fingerprint();
+        if lookup.fingerprint == in_use {
+            return Ok(());
+        }
+        Err(Error::mismatch(&in_use, &lookup.fingerprint, "the lookup"))
+    }
+
+    /// What ciphertexts under a key belong to: these parameters, with their encoding.
+    pub(crate) fn owner(&self, key: &Owner) -> Owner {
+        Owner { fingerprint: self.parameters().fingerprint(), ..*key }
+    }
+}

@@ -1,0 +1,133 @@
+//! Encryption and decryption of integers and bits.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::secret::{Owner, TorusSecret};
+
+use crate::schemes::tfhe::ciphertext::{Bit, Ciphertext};
+use crate::schemes::tfhe::context::Context;
+use crate::schemes::tfhe::parameters::Encoding;
+
+/// Fresh noise is below that of a bootstrap, which is a sum of more such noises.
+const FRESH_NOISE: f64 = 1.0;
+
+/// Encrypts, each value with fresh randomness.
+///
+/// The n-th call takes its randomness from the seed `encrypt/{n}` that is derived from the encryptor's. Never use a seed for
+/// two encryptors, nor for anything else.
+pub struct Encryptor<'a> {
+    context: Context,
+    secret: &'a TorusSecret,
+    owner: Owner,
+    seed: Seed,
+    calls: AtomicU64,
+}
+
+/// Decrypts.
+pub struct Decryptor<'a> {
+    context: Context,
+    secret: &'a TorusSecret,
+    owner: Owner,
+}
+
+impl<'a> Encryptor<'a> {
+    /// Encrypts under this secret.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the key was made with other parameters.
+    pub fn new(context: &Context, secret: &'a TorusSecret, seed: Seed) -> Result<Self> {
+        let owner = secret.owner();
+        context.check_keys(&owner, "the secret key")?;
+        let (owner, context) = (context.owner(&owner), context.clone());
+        Ok(Self { context, secret, owner, seed, calls: AtomicU64::new(0) })
+    }
+
+    /// Encrypts an integer below `2^message_bits`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRoom`] for a larger one, [`Error::Parameters`] if the parameters are for bits.
+    pub fn encrypt(&self, value: u64) -> Result<Ciphertext> {
+        let parameters = self.context.parameters();
+        needs_integers(parameters.encoding())?;
+        let max = parameters.message_size() - 1;
+        if value > max {
+            let hint = "cut it into digits, or use parameters of larger messages";
+            return Err(Error::OutOfRoom { what: "the message", found: value, needed: format!("at most {max}"), hint });
+        }
+        let sample = self.secret.encrypt(&self.next_seed(), value * parameters.encoding().unit());
+        Ok(Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE })
+    }
+
+    /// Encrypts a bit.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if the parameters are for integers.
+    pub fn encrypt_bit(&self, value: bool) -> Result<Bit> {
+        let encoding = self.context.parameters().encoding();
+        needs_bits(encoding)?;
+        // Without a branch: 2^61 or -2^61.
+        let message = (2 * u64::from(value)).wrapping_sub(1).wrapping_mul(encoding.unit());
+        let sample = self.secret.encrypt(&self.next_seed(), message);
+        Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
+    }
+
+    fn next_seed(&self) -> Seed {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        self.seed.derive(&format!("encrypt/{call}"))
+    }
+}
+
+impl<'a> Decryptor<'a> {
+    /// Decrypts with this secret.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the key was made with other parameters.
+    pub fn new(context: &Context, secret: &'a TorusSecret) -> Result<Self> {
+        let owner = secret.owner();
+        context.check_keys(&owner, "the secret key")?;
+        Ok(Self { context: context.clone(), secret, owner: context.owner(&owner) })
+    }
+
+    /// The integer.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others; [`Error::OutOfRoom`] if the value is
+    /// larger than the ciphertext says, as of one that was damaged.
+    pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<u64> {
+        self.owner.check(&ciphertext.owner, "the ciphertext")?;
+        let unit = self.context.parameters().encoding().unit();
+        let value = self.secret.phase(&ciphertext.sample)?.wrapping_add(unit / 2) / unit;
+        if value > ciphertext.max {
+            let (what, needed) = ("the decrypted value", format!("at most {}", ciphertext.max));
+            return Err(Error::OutOfRoom { what, found: value, needed, hint: "the ciphertext was damaged or forged" });
+        }
+        Ok(value)
+    }
+
+    /// The bit: whether the phase is in the upper half of the circle.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others.
+    pub fn decrypt_bit(&self, bit: &Bit) -> Result<bool> {
+        self.owner.check(&bit.owner, "the bit")?;
+        Ok(self.secret.phase(&bit.sample)?.cast_signed() >= 0)
+    }
+}
+
+/// Refuses parameters for bits.
+pub(crate) fn needs_integers(encoding: Encoding) -> Result<()> {
+    match encoding {
+        Encoding::Integers { .. } => Ok(()),
+        Encoding::Bits => Err(Error::parameter("encoding", "bits", "integers for values and tables: use such a set")),
+    }
+}
+
+/// Refuses parameters for integers.
+pub(crate) fn needs_bits(encoding: Encoding) -> Result<()> {
+    match encoding {
+        Encoding::Bits => Ok(()),
+        Encoding::Integers { .. } => Err(Error::parameter("encoding", "integers", "bits for gates: use such a set")),
+    }
+}

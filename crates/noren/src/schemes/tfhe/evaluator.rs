@@ -1,0 +1,210 @@
+//! Sums and lookups on encrypted integers.
+
+use std::sync::Arc;
+
+use noren_ring::torus::bootstrap::Table;
+use noren_ring::torus::lwe::Lwe;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::keys::ServerKeys;
+use noren_rlwe::torus::secret::Owner;
+
+use crate::schemes::tfhe::ciphertext::Ciphertext;
+use crate::schemes::tfhe::context::Context;
+use crate::schemes::tfhe::encryption::needs_integers;
+use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup};
+
+/// The noise of a result of a bootstrap, in its own units.
+pub(crate) const BOOTSTRAP_NOISE: f64 = 1.0;
+
+/// Evaluates on ciphertexts of one owner. Cheap to clone, and shared between threads.
+#[derive(Clone)]
+pub struct Evaluator {
+    context: Context,
+    keys: Arc<ServerKeys>,
+    owner: Owner,
+}
+
+impl Evaluator {
+    /// Evaluates with these keys.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if they were made with other parameters.
+    pub fn new(context: &Context, keys: Arc<ServerKeys>) -> Result<Self> {
+        context.check_keys(keys.owner(), "the server keys")?;
+        let owner = context.owner(keys.owner());
+        Ok(Self { context: context.clone(), keys, owner })
+    }
+
+    /// The context.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The value as a ciphertext without noise, which hides nothing.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRoom`] if it is not below p, [`Error::Parameters`] if the parameters are for bits.
+    pub fn trivial(&self, value: u64) -> Result<Ciphertext> {
+        let parameters = self.context.parameters();
+        needs_integers(parameters.encoding())?;
+        self.check_room(value, "the value")?;
+        let sample = Lwe::trivial(parameters.torus().dimension(), value * parameters.encoding().unit());
+        Ok(Ciphertext { sample, owner: self.owner, max: value, noise: 0.0 })
+    }
+
+    /// `x + y`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRoom`] if the sum may need more than the carry bits, [`Error::NoisyCombination`];
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others.
+    pub fn add(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
+        self.combine(&[(x, 1), (y, 1)], 0)
+    }
+
+    /// `x + constant`.
+    ///
+    /// # Errors
+    /// As [`Evaluator::add`].
+    pub fn add_constant(&self, x: &Ciphertext, constant: u64) -> Result<Ciphertext> {
+        self.combine(&[(x, 1)], constant)
+    }
+
+    /// `factor x`.
+    ///
+    /// # Errors
+    /// As [`Evaluator::add`].
+    pub fn mul_constant(&self, x: &Ciphertext, factor: u64) -> Result<Ciphertext> {
+        self.combine(&[(x, factor)], 0)
+    }
+
+    /// `constant + sum_i factor_i x_i`.
+    ///
+    /// # Errors
+    /// As [`Evaluator::add`].
+    pub fn combine(&self, terms: &[(&Ciphertext, u64)], constant: u64) -> Result<Ciphertext> {
+        let mut sum = self.trivial(constant)?;
+        for &(x, factor) in terms {
+            self.owner.check(&x.owner, "the ciphertext")?;
+            sum.max = sum.max.saturating_add(x.max.saturating_mul(factor));
+            sum.noise += factor as f64 * x.noise;
+            self.check_room(sum.max, "the largest value of a sum")?;
+            self.check_noise(sum.noise, "a sum")?;
+            sum.sample.add_multiple(&x.sample, factor.cast_signed());
+        }
+        Ok(sum)
+    }
+
+    /// `f(x)`, with the noise of a bootstrap.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRoom`] if x may be larger than the inputs of the table, [`Error::Length`] if the table has several
+    /// functions; [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for things of others.
+    pub fn lookup(&self, x: &Ciphertext, lookup: &Lookup) -> Result<Ciphertext> {
+        Ok(self.lookup_each(&[x], lookup)?.remove(0))
+    }
+
+    /// `f(x)` for each x: faster than one by one, as keys are read once for several, and threads share the work.
+    ///
+    /// # Errors
+    /// As [`Evaluator::lookup`].
+    pub fn lookup_each(&self, xs: &[&Ciphertext], lookup: &Lookup) -> Result<Vec<Ciphertext>> {
+        if lookup.functions() != 1 {
+            let what = "functions of the lookup";
+            return Err(Error::Length { what, found: lookup.functions(), needed: "1, or lookup_many".into() });
+        }
+        Ok(self.lookup_pairs(&pairs(xs, lookup))?.into_iter().flatten().collect())
+    }
+
+    /// All functions of the table at x, with one bootstrap.
+    ///
+    /// # Errors
+    /// As [`Evaluator::lookup`].
+    pub fn lookup_many(&self, x: &Ciphertext, lookup: &Lookup) -> Result<Vec<Ciphertext>> {
+        Ok(self.lookup_pairs(&[(x, lookup)])?.remove(0))
+    }
+
+    /// All functions of each table at its x.
+    ///
+    /// # Errors
+    /// As [`Evaluator::lookup`].
+    pub fn lookup_pairs(&self, pairs: &[(&Ciphertext, &Lookup)]) -> Result<Vec<Vec<Ciphertext>>> {
+        for (x, lookup) in pairs {
+            self.owner.check(&x.owner, "the ciphertext")?;
+            self.context.check_lookup(lookup)?;
+            self.check_noise(x.noise, "the operand of a lookup")?;
+            if x.max >= lookup.inputs {
+                let needed = format!("at most {}", lookup.inputs - 1);
+                let hint = "take its message part first, or use a table of more inputs";
+                return Err(Error::OutOfRoom { what: "the largest value of the operand", found: x.max, needed, hint });
+            }
+        }
+        let jobs: Vec<(&Lwe, &Table)> = pairs.iter().map(|(x, lookup)| (&x.sample, &lookup.table)).collect();
+        let results = self.bootstrap(&jobs).into_iter().zip(pairs).map(|(samples, (_, lookup))| {
+            let values = samples.into_iter().zip(&lookup.ranges);
+            values
+                .map(|(sample, range)| Ciphertext { sample, owner: self.owner, max: range.max, noise: BOOTSTRAP_NOISE })
+                .collect()
+        });
+        Ok(results.collect())
+    }
+
+    /// `f(x, y)`, from `x + s y`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRoom`] if x or y may be too large: then take its message part first. Else as [`Evaluator::lookup`].
+    pub fn lookup_bivariate(&self, x: &Ciphertext, y: &Ciphertext, lookup: &BivariateLookup) -> Result<Ciphertext> {
+        Ok(self.lookup_bivariate_each(&[(x, y)], lookup)?.remove(0))
+    }
+
+    /// `f(x, y)` for each pair; see [`Evaluator::lookup_each`].
+    ///
+    /// # Errors
+    /// As [`Evaluator::lookup_bivariate`].
+    pub fn lookup_bivariate_each(
+        &self,
+        pairs: &[(&Ciphertext, &Ciphertext)],
+        lookup: &BivariateLookup,
+    ) -> Result<Vec<Ciphertext>> {
+        let packed = pairs.iter().map(|(x, y)| {
+            if x.max >= lookup.shift {
+                let needed = format!("at most {}", lookup.shift - 1);
+                let hint = "take its message part first";
+                return Err(Error::OutOfRoom { what: "the largest first operand", found: x.max, needed, hint });
+            }
+            self.combine(&[(x, 1), (y, lookup.shift)], 0)
+        });
+        let packed = packed.collect::<Result<Vec<_>>>()?;
+        self.lookup_each(&packed.iter().collect::<Vec<_>>(), &lookup.lookup)
+    }
+
+    /// Bootstraps samples.
+    pub(crate) fn bootstrap(&self, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>> {
+        self.keys.bootstrap().run(self.context.engine(), jobs)
+    }
+
+    /// What results belong to.
+    pub(crate) const fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    pub(crate) fn check_noise(&self, found: f64, what: &'static str) -> Result<()> {
+        /// Sums of square roots are rounded.
+        const SLACK: f64 = 1e-9;
+        let needed = self.context.parameters().max_noise();
+        if found <= needed + SLACK { Ok(()) } else { Err(Error::NoisyCombination { what, found, needed }) }
+    }
+
+    fn check_room(&self, found: u64, what: &'static str) -> Result<()> {
+        let most = self.context.parameters().encoding().size() - 1;
+        if found <= most {
+            return Ok(());
+        }
+        let hint = "bootstrap to split off carries, or use parameters with more carry bits";
+        Err(Error::OutOfRoom { what, found, needed: format!("at most {most}"), hint })
+    }
+}
+
+fn pairs<'a>(xs: &[&'a Ciphertext], lookup: &'a Lookup) -> Vec<(&'a Ciphertext, &'a Lookup)> {
+    xs.iter().map(|&x| (x, lookup)).collect()
+}

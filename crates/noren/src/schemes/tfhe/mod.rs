@@ -1,0 +1,57 @@
+//! TFHE: bits and small integers, each with a bootstrap that looks up any function.
+//!
+//! A ciphertext is a sample of learning with errors over the torus. Sums are cheap and add up noise; a bootstrap takes any
+//! function of the value and gives its result with new noise, so that computations have no depth. Source: Chillotti, Gama,
+//! Georgieva and Izabachene, eprint 2018/421; tables of values and carries: Bergerat et al., eprint 2022/704.
+//!
+//! ```
+//! use noren::Seed;
+//! use noren::tfhe::{Context, Decryptor, Encryptor, Evaluator, Gate, Preset};
+//!
+//! let context = Context::new(Preset::named("BOOL")?.parameters()?)?;
+//! let keys = context.generate_keys(&Seed::random()?)?;
+//! let encryptor = Encryptor::new(&context, &keys.secret, Seed::random()?)?;
+//! let (a, b) = (encryptor.encrypt_bit(true)?, encryptor.encrypt_bit(false)?);
+//!
+//! let evaluator = Evaluator::new(&context, keys.server)?;
+//! let or = evaluator.gate(Gate::Or, &a, &b)?;
+//! assert!(Decryptor::new(&context, &keys.secret)?.decrypt_bit(&evaluator.mux(&or, &a, &b)?)?);
+//! # Ok::<(), noren::Error>(())
+//! ```
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: what values are, and how often a bootstrap fails |
+//! | [`preset`] | [`Preset`]: sets by their names |
+//! | [`context`] | [`Context`]: parameters with their transforms and threads; [`Keys`] |
+//! | [`ciphertext`] | [`Ciphertext`]: an integer; [`Bit`]: a bit |
+//! | [`encryption`] | [`Encryptor`], [`Decryptor`] |
+//! | [`lookup`] | [`Lookup`], [`BivariateLookup`]: functions as tables |
+//! | [`evaluator`] | [`Evaluator`]: sums and lookups |
+//! | [`gates`] | [`Gate`]: functions of bits |
+//! | [`wire`] | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
+
+pub mod ciphertext;
+pub mod context;
+pub mod encryption;
+pub mod evaluator;
+pub mod gates;
+pub mod lookup;
+pub mod parameters;
+pub mod preset;
+pub mod wire;
+
+pub use ciphertext::{Bit, Ciphertext};
+pub use context::{Context, Keys};
+pub use encryption::{Decryptor, Encryptor};
+pub use evaluator::Evaluator;
+pub use gates::Gate;
+pub use lookup::{BivariateLookup, Lookup};
+pub use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
+pub use noren_rlwe::torus::law::Failure;
+pub use noren_rlwe::torus::noise::TorusNoise;
+pub use noren_rlwe::torus::parameters::TorusSpec;
+pub use noren_rlwe::torus::secret::TorusSecret as SecretKey;
+pub use parameters::{Encoding, Parameters, ParametersSpec};
+pub use preset::Preset;
+pub use wire::{Bits, Ciphertexts, KeyFile};

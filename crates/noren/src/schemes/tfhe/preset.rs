@@ -1,0 +1,168 @@
+//! Sets of parameters by their names.
+
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::security::Security;
+use noren_rlwe::torus::noise::TorusNoise::{self, Gaussian, TUniform};
+use noren_rlwe::torus::parameters::TorusSpec;
+
+use crate::schemes::tfhe::parameters::{Encoding, Parameters, ParametersSpec};
+
+/// What default sets fail at most with, as base-two logarithm.
+const FAILURE: f64 = -128.0;
+
+/// The noise that gates may meet: that of a sum of two results of MUX, each of two bootstraps, as if they were the same.
+const GATE_NOISE: f64 = 2.0 * std::f64::consts::SQRT_2;
+
+/// A set of parameters with a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preset {
+    /// The name.
+    pub name: &'static str,
+    /// Where the set comes from.
+    pub source: &'static str,
+    /// Whether the set is for comparisons with older libraries alone: it does not reach the security of the others.
+    pub legacy: bool,
+    /// What it asks for.
+    pub spec: ParametersSpec,
+}
+
+/// All sets.
+pub static PRESETS: [Preset; 11] = [
+    bits("BOOL", "noren", -64.0, [646, 3, 9], [Gaussian(9.107_9e-5), Gaussian(1.952_46e-11)], [(17, 1), (2, 5)]),
+    bits("BOOL_128", "noren", FAILURE, [693, 3, 9], [Gaussian(4.048_01e-5), Gaussian(1.952_46e-11)], [(17, 1), (3, 4)]),
+    bits(
+        "BOOL_TFHE_RS",
+        "TFHE-rs boolean, default",
+        FAILURE,
+        [739, 3, 9],
+        [Gaussian(1.830_452_073_350_730_5e-5), Gaussian(9.315_272_083_503_367e-10)],
+        [(10, 2), (3, 4)],
+    ),
+    integers(
+        "1_1",
+        1,
+        [837, 4, 9],
+        [Gaussian(3.374_714_248_183_739_7e-6), Gaussian(2.845_267_479_601_915e-15)],
+        [(23, 1), (5, 3)],
+    ),
+    integers(
+        "2_2",
+        2,
+        [866, 1, 11],
+        [Gaussian(2.046_151_696_979_124e-6), Gaussian(2.845_267_479_601_915e-15)],
+        [(23, 1), (3, 5)],
+    ),
+    integers("2_2_TUNIFORM", 2, [918, 1, 11], [TUniform(45), TUniform(17)], [(23, 1), (4, 4)]),
+    integers(
+        "3_3",
+        3,
+        [1006, 1, 13],
+        [Gaussian(1.827_710_129_421_597_8e-7), Gaussian(2.168_404_344_971_009e-19)],
+        [(15, 2), (3, 7)],
+    ),
+    integers(
+        "4_4",
+        4,
+        [1098, 1, 16],
+        [Gaussian(3.737_183_412_709_79e-8), Gaussian(2.168_404_344_971_009e-19)],
+        [(11, 3), (3, 7)],
+    ),
+    legacy(
+        "TFHEPP_128",
+        "TFHEpp, 128 bits by its authors",
+        -64.0,
+        [630, 1, 10],
+        [Gaussian(9.25e-5), Gaussian(2.980_232_238_769_531e-8)],
+        [(6, 3), (2, 7)],
+    ),
+    legacy(
+        "OPENFHE_STD128",
+        "OpenFHE binfhe STD128: its dimensions, noises (3.19 / 2^15, 3.19 / 2^27) and gadget; keys are binary, and the key \
+         switch has digits in place of tables",
+        -64.0,
+        [556, 1, 10],
+        [Gaussian(9.735_107_421_875e-5), Gaussian(2.376_735_210_418_701e-8)],
+        [(7, 4), (2, 7)],
+    ),
+    legacy(
+        "PAPER_STD128",
+        "OpenFHE binfhe STD128 of the dimensions n = 512, N = 1024, that comparisons list",
+        -64.0,
+        [512, 1, 10],
+        [Gaussian(9.735_107_421_875e-5), Gaussian(2.376_735_210_418_701e-8)],
+        [(7, 4), (2, 7)],
+    ),
+];
+
+impl Preset {
+    /// The set of this name.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] with the names that there are.
+    pub fn named(name: &str) -> Result<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            Error::parameter("preset", name, format!("one of {}", names.join(", ")))
+        })
+    }
+
+    /// The set, checked.
+    ///
+    /// # Errors
+    /// As [`ParametersSpec::build`].
+    pub fn parameters(&self) -> Result<Parameters> {
+        self.spec.clone().build()
+    }
+}
+
+/// `[n, k, log2 N]`, the noises of short and GLWE samples, and `(log2 B, levels)` of blind rotation and key switch.
+const fn torus(
+    [n, k, log_degree]: [usize; 3],
+    [lwe_noise, glwe_noise]: [TorusNoise; 2],
+    [(log_base, levels), (switch_log_base, switch_levels)]: [(u32, usize); 2],
+    security: Security,
+) -> TorusSpec {
+    let log_degree = log_degree as u32;
+    TorusSpec { n, k, log_degree, lwe_noise, glwe_noise, log_base, levels, switch_log_base, switch_levels, security }
+}
+
+const fn bits(
+    name: &'static str,
+    source: &'static str,
+    max_failure_log2: f64,
+    sizes: [usize; 3],
+    noises: [TorusNoise; 2],
+    digits: [(u32, usize); 2],
+) -> Preset {
+    let torus = torus(sizes, noises, digits, Security::Bits128);
+    let spec = ParametersSpec { torus, encoding: Encoding::Bits, max_noise: GATE_NOISE, max_failure_log2 };
+    Preset { name, source, legacy: false, spec }
+}
+
+/// As many bits of carries as of messages; sums of `x + 2^bits y`.
+const fn integers(
+    name: &'static str,
+    message_bits: u32,
+    sizes: [usize; 3],
+    noises: [TorusNoise; 2],
+    digits: [(u32, usize); 2],
+) -> Preset {
+    let torus = torus(sizes, noises, digits, Security::Bits128);
+    let encoding = Encoding::Integers { message_bits, carry_bits: message_bits };
+    let max_noise = ((1 << message_bits) + 1) as f64;
+    let spec = ParametersSpec { torus, encoding, max_noise, max_failure_log2: FAILURE };
+    Preset { name, source: "TFHE-rs 1.4", legacy: false, spec }
+}
+
+const fn legacy(
+    name: &'static str,
+    source: &'static str,
+    max_failure_log2: f64,
+    sizes: [usize; 3],
+    noises: [TorusNoise; 2],
+    digits: [(u32, usize); 2],
+) -> Preset {
+    let torus = torus(sizes, noises, digits, Security::None);
+    let spec = ParametersSpec { torus, encoding: Encoding::Bits, max_noise: GATE_NOISE, max_failure_log2 };
+    Preset { name, source, legacy: true, spec }
+}

@@ -1,0 +1,10 @@
+//! TFHE: gates, lookups, noise and refusals.
+
+mod failures;
+mod gates;
+mod keys;
+mod lookups;
+mod parameters;
+mod refusals;
+mod wire;
+mod world;

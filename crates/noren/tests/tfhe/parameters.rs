@@ -1,0 +1,63 @@
+//! Presets: security and failure.
+
+use noren::error::Error;
+use noren::tfhe::preset::PRESETS;
+use noren::tfhe::{Encoding, Preset};
+
+#[test]
+fn presets_reach_what_they_promise() {
+    for preset in &PRESETS {
+        let parameters = preset.parameters().unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        assert!(parameters.failure().log2 <= preset.spec.max_failure_log2, "{}: {parameters}", preset.name);
+    }
+}
+
+#[test]
+fn failures_are_those_that_were_published() {
+    // TFHE-rs 1.4, parameters of 2^-128: within a tenth of a bit, for the transform's error is counted differently.
+    for (name, published) in [("1_1", -128.186), ("2_2", -128.597), ("3_3", -128.115)] {
+        let found = Preset::named(name).and_then(Preset::parameters).expect("a set").failure().log2;
+        assert!((found - published).abs() < 0.1, "{name}: {found} and {published}");
+    }
+}
+
+#[test]
+fn legacy_sets_do_not_reach_the_default_security() {
+    for preset in PRESETS.iter().filter(|preset| preset.legacy) {
+        let mut spec = preset.spec.clone();
+        spec.torus.security = noren::Security::Bits128;
+        assert!(matches!(spec.build(), Err(Error::WeakNoise { .. })), "{}", preset.name);
+    }
+}
+
+#[test]
+fn unknown_presets_are_refused_with_the_names_that_there_are() {
+    let error = Preset::named("5_5").expect_err("no such set").to_string();
+    assert!(error.contains("2_2") && error.contains("BOOL"), "{error}");
+}
+
+/// The rows of the table of sets in `docs/tfhe.md`.
+fn documented_rows() -> Vec<String> {
+    let row = |preset: &Preset| {
+        let parameters = preset.parameters().expect("a set");
+        let (spec, failure) = (&preset.spec.torus, parameters.failure().log2);
+        let holds = match preset.spec.encoding {
+            Encoding::Bits => "bits".to_owned(),
+            Encoding::Integers { message_bits, carry_bits } => format!("{message_bits} + {carry_bits} bits"),
+        };
+        let noise = format!("{}, {}", spec.lwe_noise, spec.glwe_noise);
+        let digits = format!("{} x {} | {} x {}", spec.levels, spec.log_base, spec.switch_levels, spec.switch_log_base);
+        let (name, n, k, degree) = (preset.name, spec.n, spec.k, 1 << spec.log_degree);
+        format!("| `{name}` | {holds} | {n} | {k} | {degree} | {noise} | {digits} | 2^{failure:.1} |")
+    };
+    PRESETS.iter().map(row).collect()
+}
+
+#[test]
+fn the_documentation_lists_the_sets() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tfhe.md");
+    let text = std::fs::read_to_string(path).expect("the documentation");
+    let rows = documented_rows();
+    let missing: Vec<&String> = rows.iter().filter(|row| !text.contains(row.as_str())).collect();
+    assert!(missing.is_empty(), "docs/tfhe.md lacks\n{}", rows.join("\n"));
+}

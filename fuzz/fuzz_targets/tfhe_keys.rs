@@ -1,0 +1,9 @@
+//! Bytes as bootstrapping keys with TFHE parameters.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use noren::tfhe::{CompactKeys, KeyFile};
+use noren_fuzz::object;
+
+fuzz_target!(|bytes: &[u8]| object::<KeyFile<CompactKeys>>(&(), bytes));
