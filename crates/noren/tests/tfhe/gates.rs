@@ -31,7 +31,7 @@ fn random_circuits_agree_with_their_clear_twins() {
 }
 
 #[test]
-#[ignore = "100 000 gates of the default set: an hour on one core"]
+#[ignore = "100 000 gates of the default set: some minutes"]
 fn a_hundred_thousand_gates_have_no_fault() {
     assert_random_circuit(&World::preset("BOOL"), 1_000, 100);
 }

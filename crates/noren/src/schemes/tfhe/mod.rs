@@ -4,6 +4,21 @@
 //! function of the value and gives its result with new noise, so that computations have no depth. Source: Chillotti, Gama,
 //! Georgieva and Izabachene, eprint 2018/421; tables of values and carries: Bergerat et al., eprint 2022/704.
 //!
+//! ```
+//! use noren::Seed;
+//! use noren::tfhe::{Context, Decryptor, Encryptor, Evaluator, Gate, Preset};
+//!
+//! let context = Context::new(Preset::named("BOOL")?.parameters()?)?;
+//! let keys = context.generate_keys(&Seed::random()?)?;
+//! let encryptor = Encryptor::new(&context, &keys.secret, Seed::random()?)?;
+//! let (a, b) = (encryptor.encrypt_bit(true)?, encryptor.encrypt_bit(false)?);
+//!
+//! let evaluator = Evaluator::new(&context, keys.server)?;
+//! let or = evaluator.gate(Gate::Or, &a, &b)?;
+//! assert!(Decryptor::new(&context, &keys.secret)?.decrypt_bit(&evaluator.mux(&or, &a, &b)?)?);
+//! # Ok::<(), noren::Error>(())
+//! ```
+//!
 //! | room | what it holds |
 //! |---|---|
 //! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: what values are, and how often a bootstrap fails |
