@@ -73,8 +73,8 @@ fn damaged_and_cut_bytes_are_refused() {
     let read_list = |bytes: &[u8]| Ciphertexts::from_bytes(parameters, bytes).map(drop);
     let read_keys = |bytes: &[u8]| KeyFile::<CompactKeys>::from_bytes(&(), bytes).map(drop);
     let read_secret = |bytes: &[u8]| KeyFile::<SecretKey>::from_bytes(&(), bytes).map(drop);
-    let readers: [(&[u8], &dyn Fn(&[u8]) -> noren::Result<()>); 3] =
-        [(&list, &read_list), (&keys, &read_keys), (&secret, &read_secret)];
+    type Reader<'a> = &'a dyn Fn(&[u8]) -> noren::Result<()>;
+    let readers: [(&[u8], Reader<'_>); 3] = [(&list, &read_list), (&keys, &read_keys), (&secret, &read_secret)];
     for (bytes, read) in readers {
         read(bytes).expect("its own bytes");
         for cut in [0, 40, 95, 200, bytes.len() / 2, bytes.len() - 64, bytes.len() - 1] {
