@@ -30,7 +30,7 @@ pub(super) fn measure(run: &Run<'_>, log_n: u32, table: &'static Kernels) -> Res
     let (words, mut out) = (row(n, u64::MAX), AlignedVec::<u64>::zeroed(n));
     let (mut spectrum, mut fixed) = (AlignedVec::zeroed(n), AlignedVec::zeroed(n));
     let right = multiplies(&fft, table, &words);
-    let mut report = |op: &'static str, call: &mut dyn FnMut()| {
+    let report = |op: &'static str, call: &mut dyn FnMut()| {
         let timing = right.then(|| {
             let Ok(timing) = measure::time(run.seconds, 1.0, || {
                 call();
