@@ -110,11 +110,11 @@ impl Function {
     ///
     /// # Errors
     /// [`Error::Undefined`] where there is no value, [`Error::NotInRange`] for a value that is not below t: the first point.
-    pub(super) fn residues(&self, x: &[u32], y: &[u32], t: u64) -> Result<Vec<u64>> {
+    pub(super) fn residues(&self, x: &[u32], y: &[u32], t: u64) -> Result<Vec<i64>> {
         let residue = |(i, value): (usize, Option<u64>)| {
             let (x, y) = (x[i] as usize, y[i] as usize);
             match value {
-                Some(value) if value < t => Ok(value),
+                Some(value) if value < t => Ok(value.cast_signed()),
                 Some(value) => Err(Error::NotInRange { x, y, value, t }),
                 None => Err(Error::Undefined { x, y }),
             }

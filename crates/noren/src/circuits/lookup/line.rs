@@ -132,11 +132,11 @@ impl LineLookup {
         let encoder = Encoder::new(context);
         let table = |block: usize| {
             let indices = (0..layout.degree()).map(|slot| layout.index(block, slot));
-            let value = |i: usize| if i < count { ((values[i] + t - corner) % t).cast_signed() } else { 0 };
+            let value = |i: usize| if i < count { (values[i] - corner).rem_euclid(t.cast_signed()) } else { 0 };
             encoder.encode(&indices.map(value).collect::<Vec<i64>>())
         };
         let tables = (0..count.div_ceil(layout.stretch())).map(table).collect::<Result<_>>()?;
-        Ok(Self { plan: plan.clone(), line, tables, corner: corner.cast_signed() })
+        Ok(Self { plan: plan.clone(), line, tables, corner })
     }
 
     /// On what the function depends.

@@ -48,7 +48,9 @@ impl Matrix {
             if failed.load(Ordering::Relaxed) {
                 return;
             }
-            let written = table.factor(factor).and_then(|values| encoder.write_coefficients(|slot| values[slot], out));
+            let written = table
+                .factor(factor)
+                .and_then(|values| encoder.write_coefficients(|slot| values[slot].cast_unsigned(), out));
             if written.is_err() {
                 failed.store(true, Ordering::Relaxed);
             }

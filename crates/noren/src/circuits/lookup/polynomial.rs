@@ -66,7 +66,7 @@ impl PolynomialLookup {
         let interpolate = |y: usize, out: &mut [i64]| {
             let mut row = vec![0; interpolation.coefficients()];
             match function.residues(&all, &vec![y as u32; domain[0]], t) {
-                Ok(values) => row[..domain[0]].copy_from_slice(&values),
+                Ok(values) => row.iter_mut().zip(values).for_each(|(cell, value)| *cell = value.cast_unsigned()),
                 Err(_) => failed.store(true, Ordering::Relaxed),
             }
             interpolation.interpolate(&mut row);

@@ -11,10 +11,10 @@ pub(super) struct Table<'a> {
     plan: &'a Plan,
     function: &'a Function,
     /// `f(t - 1, y)` for all y, if x may be the number without a slot.
-    last_x: Option<Vec<u64>>,
+    last_x: Option<Vec<i64>>,
     /// `f(x, t - 1)` for all x, if y may be the number without a slot.
-    last_y: Option<Vec<u64>>,
-    corner: u64,
+    last_y: Option<Vec<i64>>,
+    corner: i64,
 }
 
 impl<'a> Table<'a> {
@@ -30,7 +30,7 @@ impl<'a> Table<'a> {
     }
 
     /// The value of each slot of a factor of the matrix: 0 outside the domain.
-    pub(super) fn factor(&self, factor: usize) -> Result<Vec<u64>> {
+    pub(super) fn factor(&self, factor: usize) -> Result<Vec<i64>> {
         let (layout, t) = (self.plan.layout(), self.plan.parameters().modulus().value());
         let [columns, rows] = self.function.domain();
         let (mut slots, mut all_x, mut all_y) = (Vec::new(), Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ impl<'a> Table<'a> {
         for (i, (slot, residue)) in slots.into_iter().zip(residues).enumerate() {
             let last_x = self.last_x.as_ref().map_or(0, |row| row[all_y[i] as usize]);
             let last_y = self.last_y.as_ref().map_or(0, |column| column[all_x[i] as usize]);
-            values[slot] = (residue + 2 * t - last_x - last_y + self.corner) % t;
+            values[slot] = (residue - last_x - last_y + self.corner).rem_euclid(t.cast_signed());
         }
         Ok(values)
     }
@@ -54,18 +54,18 @@ impl<'a> Table<'a> {
     /// What is added for numbers without a slot.
     pub(super) fn rest(&self, encoder: &Encoder) -> Result<Rest> {
         let (layout, t) = (self.plan.layout(), self.plan.parameters().modulus().value());
-        let encode = |block: usize, values: &[u64]| {
+        let encode = |block: usize, values: &[i64]| {
             let indices = (0..layout.degree()).map(|slot| layout.index(block, slot));
-            let value = |i| values.get(i).map_or(0, |value: &u64| ((value + t - self.corner) % t).cast_signed());
+            let value = |i| values.get(i).map_or(0, |value: &i64| (value - self.corner).rem_euclid(t.cast_signed()));
             encoder.encode(&indices.map(value).collect::<Vec<i64>>())
         };
         let [blocks, results] = layout.blocks();
-        let all = |values: &Option<Vec<u64>>, blocks: usize| match values {
+        let all = |values: &Option<Vec<i64>>, blocks: usize| match values {
             Some(values) => (0..blocks).map(|block| encode(block, values)).collect::<Result<Vec<_>>>(),
             None => Ok(Vec::new()),
         };
         let (rows, columns) = (all(&self.last_x, results)?, all(&self.last_y, blocks)?);
-        Ok(Rest { rows, columns, corner: self.corner.cast_signed() })
+        Ok(Rest { rows, columns, corner: self.corner })
     }
 }
 
