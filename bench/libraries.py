@@ -61,7 +61,7 @@ class FailedError(Exception):
 
 def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     """Return the libraries of a suite, ours first, installed or not."""
-    tenseal, tfhe = PEERS / "tenseal", PEERS / "tfhe-ntt"
+    tenseal, tfhe, torus = PEERS / "tenseal", PEERS / "tfhe-ntt", PEERS / "tfhe-fft"
     kernels = frozenset({"kernels"})
     bootstrap = frozenset({"bootstrap"})
     lattigo = PEERS / "lattigo" / "lattigo"
@@ -80,6 +80,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
         Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),
         Library("tenseal", [tenseal / "venv" / "bin" / "python", tenseal / "main.py"], SCHEMES | {"chain"}),
         Library("tfhe-ntt", [tfhe / "target" / "release" / "bench-tfhe-ntt"], kernels),
+        Library("tfhe-fft", [torus / "target" / "release" / "bench-tfhe-fft"], kernels),
         Library("tfhe-ntt (AVX2)", [tfhe / "target-avx2" / "release" / "bench-tfhe-ntt"], kernels),
     ]
     return [library for library in everything if suite in library.suites]

@@ -21,6 +21,9 @@ else
     skip tfhe-ntt "cargo build failed"
 fi
 
+cargo build --release --quiet --manifest-path tfhe-fft/Cargo.toml --target-dir tfhe-fft/target ||
+    skip tfhe-fft "cargo build failed"
+
 if "${PYTHON:-python3}" -m venv tenseal/venv && tenseal/venv/bin/pip install --quiet --disable-pip-version-check tenseal; then
     tenseal/venv/bin/python -c 'import tenseal.sealapi' || skip tenseal "its wheel does not load"
 else

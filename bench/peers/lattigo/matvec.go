@@ -16,7 +16,7 @@ const matrixSize = 512
 var matvecShape = shape{14, 33, 33, 10, 48, 2}
 
 // babyStepRatios are those that are measured: base-two logarithms of baby steps over giant steps, as Lattigo takes them.
-var babyStepRatios = []int{2, 4, 6}
+var babyStepRatios = []int{2, 4}
 
 // runMatvec measures a matrix times a vector, encoded before, by diagonals with baby steps and giant steps.
 func runMatvec(step options) {

@@ -86,7 +86,7 @@ fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
     );
 }
 
-pub fn main() {
+fn main() {
     let wanted = std::env::args().nth(1);
     for table in available().filter(|table| wanted.as_deref().is_none_or(|name| table.name() == name)) {
         for log in 9..=13 {

@@ -36,6 +36,9 @@ const FUNCTION: &str = "floor(x / y)";
 /// The fewest evaluations of which the median is taken.
 const LEAST_SAMPLES: usize = 3;
 
+/// The time of all samples, none if a result was wrong, and of each step of each in nanoseconds.
+type Measured = (Option<Timing>, Vec<(Step, f64)>);
+
 /// What all methods have in common.
 struct World<'a> {
     run: &'a Run<'a>,
@@ -114,15 +117,14 @@ impl World<'_> {
         self.context.parameters()
     }
 
-    /// Looks up pairs that are drawn anew for each sample, so many at once, and checks all results. The time of all samples
-    /// with that of their steps; no time if a result was wrong.
+    /// Looks up pairs that are drawn anew for each sample, so many at once, and checks all results.
     fn measure(
         &self,
         layout: &Layout,
         function: &Function,
         pairs: usize,
         evaluate: impl Fn(&[[&Ciphertext; 2]], &dyn Fn(Step)) -> Result<Vec<Ciphertext>, Error>,
-    ) -> Result<(Option<Timing>, Vec<(Step, f64)>), Error> {
+    ) -> Result<Measured, Error> {
         let (encoder, domain) = (Encoder::new(&self.context), layout.domain());
         let encryptor = Encryptor::public(&self.context, &self.keys.public, seed(1))?;
         let decryptor = Decryptor::new(&self.context, &self.keys.secret)?;

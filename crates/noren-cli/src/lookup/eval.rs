@@ -114,6 +114,7 @@ fn together(plan: &Plan, pairs: usize, output: &Path) -> Result<usize, Failure> 
 const fn name(step: Step) -> &'static str {
     match step {
         Step::OneHot => "one_hot",
+        Step::Powers => "powers",
         Step::Babies => "babies",
         Step::Matrix => "matrix",
         Step::Giants => "giants",

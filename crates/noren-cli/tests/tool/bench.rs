@@ -47,7 +47,11 @@ fn kernels_are_measured_for_each_instruction_set() {
         assert_eq!(of(1024, 48), [&transforms[..], &elementwise, &others].concat());
         assert_eq!(of(1024, 50), transforms);
     }
-    assert!(records.iter().all(|record| record["gb_per_s"].as_f64().is_some_and(|rate| rate > 0.0)));
+    // Transforms of torus words stay in the caches.
+    let is_torus = |record: &&Value| record["op"].as_str().is_some_and(|op| op.starts_with("torus_"));
+    let mut rows = records.iter().filter(|record| !is_torus(record));
+    assert!(rows.all(|record| record["gb_per_s"].as_f64().is_some_and(|rate| rate > 0.0)));
+    assert!(records.iter().any(|record| is_torus(&record)));
     let rates = records.iter().filter_map(|record| record["butterflies_per_cycle"].as_f64());
     assert!(rates.clone().count() > 0 && rates.clone().all(|rate| rate > 0.0));
 }

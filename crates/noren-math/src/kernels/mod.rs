@@ -30,6 +30,8 @@ mod vector_fft;
 mod vector_rows;
 #[cfg(target_arch = "x86_64")]
 mod vector_torus;
+#[cfg(target_arch = "x86_64")]
+mod vector_torus_layers;
 
 pub use table::{Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedSum};
 

@@ -27,7 +27,7 @@ pub struct TorusProducts<'a> {
     pub rows: usize,
     /// How many sums.
     pub columns: usize,
-    /// Torus spectra `[rows, columns]`, in the order of [`key_place`].
+    /// Torus spectra `[rows, columns]`, in the order of [`TorusFft::write_key`].
     pub key: &'a [f64],
     /// The matrix that is multiplied with next, if it is known: it may be called into a cache on the way.
     pub next: Option<&'a [f64]>,

@@ -2,18 +2,27 @@
 //!
 //! A sweep loads `R` vectors as far apart as its layers join them, does up to three layers in registers, and stores them: the
 //! first sweep reads words and folds them, the last one of the inverse rounds to words. The last six layers work on blocks of
-//! 64 points: three layers among eight vectors, a transposition, three layers within what were the vectors.
+//! 64 points: three layers among eight vectors, a transposition, and, in a sweep of its own, three layers within what were the
+//! vectors. Work that waits for other work is what costs time: so the last layer of one column of a sweep takes turns with the
+//! first layer of the next.
 
-/// Expands to the functions of `TorusKernels`. In scope have to be `Vector`, `WIDTH`, `load`, `store`, `splat`, `add`, `sub`,
-/// `mul`, the fused `mul_add` (`ab + c`), `mul_sub` (`ab - c`), `neg_mul_add` (`c - ab`) and `neg_mul_sub` (`-ab - c`),
-/// `transpose`, `prefetch_far`, and for words of 32 and 64 bits `signed_*`, `digit_*` and `add_nearest_*`, all of which need the CPU features
-/// that the string names.
+/// Which group vector `v` of the points belongs to, and which part of that it is.
+#[inline(always)]
+pub(super) const fn split<const PARTS: usize>(v: usize) -> (usize, usize) {
+    (v / PARTS, v % PARTS)
+}
+
+/// Expands to the functions of `TorusKernels`. In scope have to be `Vector`, `WIDTH`, `load`, `get` and `set` of cells, `splat`,
+/// `add`, `sub`, `mul`, the fused `mul_add` (`ab + c`), `mul_sub` (`ab - c`), `neg_mul_add` (`c - ab`) and `neg_mul_sub`
+/// (`-ab - c`), `transpose`, `prefetch_far`, `place` of a digit, and for words of 32 and 64 bits `signed_*`, `digit_*` and
+/// `add_nearest_*`, all of which need the CPU features that the string names.
 macro_rules! vector_torus {
     ($features:literal) => {
         use std::cell::Cell;
 
         use crate::kernels::portable_torus;
         use crate::kernels::torus::{QUAD, TorusKernels, TorusProducts};
+        use crate::kernels::vector_torus::split;
         use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
         use crate::torus::gadget::Digit;
 
@@ -68,7 +77,7 @@ macro_rules! vector_torus {
                             return portable_torus::inverse_add(out, spectrum, fft);
                         }
                         let (cells, blocks) = (cells(spectrum), fft.blocks());
-                        let root = |v: usize, e: usize| lane_roots(&blocks[v / PARTS], v % PARTS, e);
+                        let root = |v: usize, e: usize| column_roots(blocks, v, e);
                         let get = |r: usize, v: usize| read(cells, in_block(r, v));
                         columns_up::<ROWS>(PARTS * blocks.len(), root, get, |r, v, x| write(cells, in_block(r, v), x));
                         finish(out, spectrum, fft);
@@ -215,7 +224,7 @@ macro_rules! vector_torus {
                     }
                 }
             }
-            let root = |v: usize, e: usize| lane_roots(&blocks[v / PARTS], v % PARTS, e);
+            let root = |v: usize, e: usize| column_roots(blocks, v, e);
             let get = |r: usize, v: usize| read(cells, in_block(r, v));
             columns_down::<ROWS>(PARTS * blocks.len(), root, get, |r, v, x| write(cells, in_block(r, v), x));
         }
@@ -244,119 +253,8 @@ macro_rules! vector_torus {
         /// Where vector `r` of column `v` lies, a column being a part of all rows of a block.
         #[inline(always)]
         const fn in_block(r: usize, v: usize) -> usize {
-            (v / PARTS * ROWS + r) * PARTS + v % PARTS
-        }
-
-        /// The layers among `R` vectors for each of `count` columns: `get` reads and `put` writes vector `r` of column `v`, and
-        /// `root` gives one of its four roots, in the order of [`merged`].
-        ///
-        /// The last layer of a column takes turns with the first one of the next, as a single column has too few butterflies at
-        /// a time that do not wait for others.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn columns_down<const R: usize>(
-            count: usize,
-            root: impl Fn(usize, usize) -> Pair,
-            get: impl Fn(usize, usize) -> Pair,
-            put: impl Fn(usize, usize, Pair),
-        ) {
-            let mut x = [(splat(0.0), splat(0.0)); R];
-            if R < 8 {
-                for v in 0..count {
-                    for (r, x) in x.iter_mut().enumerate() {
-                        *x = get(r, v);
-                    }
-                    layers_down(&mut x, |e| root(v, e));
-                    for (r, &x) in x.iter().enumerate() {
-                        put(r, v, x);
-                    }
-                }
-                return;
-            }
-            let w = root(0, 0);
-            (x[0], x[4]) = join(get(0, 0), get(4, 0), w, 0);
-            (x[1], x[5]) = join(get(1, 0), get(5, 0), w, 0);
-            (x[2], x[6]) = join(get(2, 0), get(6, 0), w, 0);
-            (x[3], x[7]) = join(get(3, 0), get(7, 0), w, 0);
-            for v in 0..count {
-                let next = if v + 1 < count { v + 1 } else { 0 };
-                let w = root(v, 1);
-                let (a0, a2) = join(x[0], x[2], w, 0);
-                let (a4, a6) = join(x[4], x[6], w, 1);
-                let (a1, a3) = join(x[1], x[3], w, 0);
-                let (a5, a7) = join(x[5], x[7], w, 1);
-                let (w, even, odd) = (root(next, 0), root(v, 2), root(v, 3));
-                let (b0, b1) = join(a0, a1, even, 0);
-                put(0, v, b0);
-                put(1, v, b1);
-                (x[0], x[4]) = join(get(0, next), get(4, next), w, 0);
-                let (b2, b3) = join(a2, a3, even, 1);
-                put(2, v, b2);
-                put(3, v, b3);
-                (x[2], x[6]) = join(get(2, next), get(6, next), w, 0);
-                let (b4, b5) = join(a4, a5, odd, 0);
-                put(4, v, b4);
-                put(5, v, b5);
-                (x[1], x[5]) = join(get(1, next), get(5, next), w, 0);
-                let (b6, b7) = join(a6, a7, odd, 1);
-                put(6, v, b6);
-                put(7, v, b7);
-                (x[3], x[7]) = join(get(3, next), get(7, next), w, 0);
-            }
-        }
-
-        /// What undoes [`columns_down`], `R` times as large.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn columns_up<const R: usize>(
-            count: usize,
-            root: impl Fn(usize, usize) -> Pair,
-            get: impl Fn(usize, usize) -> Pair,
-            put: impl Fn(usize, usize, Pair),
-        ) {
-            let mut x = [(splat(0.0), splat(0.0)); R];
-            if R < 8 {
-                for v in 0..count {
-                    for (r, x) in x.iter_mut().enumerate() {
-                        *x = get(r, v);
-                    }
-                    layers_up(&mut x, |e| root(v, e));
-                    for (r, &x) in x.iter().enumerate() {
-                        put(r, v, x);
-                    }
-                }
-                return;
-            }
-            let (even, odd) = (root(0, 2), root(0, 3));
-            (x[0], x[1]) = part_again(get(0, 0), get(1, 0), even, 0);
-            (x[2], x[3]) = part_again(get(2, 0), get(3, 0), even, 1);
-            (x[4], x[5]) = part_again(get(4, 0), get(5, 0), odd, 0);
-            (x[6], x[7]) = part_again(get(6, 0), get(7, 0), odd, 1);
-            for v in 0..count {
-                let next = if v + 1 < count { v + 1 } else { 0 };
-                let w = root(v, 1);
-                let (a0, a2) = part_again(x[0], x[2], w, 0);
-                let (a4, a6) = part_again(x[4], x[6], w, 1);
-                let (a1, a3) = part_again(x[1], x[3], w, 0);
-                let (a5, a7) = part_again(x[5], x[7], w, 1);
-                let (w, even, odd) = (root(v, 0), root(next, 2), root(next, 3));
-                let (b0, b4) = part_again(a0, a4, w, 0);
-                put(0, v, b0);
-                put(4, v, b4);
-                (x[0], x[1]) = part_again(get(0, next), get(1, next), even, 0);
-                let (b2, b6) = part_again(a2, a6, w, 0);
-                put(2, v, b2);
-                put(6, v, b6);
-                (x[2], x[3]) = part_again(get(2, next), get(3, next), even, 1);
-                let (b1, b5) = part_again(a1, a5, w, 0);
-                put(1, v, b1);
-                put(5, v, b5);
-                (x[4], x[5]) = part_again(get(4, next), get(5, next), odd, 0);
-                let (b3, b7) = part_again(a3, a7, w, 0);
-                put(3, v, b3);
-                put(7, v, b7);
-                (x[6], x[7]) = part_again(get(6, next), get(7, next), odd, 1);
-            }
+            let (block, part) = split::<PARTS>(v);
+            (block * ROWS + r) * PARTS + part
         }
 
         /// All sums of products, each taken through the first six layers of the inverse while it is in registers.
@@ -405,80 +303,6 @@ macro_rules! vector_torus {
             }
         }
 
-        /// The layers among `R` vectors, the farthest first; `root` gives the four roots of [`merged`].
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn layers_down<const R: usize>(x: &mut [Pair; R], root: impl Fn(usize) -> Pair) {
-            for layer in 0..R.ilog2() {
-                layer_down(x, layer, &root);
-            }
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn layer_down<const R: usize>(x: &mut [Pair; R], layer: u32, root: impl Fn(usize) -> Pair) {
-            let half = R >> (layer + 1);
-            for node in 0..1 << layer {
-                let w = root(entry(layer, node));
-                for a in 2 * half * node..2 * half * node + half {
-                    (x[a], x[a + half]) = join(x[a], x[a + half], w, node);
-                }
-            }
-        }
-
-        /// What undoes [`layers_down`], `R` times as large.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn layers_up<const R: usize>(x: &mut [Pair; R], root: impl Fn(usize) -> Pair) {
-            for layer in (0..R.ilog2()).rev() {
-                layer_up(x, layer, &root);
-            }
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn layer_up<const R: usize>(x: &mut [Pair; R], layer: u32, root: impl Fn(usize) -> Pair) {
-            let half = R >> (layer + 1);
-            for node in 0..1 << layer {
-                let w = root(entry(layer, node));
-                for a in 2 * half * node..2 * half * node + half {
-                    (x[a], x[a + half]) = part_again(x[a], x[a + half], w, node);
-                }
-            }
-        }
-
-        /// `x, y -> x + w y, x - w y`, with `i w` in place of w in odd nodes.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn join(x: Pair, y: Pair, w: Pair, node: usize) -> (Pair, Pair) {
-            let t = (mul_sub(w.0, y.0, mul(w.1, y.1)), mul_add(w.0, y.1, mul(w.1, y.0)));
-            if node % 2 == 0 {
-                ((add(x.0, t.0), add(x.1, t.1)), (sub(x.0, t.0), sub(x.1, t.1)))
-            } else {
-                ((sub(x.0, t.1), add(x.1, t.0)), (add(x.0, t.1), sub(x.1, t.0)))
-            }
-        }
-
-        /// `x, y -> x + y, conj(w) (x - y)`, with `i w` in place of w in odd nodes.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn part_again(x: Pair, y: Pair, w: Pair, node: usize) -> (Pair, Pair) {
-            let d = (sub(x.0, y.0), sub(x.1, y.1));
-            let cross = mul_sub(w.0, d.1, mul(w.1, d.0));
-            let product = if node % 2 == 0 {
-                (mul_add(w.0, d.0, mul(w.1, d.1)), cross)
-            } else {
-                (cross, neg_mul_sub(w.0, d.0, mul(w.1, d.1)))
-            };
-            ((add(x.0, y.0), add(x.1, y.1)), product)
-        }
-
-        /// Which of the four roots node `node` has, but for a factor `i` of every other node.
-        #[inline(always)]
-        const fn entry(layer: u32, node: usize) -> usize {
-            layer as usize + node / 2
-        }
-
         /// The roots of three layers from that of a node on.
         #[inline]
         #[target_feature(enable = $features)]
@@ -501,6 +325,14 @@ macro_rules! vector_torus {
                 *root = (splat(roots[0][2 * e]), splat(roots[0][2 * e + 1]));
             }
             upper
+        }
+
+        /// Those of column `v` of the layers within what were the vectors of a block.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn column_roots(blocks: &[BlockRoots], v: usize, e: usize) -> Pair {
+            let (block, part) = split::<PARTS>(v);
+            lane_roots(&blocks[block], part, e)
         }
 
         #[inline]
@@ -529,18 +361,25 @@ macro_rules! vector_torus {
             }
         }
 
+        /// Where the real parts of vector `v` lie; the imaginary ones follow those of the group.
+        #[inline(always)]
+        const fn place_of(v: usize) -> usize {
+            let (group, part) = split::<PARTS>(v);
+            2 * PARTS * group + part
+        }
+
         /// Vector `v` of the points.
         #[inline]
         #[target_feature(enable = $features)]
         fn read(cells: &Cells, v: usize) -> Pair {
-            let at = v / PARTS * 2 * PARTS + v % PARTS;
+            let at = place_of(v);
             (get(&cells[at]), get(&cells[at + PARTS]))
         }
 
         #[inline]
         #[target_feature(enable = $features)]
         fn write(cells: &Cells, v: usize, x: Pair) {
-            let at = v / PARTS * 2 * PARTS + v % PARTS;
+            let at = place_of(v);
             set(&cells[at], x.0);
             set(&cells[at + PARTS], x.1);
         }

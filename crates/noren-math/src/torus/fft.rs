@@ -190,10 +190,11 @@ fn block_roots(nodes: &[f64], points: usize) -> AlignedVec<f64> {
         for (e, index) in merged(count + number).into_iter().enumerate() {
             block[0][2 * e..][..2].copy_from_slice(&nodes[2 * index..][..2]);
         }
-        for group in 0..BLOCK / GROUP {
-            for (e, index) in merged(points / GROUP + number * GROUP + group).into_iter().enumerate() {
-                block[1 + 2 * e][group] = nodes[2 * index];
-                block[2 + 2 * e][group] = nodes[2 * index + 1];
+        let (_, lines) = block.split_at_mut(1);
+        for (e, [re, im]) in lines.as_chunks_mut().0.iter_mut().enumerate() {
+            for (group, (re, im)) in re.iter_mut().zip(im).enumerate() {
+                let index = merged(points / GROUP + number * GROUP + group)[e];
+                (*re, *im) = (nodes[2 * index], nodes[2 * index + 1]);
             }
         }
     }

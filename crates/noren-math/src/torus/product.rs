@@ -139,6 +139,29 @@ impl TorusFft {
         });
     }
 
+    /// [`TorusFft::rotate_cmux`] for several ciphertexts, with a rotation each: the matrix comes from memory once.
+    ///
+    /// Shapes: `accs` is `[rotations.len(), columns, N]`.
+    ///
+    /// # Panics
+    /// As [`TorusFft::rotate_cmux`].
+    pub fn rotate_cmux_batch<T: Torus>(
+        &self,
+        accs: &mut [T],
+        rotations: &[usize],
+        mut key: FourierKey<'_>,
+        scratch: &mut TorusScratch<T>,
+    ) {
+        let len = key.shape.columns * self.degree();
+        assert_eq!(accs.len(), rotations.len() * len, "ciphertexts of {len} words");
+        let moved = accs.chunks_exact_mut(len).zip(rotations).filter(|&(_, &rotation)| rotation > 0);
+        for (acc, &rotation) in moved {
+            self.rotate_cmux(acc, rotation, key, scratch);
+            // One call for it is enough.
+            key.next = None;
+        }
+    }
+
     /// Adds the products with what `shift` writes for polynomial `i`, the gadget's offset included.
     fn product_of<T: Torus>(
         &self,

@@ -2,12 +2,14 @@
 
 use std::fmt::Debug;
 
+use zeroize::Zeroize;
+
 use crate::kernels::Kernels;
 use crate::kernels::torus::TorusKernels;
 
 /// A number of the torus `R/Z` in steps of `1/q`: the word `x` stands for `x/q`, `q = 2^BITS`, and for the signed integer
 /// with the same bits where an integer is asked for. Arithmetic wraps.
-pub trait Torus: sealed::Sealed + Copy + Default + Eq + Debug + Send + Sync + 'static {
+pub trait Torus: sealed::Sealed + Copy + Default + Eq + Debug + Zeroize + Send + Sync + 'static {
     /// `log2 q`.
     const BITS: u32;
 

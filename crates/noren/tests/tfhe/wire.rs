@@ -7,9 +7,6 @@ use noren::wire::{Form, Object};
 
 use crate::world::{INTEGERS_1_1, INTEGERS_2_2, World, seed};
 
-/// Reads bytes as what they should hold.
-type Read<'a> = &'a dyn Fn(&[u8]) -> noren::Result<()>;
-
 #[test]
 fn parameters_come_back() {
     for preset in &PRESETS {
@@ -76,7 +73,8 @@ fn damaged_and_cut_bytes_are_refused() {
     let read_list = |bytes: &[u8]| Ciphertexts::from_bytes(parameters, bytes).map(drop);
     let read_keys = |bytes: &[u8]| KeyFile::<CompactKeys>::from_bytes(&(), bytes).map(drop);
     let read_secret = |bytes: &[u8]| KeyFile::<SecretKey>::from_bytes(&(), bytes).map(drop);
-    let readers: [(&[u8], Read); 3] = [(&list, &read_list), (&keys, &read_keys), (&secret, &read_secret)];
+    type Reader<'a> = &'a dyn Fn(&[u8]) -> noren::Result<()>;
+    let readers: [(&[u8], Reader<'_>); 3] = [(&list, &read_list), (&keys, &read_keys), (&secret, &read_secret)];
     for (bytes, read) in readers {
         read(bytes).expect("its own bytes");
         for cut in [0, 40, 95, 200, bytes.len() / 2, bytes.len() - 64, bytes.len() - 1] {

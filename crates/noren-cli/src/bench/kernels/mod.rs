@@ -4,6 +4,7 @@ mod clock;
 mod conversion;
 mod memory;
 mod rows;
+mod torus;
 
 use noren_math::kernels::available;
 
@@ -35,6 +36,7 @@ pub(super) fn run(run: &Run<'_>, log_n: u32) -> Result<(), Failure> {
     let mut rows = rows::Rows::new(log_n)?;
     for table in available() {
         rows.measure(run, table)?;
+        torus::measure(run, log_n, table)?;
     }
     if log_n == MEMORY_DEGREE { memory::run(run, log_n, &memory::Amount::LARGE) } else { Ok(()) }
 }

@@ -4,8 +4,10 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::{MAGIC, TWO_52, load as load_64, transpose as transpose_quarter};
 use crate::kernels::vector_torus::vector_torus;
+use crate::kernels::vector_torus_layers::torus_layers;
 
 vector_torus!("avx2,fma");
+torus_layers!("avx2,fma");
 
 /// Four numbers.
 type Vector = __m256d;

@@ -3,8 +3,10 @@
 use std::arch::x86_64::*;
 
 use crate::kernels::vector_torus::vector_torus;
+use crate::kernels::vector_torus_layers::torus_layers;
 
 vector_torus!("avx512f,avx512dq");
+torus_layers!("avx512f,avx512dq");
 
 /// Eight numbers.
 type Vector = __m512d;

@@ -1,0 +1,183 @@
+//! Times the transforms of tfhe-fft between torus words and spectra, and prints them as JSON lines in noren's benchmark
+//! schema. It takes the options of one step of a suite, as every program in `bench/peers` does: see `bench/README.md`.
+
+mod twist;
+
+use std::collections::HashMap;
+use std::fs;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use aligned_vec::AVec;
+use dyn_stack::{PodBuffer, PodStack};
+use tfhe_fft::c64;
+use tfhe_fft::unordered::{Method, Plan};
+use twist::Twist;
+
+/// As in noren's `measure.rs`.
+const LEAST_SAMPLES: usize = 5;
+const MOST_SAMPLES: usize = 100_000;
+const SAMPLE: Duration = Duration::from_micros(50);
+const WARM_UP: f64 = 0.2;
+
+/// The degrees that noren measures transforms of torus words for.
+const LOG_N: std::ops::RangeInclusive<u32> = 9..=13;
+/// How long the plan may try its ways to do it.
+const PLANNING: Duration = Duration::from_millis(20);
+
+/// The bytes of a cache line.
+const LINE: usize = 64;
+
+const VERSION: &str = "0.10.1";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let mut options = HashMap::from([("suite", "kernels"), ("log-n", "12"), ("seconds", "1"), ("threads", "1")]);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    for pair in arguments.chunks(2) {
+        let [name, value] = pair else { return Err(format!("{} has no value", pair[0])) };
+        let known = name.strip_prefix("--").and_then(|name| options.get_mut(name));
+        *known.ok_or_else(|| format!("there is no option {name}"))? = value;
+    }
+    if options["suite"] != "kernels" {
+        return Err(format!("there is no suite {}", options["suite"]));
+    }
+    let seconds: f64 = options["seconds"].parse().map_err(|_| "--seconds needs a number")?;
+    for log_n in options["log-n"].split(',') {
+        let log_n: u32 = log_n.parse().map_err(|_| "--log-n needs numbers")?;
+        if LOG_N.contains(&log_n) {
+            measure(log_n, seconds);
+        }
+    }
+    Ok(())
+}
+
+/// A degree with its plan, twist and rows.
+struct Transform {
+    plan: Plan,
+    twist: Twist,
+    memory: PodBuffer,
+    points: AVec<c64>,
+}
+
+impl Transform {
+    fn new(n: usize) -> Self {
+        let plan = Plan::new(n / 2, Method::Measure(PLANNING));
+        let memory = PodBuffer::new(plan.fft_scratch());
+        let points = AVec::from_iter(LINE, (0..n / 2).map(|_| c64::new(0.0, 0.0)));
+        Self { twist: Twist::new(n), plan, memory, points }
+    }
+
+    fn forward(&mut self, words: &[u64]) {
+        self.twist.fold(&mut self.points, words);
+        self.plan.fwd(&mut self.points, PodStack::new(&mut self.memory));
+    }
+
+    fn inverse_add(&mut self, words: &mut [u64]) {
+        self.plan.inv(&mut self.points, PodStack::new(&mut self.memory));
+        self.twist.unfold_add(words, &self.points);
+    }
+}
+
+/// Checks and times the operations of one degree.
+fn measure(log_n: u32, seconds: f64) {
+    let n = 1usize << log_n;
+    let a = AVec::<u64>::from_iter(LINE, (0..n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let mut out = AVec::<u64>::from_iter(LINE, (0..n).map(|_| 0));
+    let mut transform = Transform::new(n);
+    let right = multiplies(&mut transform, &a);
+    let timing = right.then(|| time(seconds, &mut || transform.forward(black_box(&a))));
+    print(log_n, "torus_forward", "words to points: conversion, twist and transform", timing);
+    let points = transform.points.clone();
+    let timing = right.then(|| {
+        time(seconds, &mut || {
+            // In place: each time anew, as ours.
+            transform.points.copy_from_slice(&points);
+            transform.inverse_add(black_box(&mut out));
+        })
+    });
+    print(log_n, "torus_inverse_add", "points to words: copy, transform, twist, rounding", timing);
+}
+
+/// Whether the product with `3 X^(N/2 + 1)` is right within the roundings of a word of 64 bits.
+fn multiplies(transform: &mut Transform, a: &[u64]) -> bool {
+    let (n, place) = (a.len(), a.len() / 2 + 1);
+    let mut monomial = vec![0; n];
+    monomial[place] = 3;
+    transform.forward(&monomial);
+    let factor = transform.points.clone();
+    transform.forward(a);
+    transform.points.iter_mut().zip(factor.iter()).for_each(|(x, y)| *x *= *y);
+    let mut out = vec![0; n];
+    transform.inverse_add(&mut out);
+    (0..n).all(|j| {
+        let expected = if j < place { a[n + j - place].wrapping_neg() } else { a[j - place] }.wrapping_mul(3);
+        // Words of 63 bits times 3, with a few roundings of 2^-53 a layer.
+        (out[j].wrapping_sub(expected) as i64).unsigned_abs() < 1 << 20
+    })
+}
+
+/// Median, median absolute deviation and number of samples of one call, warm.
+fn time(seconds: f64, call: &mut dyn FnMut()) -> (f64, f64, usize) {
+    let mut sample = |repeats: u32| {
+        let start = Instant::now();
+        (0..repeats).for_each(|_| call());
+        start.elapsed()
+    };
+    let budget = Duration::from_secs_f64(seconds);
+    let start = Instant::now();
+    let mut repeats = 1;
+    while sample(repeats) < SAMPLE {
+        repeats *= 2;
+    }
+    while start.elapsed() < budget.mul_f64(WARM_UP) {
+        sample(repeats);
+    }
+    let start = Instant::now();
+    let mut samples = Vec::new();
+    while samples.len() < LEAST_SAMPLES || (start.elapsed() < budget && samples.len() < MOST_SAMPLES) {
+        samples.push(sample(repeats).as_secs_f64() * 1e9 / f64::from(repeats));
+    }
+    let center = median(&mut samples);
+    let mut deviations: Vec<f64> = samples.iter().map(|x| (x - center).abs()).collect();
+    (center, median(&mut deviations), samples.len())
+}
+
+fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    let middle = samples.len() / 2;
+    if samples.len() % 2 == 1 { samples[middle] } else { (samples[middle - 1] + samples[middle]) / 2.0 }
+}
+
+fn print(log_n: u32, op: &str, note: &str, timing: Option<(f64, f64, usize)>) {
+    let n = 1usize << log_n;
+    let isa = if is_x86_feature_detected!("avx512f") { "avx512" } else { "native" };
+    let times = match timing {
+        Some((median, mad, reps)) => format!(r#""median_ns":{median:.2},"mad_ns":{mad:.2},"reps":{reps}"#),
+        None => r#""median_ns":null,"mad_ns":null,"reps":0"#.to_owned(),
+    };
+    let note = if timing.is_some() { note } else { "wrong result: no time" };
+    println!(
+        r#"{{"suite":"kernels","op":"{op}","library":"tfhe-fft","version":"{VERSION}","n":{n},"limbs":1,"log_qp":64,"special":0,"dnum":0,"slots":0,"security":"none","isa":"{isa}","threads":1,{times},"peak_rss_bytes":{},"note":"{note}"}}"#,
+        peak_rss()
+    );
+}
+
+/// The most memory held since the call before this one, in bytes.
+fn peak_rss() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    // Where this is forbidden, the peak is that of the whole run.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+    line.trim().trim_end_matches(" kB").parse::<u64>().map_or(0, |kib| kib << 10)
+}
