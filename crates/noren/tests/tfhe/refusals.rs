@@ -11,6 +11,9 @@ use noren::{Security, Seed};
 
 use crate::world::{INTEGERS_1_1, INTEGERS_2_2, World, seed, small_spec};
 
+/// What a result must be.
+type Claim = fn(noren::Result<()>) -> bool;
+
 #[test]
 fn specifications_are_refused_with_the_numbers() {
     let spec = |change: fn(&mut ParametersSpec)| {
@@ -70,9 +73,7 @@ fn things_of_other_parameters_or_keys_are_refused() {
 
     let x = world.encryptor().encrypt(1).expect("a message");
     let lookup = |context: &Context| Lookup::new(context, |x| x).expect("a table");
-    for (found, is_expected) in
-        [(&stranger, is_other_key as fn(_) -> bool), (&other, is_mismatch), (&meaning, is_mismatch)]
-    {
+    for (found, is_expected) in [(&stranger, is_other_key as Claim), (&other, is_mismatch), (&meaning, is_mismatch)] {
         let y = found.encryptor().encrypt(1).expect("a message");
         assert!(is_expected(world.evaluator().add(&x, &y).map(drop)));
         assert!(is_expected(world.evaluator().lookup(&y, &lookup(&world.context)).map(drop)));
