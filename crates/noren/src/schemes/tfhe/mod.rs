@@ -48,7 +48,7 @@ pub use evaluator::Evaluator;
 pub use gates::Gate;
 pub use lookup::{BivariateLookup, Lookup};
 pub use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
-pub use noren_rlwe::torus::law::Failure;
+pub use noren_rlwe::torus::law::{Failure, NoiseLaw};
 pub use noren_rlwe::torus::noise::TorusNoise;
 pub use noren_rlwe::torus::parameters::TorusSpec;
 pub use noren_rlwe::torus::secret::TorusSecret as SecretKey;
