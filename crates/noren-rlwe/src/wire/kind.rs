@@ -149,7 +149,7 @@ impl Kind {
             Self::Ciphertext => "ciphertext",
             Self::KeySwitchKey => "key switching key",
             Self::TorusParameters => "torus parameters",
-            Self::TorusSecret => "secrets over the torus",
+            Self::TorusSecret => "secret key over the torus",
             Self::TorusKeys => "bootstrapping keys over the torus",
             Self::CkksParameters => "CKKS parameters",
             Self::CkksPlaintext => "CKKS plaintext",
