@@ -39,7 +39,7 @@ LEVELS = [1, 4, 9]
 CHAINED = ["bfv", "bgv", "ckks"]
 DEPTHS = [2, 4, 6, 8, 10]
 # The methods of the suite lookup.
-METHODS = ["fast", "linear", "maeda"]
+METHODS = ["fast", "eight", "residues", "linear", "maeda"]
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.

@@ -6,10 +6,18 @@ SUITE = {"suite": "lookup", "n": 1 << 15}
 # Operations, and what the methods are called.
 METHODS = {
     "lookup_fast": "fast: the matrix at few limbs",
+    "lookup_eight": "fast, for eight pairs at once",
+    "lookup_residues": "fast, for numbers from 0 to t - 1",
     "lookup_linear": "the matrix as published",
     "lookup_maeda": "the polynomial as published",
 }
-STEPS = {"one_hot_ns": "one-hot", "babies_ns": "baby steps", "matrix_ns": "matrix", "giants_ns": "giant steps"}
+STEPS = {
+    "one_hot_ns": "one-hot",
+    "powers_ns": "powers",
+    "babies_ns": "baby steps",
+    "matrix_ns": "matrix",
+    "giants_ns": "giant steps",
+}
 STEPS |= {"select_ns": "product and sum"}
 
 

@@ -228,7 +228,11 @@ def lookup_targets(results: Results) -> Iterable[Target]:
         yield Target(f"lookup, N = 2^15, {what}", bound, largest, at_most=True, unit=" GB")
     prepared = max((found["median_ns"] / 1e9 for found in lookup.preparations(results, 2)), default=None)
     yield Target("lookup, preparation of a rule, every method, 2 threads", 60, prepared, at_most=True, unit=" s")
-    share = ratio(time("lookup_linear", 1), time("lookup_maeda", 1))
+    for what, op, bound in [("eight pairs", "lookup_eight", 3.0), ("numbers from 0 to t - 1", "lookup_residues", 5.0)]:
+        yield Target(
+            f"lookup, {what} over one pair, 2 threads", bound, ratio(time(op, 2), time("lookup_fast", 2)), at_most=True
+        )
+    share = ratio(time("lookup_linear", 2), time("lookup_maeda", 2))
     yield Target("lookup, the published matrix over the published polynomial", 0.725, share, at_most=True, unit="%")
 
 
