@@ -10,6 +10,7 @@ use super::table::Kernels;
 mod arithmetic;
 mod conversion;
 mod fft;
+mod float;
 mod multiples;
 mod ntt;
 mod rows;

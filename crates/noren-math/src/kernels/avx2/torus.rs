@@ -3,33 +3,19 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{MAGIC, TWO_52, load as load_64, transpose as transpose_quarter};
+use super::float::{Vector, WIDTH, add, load, mul, splat, sub};
+use crate::kernels::aligned::LINE;
 use crate::kernels::vector_torus::vector_torus;
 use crate::kernels::vector_torus_layers::torus_layers;
 
 vector_torus!("avx2,fma");
 torus_layers!("avx2,fma");
 
-/// Four numbers.
-type Vector = __m256d;
-
-/// How many numbers a vector holds.
-const WIDTH: usize = 4;
-
 /// `2^32`.
 const TWO_32: f64 = (1u64 << 32) as f64;
 
 /// `2^84 + 2^63`: the upper halves of signed words, with their sign bits turned around, lie in its low bits in steps of `2^32`.
 const UPPER: f64 = (1u128 << 84) as f64 + (1u64 << 63) as f64;
-
-/// Bytes in a line of a cache.
-const LINE: usize = 64;
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load(numbers: &Numbers) -> Vector {
-    // SAFETY: the reference is valid for the 32 bytes that are read; the load needs no alignment.
-    unsafe { _mm256_loadu_pd(numbers.as_ptr()) }
-}
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -60,30 +46,6 @@ fn prefetch_far(row: &[f64]) {
     for line in row.as_chunks::<{ LINE / size_of::<f64>() }>().0 {
         _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn splat(number: f64) -> Vector {
-    _mm256_set1_pd(number)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn add(a: Vector, b: Vector) -> Vector {
-    _mm256_add_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn sub(a: Vector, b: Vector) -> Vector {
-    _mm256_sub_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn mul(a: Vector, b: Vector) -> Vector {
-    _mm256_mul_pd(a, b)
 }
 
 #[inline]

@@ -2,13 +2,11 @@
 
 use std::arch::x86_64::*;
 
+use crate::kernels::aligned::LINE;
 use crate::modulus::{Modulus, ShoupFactor};
 
 /// Eight words.
 pub(super) type Vector = __m512i;
-
-/// Bytes in a line of a cache.
-const LINE: usize = 64;
 
 /// How many words a vector holds.
 pub(super) const WIDTH: usize = 8;

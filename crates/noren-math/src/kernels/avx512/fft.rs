@@ -1,77 +1,20 @@
 //! The special FFT over eight lanes.
 
-use std::arch::x86_64::*;
-
+use super::float::{self, Vector, WIDTH, add, load, mul, splat, store, sub};
 use crate::kernels::vector_fft::vector_fft;
 
 vector_fft!("avx512f");
-
-/// Eight numbers.
-type Vector = __m512d;
-
-/// How many numbers a vector holds.
-const WIDTH: usize = 8;
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load(numbers: &[f64; WIDTH]) -> Vector {
-    // SAFETY: the reference is valid for the 64 bytes that are read; the load needs no alignment.
-    unsafe { _mm512_loadu_pd(numbers.as_ptr()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store(numbers: &mut [f64; WIDTH], vector: Vector) {
-    // SAFETY: the reference is valid for the 64 bytes that are written; the store needs no alignment.
-    unsafe { _mm512_storeu_pd(numbers.as_mut_ptr(), vector) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn splat(number: f64) -> Vector {
-    _mm512_set1_pd(number)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn add(a: Vector, b: Vector) -> Vector {
-    _mm512_add_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn sub(a: Vector, b: Vector) -> Vector {
-    _mm512_sub_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn mul(a: Vector, b: Vector) -> Vector {
-    _mm512_mul_pd(a, b)
-}
 
 /// Exchanges rows and columns of 8 x 8 numbers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: &mut Rows) {
     let mut x = [splat(0.0); LANES];
-    // Numbers of row pairs: x[2i] has columns 0, 2, 4, 6 of rows 2i and 2i + 1, x[2i + 1] has columns 1, 3, 5, 7.
-    for i in 0..LANES / 2 {
-        let (upper, lower) = (load(&rows[2 * i][0]), load(&rows[2 * i + 1][0]));
-        x[2 * i] = _mm512_unpacklo_pd(upper, lower);
-        x[2 * i + 1] = _mm512_unpackhi_pd(upper, lower);
+    for (x, [row]) in x.iter_mut().zip(rows.iter()) {
+        *x = load(row);
     }
-    // Pairs of row quadruples: y[4h + k] has columns k and k + 4 of rows 4h..4h + 4.
-    let mut y = x;
-    for h in 0..2 {
-        for k in 0..2 {
-            let (upper, lower) = (x[4 * h + k], x[4 * h + 2 + k]);
-            y[4 * h + k] = _mm512_shuffle_f64x2::<0x88>(upper, lower);
-            y[4 * h + 2 + k] = _mm512_shuffle_f64x2::<0xdd>(upper, lower);
-        }
-    }
-    for k in 0..LANES / 2 {
-        store(&mut rows[k][0], _mm512_shuffle_f64x2::<0x88>(y[k], y[4 + k]));
-        store(&mut rows[4 + k][0], _mm512_shuffle_f64x2::<0xdd>(y[k], y[4 + k]));
+    float::transpose(&mut x);
+    for ([row], x) in rows.iter_mut().zip(x) {
+        store(row, x);
     }
 }

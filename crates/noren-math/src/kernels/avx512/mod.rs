@@ -11,6 +11,7 @@ mod arithmetic;
 mod butterfly;
 mod conversion;
 mod fft;
+mod float;
 mod gaussian;
 mod multiples;
 mod ntt;

@@ -2,30 +2,17 @@
 
 use std::arch::x86_64::*;
 
+use super::arithmetic::load as load_64;
+use super::float::{self, Vector, WIDTH, add, load, mul, splat, sub};
+use crate::kernels::aligned::LINE;
 use crate::kernels::vector_torus::vector_torus;
 use crate::kernels::vector_torus_layers::torus_layers;
 
 vector_torus!("avx512f,avx512dq");
 torus_layers!("avx512f,avx512dq");
 
-/// Eight numbers.
-type Vector = __m512d;
-
-/// How many numbers a vector holds.
-const WIDTH: usize = 8;
-
 /// `2^52`: the bits of `2^52 + x` are those of `2^52` with `x` below them, for `0 <= x < 2^52`.
 const TWO_52: f64 = (1u64 << 52) as f64;
-
-/// Bytes in a line of a cache.
-const LINE: usize = 64;
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load(numbers: &Numbers) -> Vector {
-    // SAFETY: the reference is valid for the 64 bytes that are read; the load needs no alignment.
-    unsafe { _mm512_loadu_pd(numbers.as_ptr()) }
-}
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -49,13 +36,6 @@ fn load_32(words: &[u32; WIDTH]) -> __m256i {
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load_64(words: &[u64; WIDTH]) -> __m512i {
-    // SAFETY: the reference is valid for the 64 bytes that are read; the load needs no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
 /// Brings the lines of a row into a cache that is large enough for what is not needed at once.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -63,30 +43,6 @@ fn prefetch_far(row: &[f64]) {
     for line in row.as_chunks::<{ LINE / size_of::<f64>() }>().0 {
         _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn splat(number: f64) -> Vector {
-    _mm512_set1_pd(number)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn add(a: Vector, b: Vector) -> Vector {
-    _mm512_add_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn sub(a: Vector, b: Vector) -> Vector {
-    _mm512_sub_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn mul(a: Vector, b: Vector) -> Vector {
-    _mm512_mul_pd(a, b)
 }
 
 #[inline]
@@ -203,25 +159,5 @@ fn centred<const BITS: u32>(x: Vector) -> Vector {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn transpose(rows: &mut [[Vector; PARTS]; ROWS]) {
-    let mut x = *rows;
-    // Numbers of row pairs: x[2i] has columns 0, 2, 4, 6 of rows 2i and 2i + 1, x[2i + 1] has columns 1, 3, 5, 7.
-    for i in 0..ROWS / 2 {
-        let ([upper], [lower]) = (rows[2 * i], rows[2 * i + 1]);
-        x[2 * i] = [_mm512_unpacklo_pd(upper, lower)];
-        x[2 * i + 1] = [_mm512_unpackhi_pd(upper, lower)];
-    }
-    // Pairs of row quadruples: y[4h + k] has columns k and k + 4 of rows 4h..4h + 4.
-    let mut y = x;
-    for h in 0..2 {
-        for k in 0..2 {
-            let ([upper], [lower]) = (x[4 * h + k], x[4 * h + 2 + k]);
-            y[4 * h + k] = [_mm512_shuffle_f64x2::<0x88>(upper, lower)];
-            y[4 * h + 2 + k] = [_mm512_shuffle_f64x2::<0xdd>(upper, lower)];
-        }
-    }
-    for k in 0..ROWS / 2 {
-        let ([upper], [lower]) = (y[k], y[4 + k]);
-        rows[k] = [_mm512_shuffle_f64x2::<0x88>(upper, lower)];
-        rows[4 + k] = [_mm512_shuffle_f64x2::<0xdd>(upper, lower)];
-    }
+    float::transpose(rows.as_flattened_mut().try_into().expect("eight vectors"));
 }
