@@ -82,11 +82,13 @@ pub enum Kind {
     TfheSecretKey = 0x0604,
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
     TfheKeys = 0x0605,
+    /// Integers of digits that are encrypted with TFHE.
+    TfheIntegers = 0x0606,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -123,6 +125,7 @@ impl Kind {
         Self::TfheBits,
         Self::TfheSecretKey,
         Self::TfheKeys,
+        Self::TfheIntegers,
     ];
 
     /// The kind of this number, if there is one.
@@ -177,6 +180,7 @@ impl Kind {
             Self::TfheBits => "TFHE bits",
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
+            Self::TfheIntegers => "TFHE integers",
         }
     }
 
