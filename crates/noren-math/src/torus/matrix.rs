@@ -7,15 +7,16 @@
 use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
 use crate::kernels::torus::{TorusProducts, key_place};
+use crate::torus::bound::deviation;
 use crate::torus::fft::{GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
-use crate::torus::product::{KeyShape, PADDING};
+use crate::torus::product::PADDING;
 
 /// Parts that a word is cut into.
 const HALVES: usize = 2;
 
 /// How many deviations of the transform's error one half of a step must be: more than 16 are met with a probability below
-/// 2^-189.
+/// 2^-186.
 const DEVIATIONS: f64 = 16.0;
 
 /// The shape of a matrix: `columns` polynomials for each of the `inputs * levels` digits of so many polynomials.
@@ -48,6 +49,14 @@ impl SwitchShape {
     pub const fn rows(&self) -> usize {
         self.inputs * self.gadget.levels()
     }
+
+    /// Whether products of this shape are exact: half of a step is 16 [deviations](deviation) of the transform's error or more.
+    #[must_use]
+    pub fn is_exact(&self, degree: usize) -> bool {
+        // Low halves are smaller than words by 2^32, and so are their steps.
+        let half_step = f64::from(u32::BITS - 1).exp2();
+        DEVIATIONS * deviation(degree, self.rows(), u64::BITS + self.gadget.log_base()) < half_step
+    }
 }
 
 impl SwitchScratch {
@@ -65,15 +74,6 @@ impl SwitchScratch {
 }
 
 impl TorusFft {
-    /// Whether products of this shape are exact: with the deviation of [`TorusFft::error_deviation`], errors of one half of a
-    /// step are beyond 16 deviations.
-    #[must_use]
-    pub fn switches_exactly(&self, inputs: usize, gadget: Gadget) -> bool {
-        // Low halves are smaller than words by 2^32, and so are their steps.
-        let half_step = f64::from(u32::BITS - 1).exp2();
-        DEVIATIONS * self.error_deviation::<u64>(&KeyShape { columns: inputs, gadget }) < half_step
-    }
-
     /// The length of a matrix: two halves times rows times columns times the degree.
     #[must_use]
     pub fn switch_words(&self, shape: &SwitchShape) -> usize {

@@ -54,8 +54,8 @@ impl GlweSwitch {
         let mut sample = AlignedVec::<u64>::zeroed(shape.words());
         let key = match product.transforms() {
             (_, Some(fft)) => {
-                assert!(fft.switches_exactly(shape.dimension, gadget), "digits of {gadget:?} are too large");
                 let shape = switch_shape(shape, gadget);
+                assert!(shape.is_exact(n), "digits of {gadget:?} are too large");
                 let (mut values, mut scratch) =
                     (AlignedVec::zeroed(fft.switch_words(&shape)), AlignedVec::<f64>::zeroed(n));
                 for row in 0..rows {
@@ -107,9 +107,7 @@ impl GlweSwitch {
                 rows: AlignedVec::zeroed(rows * exact.words()),
                 sum: AlignedVec::zeroed(exact.words()),
             },
-            Key::Fourier(fft, _) => {
-                Memory::Fourier(SwitchScratch::new(fft, &switch_shape(self.shape, self.gadget)))
-            }
+            Key::Fourier(fft, _) => Memory::Fourier(SwitchScratch::new(fft, &switch_shape(self.shape, self.gadget))),
         })
     }
 
