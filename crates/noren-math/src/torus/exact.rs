@@ -52,7 +52,7 @@ impl TorusFft {
         let mut sum = Zeroizing::new(vec![T::default(); self.degree()]);
         for level in 0..gadget.levels() {
             sum.iter_mut().for_each(|x| *x = T::wrapping_from(x.centred() << LOG_BASE));
-            kernels().torus_forward_digits(&mut digit, &shifted, &gadget, level, self);
+            kernels().torus_forward_digits(&mut digit, &shifted, &gadget, level, self, &[]);
             product.0.fill(0.0);
             self.mul_add_assign(&mut product.0, &digit, &small.spectrum);
             self.inverse_add(&mut sum, &mut product.0);

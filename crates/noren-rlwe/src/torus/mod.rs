@@ -9,8 +9,10 @@
 //! | [`secret`] | [`TorusSecret`](secret::TorusSecret): the two secrets, samples under the long one |
 //! | [`keygen`] | [`TorusKeyGenerator`](keygen::TorusKeyGenerator): all keys from one seed |
 //! | [`keys`] | [`CompactKeys`](keys::CompactKeys) for transport, [`ServerKeys`](keys::ServerKeys) for bootstrapping |
+//! | [`circuit`] | keys that make GGSW samples of bits, their noise and bytes |
 //! | [`wire`] | bytes of all of these |
 
+pub mod circuit;
 pub mod keygen;
 pub mod keys;
 pub mod law;

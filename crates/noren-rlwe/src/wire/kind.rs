@@ -30,6 +30,8 @@ pub enum Kind {
     TorusSecret = 0x0009,
     /// Keys of a bootstrap over the torus; masks are seeds.
     TorusKeys = 0x000a,
+    /// Keys of circuit bootstrapping over the torus; masks are seeds.
+    CircuitKeys = 0x000c,
     /// Parameters of CKKS.
     CkksParameters = 0x0101,
     /// A plaintext of CKKS.
@@ -82,11 +84,13 @@ pub enum Kind {
     TfheSecretKey = 0x0604,
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
     TfheKeys = 0x0605,
+    /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
+    TfheCircuitKeys = 0x0607,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -97,6 +101,7 @@ impl Kind {
         Self::TorusParameters,
         Self::TorusSecret,
         Self::TorusKeys,
+        Self::CircuitKeys,
         Self::CkksParameters,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
@@ -123,6 +128,7 @@ impl Kind {
         Self::TfheBits,
         Self::TfheSecretKey,
         Self::TfheKeys,
+        Self::TfheCircuitKeys,
     ];
 
     /// The kind of this number, if there is one.
@@ -151,6 +157,7 @@ impl Kind {
             Self::TorusParameters => "torus parameters",
             Self::TorusSecret => "secret key over the torus",
             Self::TorusKeys => "bootstrapping keys over the torus",
+            Self::CircuitKeys => "circuit bootstrapping keys over the torus",
             Self::CkksParameters => "CKKS parameters",
             Self::CkksPlaintext => "CKKS plaintext",
             Self::CkksCiphertext => "CKKS ciphertext",
@@ -177,6 +184,7 @@ impl Kind {
             Self::TfheBits => "TFHE bits",
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
+            Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
         }
     }
 

@@ -3,6 +3,7 @@
 mod failures;
 mod gates;
 mod keys;
+mod large;
 mod lookups;
 mod parameters;
 mod refusals;

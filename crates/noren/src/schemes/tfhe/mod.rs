@@ -28,6 +28,7 @@
 //! | [`encryption`] | [`Encryptor`], [`Decryptor`] |
 //! | [`lookup`] | [`Lookup`], [`BivariateLookup`]: functions as tables |
 //! | [`evaluator`] | [`Evaluator`]: sums and lookups |
+//! | [`large`] | [`LargeLookup`]: functions of many digits, by circuit bootstrapping |
 //! | [`gates`] | [`Gate`]: functions of bits |
 //! | [`wire`] | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
 
@@ -36,6 +37,7 @@ pub mod context;
 pub mod encryption;
 pub mod evaluator;
 pub mod gates;
+pub mod large;
 pub mod lookup;
 pub mod parameters;
 pub mod preset;
@@ -46,7 +48,11 @@ pub use context::{Context, Keys};
 pub use encryption::{Decryptor, Encryptor};
 pub use evaluator::Evaluator;
 pub use gates::Gate;
+pub use large::lookup::LargeLookup;
 pub use lookup::{BivariateLookup, Lookup};
+pub use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
+pub use noren_rlwe::torus::circuit::law::CircuitLaw;
+pub use noren_rlwe::torus::circuit::parameters::{CircuitParameters, CircuitSpec};
 pub use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
 pub use noren_rlwe::torus::law::{Failure, NoiseLaw};
 pub use noren_rlwe::torus::noise::TorusNoise;
