@@ -17,6 +17,7 @@ mod float_mode;
 mod gaussian;
 pub mod mapped;
 mod multiples;
+mod panels;
 pub mod places;
 mod portable;
 mod portable_fft;
