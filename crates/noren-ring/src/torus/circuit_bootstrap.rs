@@ -221,7 +221,7 @@ impl CircuitBootstrap {
             match self.squares.get(r) {
                 Some(square) => {
                     row[r * shape.degree..][..shape.degree].copy_from_slice(body);
-                    square.add(row, mask, scratch);
+                    square.add(row, &mut mask.to_vec(), scratch);
                 }
                 None => row.copy_from_slice(sample),
             }
