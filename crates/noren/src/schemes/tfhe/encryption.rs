@@ -55,9 +55,13 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// [`Error::OutOfRoom`] for a larger one, [`Error::Parameters`] if the parameters are for bits.
     pub fn encrypt(&self, value: u64) -> Result<Ciphertext> {
+        self.encrypt_at_most(value, self.context.parameters().message_size() - 1)
+    }
+
+    /// Encrypts an integer that everybody may know to be at most `max`, itself below `2^message_bits`.
+    pub(crate) fn encrypt_at_most(&self, value: u64, max: u64) -> Result<Ciphertext> {
         let parameters = self.context.parameters();
         needs_integers(parameters.encoding())?;
-        let max = parameters.message_size() - 1;
         if value > max {
             let hint = "cut it into digits, or use parameters of larger messages";
             return Err(Error::OutOfRoom { what: "the message", found: value, needed: format!("at most {max}"), hint });
