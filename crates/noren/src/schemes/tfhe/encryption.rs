@@ -44,6 +44,12 @@ impl<'a> Encryptor<'a> {
         Ok(Self { context, secret, owner, seed, calls: AtomicU64::new(0) })
     }
 
+    /// The context.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Encrypts an integer below `2^message_bits`.
     ///
     /// # Errors
@@ -92,6 +98,12 @@ impl<'a> Decryptor<'a> {
         let owner = secret.owner();
         context.check_keys(&owner, "the secret key")?;
         Ok(Self { context: context.clone(), secret, owner: context.owner(&owner) })
+    }
+
+    /// The context.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
     }
 
     /// The integer.
