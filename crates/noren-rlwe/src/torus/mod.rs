@@ -10,7 +10,9 @@
 //! | [`keygen`] | [`TorusKeyGenerator`](keygen::TorusKeyGenerator): all keys from one seed |
 //! | [`keys`] | [`CompactKeys`](keys::CompactKeys) for transport, [`ServerKeys`](keys::ServerKeys) for bootstrapping |
 //! | [`wire`] | bytes of all of these |
+//! | [`expanded`] | server keys as they lie in memory, used where they are in a file |
 
+pub mod expanded;
 pub mod keygen;
 pub mod keys;
 pub mod law;

@@ -82,11 +82,15 @@ pub enum Kind {
     TfheSecretKey = 0x0604,
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
     TfheKeys = 0x0605,
+    /// Keys of a bootstrap with their TFHE parameters, as they lie in memory.
+    TfheServerKeys = 0x0609,
+    /// Fresh ciphertexts of TFHE; masks are a seed.
+    TfheSeededCiphertexts = 0x060a,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 38] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -123,6 +127,8 @@ impl Kind {
         Self::TfheBits,
         Self::TfheSecretKey,
         Self::TfheKeys,
+        Self::TfheServerKeys,
+        Self::TfheSeededCiphertexts,
     ];
 
     /// The kind of this number, if there is one.
@@ -177,6 +183,8 @@ impl Kind {
             Self::TfheBits => "TFHE bits",
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
+            Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",
+            Self::TfheSeededCiphertexts => "seeded TFHE ciphertexts",
         }
     }
 
