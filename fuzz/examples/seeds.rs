@@ -71,6 +71,12 @@ fn write_tfhe() -> Result<()> {
     write("tfhe_parameters", "integers", &(), integers.parameters())?;
     write("tfhe_bits", "two", bits.parameters(), &tfhe::Bits(vec![bit.clone(), bit]))?;
     write("tfhe_ciphertexts", "one", integers.parameters(), &tfhe::Ciphertexts(vec![integer]))?;
+    let seeded = tfhe::Encryptor::new(&integers, &other, Seed::from_bytes([6; 32]))?.encrypt_seeded(&[1, 0])?;
+    write("tfhe_seeded_ciphertexts", "two", integers.parameters(), &seeded)?;
+    fs::create_dir_all(corpus("tfhe_server_keys"))?;
+    let expanded = corpus("tfhe_server_keys").join("all");
+    tfhe::ServerKeyFile::write(&expanded, &bits, &bits.expand(&keys)?)?;
+    put("container", "tfhe_server_keys", &fs::read(expanded)?)?;
     write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
     write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
     Ok(())
