@@ -132,7 +132,7 @@ impl TorusFft {
             if level == 0 {
                 shifted.iter_mut().zip(&input[i * n..]).for_each(|(x, word)| *x = word.wrapping_add(offset));
             }
-            kernels().torus_forward_digits(&mut spectrum[..n], shifted, &gadget, level, self);
+            kernels().torus_forward_digits(&mut spectrum[..n], shifted, &gadget, level, self, &[]);
         }
         halves.fill(0);
         let products = TorusProducts {
@@ -141,7 +141,7 @@ impl TorusFft {
             rows: shape.rows(),
             columns: HALVES * shape.columns,
             key: matrix,
-            next: None,
+            ahead: &[],
         };
         kernels().torus_products_add(halves, &products, sums, self);
         let (high, low) = halves.split_at(shape.columns * n);

@@ -126,23 +126,30 @@ impl BlindRotation {
     /// # Panics
     /// If a length is wrong, there is no such bit, the rotation is not below 2N, or the memory is that of another key.
     pub fn rotate_if(&self, step: usize, acc: &mut [u64], rotation: usize, scratch: &mut Scratch) {
+        self.rotate_each_if(step, acc, &[rotation], scratch);
+    }
+
+    /// [`BlindRotation::rotate_if`] of several accumulators, shape `[batch, k + 1, N]`, with a rotation each.
+    fn rotate_each_if(&self, step: usize, accumulators: &mut [u64], rotations: &[usize], scratch: &mut Scratch) {
         assert!(step < self.steps, "bit {step} of {}", self.steps);
-        assert_eq!(acc.len(), self.shape.words(), "a sample of the shape");
+        assert_eq!(accumulators.len(), rotations.len() * self.shape.words(), "samples of the shape");
         match (&self.key, &mut scratch.0) {
             (Key::Exact(exact, values), Memory::Exact { input, digits, rows, sum }) => {
                 let n = self.shape.degree;
-                for (input, acc) in input.chunks_exact_mut(n).zip(acc.chunks_exact(n)) {
-                    rotate_sub(input, acc, rotation);
-                }
                 let words = values.len() / self.steps;
                 let key = &values[step * words..][..words];
-                exact_product_add(exact, self.gadget, acc, (input, key), (digits, rows, sum));
+                for (acc, &rotation) in accumulators.chunks_exact_mut(self.shape.words()).zip(rotations) {
+                    for (input, acc) in input.chunks_exact_mut(n).zip(acc.chunks_exact(n)) {
+                        rotate_sub(input, acc, rotation);
+                    }
+                    exact_product_add(exact, self.gadget, acc, (input, key), (digits, rows, sum));
+                }
             }
             (Key::Fourier(fft, values), Memory::Fourier(scratch)) => {
                 let shape = key_shape(self.shape, self.gadget);
                 let mut keys = values[step * fft.key_words(&shape)..].chunks_exact(fft.key_words(&shape));
                 let words = keys.next().unwrap_or_default();
-                fft.rotate_cmux(acc, rotation, FourierKey { shape, words, next: keys.next() }, scratch);
+                fft.rotate_cmux_batch(accumulators, rotations, FourierKey { shape, words, next: keys.next() }, scratch);
             }
             _ => panic!("memory of another key"),
         }
@@ -179,10 +186,10 @@ impl BlindRotation {
     pub fn rotate(&self, accumulators: &mut [u64], masks: &[&[u32]], scratch: &mut Scratch) {
         assert_eq!(accumulators.len(), masks.len() * self.shape.words(), "an accumulator for each mask");
         assert!(masks.iter().all(|mask| mask.len() == self.steps), "an exponent for each bit");
+        let mut rotations = vec![0; masks.len()];
         for step in 0..self.steps {
-            for (acc, mask) in accumulators.chunks_exact_mut(self.shape.words()).zip(masks) {
-                self.rotate_if(step, acc, mask[step] as usize, scratch);
-            }
+            rotations.iter_mut().zip(masks).for_each(|(rotation, mask)| *rotation = mask[step] as usize);
+            self.rotate_each_if(step, accumulators, &rotations, scratch);
         }
     }
 }

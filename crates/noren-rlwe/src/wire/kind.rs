@@ -86,11 +86,13 @@ pub enum Kind {
     TfheKeys = 0x0605,
     /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
     TfheCircuitKeys = 0x0607,
+    /// Columns of integers and truth values, encrypted with TFHE, with their layout.
+    TfheColumns = 0x0608,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 39] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -129,6 +131,7 @@ impl Kind {
         Self::TfheSecretKey,
         Self::TfheKeys,
         Self::TfheCircuitKeys,
+        Self::TfheColumns,
     ];
 
     /// The kind of this number, if there is one.
@@ -185,6 +188,7 @@ impl Kind {
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
             Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
+            Self::TfheColumns => "columns of TFHE",
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod failures;
 mod gates;
+mod integers;
 mod keys;
 mod large;
 mod lookups;

@@ -108,6 +108,24 @@ impl Evaluator {
         Ok(sum)
     }
 
+    /// `constant + sum_i factor_i x_i` with factors of either sign, which the caller knows to be at most `max`, and not below 0.
+    ///
+    /// # Errors
+    /// As [`Evaluator::add`].
+    pub(crate) fn combine_known(&self, terms: &[(&Ciphertext, i64)], constant: i64, max: u64) -> Result<Ciphertext> {
+        let mut sum = self.trivial(0)?;
+        sum.sample.add_constant(constant.cast_unsigned().wrapping_mul(self.context.parameters().encoding().unit()));
+        for &(x, factor) in terms {
+            self.owner.check(&x.owner, "the ciphertext")?;
+            sum.noise += factor.unsigned_abs() as f64 * x.noise;
+            sum.sample.add_multiple(&x.sample, factor);
+        }
+        self.check_noise(sum.noise, "a sum")?;
+        self.check_room(max, "the largest value of a sum")?;
+        sum.max = max;
+        Ok(sum)
+    }
+
     /// `f(x)`, with the noise of a bootstrap.
     ///
     /// # Errors
