@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noren::error::Error;
-use noren::tfhe::{CircuitKeys, Ciphertext, Evaluator, LargeLookup};
+use noren::tfhe::{Ciphertext, CircuitKeys, Evaluator, LargeLookup};
 
 use crate::world::{INTEGERS_2_2, World, seed};
 
