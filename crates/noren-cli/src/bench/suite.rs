@@ -73,7 +73,8 @@ pub(crate) struct Arguments {
     /// lookup: which methods [default: fast,linear]
     #[arg(long, value_enum, value_name = "METHOD,...", value_delimiter = ',')]
     method: Vec<lookup::Method>,
-    /// tfhe: sets, or client-SET for the keys of a client [default: BOOL,1_1,2_2,3_3,client-BOOL,client-2_2]
+    /// tfhe: sets; client-SET for the keys of a client; u8, u16, u32, u64 for integers; u8xu8 for functions of two of them [default:
+    /// BOOL,BOOL_128,1_1,2_2,3_3,client-BOOL,client-2_2,u8,u16,u32,u8xu8]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     workload: Vec<Workload>,
     /// tfhe: how many ciphertexts are bootstrapped together [default: 1,8,64,512]
@@ -104,7 +105,7 @@ enum Suite {
     Matvec,
     /// A function of two encrypted numbers of 15 bits: three methods, each step, and preparation
     Lookup,
-    /// Keys, gates and bootstraps of TFHE, one by one and in batches
+    /// Keys, gates and bootstraps of TFHE, one by one and in batches, and integers
     Tfhe,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,

@@ -221,7 +221,7 @@ impl CircuitBootstrap {
             match self.squares.get(r) {
                 Some(square) => {
                     row[r * shape.degree..][..shape.degree].copy_from_slice(body);
-                    square.add(row, mask, scratch);
+                    square.add(row, &mut mask.to_vec(), scratch);
                 }
                 None => row.copy_from_slice(sample),
             }
@@ -232,4 +232,48 @@ impl CircuitBootstrap {
 /// Half of what digit `level + 1` counts: `2^64 / (2 B^(level + 1))`.
 const fn half_weight(gadget: Gadget, level: usize) -> u64 {
     1 << (u64::BITS - 1 - gadget.log_base() * (level as u32 + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the rotated table has at box (bit, level) for a phase of `p / 2N` of the circle.
+    fn looked_up(table: &ControlTable, phase: usize, bit: usize, level: usize) -> u64 {
+        let n = table.polynomial.len();
+        let at = (phase + (bit * table.gadget.levels() + level) * table.width) % (2 * n);
+        if at < n { table.polynomial[at] } else { table.polynomial[at - n].wrapping_neg() }
+    }
+
+    #[test]
+    fn tables_give_all_control_bits_for_all_phases_within_half_a_box() {
+        for (degree, bits, gadget) in [
+            (2048, 2, Gadget::new(7, 3)),
+            (512, 1, Gadget::new(5, 4)),
+            (1024, 3, Gadget::new(8, 2)),
+            (64, 2, Gadget::new(9, 1)),
+        ] {
+            let table = ControlTable::new(degree, bits, gadget);
+            for digit in 0..1 << bits {
+                let (centre, half) = (digit * (2 * degree >> bits), table.width / 2);
+                for phase in (centre + 2 * degree - half..centre + 2 * degree + half).map(|phase| phase % (2 * degree))
+                {
+                    for (bit, level) in (0..bits as usize).flat_map(|bit| (0..gadget.levels()).map(move |l| (bit, l))) {
+                        let highest = digit >> (bits - 1);
+                        let control = if bit + 1 == bits as usize { highest } else { digit >> bit & 1 ^ highest };
+                        let half = half_weight(gadget, level);
+                        let found = looked_up(&table, phase, bit, level).wrapping_add(half);
+                        assert_eq!(found, (control as u64) * 2 * half, "digit {digit}, bit {bit}, phase {phase}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn boxes_share_steps_of_the_trace() {
+        let table = ControlTable::new(2048, 2, Gadget::new(7, 3));
+        assert_eq!((table.width, table.shared_steps()), (160, 5));
+        assert_eq!(ControlTable::box_width(64, 3, Gadget::new(4, 8)), 0, "no room");
+    }
 }

@@ -13,6 +13,10 @@ use crate::torus::product::TorusProduct;
 ///
 /// Row (i, j) is a GLWE sample of `T_i 2^64 / B^j`, `j = 1..=l`; the result is the sum of digits times rows. Sums are exact,
 /// whatever the way of external products.
+///
+/// Digits in `[-B/2, B/2)` have the mean -1/2, and a polynomial whose coefficients are all the same adds up where it meets another
+/// one, as a binary secret nearly is. So digits of coefficients of odd powers of X are those of the negated word, negated, of
+/// mean 1/2: all is done with `-X` in place of X, and the rows are kept so.
 #[derive(Debug)]
 pub struct GlweSwitch {
     shape: GlweShape,
@@ -52,6 +56,10 @@ impl GlweSwitch {
         assert_eq!(product.degree(), shape.degree, "products of the degree of the samples");
         let (n, rows) = (shape.degree, shape.dimension * gadget.levels());
         let mut sample = AlignedVec::<u64>::zeroed(shape.words());
+        let write = |row, sample: &mut [u64]| {
+            write(row, sample);
+            alternate(sample);
+        };
         let key = match product.transforms() {
             (_, Some(fft)) => {
                 let shape = switch_shape(shape, gadget);
@@ -111,14 +119,16 @@ impl GlweSwitch {
         })
     }
 
-    /// `acc += sum_ij d_ij row_ij` for the digits `d_ij` of polynomial i of the input, `[k, N]`: adds a sample of
-    /// `sum_i a_i T_i`.
+    /// `acc += sum_ij d_ij row_ij` for the digits `d_ij` of polynomial i of the input, `[k, N]`, which is used up: adds a
+    /// sample of `sum_i a_i T_i`.
     ///
     /// # Panics
     /// If a length is wrong, or the memory is that of another shape.
-    pub fn add(&self, acc: &mut [u64], input: &[u64], scratch: &mut GlweScratch) {
+    pub fn add(&self, acc: &mut [u64], input: &mut [u64], scratch: &mut GlweScratch) {
         assert_eq!(acc.len(), self.shape.words(), "a sample of the shape");
         assert_eq!(input.len(), self.shape.extracted(), "polynomials of the shape's mask");
+        alternate(acc);
+        alternate(input);
         match (&self.key, &mut scratch.0) {
             (Key::Exact(exact, values), Memory::Exact { digits, rows, sum }) => {
                 exact_product_add(exact, self.gadget, acc, (input, values), (digits, rows, sum));
@@ -128,7 +138,13 @@ impl GlweSwitch {
             }
             _ => panic!("memory of another key"),
         }
+        alternate(acc);
     }
+}
+
+/// `-X` in place of X.
+fn alternate(polynomials: &mut [u64]) {
+    polynomials.as_chunks_mut::<2>().0.iter_mut().for_each(|[_, odd]| *odd = odd.wrapping_neg());
 }
 
 const fn switch_shape(shape: GlweShape, gadget: Gadget) -> SwitchShape {

@@ -105,8 +105,8 @@ impl Trace {
     }
 
     fn add_moved(&self, step: usize, acc: &mut [u64], scratch: &mut TraceScratch) {
-        let (mask, body) = scratch.moved.split_at(self.shape.extracted());
-        acc[self.shape.extracted()..].iter_mut().zip(body).for_each(|(x, y)| *x = x.wrapping_add(*y));
+        let (mask, body) = scratch.moved.split_at_mut(self.shape.extracted());
+        acc[self.shape.extracted()..].iter_mut().zip(&*body).for_each(|(x, y)| *x = x.wrapping_add(*y));
         self.switches[step].add(acc, mask, &mut scratch.switch);
     }
 }
@@ -123,10 +123,13 @@ pub const fn exponent(degree: usize, step: usize) -> usize {
     (degree >> step) + 1
 }
 
-/// Divides the words of a sample by N, to the nearest.
+/// Divides the words of a sample, as signed numbers, by N, to the nearest.
 ///
 /// The phase is divided too, up to the roundings and multiples of `2^64 / N`, which the trace takes to multiples of `2^64`.
 pub fn divide(sample: &mut [u64], degree: usize) {
     let shift = degree.trailing_zeros();
-    sample.iter_mut().for_each(|x| *x = (*x >> shift) + (*x >> (shift - 1) & 1));
+    for word in sample {
+        let signed = word.cast_signed();
+        *word = ((signed >> shift) + (signed >> (shift - 1) & 1)).cast_unsigned();
+    }
 }

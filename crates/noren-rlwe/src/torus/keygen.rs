@@ -4,7 +4,7 @@ use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
-use noren_ring::torus::product::{SmallFactor, TorusProduct};
+use noren_ring::torus::product::TorusProduct;
 use zeroize::Zeroizing;
 
 use crate::error::Result;
@@ -63,10 +63,8 @@ impl TorusKeyGenerator {
     fn rotation_bodies(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret, seed: &Seed) -> Vec<u64> {
         let (shape, gadget) = (self.parameters.shape(), self.parameters.gadget());
         let (k, n, levels) = (shape.dimension, shape.degree, gadget.levels());
-        let secrets = secret.long.chunks_exact(n);
-        let secrets: Vec<SmallFactor> = secrets
-            .map(|bits| product.small_factor(&Zeroizing::new(bits.iter().map(|&s| i64::from(s)).collect::<Vec<_>>())))
-            .collect();
+        let bits: Zeroizing<Vec<i64>> = Zeroizing::new(secret.long.iter().map(|&s| s.into()).collect());
+        let factor = product.small_factor(&bits);
         let rows = (k + 1) * levels;
         let mut bodies = vec![0; self.parameters.short_dimension() * rows * n];
         let mask = || vec![0; k * n];
@@ -75,9 +73,7 @@ impl TorusKeyGenerator {
             let (i, j) = (row / levels, row % levels + 1);
             self.parameters.spec().glwe_noise.sample(&mut self.seed.xof(&format!("error/rotation/{step}/{row}")), body);
             rotation_mask(seed, step, row, mask);
-            for (mask, secret) in mask.chunks_exact(n).zip(&secrets) {
-                product.mul_small_add(body, mask, secret);
-            }
+            product.mul_small_add(body, mask, &factor);
             let weight = (secret.short[step] as u64) << log_weight(gadget, j);
             match secret.long.chunks_exact(n).nth(i) {
                 Some(bits) => {

@@ -140,7 +140,8 @@ pub(crate) fn secret_bits(mut xof: Xof, count: usize) -> Zeroizing<Vec<i8>> {
 /// `sum_i a_i s_i` over words of 32 bits.
 pub(crate) fn short_inner_product(mask: &[u32], bits: &[i8]) -> u32 {
     assert_eq!(mask.len(), bits.len(), "a word for each bit");
-    mask.iter().zip(bits).fold(0, |sum: u32, (a, &s)| sum.wrapping_add(a.wrapping_mul(s as u32)))
+    // A bit as all bits of a word: no product is needed.
+    mask.iter().zip(bits).fold(0, |sum: u32, (a, &s)| sum.wrapping_add(a & (s as u32).wrapping_neg()))
 }
 
 fn inner_product(mask: &[u64], bits: &[i8]) -> u64 {

@@ -1,5 +1,6 @@
-//! The suite `tfhe`: keys, gates and bootstraps, one by one and in batches.
+//! The suite `tfhe`: keys, gates and bootstraps, one by one and in batches, and integers.
 
+mod integers;
 mod samples;
 mod workload;
 
@@ -25,6 +26,8 @@ pub(super) fn run(run: &Run<'_>, workload: &Workload, batches: &[usize]) -> Resu
         match workload {
             Workload::Samples(_) => samples::run(&step, batches)?,
             Workload::Client(_) => samples::client(&step)?,
+            Workload::Integers(bits) => integers::run(&step, *bits)?,
+            Workload::Table => integers::table(&step)?,
         }
     }
     Ok(())

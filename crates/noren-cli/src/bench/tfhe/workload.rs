@@ -13,14 +13,24 @@ pub(in crate::bench) enum Workload {
     Samples(&'static Preset),
     /// What a client makes for its server, in a set.
     Client(&'static Preset),
+    /// Arithmetic of integers of so many bits.
+    Integers(usize),
+    /// Any function of two integers of 8 bits.
+    Table,
 }
 
 /// Stands before the name of the set.
 const CLIENT: &str = "client-";
+/// Integers, by their bits.
+const INTEGERS: [(&str, usize); 4] = [("u8", 8), ("u16", 16), ("u32", 32), ("u64", 64)];
+/// Their set of parameters.
+const DIGITS: &str = "2_2";
+const TABLE: &str = "u8xu8";
 
 impl Workload {
     /// Those that peers are measured beside.
-    pub(super) const DEFAULT: [&'static str; 6] = ["BOOL", "1_1", "2_2", "3_3", "client-BOOL", "client-2_2"];
+    pub(super) const DEFAULT: [&'static str; 11] =
+        ["BOOL", "BOOL_128", "1_1", "2_2", "3_3", "client-BOOL", "client-2_2", "u8", "u16", "u32", TABLE];
 
     /// The workloads of these names, or the default ones.
     pub(in crate::bench) fn choose(named: &[Self]) -> Result<Vec<Self>, Error> {
@@ -31,6 +41,7 @@ impl Workload {
     pub(super) fn parameters(&self) -> Result<Parameters, Error> {
         match self {
             Self::Samples(preset) | Self::Client(preset) => preset.parameters(),
+            Self::Integers(_) | Self::Table => Preset::named(DIGITS)?.parameters(),
         }
     }
 }
@@ -39,7 +50,11 @@ impl FromStr for Workload {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
+        if let Some((_, bits)) = INTEGERS.iter().find(|(known, _)| *known == name) {
+            return Ok(Self::Integers(*bits));
+        }
         match name.strip_prefix(CLIENT) {
+            _ if name == TABLE => Ok(Self::Table),
             Some(set) => Preset::named(set).map(Self::Client),
             None => Preset::named(name).map(Self::Samples),
         }
@@ -51,6 +66,8 @@ impl fmt::Display for Workload {
         match self {
             Self::Samples(preset) => f.write_str(preset.name),
             Self::Client(preset) => write!(f, "{CLIENT}{}", preset.name),
+            Self::Integers(bits) => write!(f, "u{bits}"),
+            Self::Table => f.write_str(TABLE),
         }
     }
 }

@@ -84,6 +84,30 @@ impl CompactCircuitKeys {
         Owner { fingerprint: self.parameters.torus().fingerprint(), key: self.key }
     }
 
+    /// The public seed, from which masks are drawn.
+    #[must_use]
+    pub const fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    /// The bodies of the blind rotation, `[n, (k+1) l, N]`.
+    #[must_use]
+    pub fn rotation_bodies(&self) -> &[u64] {
+        &self.bodies.rotation
+    }
+
+    /// The bodies of the trace, `[log2 N, k l, N]`.
+    #[must_use]
+    pub fn trace_bodies(&self) -> &[u64] {
+        &self.bodies.trace
+    }
+
+    /// The bodies of products with secrets, `[k, k l, N]`.
+    #[must_use]
+    pub fn square_bodies(&self) -> &[u64] {
+        &self.bodies.square
+    }
+
     /// How many bytes the bodies take.
     #[must_use]
     pub fn bytes(&self) -> usize {
