@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::radix::circuit::{DIGIT_BITS, DIGIT_NOISE};
-use crate::schemes::tfhe::{Ciphertext, Decryptor, Encryptor};
+use crate::schemes::tfhe::{Ciphertext, Decryptor, Encoding, Encryptor, Parameters};
 
 /// The most bits of an integer.
 pub const MAX_BITS: usize = 64;
@@ -33,6 +33,7 @@ impl Integer {
     /// [`Error::OutOfRoom`] if it has more bits; [`Error::Parameters`] for a width that is odd or not from 2 to 64, or for a set
     /// without digits of two bits.
     pub fn encrypt(encryptor: &Encryptor<'_>, value: u64, bits: usize) -> Result<Self> {
+        check_set(encryptor.context().parameters())?;
         check_bits(bits)?;
         check_fits(value, bits)?;
         let digits = (0..bits).step_by(DIGIT_BITS).map(|at| encryptor.encrypt(value >> at & MAX_DIGIT));
@@ -113,8 +114,9 @@ impl Flag {
     /// Encrypts a truth value.
     ///
     /// # Errors
-    /// [`Error::Parameters`] if the parameters are for bits.
+    /// [`Error::Parameters`] for a set without digits of two bits.
     pub fn encrypt(encryptor: &Encryptor<'_>, value: bool) -> Result<Self> {
+        check_set(encryptor.context().parameters())?;
         Ok(Self { value: encryptor.encrypt_at_most(u64::from(value), 1)? })
     }
 
@@ -146,6 +148,16 @@ impl Flag {
     pub const fn value(&self) -> &Ciphertext {
         &self.value
     }
+}
+
+/// Refuses sets in which digits, their sums and pairs of them have not just the room that circuits count on.
+pub(super) fn check_set(parameters: &Parameters) -> Result<()> {
+    let needed = Encoding::Integers { message_bits: DIGIT_BITS as u32, carry_bits: DIGIT_BITS as u32 };
+    if parameters.encoding() == needed {
+        return Ok(());
+    }
+    let found = format!("{:?}", parameters.encoding());
+    Err(Error::parameter("encoding", found, "2 bits of message and 2 of carry, as the set 2_2 has"))
 }
 
 /// Refuses widths that are not even, or not from 2 to 64.
