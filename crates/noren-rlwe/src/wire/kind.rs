@@ -30,6 +30,8 @@ pub enum Kind {
     TorusSecret = 0x0009,
     /// Keys of a bootstrap over the torus; masks are seeds.
     TorusKeys = 0x000a,
+    /// Keys of circuit bootstrapping over the torus; masks are seeds.
+    CircuitKeys = 0x000c,
     /// Parameters of CKKS.
     CkksParameters = 0x0101,
     /// A plaintext of CKKS.
@@ -84,11 +86,19 @@ pub enum Kind {
     TfheKeys = 0x0605,
     /// Integers of digits that are encrypted with TFHE.
     TfheIntegers = 0x0606,
+    /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
+    TfheCircuitKeys = 0x0607,
+    /// Columns of integers and truth values, encrypted with TFHE, with their layout.
+    TfheColumns = 0x0608,
+    /// Keys of a bootstrap with their TFHE parameters, as they lie in memory.
+    TfheServerKeys = 0x0609,
+    /// Fresh ciphertexts of TFHE; masks are a seed.
+    TfheSeededCiphertexts = 0x060a,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 42] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -99,6 +109,7 @@ impl Kind {
         Self::TorusParameters,
         Self::TorusSecret,
         Self::TorusKeys,
+        Self::CircuitKeys,
         Self::CkksParameters,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
@@ -126,6 +137,10 @@ impl Kind {
         Self::TfheSecretKey,
         Self::TfheKeys,
         Self::TfheIntegers,
+        Self::TfheCircuitKeys,
+        Self::TfheColumns,
+        Self::TfheServerKeys,
+        Self::TfheSeededCiphertexts,
     ];
 
     /// The kind of this number, if there is one.
@@ -154,6 +169,7 @@ impl Kind {
             Self::TorusParameters => "torus parameters",
             Self::TorusSecret => "secret key over the torus",
             Self::TorusKeys => "bootstrapping keys over the torus",
+            Self::CircuitKeys => "circuit bootstrapping keys over the torus",
             Self::CkksParameters => "CKKS parameters",
             Self::CkksPlaintext => "CKKS plaintext",
             Self::CkksCiphertext => "CKKS ciphertext",
@@ -181,6 +197,10 @@ impl Kind {
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
             Self::TfheIntegers => "TFHE integers",
+            Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
+            Self::TfheColumns => "columns of TFHE",
+            Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",
+            Self::TfheSeededCiphertexts => "seeded TFHE ciphertexts",
         }
     }
 

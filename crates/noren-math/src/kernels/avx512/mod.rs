@@ -9,12 +9,14 @@ use super::table::Kernels;
 
 mod arithmetic;
 mod butterfly;
+mod chacha;
 mod conversion;
 mod fft;
 mod float;
 mod gaussian;
 mod multiples;
 mod ntt;
+mod panels;
 mod rows;
 mod sums;
 mod torus;
@@ -45,7 +47,6 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign: rows::add_scalar_assign,
     inner_product: sums::inner_product,
     inner_product_pair: sums::inner_product_pair,
-    stretched_product_pair: sums::stretched_product_pair,
     add_moved_products: sums::add_moved_products,
     weighted_sums: conversion::weighted_sums,
     quotients: conversion::quotients,
@@ -60,7 +61,10 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    chacha20: chacha::chacha20,
+    normal: gaussian::normal,
     sub_multiples: multiples::sub_multiples,
     torus32: torus::word32::TABLE,
     torus64: torus::word64::TABLE,
+    panels: panels::TABLE,
 };

@@ -120,6 +120,21 @@ impl Flag {
         Ok(Self { value: encryptor.encrypt_at_most(u64::from(value), 1)? })
     }
 
+    /// The truth value that a ciphertext of 0 or 1 holds.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRoom`] if it may be larger, [`Error::NoisyCombination`] if it has more noise than a bootstrap.
+    pub fn from_ciphertext(value: Ciphertext) -> Result<Self> {
+        if value.max() > 1 {
+            let (needed, hint) = ("at most 1".to_owned(), "look it up first");
+            return Err(Error::OutOfRoom { what: "the largest value of a flag", found: value.max(), needed, hint });
+        }
+        if value.noise() > 1.0 {
+            return Err(Error::NoisyCombination { what: "a flag", found: value.noise(), needed: 1.0 });
+        }
+        Ok(Self { value })
+    }
+
     /// The truth value.
     ///
     /// # Errors
