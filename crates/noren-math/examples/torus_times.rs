@@ -93,6 +93,7 @@ fn main() {
             transforms(table, 1 << log);
         }
         step(table, 2048, 1, Gadget::new(23, 1));
+        step(table, 2048, 1, Gadget::new(8, 5));
         step(table, 512, 3, Gadget::new(10, 2));
         step(table, 512, 4, Gadget::new(23, 1));
         step(table, 1024, 1, Gadget::new(7, 3));

@@ -362,7 +362,8 @@ fn stretched_factors_give_what_written_out_factors_give() {
                 for table in available() {
                     let mut found = [vec![7; n], vec![7; n]];
                     let [left, right] = &mut found;
-                    table.stretched_product_pair([left, right], &factors, &images, &q);
+                    let rows = KeyRows { words: &images, stride: n };
+                    table.stretched_products(&mut [[left, right]], &factors, rows, &q);
                     assert_eq!(found, expected, "{}: {terms} factors, {n} words, {stretch} each", table.name());
                 }
             }
@@ -555,7 +556,8 @@ fn rows_of_different_lengths_panic_in_every_table() {
         assert!(panics(&|| pair(8, &[&[0; 8]], 15)));
         assert!(panics(&|| pair(8, &[[0; 8].as_slice(); MAX_TERMS + 1], 16 * (MAX_TERMS + 1))));
         let stretched = |n: usize, factors: &[&[u64]], words: usize| {
-            table.stretched_product_pair([&mut [0; 16], &mut vec![0; n]], factors, &vec![0; words], &q);
+            let rows = KeyRows { words: &vec![0; words], stride: 16 };
+            table.stretched_products(&mut [[&mut [0; 16], &mut vec![0; n]]], factors, rows, &q);
         };
         stretched(16, &[&[0; 2]], 33);
         assert!(panics(&|| stretched(24, &[&[0; 2]], 33)));

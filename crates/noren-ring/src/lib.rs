@@ -43,6 +43,7 @@ pub mod engine;
 pub mod error;
 pub mod gadget;
 pub mod key;
+mod lots;
 pub mod mask;
 pub mod matrix;
 pub mod operand;

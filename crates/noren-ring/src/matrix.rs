@@ -193,9 +193,10 @@ impl Decomposer {
             rows.mark(secret);
             rows
         };
+        let form = Form::of(factors.clone().all(|(_, factor)| factor.degree() < degree), width, matrix.giants.len());
         // All images of a block stand next to each other, as the pairs of a key do.
-        let blocks = (2 * matrix.images.len() * width).max(1);
-        let scratch = || (unset(source.scratch_rows(), degree), unset(1, blocks), unset(SPARE, width));
+        let blocks = (2 * matrix.images.len() * form.stride).max(1);
+        let scratch = || (unset(source.scratch_rows(), degree), unset(1, blocks), unset(form.rows(), width));
         let words = ring.limbs() * degree * (matrix.images.len() + factors.by_ref().count());
         let group = engine.group(limbs.len(), source.places());
         let added = goals.iter().any(|goal| !matches!(goal, Goal::Pair(_)));
@@ -212,34 +213,27 @@ impl Decomposer {
                     rows[..2].iter_mut().for_each(|row| row.fill(0));
                 }
                 let [blocks] = images.first_rows_mut();
-                let [first_sum, second_sum, mut spare @ ..] = spare.first_rows_mut::<SPARE>();
+                let mut sums: Vec<&mut [u64]> = spare.rows_mut().collect();
                 for j in 0..degree / width {
                     let range = j * width..(j + 1) * width;
-                    for (i, out) in blocks.chunks_exact_mut(2 * width).enumerate() {
+                    for (i, out) in blocks.chunks_exact_mut(2 * form.stride).enumerate() {
                         let next = matrix.next_rows(i, limb, j, width, degree);
-                        let (first, second) = out.split_at_mut(width);
-                        let image = (matrix.images[i].as_ref(), next);
-                        self.write_image(ring, (limb, j), (element, &digits), image, [first, second]);
+                        let (first, second) = out.split_at_mut(form.stride);
+                        let (image, out) = (matrix.images[i].as_ref(), [first, second].map(|row| &mut row[..width]));
+                        self.write_image(ring, (limb, j), (element, &digits), (image, next), out);
                     }
-                    for (giant, goal) in matrix.giants.iter().zip(&goals) {
-                        let terms =
-                            giant.terms.iter().map(|&(image, f)| (image, block_words(f.limb(limb), degree, &range)));
-                        let terms: Vec<(usize, &[u64])> = terms.collect();
-                        let mut sum =
-                            |out| write_sum(ring, limb, (&terms, blocks), out, spare.each_mut().map(|row| &mut **row));
-                        match *goal {
-                            Goal::Pair(i) => {
-                                let [first, second] = rows.get_disjoint_mut([i, i + 1]).expect("two different rows");
-                                sum([&mut first[range.clone()], &mut second[range.clone()]]);
-                            }
-                            Goal::Total => {
-                                sum([&mut *first_sum, &mut *second_sum]);
-                                kernels.add_assign(&mut rows[0][range.clone()], first_sum, q);
-                                kernels.add_assign(&mut rows[1][range.clone()], second_sum, q);
-                            }
-                            Goal::Moved(i, psi) => {
-                                sum([&mut *first_sum, &mut rows[i][range.clone()]]);
-                                psi.add_words(kernels, q, range.start, first_sum, rows[0]);
+                    for (giants, goals) in matrix.giants.chunks(form.giants).zip(goals.chunks(form.giants)) {
+                        write_sums(ring, limb, giants, (blocks, &form), &range, &mut sums);
+                        for (goal, sums) in goals.iter().zip(sums.as_chunks::<2>().0) {
+                            match *goal {
+                                Goal::Pair(i) => (0..2).for_each(|half| rows[i + half][range.clone()].copy_from_slice(sums[half])),
+                                Goal::Total => (0..2).for_each(|half| {
+                                    kernels.add_assign(&mut rows[half][range.clone()], sums[half], q);
+                                }),
+                                Goal::Moved(i, psi) => {
+                                    psi.add_words(kernels, q, range.start, sums[0], rows[0]);
+                                    rows[i][range.clone()].copy_from_slice(sums[1]);
+                                }
                             }
                         }
                     }
@@ -292,8 +286,39 @@ impl Decomposer {
     }
 }
 
-/// How many blocks of memory the sums of a block need.
-const SPARE: usize = 4;
+/// How the images and sums of a block of so many words lie.
+struct Form {
+    /// Words from one image's half to the next.
+    stride: usize,
+    /// So many giant steps are worked on together.
+    giants: usize,
+    /// So many words of them at a time.
+    part: usize,
+}
+
+impl Form {
+    /// So many words of all images are multiplied for all sums before the next, where factors are short.
+    const PART: usize = 1 << 8;
+    /// Nine cache lines, as between [`Rows`].
+    const PADDING: usize = 72;
+    /// How many sums share what they read of images.
+    const SUMS: usize = 4;
+
+    /// Short factors are near: then what takes time is to read images, which several sums share, in parts that stay in the second
+    /// cache. Long ones come from memory, which is fastest in long streams.
+    fn of(short: bool, width: usize, giants: usize) -> Self {
+        if short {
+            Self { stride: width + Self::PADDING, giants, part: Self::PART.min(width) }
+        } else {
+            Self { stride: width, giants: 1, part: width }
+        }
+    }
+
+    /// Rows of memory for the sums, and for what is added to them.
+    fn rows(&self) -> usize {
+        2 * self.giants + 2 * Self::SUMS
+    }
+}
 
 /// The words of a factor's row that stand for a range of a row of `degree` words.
 fn block_words<'a>(row: &'a [u64], degree: usize, range: &Range<usize>) -> &'a [u64] {
@@ -301,43 +326,65 @@ fn block_words<'a>(row: &'a [u64], degree: usize, range: &Range<usize>) -> &'a [
     &row[range.start / stretch..range.end.div_ceil(stretch)]
 }
 
-/// Writes `sum_i f_i y_i` for both parts of a block of images, which stand in `blocks` in pairs. Images that follow each other
-/// are multiplied in one pass, which reads every factor once.
-fn write_sum(
+/// Writes `sum_i f_i y_i` for both parts of a block of images, which stand in `blocks` in pairs, and for some giant steps: two
+/// of the rows for each. Images that follow each other are multiplied in one pass, and giant steps with the same images read
+/// them together.
+fn write_sums(
     ring: &Ring,
     limb: usize,
-    (terms, blocks): (&[(usize, &[u64])], &[u64]),
-    [first, second]: [&mut [u64]; 2],
-    [first_spare, second_spare]: [&mut [u64]; 2],
+    giants: &[GiantStep],
+    (blocks, form): (&[u64], &Form),
+    range: &Range<usize>,
+    rows: &mut [&mut [u64]],
 ) {
-    let (kernels, q, width) = (ring.engine().kernels(), ring.basis().modulus(limb), first.len());
-    let follow = |(a, f): &(usize, &[u64]), (b, g): &(usize, &[u64])| *b == a + 1 && f.len() == g.len();
-    let runs = terms.chunk_by(follow).flat_map(|run| run.chunks(MAX_TERMS));
-    let products = |out: [&mut [u64]; 2], factors: &[&[u64]], images: &[u64]| {
-        if factors[0].len() == width {
-            kernels.inner_product_pair(out, factors, images, q);
-        } else {
-            kernels.stretched_product_pair(out, factors, images, q);
+    let (kernels, q, degree) = (ring.engine().kernels(), ring.basis().modulus(limb), ring.degree());
+    let products = |out: &mut [[&mut [u64]; 2]], factors: &[&[u64]], images: KeyRows| {
+        if factors[0].len() < form.part {
+            return kernels.stretched_products(out, factors, images, q);
+        }
+        let terms = factors.len() / out.len();
+        for (out, factors) in out.iter_mut().zip(factors.chunks(terms)) {
+            kernels.inner_product_pair(out.each_mut().map(|row| &mut **row), factors, images.words, q);
         }
     };
-    let mut some = false;
-    for run in runs {
-        let mut factors: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
-        factors.iter_mut().zip(run).for_each(|(factor, term)| *factor = term.1);
-        let (factors, images) = (&factors[..run.len()], &blocks[2 * run[0].0 * width..]);
-        if !some {
-            products([&mut *first, &mut *second], factors, images);
-            some = true;
-            continue;
+    let alike = |a: &(usize, &Poly<Eval>), b: &(usize, &Poly<Eval>)| a.0 == b.0 && a.1.degree() == b.1.degree();
+    let same = |a: &GiantStep, b: &GiantStep| {
+        a.terms.len() == b.terms.len() && a.terms.iter().zip(&b.terms).all(|(a, b)| alike(a, b))
+    };
+    let follow = |a: &(usize, &Poly<Eval>), b: &(usize, &Poly<Eval>)| alike(&(a.0 + 1, a.1), b);
+    let (sums, spare) = rows.split_at_mut(2 * form.giants);
+    for start in (0..range.len()).step_by(form.part) {
+        let place = range.start + start..range.start + start + form.part;
+        let mut sums = sums.as_chunks_mut::<2>().0.iter_mut();
+        for giants in giants.chunk_by(same).flat_map(|giants| giants.chunks(Form::SUMS)) {
+            let words = start..start + form.part;
+            let mut out: Vec<_> = sums.by_ref().take(giants.len()).map(|pair| words_of(pair, &words)).collect();
+            let mut done = 0;
+            for run in giants[0].terms.chunk_by(follow).flat_map(|run| run.chunks(MAX_TERMS)) {
+                let terms = giants.iter().flat_map(|giant| &giant.terms[done..done + run.len()]);
+                let factors: Vec<_> = terms.map(|(_, factor)| block_words(factor.limb(limb), degree, &place)).collect();
+                let images = KeyRows { words: &blocks[2 * run[0].0 * form.stride + start..], stride: form.stride };
+                if done == 0 {
+                    products(&mut out, &factors, images);
+                } else {
+                    let spare = spare.as_chunks_mut::<2>().0.iter_mut().take(giants.len());
+                    let mut more: Vec<_> = spare.map(|pair| words_of(pair, &words)).collect();
+                    products(&mut more, &factors, images);
+                    let pairs = out.as_flattened_mut().iter_mut().zip(more.as_flattened());
+                    pairs.for_each(|(sum, more)| kernels.add_assign(sum, more, q));
+                }
+                done += run.len();
+            }
+            if done == 0 {
+                out.as_flattened_mut().iter_mut().for_each(|row| row.fill(0));
+            }
         }
-        products([&mut *first_spare, &mut *second_spare], factors, images);
-        kernels.add_assign(first, first_spare, q);
-        kernels.add_assign(second, second_spare, q);
     }
-    if !some {
-        first.fill(0);
-        second.fill(0);
-    }
+}
+
+/// A range of both rows.
+fn words_of<'a>(pair: &'a mut [&mut [u64]; 2], range: &Range<usize>) -> [&'a mut [u64]; 2] {
+    pair.each_mut().map(|row| &mut row[range.clone()])
 }
 
 /// Takes the last two elements.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use noren_math::kernels::MAX_TERMS;
 
+use crate::lots::PIECE;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 use crate::rows::{LimbRow, Rows};
@@ -16,8 +17,6 @@ struct Blocking {
     tile: usize,
     /// How many factors of a sum are transformed before they are multiplied.
     depth: usize,
-    /// For how many sums they are.
-    panel: usize,
     /// How many sums one thread makes at a time: each image is read from memory so many times less.
     width: usize,
 }
@@ -25,14 +24,7 @@ struct Blocking {
 impl Blocking {
     /// For one lot of images: four factors of one sum, which fill half of a second cache of 2 MiB, or all of one half as
     /// large; a tile of both halves of their images fills the first.
-    const ONE: Self = Self { tile: 1 << 10, depth: 4, panel: 1, width: 8 };
-    /// For several lots: so many factors, 128 MiB at n = 2^15, that each image is read for eight sums, each sum for 64
-    /// images, and each factor for all lots. A tile of all these factors fills half of the second cache.
-    const SEVERAL: Self = Self { tile: 1 << 7, depth: MAX_TERMS, panel: 8, width: 8 };
-
-    fn of_lots(lots: usize) -> Self {
-        if lots > 1 { Self::SEVERAL } else { Self::ONE }
-    }
+    const ONE: Self = Self { tile: 1 << 10, depth: 4, width: 8 };
 }
 
 /// Elements `(y_0, y_1)` of a ring, side by side, as [`Ring::streamed_sums`] reads them.
@@ -51,7 +43,8 @@ impl Images {
     #[must_use]
     pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
         let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        Self { ring: ring.clone(), count, tile: Blocking::of_lots(lots).tile.min(ring.degree()), words }
+        let tile = tile(&ring, lots);
+        Self { ring: ring.clone(), count, tile, words }
     }
 
     /// How many there are.
@@ -87,9 +80,14 @@ impl Images {
     }
 
     /// Tile `j` at a limb of the images from the first on, shape `[image, half, word]`.
-    fn tile(&self, limb: usize, j: usize, first: usize) -> &[u64] {
+    pub(crate) fn tile(&self, limb: usize, j: usize, first: usize) -> &[u64] {
         &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + first) * self.tile..]
     }
+}
+
+/// How many words of a row are multiplied at once, for so many lots.
+fn tile(ring: &Ring, lots: usize) -> usize {
+    if lots > 1 { PIECE } else { Blocking::ONE.tile }.min(ring.degree())
 }
 
 impl Ring {
@@ -105,10 +103,8 @@ impl Ring {
     pub fn streamed_sums(&self, lots: &[&Images], factors: &SmallPolynomials) -> Vec<Vec<[Poly<Eval>; 2]>> {
         let images = lots.first().map_or(0, |images| images.count);
         assert!(images > 0, "a sum has an image at least");
-        let blocking = Blocking::of_lots(lots.len());
-        let blocking = Blocking { tile: blocking.tile.min(self.degree()), ..blocking };
         for lot in lots {
-            assert_eq!(lot.tile, blocking.tile, "images are laid out for so many lots");
+            assert_eq!(lot.tile, tile(self, lots.len()), "images are laid out for so many lots");
             assert!(lot.count == images && lot.ring.range() == self.range(), "lots of images are alike");
         }
         assert_eq!(factors.degree(), self.degree(), "factors are of the degree of the ring");
@@ -127,12 +123,21 @@ impl Ring {
                 rows.extend(pair.iter_mut().map(|poly| poly.limbs_mut().collect::<Vec<_>>()));
             }
         }
-        let engine = self.engine();
-        let width = blocking.width.min(sums.div_ceil(2 * engine.threads()).max(1));
-        let panel = blocking.panel.min(width);
+        match lots {
+            [lot] => self.sums_of_one(lot, factors, &mut rows, secret),
+            _ => self.sums_of_lots(lots, factors, &mut rows, secret),
+        }
+        results
+    }
+
+    /// Writes the sums of one lot: `rows` are those of each sum, of each half, of each limb.
+    fn sums_of_one(&self, lot: &Images, factors: &SmallPolynomials, rows: &mut [Vec<Vec<LimbRow>>], secret: bool) {
+        let (engine, images) = (self.engine(), lot.count);
+        let blocking = Blocking { tile: lot.tile, ..Blocking::ONE };
+        let width = blocking.width.min(rows.len().div_ceil(2 * engine.threads()).max(1));
         let tasks = rows.chunks_mut(width).enumerate();
         let memory = || {
-            let mut rows = engine.unset_rows(blocking.depth * panel, self.degree());
+            let mut rows = engine.unset_rows(blocking.depth, self.degree());
             let mut spare = engine.unset_rows(2, blocking.tile);
             rows.mark(secret);
             spare.mark(secret);
@@ -142,36 +147,20 @@ impl Ring {
             for first in (0..images).step_by(blocking.depth) {
                 let count = blocking.depth.min(images - first);
                 for (at, limb) in self.range().enumerate() {
-                    for (k, rows) in rows.chunks_mut(panel).enumerate() {
-                        let mut places = transformed.rows_mut();
-                        for b in 0..rows.len() {
-                            let start = (i * width + k * panel + b) * images + first;
-                            self.transform(factors, start..start + count, limb, places.by_ref().take(count));
-                        }
-                        drop(places);
-                        let factors: Vec<&[u64]> = transformed.rows().collect();
+                    for (b, rows) in rows.iter_mut().enumerate() {
+                        let start = (i * width + b) * images + first;
+                        self.transform(factors, start..start + count, limb, transformed.rows_mut());
+                        let factors: Vec<&[u64]> = transformed.rows().take(count).collect();
                         for j in 0..self.degree() / blocking.tile {
                             let words = j * blocking.tile..(j + 1) * blocking.tile;
-                            for (lot, images) in lots.iter().enumerate() {
-                                let images = images.tile(limb, j, first);
-                                for (rows, factors) in rows.iter_mut().zip(factors.chunks(count)) {
-                                    let [left, right] = &mut rows[2 * lot..][..2] else { unreachable!("two halves") };
-                                    let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
-                                    self.multiply_tile(
-                                        (factors, words.clone()),
-                                        images,
-                                        limb,
-                                        (sums, first > 0),
-                                        spare,
-                                    );
-                                }
-                            }
+                            let [left, right] = &mut rows[..] else { unreachable!("two halves") };
+                            let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
+                            self.multiply_tile((&factors, words), lot.tile(limb, j, first), limb, (sums, first > 0), spare);
                         }
                     }
                 }
             }
         });
-        results
     }
 
     /// Some factors at a limb in evaluation form.

@@ -22,7 +22,11 @@ impl Twist {
     pub fn new(n: usize) -> Self {
         let angle = |j: usize| PI * j as f64 / n as f64;
         let simd = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
-        Self { re: (0..n / 2).map(|j| angle(j).cos()).collect(), im: (0..n / 2).map(|j| angle(j).sin()).collect(), simd }
+        Self {
+            re: (0..n / 2).map(|j| angle(j).cos()).collect(),
+            im: (0..n / 2).map(|j| angle(j).sin()).collect(),
+            simd,
+        }
     }
 
     /// Words as signed integers.

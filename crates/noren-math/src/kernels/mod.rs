@@ -19,6 +19,7 @@ mod gaussian;
 pub mod mapped;
 mod multiples;
 mod normal;
+mod panels;
 pub mod places;
 mod portable;
 mod portable_fft;

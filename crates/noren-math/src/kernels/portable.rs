@@ -4,6 +4,7 @@ use super::chacha::chacha20;
 use super::gaussian::gaussian;
 use super::multiples::sub_multiples;
 use super::normal::normal;
+use super::panels;
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
@@ -33,7 +34,6 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign,
     inner_product,
     inner_product_pair,
-    stretched_product_pair,
     add_moved_products,
     weighted_sums,
     quotients,
@@ -53,6 +53,7 @@ pub(super) const TABLE: Kernels = Kernels {
     sub_multiples,
     torus32: portable_torus::table(),
     torus64: portable_torus::table(),
+    panels: panels::portable::TABLE,
 };
 
 pub(super) fn add(out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
@@ -165,29 +166,6 @@ pub(super) fn inner_product_pair_from(start: usize, out: [&mut [u64]; 2], rows: 
         for (i, out) in out.iter_mut().enumerate().skip(start) {
             let digits = rows.iter().zip(key.chunks_exact(2 * n));
             let sum = digits.map(|(row, pair)| u128::from(row[i]) * u128::from(pair[half * n + i])).sum();
-            *out = reduction.reduce(sum);
-        }
-    }
-}
-
-pub(super) fn stretched_product_pair(out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
-    stretched_product_pair_from(0, out, factors, rows, q);
-}
-
-/// [`stretched_product_pair`] of the words from `start` on, for tables that did the words before.
-pub(super) fn stretched_product_pair_from(
-    start: usize,
-    out: [&mut [u64]; 2],
-    factors: &[&[u64]],
-    rows: &[u64],
-    q: &Modulus,
-) {
-    let reduction = WideReduction::new(q);
-    let n = out[0].len();
-    for (half, out) in out.into_iter().enumerate() {
-        for (i, out) in out.iter_mut().enumerate().skip(start) {
-            let terms = factors.iter().zip(rows.chunks_exact(2 * n));
-            let sum = terms.map(|(f, pair)| u128::from(f[i * f.len() / n]) * u128::from(pair[half * n + i])).sum();
             *out = reduction.reduce(sum);
         }
     }
@@ -336,7 +314,7 @@ pub(super) fn permute_add_assign(acc: &mut [u64], a: &[u64], perm: &[u32], q: &M
 }
 
 /// Constants that reduce sums of products.
-struct WideReduction {
+pub(super) struct WideReduction {
     q: u64,
     /// `floor(2^64 / q)`.
     inverse: u64,
@@ -345,7 +323,7 @@ struct WideReduction {
 }
 
 impl WideReduction {
-    fn new(q: &Modulus) -> Self {
+    pub(super) fn new(q: &Modulus) -> Self {
         Self { q: q.value(), inverse: u64::MAX / q.value(), high: q.shoup(q.reduce(1 << 52)) }
     }
 
@@ -359,7 +337,7 @@ impl WideReduction {
 
     /// Range: in `[0, 2^108)`, out `[0, q)`.
     #[inline(always)]
-    fn reduce(&self, x: u128) -> u64 {
+    pub(super) fn reduce(&self, x: u128) -> u64 {
         let (high, low) = ((x >> 52) as u64, x as u64 & ((1 << 52) - 1));
         // Shoup's product is below (1 + high / 2^52) q: at most 17q < 2^55.
         let quotient = ((u128::from(high) * u128::from(self.high.quotient)) >> 52) as u64;

@@ -6,6 +6,7 @@ use crate::fft::FftTable;
 use crate::kernels::chacha::Chacha20;
 use crate::kernels::multiples::SubMultiples;
 use crate::kernels::normal::Normal;
+use crate::kernels::panels::PanelKernels;
 use crate::kernels::places::{GROUP, Place};
 use crate::kernels::torus::TorusKernels;
 use crate::modulus::{Modulus, ShoupFactor};
@@ -31,7 +32,6 @@ type Map2Assign = unsafe fn(&mut [u64], &[u64], &Modulus);
 type ScalarMap1 = unsafe fn(&mut [u64], &[u64], ShoupFactor, &Modulus);
 type InnerProduct = unsafe fn(&mut [u64], &[(&[u64], &[u64])], &Modulus);
 type InnerProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
-type StretchedProductPair = unsafe fn([&mut [u64]; 2], &[&[u64]], &[u64], &Modulus);
 type AddMovedProducts = unsafe fn([&mut [u64]; 2], &MovedProducts, bool, &Modulus);
 type WeightedSums = unsafe fn(&mut [WeightedSum], &[&[u64]], Option<&[u64]>);
 type NttForward = unsafe fn(&mut [u64], &NttTable);
@@ -49,7 +49,7 @@ pub struct WeightedSum<'a> {
     pub modulus: &'a Modulus,
 }
 
-/// Rows `[digit, half, word]` of a key, or a part of each.
+/// Rows `[digit, half, word]` of a key, or of what is multiplied as one, or a part of each.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyRows<'a> {
     /// From the first word of the first row on, to the last word of the last one or further.
@@ -70,7 +70,7 @@ impl<'a> KeyRows<'a> {
     }
 
     /// Whether so many digits have rows of `n` words here.
-    fn covers(self, digits: usize, n: usize) -> bool {
+    pub(super) fn covers(self, digits: usize, n: usize) -> bool {
         digits == 0 || (n <= self.stride && (2 * digits - 1) * self.stride + n <= self.words.len())
     }
 }
@@ -135,7 +135,6 @@ pub struct Kernels {
     pub(super) add_scalar_assign: unsafe fn(&mut [u64], u64, &Modulus),
     pub(super) inner_product: InnerProduct,
     pub(super) inner_product_pair: InnerProductPair,
-    pub(super) stretched_product_pair: StretchedProductPair,
     pub(super) add_moved_products: AddMovedProducts,
     pub(super) weighted_sums: WeightedSums,
     pub(super) quotients: unsafe fn(&mut [u64], &[&[u64]], &[f64]),
@@ -155,16 +154,17 @@ pub struct Kernels {
     pub(super) sub_multiples: SubMultiples,
     pub(crate) torus32: TorusKernels<u32>,
     pub(crate) torus64: TorusKernels<u64>,
+    pub(super) panels: PanelKernels,
 }
 
 /// Calls a kernel: the one place where a table's functions are called.
 macro_rules! call {
-    ($table:ident.$kernel:ident($($argument:expr),*)) => {{
+    ($table:ident.$($kernel:ident).+($($argument:expr),*)) => {{
         let _mode = $crate::kernels::float_mode::StandardMode::enter();
         // SAFETY: the functions of a table need nothing but a CPU with the instructions that its
         // `supported` looks for, and a table leaves `kernels` only through `available`, after
         // `supported` said yes.
-        unsafe { ($table.$kernel)($($argument),*) }
+        unsafe { ($table.$($kernel).+)($($argument),*) }
     }};
 }
 
@@ -360,31 +360,6 @@ impl Kernels {
         call!(self.inner_product_pair(out, rows, key, q));
     }
 
-    /// `out_i = sum_j f_j * rows_{j,i}` for `i = 0, 1`, word by word, where each word of a factor `f_j` stands for as many words
-    /// as rows are longer than factors. Range: in `[0, 2^50)`, out `[0, q)`.
-    ///
-    /// The rows are `[factor, half, word]`; those past the factors are not read.
-    ///
-    /// # Panics
-    /// If the results or the factors differ in length, a word of a factor does not stand for a multiple of [`GROUP`] words,
-    /// there are fewer than two rows for each factor, or more than [`MAX_TERMS`] factors.
-    pub fn stretched_product_pair(&self, out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
-        let n = out[0].len();
-        assert!(factors.len() <= MAX_TERMS, "{} products are too many: add at most {MAX_TERMS} at once", factors.len());
-        assert_lengths(n, &[out[1].len()]);
-        if let Some(first) = factors.first() {
-            let stretch = n.checked_div(first.len()).unwrap_or(0);
-            assert!(
-                stretch.is_multiple_of(GROUP),
-                "a word cannot stand for {stretch} words: only for groups of {GROUP}"
-            );
-            factors.iter().for_each(|factor| assert_lengths(n, &[stretch * factor.len()]));
-        }
-        let needed = 2 * factors.len() * n;
-        assert!(needed <= rows.len(), "{} factors need {needed} words of rows, not {}", factors.len(), rows.len());
-        call!(self.stretched_product_pair(out, factors, rows, q));
-    }
-
     /// `acc_i[p] += s_i` for the sums `s_i` of [`Kernels::inner_product_pair`], with `plus` added to the first, and the place
     /// p of each word; if not `add`, `acc` may hold anything and is written. Range: rows, key and plus in `[0, 2^50)`, acc in
     /// `[0, q)`, out `[0, q)`.
@@ -576,7 +551,7 @@ impl fmt::Debug for Kernels {
 }
 
 #[track_caller]
-fn assert_lengths(expected: usize, found: &[usize]) {
+pub(super) fn assert_lengths(expected: usize, found: &[usize]) {
     for &len in found {
         assert_eq!(len, expected, "the rows of one call need one length");
     }

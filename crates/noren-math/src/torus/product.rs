@@ -9,7 +9,7 @@ use crate::torus::word::Torus;
 
 /// Words between rows of spectra that are read side by side, besides the row: a power of two alone would put the same places
 /// of all rows into one set of the nearest cache.
-const PADDING: usize = 3 * GROUP_WORDS;
+pub(crate) const PADDING: usize = 3 * GROUP_WORDS;
 
 /// The shape of a matrix of spectra: `columns` polynomials for each of the `columns * levels` digits of as many polynomials.
 ///

@@ -193,6 +193,29 @@ impl BlindRotation {
         }
     }
 
+    /// `acc <- acc + GGSW(s_step) [.] (other - acc)`: the CMUX that takes the other sample if the bit is set. `other` is used up.
+    ///
+    /// # Panics
+    /// If a length is wrong, there is no such bit, or the memory is that of another key.
+    pub fn choose(&self, step: usize, acc: &mut [u64], other: &mut [u64], scratch: &mut Scratch) {
+        assert!(step < self.steps, "bit {step} of {}", self.steps);
+        assert!([acc.len(), other.len()] == [self.shape.words(); 2], "samples of the shape");
+        other.iter_mut().zip(&*acc).for_each(|(x, y)| *x = x.wrapping_sub(*y));
+        match (&self.key, &mut scratch.0) {
+            (Key::Exact(exact, values), Memory::Exact { digits, rows, sum, .. }) => {
+                let words = values.len() / self.steps;
+                let key = &values[step * words..][..words];
+                exact_product_add(exact, self.gadget, acc, (other, key), (digits, rows, sum));
+            }
+            (Key::Fourier(fft, values), Memory::Fourier(scratch)) => {
+                let shape = key_shape(self.shape, self.gadget);
+                let words = &values[step * fft.key_words(&shape)..][..fft.key_words(&shape)];
+                fft.external_product_add(acc, other, FourierKey { shape, words, next: None }, scratch);
+            }
+            _ => panic!("memory of another key"),
+        }
+    }
+
     /// Rotates each of the accumulators, shape `[batch, k + 1, N]`, by `sum_i mask_i s_i` for its own mask of n exponents; each
     /// part of the key is read once.
     ///
@@ -266,7 +289,7 @@ fn exact_key(
 }
 
 /// `acc += key [.] input`, for memory of digits, of their transforms and of a sum.
-fn exact_product_add(
+pub(crate) fn exact_product_add(
     exact: &ExactProduct,
     gadget: Gadget,
     acc: &mut [u64],

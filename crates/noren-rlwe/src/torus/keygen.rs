@@ -171,7 +171,7 @@ impl<'a> RotationMaker<'a> {
 }
 
 /// `log2` of what digit j counts, `2^64 / B^j`, for j from 1.
-fn log_weight(gadget: Gadget, j: usize) -> u32 {
+pub(crate) fn log_weight(gadget: Gadget, j: usize) -> u32 {
     u64::BITS - gadget.log_base() * j as u32
 }
 

@@ -21,12 +21,12 @@ use crate::wire::writer::{Form, Writer};
 /// Parameters: twelve words.
 const SPEC: u16 = 0x0101;
 /// The name of the keys, 16 bytes.
-const KEY: u16 = 0x0101;
+pub(crate) const KEY: u16 = 0x0101;
 /// The bits of the short secret, and of the long one.
 const SHORT: u16 = 0x0102;
 const LONG: u16 = 0x0103;
 /// The seed of all masks.
-const SEED: u16 = 0x0110;
+pub(crate) const SEED: u16 = 0x0110;
 /// The bodies of the GGSW samples, and those of the key switch, two to a word.
 const ROTATION: u16 = 0x0120;
 const SWITCH: u16 = 0x0121;
@@ -200,7 +200,7 @@ fn joined(halves: &[u32]) -> Vec<u64> {
 }
 
 /// Exactly so many words: nothing is allocated for others.
-fn words(section: &Section<'_>, count: usize) -> Result<Vec<u64>> {
+pub(crate) fn words(section: &Section<'_>, count: usize) -> Result<Vec<u64>> {
     let words = section.words()?;
     if words.len() == count {
         Ok(words.iter().collect())

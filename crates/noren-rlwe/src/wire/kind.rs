@@ -30,6 +30,8 @@ pub enum Kind {
     TorusSecret = 0x0009,
     /// Keys of a bootstrap over the torus; masks are seeds.
     TorusKeys = 0x000a,
+    /// Keys of circuit bootstrapping over the torus; masks are seeds.
+    CircuitKeys = 0x000c,
     /// Parameters of CKKS.
     CkksParameters = 0x0101,
     /// A plaintext of CKKS.
@@ -82,6 +84,10 @@ pub enum Kind {
     TfheSecretKey = 0x0604,
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
     TfheKeys = 0x0605,
+    /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
+    TfheCircuitKeys = 0x0607,
+    /// Columns of integers and truth values, encrypted with TFHE, with their layout.
+    TfheColumns = 0x0608,
     /// Keys of a bootstrap with their TFHE parameters, as they lie in memory.
     TfheServerKeys = 0x0609,
     /// Fresh ciphertexts of TFHE; masks are a seed.
@@ -90,7 +96,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 41] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -101,6 +107,7 @@ impl Kind {
         Self::TorusParameters,
         Self::TorusSecret,
         Self::TorusKeys,
+        Self::CircuitKeys,
         Self::CkksParameters,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
@@ -127,6 +134,8 @@ impl Kind {
         Self::TfheBits,
         Self::TfheSecretKey,
         Self::TfheKeys,
+        Self::TfheCircuitKeys,
+        Self::TfheColumns,
         Self::TfheServerKeys,
         Self::TfheSeededCiphertexts,
     ];
@@ -157,6 +166,7 @@ impl Kind {
             Self::TorusParameters => "torus parameters",
             Self::TorusSecret => "secret key over the torus",
             Self::TorusKeys => "bootstrapping keys over the torus",
+            Self::CircuitKeys => "circuit bootstrapping keys over the torus",
             Self::CkksParameters => "CKKS parameters",
             Self::CkksPlaintext => "CKKS plaintext",
             Self::CkksCiphertext => "CKKS ciphertext",
@@ -183,6 +193,8 @@ impl Kind {
             Self::TfheBits => "TFHE bits",
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
+            Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
+            Self::TfheColumns => "columns of TFHE",
             Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",
             Self::TfheSeededCiphertexts => "seeded TFHE ciphertexts",
         }

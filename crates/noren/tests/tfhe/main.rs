@@ -3,7 +3,9 @@
 mod failures;
 mod files;
 mod gates;
+mod integers;
 mod keys;
+mod large;
 mod lookups;
 mod parameters;
 mod refusals;

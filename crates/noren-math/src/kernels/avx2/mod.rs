@@ -13,6 +13,7 @@ mod fft;
 mod float;
 mod multiples;
 mod ntt;
+mod panels;
 mod rows;
 mod sums;
 mod torus;
@@ -39,7 +40,6 @@ pub(super) const TABLE: Kernels = Kernels {
     add_scalar_assign: rows::add_scalar_assign,
     inner_product: sums::inner_product,
     inner_product_pair: sums::inner_product_pair,
-    stretched_product_pair: sums::stretched_product_pair,
     add_moved_products: sums::add_moved_products,
     weighted_sums: conversion::weighted_sums,
     quotients: conversion::quotients,
@@ -59,4 +59,5 @@ pub(super) const TABLE: Kernels = Kernels {
     sub_multiples: multiples::sub_multiples,
     torus32: torus::word32::TABLE,
     torus64: torus::word64::TABLE,
+    panels: panels::TABLE,
 };

@@ -32,7 +32,7 @@ const LOW_UNIT: f64 = 3.0 * (1u64 << LOW_BITS) as f64;
 #[derive(Clone, Copy)]
 pub(super) struct Sum {
     high: __m256i,
-    low: __m256i,
+    pub(super) low: __m256i,
 }
 
 impl Sum {
@@ -186,41 +186,6 @@ fn sum_digits<const ADD: bool>(
             }
         }
     }
-}
-
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn stretched_product_pair(out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
-    let n = out[0].len();
-    let [left, right] = out;
-    if n < BLOCK || factors.is_empty() {
-        return portable::stretched_product_pair([left, right], factors, rows, q);
-    }
-    let fold = Fold::new(q);
-    let mut views: [(&[u64], [Blocks<'_>; 2]); MAX_TERMS] = [(&[], [&[]; 2]); MAX_TERMS];
-    let views = &mut views[..factors.len()];
-    for ((view, factor), pair) in views.iter_mut().zip(factors).zip(rows.chunks_exact(2 * n)) {
-        *view = (factor, [&pair[..n], &pair[n..]].map(|words| words.as_chunks().0));
-    }
-    // A block is a group of words, and has one factor.
-    let stretch = n / factors[0].len() / BLOCK;
-    let (left_blocks, right_blocks) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
-    for (j, (left, right)) in left_blocks.iter_mut().zip(right_blocks).enumerate() {
-        let mut sums = [[Sum::start(factors.len()); COLUMNS]; 2];
-        for (factor, rows) in views.iter() {
-            let factor = numbers(broadcast(factor[j / stretch]));
-            for (sums, row) in sums.iter_mut().zip(rows) {
-                for (sum, words) in sums.iter_mut().zip(vectors(&row[j])) {
-                    sum.add(factor, numbers(load(words)));
-                }
-            }
-        }
-        for (out, sums) in [left, right].into_iter().zip(sums) {
-            for (out, sum) in vectors_mut(out).iter_mut().zip(sums) {
-                store(out, fold.reduce(sum));
-            }
-        }
-    }
-    portable::stretched_product_pair_from(n / BLOCK * BLOCK, [left, right], factors, rows, q);
 }
 
 /// Goes over groups of digits: each adds its sums.

@@ -156,51 +156,6 @@ fn sum_digits<const ADD: bool>(
     }
 }
 
-/// Rows that are near are no streams of memory to be followed: all factors are multiplied in one pass.
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-pub(super) fn stretched_product_pair(out: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], q: &Modulus) {
-    let n = out[0].len();
-    let [left, right] = out;
-    if n < BLOCK || factors.is_empty() {
-        return portable::stretched_product_pair([left, right], factors, rows, q);
-    }
-    let wide = Wide::new(q);
-    if factors.len() <= FEW {
-        sum_factors::<false>([left, right], factors, rows, wide);
-    } else {
-        sum_factors::<true>([left, right], factors, rows, wide);
-    }
-    portable::stretched_product_pair_from(n / BLOCK * BLOCK, [left, right], factors, rows, q);
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn sum_factors<const MANY: bool>([left, right]: [&mut [u64]; 2], factors: &[&[u64]], rows: &[u64], wide: Wide) {
-    let n = left.len();
-    let mut views: [(&[u64], [Blocks; 2]); MAX_TERMS] = [(&[], [&[]; 2]); MAX_TERMS];
-    let views = &mut views[..factors.len()];
-    for ((view, factor), pair) in views.iter_mut().zip(factors).zip(rows.chunks_exact(2 * n)) {
-        *view = (factor, [&pair[..n], &pair[n..]].map(|words| words.as_chunks().0));
-    }
-    // How many vectors a word of a factor stands for.
-    let stretch = n / factors[0].len() / WIDTH;
-    let (left, right) = (left.as_chunks_mut().0, right.as_chunks_mut().0);
-    for (j, (left, right)) in left.iter_mut().zip(right).enumerate() {
-        let (mut left_sums, mut right_sums) = (Sums::zero(), Sums::zero());
-        let places: [usize; COLUMNS] = std::array::from_fn(|column| (j * COLUMNS + column) / stretch);
-        for (factor, [left_row, right_row]) in views.iter() {
-            let (left_row, right_row) = (vectors(&left_row[j]), vectors(&right_row[j]));
-            for column in 0..COLUMNS {
-                let factor = broadcast(factor[places[column]]);
-                left_sums.add(column, load(&left_row[column]), factor);
-                right_sums.add(column, load(&right_row[column]), factor);
-            }
-        }
-        left_sums.store::<MANY>(left, wide);
-        right_sums.store::<MANY>(right, wide);
-    }
-}
-
 /// Goes over groups of digits: each adds its sums.
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 pub(super) fn add_moved_products([left, right]: [&mut [u64]; 2], products: &MovedProducts, add: bool, q: &Modulus) {

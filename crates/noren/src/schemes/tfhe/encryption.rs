@@ -44,14 +44,24 @@ impl<'a> Encryptor<'a> {
         Ok(Self { context, secret, owner, seed, calls: AtomicU64::new(0) })
     }
 
+    /// The context.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Encrypts an integer below `2^message_bits`.
     ///
     /// # Errors
     /// [`Error::OutOfRoom`] for a larger one, [`Error::Parameters`] if the parameters are for bits.
     pub fn encrypt(&self, value: u64) -> Result<Ciphertext> {
-        let message = self.integer_message(value)?;
+        self.encrypt_at_most(value, self.context.parameters().message_size() - 1)
+    }
+
+    /// Encrypts an integer that everybody may know to be at most `max`, itself below `2^message_bits`.
+    pub(crate) fn encrypt_at_most(&self, value: u64, max: u64) -> Result<Ciphertext> {
+        let message = self.integer_message(value, max)?;
         let sample = self.secret.encrypt(&self.next_seed(), message);
-        let max = self.context.parameters().message_size() - 1;
         Ok(Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE })
     }
 
@@ -65,11 +75,10 @@ impl<'a> Encryptor<'a> {
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
 
-    /// What stands for an integer on the circle.
-    pub(crate) fn integer_message(&self, value: u64) -> Result<u64> {
+    /// What stands for an integer of at most `max` on the circle.
+    pub(crate) fn integer_message(&self, value: u64, max: u64) -> Result<u64> {
         let parameters = self.context.parameters();
         needs_integers(parameters.encoding())?;
-        let max = parameters.message_size() - 1;
         if value > max {
             let hint = "cut it into digits, or use parameters of larger messages";
             return Err(Error::OutOfRoom { what: "the message", found: value, needed: format!("at most {max}"), hint });
@@ -98,6 +107,12 @@ impl<'a> Decryptor<'a> {
         let owner = secret.owner();
         context.check_keys(&owner, "the secret key")?;
         Ok(Self { context: context.clone(), secret, owner: context.owner(&owner) })
+    }
+
+    /// The context.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
     }
 
     /// The integer.

@@ -28,6 +28,7 @@
 //! | [`encryption`] | [`Encryptor`], [`Decryptor`] |
 //! | [`lookup`] | [`Lookup`], [`BivariateLookup`]: functions as tables |
 //! | [`evaluator`] | [`Evaluator`]: sums and lookups |
+//! | [`large`] | [`LargeLookup`]: functions of many digits, by circuit bootstrapping |
 //! | [`gates`] | [`Gate`]: functions of bits |
 //! | [`wire`] | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
 //! | [`seeded`] | [`SeededCiphertexts`]: fresh ciphertexts whose masks are a seed |
@@ -39,6 +40,7 @@ pub mod encryption;
 pub mod evaluator;
 pub mod gates;
 pub mod key_file;
+pub mod large;
 pub mod lookup;
 pub mod parameters;
 pub mod preset;
@@ -51,7 +53,11 @@ pub use encryption::{Decryptor, Encryptor};
 pub use evaluator::Evaluator;
 pub use gates::Gate;
 pub use key_file::ServerKeyFile;
+pub use large::lookup::LargeLookup;
 pub use lookup::{BivariateLookup, Lookup};
+pub use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
+pub use noren_rlwe::torus::circuit::law::CircuitLaw;
+pub use noren_rlwe::torus::circuit::parameters::{CircuitParameters, CircuitSpec};
 pub use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
 pub use noren_rlwe::torus::law::{Failure, NoiseLaw};
 pub use noren_rlwe::torus::noise::TorusNoise;

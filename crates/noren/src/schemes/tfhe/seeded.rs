@@ -85,7 +85,8 @@ impl Encryptor<'_> {
     /// As [`Encryptor::encrypt`], before anything is encrypted.
     pub fn encrypt_seeded(&self, values: &[u64]) -> Result<SeededCiphertexts> {
         needs_integers(self.context.parameters().encoding())?;
-        let messages = values.iter().map(|&value| self.integer_message(value)).collect::<Result<Vec<_>>>()?;
+        let max = self.context.parameters().message_size() - 1;
+        let messages = values.iter().map(|&value| self.integer_message(value, max)).collect::<Result<Vec<_>>>()?;
         Ok(self.seeded(&messages))
     }
 

@@ -5,6 +5,7 @@
 
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::circuit::keys::CompactCircuitKeys;
 use noren_rlwe::torus::keys::CompactKeys;
 use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::torus::secret::{KeyId, Owner, TorusSecret};
@@ -57,6 +58,10 @@ impl FileKey for TorusSecret {
 
 impl FileKey for CompactKeys {
     const FILE_KIND: Kind = Kind::TfheKeys;
+}
+
+impl FileKey for CompactCircuitKeys {
+    const FILE_KIND: Kind = Kind::TfheCircuitKeys;
 }
 
 impl Object for Parameters {

@@ -1,0 +1,8 @@
+//! The classes of `noren.tfhe`.
+
+pub(crate) mod array;
+pub(crate) mod context;
+pub(crate) mod evaluator;
+pub(crate) mod keys;
+pub(crate) mod numbers;
+pub(crate) mod parameters;

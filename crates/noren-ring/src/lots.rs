@@ -1,0 +1,90 @@
+//! Sums of products of several lots of images with the same streamed factors.
+
+use crate::ring::Ring;
+use crate::rows::{LimbRow, Rows};
+use crate::small::SmallPolynomials;
+use crate::streamed::Images;
+
+/// Words of a row that are multiplied together: those of all factors of a batch fill a quarter of the second cache, and are
+/// written to memory in pieces that are long enough for it.
+pub(crate) const PIECE: usize = 1 << 5;
+/// How many images, and so how many factors of each sum, a batch has.
+const DEPTH: usize = 32;
+/// How many sums a batch has: a batch is 256 MiB at n = 2^15. Each image is read once for so many sums, each sum is read and
+/// written once for so many images, and each factor once for all lots.
+const WIDTH: usize = 32;
+/// Words between the pieces of a batch: neighbouring ones start in different sets of the caches.
+const PADDING: usize = 72;
+
+/// What a thread works in.
+struct Memory {
+    /// A factor.
+    row: Rows,
+    /// A batch of factors, shape `[piece of a row, sum, image, word]`.
+    batch: Rows,
+    /// A piece of all factors and of all images of a lot, in groups of words.
+    factors: Rows,
+    images: Rows,
+}
+
+impl Ring {
+    /// Writes the sums of all lots: `rows` are those of each sum, of each lot, of each half, of each limb.
+    ///
+    /// A transform gives all words of one factor, but what is worth reading together are a few words of many factors. So the
+    /// factors of a batch are transformed one by one and written to memory in pieces; then, piece by piece, all products of
+    /// a batch are added up while their operands are near.
+    pub(crate) fn sums_of_lots(
+        &self,
+        lots: &[&Images],
+        factors: &SmallPolynomials,
+        rows: &mut [Vec<Vec<LimbRow>>],
+        secret: bool,
+    ) {
+        let (engine, kernels, degree) = (self.engine(), self.engine().kernels(), self.degree());
+        let images = lots[0].count();
+        let (piece, depth) = (PIECE.min(degree), DEPTH.min(images));
+        let width = WIDTH.min(rows.len().div_ceil(2 * engine.threads()).max(1));
+        let stride = depth * width * piece + PADDING;
+        let unset = |words| {
+            let mut rows = engine.unset_rows(1, words);
+            rows.mark(secret);
+            rows
+        };
+        let memory = || Memory {
+            row: unset(degree),
+            batch: unset(stride * (degree / piece)),
+            factors: unset(depth * width * piece),
+            images: unset(2 * depth * piece),
+        };
+        let tasks = rows.chunks_mut(width).enumerate();
+        engine.run_with(factors.count() * degree, tasks, memory, |memory, (i, rows)| {
+            let [row] = memory.row.first_rows_mut();
+            let [batch] = memory.batch.first_rows_mut();
+            let [near_factors] = memory.factors.first_rows_mut();
+            let [near_images] = memory.images.first_rows_mut();
+            for first in (0..images).step_by(depth) {
+                let count = depth.min(images - first);
+                let (near_factors, near_images) =
+                    (&mut near_factors[..rows.len() * count * piece], &mut near_images[..2 * count * piece]);
+                for (at, limb) in self.range().enumerate() {
+                    let (q, table) = (self.basis().modulus(limb), self.basis().table(limb));
+                    for (place, (b, a)) in (0..rows.len()).flat_map(|b| (0..count).map(move |a| (b, a))).enumerate() {
+                        factors.write(kernels, (i * width + b) * images + first + a, q, row);
+                        kernels.ntt_forward(row, table);
+                        kernels.spread(&mut batch[place * piece..], row, piece, stride);
+                    }
+                    for j in 0..degree / piece {
+                        kernels.regroup(near_factors, &batch[j * stride..][..near_factors.len()], piece);
+                        for (lot, images) in lots.iter().enumerate() {
+                            kernels.regroup(near_images, &images.tile(limb, j, first)[..near_images.len()], piece);
+                            let halves = rows.iter_mut().flat_map(|rows| &mut rows[2 * lot..][..2]);
+                            let mut sums: Vec<&mut [u64]> =
+                                halves.map(|half| &mut half[at].1[j * piece..(j + 1) * piece]).collect();
+                            kernels.panel_products(&mut sums, near_factors, near_images, first > 0, q);
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
