@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::circuits::lookup::{LookupKeyFile, Plan};
+use noren::circuits::radix::{Integer, Integers};
 use noren::ckks;
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::{bfv, bgv, tfhe};
-use noren_fuzz::{TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
+use noren_fuzz::{TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
 use noren_math::random::Seed;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
@@ -77,6 +78,12 @@ fn write_tfhe() -> Result<()> {
     let expanded = corpus("tfhe_server_keys").join("all");
     tfhe::ServerKeyFile::write(&expanded, &bits, &bits.expand(&keys)?)?;
     put("container", "tfhe_server_keys", &fs::read(expanded)?)?;
+    let digits = tfhe::Context::with_threads(tfhe_parameters(TFHE_DIGITS), Some(1))?;
+    let owner = digits.secret_key(&seed);
+    let encryptor = tfhe::Encryptor::new(&digits, &owner, Seed::from_bytes([5; 32]))?;
+    let two = [9, 4].map(|value| Integer::encrypt(&encryptor, value, 4));
+    let two = Integers(two.into_iter().collect::<Result<_>>()?);
+    write("tfhe_integers", "two", digits.parameters(), &two)?;
     write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
     write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
     Ok(())

@@ -101,6 +101,9 @@ pub fn tfhe_parameters(encoding: tfhe::Encoding) -> tfhe::Parameters {
 /// Those of integers.
 pub const TFHE_INTEGERS: tfhe::Encoding = tfhe::Encoding::Integers { message_bits: 1, carry_bits: 1 };
 
+/// Those of digits of integers.
+pub const TFHE_DIGITS: tfhe::Encoding = tfhe::Encoding::Integers { message_bits: 2, carry_bits: 2 };
+
 /// The parameters of bootstrapping of the corpus: one application level, 8 slots, degree 16.
 #[must_use]
 pub fn bootstrap_parameters() -> bootstrapping::Parameters {

@@ -84,6 +84,8 @@ pub enum Kind {
     TfheSecretKey = 0x0604,
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
     TfheKeys = 0x0605,
+    /// Integers of digits that are encrypted with TFHE.
+    TfheIntegers = 0x0606,
     /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
     TfheCircuitKeys = 0x0607,
     /// Columns of integers and truth values, encrypted with TFHE, with their layout.
@@ -96,7 +98,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 42] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -134,6 +136,7 @@ impl Kind {
         Self::TfheBits,
         Self::TfheSecretKey,
         Self::TfheKeys,
+        Self::TfheIntegers,
         Self::TfheCircuitKeys,
         Self::TfheColumns,
         Self::TfheServerKeys,
@@ -193,6 +196,7 @@ impl Kind {
             Self::TfheBits => "TFHE bits",
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
+            Self::TfheIntegers => "TFHE integers",
             Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
             Self::TfheColumns => "columns of TFHE",
             Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",

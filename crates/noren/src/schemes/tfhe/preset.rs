@@ -171,7 +171,7 @@ const fn legacy(
 
 /// Small dimensions and little noise: a bootstrap takes a fraction of a millisecond, and nothing is secret.
 const fn toy(name: &'static str, encoding: Encoding, max_noise: f64) -> Preset {
-    let torus = torus([40, 2, 9], [Gaussian(1e-7), Gaussian(1e-13)], [(10, 2), (4, 4)], Security::None);
+    let torus = torus([40, 2, 9], [Gaussian(1e-7), Gaussian(1e-16)], [(10, 2), (4, 4)], Security::None);
     let spec = ParametersSpec { torus, encoding, max_noise, max_failure_log2: FAILURE };
     Preset { name, source: "noren, for tests", legacy: false, spec }
 }
