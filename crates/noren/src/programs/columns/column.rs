@@ -141,5 +141,9 @@ impl Column {
 }
 
 fn check_some(found: usize) -> Result<()> {
-    if found > 0 { Ok(()) } else { Err(Error::Length { what: "elements of a column", found, needed: "at least 1".into() }) }
+    if found > 0 {
+        Ok(())
+    } else {
+        Err(Error::Length { what: "elements of a column", found, needed: "at least 1".into() })
+    }
 }

@@ -40,7 +40,11 @@ impl ColumnEvaluator {
         let parameters = self.parameters();
         let (digits, range) = (element.digits(parameters)?, element.range(parameters));
         if let Some(value) = values.iter().find(|value| !range.contains(value)) {
-            return Err(Error::parameter("value", value, format!("{} to {} for {element}", range.start(), range.end())));
+            return Err(Error::parameter(
+                "value",
+                value,
+                format!("{} to {} for {element}", range.start(), range.end()),
+            ));
         }
         if parameters.encoding() == Encoding::Bits {
             let bits = values.iter().map(|&value| self.digits.trivial_bit(value == 1));

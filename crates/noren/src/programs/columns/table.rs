@@ -56,7 +56,8 @@ impl Layout {
     /// # Errors
     /// [`Error::Parameters`] for text that is not the JSON of a layout of at least one column of at least one element.
     pub fn from_json(text: &str) -> Result<Self> {
-        let refused = |reason: String| Error::parameter("layout", format!("refused ({reason})"), "the JSON of a layout");
+        let refused =
+            |reason: String| Error::parameter("layout", format!("refused ({reason})"), "the JSON of a layout");
         let layout: Self = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
         match layout.size() {
             Some(1..) if !layout.columns.is_empty() => Ok(layout),

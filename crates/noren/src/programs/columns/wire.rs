@@ -47,7 +47,10 @@ impl Object for Columns {
         let mut columns = Vec::new();
         for described in layout.columns {
             if !reader.next_item()? {
-                return Err(Error::Wire { what: Self::KIND.name(), reason: Reason::Missing { place: section.place() } });
+                return Err(Error::Wire {
+                    what: Self::KIND.name(),
+                    reason: Reason::Missing { place: section.place() },
+                });
             }
             let column = match parameters.encoding() {
                 Encoding::Bits => Column::of_bits(Bits::read(parameters, reader)?.0)?,
