@@ -83,11 +83,6 @@ impl<'a> Encryptor<'a> {
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
 
-    /// The context that it encrypts for.
-    pub(crate) const fn context(&self) -> &Context {
-        &self.context
-    }
-
     fn next_seed(&self) -> Seed {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         self.seed.derive(&format!("encrypt/{call}"))
