@@ -72,6 +72,12 @@ fn write_tfhe() -> Result<()> {
     write("tfhe_parameters", "integers", &(), integers.parameters())?;
     write("tfhe_bits", "two", bits.parameters(), &tfhe::Bits(vec![bit.clone(), bit]))?;
     write("tfhe_ciphertexts", "one", integers.parameters(), &tfhe::Ciphertexts(vec![integer]))?;
+    let seeded = tfhe::Encryptor::new(&integers, &other, Seed::from_bytes([6; 32]))?.encrypt_seeded(&[1, 0])?;
+    write("tfhe_seeded_ciphertexts", "two", integers.parameters(), &seeded)?;
+    fs::create_dir_all(corpus("tfhe_server_keys"))?;
+    let expanded = corpus("tfhe_server_keys").join("all");
+    tfhe::ServerKeyFile::write(&expanded, &bits, &bits.expand(&keys)?)?;
+    put("container", "tfhe_server_keys", &fs::read(expanded)?)?;
     let digits = tfhe::Context::with_threads(tfhe_parameters(TFHE_DIGITS), Some(1))?;
     let owner = digits.secret_key(&seed);
     let encryptor = tfhe::Encryptor::new(&digits, &owner, Seed::from_bytes([5; 32]))?;

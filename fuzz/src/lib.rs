@@ -178,6 +178,21 @@ pub fn mapped_key_file(bytes: &[u8]) {
     }
 }
 
+/// Any bytes in a file are refused, or are keys with which a gate gives a bit: words of keys are only numbers.
+///
+/// # Panics
+/// If it gives none.
+pub fn mapped_tfhe_keys(bytes: &[u8]) {
+    let Ok(file) = tfhe::ServerKeyFile::map(&file_of(bytes), &LIMITS, Some(1)) else {
+        return;
+    };
+    if file.context.parameters().spec() == tfhe_parameters(tfhe::Encoding::Bits).spec() {
+        let evaluator = tfhe::Evaluator::new(&file.context, file.keys).expect("its own context");
+        let bit = evaluator.trivial_bit(true).expect("parameters of bits");
+        evaluator.gate(tfhe::Gate::Nand, &bit, &bit).expect("its own bit");
+    }
+}
+
 /// The bytes as a file, which the next call replaces.
 fn file_of(bytes: &[u8]) -> PathBuf {
     let path = std::env::temp_dir().join(format!("noren-fuzz-{}", process::id()));

@@ -90,11 +90,15 @@ pub enum Kind {
     TfheCircuitKeys = 0x0607,
     /// Columns of integers and truth values, encrypted with TFHE, with their layout.
     TfheColumns = 0x0608,
+    /// Keys of a bootstrap with their TFHE parameters, as they lie in memory.
+    TfheServerKeys = 0x0609,
+    /// Fresh ciphertexts of TFHE; masks are a seed.
+    TfheSeededCiphertexts = 0x060a,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 42] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -135,6 +139,8 @@ impl Kind {
         Self::TfheIntegers,
         Self::TfheCircuitKeys,
         Self::TfheColumns,
+        Self::TfheServerKeys,
+        Self::TfheSeededCiphertexts,
     ];
 
     /// The kind of this number, if there is one.
@@ -193,6 +199,8 @@ impl Kind {
             Self::TfheIntegers => "TFHE integers",
             Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
             Self::TfheColumns => "columns of TFHE",
+            Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",
+            Self::TfheSeededCiphertexts => "seeded TFHE ciphertexts",
         }
     }
 
