@@ -17,7 +17,7 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import bootstrap, chain, kernels, lookup, matvec, parallel, schemes, targets, trace
+from pages import bootstrap, chain, kernels, lookup, matvec, parallel, schemes, targets, tfhe, trace
 from records import Record, Results
 from run import SUITES
 
@@ -122,6 +122,14 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "lookup-prepare": lambda: lookup.prepare_table(results),
         "lookup-recorded": lambda: lookup.recorded_table(results, recorded),
         "matvec": lambda: matvec.times_table(results),
+        "tfhe": lambda: "\n\n".join(
+            f"{count} thread(s):\n\n{tfhe.single_table(results, count)}"
+            for count in results.values("threads", **tfhe.SUITE)
+        ),
+        "tfhe-transforms": lambda: tfhe.transforms_table(results),
+        "tfhe-batch": lambda: tfhe.batch_table(results),
+        "tfhe-client": lambda: tfhe.client_table(results),
+        "tfhe-integers": lambda: tfhe.integers_table(results),
         "ntt": lambda: kernels.transforms(results),
         "ntt-cold": lambda: kernels.cold(results),
         "elementwise": lambda: kernels.elementwise(results),

@@ -1,7 +1,7 @@
 """The libraries that are measured, and how each is run.
 
 Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --preset --mode
---scheme --depth --method --threads --seconds`) and prints records.
+--scheme --depth --method --workload --batch --threads --seconds`) and prints records.
 """
 
 import os
@@ -69,18 +69,19 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
         Library(
             "noren",
             [tool],
-            SCHEMES | kernels | bootstrap | {"paper2", "parallel", "chain", "matvec", "lookup"},
+            SCHEMES | kernels | bootstrap | {"paper2", "parallel", "chain", "matvec", "lookup", "tfhe"},
             ours=True,
         ),
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
         Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain", "matvec"}),
-        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap | {"chain"}),
+        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap | {"chain", "tfhe"}),
         # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
         Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),
         Library("tenseal", [tenseal / "venv" / "bin" / "python", tenseal / "main.py"], SCHEMES | {"chain"}),
         Library("tfhe-ntt", [tfhe / "target" / "release" / "bench-tfhe-ntt"], kernels),
         Library("tfhe-fft", [torus / "target" / "release" / "bench-tfhe-fft"], kernels),
+        Library("tfhe-rs", [PEERS / "tfhe-rs" / "target" / "release" / "bench-tfhe-rs"], frozenset({"tfhe"})),
         Library("tfhe-ntt (AVX2)", [tfhe / "target-avx2" / "release" / "bench-tfhe-ntt"], kernels),
     ]
     return [library for library in everything if suite in library.suites]

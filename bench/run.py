@@ -29,6 +29,7 @@ DEFAULTS = {
     "chain": (0.3, 2),
     "matvec": (0.5, 2),
     "lookup": (0.0, 1),
+    "tfhe": (0.5, 1),
     "parallel": (0.15, 1),
 }
 SUITES = list(DEFAULTS)
@@ -40,6 +41,10 @@ CHAINED = ["bfv", "bgv", "ckks"]
 DEPTHS = [2, 4, 6, 8, 10]
 # The methods of the suite lookup.
 METHODS = ["fast", "eight", "residues", "linear", "maeda"]
+# The workloads of the suite tfhe.
+WORKLOADS = ["BOOL", "BOOL_128", "1_1", "2_2", "3_3", "client-BOOL", "client-2_2", "u8", "u16", "u32", "u8xu8"]
+# Where a bootstrap takes a tenth of a second and more, fewer of them.
+BATCHES = {"3_3": "1,8,64"}
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
@@ -51,6 +56,8 @@ ROWS = {
     "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
     "matvec": ["suite", "n", "threads", "op", "dimension"],
     "lookup": ["suite", "n", "threads", "op", "method"],
+    # Sets of the same security and failure, of whatever degree.
+    "tfhe": ["suite", "threads", "workload", "op", "batch"],
 }
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
@@ -71,6 +78,7 @@ def steps(
     special: Sequence[int] | None = None,
     scheme: Sequence[str] | None = None,
     depth: Sequence[int] | None = None,
+    workload: Sequence[str] | None = None,
 ) -> list[list[str]]:
     """Return the options of each step of a suite."""
     if suite == "bootstrap":
@@ -86,6 +94,9 @@ def steps(
         return [[]]
     if suite == "lookup":
         return [["--log-n", str(bits), "--method", name] for bits in log_n or [15] for name in METHODS]
+    if suite == "tfhe":
+        names = workload or WORKLOADS
+        return [["--workload", name, *(["--batch", BATCHES[name]] if name in BATCHES else [])] for name in names]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]
@@ -166,7 +177,7 @@ def overview(made: list[Record]) -> str:
         record = same[0]
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
-        names = ["scheme", "depth", "level", "prime_bits", "mode", "stage", "parallel", "model"]
+        names = ["scheme", "depth", "level", "prime_bits", "mode", "stage", "parallel", "model", "workload", "batch"]
         more = [name for name in [own_set(record)] if name]
         more += [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
@@ -194,6 +205,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--special", type=numbers, help="numbers of special primes of the suite trace")
     made.add_argument("--scheme", type=lambda text: text.split(","), help="schemes of the suite chain")
     made.add_argument("--depth", type=numbers, help="depths of the suite chain")
+    made.add_argument("--workload", type=lambda text: text.split(","), help="workloads of the suite tfhe")
     made.add_argument("--quick", action="store_true", help="bootstrap: no repetitions, no peers with real messages")
     made.add_argument("--without", action="append", default=[], metavar="LIBRARY", help="leave it out (repeatable)")
     made.add_argument("--rounds", type=int, help="default: as many as the suite needs")
@@ -244,7 +256,7 @@ def main() -> int:
         part = out.with_name(out.name + ".part")
         part.unlink(missing_ok=True)
         say, keep = partial(print, file=sys.stderr, flush=True), partial(append, part)
-        each = steps(suite, options.log_n, options.special, options.scheme, options.depth)
+        each = steps(suite, options.log_n, options.special, options.scheme, options.depth, options.workload)
         rounds = options.rounds or rounds
         made, right_here = measure(suite, each, common, rounds, chosen(suite, options), say, keep, options.quick)
         right &= right_here

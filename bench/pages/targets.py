@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pages import bootstrap, chain, kernels, lookup, matvec, schemes, trace
+from pages import bootstrap, chain, kernels, lookup, matvec, schemes, tfhe, trace
 from records import Record, Results, lowest, number, ratio, table
 
 LARGE = {"suite": "ckks", "n": 1 << 16, "limbs": 24, "special": 8}
@@ -45,6 +45,7 @@ def targets(results: Results, recorded: Record) -> list[Target]:
         *chain_targets(results, recorded),
         *matvec_targets(results, recorded),
         *lookup_targets(results),
+        *tfhe_targets(results, recorded),
         Target("records that state their peak memory", 1, stated(results), unit="%"),
     ]
 
@@ -234,6 +235,38 @@ def lookup_targets(results: Results) -> Iterable[Target]:
         )
     share = ratio(time("lookup_linear", 2), time("lookup_maeda", 2))
     yield Target("lookup, the published matrix over the published polynomial", 0.725, share, at_most=True, unit="%")
+
+
+def tfhe_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """Bits and small integers, one ciphertext at a time and in batches."""
+    gate = tfhe.time(results, "noren", 1, "BOOL", "gate")
+    most = recorded["tfhe_ms"]["TFHEpp gate"]
+    yield Target("gate, failure 2^-64, 1 thread", most, gate / 1e6 if gate else None, at_most=True, unit=" ms")
+    theirs = recorded["tfhe_ms"]["OpenFHE gate, HEXL"] * 1e6
+    yield Target("gate, against OpenFHE with HEXL as recorded", 4, ratio(theirs, gate))
+    for what, workload, op, single, batched in [
+        ("gate", "BOOL", "gate", 2.0, 3.5),
+        ("bootstrap, 2_2", "2_2", "bootstrap", 1.4, 2.5),
+    ]:
+        yield Target(f"{what}, against tfhe-rs, 1 thread", single, tfhe.gain(results, "tfhe-rs", 1, workload, op))
+        for threads in (1, 2):
+            worst = lowest(tfhe.gain(results, "tfhe-rs", threads, workload, op, batch) for batch in (64, 512))
+            yield Target(f"{what}, batches of 64 and 512, against tfhe-rs, {threads} thread(s)", batched, worst)
+    for workload in ("BOOL", "2_2"):
+        keys = tfhe.gain(results, "tfhe-rs", 1, workload, "server_key")
+        yield Target(f"keys of the server, {workload}, against tfhe-rs", 8, keys)
+        client = tfhe.best(results, "noren", 1, f"client-{workload}", "client_keys")
+        peak = client["peak_rss_bytes"] / 1e6 if client else None
+        yield Target(f"keys of a client, {workload}, peak memory", 64, peak, at_most=True, unit=" MB")
+    for op, what in tfhe.INTEGERS.items():
+        if op != "table":
+            worst = lowest(tfhe.gain(results, "tfhe-rs", 2, width, op) for width in ("u8", "u16", "u32"))
+            yield Target(f"integers, {what}, 8 to 32 bits, against tfhe-rs, 2 threads", 2, worst)
+    for threads in (1, 2):
+        table = tfhe.gain(results, "tfhe-rs", threads, "u8xu8", "table")
+        yield Target(f"any function of two integers of 8 bits, against tfhe-rs, {threads} thread(s)", 3, table)
+    for op in ("torus_forward", "torus_inverse_add"):
+        yield Target(f"{op}, N = 512 to 8192, against tfhe-fft with its twist", 1.1, tfhe.transform_gain(results, op))
 
 
 def stated(results: Results) -> float | None:

@@ -9,7 +9,7 @@ from test_records import record
 
 import docs
 import machine
-from pages import bootstrap, chain, kernels, lookup, matvec, targets, trace
+from pages import bootstrap, chain, kernels, lookup, matvec, targets, tfhe, trace
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -295,3 +295,35 @@ def test_lookups_show_steps_and_what_others_took() -> None:
     assert found["lookup, N = 2^15, 1 thread(s)"] == ["2.00 s", "met"]
     assert found["lookup, the published matrix over the published polynomial"] == ["75%", "**missed**"]
     assert found["lookup, N = 2^15, 2 thread(s)"] == ["not measured", ""]
+
+
+def samples() -> list[Record]:
+    """Return gates of bits: 3 ms, 2 ms in batches; a peer with two sets, of 8 and 7 ms."""
+    cell = {"suite": "tfhe", "workload": "BOOL", "op": "gate", "threads": 1, "n": 512}
+    made = [record(**cell, library="noren", batch=batch, median_ns=time) for batch, time in [(1, 3e6), (64, 2e6)]]
+    sets = [("slow", 8e6), ("fast", 7e6)]
+    for batch, (name, time) in itertools.product([1, 64], sets):
+        made.append(record(**cell, library="tfhe-rs", batch=batch, set=name, median_ns=time))
+    keys = {**cell, "workload": "client-BOOL", "op": "client_keys", "batch": 1, "median_ns": 1e8}
+    made += [record(**keys, library=name, peak_rss_bytes=peak) for name, peak in [("noren", 5e7), ("tfhe-rs", 3e8)]]
+    sums = {**cell, "workload": "u8", "op": "add", "batch": 1, "threads": 2}
+    return [*made, *(record(**sums, library=name, median_ns=time) for name, time in [("noren", 2e7), ("tfhe-rs", 3e7)])]
+
+
+def test_samples_stand_beside_the_fastest_set_of_a_peer() -> None:
+    results = Results(samples())
+    assert tfhe.single_table(results, 1).splitlines()[2:] == [
+        "| `BOOL`: bits, 2^-64 | gate | 3.00 | 7.00 | 2.33 |  |  |"
+    ]
+    assert tfhe.batch_table(results).splitlines()[3] == "| `BOOL` | 1 | 64 | 2.00 | 500 | 7.00 | 3.50 |"
+    assert tfhe.client_table(results).splitlines()[2] == "| `BOOL` | 1 | noren | 100 | 47.7 MiB |"
+    assert tfhe.integers_table(results).splitlines()[2:] == ["| `u8` | x + y | 2 | 20.0 | 30.0 | 1.50 |"]
+
+
+def test_targets_of_samples_take_the_worst_batch_and_width() -> None:
+    found = {target.what: target.row()[2:] for target in targets.tfhe_targets(Results(samples()), RECORDED)}
+    assert found["gate, failure 2^-64, 1 thread"] == ["3.00 ms", "met"]
+    assert found["gate, batches of 64 and 512, against tfhe-rs, 1 thread(s)"] == ["3.50x", "met"]
+    assert found["keys of a client, BOOL, peak memory"] == ["50.0 MB", "met"]
+    assert found["integers, x + y, 8 to 32 bits, against tfhe-rs, 2 threads"] == ["1.50x", "**missed**"]
+    assert found["bootstrap, 2_2, against tfhe-rs, 1 thread"] == ["not measured", ""]

@@ -7,18 +7,23 @@ use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::circuits::lookup::{LookupKeyFile, Plan};
+use noren::circuits::radix::{Integer, Integers};
 use noren::ckks;
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::{bfv, bgv, tfhe};
-use noren_fuzz::{TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
+use noren_fuzz::{TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
+use noren_ring::parallel::Parallel;
+use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::security::{SecretDistribution, Security};
+use noren_rlwe::torus::circuit::parameters::Digits;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
@@ -67,13 +72,40 @@ fn write_tfhe() -> Result<()> {
     let bit = tfhe::Encryptor::new(&bits, &secret, Seed::from_bytes([5; 32]))?.encrypt_bit(true)?;
     let integer = tfhe::Encryptor::new(&integers, &other, Seed::from_bytes([5; 32]))?.encrypt(1)?;
     let keys = bits.compact_keys(&seed, &secret)?;
+    let circuit = tfhe_circuit_keys(integers.parameters(), &other, &seed)?;
     write("tfhe_parameters", "bits", &(), bits.parameters())?;
     write("tfhe_parameters", "integers", &(), integers.parameters())?;
     write("tfhe_bits", "two", bits.parameters(), &tfhe::Bits(vec![bit.clone(), bit]))?;
     write("tfhe_ciphertexts", "one", integers.parameters(), &tfhe::Ciphertexts(vec![integer]))?;
+    let seeded = tfhe::Encryptor::new(&integers, &other, Seed::from_bytes([6; 32]))?.encrypt_seeded(&[1, 0])?;
+    write("tfhe_seeded_ciphertexts", "two", integers.parameters(), &seeded)?;
+    fs::create_dir_all(corpus("tfhe_server_keys"))?;
+    let expanded = corpus("tfhe_server_keys").join("all");
+    tfhe::ServerKeyFile::write(&expanded, &bits, &bits.expand(&keys)?)?;
+    put("container", "tfhe_server_keys", &fs::read(expanded)?)?;
+    let digits = tfhe::Context::with_threads(tfhe_parameters(TFHE_DIGITS), Some(1))?;
+    let owner = digits.secret_key(&seed);
+    let encryptor = tfhe::Encryptor::new(&digits, &owner, Seed::from_bytes([5; 32]))?;
+    let two = [9, 4].map(|value| Integer::encrypt(&encryptor, value, 4));
+    let two = Integers(two.into_iter().collect::<Result<_>>()?);
+    write("tfhe_integers", "two", digits.parameters(), &two)?;
     write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
+    write("tfhe_circuit_keys", "all", &(), &tfhe::KeyFile { parameters: integers.parameters().clone(), key: circuit })?;
     write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
     Ok(())
+}
+
+/// Keys with one digit of each kind.
+fn tfhe_circuit_keys(
+    parameters: &tfhe::Parameters,
+    secret: &tfhe::SecretKey,
+    seed: &Seed,
+) -> Result<tfhe::CompactCircuitKeys> {
+    let digits = Digits::new(8, 1);
+    let spec = tfhe::CircuitSpec { rotation: digits, trace: digits, square: digits, control: digits };
+    let product = TorusProduct::new(parameters.torus().shape().degree)?;
+    let engine = Engine::new(Some(1), Parallel::default(), 0)?;
+    tfhe::CompactCircuitKeys::generate(&engine, &product, &spec.build(parameters.torus())?, secret, seed)
 }
 
 fn write_integers() -> Result<()> {

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,27 +27,39 @@ class Rule:
     def __init__(self, call: Callable[..., Any], domain: tuple[int, ...], *, at_once: bool | None = None) -> None:
         """Find out whether the function works on arrays, unless that is known."""
         self._call = call
-        self._axes = len(domain)
-        # Where points without a value were met: how often, for each coordinate.
+        self._domain = domain
+        # Where points without a value were met: how often, for each coordinate. Preparation asks from several threads.
         self._met: tuple[Counter[int], ...] = tuple(Counter() for _ in domain)
+        self._lock = threading.Lock()
+        _check_arguments(call, len(domain))
         self.at_once = self._works_on_arrays(domain) if at_once is None else at_once
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the function alone: what was met is found again."""
+        return partial(Rule, at_once=self.at_once), (self._call, self._domain)
 
     def residues(self, x: Numbers, y: Numbers, modulus: int, undefined: int | None) -> Numbers:
         """Return the values at some points from 0 to below the modulus; `undefined` where there is none."""
-        points = (x, y)[: self._axes]
+        allowed = (-(modulus // 2), modulus - 1)
+        values = self.values((x, y)[: len(self._domain)], allowed, undefined, f" for the plaintext modulus {modulus}")
+        return np.where(values < 0, values + modulus, values) if values.min() < 0 else values
+
+    def values(
+        self, points: tuple[Numbers, ...], allowed: tuple[int, int], undefined: int | None, why: str = ""
+    ) -> Numbers:
+        """Return the values at some points, within the two numbers allowed; `undefined` where there is none."""
         values, defined = self._values(points)
         if not defined.all():
             if undefined is None:
                 raise self._refusal(points, int(np.argmin(defined)))
             values = np.where(defined, values, undefined)
-        least = -(modulus // 2)
-        if values.min() < least or values.max() >= modulus:
-            i = int(np.argmax((values < least) | (values >= modulus)))
+        least, most = allowed
+        if values.min() < least or values.max() > most:
+            i = int(np.argmax((values < least) | (values > most)))
             raise EncodingError(
-                f"the function is {values[i]} at {name_of(points, i)}, values must be from {least} to {modulus - 1} "
-                f"for the plaintext modulus {modulus}"
+                f"the function is {values[i]} at {name_of(points, i)}, values must be from {least} to {most}{why}"
             )
-        return np.where(values < 0, values + modulus, values) if values.min() < 0 else values
+        return values
 
     def _values(self, points: tuple[Numbers, ...]) -> tuple[Numbers, Truths]:
         """Return the values at some points, and whether there is one."""
@@ -62,8 +77,9 @@ class Rule:
         """Return the values at points of which one at least has none."""
         count = len(points[0])
         if count == 1:
-            for met, coordinates in zip(self._met, points, strict=True):
-                met[int(coordinates[0])] += 1
+            with self._lock:
+                for met, coordinates in zip(self._met, points, strict=True):
+                    met[int(coordinates[0])] += 1
             return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=bool)
         # Whole numbers do not tell where they were divided by zero; floating-point numbers give NaN or infinity there.
         try:
@@ -87,8 +103,10 @@ class Rule:
     def _suspect(self, points: tuple[Numbers, ...]) -> Truths:
         """Say which points share a coordinate with points without a value, which were met more than once."""
         suspect = np.zeros(len(points[0]), dtype=bool)
-        for met, coordinates in zip(self._met, points, strict=True):
-            for value, times in met.most_common(MOST_SUSPECTS):
+        with self._lock:
+            met = [counter.most_common(MOST_SUSPECTS) for counter in self._met]
+        for most, coordinates in zip(met, points, strict=True):
+            for value, times in most:
                 if times > 1:
                     suspect |= coordinates == value
         return suspect
@@ -144,6 +162,20 @@ class Rule:
         except EncodingError as error:
             return str(error)
         return np.where(defined, values, 0).tolist(), defined.tolist()
+
+
+def _check_arguments(call: Callable[..., Any], axes: int) -> None:
+    """Refuse a function that does not take as many numbers as the domain has."""
+    try:
+        signature = inspect.signature(call)
+    except (TypeError, ValueError):
+        # Not all built-in functions say what they take.
+        return
+    try:
+        signature.bind(*range(axes))
+    except TypeError as error:
+        needed = "one number, as (X, Y) of two" if axes == 1 else "two numbers, as X of one"
+        raise TypeError(f"the domain is of {needed}; the function takes others: {error}") from None
 
 
 def name_of(points: tuple[Numbers, ...], i: int) -> str:

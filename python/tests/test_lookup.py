@@ -4,6 +4,7 @@ import math
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 import noren
 from noren import bfv
+from noren._rule import Rule
 
 # Arrays and numbers alike, and what is tested with things that are neither.
 Numbers: TypeAlias = Any
@@ -217,7 +219,8 @@ def test_functions_that_are_refused(small: World, raises_naming: Check, tmp_path
     raises_naming(TypeError, prepare(table.astype(complex)), "complex128")
     raises_naming(TypeError, prepare(lambda x, y: "a", (8, 8)), "<U1")
     raises_naming(TypeError, prepare(lambda x, y: x), "domain")
-    raises_naming(TypeError, prepare(lambda x: x, (8, 8)))
+    raises_naming(TypeError, prepare(lambda x: x, (8, 8)), "two numbers", "X of one")
+    raises_naming(TypeError, prepare(lambda x, y: x, 8), "one number", "(X, Y) of two")
     raises_naming(TypeError, prepare(lambda x, y: x, (8.0, 8)), "float")
     raises_naming(noren.EncodingError, prepare(lambda x, y: x, (8, 0)), "(8, 0)", "from 1 on")
     raises_naming(noren.EncodingError, prepare(lambda x, y: x, (8, 8, 8)), "(8, 8, 8)", "one or two")
@@ -418,3 +421,25 @@ def test_functions_are_prepared_in_several_threads_at_once(small: World) -> None
         prepared = list(pool.map(lambda table: bfv.Lookup(lambda x, y: table[x, y], (8, 8)).prepare(small.ctx), tables))
     for one, table in zip(prepared, tables, strict=True):
         assert (small.table(one) == table).all()
+
+
+def test_a_rule_is_asked_by_several_threads_at_once() -> None:
+    # No value on a diagonal: each such point has coordinates of its own, and each is found and written down.
+    def f(x: Numbers, y: Numbers) -> Numbers:
+        if np.any(x == y):
+            raise ZeroDivisionError
+        return x - y
+
+    rule = Rule(f, (1 << 20, 1 << 20))
+
+    def work(start: int) -> bool:
+        x = np.arange(start, start + 128)
+        return bool((rule.residues(x, x, T, 5) == 5).all())
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(work, range(0, 1 << 11, 128)))
+    finally:
+        sys.setswitchinterval(interval)

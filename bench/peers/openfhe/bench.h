@@ -63,6 +63,17 @@ void ReportTimes(const Context& context, const Step& step, const std::string& op
 void ReportChain(const Context& context, const Step& step, const std::string& op, const std::string& scheme,
                  uint32_t depth, bool right, const std::function<void()>& call);
 
+// What a record of the suite tfhe says besides its times.
+struct BinaryOp {
+    const Step& step;
+    std::string op, workload, set;
+    uint32_t n;
+    double word_bits;
+};
+
+// Measures an operation on bits if its result is right, and prints the record.
+void ReportBinary(const BinaryOp& op, bool right, const std::function<void()>& call);
+
 // Seconds since some time in the past.
 double Now();
 
@@ -71,3 +82,4 @@ void RunTrace(const Shape& shape, const Step& step);
 void RunClient(const Shape& shape, const Step& step);
 void RunChain(const std::string& scheme, uint32_t depth, const Step& step);
 void RunBootstrap(bool real, const Step& step);
+void RunBinary(const std::string& workload, const Step& step);

@@ -64,6 +64,11 @@ void Run(std::map<std::string, std::string> options) {
                 RunChain(scheme, static_cast<uint32_t>(depth), step);
             }
         }
+    } else if (suite == "tfhe") {
+        std::istringstream workloads(options["--workload"]);
+        for (std::string workload; std::getline(workloads, workload, ',');) {
+            RunBinary(workload, step);
+        }
     } else if (suite == "bootstrap") {
         // Its own setting stands beside noren's presets for 2^15 slots.
         if (options["--preset"].rfind("n16", 0) == 0) {
@@ -119,7 +124,7 @@ int main(int argc, char** argv) {
         {"--suite", "ckks"},  {"--log-n", "13,14,15,16"}, {"--shape", "hybrid"}, {"--special", "1,5,10"},
         {"--level", "1,4,9"}, {"--threads", "1"},         {"--seconds", "1"},
         {"--preset", "n16"},  {"--mode", "complex"},        {"--scheme", "bfv,bgv,ckks"},
-        {"--depth", "2,4,6,8,10"}};
+        {"--depth", "2,4,6,8,10"}, {"--workload", "BOOL"}, {"--batch", "1"}};
     try {
         for (int i = 1; i < argc; i += 2) {
             if (options.count(argv[i]) == 0 || i + 1 == argc) {

@@ -67,6 +67,17 @@ Timing Measure(double seconds, double per, const std::function<void()>& call) {
     return TimingOf(times);
 }
 
+// The fields of a record; without samples those of a wrong result.
+std::string Fields(const Timing& timing) {
+    if (timing.reps == 0) {
+        return "\"median_ns\":null,\"mad_ns\":null,\"reps\":0";
+    }
+    char text[128];
+    std::snprintf(text, sizeof text, "\"median_ns\":%.1f,\"mad_ns\":%.1f,\"reps\":%zu", timing.median_ns, timing.mad_ns,
+                  timing.reps);
+    return text;
+}
+
 // The most memory held since the call before this one, in bytes.
 size_t PeakRss() {
     std::ifstream status("/proc/self/status");
@@ -112,13 +123,7 @@ struct Head {
 
 // Prints a record; without samples it has no time.
 void Print(const Context& context, const Head& head, const Timing& timing, const std::string& more) {
-    std::string times = "\"median_ns\":null,\"mad_ns\":null,\"reps\":0";
-    if (timing.reps > 0) {
-        char text[128];
-        std::snprintf(text, sizeof text, "\"median_ns\":%.1f,\"mad_ns\":%.1f,\"reps\":%zu", timing.median_ns,
-                      timing.mad_ns, timing.reps);
-        times = text;
-    }
+    const std::string times = Fields(timing);
     const uint32_t n = context->GetRingDimension();
     const uint32_t slots = context->getSchemeId() == lbcrypto::CKKSRNS_SCHEME ? n / 2 : n;
     std::printf(
@@ -224,4 +229,15 @@ void ReportChain(const Context& context, const Step& step, const std::string& op
           {"chain", op, right ? note : kWrong, static_cast<uint32_t>(primes.size()), static_cast<uint32_t>(special),
            digits, secure, step.threads},
           right ? Measure(step.seconds, 1, call) : Timing{0, 0, 0}, more);
+}
+
+void ReportBinary(const BinaryOp& op, bool right, const std::function<void()>& call) {
+    const Timing timing = right ? Measure(op.step.seconds, 1, call) : Timing{0, 0, 0};
+    std::printf(
+        "{\"suite\":\"tfhe\",\"op\":\"%s\",\"library\":\"openfhe\",\"version\":\"%s\",\"n\":%u,\"limbs\":1,"
+        "\"log_qp\":%.0f,\"special\":0,\"dnum\":0,\"slots\":0,\"security\":\"128\",\"isa\":\"native\",\"threads\":%d,"
+        "%s,\"peak_rss_bytes\":%zu,\"note\":\"%s\",\"set\":\"%s\",\"workload\":\"%s\",\"batch\":1}\n",
+        op.op.c_str(), BENCH_OPENFHE_VERSION, op.n, op.word_bits, op.step.threads, Fields(timing).c_str(), PeakRss(),
+        right ? "" : kWrong, op.set.c_str(), op.workload.c_str());
+    std::fflush(stdout);
 }

@@ -37,7 +37,7 @@ fn transforms(table: &Kernels, n: usize) {
     let gadget = Gadget::new(10, 2);
     let a = AlignedVec::from_slice(&(0..n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect::<Vec<_>>());
     let (mut spectrum, mut out) = (AlignedVec::zeroed(n), AlignedVec::<u64>::zeroed(n));
-    let forward = least(|| table.torus_forward_digits(black_box(&mut spectrum), &a[..], &gadget, 1, &fft));
+    let forward = least(|| table.torus_forward_digits(black_box(&mut spectrum), &a[..], &gadget, 1, &fft, &[]));
     let integers = least(|| table.torus_forward(black_box(&mut spectrum), &a[..], 1.0, &fft));
     let fixed = AlignedVec::from_slice(&spectrum);
     let copy = least(|| black_box(&mut spectrum).copy_from_slice(&fixed));
@@ -66,7 +66,7 @@ fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
     let rotate =
         least(|| table.torus_rotate_difference(black_box(&mut shifted[..]), &acc[..n], n / 2 + 7, gadget.offset()));
     let products = |acc: &mut [u64], digits: &[f64], scratch: &mut [f64]| {
-        let products = TorusProducts { digits, stride, rows, columns, key: &key, next: None };
+        let products = TorusProducts { digits, stride, rows, columns, key: &key, ahead: &[] };
         table.torus_products_add(acc, &products, scratch, &fft);
     };
     let multiply = least(|| products(&mut acc, &digits, black_box(&mut scratch)));
@@ -75,7 +75,7 @@ fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
             table.torus_rotate_difference(&mut shifted[..], &acc[i * n..][..n], n / 2 + 7, gadget.offset());
             for level in 0..gadget.levels() {
                 let spectrum = &mut digits[(i * gadget.levels() + level) * stride..][..n];
-                table.torus_forward_digits(spectrum, &shifted[..], &gadget, level, &fft);
+                table.torus_forward_digits(spectrum, &shifted[..], &gadget, level, &fft, &[]);
             }
         }
         products(&mut acc, &digits, black_box(&mut scratch));
@@ -93,6 +93,7 @@ fn main() {
             transforms(table, 1 << log);
         }
         step(table, 2048, 1, Gadget::new(23, 1));
+        step(table, 2048, 1, Gadget::new(8, 5));
         step(table, 512, 3, Gadget::new(10, 2));
         step(table, 512, 4, Gadget::new(23, 1));
         step(table, 1024, 1, Gadget::new(7, 3));

@@ -12,14 +12,12 @@
 //! blocks it equals RFC 8439 with a zero nonce. Labels are UTF-8, without a terminator.
 
 use std::fmt;
-use std::hint::black_box;
 
-use rand_chacha::ChaCha20Core;
-use rand_chacha::rand_core::SeedableRng;
-use rand_chacha::rand_core::block::Generator;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::error::Error;
+use crate::kernels::chacha::BLOCK_WORDS;
+use crate::kernels::kernels;
 
 /// Bytes of a seed and of a ChaCha20 key.
 pub const SEED_BYTES: usize = 32;
@@ -27,9 +25,9 @@ pub const SEED_BYTES: usize = 32;
 const STREAM_DOMAIN: &[u8] = b"noren-xof-v1/";
 const CHILD_DOMAIN: &[u8] = b"noren-seed-v1/";
 
-/// Words of 32 bits that one call of the generator gives: four ChaCha blocks.
-const BLOCK_WORDS: usize = 64;
-const BLOCK_BYTES: usize = 4 * BLOCK_WORDS;
+/// Words that are kept for short reads: four ChaCha blocks.
+const KEPT_WORDS: usize = 4 * BLOCK_WORDS;
+const KEPT_BYTES: usize = WORD_BYTES * KEPT_WORDS;
 /// Bytes of the words that [`Xof::next_u64`] reads.
 const WORD_BYTES: usize = 8;
 
@@ -64,7 +62,11 @@ impl Seed {
     #[must_use]
     pub fn xof(&self, label: &str) -> Xof {
         let key = self.keyed_hash(STREAM_DOMAIN, label);
-        Xof { core: ChaCha20Core::from_seed(key.0), block: [0; BLOCK_WORDS], used: BLOCK_BYTES }
+        let mut words = [0; SEED_BYTES / size_of::<u32>()];
+        for (word, bytes) in words.iter_mut().zip(key.0.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        Xof { key: words, counter: 0, kept: [0; KEPT_WORDS], used: KEPT_BYTES }
     }
 
     /// A seed for one purpose that tells nothing of this seed or of its other children.
@@ -94,10 +96,13 @@ impl fmt::Debug for Seed {
 /// A stream of bytes that [`Seed::xof`] opens; wiped on drop.
 ///
 /// The stream is a plain sequence of bytes: how the reads are cut does not change what is read.
+#[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Xof {
-    core: ChaCha20Core,
-    block: [u32; BLOCK_WORDS],
-    /// Bytes of `block` that have been given out.
+    key: [u32; SEED_BYTES / size_of::<u32>()],
+    /// The next block.
+    counter: u64,
+    kept: [u64; KEPT_WORDS],
+    /// Bytes of `kept` that have been given out.
     used: usize,
 }
 
@@ -106,12 +111,12 @@ impl Xof {
     pub fn fill(&mut self, out: &mut [u8]) {
         let mut filled = 0;
         while filled < out.len() {
-            if self.used == BLOCK_BYTES {
+            if self.used == KEPT_BYTES {
                 self.refill();
             }
-            let count = (BLOCK_BYTES - self.used).min(out.len() - filled);
+            let count = (KEPT_BYTES - self.used).min(out.len() - filled);
             for (byte, at) in out[filled..filled + count].iter_mut().zip(self.used..) {
-                *byte = self.block[at / 4].to_le_bytes()[at % 4];
+                *byte = self.kept[at / WORD_BYTES].to_le_bytes()[at % WORD_BYTES];
             }
             self.used += count;
             filled += count;
@@ -128,18 +133,14 @@ impl Xof {
             }
             return;
         }
-        let mut filled = 0;
-        while filled < out.len() {
-            if self.used == BLOCK_BYTES {
-                self.refill();
-            }
-            let count = ((BLOCK_BYTES - self.used) / WORD_BYTES).min(out.len() - filled);
-            let halves = self.block[self.used / 4..].chunks_exact(2);
-            for (word, half) in out[filled..filled + count].iter_mut().zip(halves) {
-                *word = u64::from(half[0]) | u64::from(half[1]) << u32::BITS;
-            }
-            self.used += WORD_BYTES * count;
-            filled += count;
+        let (first, rest) = out.split_at_mut(out.len().min((KEPT_BYTES - self.used) / WORD_BYTES));
+        self.take(first);
+        // Whole pieces need not be kept first.
+        let (whole, last) = rest.split_at_mut(rest.len() / KEPT_WORDS * KEPT_WORDS);
+        self.generate(whole);
+        if !last.is_empty() {
+            self.refill();
+            self.take(last);
         }
     }
 
@@ -151,23 +152,28 @@ impl Xof {
         word[0]
     }
 
+    /// Words of those that are kept: at most so many as there are.
+    fn take(&mut self, out: &mut [u64]) {
+        let start = self.used / WORD_BYTES;
+        out.copy_from_slice(&self.kept[start..start + out.len()]);
+        self.used += WORD_BYTES * out.len();
+    }
+
     fn refill(&mut self) {
-        self.core.generate(&mut self.block);
+        kernels().chacha20(&mut self.kept, &self.key, self.counter);
+        self.counter = self.counter.wrapping_add((KEPT_WORDS / BLOCK_WORDS) as u64);
         self.used = 0;
+    }
+
+    /// The next blocks.
+    fn generate(&mut self, out: &mut [u64]) {
+        kernels().chacha20(out, &self.key, self.counter);
+        self.counter = self.counter.wrapping_add((out.len() / BLOCK_WORDS) as u64);
     }
 }
 
 impl fmt::Debug for Xof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Xof(..)")
-    }
-}
-
-impl Drop for Xof {
-    fn drop(&mut self) {
-        self.block.zeroize();
-        // The generator offers no wipe: overwrite its state, and keep the store from being elided.
-        self.core = ChaCha20Core::from_seed([0; SEED_BYTES]);
-        black_box(&mut self.core);
     }
 }

@@ -113,7 +113,7 @@ fn products<T: Torus>(table: &Kernels, fft: &TorusFft, shape: &KeyShape, seed: u
             sum.zip(exact(&digit, &polynomial)).for_each(|(sum, x)| *sum = sum.wrapping_add(x));
         }
     }
-    let products = TorusProducts { digits: &digits, stride, rows, columns, key: &key, next: Some(&key) };
+    let products = TorusProducts { digits: &digits, stride, rows, columns, key: &key, ahead: &key };
     let mut found = vec![T::default(); columns * n];
     table.torus_products_add(&mut found, &products, &mut scratch, fft);
     Products { found, exact: exact_sums }
@@ -306,7 +306,7 @@ fn digit_spectra<T: Torus>() {
                 let digit = |&x: &T| T::wrapping_from(gadget.digits(x).nth(level).expect("a level"));
                 let digits: Vec<T> = a.iter().map(digit).collect();
                 let (mut found, mut expected) = (vec![0.0; n], vec![0.0; n]);
-                table.torus_forward_digits(&mut found, &shifted, &gadget, level, &fft);
+                table.torus_forward_digits(&mut found, &shifted, &gadget, level, &fft, &[]);
                 table.torus_forward(&mut expected, &digits, 1.0, &fft);
                 assert!(found == expected, "{} digit {level} of 2^{log}", table.name());
             }

@@ -19,6 +19,7 @@
 //! | `progress` | functions that hear of progress, and signals |
 //! | `program` | `Program`, `Plan`, and parameters for programs |
 //! | `table` | `EncryptedTable` |
+//! | `tfhe` | the classes of `noren.tfhe` |
 //!
 //! Documentation comments of classes, methods and functions are their docstrings in Python.
 #![forbid(unsafe_code)]
@@ -42,6 +43,7 @@ mod plaintext;
 mod program;
 mod progress;
 mod table;
+mod tfhe;
 
 /// The compiled part of the package `noren`.
 #[pymodule(name = "_noren")]
@@ -82,6 +84,16 @@ mod module {
     use crate::program::{PyPlan, PyProgram, choose_parameters};
     #[pymodule_export]
     use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
+    #[pymodule_export]
+    use crate::tfhe::array::PyEncryptedArray;
+    #[pymodule_export]
+    use crate::tfhe::context::PyTfheContext;
+    #[pymodule_export]
+    use crate::tfhe::evaluator::PyTfheEvaluator;
+    #[pymodule_export]
+    use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys};
+    #[pymodule_export]
+    use crate::tfhe::parameters::PyTfheParameters;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,8 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use noren::error::Result;
 use noren::wire::FileContext;
-use noren::{bgv, ckks};
+use noren::{bgv, ckks, tfhe};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -16,12 +17,31 @@ pub(crate) type Pickle<'py, P> = (Bound<'py, PyAny>, (P, Bound<'py, PyBytes>));
 const KEPT_CONTEXTS: usize = 4;
 
 /// A context that unpickled objects share: making one for every ciphertext would take longer than computing with it.
-pub(crate) trait Shared: FileContext<Parameters: Clone + PartialEq + Sync> + Clone + Send + 'static {
+pub(crate) trait Shared: Clone + Send + 'static {
+    /// Its parameters.
+    type Parameters: Clone + Sync;
+
+    /// The context of parameters.
+    fn of(parameters: Self::Parameters) -> Result<Self>;
+
+    /// Whether it is the context of these parameters.
+    fn belongs_to(&self, parameters: &Self::Parameters) -> bool;
+
     /// Those that are kept.
     fn kept() -> &'static Mutex<Vec<Self>>;
 }
 
 impl Shared for ckks::Context {
+    type Parameters = ckks::Parameters;
+
+    fn of(parameters: Self::Parameters) -> Result<Self> {
+        <Self as FileContext>::of(parameters)
+    }
+
+    fn belongs_to(&self, parameters: &Self::Parameters) -> bool {
+        self.parameters() == parameters
+    }
+
     fn kept() -> &'static Mutex<Vec<Self>> {
         static CONTEXTS: Mutex<Vec<ckks::Context>> = Mutex::new(Vec::new());
         &CONTEXTS
@@ -29,8 +49,35 @@ impl Shared for ckks::Context {
 }
 
 impl Shared for bgv::Context {
+    type Parameters = bgv::Parameters;
+
+    fn of(parameters: Self::Parameters) -> Result<Self> {
+        <Self as FileContext>::of(parameters)
+    }
+
+    fn belongs_to(&self, parameters: &Self::Parameters) -> bool {
+        self.parameters() == parameters
+    }
+
     fn kept() -> &'static Mutex<Vec<Self>> {
         static CONTEXTS: Mutex<Vec<bgv::Context>> = Mutex::new(Vec::new());
+        &CONTEXTS
+    }
+}
+
+impl Shared for tfhe::Context {
+    type Parameters = tfhe::Parameters;
+
+    fn of(parameters: Self::Parameters) -> Result<Self> {
+        Self::new(parameters)
+    }
+
+    fn belongs_to(&self, parameters: &Self::Parameters) -> bool {
+        self.parameters().spec() == parameters.spec()
+    }
+
+    fn kept() -> &'static Mutex<Vec<Self>> {
+        static CONTEXTS: Mutex<Vec<tfhe::Context>> = Mutex::new(Vec::new());
         &CONTEXTS
     }
 }
@@ -40,7 +87,7 @@ pub(crate) fn shared_context<C: Shared>(py: Python<'_>, parameters: &C::Paramete
     // Without the interpreter, so that waiting for the lock keeps no other thread from running.
     detached(py, || {
         let mut contexts = C::kept().lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = contexts.iter().find(|context| context.parameters() == parameters) {
+        if let Some(found) = contexts.iter().find(|context| context.belongs_to(parameters)) {
             return Ok(found.clone());
         }
         let context = C::of(parameters.clone())?;

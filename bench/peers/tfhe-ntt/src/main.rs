@@ -1,20 +1,15 @@
 //! Times the transforms of tfhe-ntt and prints them as JSON lines in noren's benchmark schema. It takes the options of
 //! one step of a suite, as every program in `bench/peers` does: see `bench/README.md`.
 
-use std::collections::HashMap;
-use std::fs;
+#[path = "../../driver.rs"]
+mod driver;
+
 use std::hint::black_box;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use aligned_vec::AVec;
+use driver::{Timing, numbers, options, peak_rss, time};
 use tfhe_ntt::prime64::Plan;
-
-/// As in noren's `measure.rs`.
-const LEAST_SAMPLES: usize = 5;
-const MOST_SAMPLES: usize = 100_000;
-const SAMPLE: Duration = Duration::from_micros(50);
-const WARM_UP: f64 = 0.2;
 
 /// The sizes of primes that noren's suite measures.
 const PRIME_BITS: [u32; 2] = [48, 50];
@@ -37,19 +32,12 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    let mut options = HashMap::from([("suite", "kernels"), ("log-n", "12"), ("seconds", "1"), ("threads", "1")]);
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    for pair in arguments.chunks(2) {
-        let [name, value] = pair else { return Err(format!("{} has no value", pair[0])) };
-        let known = name.strip_prefix("--").and_then(|name| options.get_mut(name));
-        *known.ok_or_else(|| format!("there is no option {name}"))? = value;
-    }
+    let options = options(&[("suite", "kernels"), ("log-n", "12"), ("seconds", "1"), ("threads", "1")])?;
     if options["suite"] != "kernels" {
         return Err(format!("there is no suite {}", options["suite"]));
     }
     let seconds: f64 = options["seconds"].parse().map_err(|_| "--seconds needs a number")?;
-    for log_n in options["log-n"].split(',') {
-        let log_n: u32 = log_n.parse().map_err(|_| "--log-n needs numbers")?;
+    for log_n in numbers(&options["log-n"])? {
         // Smaller rings are not used, and one step of noren's suite has rows only.
         if log_n >= LEAST_LOG_N {
             PRIME_BITS.into_iter().try_for_each(|bits| measure(log_n, bits, seconds))?;
@@ -108,39 +96,7 @@ fn monomial_product(plan: &Plan, a: &[u64]) -> bool {
     row[1..] == a[..n - 1] && row[0] == (q - a[n - 1]) % q
 }
 
-/// Median, median absolute deviation and number of samples of one call, warm.
-fn time(seconds: f64, call: &mut dyn FnMut()) -> (f64, f64, usize) {
-    let mut sample = |repeats: u32| {
-        let start = Instant::now();
-        (0..repeats).for_each(|_| call());
-        start.elapsed()
-    };
-    let budget = Duration::from_secs_f64(seconds);
-    let start = Instant::now();
-    let mut repeats = 1;
-    while sample(repeats) < SAMPLE {
-        repeats *= 2;
-    }
-    while start.elapsed() < budget.mul_f64(WARM_UP) {
-        sample(repeats);
-    }
-    let start = Instant::now();
-    let mut samples = Vec::new();
-    while samples.len() < LEAST_SAMPLES || (start.elapsed() < budget && samples.len() < MOST_SAMPLES) {
-        samples.push(sample(repeats).as_secs_f64() * 1e9 / f64::from(repeats));
-    }
-    let center = median(&mut samples);
-    let mut deviations: Vec<f64> = samples.iter().map(|x| (x - center).abs()).collect();
-    (center, median(&mut deviations), samples.len())
-}
-
-fn median(samples: &mut [f64]) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    let middle = samples.len() / 2;
-    if samples.len() % 2 == 1 { samples[middle] } else { (samples[middle - 1] + samples[middle]) / 2.0 }
-}
-
-fn print(log_n: u32, bits: u32, q: u64, op: &str, note: &str, ifma: bool, timing: Option<(f64, f64, usize)>) {
+fn print(log_n: u32, bits: u32, q: u64, op: &str, note: &str, ifma: bool, timing: Option<Timing>) {
     let n = 1usize << log_n;
     let isa = match (cfg!(feature = "avx512"), ifma) {
         (true, true) => "avx512",
@@ -148,22 +104,10 @@ fn print(log_n: u32, bits: u32, q: u64, op: &str, note: &str, ifma: bool, timing
         (false, _) => "avx2",
     };
     let log_q = (q as f64).log2();
-    let times = match timing {
-        Some((median, mad, reps)) => format!(r#""median_ns":{median:.2},"mad_ns":{mad:.2},"reps":{reps}"#),
-        None => r#""median_ns":null,"mad_ns":null,"reps":0"#.to_owned(),
-    };
     let note = if timing.is_some() { note } else { "wrong result: no time" };
     println!(
-        r#"{{"suite":"kernels","op":"{op}","library":"tfhe-ntt","version":"{VERSION}","n":{n},"limbs":1,"log_qp":{log_q},"special":0,"dnum":0,"slots":0,"security":"none","isa":"{isa}","threads":1,{times},"peak_rss_bytes":{},"note":"{note}","prime_bits":{bits}}}"#,
+        r#"{{"suite":"kernels","op":"{op}","library":"tfhe-ntt","version":"{VERSION}","n":{n},"limbs":1,"log_qp":{log_q},"special":0,"dnum":0,"slots":0,"security":"none","isa":"{isa}","threads":1,{},"peak_rss_bytes":{},"note":"{note}","prime_bits":{bits}}}"#,
+        Timing::fields(timing),
         peak_rss()
     );
-}
-
-/// The most memory held since the call before this one, in bytes.
-fn peak_rss() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    // Where this is forbidden, the peak is that of the whole run.
-    let _ = fs::write("/proc/self/clear_refs", "5");
-    line.trim().trim_end_matches(" kB").parse::<u64>().map_or(0, |kib| kib << 10)
 }

@@ -15,6 +15,7 @@ mod parallel;
 mod record;
 mod shape;
 mod suite;
+mod tfhe;
 mod trace;
 
 pub(crate) use suite::{Arguments, run};

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use noren::Security;
 use noren::ckks::Parameters;
+use noren::tfhe::TorusSpec;
 use noren_rlwe::parameters as rlwe;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -106,16 +108,25 @@ impl Record {
         timing: Option<Timing>,
         note: &'static str,
     ) -> Self {
-        let security = security_bits(rlwe.security());
         Self {
             suite: suite.into(),
             limbs: rlwe.max_limbs(),
             special: rlwe.p().len(),
             dnum: rlwe.dnum(),
-            security: if security == 0 { "none".to_owned() } else { security.to_string() },
+            security: security(rlwe.security()),
             threads,
             note: if timing.is_some() { note } else { WRONG }.into(),
             ..Self::of_kernel(op, rlwe.degree(), rlwe.log_qp(), noren_math::kernels::kernels().name(), timing)
+        }
+    }
+
+    /// A record for samples over the torus, in words of 64 bits.
+    pub(super) fn of_torus(op: &'static str, spec: &TorusSpec, threads: usize, timing: Option<Timing>) -> Self {
+        Self {
+            suite: "tfhe".into(),
+            security: security(spec.security),
+            threads,
+            ..Self::of_kernel(op, 1 << spec.log_degree, 64.0, noren_math::kernels::kernels().name(), timing)
         }
     }
 
@@ -149,6 +160,14 @@ impl fmt::Display for Record {
         let more = flat.map(|(name, value)| further(name, value));
         let notes: Vec<String> = more.chain((!note.is_empty()).then(|| note.to_string())).collect();
         f.write_str(&notes.join(", "))
+    }
+}
+
+/// How records say what security there is.
+fn security(level: Security) -> String {
+    match security_bits(level) {
+        0 => "none".to_owned(),
+        bits => bits.to_string(),
     }
 }
 

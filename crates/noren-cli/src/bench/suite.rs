@@ -12,6 +12,7 @@ use crate::bench::chain::{self, Chained};
 use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
 use crate::bench::shape::{Family, Shape};
+use crate::bench::tfhe::{self, Workload};
 use crate::bench::{ckks, client, kernels, lookup, matvec, paper2, parallel, trace};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -72,6 +73,13 @@ pub(crate) struct Arguments {
     /// lookup: which methods [default: fast,linear]
     #[arg(long, value_enum, value_name = "METHOD,...", value_delimiter = ',')]
     method: Vec<lookup::Method>,
+    /// tfhe: sets; client-SET for the keys of a client; u8, u16, u32, u64 for integers; u8xu8 for functions of two of them [default:
+    /// BOOL,BOOL_128,1_1,2_2,3_3,client-BOOL,client-2_2,u8,u16,u32,u8xu8]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    workload: Vec<Workload>,
+    /// tfhe: how many ciphertexts are bootstrapped together [default: 1,8,64,512]
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65536))]
+    batch: Vec<u32>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -97,6 +105,8 @@ enum Suite {
     Matvec,
     /// A function of two encrypted numbers of 15 bits: three methods, each step, and preparation
     Lookup,
+    /// Keys, gates and bootstraps of TFHE, one by one and in batches, and integers
+    Tfhe,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,
 }
@@ -197,6 +207,18 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             lookup::run(&run, log_n, &arguments.method)?;
             beside.step(&run, &[("--suite", "lookup"), ("--log-n", &log_n.to_string())])?;
         }
+        Suite::Tfhe => {
+            let workloads = Workload::choose(&arguments.workload)?;
+            let batches: Vec<usize> = arguments.batch.iter().map(|&batch| batch as usize).collect();
+            let batches = if batches.is_empty() { &tfhe::BATCHES } else { &batches[..] };
+            let listed = batches.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+            console.text(Record::head())?;
+            for workload in &workloads {
+                tfhe::run(&run, workload, batches)?;
+                let name = workload.to_string();
+                beside.step(&run, &[("--suite", "tfhe"), ("--workload", &name), ("--batch", &listed)])?;
+            }
+        }
         Suite::Parallel => {
             let shapes = Shape::of_parallel(degrees)?;
             let axes = Axes::new(arguments.figure, asked, &arguments.level)?;
@@ -215,39 +237,28 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
 impl Arguments {
     /// Refuses options of other suites.
     fn check(&self) -> Result<(), Failure> {
-        let grid = [
-            ("--special", self.special.is_empty()),
-            ("--level", self.level.is_empty()),
-            ("--unrolled", self.unrolled.is_empty()),
+        use Suite::*;
+        // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel.
+        let options: [(&str, bool, &[Suite]); 14] = [
+            ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, Paper2]),
+            ("--shape", self.shape == Family::Hybrid, &[Ckks]),
+            ("--special", self.special.is_empty(), &[Trace]),
+            ("--level", self.level.is_empty(), &[Trace, Parallel]),
+            ("--unrolled", self.unrolled.is_empty(), &[Trace]),
+            ("--preset", self.preset.is_none(), &[Bootstrap]),
+            ("--log-slots", self.log_slots.is_none(), &[Bootstrap]),
+            ("--mode", self.mode.is_empty(), &[Bootstrap]),
+            ("--depth", self.depth.is_empty(), &[Chain]),
+            ("--scheme", self.scheme.is_empty(), &[Chain]),
+            ("--figure", self.figure.is_none(), &[Parallel]),
+            ("--method", self.method.is_empty(), &[Lookup]),
+            ("--workload", self.workload.is_empty(), &[Tfhe]),
+            ("--batch", self.batch.is_empty(), &[Tfhe]),
         ];
-        let ckks = [("--shape", self.shape == Family::Hybrid)];
-        let degrees = [("--log-n", self.log_n.is_empty())];
-        let bootstrap = [
-            ("--preset", self.preset.is_none()),
-            ("--log-slots", self.log_slots.is_none()),
-            ("--mode", self.mode.is_empty()),
-        ];
-        let figure = [("--figure", self.figure.is_none())];
-        let chain = [("--depth", self.depth.is_empty()), ("--scheme", self.scheme.is_empty())];
-        let method = [("--method", self.method.is_empty())];
-        let foreign = match self.suite {
-            Suite::Trace => [&degrees[..], &ckks, &bootstrap, &figure, &chain, &method].concat(),
-            Suite::Matvec => [&degrees[..], &grid, &ckks, &bootstrap, &figure, &chain, &method].concat(),
-            Suite::Chain => [&degrees[..], &grid, &ckks, &bootstrap, &figure, &method].concat(),
-            Suite::Lookup => [&grid[..], &ckks, &bootstrap, &figure, &chain].concat(),
-            Suite::Ckks => [&grid[..], &bootstrap, &figure, &chain, &method].concat(),
-            Suite::Kernels | Suite::Client | Suite::Paper2 => {
-                [&grid[..], &ckks, &bootstrap, &figure, &chain, &method].concat()
-            }
-            Suite::Bootstrap => [&degrees[..], &grid, &ckks, &figure, &chain, &method].concat(),
-            // No other program shares out loops in these ways.
-            Suite::Parallel => {
-                let own = [grid[0], grid[2], ("--beside", self.beside.is_empty())];
-                [&own[..], &ckks, &bootstrap, &chain, &method].concat()
-            }
-        };
-        match foreign.into_iter().find(|(_, absent)| !absent) {
-            Some((what, _)) => {
+        let foreign = options.iter().find(|(_, absent, suites)| !absent && !suites.contains(&self.suite));
+        let beside = (self.suite == Parallel && !self.beside.is_empty()).then_some("--beside");
+        match foreign.map(|&(name, ..)| name).or(beside) {
+            Some(what) => {
                 let suite = self.suite.to_possible_value().expect("no suite is hidden");
                 let needed = "a suite that has this option".to_owned();
                 Err(Failure::Unsuitable { what, found: suite.get_name().to_owned(), needed })

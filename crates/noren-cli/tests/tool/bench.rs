@@ -77,6 +77,21 @@ fn ciphertexts_are_measured_for_each_number_of_threads() {
 }
 
 #[test]
+fn samples_are_measured_one_by_one_and_in_batches() {
+    let sandbox = Sandbox::new("tfhe");
+    let records = records(&sandbox, &["bench", "tfhe", "--workload", "BOOL,client-BOOL", "--batch", "1,8"]);
+    records.iter().for_each(check);
+    let all = ["secret_key", "server_key", "encrypt", "decrypt", "mux", "gate", "gate"];
+    assert_eq!(ops(&records, &[("workload", "BOOL".into())]), all);
+    assert_eq!(ops(&records, &[("workload", "client-BOOL".into())]), ["client_keys"]);
+    assert_eq!(ops(&records, &[("batch", 8.into())]), ["gate"]);
+    assert!(records.iter().all(|record| record["log2_failure"].as_f64().is_some_and(|failure| failure < -64.0)));
+    let wrong = sandbox.run(&["bench", "tfhe", "--workload", "2_3"]);
+    assert!(!wrong.status.success() && String::from_utf8_lossy(&wrong.stderr).contains("BOOL, BOOL_128"));
+    sandbox.refused(&["bench", "ckks", "--batch", "8"], &["--batch", "ckks"]);
+}
+
+#[test]
 fn sums_are_measured_for_each_number_of_iterations() {
     let sandbox = Sandbox::new("trace");
     let records = records(&sandbox, &["bench", "trace", "--special", "5", "--level", "1", "--unrolled", "3,7"]);

@@ -13,10 +13,12 @@ pub mod aligned;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod chacha;
 mod float_mode;
 mod gaussian;
 pub mod mapped;
 mod multiples;
+mod normal;
 mod panels;
 pub mod places;
 mod portable;

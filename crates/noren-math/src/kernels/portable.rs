@@ -1,7 +1,9 @@
 //! The reference: what each kernel means, in plain Rust that runs everywhere.
 
+use super::chacha::chacha20;
 use super::gaussian::gaussian;
 use super::multiples::sub_multiples;
+use super::normal::normal;
 use super::panels;
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
@@ -46,6 +48,8 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse,
     fft_forward,
     fft_inverse,
+    chacha20: chacha20::<4>,
+    normal,
     sub_multiples,
     torus32: portable_torus::table(),
     torus64: portable_torus::table(),

@@ -20,7 +20,7 @@ pub(super) fn forward<T: Torus>(spectrum: &mut [f64], a: &[T], scale: f64, fft: 
     transform(spectrum, fft, |j| a[j].centred() as f64 * scale);
 }
 
-pub(super) fn forward_digits<T: Torus>(spectrum: &mut [f64], shifted: &[T], digit: Digit, fft: &TorusFft) {
+pub(super) fn forward_digits<T: Torus>(spectrum: &mut [f64], shifted: &[T], digit: Digit, fft: &TorusFft, _: &[f64]) {
     transform(spectrum, fft, |j| digit.of(shifted[j]) as f64);
 }
 

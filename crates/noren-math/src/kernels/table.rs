@@ -3,7 +3,9 @@
 use std::fmt;
 
 use crate::fft::FftTable;
+use crate::kernels::chacha::Chacha20;
 use crate::kernels::multiples::SubMultiples;
+use crate::kernels::normal::Normal;
 use crate::kernels::panels::PanelKernels;
 use crate::kernels::places::{GROUP, Place};
 use crate::kernels::torus::TorusKernels;
@@ -147,6 +149,8 @@ pub struct Kernels {
     pub(super) ntt_inverse: NttInverse,
     pub(super) fft_forward: Fft,
     pub(super) fft_inverse: Fft,
+    pub(super) chacha20: Chacha20,
+    pub(super) normal: Normal,
     pub(super) sub_multiples: SubMultiples,
     pub(crate) torus32: TorusKernels<u32>,
     pub(crate) torus64: TorusKernels<u64>,

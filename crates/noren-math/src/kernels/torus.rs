@@ -10,7 +10,7 @@ use crate::torus::word::Torus;
 #[derive(Clone, Copy)]
 pub struct TorusKernels<T: 'static> {
     pub(super) forward: unsafe fn(&mut [f64], &[T], f64, &TorusFft),
-    pub(super) forward_digits: unsafe fn(&mut [f64], &[T], Digit, &TorusFft),
+    pub(super) forward_digits: unsafe fn(&mut [f64], &[T], Digit, &TorusFft, &[f64]),
     pub(super) inverse_add: unsafe fn(&mut [T], &mut [f64], &TorusFft),
     pub(super) products_add: unsafe fn(&mut [T], &TorusProducts, &mut [f64], &TorusFft),
     pub(super) rotate_difference: unsafe fn(&mut [T], &[T], usize, T),
@@ -29,8 +29,8 @@ pub struct TorusProducts<'a> {
     pub columns: usize,
     /// Torus spectra `[rows, columns]`, in the order of [`TorusFft::write_key`].
     pub key: &'a [f64],
-    /// The matrix that is multiplied with next, if it is known: it may be called into a cache on the way.
-    pub next: Option<&'a [f64]>,
+    /// Numbers that are needed soon, of any matrix: they may be called into a cache on the way.
+    pub ahead: &'a [f64],
 }
 
 /// Where in a matrix of spectra `[rows, columns]` of so many points a group of one of them starts.
@@ -66,7 +66,8 @@ impl Kernels {
         call!(table.forward(spectrum, a, scale, fft));
     }
 
-    /// The spectrum of one digit, `d_{level + 1}`, of words to which [`Gadget::offset`] was added.
+    /// The spectrum of one digit, `d_{level + 1}`, of words to which [`Gadget::offset`] was added. Numbers of `ahead` may be
+    /// called into a cache on the way.
     ///
     /// # Panics
     /// If a length is not the degree, or the gadget has no such digit in these words.
@@ -77,11 +78,12 @@ impl Kernels {
         gadget: &Gadget,
         level: usize,
         fft: &TorusFft,
+        ahead: &[f64],
     ) {
         assert_degree(fft, &[spectrum.len(), shifted.len()]);
         assert!(level < gadget.levels(), "digit {level} of {}", gadget.levels());
         let table = T::kernels(self);
-        call!(table.forward_digits(spectrum, shifted, gadget.digit::<T>(level), fft));
+        call!(table.forward_digits(spectrum, shifted, gadget.digit::<T>(level), fft, ahead));
     }
 
     /// Adds the words nearest to what a torus spectrum stands for; see [`TorusFft::inverse_add`].
@@ -110,9 +112,7 @@ impl Kernels {
         assert!(rows > 0, "a sum needs a term");
         assert!([out.len(), scratch.len()] == [products.columns * n; 2], "each column needs {n} words");
         assert!(products.stride >= n && products.digits.len() >= (rows - 1) * products.stride + n, "digits lack words");
-        for key in [Some(products.key), products.next].into_iter().flatten() {
-            assert_eq!(key.len(), rows * products.columns * n, "the length of a matrix of spectra");
-        }
+        assert_eq!(products.key.len(), rows * products.columns * n, "the length of a matrix of spectra");
         let table = T::kernels(self);
         call!(table.products_add(out, products, scratch, fft));
     }

@@ -6,10 +6,37 @@
 //! vectors. Work that waits for other work is what costs time: so the last layer of one column of a sweep takes turns with the
 //! first layer of the next.
 
+use super::aligned::LINE;
+
+/// Numbers of a cache line.
+const LINE_NUMBERS: usize = LINE / size_of::<f64>();
+
 /// Which group vector `v` of the points belongs to, and which part of that it is.
 #[inline(always)]
 pub(super) const fn split<const PARTS: usize>(v: usize) -> (usize, usize) {
     (v / PARTS, v % PARTS)
+}
+
+/// Numbers that a walk of known length calls into a cache, a part at each step: all at once would keep its own loads
+/// waiting.
+#[derive(Clone, Copy)]
+pub(super) struct Ahead<'a> {
+    numbers: &'a [f64],
+    part: usize,
+}
+
+impl<'a> Ahead<'a> {
+    /// Those that so many steps call for.
+    pub(super) fn new(numbers: &'a [f64], steps: usize) -> Self {
+        Self { numbers, part: numbers.len().div_ceil(steps).next_multiple_of(LINE_NUMBERS) }
+    }
+
+    /// Those of one step.
+    #[inline(always)]
+    pub(super) fn part(&self, step: usize) -> &'a [f64] {
+        let rest = self.numbers.get(step * self.part..).unwrap_or_default();
+        &rest[..self.part.min(rest.len())]
+    }
 }
 
 /// Expands to the functions of `TorusKernels`. In scope have to be `Vector`, `WIDTH`, `load`, `get` and `set` of cells, `splat`,
@@ -22,7 +49,7 @@ macro_rules! vector_torus {
 
         use crate::kernels::portable_torus;
         use crate::kernels::torus::{QUAD, TorusKernels, TorusProducts};
-        use crate::kernels::vector_torus::split;
+        use crate::kernels::vector_torus::{Ahead, split};
         use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
         use crate::torus::gadget::Digit;
 
@@ -57,18 +84,29 @@ macro_rules! vector_torus {
                         let (re, im) = a.split_at(fft.points());
                         let (re, im) = (re.as_chunks::<WIDTH>().0, im.as_chunks::<WIDTH>().0);
                         let scale = splat(scale);
-                        transform(spectrum, fft, |at| (mul($signed(&re[at]), scale), mul($signed(&im[at]), scale)));
+                        transform(
+                            spectrum,
+                            fft,
+                            |at| (mul($signed(&re[at]), scale), mul($signed(&im[at]), scale)),
+                            &[],
+                        );
                     }
 
                     #[target_feature(enable = $features)]
-                    fn forward_digits(spectrum: &mut [f64], shifted: &[$word], digit: Digit, fft: &TorusFft) {
+                    fn forward_digits(
+                        spectrum: &mut [f64],
+                        shifted: &[$word],
+                        digit: Digit,
+                        fft: &TorusFft,
+                        ahead: &[f64],
+                    ) {
                         if fft.points() < BLOCK {
-                            return portable_torus::forward_digits(spectrum, shifted, digit, fft);
+                            return portable_torus::forward_digits(spectrum, shifted, digit, fft, ahead);
                         }
                         let (re, im) = shifted.split_at(fft.points());
                         let (re, im) = (re.as_chunks::<WIDTH>().0, im.as_chunks::<WIDTH>().0);
                         let digit = place(digit);
-                        transform(spectrum, fft, |at| ($digit(&re[at], &digit), $digit(&im[at], &digit)));
+                        transform(spectrum, fft, |at| ($digit(&re[at], &digit), $digit(&im[at], &digit)), ahead);
                     }
 
                     #[target_feature(enable = $features)]
@@ -80,7 +118,7 @@ macro_rules! vector_torus {
                         let root = |v: usize, e: usize| column_roots(blocks, v, e);
                         let get = |r: usize, v: usize| read(cells, in_block(r, v));
                         columns_up::<ROWS>(PARTS * blocks.len(), root, get, |r, v, x| write(cells, in_block(r, v), x));
-                        finish(out, spectrum, fft);
+                        finish(out, spectrum, fft, &[]);
                     }
 
                     #[target_feature(enable = $features)]
@@ -88,19 +126,22 @@ macro_rules! vector_torus {
                         if fft.points() < BLOCK {
                             return portable_torus::products_add(out, products, scratch, fft);
                         }
-                        sums(scratch, products, fft);
+                        // About half of the time goes by in each of the two.
+                        let (first, rest) = products.ahead.split_at(products.ahead.len() / 2);
+                        sums(scratch, products, fft, first);
                         let rows = out.chunks_exact_mut(fft.degree()).zip(scratch.chunks_exact_mut(fft.degree()));
-                        for (out, spectrum) in rows {
-                            finish(out, spectrum, fft);
+                        let rest = Ahead::new(rest, products.columns);
+                        for (column, (out, spectrum)) in rows.enumerate() {
+                            finish(out, spectrum, fft, rest.part(column));
                         }
                     }
 
                     /// The layers of the inverse above the blocks.
                     #[target_feature(enable = $features)]
-                    fn finish(out: &mut [$word], spectrum: &mut [f64], fft: &TorusFft) {
+                    fn finish(out: &mut [$word], spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64]) {
                         let out = Cell::from_mut(out.as_chunks_mut::<WIDTH>().0).as_slice_of_cells();
                         let (re, im) = out.split_at(out.len() / 2);
-                        sweeps_up(spectrum, fft, |at, x| {
+                        sweeps_up(spectrum, fft, ahead, |at, x| {
                             $add_nearest(&re[at], x.0);
                             $add_nearest(&im[at], x.1);
                         });
@@ -120,7 +161,7 @@ macro_rules! vector_torus {
         /// The forward transform of the points that `source` gives, vector by vector.
         #[inline]
         #[target_feature(enable = $features)]
-        fn transform(spectrum: &mut [f64], fft: &TorusFft, source: impl Fn(usize) -> Pair) {
+        fn transform(spectrum: &mut [f64], fft: &TorusFft, source: impl Fn(usize) -> Pair, ahead: &[f64]) {
             let cells = cells(spectrum);
             let count = vectors(cells);
             let (first, rest) = fft.sweeps();
@@ -140,17 +181,17 @@ macro_rules! vector_torus {
                 }
                 nodes <<= layers;
             }
-            enter_blocks(cells, fft.blocks());
+            enter_blocks(cells, fft.blocks(), ahead);
         }
 
         /// The inverse from the blocks on; `sink` takes the points, vector by vector.
         #[inline]
         #[target_feature(enable = $features)]
-        fn sweeps_up(spectrum: &mut [f64], fft: &TorusFft, sink: impl Fn(usize, Pair)) {
+        fn sweeps_up(spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64], sink: impl Fn(usize, Pair)) {
             let cells = cells(spectrum);
             let count = vectors(cells);
             let (first, rest) = fft.sweeps();
-            leave_blocks(cells, fft.blocks());
+            leave_blocks(cells, fft.blocks(), ahead);
             let mut nodes = fft.points() / BLOCK;
             for &layers in rest.iter().rev() {
                 nodes >>= layers;
@@ -207,8 +248,10 @@ macro_rules! vector_torus {
 
         /// The last six layers of the forward transform.
         #[target_feature(enable = $features)]
-        fn enter_blocks(cells: &Cells, blocks: &[BlockRoots]) {
-            for (cells, roots) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks) {
+        fn enter_blocks(cells: &Cells, blocks: &[BlockRoots], ahead: &[f64]) {
+            let ahead = Ahead::new(ahead, blocks.len());
+            for (block, (cells, roots)) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks).enumerate() {
+                prefetch_far(ahead.part(block));
                 let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
                 let upper = block_roots(roots);
                 for (part, x) in x.iter_mut().enumerate() {
@@ -231,8 +274,10 @@ macro_rules! vector_torus {
 
         /// Layers four to six of the inverse, from the lanes that the first three were between to vectors.
         #[target_feature(enable = $features)]
-        fn leave_blocks(cells: &Cells, blocks: &[BlockRoots]) {
-            for (cells, roots) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks) {
+        fn leave_blocks(cells: &Cells, blocks: &[BlockRoots], ahead: &[f64]) {
+            let ahead = Ahead::new(ahead, blocks.len());
+            for (block, (cells, roots)) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks).enumerate() {
+                prefetch_far(ahead.part(block));
                 let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
                 for (part, x) in x.iter_mut().enumerate() {
                     for (g, x) in x.iter_mut().enumerate() {
@@ -259,19 +304,17 @@ macro_rules! vector_torus {
 
         /// All sums of products, each taken through the first six layers of the inverse while it is in registers.
         #[target_feature(enable = $features)]
-        fn sums(scratch: &mut [f64], products: &TorusProducts, fft: &TorusFft) {
+        fn sums(scratch: &mut [f64], products: &TorusProducts, fft: &TorusFft, ahead: &[f64]) {
             let run = ROWS * products.rows * GROUP_WORDS;
             let keys = products.key.chunks_exact(run);
-            let mut next = products.next.unwrap_or_default().chunks_exact(run);
+            let ahead = Ahead::new(ahead, keys.len());
             let digits = products.digits.as_chunks::<GROUP_WORDS>().0;
             let stride = products.stride / GROUP_WORDS;
             let cells = cells(scratch);
             let in_column = 2 * PARTS * (fft.points() / GROUP);
             for (i, key) in keys.enumerate() {
                 let (block, column) = (i / products.columns, i % products.columns);
-                if let Some(next) = next.next() {
-                    prefetch_far(next);
-                }
+                prefetch_far(ahead.part(i));
                 let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
                 let (quads, _) = as_groups(key).as_chunks::<QUAD>();
                 for part in 0..PARTS {

@@ -50,13 +50,19 @@ impl TorusFft {
         rows * points.powf(1.5) * largest * (18.0 * layers + 3.0 * rows + 5.0) * UNIT + 0.5
     }
 
-    /// The standard deviation of the error of a coefficient of an external product, in steps of `1/q`, for keys and digits
-    /// that look random: see the [module](crate::torus::bound). The rounding to words is not in it.
+    /// The standard deviation of the error of a coefficient of an external product, in steps of `1/q`; see [`deviation`].
     #[must_use]
     pub fn error_deviation<T: Torus>(&self, shape: &KeyShape) -> f64 {
-        let layers = (self.points() as f64).log2();
-        let terms = (shape.rows() * self.degree()) as f64;
-        let size = f64::from(T::BITS + shape.gadget.log_base()).exp2() / 12.0;
-        terms.sqrt() * size * UNIT * (LAYER_VARIANCE * 3.0 * (layers + 1.0)).sqrt()
+        deviation(self.degree(), shape.rows(), T::BITS + shape.gadget.log_base())
     }
+}
+
+/// The standard deviation of the error of a coefficient of a sum of so many products of degree N, in steps of `1/q`, for keys
+/// and digits that look random, of `log_size = log2 qB` bits together: see the [module](self). The rounding to words is not in
+/// it.
+#[must_use]
+pub fn deviation(degree: usize, rows: usize, log_size: u32) -> f64 {
+    let layers = libm::log2((degree / 2) as f64);
+    let size = libm::exp2(f64::from(log_size)) / 12.0;
+    ((rows * degree) as f64).sqrt() * size * UNIT * (LAYER_VARIANCE * 3.0 * (layers + 1.0)).sqrt()
 }

@@ -4,5 +4,6 @@ pub mod bound;
 pub mod exact;
 pub mod fft;
 pub mod gadget;
+pub mod matrix;
 pub mod product;
 pub mod word;

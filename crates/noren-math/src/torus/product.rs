@@ -2,14 +2,14 @@
 
 use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
-use crate::kernels::torus::{TorusProducts, key_place};
-use crate::torus::fft::{GROUP_WORDS, TorusFft};
+use crate::kernels::torus::{QUAD, TorusProducts, key_place};
+use crate::torus::fft::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
 use crate::torus::word::Torus;
 
 /// Words between rows of spectra that are read side by side, besides the row: a power of two alone would put the same places
 /// of all rows into one set of the nearest cache.
-const PADDING: usize = 3 * GROUP_WORDS;
+pub(crate) const PADDING: usize = 3 * GROUP_WORDS;
 
 /// The shape of a matrix of spectra: `columns` polynomials for each of the `columns * levels` digits of as many polynomials.
 ///
@@ -21,6 +21,10 @@ pub struct KeyShape {
     /// The digits of those that go in.
     pub gadget: Gadget,
 }
+
+/// How points lie in a matrix: in blocks, of which so many groups of all rows lie together, and so many points are a group. What
+/// files of matrices say, so that one of another order is refused.
+pub const KEY_LAYOUT: [u64; 3] = [BLOCK as u64, QUAD as u64, GROUP as u64];
 
 impl KeyShape {
     /// How many rows the matrix has.
@@ -37,7 +41,7 @@ pub struct FourierKey<'a> {
     pub shape: KeyShape,
     /// As [`TorusFft::write_key`] has written them.
     pub words: &'a [f64],
-    /// The matrix that is used next, if it is known: it is called into a cache while this one is used.
+    /// The matrix that is used next, if it is known, or a part of it: it is called into a cache while this one is used.
     pub next: Option<&'a [f64]>,
 }
 
@@ -149,16 +153,18 @@ impl TorusFft {
         &self,
         accs: &mut [T],
         rotations: &[usize],
-        mut key: FourierKey<'_>,
+        key: FourierKey<'_>,
         scratch: &mut TorusScratch<T>,
     ) {
         let len = key.shape.columns * self.degree();
         assert_eq!(accs.len(), rotations.len() * len, "ciphertexts of {len} words");
+        // Each calls for a share of the next matrix, so that none waits for all of it.
+        let next = key.next.unwrap_or_default();
+        let share = next.len().div_ceil(rotations.len().max(1)).max(1);
+        let mut shares = next.chunks(share);
         let moved = accs.chunks_exact_mut(len).zip(rotations).filter(|&(_, &rotation)| rotation > 0);
         for (acc, &rotation) in moved {
-            self.rotate_cmux(acc, rotation, key, scratch);
-            // One call for it is enough.
-            key.next = None;
+            self.rotate_cmux(acc, rotation, FourierKey { next: shares.next(), ..key }, scratch);
         }
     }
 
@@ -173,13 +179,18 @@ impl TorusFft {
         let (gadget, stride) = (key.shape.gadget, self.degree() + PADDING);
         let rows = scratch.digits.chunks_exact_mut(stride);
         assert_eq!(rows.len(), key.shape.rows(), "the scratch is that of another shape");
+        // The digits take about a third of the time.
+        let next = key.next.unwrap_or_default();
+        let (first, rest) = next.split_at(next.len() / 3);
+        let mut first = first.chunks(first.len().div_ceil(key.shape.rows()).max(1));
         for (row, spectrum) in rows.enumerate() {
             let (i, level) = (row / gadget.levels(), row % gadget.levels());
             if level == 0 {
                 shift(&mut scratch.shifted, acc, i);
             }
             let spectrum = &mut spectrum[..self.degree()];
-            kernels().torus_forward_digits(spectrum, &scratch.shifted, &gadget, level, self);
+            let ahead = first.next().unwrap_or_default();
+            kernels().torus_forward_digits(spectrum, &scratch.shifted, &gadget, level, self, ahead);
         }
         let products = TorusProducts {
             digits: &scratch.digits,
@@ -187,7 +198,7 @@ impl TorusFft {
             rows: key.shape.rows(),
             columns: key.shape.columns,
             key: key.words,
-            next: key.next,
+            ahead: rest,
         };
         kernels().torus_products_add(acc, &products, &mut scratch.sums, self);
     }

@@ -1,11 +1,13 @@
 //! External products, CMUX, and chains of them: blind rotation.
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::mapped::MappedRow;
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::product::{FourierKey, KeyShape, TorusScratch};
 
 use crate::engine::Engine;
+use crate::storage::Storage;
 use crate::torus::exact::ExactProduct;
 use crate::torus::polynomial::rotate_sub;
 use crate::torus::product::TorusProduct;
@@ -37,7 +39,7 @@ enum Key {
     /// `[steps, rows, k + 1, primes, N]`.
     Exact(ExactProduct, AlignedVec<u64>),
     /// `[steps, ...]`, each in the order of [`TorusFft::write_key`].
-    Fourier(TorusFft, AlignedVec<f64>),
+    Fourier(TorusFft, Storage<f64>),
 }
 
 /// Memory that external products need; what is found there does not matter.
@@ -85,6 +87,42 @@ impl BlindRotation {
         Self { shape, gadget, steps, key }
     }
 
+    /// The key that lies in a file as [`BlindRotation::numbers`] gave it; `None` if there are not as many numbers, or products
+    /// are exact: what they need has no such form.
+    ///
+    /// The numbers are not looked at: others than those of a key lead to wrong results, and to nothing worse.
+    ///
+    /// # Panics
+    /// If the degree of the products is another one.
+    #[must_use]
+    pub fn mapped(
+        product: &TorusProduct,
+        (shape, gadget): (GlweShape, Gadget),
+        steps: usize,
+        row: MappedRow,
+    ) -> Option<Self> {
+        assert_eq!(product.degree(), shape.degree, "products of the degree of the samples");
+        let (_, fft) = product.transforms();
+        let fits = row.len() == Self::number_count((shape, gadget), steps)?;
+        let key = Key::Fourier(fft?.clone(), Storage::Mapped(row));
+        fits.then_some(Self { shape, gadget, steps, key })
+    }
+
+    /// How many numbers a transformed key has; `None` if they are more than the address space holds.
+    #[must_use]
+    pub fn number_count((shape, gadget): (GlweShape, Gadget), steps: usize) -> Option<usize> {
+        rows(shape, gadget).checked_mul(shape.words())?.checked_mul(steps)
+    }
+
+    /// All numbers of the key, `[steps, ...]`, each step in the order of [`TorusFft::write_key`]; `None` where products are exact.
+    #[must_use]
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match &self.key {
+            Key::Exact(..) => None,
+            Key::Fourier(_, values) => Some(values),
+        }
+    }
+
     /// The shape of the samples.
     #[must_use]
     pub const fn shape(&self) -> GlweShape {
@@ -126,23 +164,53 @@ impl BlindRotation {
     /// # Panics
     /// If a length is wrong, there is no such bit, the rotation is not below 2N, or the memory is that of another key.
     pub fn rotate_if(&self, step: usize, acc: &mut [u64], rotation: usize, scratch: &mut Scratch) {
+        self.rotate_each_if(step, acc, &[rotation], scratch);
+    }
+
+    /// [`BlindRotation::rotate_if`] of several accumulators, shape `[batch, k + 1, N]`, with a rotation each.
+    fn rotate_each_if(&self, step: usize, accumulators: &mut [u64], rotations: &[usize], scratch: &mut Scratch) {
         assert!(step < self.steps, "bit {step} of {}", self.steps);
-        assert_eq!(acc.len(), self.shape.words(), "a sample of the shape");
+        assert_eq!(accumulators.len(), rotations.len() * self.shape.words(), "samples of the shape");
         match (&self.key, &mut scratch.0) {
             (Key::Exact(exact, values), Memory::Exact { input, digits, rows, sum }) => {
                 let n = self.shape.degree;
-                for (input, acc) in input.chunks_exact_mut(n).zip(acc.chunks_exact(n)) {
-                    rotate_sub(input, acc, rotation);
-                }
                 let words = values.len() / self.steps;
                 let key = &values[step * words..][..words];
-                exact_product_add(exact, self.gadget, acc, (input, key), (digits, rows, sum));
+                for (acc, &rotation) in accumulators.chunks_exact_mut(self.shape.words()).zip(rotations) {
+                    for (input, acc) in input.chunks_exact_mut(n).zip(acc.chunks_exact(n)) {
+                        rotate_sub(input, acc, rotation);
+                    }
+                    exact_product_add(exact, self.gadget, acc, (input, key), (digits, rows, sum));
+                }
             }
             (Key::Fourier(fft, values), Memory::Fourier(scratch)) => {
                 let shape = key_shape(self.shape, self.gadget);
                 let mut keys = values[step * fft.key_words(&shape)..].chunks_exact(fft.key_words(&shape));
                 let words = keys.next().unwrap_or_default();
-                fft.rotate_cmux(acc, rotation, FourierKey { shape, words, next: keys.next() }, scratch);
+                fft.rotate_cmux_batch(accumulators, rotations, FourierKey { shape, words, next: keys.next() }, scratch);
+            }
+            _ => panic!("memory of another key"),
+        }
+    }
+
+    /// `acc <- acc + GGSW(s_step) [.] (other - acc)`: the CMUX that takes the other sample if the bit is set. `other` is used up.
+    ///
+    /// # Panics
+    /// If a length is wrong, there is no such bit, or the memory is that of another key.
+    pub fn choose(&self, step: usize, acc: &mut [u64], other: &mut [u64], scratch: &mut Scratch) {
+        assert!(step < self.steps, "bit {step} of {}", self.steps);
+        assert!([acc.len(), other.len()] == [self.shape.words(); 2], "samples of the shape");
+        other.iter_mut().zip(&*acc).for_each(|(x, y)| *x = x.wrapping_sub(*y));
+        match (&self.key, &mut scratch.0) {
+            (Key::Exact(exact, values), Memory::Exact { digits, rows, sum, .. }) => {
+                let words = values.len() / self.steps;
+                let key = &values[step * words..][..words];
+                exact_product_add(exact, self.gadget, acc, (other, key), (digits, rows, sum));
+            }
+            (Key::Fourier(fft, values), Memory::Fourier(scratch)) => {
+                let shape = key_shape(self.shape, self.gadget);
+                let words = &values[step * fft.key_words(&shape)..][..fft.key_words(&shape)];
+                fft.external_product_add(acc, other, FourierKey { shape, words, next: None }, scratch);
             }
             _ => panic!("memory of another key"),
         }
@@ -156,10 +224,10 @@ impl BlindRotation {
     pub fn rotate(&self, accumulators: &mut [u64], masks: &[&[u32]], scratch: &mut Scratch) {
         assert_eq!(accumulators.len(), masks.len() * self.shape.words(), "an accumulator for each mask");
         assert!(masks.iter().all(|mask| mask.len() == self.steps), "an exponent for each bit");
+        let mut rotations = vec![0; masks.len()];
         for step in 0..self.steps {
-            for (acc, mask) in accumulators.chunks_exact_mut(self.shape.words()).zip(masks) {
-                self.rotate_if(step, acc, mask[step] as usize, scratch);
-            }
+            rotations.iter_mut().zip(masks).for_each(|(rotation, mask)| *rotation = mask[step] as usize);
+            self.rotate_each_if(step, accumulators, &rotations, scratch);
         }
     }
 }
@@ -192,7 +260,7 @@ fn fourier_key(
             }
         }
     });
-    Key::Fourier(fft.clone(), values)
+    Key::Fourier(fft.clone(), Storage::Own(values))
 }
 
 fn exact_key(
@@ -221,7 +289,7 @@ fn exact_key(
 }
 
 /// `acc += key [.] input`, for memory of digits, of their transforms and of a sum.
-fn exact_product_add(
+pub(crate) fn exact_product_add(
     exact: &ExactProduct,
     gadget: Gadget,
     acc: &mut [u64],

@@ -8,8 +8,8 @@ use crate::torus::key_switch::{Exponents, LweSwitch};
 use crate::torus::lwe::Lwe;
 use crate::torus::polynomial::{extract_mask, rotate};
 
-/// How many accumulators share one reading of the key.
-const BLOCK: usize = 8;
+/// How many accumulators share one reading of the key: with the key of two steps they fill half of a second cache of 1 MiB.
+const BLOCK: usize = 16;
 
 /// What a bootstrap looks up: a polynomial, and the coefficients of the rotated polynomial that are wanted.
 #[derive(Debug, Clone)]
@@ -69,9 +69,7 @@ impl Bootstrap {
     /// If a sample or a polynomial has another length, or an output is not a coefficient.
     #[must_use]
     pub fn run(&self, engine: &Engine, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>> {
-        // Even shares: a block too many on one thread would be waited for.
-        let blocks = jobs.len().div_ceil(BLOCK).next_multiple_of(engine.threads());
-        let block = jobs.len().div_ceil(blocks.max(1)).max(1);
+        let block = shares(jobs.len(), engine.threads());
         let mut results = vec![Vec::new(); jobs.len()];
         let tasks = jobs.chunks(block).zip(results.chunks_mut(block));
         let words = jobs.len() * self.rotation.steps() * self.rotation.shape().words();
@@ -101,6 +99,12 @@ impl Bootstrap {
             *result = table.outputs.iter().map(|&h| extract(acc, shape.degree, h)).collect();
         }
     }
+}
+
+/// How many of so many samples a thread takes at a time. Shares are even: a block too many on one thread would be waited for.
+pub(crate) fn shares(samples: usize, threads: usize) -> usize {
+    let blocks = samples.div_ceil(BLOCK).next_multiple_of(threads);
+    samples.div_ceil(blocks.max(1)).max(1)
 }
 
 /// Coefficient h of a GLWE sample as an LWE sample.

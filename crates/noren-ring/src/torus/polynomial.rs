@@ -1,4 +1,4 @@
-//! Polynomials over the torus, modulo `X^N + 1`: products with monomials.
+//! Polynomials over the torus, modulo `X^N + 1`: products with monomials, automorphisms.
 
 /// `out = X^rotation a`.
 ///
@@ -26,6 +26,25 @@ pub fn rotate_sub(out: &mut [u64], a: &[u64], rotation: usize) {
     out.iter_mut().zip(a).for_each(|(x, a)| *x = x.wrapping_sub(*a));
 }
 
+/// `out = a(X^exponent)`: the automorphism `X -> X^exponent`.
+///
+/// # Panics
+/// If the lengths differ, or the exponent is even or not below 2N.
+pub fn automorphism(out: &mut [u64], a: &[u64], exponent: usize) {
+    let n = a.len();
+    assert_eq!(out.len(), n, "polynomials of the same degree");
+    assert!(exponent % 2 == 1 && exponent < 2 * n, "X^{exponent} of degree {n}: needs an odd exponent below {}", 2 * n);
+    let mut place = 0;
+    for &word in a {
+        if place < n {
+            out[place] = word;
+        } else {
+            out[place - n] = word.wrapping_neg();
+        }
+        place = (place + exponent) % (2 * n);
+    }
+}
+
 /// Coefficient `h` of the body as an LWE sample: the mask of the sample, one polynomial after the other, from the
 /// polynomials of the mask.
 ///
@@ -41,6 +60,18 @@ pub fn extract_mask(out: &mut [u64], masks: &[u64], degree: usize, h: usize) {
         let (kept, wrapped) = out.split_at_mut(h + 1);
         kept.iter_mut().zip(low.iter().rev()).for_each(|(x, a)| *x = *a);
         wrapped.iter_mut().zip(high.iter().rev()).for_each(|(x, a)| *x = a.wrapping_neg());
+    }
+}
+
+/// The masks whose coefficient 0 is extracted to `mask`: [`extract_mask`] undone.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn embed_mask(out: &mut [u64], mask: &[u64], degree: usize) {
+    assert_eq!(out.len(), mask.len(), "a word for each coefficient");
+    for (out, mask) in out.chunks_exact_mut(degree).zip(mask.chunks_exact(degree)) {
+        out[0] = mask[0];
+        out[1..].iter_mut().zip(mask[1..].iter().rev()).for_each(|(x, a)| *x = a.wrapping_neg());
     }
 }
 

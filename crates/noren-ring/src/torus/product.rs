@@ -1,6 +1,7 @@
 //! How products of polynomials over the torus are made.
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::torus::exact::SmallSpectrum;
 use noren_math::torus::fft::TorusFft;
 
 use crate::error::Error;
@@ -14,10 +15,15 @@ pub struct TorusProduct {
     fast: Option<TorusFft>,
 }
 
-/// A small polynomial that many are multiplied with; wiped when dropped.
+/// One or several small polynomials that many are multiplied with; wiped when dropped.
 #[derive(Debug)]
-pub struct SmallFactor {
-    values: AlignedVec<u64>,
+pub struct SmallFactor(Factor);
+
+#[derive(Debug)]
+enum Factor {
+    /// Modulo primes, `[count, primes, N]`.
+    Exact(Wiped),
+    Fourier(SmallSpectrum),
 }
 
 impl TorusProduct {
@@ -52,28 +58,45 @@ impl TorusProduct {
         self.fast.is_none()
     }
 
-    /// Prepares a polynomial of small coefficients. Range: in `[-1, 1]`.
+    /// Prepares polynomials of small coefficients. Shape: `[count, N]`. Range: in `[-1, 1]`.
     ///
     /// # Panics
-    /// If there are not N coefficients.
+    /// If the length is not that of 1 to 64 polynomials.
     #[must_use]
     pub fn small_factor(&self, coefficients: &[i64]) -> SmallFactor {
-        let mut values = AlignedVec::zeroed(self.exact.words());
-        self.exact.forward_small(&mut values, coefficients);
-        SmallFactor { values }
+        if let Some(fft) = &self.fast {
+            return SmallFactor(Factor::Fourier(fft.small_spectrum(coefficients)));
+        }
+        let (n, words) = (self.degree(), self.exact.words());
+        assert!(coefficients.len().is_multiple_of(n), "polynomials of degree {n}");
+        let count = coefficients.len() / n;
+        assert!(self.exact.holds(count, 1), "sums of {count} products are too large");
+        let mut values = AlignedVec::zeroed(count * words);
+        for (values, coefficients) in values.chunks_exact_mut(words).zip(coefficients.chunks_exact(n)) {
+            self.exact.forward_small(values, coefficients);
+        }
+        SmallFactor(Factor::Exact(Wiped(values)))
     }
 
-    /// `out += a s` modulo `2^64`, exactly, whatever the way of external products.
+    /// `out += sum_r a_r s_r` modulo `2^64`, exactly, whatever the way of external products. Shape: `a` is `[count, N]`.
     ///
     /// # Panics
-    /// If a length is not N.
+    /// If a length is not N, or that of so many polynomials as were prepared; if the factors are of other products.
     pub fn mul_small_add(&self, out: &mut [u64], a: &[u64], s: &SmallFactor) {
-        let words = self.exact.words();
-        let mut transformed = AlignedVec::zeroed(words);
-        let mut scratch = AlignedVec::zeroed(words);
-        self.exact.forward(&mut transformed, a);
-        self.exact.add_products(out, &transformed, &s.values, words, &mut scratch);
-        scratch.wipe();
+        match (&s.0, &self.fast) {
+            (Factor::Fourier(small), Some(fft)) => fft.mul_small_add(out, a, small),
+            (Factor::Exact(values), None) => {
+                let (n, words) = (self.degree(), self.exact.words());
+                assert_eq!(a.len() * words, values.0.len() * n, "a polynomial for each small one");
+                let mut transformed = AlignedVec::zeroed(values.0.len());
+                let mut scratch = Wiped(AlignedVec::zeroed(words));
+                for (transformed, a) in transformed.chunks_exact_mut(words).zip(a.chunks_exact(n)) {
+                    self.exact.forward(transformed, a);
+                }
+                self.exact.add_products(out, &transformed, &values.0, words, &mut scratch.0);
+            }
+            _ => panic!("factors of other products"),
+        }
     }
 
     pub(crate) const fn transforms(&self) -> (&ExactProduct, Option<&TorusFft>) {
@@ -81,8 +104,12 @@ impl TorusProduct {
     }
 }
 
-impl Drop for SmallFactor {
+/// What is wiped at the end.
+#[derive(Debug)]
+struct Wiped(AlignedVec<u64>);
+
+impl Drop for Wiped {
     fn drop(&mut self) {
-        self.values.wipe();
+        self.0.wipe();
     }
 }

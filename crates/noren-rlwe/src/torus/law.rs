@@ -5,9 +5,8 @@
 
 use std::fmt;
 
-use noren_math::torus::fft::TorusFft;
+use noren_math::torus::bound;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::product::KeyShape;
 
 use crate::torus::parameters::TorusSpec;
 
@@ -25,7 +24,7 @@ pub struct NoiseLaw {
     /// `n [(k+1) l N (B^2+2)/12 sigma^2 + (1 - B^2l/q^2)/(24 B^2l) (1 + kN/2) + kN/(32 q^2) + (1 - kN/2)^2/(16 q^2)]`.
     pub blind_rotation: f64,
     /// Of products by transforms in `f64`: `n (1 + kN/2) delta^2`, with the
-    /// [deviation](TorusFft::error_deviation) delta of a coefficient of an external product.
+    /// [deviation](bound::deviation) delta of a coefficient of an external product.
     pub transform: f64,
     /// What a key switch adds: `kN [1/(24 B^2l) + l sigma^2 (B^2+2)/12]`, with the B, l and sigma of the key switch, whose sigma
     /// includes the rounding to words of 32 bits.
@@ -49,26 +48,17 @@ pub struct Failure {
 impl NoiseLaw {
     /// The law of checked parameters.
     pub(crate) fn of(spec: &TorusSpec) -> Self {
-        let (n, k, degree) = (spec.n as f64, spec.k as f64, libm::exp2(f64::from(spec.log_degree)));
-        let (levels, base) = (spec.levels as f64, libm::exp2(f64::from(spec.log_base)));
-        let (dimension, q2) = (k * degree, CIRCLE * CIRCLE);
-        let digit = (base * base + 2.0) / 12.0;
-        let cut = libm::exp2(f64::from(2 * spec.log_base) * levels);
-        let rows = (k + 1.0) * levels * degree * digit * spec.glwe_noise.variance();
-        let rounding = (1.0 - cut / q2) / (24.0 * cut) * (1.0 + dimension / 2.0);
-        let words = dimension / (32.0 * q2) + (1.0 - dimension / 2.0) * (1.0 - dimension / 2.0) / (16.0 * q2);
-        let gadget = Gadget::new(spec.log_base, spec.levels as u32);
-        let fft = TorusFft::new(1 << spec.log_degree);
-        let error = fft.error_deviation::<u64>(&KeyShape { columns: spec.k + 1, gadget }) / CIRCLE;
-
-        let (levels, base) = (spec.switch_levels as f64, libm::exp2(f64::from(spec.switch_log_base)));
-        let cut = libm::exp2(f64::from(2 * spec.switch_log_base) * levels);
+        let (blind_rotation, transform) = rotation(spec, Gadget::new(spec.log_base, spec.levels as u32));
+        let (n, degree) = (spec.n as f64, libm::exp2(f64::from(spec.log_degree)));
+        let dimension = spec.k as f64 * degree;
+        let gadget = Gadget::new(spec.switch_log_base, spec.switch_levels as u32);
         let row = spec.lwe_noise.variance() + HALF_WORD_SQUARED / 12.0;
-        let key_switch = dimension * (1.0 / (24.0 * cut) + levels * row * (base * base + 2.0) / 12.0);
+        let rows = gadget.levels() as f64 * row * squared_digit(gadget);
+        let key_switch = dimension * (1.0 / (24.0 * squared_cut(gadget)) + rows);
         Self {
             fresh: spec.glwe_noise.variance(),
-            blind_rotation: n * (rows + rounding + words),
-            transform: n * (1.0 + dimension / 2.0) * error * error,
+            blind_rotation,
+            transform,
             key_switch,
             modulus_switch: n / 48.0 / (4.0 * degree * degree),
         }
@@ -92,7 +82,15 @@ impl NoiseLaw {
     #[must_use]
     pub fn failure(&self, squared_norm: f64, margin: f64) -> Failure {
         let deviation = self.decision(squared_norm).sqrt();
-        Failure { deviation, margin, log2: log2_erfc(margin / deviation * std::f64::consts::FRAC_1_SQRT_2) }
+        Failure::of(deviation, margin)
+    }
+}
+
+impl Failure {
+    /// That noise of this deviation exceeds the margin: `erfc(margin / (deviation sqrt 2))`.
+    #[must_use]
+    pub fn of(deviation: f64, margin: f64) -> Self {
+        Self { deviation, margin, log2: log2_erfc(margin / deviation * std::f64::consts::FRAC_1_SQRT_2) }
     }
 }
 
@@ -106,6 +104,34 @@ impl fmt::Display for Failure {
             self.margin / self.deviation
         )
     }
+}
+
+/// What a blind rotation with these digits adds, and what its transforms in `f64` add.
+pub(crate) fn rotation(spec: &TorusSpec, gadget: Gadget) -> (f64, f64) {
+    let (n, k, degree) = (spec.n as f64, spec.k as f64, libm::exp2(f64::from(spec.log_degree)));
+    let (levels, dimension, q2) = (gadget.levels() as f64, k * degree, CIRCLE * CIRCLE);
+    let cut = squared_cut(gadget);
+    let rows = (k + 1.0) * levels * degree * squared_digit(gadget) * spec.glwe_noise.variance();
+    let rounding = (1.0 - cut / q2) / (24.0 * cut) * (1.0 + dimension / 2.0);
+    let words = dimension / (32.0 * q2) + (1.0 - dimension / 2.0) * (1.0 - dimension / 2.0) / (16.0 * q2);
+    (n * (rows + rounding + words), n * (1.0 + dimension / 2.0) * transform(spec, gadget))
+}
+
+/// The variance of what transforms in `f64` change a coefficient of an external product by.
+pub(crate) fn transform(spec: &TorusSpec, gadget: Gadget) -> f64 {
+    let rows = (spec.k + 1) * gadget.levels();
+    let error = bound::deviation(1 << spec.log_degree, rows, u64::BITS + gadget.log_base()) / CIRCLE;
+    error * error
+}
+
+/// The mean square of a digit, `(B^2 + 2) / 12`.
+pub(crate) fn squared_digit(gadget: Gadget) -> f64 {
+    (libm::exp2(f64::from(2 * gadget.log_base())) + 2.0) / 12.0
+}
+
+/// `B^2l`: digits leave an error of variance `1 / (12 B^2l)`.
+pub(crate) fn squared_cut(gadget: Gadget) -> f64 {
+    libm::exp2(f64::from(2 * gadget.log_base()) * gadget.levels() as f64)
 }
 
 /// `log2 erfc(x)`, also where `erfc` is below all `f64`.

@@ -18,7 +18,7 @@ const MAX_DEVIATION: f64 = 0.0625;
 const MAX_TUNIFORM_BITS: u32 = 60;
 
 /// The most bits that the digits of a word have together.
-const MAX_DIGIT_BITS: u32 = 63;
+pub(crate) const MAX_DIGIT_BITS: u32 = 63;
 
 /// Short samples have words of 32 bits: digits of the key switch have at most so many together.
 const MAX_SWITCH_BITS: u32 = 32;
@@ -135,6 +135,16 @@ impl TorusParameters {
         Gadget::new(self.0.spec.switch_log_base, self.0.spec.switch_levels as u32)
     }
 
+    /// How many words the bodies of all GGSW samples have, `[n, (k+1) l, N]`.
+    pub(crate) fn rotation_bodies(&self) -> usize {
+        self.short_dimension() * self.gadget().levels() * self.shape().words()
+    }
+
+    /// How many bodies the key switch has, `[kN, l]`: an even number, as the degree is.
+    pub(crate) fn switch_bodies(&self) -> usize {
+        self.dimension() * self.switch_gadget().levels()
+    }
+
     /// How much noise the parts of a bootstrap add.
     #[must_use]
     pub fn law(&self) -> NoiseLaw {
@@ -152,7 +162,7 @@ impl TorusParameters {
     }
 }
 
-fn check_digits(names: [&'static str; 2], log_base: u32, levels: usize, most: u32) -> Result<()> {
+pub(crate) fn check_digits(names: [&'static str; 2], log_base: u32, levels: usize, most: u32) -> Result<()> {
     let log_base_fits = (1..=most.min(u32::BITS - 1)).contains(&log_base);
     if !log_base_fits {
         return Err(Error::parameter(names[0], log_base, format!("1 to {}", most.min(u32::BITS - 1))));

@@ -30,6 +30,8 @@ pub enum Kind {
     TorusSecret = 0x0009,
     /// Keys of a bootstrap over the torus; masks are seeds.
     TorusKeys = 0x000a,
+    /// Keys of circuit bootstrapping over the torus; masks are seeds.
+    CircuitKeys = 0x000c,
     /// Parameters of CKKS.
     CkksParameters = 0x0101,
     /// A plaintext of CKKS.
@@ -82,11 +84,21 @@ pub enum Kind {
     TfheSecretKey = 0x0604,
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
     TfheKeys = 0x0605,
+    /// Integers of digits that are encrypted with TFHE.
+    TfheIntegers = 0x0606,
+    /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
+    TfheCircuitKeys = 0x0607,
+    /// Columns of integers and truth values, encrypted with TFHE, with their layout.
+    TfheColumns = 0x0608,
+    /// Keys of a bootstrap with their TFHE parameters, as they lie in memory.
+    TfheServerKeys = 0x0609,
+    /// Fresh ciphertexts of TFHE; masks are a seed.
+    TfheSeededCiphertexts = 0x060a,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 42] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -97,6 +109,7 @@ impl Kind {
         Self::TorusParameters,
         Self::TorusSecret,
         Self::TorusKeys,
+        Self::CircuitKeys,
         Self::CkksParameters,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
@@ -123,6 +136,11 @@ impl Kind {
         Self::TfheBits,
         Self::TfheSecretKey,
         Self::TfheKeys,
+        Self::TfheIntegers,
+        Self::TfheCircuitKeys,
+        Self::TfheColumns,
+        Self::TfheServerKeys,
+        Self::TfheSeededCiphertexts,
     ];
 
     /// The kind of this number, if there is one.
@@ -151,6 +169,7 @@ impl Kind {
             Self::TorusParameters => "torus parameters",
             Self::TorusSecret => "secret key over the torus",
             Self::TorusKeys => "bootstrapping keys over the torus",
+            Self::CircuitKeys => "circuit bootstrapping keys over the torus",
             Self::CkksParameters => "CKKS parameters",
             Self::CkksPlaintext => "CKKS plaintext",
             Self::CkksCiphertext => "CKKS ciphertext",
@@ -177,6 +196,11 @@ impl Kind {
             Self::TfheBits => "TFHE bits",
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
+            Self::TfheIntegers => "TFHE integers",
+            Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
+            Self::TfheColumns => "columns of TFHE",
+            Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",
+            Self::TfheSeededCiphertexts => "seeded TFHE ciphertexts",
         }
     }
 

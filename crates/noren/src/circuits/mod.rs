@@ -7,6 +7,7 @@
 //! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
 //! | [`lookup`] | any function of two encrypted integers | |
+//! | [`radix`] | integers of up to 64 bits, from digits that are encrypted one by one | |
 //! | [`recorder`] | no result: what a circuit needs and costs | |
 
 pub mod approx;
@@ -15,6 +16,7 @@ pub mod linear;
 pub mod lookup;
 mod paterson_stockmeyer;
 pub mod polynomial;
+pub mod radix;
 pub mod recorder;
 mod tape;
 pub mod trace;

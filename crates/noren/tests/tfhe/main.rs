@@ -1,8 +1,11 @@
 //! TFHE: gates, lookups, noise and refusals.
 
 mod failures;
+mod files;
 mod gates;
+mod integers;
 mod keys;
+mod large;
 mod lookups;
 mod parameters;
 mod refusals;

@@ -54,6 +54,8 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    chacha20: rows::chacha20,
+    normal: rows::normal,
     sub_multiples: multiples::sub_multiples,
     torus32: torus::word32::TABLE,
     torus64: torus::word64::TABLE,

@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Factor, Prime, WIDTH, broadcast, load, numbers, store, stream, words};
-use crate::kernels::gaussian;
 use crate::kernels::vector_rows::vector_rows;
+use crate::kernels::{chacha, gaussian, normal};
 
 vector_rows!("avx2,fma");
 
@@ -186,6 +186,18 @@ impl SignedReduction {
         // At most 2^51 + 2^32 in size.
         words(self.prime.positive(self.prime.reduce(folded)))
     }
+}
+
+/// See `chacha::chacha20`.
+#[target_feature(enable = "avx2")]
+pub(super) fn chacha20(out: &mut [u64], key: &[u32; 8], counter: u64) {
+    chacha::chacha20::<8>(out, key, counter);
+}
+
+/// See `normal::normal`.
+#[target_feature(enable = "avx2")]
+pub(super) fn normal(out: &mut [u64], pairs: &[[f64; 2]], scale: f64) {
+    normal::normal(out, pairs, scale);
 }
 
 /// See `gaussian::gaussian`.

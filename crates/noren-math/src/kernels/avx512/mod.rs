@@ -9,6 +9,7 @@ use super::table::Kernels;
 
 mod arithmetic;
 mod butterfly;
+mod chacha;
 mod conversion;
 mod fft;
 mod float;
@@ -60,6 +61,8 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    chacha20: chacha::chacha20,
+    normal: gaussian::normal,
     sub_multiples: multiples::sub_multiples,
     torus32: torus::word32::TABLE,
     torus64: torus::word64::TABLE,

@@ -1,16 +1,20 @@
 //! A context: parameters with their transforms and threads; and all keys.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
 use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
+use noren_rlwe::torus::circuit::parameters::CircuitParameters;
 use noren_rlwe::torus::keygen::TorusKeyGenerator;
 use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
 use noren_rlwe::torus::secret::{Owner, TorusSecret};
 
+use crate::schemes::tfhe::encryption::needs_integers;
+use crate::schemes::tfhe::large::digits;
 use crate::schemes::tfhe::lookup::Lookup;
 use crate::schemes::tfhe::parameters::Parameters;
 
@@ -22,6 +26,7 @@ struct Inner {
     parameters: Parameters,
     engine: Engine,
     product: TorusProduct,
+    circuit: OnceLock<Option<CircuitParameters>>,
 }
 
 /// The keys of one owner.
@@ -62,7 +67,7 @@ impl Context {
 
     fn with_product(parameters: Parameters, threads: Option<usize>, product: TorusProduct) -> Result<Self> {
         let engine = Engine::new(threads, Parallel::default(), 0)?;
-        Ok(Self(Arc::new(Inner { parameters, engine, product })))
+        Ok(Self(Arc::new(Inner { parameters, engine, product, circuit: OnceLock::new() })))
     }
 
     /// The parameters.
@@ -77,6 +82,11 @@ impl Context {
         &self.0.engine
     }
 
+    /// How products are made.
+    pub(crate) fn product(&self) -> &TorusProduct {
+        &self.0.product
+    }
+
     /// All keys from one seed, which is as secret as they are: the same seed gives the same bytes on every machine.
     ///
     /// # Errors
@@ -84,7 +94,7 @@ impl Context {
     pub fn generate_keys(&self, seed: &Seed) -> Result<Keys> {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         let secret = generator.secret();
-        let server = Arc::new(self.expand(&generator.compact(self.engine(), &self.0.product, &secret)?)?);
+        let server = Arc::new(self.expand(&generator.compact(self.engine(), self.product(), &secret)?)?);
         Ok(Keys { secret, server })
     }
 
@@ -99,7 +109,7 @@ impl Context {
     /// # Errors
     /// [`Error::KeyMismatch`] if the secret is not that of the seed.
     pub fn compact_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactKeys> {
-        TorusKeyGenerator::new(self.parameters().torus(), seed).compact(self.engine(), &self.0.product, secret)
+        TorusKeyGenerator::new(self.parameters().torus(), seed).compact(self.engine(), self.product(), secret)
     }
 
     /// Keys that travelled, ready for use.
@@ -108,7 +118,47 @@ impl Context {
     /// [`Error::ParameterMismatch`] for keys of other parameters.
     pub fn expand(&self, keys: &CompactKeys) -> Result<ServerKeys> {
         self.check_keys(&keys.owner(), "the compact keys")?;
-        Ok(keys.expand(self.engine(), &self.0.product))
+        Ok(keys.expand(self.engine(), self.product()))
+    }
+
+    /// The digits of circuit bootstrapping for these parameters: the fewest of the blind rotation by which lookups of 16 bits have
+    /// no more noise than a bootstrap.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for parameters of bits, or for which no digits do.
+    pub fn circuit(&self) -> Result<&CircuitParameters> {
+        needs_integers(self.parameters().encoding())?;
+        self.0.circuit.get_or_init(|| digits::choose(self.parameters())).as_ref().ok_or_else(|| {
+            Error::parameter(
+                "parameters",
+                self.parameters(),
+                "less noise, or fewer bits of messages, for circuit bootstrapping",
+            )
+        })
+    }
+
+    /// The keys of circuit bootstrapping for this secret, in the form in which they travel. The seed is as secret as they are; it
+    /// may be that of the other keys.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] for a secret of other parameters; as [`Context::circuit`].
+    pub fn circuit_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactCircuitKeys> {
+        CompactCircuitKeys::generate(self.engine(), self.product(), self.circuit()?, secret, seed)
+    }
+
+    /// Keys of circuit bootstrapping that travelled, ready for use.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] for keys of other parameters or other digits.
+    pub fn expand_circuit(&self, keys: &CompactCircuitKeys) -> Result<CircuitKeys> {
+        self.check_circuit(keys.parameters())?;
+        Ok(keys.expand(self.engine(), self.product()))
+    }
+
+    /// Refuses circuit keys of other digits.
+    pub(crate) fn check_circuit(&self, found: &CircuitParameters) -> Result<()> {
+        let (in_use, found) = (self.circuit()?.fingerprint(), found.fingerprint());
+        if in_use == found { Ok(()) } else { Err(Error::mismatch(&in_use, &found, "the circuit keys")) }
     }
 
     /// Refuses keys of other parameters.
@@ -118,11 +168,13 @@ impl Context {
 
     /// Refuses tables of other parameters.
     pub(crate) fn check_lookup(&self, lookup: &Lookup) -> Result<()> {
+        self.check_fingerprint(&lookup.fingerprint, "the lookup")
+    }
+
+    /// Refuses what was made for parameters of another fingerprint.
+    pub(crate) fn check_fingerprint(&self, found: &[u8; 32], what: &'static str) -> Result<()> {
         let in_use = self.parameters().fingerprint();
-        if lookup.fingerprint == in_use {
-            return Ok(());
-        }
-        Err(Error::mismatch(&in_use, &lookup.fingerprint, "the lookup"))
+        if *found == in_use { Ok(()) } else { Err(Error::mismatch(&in_use, found, what)) }
     }
 
     /// What ciphertexts under a key belong to: these parameters, with their encoding.

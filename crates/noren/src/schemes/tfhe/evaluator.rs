@@ -5,13 +5,14 @@ use std::sync::Arc;
 use noren_ring::torus::bootstrap::Table;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::circuit::keys::CircuitKeys;
 use noren_rlwe::torus::keys::ServerKeys;
 use noren_rlwe::torus::secret::Owner;
 
 use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::context::Context;
 use crate::schemes::tfhe::encryption::needs_integers;
-use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup};
+use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup, Range};
 
 /// The noise of a result of a bootstrap, in its own units.
 pub(crate) const BOOTSTRAP_NOISE: f64 = 1.0;
@@ -21,6 +22,7 @@ pub(crate) const BOOTSTRAP_NOISE: f64 = 1.0;
 pub struct Evaluator {
     context: Context,
     keys: Arc<ServerKeys>,
+    circuit: Option<Arc<CircuitKeys>>,
     owner: Owner,
 }
 
@@ -32,7 +34,18 @@ impl Evaluator {
     pub fn new(context: &Context, keys: Arc<ServerKeys>) -> Result<Self> {
         context.check_keys(keys.owner(), "the server keys")?;
         let owner = context.owner(keys.owner());
-        Ok(Self { context: context.clone(), keys, owner })
+        Ok(Self { context: context.clone(), keys, circuit: None, owner })
+    }
+
+    /// The evaluator with keys of circuit bootstrapping, for large lookups.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] if they are of other parameters, other digits or another owner.
+    pub fn with_circuit_keys(mut self, keys: Arc<CircuitKeys>) -> Result<Self> {
+        self.keys.owner().check(keys.owner(), "the circuit keys")?;
+        self.context.check_circuit(keys.parameters())?;
+        self.circuit = Some(keys);
+        Ok(self)
     }
 
     /// The context.
@@ -95,6 +108,25 @@ impl Evaluator {
         Ok(sum)
     }
 
+    /// `constant + sum_i factor_i x_i` with factors of either sign, which the caller knows to be at most `max`, and not below 0.
+    /// It may be up to `2p - 1`, for [`Lookup::carry`] alone.
+    ///
+    /// # Errors
+    /// As [`Evaluator::add`].
+    pub(crate) fn combine_known(&self, terms: &[(&Ciphertext, i64)], constant: i64, max: u64) -> Result<Ciphertext> {
+        let mut sum = self.trivial(0)?;
+        sum.sample.add_constant(constant.cast_unsigned().wrapping_mul(self.context.parameters().encoding().unit()));
+        for &(x, factor) in terms {
+            self.owner.check(&x.owner, "the ciphertext")?;
+            sum.noise += factor.unsigned_abs() as f64 * x.noise;
+            sum.sample.add_multiple(&x.sample, factor);
+        }
+        self.check_noise(sum.noise, "a sum")?;
+        self.check_room(max / 2, "half of the largest value of a sum")?;
+        sum.max = max;
+        Ok(sum)
+    }
+
     /// `f(x)`, with the noise of a bootstrap.
     ///
     /// # Errors
@@ -141,10 +173,11 @@ impl Evaluator {
         }
         let jobs: Vec<(&Lwe, &Table)> = pairs.iter().map(|(x, lookup)| (&x.sample, &lookup.table)).collect();
         let results = self.bootstrap(&jobs).into_iter().zip(pairs).map(|(samples, (_, lookup))| {
-            let values = samples.into_iter().zip(&lookup.ranges);
-            values
-                .map(|(sample, range)| Ciphertext { sample, owner: self.owner, max: range.max, noise: BOOTSTRAP_NOISE })
-                .collect()
+            let value = |(mut sample, range): (Lwe, &Range)| {
+                sample.add_constant(lookup.offset);
+                Ciphertext { sample, owner: self.owner, max: range.max, noise: BOOTSTRAP_NOISE }
+            };
+            samples.into_iter().zip(&lookup.ranges).map(value).collect()
         });
         Ok(results.collect())
     }
@@ -181,6 +214,16 @@ impl Evaluator {
     /// Bootstraps samples.
     pub(crate) fn bootstrap(&self, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>> {
         self.keys.bootstrap().run(self.context.engine(), jobs)
+    }
+
+    /// The keys of the bootstrap.
+    pub(crate) fn keys(&self) -> &ServerKeys {
+        &self.keys
+    }
+
+    /// The keys of circuit bootstrapping, if there are any.
+    pub(crate) fn circuit(&self) -> Option<&CircuitKeys> {
+        self.circuit.as_deref()
     }
 
     /// What results belong to.

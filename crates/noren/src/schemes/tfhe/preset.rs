@@ -27,7 +27,7 @@ pub struct Preset {
 }
 
 /// All sets.
-pub static PRESETS: [Preset; 11] = [
+pub static PRESETS: [Preset; 13] = [
     bits("BOOL", "noren", -64.0, [646, 3, 9], [Gaussian(9.107_9e-5), Gaussian(1.952_46e-11)], [(17, 1), (2, 5)]),
     bits("BOOL_128", "noren", FAILURE, [693, 3, 9], [Gaussian(4.048_01e-5), Gaussian(1.952_46e-11)], [(17, 1), (3, 4)]),
     bits(
@@ -92,6 +92,8 @@ pub static PRESETS: [Preset; 11] = [
         [Gaussian(9.735_107_421_875e-5), Gaussian(2.376_735_210_418_701e-8)],
         [(7, 4), (2, 7)],
     ),
+    toy("TOY_BOOL", 42, Encoding::Bits, GATE_NOISE),
+    toy("TOY_2_2", 40, Encoding::Integers { message_bits: 2, carry_bits: 2 }, 5.0),
 ];
 
 impl Preset {
@@ -165,4 +167,11 @@ const fn legacy(
     let torus = torus(sizes, noises, digits, Security::None);
     let spec = ParametersSpec { torus, encoding: Encoding::Bits, max_noise: GATE_NOISE, max_failure_log2 };
     Preset { name, source, legacy: true, spec }
+}
+
+/// Small dimensions and little noise: a bootstrap takes a fraction of a millisecond, and nothing is secret.
+const fn toy(name: &'static str, n: usize, encoding: Encoding, max_noise: f64) -> Preset {
+    let torus = torus([n, 2, 9], [Gaussian(1e-7), Gaussian(1e-16)], [(10, 2), (4, 4)], Security::None);
+    let spec = ParametersSpec { torus, encoding, max_noise, max_failure_log2: FAILURE };
+    Preset { name, source: "noren, for tests", legacy: false, spec }
 }

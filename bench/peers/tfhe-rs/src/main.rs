@@ -1,0 +1,70 @@
+//! Times TFHE-rs and prints JSON lines in noren's benchmark schema. It takes the options of one step of a suite, as every
+//! program in `bench/peers` does: see `bench/README.md`.
+
+mod bits;
+mod digits;
+#[path = "../../driver.rs"]
+mod driver;
+mod integers;
+mod record;
+
+use std::process::ExitCode;
+
+use driver::{numbers, options};
+use record::Step;
+use tfhe::boolean::parameters::{DEFAULT_PARAMETERS_KS_PBS, PARAMETERS_ERROR_PROB_2_POW_MINUS_165_KS_PBS};
+use tfhe::shortint::parameters::v1_8::*;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let options = options(&[
+        ("suite", "tfhe"),
+        ("workload", "BOOL,1_1,2_2,3_3"),
+        ("batch", "1,8,64,512"),
+        ("threads", "1"),
+        ("seconds", "1"),
+    ])?;
+    if options["suite"] != "tfhe" {
+        return Err(format!("there is no suite {}", options["suite"]));
+    }
+    let batches = numbers(&options["batch"])?;
+    let seconds = options["seconds"].parse().map_err(|_| "--seconds needs a number")?;
+    for threads in numbers(&options["threads"])? {
+        // Everything parallel in TFHE-rs runs in the pool that it is called from.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string())?;
+        for workload in options["workload"].split(',') {
+            let step = Step { workload: workload.to_owned(), batches: batches.clone(), threads, seconds };
+            pool.install(|| measure(&step));
+        }
+    }
+    Ok(())
+}
+
+/// Measures what TFHE-rs has for a workload of noren's; others are passed over.
+fn measure(step: &Step) {
+    match step.workload.as_str() {
+        "BOOL" => bits::run(step, &DEFAULT_PARAMETERS_KS_PBS),
+        "BOOL_128" => bits::run(step, &PARAMETERS_ERROR_PROB_2_POW_MINUS_165_KS_PBS),
+        "1_1" => digits::run(step, V1_8_PARAM_MESSAGE_1_CARRY_1_KS_PBS_GAUSSIAN_2M128.into()),
+        "2_2" => {
+            // Two sets of the same security and failure; the second has the shorter key switch.
+            digits::run(step, V1_8_PARAM_MESSAGE_2_CARRY_2_KS_PBS_GAUSSIAN_2M128.into());
+            digits::run(step, V1_8_PARAM_MESSAGE_2_CARRY_2_KS32_PBS_TUNIFORM_2M128.into());
+        }
+        "3_3" => digits::run(step, V1_8_PARAM_MESSAGE_3_CARRY_3_KS_PBS_GAUSSIAN_2M128.into()),
+        "client-BOOL" => bits::client(step, &DEFAULT_PARAMETERS_KS_PBS),
+        "client-2_2" => digits::client(step, V1_8_PARAM_MESSAGE_2_CARRY_2_KS_PBS_GAUSSIAN_2M128.into()),
+        "u8" | "u16" | "u32" => integers::run(step),
+        "u8xu8" => integers::table(step),
+        _ => {}
+    }
+}

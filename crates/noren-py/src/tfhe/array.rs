@@ -1,0 +1,305 @@
+//! `EncryptedArray`: elements that are encrypted one by one, and their operators.
+
+use std::path::PathBuf;
+
+use noren::programs::columns::{Binary, Column, Columns, Unary};
+use noren::tfhe::Context;
+use noren::wire::{Form, Limits, Object};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use crate::array::detached;
+use crate::errors::{EncodingError, raise};
+use crate::pickle::{Pickle, shared_context};
+use crate::tfhe::context::PyTfheContext;
+use crate::tfhe::evaluator::PyTfheEvaluator;
+use crate::tfhe::numbers::{dtype_name, element_of};
+use crate::tfhe::parameters::PyTfheParameters;
+
+/// An array of truth values or integers, each encrypted by itself; its shape and type are public.
+///
+/// The operators ``+ - * // % & | ^ ~ << >> < <= == != >= >`` work element by element, as those of numpy arrays of the same type
+/// do: sums and products are modulo 2^bits. The other operand is encrypted, of the same type and shape, or clear: a number, or an
+/// array that numpy spreads over the shape. Comparisons give truth values. Operators are those of the evaluator that made
+/// one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh array.
+///
+/// Indexing works as for numpy arrays, and costs nothing. Arrays are immutable, and can be pickled; what was pickled has no
+/// evaluator.
+#[pyclass(frozen, name = "EncryptedArray", module = "noren.tfhe")]
+#[derive(Clone)]
+pub(crate) struct PyEncryptedArray {
+    context: Context,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) column: Column,
+    /// The evaluator that made it, which its operators use.
+    evaluator: Option<PyTfheEvaluator>,
+}
+
+impl PyEncryptedArray {
+    pub(crate) fn new(context: &Context, shape: Vec<usize>, column: Column) -> Self {
+        Self { context: context.clone(), shape, column, evaluator: None }
+    }
+
+    /// The same for operators of this evaluator.
+    pub(crate) fn bound(self, evaluator: &PyTfheEvaluator) -> Self {
+        Self { evaluator: Some(evaluator.clone()), ..self }
+    }
+
+    /// The evaluator of this array, or of the other operand.
+    fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<PyTfheEvaluator> {
+        let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
+        self.evaluator.clone().or_else(of_other).ok_or_else(|| {
+            PyTypeError::new_err(
+                "no operand was made by an evaluator, so there are no keys: use ev.bind(x), or methods such as \
+                 ev.minimum(x, y)",
+            )
+        })
+    }
+
+    fn join(&self, py: Python<'_>, operation: Binary, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.evaluator(Some(other))?.join(py, operation, self, other)
+    }
+
+    fn join_reversed(&self, py: Python<'_>, operation: Binary, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.evaluator(Some(other))?.join_reversed(py, operation, other, self)
+    }
+
+    fn as_columns(&self) -> PyResult<Columns> {
+        let columns = vec![(String::new(), self.column.clone())];
+        Columns::new(self.context.parameters(), self.shape.clone(), columns).map_err(raise)
+    }
+
+    fn of_columns(context: Context, columns: Columns) -> PyResult<Self> {
+        let shape = columns.layout().shape.clone();
+        let [column] = <[Column; 1]>::try_from(columns.into_columns()).map_err(|columns| {
+            EncodingError::new_err(format!("{} columns were found, one array is needed", columns.len()))
+        })?;
+        Ok(Self { context, shape, column, evaluator: None })
+    }
+}
+
+#[pymethods]
+impl PyEncryptedArray {
+    /// The shape.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.shape)
+    }
+
+    /// How many elements there are.
+    #[getter]
+    fn size(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The type of the array that is decrypted.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("numpy")?.call_method1("dtype", (dtype_name(self.column.element()),))
+    }
+
+    /// What an element is: "bool", "digit", or the name of its type.
+    #[getter]
+    fn element(&self) -> String {
+        self.column.element().to_string()
+    }
+
+    /// The parameters that it belongs to.
+    #[getter]
+    fn parameters(&self) -> PyTfheParameters {
+        PyTfheParameters(self.context.parameters().clone())
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        self.shape.first().copied().ok_or_else(|| PyTypeError::new_err("an array of no dimension has no length"))
+    }
+
+    /// The elements that numpy would give, encrypted. Raises IndexError, and EncodingError if there are none.
+    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let numpy = py.import("numpy")?;
+        let positions = numpy.call_method1("arange", (self.size(),))?.call_method1("reshape", (self.shape.clone(),))?;
+        let found = numpy.call_method1("asarray", (positions.get_item(index)?,))?;
+        let shape: Vec<usize> = found.getattr("shape")?.extract()?;
+        let positions: Vec<usize> = found.call_method0("ravel")?.call_method0("tolist")?.extract()?;
+        if positions.is_empty() {
+            return Err(EncodingError::new_err("the index selects no element: an encrypted array has at least one"));
+        }
+        let column = py.detach(|| self.column.gather(self.context.parameters(), &positions));
+        Ok(Self { shape, column, ..self.clone() })
+    }
+
+    /// The same elements in another shape. Raises ValueError where numpy does.
+    fn reshape(&self, py: Python<'_>, shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let numpy = py.import("numpy")?;
+        let positions = numpy.call_method1("arange", (self.size(),))?.call_method1("reshape", (shape,))?;
+        Ok(Self { shape: positions.getattr("shape")?.extract()?, ..self.clone() })
+    }
+
+    /// The same values in another type: integers modulo 2^bits, truth values as 0 and 1, integers as whether they are not 0.
+    fn astype(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.evaluator(None)?.cast(py, self, element_of(dtype)?)
+    }
+
+    fn __add__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Add, other)
+    }
+
+    fn __radd__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Add, other)
+    }
+
+    fn __sub__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Sub, other)
+    }
+
+    fn __rsub__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join_reversed(py, Binary::Sub, other)
+    }
+
+    fn __mul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Mul, other)
+    }
+
+    fn __rmul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Mul, other)
+    }
+
+    fn __floordiv__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Div, other)
+    }
+
+    fn __rfloordiv__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join_reversed(py, Binary::Div, other)
+    }
+
+    fn __mod__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Rem, other)
+    }
+
+    fn __rmod__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join_reversed(py, Binary::Rem, other)
+    }
+
+    fn __and__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::And, other)
+    }
+
+    fn __rand__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::And, other)
+    }
+
+    fn __or__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Or, other)
+    }
+
+    fn __ror__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Or, other)
+    }
+
+    fn __xor__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Xor, other)
+    }
+
+    fn __rxor__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::Xor, other)
+    }
+
+    fn __lshift__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::ShiftLeft, other)
+    }
+
+    fn __rlshift__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join_reversed(py, Binary::ShiftLeft, other)
+    }
+
+    fn __rshift__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join(py, Binary::ShiftRight, other)
+    }
+
+    fn __rrshift__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.join_reversed(py, Binary::ShiftRight, other)
+    }
+
+    fn __richcmp__(&self, py: Python<'_>, other: &Bound<'_, PyAny>, operation: CompareOp) -> PyResult<Self> {
+        let operation = match operation {
+            CompareOp::Eq => Binary::Eq,
+            CompareOp::Ne => Binary::Ne,
+            CompareOp::Lt => Binary::Lt,
+            CompareOp::Le => Binary::Le,
+            CompareOp::Gt => Binary::Gt,
+            CompareOp::Ge => Binary::Ge,
+        };
+        self.join(py, operation, other)
+    }
+
+    fn __invert__(&self, py: Python<'_>) -> PyResult<Self> {
+        self.evaluator(None)?.each(py, Unary::Not, self)
+    }
+
+    fn __neg__(&self, py: Python<'_>) -> PyResult<Self> {
+        self.evaluator(None)?.each(py, Unary::Neg, self)
+    }
+
+    /// Nobody knows whether what is encrypted is true.
+    fn __bool__(&self) -> PyResult<bool> {
+        Err(PyTypeError::new_err("an encrypted array has no truth value: use ev.where(condition, a, b)"))
+    }
+
+    /// Keeps numpy from taking an encrypted array for an array of objects in `array * x`.
+    #[classattr]
+    fn __array_ufunc__() -> Option<u8> {
+        None
+    }
+
+    /// Comparisons are encrypted, so that arrays are no keys of dictionaries.
+    #[classattr]
+    fn __hash__() -> Option<u8> {
+        None
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let columns = self.as_columns()?;
+        Ok(PyBytes::new(py, &py.detach(|| columns.to_bytes(self.context.parameters(), Form::Packed))))
+    }
+
+    /// The array that ``bytes(x)`` gave, without an evaluator.
+    ///
+    /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, context: &PyTfheContext, data: &[u8]) -> PyResult<Self> {
+        let columns = detached(py, || Columns::from_bytes(context.0.parameters(), data))?;
+        Self::of_columns(context.0.clone(), columns)
+    }
+
+    /// Reads an array from a file, without an evaluator; the tool ``noren`` writes files of one column too.
+    ///
+    /// Raises OSError, and what ``from_bytes`` raises.
+    #[staticmethod]
+    fn load(py: Python<'_>, context: &PyTfheContext, path: PathBuf) -> PyResult<Self> {
+        let columns = detached(py, || Columns::read_file(context.0.parameters(), &path, &Limits::default()))?;
+        Self::of_columns(context.0.clone(), columns)
+    }
+
+    /// Writes the array to a file, as a whole or not at all. Raises OSError.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let columns = self.as_columns()?;
+        detached(py, || columns.write_file(self.context.parameters(), Form::Packed, &path))
+    }
+
+    #[staticmethod]
+    fn _unpickle(py: Python<'_>, parameters: &PyTfheParameters, data: &[u8]) -> PyResult<Self> {
+        Self::from_bytes(py, &PyTfheContext(shared_context(py, &parameters.0)?), data)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyTfheParameters>> {
+        let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+        Ok((unpickle, (self.parameters(), self.__bytes__(py)?)))
+    }
+
+    fn __repr__(&self) -> String {
+        let shape: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
+        format!("EncryptedArray({}, shape=({}))", self.column.element(), shape.join(", "))
+    }
+}

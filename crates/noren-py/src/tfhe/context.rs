@@ -1,0 +1,127 @@
+//! `Context` of TFHE: key generation, encryption and decryption.
+
+use noren::programs::columns::{Column, Element};
+use noren::tfhe::{Context, Decryptor, Encryptor};
+use pyo3::prelude::*;
+
+use crate::array::detached;
+use crate::context::seed_of;
+use crate::pickle::shared_context;
+use crate::tfhe::array::PyEncryptedArray;
+use crate::tfhe::evaluator::PyTfheEvaluator;
+use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys};
+use crate::tfhe::numbers::{self, ExactNumbers};
+use crate::tfhe::parameters::PyTfheParameters;
+
+/// Parameters of TFHE with their tables: makes keys, encrypts and decrypts.
+///
+/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All methods let
+/// other Python threads run. A pickle holds the parameters alone.
+#[pyclass(frozen, name = "TfheContext", module = "noren._noren")]
+#[derive(Clone)]
+pub(crate) struct PyTfheContext(pub(crate) Context);
+
+#[pymethods]
+impl PyTfheContext {
+    #[new]
+    #[pyo3(signature = (parameters, *, threads = None))]
+    fn new(py: Python<'_>, parameters: &PyTfheParameters, threads: Option<usize>) -> PyResult<Self> {
+        let parameters = parameters.0.clone();
+        detached(py, || Context::with_threads(parameters, threads)).map(Self)
+    }
+
+    /// The parameters.
+    #[getter]
+    pub(crate) fn parameters(&self) -> PyTfheParameters {
+        PyTfheParameters(self.0.parameters().clone())
+    }
+
+    /// Makes a secret key and the keys that compute.
+    ///
+    /// circuit: whether there are keys of circuit bootstrapping, for ``Evaluator.lookup`` of functions of 8 bits and more.
+    /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+    ///
+    /// Raises Error if the parameters have no circuit bootstrapping.
+    #[pyo3(signature = (*, circuit = false, seed = None))]
+    fn keygen(&self, py: Python<'_>, circuit: bool, seed: Option<&[u8]>) -> PyResult<PyTfheKeys> {
+        let (seed, context) = (seed_of(seed)?, &self.0);
+        let (secret, server, circuit) = detached(py, || {
+            let secret = context.secret_key(&seed);
+            let server = context.compact_keys(&seed, &secret)?;
+            let circuit = circuit.then(|| context.circuit_keys(&seed, &secret)).transpose()?;
+            Ok((secret, server, circuit))
+        })?;
+        Ok(PyTfheKeys {
+            secret: Py::new(py, PyTfheSecretKey::new(context, secret))?,
+            server: Py::new(py, PyTfheServerKeys::new(context, server))?,
+            circuit: circuit.map(|keys| Py::new(py, PyTfheCircuitKeys::new(context, keys))).transpose()?,
+        })
+    }
+
+    /// Encrypts an array of truth values or of integers of 8, 16, 32 or 64 bits, each element by itself.
+    ///
+    /// The type and the shape are public. Integers need parameters of digits of two bits, such as "2_2".
+    ///
+    /// digits: each number becomes a single digit, with room for carries: numbers below 2^message_bits, for any parameters of
+    ///     integers.
+    /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
+    ///
+    /// Raises TypeError for other types, EncodingError for numbers out of range and for no numbers, Error if the parameters do not
+    /// hold such elements, ParameterMismatchError for a key of other parameters.
+    #[pyo3(signature = (values, key, *, digits = false, seed = None))]
+    fn encrypt(
+        &self,
+        py: Python<'_>,
+        values: &Bound<'_, PyAny>,
+        key: &PyTfheSecretKey,
+        digits: bool,
+        seed: Option<&[u8]>,
+    ) -> PyResult<PyEncryptedArray> {
+        let ExactNumbers { shape, entries, element } = ExactNumbers::of(values)?;
+        let element = if digits { Element::Digit } else { element };
+        numbers::check_range(&entries, element, &element.range(self.0.parameters()))?;
+        let (seed, key) = (seed_of(seed)?, &key.file.key);
+        let column = detached(py, || Column::encrypt(&Encryptor::new(&self.0, key, seed)?, element, &entries))?;
+        Ok(PyEncryptedArray::new(&self.0, shape, column))
+    }
+
+    /// Decrypts to an array of the shape and type that was encrypted; single digits to uint8.
+    ///
+    /// Raises ParameterMismatchError for other parameters, Error for other keys, and for values that no computation gives.
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        x: &PyEncryptedArray,
+        key: &PyTfheSecretKey,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let key = &key.file.key;
+        let values = detached(py, || x.column.decrypt(&Decryptor::new(&self.0, key)?))?;
+        numbers::into_array(py, &values, x.column.element(), &x.shape)
+    }
+
+    /// The evaluator of these keys.
+    ///
+    /// Raises ParameterMismatchError for keys of other parameters, Error for keys of different owners.
+    #[pyo3(signature = (keys, circuit = None))]
+    fn evaluator(
+        &self,
+        py: Python<'_>,
+        keys: &PyTfheServerKeys,
+        circuit: Option<&PyTfheCircuitKeys>,
+    ) -> PyResult<PyTfheEvaluator> {
+        PyTfheEvaluator::new(py, &self.0, keys, circuit)
+    }
+
+    #[staticmethod]
+    fn _unpickle(py: Python<'_>, parameters: &PyTfheParameters) -> PyResult<Self> {
+        shared_context(py, &parameters.0).map(Self)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyTfheParameters,))> {
+        Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(),)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Context({})", self.parameters().__repr__())
+    }
+}

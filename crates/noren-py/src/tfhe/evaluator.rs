@@ -1,0 +1,248 @@
+//! `Evaluator` of TFHE.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use noren::error::Result;
+use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Element, Unary};
+use noren::tfhe::{Context, Evaluator};
+use pyo3::prelude::*;
+
+use crate::array::detached;
+use crate::errors::EncodingError;
+use crate::tfhe::array::PyEncryptedArray;
+use crate::tfhe::context::PyTfheContext;
+use crate::tfhe::function::Function;
+use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheServerKeys};
+use crate::tfhe::numbers::{ExactNumbers, check_shape, element_of};
+
+/// Evaluates on encrypted arrays with server keys; for all threads at once.
+///
+/// Where a method takes an operand `y`, this is an EncryptedArray of the type and shape of `x`, or clear: a number, or an array
+/// that numpy spreads over the shape. Every method raises ParameterMismatchError for an array of other parameters, EncodingError for
+/// shapes that differ and numbers out of range, Error for arrays of other keys or types, and for operations that a type does not have.
+#[pyclass(frozen, name = "TfheEvaluator", module = "noren._noren")]
+#[derive(Clone)]
+pub(crate) struct PyTfheEvaluator(Arc<Inner>);
+
+/// What stands beside an encrypted array.
+pub(crate) enum Operand {
+    Encrypted(Column),
+    Clear(Element, Vec<i128>),
+}
+
+impl Operand {
+    fn column(&self, columns: &ColumnEvaluator) -> Result<Cow<'_, Column>> {
+        match self {
+            Self::Encrypted(column) => Ok(Cow::Borrowed(column)),
+            Self::Clear(element, values) => columns.trivial(*element, values).map(Cow::Owned),
+        }
+    }
+}
+
+struct Inner {
+    columns: ColumnEvaluator,
+    context: Context,
+}
+
+impl PyTfheEvaluator {
+    pub(crate) fn new(
+        py: Python<'_>,
+        context: &Context,
+        keys: &PyTfheServerKeys,
+        circuit: Option<&PyTfheCircuitKeys>,
+    ) -> PyResult<Self> {
+        let columns = detached(py, || {
+            let mut evaluator = Evaluator::new(context, Arc::new(context.expand(&keys.file.key)?))?;
+            if let Some(circuit) = circuit {
+                evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(&circuit.file.key)?))?;
+            }
+            Ok(ColumnEvaluator::new(evaluator))
+        })?;
+        Ok(Self(Arc::new(Inner { columns, context: context.clone() })))
+    }
+
+    /// An array whose operators use this evaluator.
+    fn wrap(&self, shape: &[usize], column: Column) -> PyEncryptedArray {
+        PyEncryptedArray::new(&self.0.context, shape.to_vec(), column).bound(self)
+    }
+
+    fn run(
+        &self,
+        py: Python<'_>,
+        shape: &[usize],
+        work: impl FnOnce(&ColumnEvaluator) -> Result<Column> + Send,
+    ) -> PyResult<PyEncryptedArray> {
+        detached(py, || work(&self.0.columns)).map(|column| self.wrap(shape, column))
+    }
+
+    /// What stands beside an encrypted array.
+    pub(crate) fn operand(&self, y: &Bound<'_, PyAny>, beside: &PyEncryptedArray) -> PyResult<Operand> {
+        if let Ok(y) = y.cast::<PyEncryptedArray>() {
+            let y = y.get();
+            check_shape(&beside.shape, &y.shape)?;
+            return Ok(Operand::Encrypted(y.column.clone()));
+        }
+        let element = beside.column.element();
+        let values = ExactNumbers::spread(y, self.0.context.parameters(), element, &beside.shape)?;
+        Ok(Operand::Clear(element, values))
+    }
+
+    pub(crate) fn join(
+        &self,
+        py: Python<'_>,
+        operation: Binary,
+        x: &PyEncryptedArray,
+        y: &Bound<'_, PyAny>,
+    ) -> PyResult<PyEncryptedArray> {
+        let y = self.operand(y, x)?;
+        self.run(py, &x.shape, |columns| match &y {
+            Operand::Encrypted(y) => columns.binary(operation, &x.column, y),
+            Operand::Clear(_, values) => columns.binary_known(operation, &x.column, values),
+        })
+    }
+
+    /// The operation with the clear operand first.
+    pub(crate) fn join_reversed(
+        &self,
+        py: Python<'_>,
+        operation: Binary,
+        x: &Bound<'_, PyAny>,
+        y: &PyEncryptedArray,
+    ) -> PyResult<PyEncryptedArray> {
+        let x = self.operand(x, y)?;
+        self.run(py, &y.shape, |columns| columns.binary(operation, &*x.column(columns)?, &y.column))
+    }
+
+    pub(crate) fn cast(&self, py: Python<'_>, x: &PyEncryptedArray, to: Element) -> PyResult<PyEncryptedArray> {
+        self.run(py, &x.shape, |columns| columns.cast(&x.column, to))
+    }
+
+    /// The elements along an axis as columns, or all elements as columns of one, and the shape that is left.
+    fn terms(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<(Vec<Column>, Vec<usize>)> {
+        let numpy = py.import("numpy")?;
+        let size: usize = x.shape.iter().product();
+        let places = numpy.call_method1("arange", (size,))?;
+        let (places, shape) = match axis {
+            None => (places.call_method1("reshape", (size, 1))?, Vec::new()),
+            Some(axis) => {
+                let places = places.call_method1("reshape", (x.shape.clone(),))?;
+                let places = numpy.call_method1("moveaxis", (places, axis, 0))?;
+                let [count, shape @ ..] = &places.getattr("shape")?.extract::<Vec<usize>>()?[..] else {
+                    return Err(EncodingError::new_err("an array of no dimension has no axis"));
+                };
+                (places.call_method1("reshape", (*count, size / count))?, shape.to_vec())
+            }
+        };
+        let places: Vec<Vec<usize>> = places.call_method0("tolist")?.extract()?;
+        let parameters = self.0.context.parameters();
+        Ok((py.detach(|| places.iter().map(|term| x.column.gather(parameters, term)).collect()), shape))
+    }
+
+    pub(crate) fn each(&self, py: Python<'_>, operation: Unary, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
+        self.run(py, &x.shape, |columns| columns.unary(operation, &x.column))
+    }
+}
+
+#[pymethods]
+impl PyTfheEvaluator {
+    /// The context.
+    #[getter]
+    fn context(&self) -> PyTfheContext {
+        PyTfheContext(self.0.context.clone())
+    }
+
+    /// The same array, whose operators use this evaluator.
+    fn bind(&self, x: &PyEncryptedArray) -> PyEncryptedArray {
+        x.clone().bound(self)
+    }
+
+    /// The smaller of both elements.
+    fn minimum(&self, py: Python<'_>, x: &PyEncryptedArray, y: &Bound<'_, PyAny>) -> PyResult<PyEncryptedArray> {
+        self.join(py, Binary::Min, x, y)
+    }
+
+    /// The larger of both elements.
+    fn maximum(&self, py: Python<'_>, x: &PyEncryptedArray, y: &Bound<'_, PyAny>) -> PyResult<PyEncryptedArray> {
+        self.join(py, Binary::Max, x, y)
+    }
+
+    /// Elements of `x` where the condition, an encrypted array of truth values of the same shape, holds, and of `y` elsewhere.
+    #[pyo3(name = "where")]
+    fn choose(
+        &self,
+        py: Python<'_>,
+        condition: &PyEncryptedArray,
+        x: &PyEncryptedArray,
+        y: &Bound<'_, PyAny>,
+    ) -> PyResult<PyEncryptedArray> {
+        check_shape(&x.shape, &condition.shape)?;
+        let y = self.operand(y, x)?;
+        self.run(py, &x.shape, |columns| columns.select(&condition.column, &x.column, &*y.column(columns)?))
+    }
+
+    /// The sum of all elements, or of those along an axis, in their type: modulo 2^bits.
+    #[pyo3(signature = (x, axis = None))]
+    fn sum(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.sum(&terms))
+    }
+
+    /// The smallest of all elements, or of those along an axis.
+    #[pyo3(signature = (x, axis = None))]
+    fn min(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.fold(Binary::Min, &terms))
+    }
+
+    /// The largest of all elements, or of those along an axis.
+    #[pyo3(signature = (x, axis = None))]
+    fn max(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.fold(Binary::Max, &terms))
+    }
+
+    /// Where the largest element is, or the largest of those along an axis: the first place, counted from 0, as the narrowest
+    /// unsigned type that holds all places.
+    #[pyo3(signature = (x, axis = None))]
+    fn argmax(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.argmax(&terms))
+    }
+
+    /// Any function of integers of at most 16 bits, or of two of 8 bits, element by element.
+    ///
+    /// f: a callable of one or two numbers, called with int64 arrays if it takes them, otherwise point by point; or a table:
+    ///     an array with f(x) at [x], or f(x, y) at [x, y], of unsigned integers or single digits. Tables are made anew in each call.
+    /// dtype: the type of the values, None for that of `x`; single digits give single digits.
+    /// undefined: the value where f has none: where it raises an ArithmeticError, or gives NaN, an infinity or None.
+    ///
+    /// Needs the keys of ``Context.keygen(circuit=True)``, but for single digits. Raises MissingKeyError without them, EncodingError
+    /// for values out of range, Error for operands of more bits.
+    #[pyo3(signature = (f, x, y = None, *, dtype = None, undefined = None))]
+    fn lookup(
+        &self,
+        py: Python<'_>,
+        f: &Bound<'_, PyAny>,
+        x: &PyEncryptedArray,
+        y: Option<&PyEncryptedArray>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        undefined: Option<i64>,
+    ) -> PyResult<PyEncryptedArray> {
+        if let Some(y) = y {
+            check_shape(&x.shape, &y.shape)?;
+        }
+        let operands: Vec<&Column> = std::iter::once(&x.column).chain(y.map(|y| &y.column)).collect();
+        let inputs: Vec<Element> = operands.iter().map(|column| column.element()).collect();
+        let output = dtype.map(element_of).transpose()?.unwrap_or(inputs[0]);
+        let function = Function::tabulate(py, self.0.context.parameters(), f, &inputs, output, undefined)?;
+        self.run(py, &x.shape, |columns| {
+            let lookup = ColumnLookup::new(&self.0.context, &inputs, output, |point| function.at(point))?;
+            columns.lookup(&lookup, &operands)
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Evaluator({})", PyTfheContext(self.0.context.clone()).parameters().__repr__())
+    }
+}

@@ -1,0 +1,143 @@
+//! `SecretKey`, `ServerKeys` and `CircuitKeys` of TFHE, and `Keys`, which holds one of each.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, KeyFile, SecretKey};
+use noren::wire::{Form, Limits, Object};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::array::detached;
+use crate::pickle::shared_context;
+use crate::tfhe::context::PyTfheContext;
+use crate::tfhe::parameters::PyTfheParameters;
+
+/// The keys of one owner, made by ``Context.keygen``.
+#[pyclass(frozen, name = "TfheKeys", module = "noren._noren")]
+pub(crate) struct PyTfheKeys {
+    /// Encrypts and decrypts; stays with its owner.
+    #[pyo3(get)]
+    pub(crate) secret: Py<PyTfheSecretKey>,
+    /// Evaluates; nothing in it decrypts.
+    #[pyo3(get)]
+    pub(crate) server: Py<PyTfheServerKeys>,
+    /// Looks up functions of many digits; None unless it was asked for. Nothing in it decrypts.
+    #[pyo3(get)]
+    pub(crate) circuit: Option<Py<PyTfheCircuitKeys>>,
+}
+
+#[pymethods]
+impl PyTfheKeys {
+    #[staticmethod]
+    fn _unpickle(
+        secret: Py<PyTfheSecretKey>,
+        server: Py<PyTfheServerKeys>,
+        circuit: Option<Py<PyTfheCircuitKeys>>,
+    ) -> Self {
+        Self { secret, server, circuit }
+    }
+
+    #[expect(clippy::type_complexity, reason = "what pickle asks for")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyTfheSecretKey>, Py<PyTfheServerKeys>, Option<Py<PyTfheCircuitKeys>>))> {
+        let circuit = self.circuit.as_ref().map(|keys| keys.clone_ref(py));
+        let parts = (self.secret.clone_ref(py), self.server.clone_ref(py), circuit);
+        Ok((py.get_type::<Self>().getattr("_unpickle")?, parts))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Keys({})", self.secret.get().parameters().__repr__())
+    }
+}
+
+/// The class of a key: its bytes, files and pickles; what is unpickled shares a context.
+macro_rules! key_class {
+    ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty) => {
+        $(#[$doc])*
+        #[pyclass(frozen, name = $python, module = "noren._noren")]
+        pub(crate) struct $name {
+            pub(crate) file: Arc<KeyFile<$inner>>,
+            pub(crate) shared: Context,
+        }
+
+        impl $name {
+            pub(crate) fn new(context: &Context, key: $inner) -> Self {
+                let file = KeyFile { parameters: context.parameters().clone(), key };
+                Self { file: Arc::new(file), shared: context.clone() }
+            }
+
+            fn of(py: Python<'_>, file: KeyFile<$inner>) -> PyResult<Self> {
+                Ok(Self { shared: shared_context(py, &file.parameters)?, file: Arc::new(file) })
+            }
+        }
+
+        #[pymethods]
+        impl $name {
+            /// The context that it belongs to.
+            #[getter]
+            fn context(&self) -> PyTfheContext {
+                PyTfheContext(self.shared.clone())
+            }
+
+            /// The parameters that it belongs to.
+            #[getter]
+            pub(crate) fn parameters(&self) -> PyTfheParameters {
+                PyTfheParameters(self.file.parameters.clone())
+            }
+
+            /// The key that ``bytes(key)`` gave, with its parameters.
+            ///
+            /// Raises WireError for bytes that are damaged or of another kind.
+            #[staticmethod]
+            fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+                Self::of(py, detached(py, || KeyFile::from_bytes(&(), data))?)
+            }
+
+            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+            ///
+            /// Raises OSError, and what ``from_bytes`` raises.
+            #[staticmethod]
+            fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+                Self::of(py, detached(py, || KeyFile::read_file(&(), &path, &Limits::default()))?)
+            }
+
+            /// Writes the key and its parameters to a file, as a whole or not at all.
+            ///
+            /// The file of a secret key can be read by its owner only. Raises OSError.
+            fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+                detached(py, || self.file.write_file(&(), Form::Packed, &path))
+            }
+
+            fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                let bytes = py.detach(|| self.file.to_bytes(&(), Form::Packed));
+                PyBytes::new(py, &bytes)
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.__bytes__(py),)))
+            }
+
+            fn __repr__(&self) -> String {
+                format!(concat!($python, "({})"), self.parameters().__repr__())
+            }
+        }
+    };
+}
+
+key_class!(
+    /// Encrypts and decrypts; stays with its owner.
+    ///
+    /// Pickles and bytes of it are as secret as the key.
+    PyTfheSecretKey, "TfheSecretKey", SecretKey
+);
+key_class!(
+    /// Bootstraps, for all operations; nothing in it decrypts. Can be pickled.
+    PyTfheServerKeys, "TfheServerKeys", CompactKeys
+);
+key_class!(
+    /// Looks up functions of many digits by circuit bootstrapping; nothing in it decrypts. Can be pickled.
+    PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys
+);

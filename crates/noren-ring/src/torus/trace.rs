@@ -1,0 +1,135 @@
+//! The trace of GLWE samples: a chain of automorphisms that keeps the constant coefficient alone.
+
+use std::ops::Range;
+
+use noren_math::torus::gadget::Gadget;
+
+use crate::engine::Engine;
+use crate::torus::blind_rotation::GlweShape;
+use crate::torus::glwe_switch::{GlweScratch, GlweSwitch};
+use crate::torus::polynomial::automorphism;
+use crate::torus::product::TorusProduct;
+
+/// The keys of the automorphisms `X -> X^d`, `d = 2^(L-i) + 1` for the steps `i = 0..L`, `N = 2^L`.
+///
+/// Step i takes a sample c to `c + c(X^d)`. Where only coefficients at multiples of `2^i` are not 0, those at odd multiples
+/// vanish, and the others double: after all L steps N times the constant coefficient is left. With the sum over all
+/// automorphisms of the ring, the trace, it is the same in any order of the steps.
+///
+/// The factor N is what a sample is divided by before ([`divide`]): its words are rounded, and the phase modulo `2^64 / N` that
+/// is left is all that the trace needs. Source: Chen, Dai, Kim, Song, eprint 2020/015; in circuit bootstrapping: Wang et al.,
+/// "Circuit bootstrapping: faster and smaller", Eurocrypt 2024.
+#[derive(Debug)]
+pub struct Trace {
+    shape: GlweShape,
+    switches: Vec<GlweSwitch>,
+}
+
+/// Memory for steps of a trace.
+#[derive(Debug)]
+pub struct TraceScratch {
+    moved: Vec<u64>,
+    switch: GlweScratch,
+}
+
+impl Trace {
+    /// The keys whose rows `write` writes: it is given the step i, the row `r l + j - 1` and the words of the sample, which hold
+    /// anything. The row is a sample of `-S_r(X^d) 2^64 / B^j`.
+    ///
+    /// # Panics
+    /// As [`GlweSwitch::from_fn`].
+    pub fn from_fn(
+        engine: &Engine,
+        product: &TorusProduct,
+        (shape, gadget): (GlweShape, Gadget),
+        write: impl Fn(usize, usize, &mut [u64]) + Send + Sync,
+    ) -> Self {
+        let count = steps(shape.degree);
+        let mut switches: Vec<Option<GlweSwitch>> = (0..count).map(|_| None).collect();
+        let words = count * shape.dimension * gadget.levels() * shape.words();
+        engine.run(words, switches.iter_mut().enumerate(), |(step, switch)| {
+            *switch = Some(GlweSwitch::from_fn(product, (shape, gadget), |row, out| write(step, row, out)));
+        });
+        Self { shape, switches: switches.into_iter().flatten().collect() }
+    }
+
+    /// The shape of the samples.
+    #[must_use]
+    pub const fn shape(&self) -> GlweShape {
+        self.shape
+    }
+
+    /// How many steps there are, `L = log2 N`.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.switches.len()
+    }
+
+    /// How many bytes the keys take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.switches.iter().map(GlweSwitch::bytes).sum()
+    }
+
+    /// Memory for steps.
+    #[must_use]
+    pub fn scratch(&self) -> TraceScratch {
+        TraceScratch { moved: vec![0; self.shape.words()], switch: self.switches[0].scratch() }
+    }
+
+    /// `sample += sample(X^d)` for the exponents of the steps, one after the other.
+    ///
+    /// # Panics
+    /// If there is no such step, or a length is wrong.
+    pub fn run(&self, steps: Range<usize>, sample: &mut [u64], scratch: &mut TraceScratch) {
+        for step in steps {
+            self.move_into(step, sample, scratch);
+            self.add_moved(step, sample, scratch);
+        }
+    }
+
+    /// `acc += sample(X^d)` for the exponent of a step.
+    ///
+    /// # Panics
+    /// If there is no such step, or a length is wrong.
+    pub fn add_automorphism(&self, step: usize, acc: &mut [u64], sample: &[u64], scratch: &mut TraceScratch) {
+        self.move_into(step, sample, scratch);
+        self.add_moved(step, acc, scratch);
+    }
+
+    fn move_into(&self, step: usize, sample: &[u64], scratch: &mut TraceScratch) {
+        let n = self.shape.degree;
+        for (out, polynomial) in scratch.moved.chunks_exact_mut(n).zip(sample.chunks_exact(n)) {
+            automorphism(out, polynomial, exponent(n, step));
+        }
+    }
+
+    fn add_moved(&self, step: usize, acc: &mut [u64], scratch: &mut TraceScratch) {
+        let (mask, body) = scratch.moved.split_at_mut(self.shape.extracted());
+        acc[self.shape.extracted()..].iter_mut().zip(&*body).for_each(|(x, y)| *x = x.wrapping_add(*y));
+        self.switches[step].add(acc, mask, &mut scratch.switch);
+    }
+}
+
+/// How many steps the trace of degree N has: `log2 N`.
+#[must_use]
+pub const fn steps(degree: usize) -> usize {
+    degree.trailing_zeros() as usize
+}
+
+/// The exponent d of step i, `2^(L-i) + 1`.
+#[must_use]
+pub const fn exponent(degree: usize, step: usize) -> usize {
+    (degree >> step) + 1
+}
+
+/// Divides the words of a sample, as signed numbers, by N, to the nearest.
+///
+/// The phase is divided too, up to the roundings and multiples of `2^64 / N`, which the trace takes to multiples of `2^64`.
+pub fn divide(sample: &mut [u64], degree: usize) {
+    let shift = degree.trailing_zeros();
+    for word in sample {
+        let signed = word.cast_signed();
+        *word = ((signed >> shift) + (signed >> (shift - 1) & 1)).cast_unsigned();
+    }
+}

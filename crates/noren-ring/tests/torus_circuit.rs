@@ -1,0 +1,271 @@
+//! Key switches of GLWE samples, trace, packing and lookups by encrypted bits: phases against the messages, under keys without
+//! noise.
+
+use noren_math::random::Seed;
+use noren_math::torus::gadget::Gadget;
+use noren_ring::engine::Engine;
+use noren_ring::parallel::Parallel;
+use noren_ring::torus::blind_rotation::{BlindRotation, GlweShape};
+use noren_ring::torus::bootstrap::extract;
+use noren_ring::torus::cmux_tree::PackedTables;
+use noren_ring::torus::glwe_switch::GlweSwitch;
+use noren_ring::torus::lwe::Lwe;
+use noren_ring::torus::packing::pack;
+use noren_ring::torus::polynomial::{automorphism, rotate};
+use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::trace::{Trace, divide, exponent};
+
+/// Fifteen digits of 4 bits: words lose 4 bits.
+const FINE: Gadget = Gadget::new(4, 15);
+
+fn words(label: &str, count: usize) -> Vec<u64> {
+    let mut words = vec![0; count];
+    Seed::from_bytes([2; 32]).xof(label).fill_u64(&mut words);
+    words
+}
+
+fn engine() -> Engine {
+    Engine::new(Some(1), Parallel::default(), 0).expect("a thread")
+}
+
+/// A binary secret of k polynomials.
+struct Secret {
+    shape: GlweShape,
+    bits: Vec<u64>,
+}
+
+impl Secret {
+    fn new(dimension: usize, degree: usize) -> Self {
+        let shape = GlweShape { dimension, degree };
+        Self { shape, bits: words("secret", shape.extracted()).iter().map(|word| word & 1).collect() }
+    }
+
+    fn polynomial(&self, r: usize) -> &[u64] {
+        &self.bits[r * self.shape.degree..][..self.shape.degree]
+    }
+
+    /// A sample of this phase without noise, with masks that look random.
+    fn encrypt(&self, label: &str, phase: &[u64], out: &mut [u64]) {
+        let (masks, body) = out.split_at_mut(self.shape.extracted());
+        masks.copy_from_slice(&words(label, masks.len()));
+        body.copy_from_slice(phase);
+        for (r, mask) in masks.chunks_exact(self.shape.degree).enumerate() {
+            add(body, &product(mask, self.polynomial(r)), 1);
+        }
+    }
+
+    fn phase(&self, sample: &[u64]) -> Vec<u64> {
+        let (masks, body) = sample.split_at(self.shape.extracted());
+        let mut phase = body.to_vec();
+        for (r, mask) in masks.chunks_exact(self.shape.degree).enumerate() {
+            add(&mut phase, &product(mask, self.polynomial(r)), u64::MAX);
+        }
+        phase
+    }
+
+    fn lwe_phase(&self, sample: &Lwe) -> u64 {
+        let terms = sample.mask().iter().zip(&self.bits).map(|(a, s)| a.wrapping_mul(*s));
+        sample.body().wrapping_sub(terms.fold(0, u64::wrapping_add))
+    }
+
+    /// Keys of the trace.
+    fn trace(&self, product: &TorusProduct) -> Trace {
+        Trace::from_fn(&engine(), product, (self.shape, FINE), |step, row, out| {
+            let (r, j) = (row / FINE.levels(), row % FINE.levels() + 1);
+            let mut moved = vec![0; self.shape.degree];
+            automorphism(&mut moved, self.polynomial(r), exponent(self.shape.degree, step));
+            let mut phase = vec![0; self.shape.degree];
+            add(&mut phase, &moved, weight(FINE, j).wrapping_neg());
+            self.encrypt(&format!("trace {step} {row}"), &phase, out);
+        })
+    }
+
+    /// GGSW samples of these bits.
+    fn controls(&self, product: &TorusProduct, gadget: Gadget, bits: &[u64]) -> BlindRotation {
+        BlindRotation::from_fn(&engine(), product, (self.shape, gadget), bits.len(), |step, row, out| {
+            self.encrypt(&format!("control {step} {row}"), &vec![0; self.shape.degree], out);
+            let (i, j) = (row / gadget.levels(), row % gadget.levels() + 1);
+            let place = &mut out[i * self.shape.degree];
+            *place = place.wrapping_add(bits[step].wrapping_mul(weight(gadget, j)));
+        })
+    }
+}
+
+fn weight(gadget: Gadget, j: usize) -> u64 {
+    1 << (64 - gadget.log_base() * j as u32)
+}
+
+fn add(out: &mut [u64], a: &[u64], factor: u64) {
+    out.iter_mut().zip(a).for_each(|(x, y)| *x = x.wrapping_add(y.wrapping_mul(factor)));
+}
+
+/// `a b` modulo `2^64` and `X^N + 1`, term by term.
+fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
+    let n = a.len();
+    let mut out = vec![0u64; n];
+    for (i, &x) in a.iter().enumerate() {
+        for (j, &y) in b.iter().enumerate().filter(|(_, y)| **y != 0) {
+            let (at, term) = ((i + j) % n, x.wrapping_mul(y));
+            out[at] = if i + j < n { out[at].wrapping_add(term) } else { out[at].wrapping_sub(term) };
+        }
+    }
+    out
+}
+
+fn distance(x: u64, y: u64) -> u64 {
+    x.wrapping_sub(y).cast_signed().unsigned_abs()
+}
+
+fn products(degree: usize) -> [TorusProduct; 2] {
+    [TorusProduct::exact(degree), TorusProduct::new(degree)].map(|product| product.expect("transforms"))
+}
+
+#[test]
+fn switches_are_sums_of_digits_times_rows_whatever_the_products() {
+    for (dimension, degree, gadget) in [
+        (1, 32, Gadget::new(2, 23)),
+        (3, 64, Gadget::new(9, 5)),
+        (2, 256, Gadget::new(11, 4)),
+        (1, 128, Gadget::new(1, 44)),
+    ] {
+        let shape = GlweShape { dimension, degree };
+        let row = |row: usize| {
+            let mut row = words(&format!("row {row}"), shape.words());
+            // The largest halves of both signs.
+            row[..4].copy_from_slice(&[1 << 63, (1 << 63) - 1, 0x7fff_ffff_8000_0000, 0x8000_0000_7fff_ffff]);
+            row
+        };
+        let (input, start) = (words("input", shape.extracted()), words("start", shape.words()));
+        let mut expected = start.clone();
+        for (i, polynomial) in input.chunks_exact(degree).enumerate() {
+            for level in 0..gadget.levels() {
+                let digit = |word: u64| gadget.digits(word).nth(level).expect("a digit").cast_unsigned();
+                // Digits of coefficients of odd powers are those of the negated word, negated.
+                let digit = |(place, &word): (usize, &u64)| {
+                    if place % 2 == 0 { digit(word) } else { digit(word.wrapping_neg()).wrapping_neg() }
+                };
+                let digits: Vec<u64> = polynomial.iter().enumerate().map(digit).collect();
+                let row = row(i * gadget.levels() + level);
+                for (acc, polynomial) in expected.chunks_exact_mut(degree).zip(row.chunks_exact(degree)) {
+                    add(acc, &product(polynomial, &digits), 1);
+                }
+            }
+        }
+        for products in products(degree) {
+            let switch = GlweSwitch::from_fn(&products, (shape, gadget), |i, out| out.copy_from_slice(&row(i)));
+            let mut acc = start.clone();
+            switch.add(&mut acc, &mut input.clone(), &mut switch.scratch());
+            assert_eq!(acc, expected, "{shape:?}, {gadget:?}, exact: {}", products.is_exact());
+        }
+    }
+}
+
+#[test]
+fn automorphisms_substitute_a_power() {
+    let n = 16;
+    let a = words("a", n);
+    for exponent in (1..2 * n).step_by(2) {
+        let mut expected = vec![0; n];
+        for (j, &word) in a.iter().enumerate() {
+            let (mut term, mut moved) = (vec![0; n], vec![0; n]);
+            term[0] = word;
+            rotate(&mut moved, &term, j * exponent % (2 * n));
+            add(&mut expected, &moved, 1);
+        }
+        let mut found = vec![0; n];
+        automorphism(&mut found, &a, exponent);
+        assert_eq!(found, expected, "X^{exponent}");
+    }
+}
+
+/// How far phases are from their messages: division rounds words, by half a word each, and digits, by half of `2^64 / B^l`, for
+/// all coefficients of the masks; the trace multiplies both by N at most.
+fn tolerance(shape: GlweShape) -> u64 {
+    let masks = shape.extracted() as u64;
+    shape.degree as u64 * (masks * weight(FINE, FINE.levels()) / 2 + (masks + 1) / 2 + 1)
+}
+
+#[test]
+fn the_trace_keeps_the_constant_coefficient_alone() {
+    for (dimension, degree) in [(1, 64), (3, 16)] {
+        let secret = Secret::new(dimension, degree);
+        let message = words("message", degree);
+        let mut fresh = vec![0; secret.shape.words()];
+        secret.encrypt("fresh", &message, &mut fresh);
+        for products in products(degree) {
+            let trace = secret.trace(&products);
+            let mut sample = fresh.clone();
+            divide(&mut sample, degree);
+            trace.run(0..trace.steps(), &mut sample, &mut trace.scratch());
+            for (place, &phase) in secret.phase(&sample).iter().enumerate() {
+                let expected = if place == 0 { message[0] } else { 0 };
+                assert!(distance(phase, expected) <= tolerance(secret.shape), "coefficient {place} of {degree}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_steps_of_a_trace_keep_multiples_of_a_power_of_two() {
+    let (degree, steps) = (32, 3);
+    let secret = Secret::new(1, degree);
+    let message: Vec<u64> = words("message", degree).iter().map(|word| word >> steps).collect();
+    let mut sample = vec![0; secret.shape.words()];
+    secret.encrypt("fresh", &message, &mut sample);
+    let trace = secret.trace(&products(degree)[1]);
+    trace.run(0..steps, &mut sample, &mut trace.scratch());
+    for (place, &phase) in secret.phase(&sample).iter().enumerate() {
+        let expected = if place % (1 << steps) == 0 { message[place] << steps } else { 0 };
+        assert!(distance(phase, expected) <= tolerance(secret.shape), "coefficient {place}");
+    }
+}
+
+#[test]
+fn packed_samples_are_coefficients() {
+    for (dimension, degree) in [(1, 32), (2, 16)] {
+        let secret = Secret::new(dimension, degree);
+        let trace = secret.trace(&products(degree)[1]);
+        for count in [1, 2, 8, degree] {
+            let messages = words("messages", count);
+            let sample = |(i, &message): (usize, &u64)| {
+                let (mut glwe, mut phase) = (vec![0; secret.shape.words()], vec![0; degree]);
+                phase[i % degree] = message;
+                secret.encrypt(&format!("sample {i}"), &phase, &mut glwe);
+                extract(&glwe, degree, i % degree)
+            };
+            let samples: Vec<Lwe> = messages.iter().enumerate().map(sample).collect();
+            let packed = pack(&trace, &samples.iter().collect::<Vec<_>>(), &mut trace.scratch());
+            for (place, &phase) in secret.phase(&packed).iter().enumerate() {
+                let step = degree / count;
+                let expected = if place % step == 0 { messages[place / step] } else { 0 };
+                assert!(distance(phase, expected) <= tolerance(secret.shape), "coefficient {place}, {count} samples");
+            }
+        }
+    }
+}
+
+#[test]
+fn encrypted_bits_choose_entries_over_all_indices() {
+    let gadget = Gadget::new(8, 4);
+    // Several tables in a polynomial, one, and several polynomials; an output more than fits.
+    for (dimension, degree, bits, outputs) in [(1, 32, 3, 5), (2, 16, 4, 2), (1, 16, 6, 3)] {
+        let secret = Secret::new(dimension, degree);
+        let value = |x: usize, output: usize| ((x * 37 + output * 11) % 256) as u16;
+        let tables = PackedTables::from_fn(secret.shape, (bits, outputs), 1 << 56, value);
+        for products in products(degree) {
+            for x in 0..1 << bits {
+                let index: Vec<u64> = (0..bits).map(|bit| x as u64 >> bit & 1).collect();
+                let controls = secret.controls(&products, gadget, &index);
+                let found = tables.lookup_each(&engine(), &[&controls]).remove(0);
+                assert_eq!(found.len(), outputs);
+                for (output, sample) in found.iter().enumerate() {
+                    let expected = u64::from(value(x, output)) << 56;
+                    // Digits leave an error of half of 2^64 / B^l for each coefficient, at each bit.
+                    let masks = secret.shape.extracted() as u64 + 1;
+                    let tolerance = bits as u64 * masks * weight(gadget, gadget.levels());
+                    assert!(distance(secret.lwe_phase(sample), expected) <= tolerance, "{x}, output {output}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! How much noise circuit bootstrapping adds, and a lookup by the bits that it makes.
+//!
+//! Variances in units of the circle, for binary secrets. Where noise is multiplied by uniform digits, what counts is the sum of
+//! the variances of all coefficients: its *energy*. With `N = 2^L`:
+//!
+//! An automorphism adds `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]` to each coefficient; the first one of a trace less, `V_1`,
+//! as the first L bits of the words that were divided by N leave no digits. The trace multiplies what a step adds by 2 in each
+//! later one at coefficient 0, and lets it spread to others: together `4^(L-1) V_1 + (4^(L-1) - 1)/3 V` at coefficient 0, and
+//! `N (N/2 V_1 + (N/2 - 1) V)` in energy. Noise of the blind rotation stays at coefficient 0: the others vanish exactly. The division by N
+//! before rounds words, `N^2 (1 + kN/2) / (12 q^2)` at coefficient 0.
+//!
+//! A product with a secret has half the energy at each coefficient, and the switch that replaces `S_i S_r` adds
+//! `kN l (B^2 + 2)/12 sigma^2 + k |S S|^2 / (12 B^2l)`, `|S S|^2 = N^3/48 + 3 N^2/16`, twice the last term for the square of one:
+//! coefficient j of a product of binary secrets has the mean `(2j + 2 - N)/4`.
+//!
+//! A CMUX multiplies uniform digits by rows, `l (B^2 + 2)/12` times their energy, and leaves the rounding of digits under a bit
+//! that is set: `(1 + kN/2) / (12 B^2l)`. Digits have the mean -1/2, which meets the mean 1/2 of secrets in the rows that are
+//! multiplied by them: `k l N^2/48` times the energy before, and at the ends of polynomials, from where most choices of an index
+//! of ones take their noise, three times as much of what is at coefficient 0.
+
+use noren_math::torus::gadget::Gadget;
+
+use crate::torus::circuit::parameters::CircuitSpec;
+use crate::torus::law::{rotation, squared_cut, squared_digit, transform};
+use crate::torus::parameters::TorusParameters;
+
+/// `2^64`.
+const CIRCLE: f64 = 18_446_744_073_709_551_616.0;
+
+/// The variances of the parts; see the [module](self).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CircuitLaw {
+    /// Of the output of the blind rotation, transforms included.
+    pub rotation: f64,
+    /// What an automorphism adds to each coefficient.
+    pub automorphism: f64,
+    /// What division and trace add at coefficient 0.
+    pub trace: f64,
+    /// What they add to all coefficients together.
+    pub trace_energy: f64,
+    /// What a switch to products with a secret adds to each coefficient.
+    pub square: f64,
+    /// All coefficients of the rows of one level of a GGSW sample together.
+    pub control_energy: f64,
+    /// What a CMUX adds, for a bit that is set.
+    pub choice: f64,
+}
+
+impl CircuitLaw {
+    /// The law of checked digits.
+    pub(crate) fn of(torus: &TorusParameters, spec: &CircuitSpec) -> Self {
+        let shape = torus.shape();
+        let (k, degree) = (shape.dimension as f64, shape.degree as f64);
+        let (dimension, sigma) = (k * degree, torus.spec().glwe_noise.variance());
+        let (turned, transformed) = rotation(torus.spec(), spec.rotation.gadget());
+
+        let gadget = spec.trace.gadget();
+        let cut = 1.0 / (24.0 * squared_cut(gadget));
+        let automorphism = dimension * (gadget.levels() as f64 * squared_digit(gadget) * sigma + cut);
+        let first = dimension * (squared_short_digits(gadget, torus.spec().log_degree) * sigma + cut);
+        let division = degree * degree * (1.0 + dimension / 2.0) / 12.0 / (CIRCLE * CIRCLE);
+        // 4^(L-1).
+        let doubled = degree * degree / 4.0;
+        let trace_energy = division + degree * (degree / 2.0 * first + (degree / 2.0 - 1.0) * automorphism);
+
+        let gadget = spec.square.gadget();
+        let rows = dimension * gadget.levels() as f64 * squared_digit(gadget) * sigma;
+        let products = (k + 1.0) * 3.0 / 16.0 * degree * degree + k * degree * degree * degree / 48.0;
+        let square = rows + products / (12.0 * squared_cut(gadget));
+
+        let gadget = spec.control.gadget();
+        let body = turned + transformed + trace_energy;
+        let control_energy = body + dimension * (body / 2.0 + square);
+        let rounding = (1.0 + dimension / 2.0) / (12.0 * squared_cut(gadget));
+        let trace = division + doubled * first + (doubled - 1.0) / 3.0 * automorphism;
+        let constant = turned + transformed + trace;
+        let means = k * degree * degree * (constant / 16.0 + (body - constant) / 48.0);
+        let products = gadget.levels() as f64 * (squared_digit(gadget) * control_energy + means);
+        let transformed_choice = (1.0 + dimension / 2.0) * transform(torus.spec(), gadget);
+        Self {
+            rotation: turned + transformed,
+            automorphism,
+            trace,
+            trace_energy,
+            square,
+            control_energy,
+            choice: products + rounding + transformed_choice,
+        }
+    }
+
+    /// The variance of a result that so many bits choose from tables without noise: the first choice among those adds next to
+    /// nothing, as they have no masks and no digits that are cut.
+    #[must_use]
+    pub fn lookup(&self, bits: usize) -> f64 {
+        bits.saturating_sub(1) as f64 * self.choice
+    }
+
+    /// The variance of the constant coefficient of a row that is not multiplied by a secret.
+    #[must_use]
+    pub fn row(&self) -> f64 {
+        self.rotation + self.trace
+    }
+
+    /// The variance at the coefficients that samples of so much noise are packed to.
+    #[must_use]
+    pub fn packed(&self, variance: f64) -> f64 {
+        variance + self.trace
+    }
+}
+
+/// The sum of the mean squares of the digits of words whose first bits, so many, are those of the sign.
+fn squared_short_digits(gadget: Gadget, first: u32) -> f64 {
+    let bits = (gadget.log_base() * gadget.levels() as u32).saturating_sub(first);
+    let (whole, rest) = (bits / gadget.log_base(), bits % gadget.log_base());
+    let rest = if rest == 0 { 0.0 } else { (libm::exp2(f64::from(2 * rest)) + 2.0) / 12.0 };
+    f64::from(whole) * squared_digit(gadget) + rest
+}

@@ -1,0 +1,166 @@
+//! The digits of circuit bootstrapping: an open specification, checked into an immutable value.
+
+use std::fmt;
+use std::sync::Arc;
+
+use noren_math::torus::gadget::Gadget;
+use noren_math::torus::matrix::SwitchShape;
+use noren_ring::torus::blind_rotation::GlweShape;
+
+use crate::error::{Error, Result};
+use crate::torus::circuit::law::CircuitLaw;
+use crate::torus::parameters::{MAX_DIGIT_BITS, TorusParameters, check_digits};
+
+/// How words are cut into digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Digits {
+    /// `log2 B`.
+    pub log_base: u32,
+    /// How many digits.
+    pub levels: usize,
+}
+
+/// What the keys of circuit bootstrapping are asked for; [`CircuitSpec::build`] checks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CircuitSpec {
+    /// Digits of its blind rotation, finer than those of a bootstrap.
+    pub rotation: Digits,
+    /// Digits of the automorphisms of the trace: the finest, as the trace multiplies their noise by N.
+    pub trace: Digits,
+    /// Digits of the switch from masks to products with secrets.
+    pub square: Digits,
+    /// Digits of the GGSW samples that are made.
+    pub control: Digits,
+}
+
+/// Checked parameters. Immutable, and cheap to clone.
+#[derive(Debug, Clone)]
+pub struct CircuitParameters(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    spec: CircuitSpec,
+    torus: TorusParameters,
+    law: CircuitLaw,
+    fingerprint: [u8; 32],
+}
+
+impl Digits {
+    /// Digits of `log_base` bits.
+    #[must_use]
+    pub const fn new(log_base: u32, levels: usize) -> Self {
+        Self { log_base, levels }
+    }
+
+    /// The digits as arithmetic.
+    pub(crate) fn gadget(self) -> Gadget {
+        Gadget::new(self.log_base, self.levels as u32)
+    }
+}
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {} bits", self.levels, self.log_base)
+    }
+}
+
+impl CircuitSpec {
+    /// Checks the specification for samples of these parameters: all keys are GLWE samples of their noise.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] names digits that are outside the supported range.
+    pub fn build(self, torus: &TorusParameters) -> Result<CircuitParameters> {
+        for (names, digits) in [
+            (["rotation.log_base", "rotation.levels"], self.rotation),
+            (["trace.log_base", "trace.levels"], self.trace),
+            (["square.log_base", "square.levels"], self.square),
+            (["control.log_base", "control.levels"], self.control),
+        ] {
+            check_digits(names, digits.log_base, digits.levels, MAX_DIGIT_BITS)?;
+        }
+        let GlweShape { dimension, degree } = torus.shape();
+        for (name, digits) in [("trace.log_base", self.trace), ("square.log_base", self.square)] {
+            if !(SwitchShape { inputs: dimension, columns: dimension + 1, gadget: digits.gadget() }).is_exact(degree) {
+                return Err(Error::parameter(name, digits.log_base, "fewer bits: key switches are exact in f64"));
+            }
+        }
+        let law = CircuitLaw::of(torus, &self);
+        let fingerprint = fingerprint(torus, &self);
+        Ok(CircuitParameters(Arc::new(Inner { spec: self, torus: torus.clone(), law, fingerprint })))
+    }
+
+    /// The four pairs `log2 B`, digits: of the blind rotation, the trace, products with secrets and GGSW samples.
+    pub(crate) fn words(&self) -> [u64; 8] {
+        let pair = |digits: Digits| [u64::from(digits.log_base), digits.levels as u64];
+        let [a, b, c, d] = [self.rotation, self.trace, self.square, self.control].map(pair);
+        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]]
+    }
+}
+
+impl CircuitParameters {
+    /// The specification that gives these parameters again.
+    #[must_use]
+    pub fn spec(&self) -> &CircuitSpec {
+        &self.0.spec
+    }
+
+    /// The parameters of the samples.
+    #[must_use]
+    pub fn torus(&self) -> &TorusParameters {
+        &self.0.torus
+    }
+
+    /// How much noise the parts add.
+    #[must_use]
+    pub fn law(&self) -> CircuitLaw {
+        self.0.law
+    }
+
+    /// Digits of the blind rotation.
+    #[must_use]
+    pub fn rotation(&self) -> Gadget {
+        self.0.spec.rotation.gadget()
+    }
+
+    /// Digits of the trace.
+    #[must_use]
+    pub fn trace(&self) -> Gadget {
+        self.0.spec.trace.gadget()
+    }
+
+    /// Digits of the switch to products with secrets.
+    #[must_use]
+    pub fn square(&self) -> Gadget {
+        self.0.spec.square.gadget()
+    }
+
+    /// Digits of the GGSW samples that are made.
+    #[must_use]
+    pub fn control(&self) -> Gadget {
+        self.0.spec.control.gadget()
+    }
+
+    /// The BLAKE3 digest of the text `noren-circuit-parameters-v1`, the fingerprint of the torus parameters, and words of 64 bits,
+    /// little-endian: `log2 B` and digits of the blind rotation, the trace, products with secrets and GGSW samples.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 32] {
+        self.0.fingerprint
+    }
+}
+
+impl fmt::Display for CircuitParameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CircuitSpec { rotation, trace, square, control } = self.spec();
+        write!(f, "circuit bootstrapping: rotation {rotation}, trace {trace}, products {square}, controls {control}")
+    }
+}
+
+fn fingerprint(torus: &TorusParameters, spec: &CircuitSpec) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"noren-circuit-parameters-v1");
+    hasher.update(&torus.fingerprint());
+    for word in spec.words() {
+        hasher.update(&word.to_le_bytes());
+    }
+    hasher.finalize().into()
+}

@@ -1,0 +1,66 @@
+//! Bytes of the keys of circuit bootstrapping.
+
+use noren_math::random::Seed;
+
+use crate::error::Result;
+use crate::torus::circuit::keys::{Bodies, CompactCircuitKeys, Part};
+use crate::torus::circuit::parameters::{CircuitSpec, Digits};
+use crate::torus::parameters::TorusParameters;
+use crate::torus::secret::KeyId;
+use crate::torus::wire::{KEY, SEED, words};
+use crate::wire::kind::Kind;
+use crate::wire::object::Object;
+use crate::wire::reader::Reader;
+use crate::wire::writer::Writer;
+
+/// The digits, eight words.
+const DIGITS: u16 = 0x0130;
+/// The bodies of the blind rotation, of the trace, and of products with secrets.
+const ROTATION: u16 = 0x0131;
+const TRACE: u16 = 0x0132;
+const SQUARE: u16 = 0x0133;
+
+impl Object for CompactCircuitKeys {
+    type Context = TorusParameters;
+    const KIND: Kind = Kind::CircuitKeys;
+
+    fn needed_fingerprint(parameters: &TorusParameters) -> Option<[u8; 32]> {
+        Some(parameters.fingerprint())
+    }
+
+    fn fingerprint(&self, _: &TorusParameters) -> [u8; 32] {
+        self.parameters.torus().fingerprint()
+    }
+
+    fn write<'a>(&'a self, _: &'a TorusParameters, writer: &mut Writer<'a>) {
+        writer.bytes(KEY, self.key.0.as_slice());
+        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        writer.words(DIGITS, self.parameters.spec().words().to_vec());
+        writer.words(ROTATION, &self.bodies.rotation);
+        writer.words(TRACE, &self.bodies.trace);
+        writer.words(SQUARE, &self.bodies.square);
+    }
+
+    fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
+        let key = KeyId(reader.take(KEY)?.array()?);
+        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let [a, b, c, d, e, f, g, h] = reader.take(DIGITS)?.word_array()?;
+        // What does not fit is larger than any bound that is checked.
+        let digits = |log_base: u64, levels: u64| {
+            Digits::new(u32::try_from(log_base).unwrap_or(u32::MAX), usize::try_from(levels).unwrap_or(usize::MAX))
+        };
+        let spec =
+            CircuitSpec { rotation: digits(a, b), trace: digits(c, d), square: digits(e, f), control: digits(g, h) };
+        let parameters = spec.build(parameters)?;
+        let mut bodies = |tag, part: Part| {
+            let (items, rows) = part.size(&parameters);
+            words(&reader.take(tag)?, items * rows * parameters.torus().shape().degree)
+        };
+        let bodies = Bodies {
+            rotation: bodies(ROTATION, Part::Rotation)?,
+            trace: bodies(TRACE, Part::Trace)?,
+            square: bodies(SQUARE, Part::Square)?,
+        };
+        Ok(Self { parameters, key, seed, bodies })
+    }
+}

@@ -1,0 +1,101 @@
+//! Shifts and rotations, by known and by encrypted amounts.
+
+use crate::circuits::radix::carry::BASE;
+use crate::circuits::radix::circuit::{Circuit, DIGIT_BITS};
+use crate::circuits::radix::select::clean;
+use crate::circuits::radix::value::Value;
+
+/// Where bits move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Move {
+    /// To higher places; zeros come in.
+    ShiftLeft,
+    /// To lower places; zeros come in.
+    ShiftRight,
+    /// To higher places; what falls out comes in below.
+    RotateLeft,
+    /// To lower places; what falls out comes in above.
+    RotateRight,
+}
+
+impl Move {
+    const fn rotates(self) -> bool {
+        matches!(self, Self::RotateLeft | Self::RotateRight)
+    }
+
+    /// Which digit of so many comes to a place, from so many places away, if one does.
+    fn source(self, place: usize, away: usize, digits: usize) -> Option<usize> {
+        match self {
+            Self::ShiftLeft => place.checked_sub(away),
+            Self::ShiftRight => Some(place + away).filter(|&source| source < digits),
+            Self::RotateLeft => Some((place + digits - away % digits) % digits),
+            Self::RotateRight => Some((place + away) % digits),
+        }
+    }
+
+    /// The part of a digit that stays in its place when all moves by one bit.
+    const fn stays(self, digit: u64) -> u64 {
+        match self {
+            Self::ShiftLeft | Self::RotateLeft => digit % 2 * 2,
+            Self::ShiftRight | Self::RotateRight => digit / 2,
+        }
+    }
+
+    /// The part that comes to the neighbour.
+    const fn leaves(self, digit: u64) -> u64 {
+        match self {
+            Self::ShiftLeft | Self::RotateLeft => digit / 2,
+            Self::ShiftRight | Self::RotateRight => digit % 2 * 2,
+        }
+    }
+
+    /// Moves by a number of bits that everybody knows.
+    pub(super) fn by(self, circuit: &mut Circuit, digits: &[Value], bits: usize) -> Vec<Value> {
+        let width = DIGIT_BITS * digits.len();
+        let bits = if self.rotates() { bits % width } else { bits.min(width) };
+        let zero = Value::constant(0);
+        let moved = |place, away| self.source(place, away, digits.len()).map_or(&zero, |source| &digits[source]);
+        let digit = |place| {
+            let near = moved(place, bits / DIGIT_BITS);
+            if bits.is_multiple_of(DIGIT_BITS) {
+                return near.clone();
+            }
+            let far = clean(circuit, moved(place, bits / DIGIT_BITS + 1)) * BASE as i64;
+            let sum = far + &clean(circuit, near);
+            circuit.lookup(&sum, |x| self.stays(x % BASE) + self.leaves(x / BASE))
+        };
+        (0..digits.len()).map(digit).collect()
+    }
+
+    /// Moves by an encrypted number of bits, of which as many low bits count as numbers below the width need.
+    ///
+    /// For each bit of the amount, a digit goes with the bit into a lookup that gives what stays and what leaves.
+    pub(super) fn by_encrypted(self, circuit: &mut Circuit, digits: &[Value], amount: &[Value]) -> Vec<Value> {
+        /// A bit of the amount counts so much, above every digit.
+        const FLAG: u64 = BASE;
+        let width = DIGIT_BITS * digits.len();
+        let mut digits = digits.to_vec();
+        let levels = width.next_power_of_two().trailing_zeros() as usize;
+        for level in 0..levels {
+            let Some(of_amount) = amount.get(level / DIGIT_BITS) else { break };
+            let bit = circuit.lookup(of_amount, |x| FLAG * (x >> (level % DIGIT_BITS) & 1));
+            let away = (1 << level) / DIGIT_BITS;
+            // A bit alone moves half a digit.
+            let stays = |digit| if away == 0 { self.stays(digit) } else { 0 };
+            let leaves = |digit| if away == 0 { self.leaves(digit) } else { digit };
+            let parts = |digit: &Value| {
+                let sum = digit.clone() + &bit;
+                let stays = circuit.lookup(&sum, |x| if x < FLAG { x } else { stays(x - FLAG) });
+                (stays, circuit.lookup(&sum, |x| if x < FLAG { 0 } else { leaves(x - FLAG) }))
+            };
+            let parts: Vec<(Value, Value)> = digits.iter().map(parts).collect();
+            let digit = |place| {
+                let comes = self.source(place, away.max(1), parts.len()).map(|source| &parts[source].1);
+                let stays: Value = parts[place].0.clone();
+                comes.map_or(stays.clone(), |comes| (stays + comes).within(BASE - 1))
+            };
+            digits = (0..parts.len()).map(digit).collect();
+        }
+        digits
+    }
+}

@@ -1,0 +1,166 @@
+//! A column: encrypted elements of one kind.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::programs::columns::element::Element;
+use crate::schemes::tfhe::{Bit, Bits, Ciphertext, Ciphertexts, Decryptor, Encoding, Encryptor, Parameters};
+
+/// Encrypted elements of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    element: Element,
+    samples: Samples,
+}
+
+/// The ciphertexts of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Samples {
+    /// One for each truth value, with parameters of bits.
+    Bits(Bits),
+    /// Those of each element one after the other, the lowest digit first.
+    Digits(Ciphertexts),
+}
+
+impl Column {
+    /// Encrypts values: 0 and 1 are the truth values.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for a value out of range, and for elements that the parameters do not hold; [`Error::Length`] for no
+    /// values.
+    pub fn encrypt(encryptor: &Encryptor<'_>, element: Element, values: &[i128]) -> Result<Self> {
+        let parameters = encryptor.context().parameters();
+        element.check(parameters, values)?;
+        if parameters.encoding() == Encoding::Bits {
+            let bits = values.iter().map(|&value| encryptor.encrypt_bit(value == 1));
+            return Self::of_bits(bits.collect::<Result<_>>()?);
+        }
+        // Everybody may know that truth values are at most 1.
+        let max = if element == Element::Bool { 1 } else { parameters.message_size() - 1 };
+        let digits = element.cut(parameters, values)?.map(|digit| encryptor.encrypt_at_most(digit, max));
+        Self::of_digits(parameters, element, digits.collect::<Result<_>>()?)
+    }
+
+    /// The column of these truth values.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for none.
+    pub fn of_bits(bits: Vec<Bit>) -> Result<Self> {
+        check_some(bits.len())?;
+        Ok(Self { element: Element::Bool, samples: Samples::Bits(Bits(bits)) })
+    }
+
+    /// The column of these digits, those of each element one after the other, the lowest first.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for none, or another number than a multiple of the digits of an element; [`Error::OutOfRoom`] for a digit
+    /// that may be too large; as [`Element::digits`].
+    pub fn of_digits(parameters: &Parameters, element: Element, ciphertexts: Vec<Ciphertext>) -> Result<Self> {
+        check_some(ciphertexts.len())?;
+        let digits = element.digits(parameters)?;
+        if !ciphertexts.len().is_multiple_of(digits) {
+            let needed = format!("a multiple of {digits}");
+            return Err(Error::Length { what: "digits of a column", found: ciphertexts.len(), needed });
+        }
+        Ok(Self { element, samples: Samples::Digits(Ciphertexts(ciphertexts)) })
+    }
+
+    /// The values; 0 and 1 for truth values.
+    ///
+    /// # Errors
+    /// As [`Decryptor::decrypt`].
+    pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Vec<i128>> {
+        let parameters = decryptor.context().parameters();
+        let ciphertexts = match &self.samples {
+            Samples::Bits(Bits(bits)) => {
+                return bits.iter().map(|bit| Ok(i128::from(decryptor.decrypt_bit(bit)?))).collect();
+            }
+            Samples::Digits(Ciphertexts(ciphertexts)) => ciphertexts,
+        };
+        let number = |digits: &[Ciphertext]| {
+            let size = i128::from(parameters.message_size());
+            let mut value = 0;
+            for digit in digits.iter().rev() {
+                value = value * size + i128::from(decryptor.decrypt(digit)?);
+            }
+            Ok(self.element.of_word(value))
+        };
+        ciphertexts.chunks(self.element.digits(parameters)?).map(number).collect()
+    }
+
+    /// What the elements are.
+    #[must_use]
+    pub const fn element(&self) -> Element {
+        self.element
+    }
+
+    /// The ciphertexts.
+    #[must_use]
+    pub const fn samples(&self) -> &Samples {
+        &self.samples
+    }
+
+    /// The ciphertexts of digits.
+    pub(super) fn ciphertexts(&self) -> Result<&[Ciphertext]> {
+        match &self.samples {
+            Samples::Digits(Ciphertexts(digits)) => Ok(digits),
+            Samples::Bits(_) => Err(Error::parameter("parameters", "those of bits", "those of integers: the set 2_2")),
+        }
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub fn len(&self, parameters: &Parameters) -> usize {
+        match &self.samples {
+            Samples::Bits(Bits(bits)) => bits.len(),
+            // What a column was made with has digits.
+            Samples::Digits(Ciphertexts(digits)) => digits.len() / self.element.digits(parameters).unwrap_or(1),
+        }
+    }
+
+    /// All elements, column after column.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for no column; [`Error::Parameters`] for columns of different elements.
+    pub fn concatenate<'a>(parameters: &Parameters, columns: impl Iterator<Item = &'a Self>) -> Result<Self> {
+        let columns: Vec<&Self> = columns.collect();
+        let element = columns.first().map_or(Element::Bool, |column| column.element);
+        if let Some(other) = columns.iter().find(|column| column.element != element) {
+            return Err(Error::parameter("element", other.element, format!("{element}, as of the other columns")));
+        }
+        if parameters.encoding() == Encoding::Bits {
+            let bits = columns.iter().flat_map(|column| match &column.samples {
+                Samples::Bits(Bits(bits)) => bits.as_slice(),
+                Samples::Digits(_) => &[],
+            });
+            return Self::of_bits(bits.cloned().collect());
+        }
+        let digits = columns.iter().map(|column| column.ciphertexts()).collect::<Result<Vec<_>>>()?;
+        Self::of_digits(parameters, element, digits.concat())
+    }
+
+    /// The elements at these positions.
+    ///
+    /// # Panics
+    /// If one is beyond the last, or there are none.
+    #[must_use]
+    pub fn gather(&self, parameters: &Parameters, positions: &[usize]) -> Self {
+        assert!(!positions.is_empty(), "a column has at least one element");
+        let samples = match &self.samples {
+            Samples::Bits(Bits(bits)) => Samples::Bits(Bits(positions.iter().map(|&at| bits[at].clone()).collect())),
+            Samples::Digits(Ciphertexts(all)) => {
+                let digits = all.len() / self.len(parameters);
+                let element = |&at: &usize| all[at * digits..(at + 1) * digits].iter().cloned();
+                Samples::Digits(Ciphertexts(positions.iter().flat_map(element).collect()))
+            }
+        };
+        Self { element: self.element, samples }
+    }
+}
+
+fn check_some(found: usize) -> Result<()> {
+    if found > 0 {
+        Ok(())
+    } else {
+        Err(Error::Length { what: "elements of a column", found, needed: "at least 1".into() })
+    }
+}

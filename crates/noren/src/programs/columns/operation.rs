@@ -1,0 +1,142 @@
+//! What is done with elements.
+
+use std::fmt;
+
+use crate::circuits::radix::{Comparison, Move, Operation};
+use crate::schemes::tfhe::Gate;
+
+/// An operation on two elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `a + b`, modulo `2^bits`.
+    Add,
+    /// `a - b`, modulo `2^bits`.
+    Sub,
+    /// `a b`, modulo `2^bits`.
+    Mul,
+    /// `a / b`, rounded down.
+    Div,
+    /// The remainder of `a / b`.
+    Rem,
+    /// Each bit whether it is 1 in both.
+    And,
+    /// Each bit whether it is 1 in one at least.
+    Or,
+    /// Each bit whether it is 1 in just one.
+    Xor,
+    /// Bits of a moved to higher places.
+    ShiftLeft,
+    /// Bits of a moved to lower places.
+    ShiftRight,
+    /// Whether `a == b`.
+    Eq,
+    /// Whether `a != b`.
+    Ne,
+    /// Whether `a < b`.
+    Lt,
+    /// Whether `a <= b`.
+    Le,
+    /// Whether `a > b`.
+    Gt,
+    /// Whether `a >= b`.
+    Ge,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+}
+
+/// An operation on an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// `-a`, modulo `2^bits`.
+    Neg,
+    /// Each bit whether it is 0.
+    Not,
+}
+
+impl Binary {
+    /// The gate of truth values.
+    #[must_use]
+    pub const fn gate(self) -> Option<Gate> {
+        match self {
+            Self::And | Self::Min | Self::Mul => Some(Gate::And),
+            Self::Or | Self::Max => Some(Gate::Or),
+            Self::Xor | Self::Ne => Some(Gate::Xor),
+            Self::Eq => Some(Gate::Xnor),
+            _ => None,
+        }
+    }
+
+    /// The relation of integers.
+    #[must_use]
+    pub const fn comparison(self) -> Option<Comparison> {
+        match self {
+            Self::Eq => Some(Comparison::Eq),
+            Self::Ne => Some(Comparison::Ne),
+            Self::Lt => Some(Comparison::Lt),
+            Self::Le => Some(Comparison::Le),
+            Self::Gt => Some(Comparison::Gt),
+            Self::Ge => Some(Comparison::Ge),
+            _ => None,
+        }
+    }
+
+    /// The operation on unsigned integers, where it has one result that is an integer.
+    #[must_use]
+    pub const fn of_integers(self) -> Option<Operation> {
+        match self {
+            Self::Add => Some(Operation::Add),
+            Self::Sub => Some(Operation::Sub),
+            Self::Mul => Some(Operation::Mul),
+            Self::And => Some(Operation::And),
+            Self::Or => Some(Operation::Or),
+            Self::Xor => Some(Operation::Xor),
+            Self::ShiftLeft => Some(Operation::Move(Move::ShiftLeft)),
+            Self::ShiftRight => Some(Operation::Move(Move::ShiftRight)),
+            Self::Min => Some(Operation::Min),
+            Self::Max => Some(Operation::Max),
+            _ => None,
+        }
+    }
+
+    /// The name, as messages show it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Sub => "sub",
+            Self::Mul => "mul",
+            Self::Div => "div",
+            Self::Rem => "rem",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+            Self::ShiftLeft => "shift-left",
+            Self::ShiftRight => "shift-right",
+            Self::Eq => "equal",
+            Self::Ne => "not-equal",
+            Self::Lt => "less",
+            Self::Le => "less-equal",
+            Self::Gt => "greater",
+            Self::Ge => "greater-equal",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for Binary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Unary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Neg => "neg",
+            Self::Not => "not",
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! Large lookups on encrypted digits.
+
+use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::circuit_bootstrap::ControlTable;
+use noren_ring::torus::cmux_tree::PackedTables;
+use noren_ring::torus::lwe::Lwe;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::circuit::keys::CircuitKeys;
+
+use crate::schemes::tfhe::ciphertext::Ciphertext;
+use crate::schemes::tfhe::evaluator::Evaluator;
+use crate::schemes::tfhe::large::digits::scale;
+use crate::schemes::tfhe::large::lookup::{LargeLookup, Method};
+use crate::schemes::tfhe::lookup::Lookup;
+
+/// How many inputs have their control bits in memory at a time: 3 MB each for 16 bits.
+const INPUTS: usize = 16;
+
+impl Evaluator {
+    /// The digits of `f(x)`, the lowest first, for the digits of x, the lowest first.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of digits than the lookup has; [`Error::OutOfRoom`] for a digit that may be no message:
+    /// then take its message part first; [`Error::NoisyCombination`] for one with more noise than [`LargeLookup::max_noise`];
+    /// [`Error::MissingKey`] if the lookup needs circuit keys and there are none; [`Error::ParameterMismatch`] and
+    /// [`Error::KeyMismatch`] for ciphertexts and lookups of others.
+    pub fn lookup_large(&self, digits: &[&Ciphertext], lookup: &LargeLookup) -> Result<Vec<Ciphertext>> {
+        Ok(self.lookup_large_each(&[digits], lookup)?.remove(0))
+    }
+
+    /// `f(x)` for the digits of each x. Keys are read once for several digits; work is shared out to threads.
+    ///
+    /// # Errors
+    /// As [`Evaluator::lookup_large`].
+    pub fn lookup_large_each(&self, inputs: &[&[&Ciphertext]], lookup: &LargeLookup) -> Result<Vec<Vec<Ciphertext>>> {
+        self.context().check_fingerprint(&lookup.fingerprint, "the large lookup")?;
+        for digits in inputs {
+            self.check_digits(digits, lookup)?;
+        }
+        match &lookup.method {
+            Method::Direct(tables) => self.lookup_directly(inputs, tables),
+            Method::Circuit { control, tables } => {
+                let keys = self.circuit().ok_or_else(|| Error::MissingKey {
+                    kind: "circuit bootstrapping".into(),
+                    available: "those of bootstraps".into(),
+                })?;
+                let results = inputs.chunks(INPUTS).flat_map(|inputs| self.choose(inputs, keys, control, tables));
+                let result = |(sample, &max)| Ciphertext { sample, owner: *self.owner(), max, noise: lookup.noise };
+                Ok(results.map(|samples| samples.into_iter().zip(&lookup.ranges).map(result).collect()).collect())
+            }
+        }
+    }
+
+    fn check_digits(&self, digits: &[&Ciphertext], lookup: &LargeLookup) -> Result<()> {
+        if digits.len() != lookup.digits {
+            let needed = lookup.digits.to_string();
+            return Err(Error::Length { what: "digits of a large lookup", found: digits.len(), needed });
+        }
+        let most = self.context().parameters().message_size() - 1;
+        for digit in digits {
+            self.owner().check(&digit.owner, "the ciphertext")?;
+            if digit.max > most {
+                let (what, needed) = ("the largest value of a digit", format!("at most {most}"));
+                let hint = "take its message part first";
+                return Err(Error::OutOfRoom { what, found: digit.max, needed, hint });
+            }
+            if digit.noise > lookup.max_noise {
+                let (what, needed) = ("a digit of a large lookup", lookup.max_noise);
+                return Err(Error::NoisyCombination { what, found: digit.noise, needed });
+            }
+        }
+        Ok(())
+    }
+
+    fn lookup_directly(&self, inputs: &[&[&Ciphertext]], tables: &[Lookup]) -> Result<Vec<Vec<Ciphertext>>> {
+        let message_size = self.context().parameters().message_size();
+        let packed = inputs.iter().map(|digits| {
+            let factors = std::iter::successors(Some(1), |factor| Some(factor * message_size));
+            self.combine(&digits.iter().copied().zip(factors).collect::<Vec<_>>(), 0)
+        });
+        let packed = packed.collect::<Result<Vec<_>>>()?;
+        let pairs: Vec<_> = packed.iter().flat_map(|x| tables.iter().map(move |table| (x, table))).collect();
+        Ok(self.lookup_pairs(&pairs)?.chunks(tables.len()).map(<[_]>::concat).collect())
+    }
+
+    /// The samples that the control bits of each input choose.
+    fn choose(
+        &self,
+        inputs: &[&[&Ciphertext]],
+        keys: &CircuitKeys,
+        control: &ControlTable,
+        tables: &PackedTables,
+    ) -> Vec<Vec<Lwe>> {
+        let (context, bootstrap) = (self.context(), keys.bootstrap());
+        let factor = scale(context.parameters().encoding(), control.bits());
+        let scaled = |digit: &&Ciphertext| {
+            let mut sample = digit.sample.clone();
+            sample.mul_assign(factor.cast_signed());
+            sample
+        };
+        let samples: Vec<Lwe> = inputs.iter().flat_map(|digits| digits.iter().map(scaled)).collect();
+        let samples: Vec<&Lwe> = samples.iter().collect();
+        let rows = bootstrap.run(context.engine(), self.keys().bootstrap().switch(), control, &samples);
+        let shape = (bootstrap.shape(), control.gadget());
+        let bits = control.bits() as usize;
+        let controls: Vec<BlindRotation> = rows
+            .chunks(tables.bits() / bits)
+            .map(|digits| {
+                let words = bootstrap.shape().words();
+                BlindRotation::from_fn(context.engine(), context.product(), shape, tables.bits(), |bit, row, out| {
+                    let rows = &digits[bit / bits];
+                    let place = (bit % bits * rows.len() / bits) + row * words;
+                    out.copy_from_slice(&rows[place..place + words]);
+                })
+            })
+            .collect();
+        tables.lookup_each(context.engine(), &controls.iter().collect::<Vec<_>>())
+    }
+}
