@@ -226,7 +226,9 @@ impl Decomposer {
                         write_sums(ring, limb, giants, (blocks, &form), &range, &mut sums);
                         for (goal, sums) in goals.iter().zip(sums.as_chunks::<2>().0) {
                             match *goal {
-                                Goal::Pair(i) => (0..2).for_each(|half| rows[i + half][range.clone()].copy_from_slice(sums[half])),
+                                Goal::Pair(i) => {
+                                    (0..2).for_each(|half| rows[i + half][range.clone()].copy_from_slice(sums[half]))
+                                }
                                 Goal::Total => (0..2).for_each(|half| {
                                     kernels.add_assign(&mut rows[half][range.clone()], sums[half], q);
                                 }),

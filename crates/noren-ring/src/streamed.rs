@@ -155,7 +155,13 @@ impl Ring {
                             let words = j * blocking.tile..(j + 1) * blocking.tile;
                             let [left, right] = &mut rows[..] else { unreachable!("two halves") };
                             let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
-                            self.multiply_tile((&factors, words), lot.tile(limb, j, first), limb, (sums, first > 0), spare);
+                            self.multiply_tile(
+                                (&factors, words),
+                                lot.tile(limb, j, first),
+                                limb,
+                                (sums, first > 0),
+                                spare,
+                            );
                         }
                     }
                 }

@@ -4,7 +4,7 @@
 //! is read in turn lies in turn.
 
 use super::places::GROUP;
-use super::table::{KeyRows, Kernels, MAX_TERMS, assert_lengths, call};
+use super::table::{Kernels, KeyRows, MAX_TERMS, assert_lengths, call};
 use crate::modulus::Modulus;
 
 /// The kernels of panels.
@@ -131,6 +131,8 @@ pub(super) mod portable {
     }
 
     pub(in crate::kernels) fn spread(out: &mut [u64], row: &[u64], width: usize, stride: usize) {
-        row.chunks_exact(width).zip(out.chunks_mut(stride)).for_each(|(piece, out)| out[..width].copy_from_slice(piece));
+        row.chunks_exact(width)
+            .zip(out.chunks_mut(stride))
+            .for_each(|(piece, out)| out[..width].copy_from_slice(piece));
     }
 }

@@ -75,11 +75,6 @@ impl<'a> Encryptor<'a> {
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
 
-    /// The context that it encrypts for.
-    pub(crate) const fn context(&self) -> &Context {
-        &self.context
-    }
-
     /// What stands on the circle for an integer of at most `max`.
     pub(crate) fn integer_message(&self, value: u64, max: u64) -> Result<u64> {
         let parameters = self.context.parameters();

@@ -6,9 +6,7 @@ use proptest::prelude::*;
 
 use crate::integers::{Integers, mask, model};
 
-/// A step of a program: what is done with which registers.
-type Step = (Operation, [usize; 3]);
-
+/// What a step of a program does.
 fn operations() -> impl Strategy<Value = Operation> {
     let some = [
         Operation::Add,
