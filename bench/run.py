@@ -43,6 +43,8 @@ DEPTHS = [2, 4, 6, 8, 10]
 METHODS = ["fast", "eight", "residues", "linear", "maeda"]
 # The workloads of the suite tfhe.
 WORKLOADS = ["BOOL", "BOOL_128", "1_1", "2_2", "3_3", "client-BOOL", "client-2_2", "u8", "u16", "u32", "u8xu8"]
+# Where a bootstrap takes a tenth of a second and more, fewer of them.
+BATCHES = {"3_3": "1,8,64"}
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
@@ -93,7 +95,8 @@ def steps(
     if suite == "lookup":
         return [["--log-n", str(bits), "--method", name] for bits in log_n or [15] for name in METHODS]
     if suite == "tfhe":
-        return [["--workload", name] for name in workload or WORKLOADS]
+        names = workload or WORKLOADS
+        return [["--workload", name, *(["--batch", BATCHES[name]] if name in BATCHES else [])] for name in names]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]

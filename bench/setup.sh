@@ -21,12 +21,11 @@ else
     skip tfhe-ntt "cargo build failed"
 fi
 
-cargo build --release --quiet --manifest-path tfhe-fft/Cargo.toml --target-dir tfhe-fft/target ||
-    skip tfhe-fft "cargo build failed"
-
-# For the processor that it is measured on, as its authors advise.
-RUSTFLAGS="-C target-cpu=native" cargo build --release --quiet --manifest-path tfhe-rs/Cargo.toml --target-dir tfhe-rs/target ||
-    skip tfhe-rs "cargo build failed"
+# For the processor that they are measured on, as their authors advise.
+for peer in tfhe-fft tfhe-rs; do
+    RUSTFLAGS="-C target-cpu=native" cargo build --release --quiet --manifest-path $peer/Cargo.toml \
+        --target-dir $peer/target || skip $peer "cargo build failed"
+done
 
 if "${PYTHON:-python3}" -m venv tenseal/venv && tenseal/venv/bin/pip install --quiet --disable-pip-version-check tenseal; then
     tenseal/venv/bin/python -c 'import tenseal.sealapi' || skip tenseal "its wheel does not load"

@@ -101,6 +101,9 @@ pub fn tfhe_parameters(encoding: tfhe::Encoding) -> tfhe::Parameters {
 /// Those of integers.
 pub const TFHE_INTEGERS: tfhe::Encoding = tfhe::Encoding::Integers { message_bits: 1, carry_bits: 1 };
 
+/// Those of digits of integers.
+pub const TFHE_DIGITS: tfhe::Encoding = tfhe::Encoding::Integers { message_bits: 2, carry_bits: 2 };
+
 /// The parameters of bootstrapping of the corpus: one application level, 8 slots, degree 16.
 #[must_use]
 pub fn bootstrap_parameters() -> bootstrapping::Parameters {
@@ -172,6 +175,21 @@ pub fn mapped_key_file(bytes: &[u8]) {
     if file.parameters == *parameters {
         let new = Bootstrapper::new(&file.context, parameters, Arc::clone(&file.keys), Mode::Complex);
         new.and_then(|bootstrapper| bootstrapper.bootstrap(ciphertext)).expect("all keys are there");
+    }
+}
+
+/// Any bytes in a file are refused, or are keys with which a gate gives a bit: words of keys are only numbers.
+///
+/// # Panics
+/// If it gives none.
+pub fn mapped_tfhe_keys(bytes: &[u8]) {
+    let Ok(file) = tfhe::ServerKeyFile::map(&file_of(bytes), &LIMITS, Some(1)) else {
+        return;
+    };
+    if file.context.parameters().spec() == tfhe_parameters(tfhe::Encoding::Bits).spec() {
+        let evaluator = tfhe::Evaluator::new(&file.context, file.keys).expect("its own context");
+        let bit = evaluator.trivial_bit(true).expect("parameters of bits");
+        evaluator.gate(tfhe::Gate::Nand, &bit, &bit).expect("its own bit");
     }
 }
 

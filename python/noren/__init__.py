@@ -2,6 +2,7 @@
 
 - `noren.ckks`: vectors of real or complex numbers, with a known bound on their error;
 - `noren.bgv`, `noren.bfv`: vectors of integers modulo t, exact;
+- `noren.tfhe`: arrays of truth values and integers, encrypted element by element;
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed.
@@ -9,7 +10,7 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import bfv, bgv, bootstrapping, ckks, programs
+from noren import bfv, bgv, bootstrapping, ckks, programs, tfhe
 from noren._noren import (
     EncodingError,
     Error,
@@ -37,4 +38,5 @@ __all__ = [
     "bootstrapping",
     "ckks",
     "programs",
+    "tfhe",
 ]

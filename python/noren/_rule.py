@@ -40,20 +40,26 @@ class Rule:
 
     def residues(self, x: Numbers, y: Numbers, modulus: int, undefined: int | None) -> Numbers:
         """Return the values at some points from 0 to below the modulus; `undefined` where there is none."""
-        points = (x, y)[: len(self._domain)]
+        allowed = (-(modulus // 2), modulus - 1)
+        values = self.values((x, y)[: len(self._domain)], allowed, undefined, f" for the plaintext modulus {modulus}")
+        return np.where(values < 0, values + modulus, values) if values.min() < 0 else values
+
+    def values(
+        self, points: tuple[Numbers, ...], allowed: tuple[int, int], undefined: int | None, why: str = ""
+    ) -> Numbers:
+        """Return the values at some points, within the two numbers allowed; `undefined` where there is none."""
         values, defined = self._values(points)
         if not defined.all():
             if undefined is None:
                 raise self._refusal(points, int(np.argmin(defined)))
             values = np.where(defined, values, undefined)
-        least = -(modulus // 2)
-        if values.min() < least or values.max() >= modulus:
-            i = int(np.argmax((values < least) | (values >= modulus)))
+        least, most = allowed
+        if values.min() < least or values.max() > most:
+            i = int(np.argmax((values < least) | (values > most)))
             raise EncodingError(
-                f"the function is {values[i]} at {name_of(points, i)}, values must be from {least} to {modulus - 1} "
-                f"for the plaintext modulus {modulus}"
+                f"the function is {values[i]} at {name_of(points, i)}, values must be from {least} to {most}{why}"
             )
-        return np.where(values < 0, values + modulus, values) if values.min() < 0 else values
+        return values
 
     def _values(self, points: tuple[Numbers, ...]) -> tuple[Numbers, Truths]:
         """Return the values at some points, and whether there is one."""

@@ -2,24 +2,24 @@
 
 use std::ops::Deref;
 
-use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::aligned::{AlignedVec, Word};
 use noren_math::kernels::mapped::MappedRow;
 
 /// Words of one piece.
-#[derive(Clone)]
-pub(crate) enum Storage {
-    Own(AlignedVec<u64>),
+#[derive(Debug, Clone)]
+pub(crate) enum Storage<T: Word = u64> {
+    Own(AlignedVec<T>),
     /// In a file, as they were found there: they may be anything.
     Mapped(MappedRow),
 }
 
-impl Deref for Storage {
-    type Target = [u64];
+impl<T: Word> Deref for Storage<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[u64] {
+    fn deref(&self) -> &[T] {
         match self {
             Self::Own(words) => words,
-            Self::Mapped(words) => words,
+            Self::Mapped(words) => words.view(),
         }
     }
 }

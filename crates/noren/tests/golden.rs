@@ -10,6 +10,7 @@ use noren::bootstrapping::group::{GiantOrder, Group};
 use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::circuits::lookup::{LookupKeyFile, Plan};
+use noren::circuits::radix::{Integer, Integers};
 use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
@@ -166,12 +167,18 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
     let bits = [true, false].map(|value| encryptor.encrypt_bit(value).expect("a bit")).to_vec();
     let encryptor = tfhe::Encryptor::new(&context.1, &secrets.1, seed(2)).expect("secret");
     let integers = [1, 0, 1].map(|value| encryptor.encrypt(value).expect("a message")).to_vec();
+    let digits = tfhe::Encoding::Integers { message_bits: 2, carry_bits: 2 };
+    let digits = tfhe::Context::new(spec(digits).build().expect("parameters")).expect("context");
+    let owner = digits.secret_key(&seed(1));
+    let encryptor = tfhe::Encryptor::new(&digits, &owner, seed(2)).expect("secret");
+    let wide = [200, 7].map(|value| Integer::encrypt(&encryptor, value, 8).expect("an integer")).to_vec();
     let keys = context.0.compact_keys(&seed(1), &secrets.0).expect("its own secret");
     let parameters = context.0.parameters().clone();
     add(samples, "tfhe_parameters", &(), &parameters);
     add(samples, "tfhe_parameters_integers", &(), context.1.parameters());
     add(samples, "tfhe_bits", &parameters, &tfhe::Bits(bits));
     add(samples, "tfhe_ciphertexts", context.1.parameters(), &tfhe::Ciphertexts(integers));
+    add(samples, "tfhe_integers", digits.parameters(), &Integers(wide));
     add(samples, "tfhe_keys", &(), &tfhe::KeyFile { parameters: parameters.clone(), key: keys });
     add(samples, "tfhe_secret_key", &(), &tfhe::KeyFile { parameters, key: secrets.0 });
 }

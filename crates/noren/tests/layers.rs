@@ -93,6 +93,7 @@ fn schemes_see_no_words() {
         "noren/src/schemes/ckks/wire.rs",
         "noren/src/schemes/integers/encoder.rs",
         "noren/src/schemes/integers/wire.rs",
+        "noren/src/schemes/tfhe/seeded.rs",
         "noren/src/schemes/tfhe/wire.rs",
         "noren/src/bootstrapping/wire.rs",
         "noren/src/circuits/lookup/wire.rs",

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use content::Content;
 
+use crate::kernels::aligned::Word;
+
 /// The little-endian words of a file, read where they lie. Pages come from the disk when they are first touched, stay as
 /// long as the system has memory for them, and are not copied for each process.
 ///
@@ -65,6 +67,17 @@ impl MappedRow {
     pub fn new(file: &Arc<MappedFile>, range: Range<usize>) -> Option<Self> {
         file.get(range.clone())?;
         Some(Self { file: file.clone(), range })
+    }
+
+    /// The same bytes as words of another type, in their order in the file: of numbers of 64 bits as many, of 32 bits twice as
+    /// many.
+    #[must_use]
+    pub fn view<T: Word>(&self) -> &[T] {
+        const { assert!(size_of::<u64>().is_multiple_of(size_of::<T>()) && align_of::<T>() <= align_of::<u64>()) };
+        // SAFETY: any bits are a word of the sealed types, and whole words of theirs fill each word of the row.
+        let (before, words, after) = unsafe { self.align_to::<T>() };
+        assert!(before.is_empty() && after.is_empty(), "words of 64 bits start and end where shorter ones do");
+        words
     }
 }
 
@@ -178,6 +191,9 @@ mod tests {
         assert_eq!(**mapped, words);
         let row = MappedRow::new(&mapped, 700..4999).expect("within the file");
         assert!(MappedRow::new(&mapped, 4999..5001).is_none());
+        let halves: Vec<u32> = words[700..4999].iter().flat_map(|&x| [x as u32, (x >> 32) as u32]).collect();
+        assert_eq!(row.view::<u32>(), halves);
+        assert!(row.view::<f64>().iter().map(|x| x.to_bits()).eq(words[700..4999].iter().copied()));
         drop(mapped);
         let copy = row.clone();
         drop(row);

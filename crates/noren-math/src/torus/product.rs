@@ -2,8 +2,8 @@
 
 use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
-use crate::kernels::torus::{TorusProducts, key_place};
-use crate::torus::fft::{GROUP_WORDS, TorusFft};
+use crate::kernels::torus::{QUAD, TorusProducts, key_place};
+use crate::torus::fft::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
 use crate::torus::word::Torus;
 
@@ -21,6 +21,10 @@ pub struct KeyShape {
     /// The digits of those that go in.
     pub gadget: Gadget,
 }
+
+/// How points lie in a matrix: in blocks, of which so many groups of all rows lie together, and so many points are a group. What
+/// files of matrices say, so that one of another order is refused.
+pub const KEY_LAYOUT: [u64; 3] = [BLOCK as u64, QUAD as u64, GROUP as u64];
 
 impl KeyShape {
     /// How many rows the matrix has.

@@ -8,14 +8,14 @@ use noren::wire::{Form, Limits, Object};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::array::detached;
-use crate::errors::EncodingError;
+use crate::errors::{EncodingError, raise};
 use crate::pickle::{Pickle, shared_context};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::evaluator::PyTfheEvaluator;
-use crate::tfhe::numbers::dtype_name;
+use crate::tfhe::numbers::{dtype_name, element_of};
 use crate::tfhe::parameters::PyTfheParameters;
 
 /// An array of truth values or integers, each encrypted by itself; its shape and type are public.
@@ -63,14 +63,12 @@ impl PyEncryptedArray {
     }
 
     fn join_reversed(&self, py: Python<'_>, operation: Binary, other: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let evaluator = self.evaluator(Some(other))?;
-        let first = evaluator.operand(py, other, self)?;
-        evaluator.join_columns(py, operation, &first, &self.column, &self.shape)
+        self.evaluator(Some(other))?.join_reversed(py, operation, other, self)
     }
 
     fn as_columns(&self) -> PyResult<Columns> {
         let columns = vec![(String::new(), self.column.clone())];
-        Columns::new(self.context.parameters(), self.shape.clone(), columns).map_err(crate::errors::raise)
+        Columns::new(self.context.parameters(), self.shape.clone(), columns).map_err(raise)
     }
 
     fn of_columns(context: Context, columns: Columns) -> PyResult<Self> {
@@ -86,8 +84,8 @@ impl PyEncryptedArray {
 impl PyEncryptedArray {
     /// The shape.
     #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
-        pyo3::types::PyTuple::new(py, &self.shape)
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.shape)
     }
 
     /// How many elements there are.
@@ -137,6 +135,11 @@ impl PyEncryptedArray {
         let numpy = py.import("numpy")?;
         let positions = numpy.call_method1("arange", (self.size(),))?.call_method1("reshape", (shape,))?;
         Ok(Self { shape: positions.getattr("shape")?.extract()?, ..self.clone() })
+    }
+
+    /// The same values in another type: integers modulo 2^bits, truth values as 0 and 1, integers as whether they are not 0.
+    fn astype(&self, py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.evaluator(None)?.cast(py, self, element_of(dtype)?)
     }
 
     fn __add__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {

@@ -1,9 +1,10 @@
 //! `Evaluator` of TFHE.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use noren::error::Result;
-use noren::programs::columns::{Binary, Column, ColumnEvaluator, Unary};
+use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Element, Unary};
 use noren::tfhe::{Context, Evaluator};
 use pyo3::prelude::*;
 
@@ -11,8 +12,9 @@ use crate::array::detached;
 use crate::errors::EncodingError;
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::context::PyTfheContext;
+use crate::tfhe::function::Function;
 use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheServerKeys};
-use crate::tfhe::numbers::ExactNumbers;
+use crate::tfhe::numbers::{ExactNumbers, check_shape, element_of};
 
 /// Evaluates on encrypted arrays with server keys; for all threads at once.
 ///
@@ -22,6 +24,21 @@ use crate::tfhe::numbers::ExactNumbers;
 #[pyclass(frozen, name = "TfheEvaluator", module = "noren._noren")]
 #[derive(Clone)]
 pub(crate) struct PyTfheEvaluator(Arc<Inner>);
+
+/// What stands beside an encrypted array.
+pub(crate) enum Operand {
+    Encrypted(Column),
+    Clear(Element, Vec<i128>),
+}
+
+impl Operand {
+    fn column(&self, columns: &ColumnEvaluator) -> Result<Cow<'_, Column>> {
+        match self {
+            Self::Encrypted(column) => Ok(Cow::Borrowed(column)),
+            Self::Clear(element, values) => columns.trivial(*element, values).map(Cow::Owned),
+        }
+    }
+}
 
 struct Inner {
     columns: ColumnEvaluator,
@@ -40,7 +57,7 @@ impl PyTfheEvaluator {
             if let Some(circuit) = circuit {
                 evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(&circuit.file.key)?))?;
             }
-            ColumnEvaluator::new(evaluator)
+            Ok(ColumnEvaluator::new(evaluator))
         })?;
         Ok(Self(Arc::new(Inner { columns, context: context.clone() })))
     }
@@ -59,20 +76,16 @@ impl PyTfheEvaluator {
         detached(py, || work(&self.0.columns)).map(|column| self.wrap(shape, column))
     }
 
-    /// What stands beside an encrypted array, as a column of its type and shape.
-    pub(crate) fn operand(&self, py: Python<'_>, y: &Bound<'_, PyAny>, beside: &PyEncryptedArray) -> PyResult<Column> {
+    /// What stands beside an encrypted array.
+    pub(crate) fn operand(&self, y: &Bound<'_, PyAny>, beside: &PyEncryptedArray) -> PyResult<Operand> {
         if let Ok(y) = y.cast::<PyEncryptedArray>() {
             let y = y.get();
-            if y.shape != beside.shape {
-                let (x, y) = (&beside.shape, &y.shape);
-                let message = format!("arrays of the shapes {x:?} and {y:?} meet: one shape is needed");
-                return Err(EncodingError::new_err(message));
-            }
-            return Ok(y.column.clone());
+            check_shape(&beside.shape, &y.shape)?;
+            return Ok(Operand::Encrypted(y.column.clone()));
         }
-        let (parameters, element) = (self.0.context.parameters(), beside.column.element());
-        let values = ExactNumbers::spread(y, parameters, element, &beside.shape)?;
-        detached(py, || self.0.columns.trivial(element, &values))
+        let element = beside.column.element();
+        let values = ExactNumbers::spread(y, self.0.context.parameters(), element, &beside.shape)?;
+        Ok(Operand::Clear(element, values))
     }
 
     pub(crate) fn join(
@@ -82,19 +95,48 @@ impl PyTfheEvaluator {
         x: &PyEncryptedArray,
         y: &Bound<'_, PyAny>,
     ) -> PyResult<PyEncryptedArray> {
-        let y = self.operand(py, y, x)?;
-        self.join_columns(py, operation, &x.column, &y, &x.shape)
+        let y = self.operand(y, x)?;
+        self.run(py, &x.shape, |columns| match &y {
+            Operand::Encrypted(y) => columns.binary(operation, &x.column, y),
+            Operand::Clear(_, values) => columns.binary_known(operation, &x.column, values),
+        })
     }
 
-    pub(crate) fn join_columns(
+    /// The operation with the clear operand first.
+    pub(crate) fn join_reversed(
         &self,
         py: Python<'_>,
         operation: Binary,
-        x: &Column,
-        y: &Column,
-        shape: &[usize],
+        x: &Bound<'_, PyAny>,
+        y: &PyEncryptedArray,
     ) -> PyResult<PyEncryptedArray> {
-        self.run(py, shape, |columns| columns.binary(operation, x, y))
+        let x = self.operand(x, y)?;
+        self.run(py, &y.shape, |columns| columns.binary(operation, &*x.column(columns)?, &y.column))
+    }
+
+    pub(crate) fn cast(&self, py: Python<'_>, x: &PyEncryptedArray, to: Element) -> PyResult<PyEncryptedArray> {
+        self.run(py, &x.shape, |columns| columns.cast(&x.column, to))
+    }
+
+    /// The elements along an axis as columns, or all elements as columns of one, and the shape that is left.
+    fn terms(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<(Vec<Column>, Vec<usize>)> {
+        let numpy = py.import("numpy")?;
+        let size: usize = x.shape.iter().product();
+        let places = numpy.call_method1("arange", (size,))?;
+        let (places, shape) = match axis {
+            None => (places.call_method1("reshape", (size, 1))?, Vec::new()),
+            Some(axis) => {
+                let places = places.call_method1("reshape", (x.shape.clone(),))?;
+                let places = numpy.call_method1("moveaxis", (places, axis, 0))?;
+                let [count, shape @ ..] = &places.getattr("shape")?.extract::<Vec<usize>>()?[..] else {
+                    return Err(EncodingError::new_err("an array of no dimension has no axis"));
+                };
+                (places.call_method1("reshape", (*count, size / count))?, shape.to_vec())
+            }
+        };
+        let places: Vec<Vec<usize>> = places.call_method0("tolist")?.extract()?;
+        let parameters = self.0.context.parameters();
+        Ok((py.detach(|| places.iter().map(|term| x.column.gather(parameters, term)).collect()), shape))
     }
 
     pub(crate) fn each(&self, py: Python<'_>, operation: Unary, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
@@ -125,7 +167,7 @@ impl PyTfheEvaluator {
         self.join(py, Binary::Max, x, y)
     }
 
-    /// Elements of `x` where the condition, an encrypted array of truth values, holds, and of `y` elsewhere.
+    /// Elements of `x` where the condition, an encrypted array of truth values of the same shape, holds, and of `y` elsewhere.
     #[pyo3(name = "where")]
     fn choose(
         &self,
@@ -134,8 +176,70 @@ impl PyTfheEvaluator {
         x: &PyEncryptedArray,
         y: &Bound<'_, PyAny>,
     ) -> PyResult<PyEncryptedArray> {
-        let y = self.operand(py, y, x)?;
-        self.run(py, &x.shape, |columns| columns.select(&condition.column, &x.column, &y))
+        check_shape(&x.shape, &condition.shape)?;
+        let y = self.operand(y, x)?;
+        self.run(py, &x.shape, |columns| columns.select(&condition.column, &x.column, &*y.column(columns)?))
+    }
+
+    /// The sum of all elements, or of those along an axis, in their type: modulo 2^bits.
+    #[pyo3(signature = (x, axis = None))]
+    fn sum(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.sum(&terms))
+    }
+
+    /// The smallest of all elements, or of those along an axis.
+    #[pyo3(signature = (x, axis = None))]
+    fn min(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.fold(Binary::Min, &terms))
+    }
+
+    /// The largest of all elements, or of those along an axis.
+    #[pyo3(signature = (x, axis = None))]
+    fn max(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.fold(Binary::Max, &terms))
+    }
+
+    /// Where the largest element is, or the largest of those along an axis: the first place, counted from 0, as the narrowest
+    /// unsigned type that holds all places.
+    #[pyo3(signature = (x, axis = None))]
+    fn argmax(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.argmax(&terms))
+    }
+
+    /// Any function of integers of at most 16 bits, or of two of 8 bits, element by element.
+    ///
+    /// f: a callable of one or two numbers, called with int64 arrays if it takes them, otherwise point by point; or a table:
+    ///     an array with f(x) at [x], or f(x, y) at [x, y], of unsigned integers or single digits. Tables are made anew in each call.
+    /// dtype: the type of the values, None for that of `x`; single digits give single digits.
+    /// undefined: the value where f has none: where it raises an ArithmeticError, or gives NaN, an infinity or None.
+    ///
+    /// Needs the keys of ``Context.keygen(circuit=True)``, but for single digits. Raises MissingKeyError without them, EncodingError
+    /// for values out of range, Error for operands of more bits.
+    #[pyo3(signature = (f, x, y = None, *, dtype = None, undefined = None))]
+    fn lookup(
+        &self,
+        py: Python<'_>,
+        f: &Bound<'_, PyAny>,
+        x: &PyEncryptedArray,
+        y: Option<&PyEncryptedArray>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        undefined: Option<i64>,
+    ) -> PyResult<PyEncryptedArray> {
+        if let Some(y) = y {
+            check_shape(&x.shape, &y.shape)?;
+        }
+        let operands: Vec<&Column> = std::iter::once(&x.column).chain(y.map(|y| &y.column)).collect();
+        let inputs: Vec<Element> = operands.iter().map(|column| column.element()).collect();
+        let output = dtype.map(element_of).transpose()?.unwrap_or(inputs[0]);
+        let function = Function::tabulate(py, self.0.context.parameters(), f, &inputs, output, undefined)?;
+        self.run(py, &x.shape, |columns| {
+            let lookup = ColumnLookup::new(&self.0.context, &inputs, output, |point| function.at(point))?;
+            columns.lookup(&lookup, &operands)
+        })
     }
 
     fn __repr__(&self) -> String {

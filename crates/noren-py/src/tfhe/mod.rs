@@ -3,6 +3,7 @@
 pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod evaluator;
+mod function;
 pub(crate) mod keys;
 pub(crate) mod numbers;
 pub(crate) mod parameters;

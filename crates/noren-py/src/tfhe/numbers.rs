@@ -23,11 +23,7 @@ impl ExactNumbers {
     pub(crate) fn of(values: &Bound<'_, PyAny>) -> PyResult<Self> {
         let numpy = values.py().import("numpy")?;
         let array = numpy.call_method1("asarray", (values,))?;
-        let name: String = array.getattr("dtype")?.getattr("name")?.extract()?;
-        let Some(element) = name.parse().ok().filter(|element| *element != Element::Digit) else {
-            let message = format!("whole numbers of 8 to 64 bits or truth values are needed, found dtype {name}");
-            return Err(PyTypeError::new_err(message));
-        };
+        let element = element_of(&array.getattr("dtype")?)?;
         let shape = array.getattr("shape")?.extract()?;
         let entries = if element == Element::Unsigned(64) {
             let array = array.cast_into::<PyArrayDyn<u64>>()?;
@@ -89,4 +85,21 @@ pub(crate) fn check_range(values: &[i128], element: Element, range: &RangeInclus
             Err(EncodingError::new_err(format!("{value} is no {element}: it must be from {least} to {most}")))
         }
     }
+}
+
+/// The element of a type of numpy.
+pub(crate) fn element_of(dtype: &Bound<'_, PyAny>) -> PyResult<Element> {
+    let dtype = dtype.py().import("numpy")?.call_method1("dtype", (dtype,))?;
+    let name: String = dtype.getattr("name")?.extract()?;
+    name.parse().ok().filter(|element| *element != Element::Digit).ok_or_else(|| {
+        PyTypeError::new_err(format!("whole numbers of 8 to 64 bits or truth values are needed, found dtype {name}"))
+    })
+}
+
+/// Refuses arrays of different shapes.
+pub(crate) fn check_shape(x: &[usize], y: &[usize]) -> PyResult<()> {
+    if x == y {
+        return Ok(());
+    }
+    Err(EncodingError::new_err(format!("arrays of the shapes {x:?} and {y:?} meet: one shape is needed")))
 }

@@ -1,11 +1,13 @@
 //! External products, CMUX, and chains of them: blind rotation.
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::mapped::MappedRow;
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::product::{FourierKey, KeyShape, TorusScratch};
 
 use crate::engine::Engine;
+use crate::storage::Storage;
 use crate::torus::exact::ExactProduct;
 use crate::torus::polynomial::rotate_sub;
 use crate::torus::product::TorusProduct;
@@ -37,7 +39,7 @@ enum Key {
     /// `[steps, rows, k + 1, primes, N]`.
     Exact(ExactProduct, AlignedVec<u64>),
     /// `[steps, ...]`, each in the order of [`TorusFft::write_key`].
-    Fourier(TorusFft, AlignedVec<f64>),
+    Fourier(TorusFft, Storage<f64>),
 }
 
 /// Memory that external products need; what is found there does not matter.
@@ -83,6 +85,42 @@ impl BlindRotation {
             (exact, None) => exact_key(engine, exact, (shape, gadget), steps, write),
         };
         Self { shape, gadget, steps, key }
+    }
+
+    /// The key that lies in a file as [`BlindRotation::numbers`] gave it; `None` if there are not as many numbers, or products
+    /// are exact: what they need has no such form.
+    ///
+    /// The numbers are not looked at: others than those of a key lead to wrong results, and to nothing worse.
+    ///
+    /// # Panics
+    /// If the degree of the products is another one.
+    #[must_use]
+    pub fn mapped(
+        product: &TorusProduct,
+        (shape, gadget): (GlweShape, Gadget),
+        steps: usize,
+        row: MappedRow,
+    ) -> Option<Self> {
+        assert_eq!(product.degree(), shape.degree, "products of the degree of the samples");
+        let (_, fft) = product.transforms();
+        let fits = row.len() == Self::number_count((shape, gadget), steps)?;
+        let key = Key::Fourier(fft?.clone(), Storage::Mapped(row));
+        fits.then_some(Self { shape, gadget, steps, key })
+    }
+
+    /// How many numbers a transformed key has; `None` if they are more than the address space holds.
+    #[must_use]
+    pub fn number_count((shape, gadget): (GlweShape, Gadget), steps: usize) -> Option<usize> {
+        rows(shape, gadget).checked_mul(shape.words())?.checked_mul(steps)
+    }
+
+    /// All numbers of the key, `[steps, ...]`, each step in the order of [`TorusFft::write_key`]; `None` where products are exact.
+    #[must_use]
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match &self.key {
+            Key::Exact(..) => None,
+            Key::Fourier(_, values) => Some(values),
+        }
     }
 
     /// The shape of the samples.
@@ -222,7 +260,7 @@ fn fourier_key(
             }
         }
     });
-    Key::Fourier(fft.clone(), values)
+    Key::Fourier(fft.clone(), Storage::Own(values))
 }
 
 fn exact_key(

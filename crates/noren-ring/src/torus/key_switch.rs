@@ -2,13 +2,15 @@
 
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::kernels;
+use noren_math::kernels::mapped::MappedRow;
 use noren_math::torus::gadget::Gadget;
 
 use crate::engine::Engine;
+use crate::storage::Storage;
 use crate::torus::lwe::Lwe;
 
 /// Rows of a key start so many words apart from each other at a multiple: those of a cache line.
-const LINE_WORDS: usize = 16;
+pub const LINE_WORDS: usize = 16;
 
 /// For how many coefficients of a long sample digits are made at a time.
 const COEFFICIENTS: usize = 16;
@@ -26,7 +28,7 @@ pub struct LweSwitch {
     from: usize,
     to: usize,
     gadget: Gadget,
-    rows: AlignedVec<u32>,
+    rows: Storage<u32>,
 }
 
 /// A sample modulo 2N: exponents of X. Its phase is `body - sum_i mask_i s_i` modulo 2N.
@@ -54,7 +56,23 @@ impl LweSwitch {
                 write(i, j + 1, &mut row[..=to]);
             }
         });
-        Self { from, to, gadget, rows }
+        Self { from, to, gadget, rows: Storage::Own(rows) }
+    }
+
+    /// The key that lies in a file as [`LweSwitch::words`] gave it; `None` if there are not as many words.
+    ///
+    /// The words are not looked at: others than those of a key lead to wrong results, and to nothing worse.
+    #[must_use]
+    pub fn mapped((from, to): (usize, usize), gadget: Gadget, row: MappedRow) -> Option<Self> {
+        let rows: Storage<u32> = Storage::Mapped(row);
+        let fits = rows.len() == from * gadget.levels() * stride(to);
+        fits.then_some(Self { from, to, gadget, rows })
+    }
+
+    /// All words of the key: rows (i, j) one after the other, each from its start to a multiple of [`LINE_WORDS`].
+    #[must_use]
+    pub fn words(&self) -> &[u32] {
+        &self.rows
     }
 
     /// The dimension of long samples.

@@ -61,8 +61,7 @@ impl TorusProduct {
     /// Prepares polynomials of small coefficients. Shape: `[count, N]`. Range: in `[-1, 1]`.
     ///
     /// # Panics
-    /// If the length is no multiple of N, or there are more than sums are exact of: one is always allowed, 32 are up to degree
-    /// 2^12.
+    /// If the length is not that of 1 to 64 polynomials.
     #[must_use]
     pub fn small_factor(&self, coefficients: &[i64]) -> SmallFactor {
         if let Some(fft) = &self.fast {

@@ -1,16 +1,24 @@
 //! All keys over the torus from one seed.
 
+use std::io::{Seek, Write};
+use std::path::Path;
+
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
-use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::product::{SmallFactor, TorusProduct};
 use zeroize::Zeroizing;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::torus::keys::CompactKeys;
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::{KeyId, Owner, TorusSecret, secret_bits, short_inner_product};
+use crate::torus::wire;
+use crate::wire::stream::Stream;
+
+/// Words of the bodies that are made at a time where they are not held: 1 MiB, or more if a bit has more.
+const PIECE_WORDS: usize = 1 << 17;
 
 /// Makes keys from one seed: the same seed gives the same bytes on every machine, for any number of threads and any way of
 /// products.
@@ -54,40 +62,49 @@ impl TorusKeyGenerator {
     pub fn compact(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret) -> Result<CompactKeys> {
         let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
         owner.check(&secret.owner(), "the secret key")?;
-        let seed = self.seed.derive("uniform");
-        let rotation = self.rotation_bodies(engine, product, secret, &seed);
-        let switch = self.switch_bodies(engine, secret, &seed);
-        Ok(CompactKeys { parameters: self.parameters.clone(), key: owner.key, seed, rotation, switch })
+        let maker = RotationMaker::new(self, product, secret);
+        let mut rotation = vec![0; self.parameters.rotation_bodies()];
+        maker.write_bodies(engine, 0, &mut rotation);
+        let switch = self.switch_bodies(engine, secret, &maker.uniform);
+        Ok(CompactKeys { parameters: self.parameters.clone(), key: owner.key, seed: maker.uniform, rotation, switch })
     }
 
-    fn rotation_bodies(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret, seed: &Seed) -> Vec<u64> {
-        let (shape, gadget) = (self.parameters.shape(), self.parameters.gadget());
-        let (k, n, levels) = (shape.dimension, shape.degree, gadget.levels());
-        let bits: Zeroizing<Vec<i64>> = Zeroizing::new(secret.long.iter().map(|&s| s.into()).collect());
-        let factor = product.small_factor(&bits);
-        let rows = (k + 1) * levels;
-        let mut bodies = vec![0; self.parameters.short_dimension() * rows * n];
-        let mask = || vec![0; k * n];
-        engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
-            let (step, row) = (place / rows, place % rows);
-            let (i, j) = (row / levels, row % levels + 1);
-            self.parameters.spec().glwe_noise.sample(&mut self.seed.xof(&format!("error/rotation/{step}/{row}")), body);
-            rotation_mask(seed, step, row, mask);
-            product.mul_small_add(body, mask, &factor);
-            let weight = (secret.short[step] as u64) << log_weight(gadget, j);
-            match secret.long.chunks_exact(n).nth(i) {
-                Some(bits) => {
-                    body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * s as u64));
-                }
-                None => body[0] = body[0].wrapping_add(weight),
-            }
-        });
-        bodies
+    /// Writes the sections of the keys of [`TorusKeyGenerator::compact`] into a container in which they were announced
+    /// ([`CompactKeys::announce`]), piece by piece: they are never held as a whole.
+    ///
+    /// # Errors
+    /// As [`TorusKeyGenerator::compact`]; [`Error::Io`](crate::error::Error::Io) with the path, which is that of the container.
+    ///
+    /// # Panics
+    /// As [`TorusKeyGenerator::compact`]; if the sections were not announced.
+    pub fn stream_compact<W: Write + Seek>(
+        &self,
+        engine: &Engine,
+        product: &TorusProduct,
+        secret: &TorusSecret,
+        (stream, path): (&mut Stream<'_, W>, &Path),
+    ) -> Result<()> {
+        let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
+        owner.check(&secret.owner(), "the secret key")?;
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        let maker = RotationMaker::new(self, product, secret);
+        let of_step = self.parameters.rotation_bodies() / self.parameters.short_dimension();
+        // Threads share the work of a piece.
+        let steps = (PIECE_WORDS / of_step).max(engine.threads());
+        let mut piece = vec![0; steps * of_step];
+        let switch = self.switch_bodies(engine, secret, &maker.uniform);
+        wire::put_names(stream, &self.parameters, owner.key, &maker.uniform).map_err(failed)?;
+        for first in (0..self.parameters.short_dimension()).step_by(steps) {
+            let piece = &mut piece[..steps.min(self.parameters.short_dimension() - first) * of_step];
+            maker.write_bodies(engine, first, piece);
+            wire::put_rotation(stream, piece).map_err(failed)?;
+        }
+        wire::put_switch(stream, &switch).map_err(failed)
     }
 
     fn switch_bodies(&self, engine: &Engine, secret: &TorusSecret, seed: &Seed) -> Vec<u32> {
         let (gadget, n) = (self.parameters.switch_gadget(), self.parameters.short_dimension());
-        let mut bodies = vec![0; self.parameters.dimension() * gadget.levels()];
+        let mut bodies = vec![0; self.parameters.switch_bodies()];
         let work = bodies.len() * n;
         let mask = || vec![0; n];
         let tasks = bodies.chunks_exact_mut(gadget.levels()).enumerate();
@@ -109,6 +126,47 @@ impl TorusKeyGenerator {
         let mut key = [0; 16];
         key.copy_from_slice(&self.seed.derive("key").as_bytes()[..16]);
         KeyId(key)
+    }
+}
+
+/// What makes the bodies of the GGSW samples.
+struct RotationMaker<'a> {
+    generator: &'a TorusKeyGenerator,
+    product: &'a TorusProduct,
+    secret: &'a TorusSecret,
+    factor: SmallFactor,
+    /// The public seed of all masks.
+    uniform: Seed,
+}
+
+impl<'a> RotationMaker<'a> {
+    fn new(generator: &'a TorusKeyGenerator, product: &'a TorusProduct, secret: &'a TorusSecret) -> Self {
+        let bits: Zeroizing<Vec<i64>> = Zeroizing::new(secret.long.iter().map(|&s| s.into()).collect());
+        let (factor, uniform) = (product.small_factor(&bits), generator.seed.derive("uniform"));
+        Self { generator, product, secret, factor, uniform }
+    }
+
+    /// The bodies of the samples of bits from `first` on, `[bits, (k+1) l, N]`; what was there does not matter.
+    fn write_bodies(&self, engine: &Engine, first: usize, bodies: &mut [u64]) {
+        let (parameters, seed) = (&self.generator.parameters, &self.generator.seed);
+        let (shape, gadget) = (parameters.shape(), parameters.gadget());
+        let (k, n, levels) = (shape.dimension, shape.degree, gadget.levels());
+        let rows = (k + 1) * levels;
+        let mask = || vec![0; k * n];
+        engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
+            let (step, row) = (first + place / rows, place % rows);
+            let (i, j) = (row / levels, row % levels + 1);
+            parameters.spec().glwe_noise.sample(&mut seed.xof(&format!("error/rotation/{step}/{row}")), body);
+            rotation_mask(&self.uniform, step, row, mask);
+            self.product.mul_small_add(body, mask, &self.factor);
+            let weight = (self.secret.short[step] as u64) << log_weight(gadget, j);
+            match self.secret.long.chunks_exact(n).nth(i) {
+                Some(bits) => {
+                    body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * s as u64));
+                }
+                None => body[0] = body[0].wrapping_add(weight),
+            }
+        });
     }
 }
 

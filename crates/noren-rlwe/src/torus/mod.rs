@@ -11,8 +11,10 @@
 //! | [`keys`] | [`CompactKeys`](keys::CompactKeys) for transport, [`ServerKeys`](keys::ServerKeys) for bootstrapping |
 //! | [`circuit`] | keys that make GGSW samples of bits, their noise and bytes |
 //! | [`wire`] | bytes of all of these |
+//! | [`expanded`] | server keys as they lie in memory, used where they are in a file |
 
 pub mod circuit;
+pub mod expanded;
 pub mod keygen;
 pub mod keys;
 pub mod law;

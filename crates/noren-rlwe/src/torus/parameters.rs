@@ -135,6 +135,16 @@ impl TorusParameters {
         Gadget::new(self.0.spec.switch_log_base, self.0.spec.switch_levels as u32)
     }
 
+    /// How many words the bodies of all GGSW samples have, `[n, (k+1) l, N]`.
+    pub(crate) fn rotation_bodies(&self) -> usize {
+        self.short_dimension() * self.gadget().levels() * self.shape().words()
+    }
+
+    /// How many bodies the key switch has, `[kN, l]`: an even number, as the degree is.
+    pub(crate) fn switch_bodies(&self) -> usize {
+        self.dimension() * self.switch_gadget().levels()
+    }
+
     /// How much noise the parts of a bootstrap add.
     #[must_use]
     pub fn law(&self) -> NoiseLaw {

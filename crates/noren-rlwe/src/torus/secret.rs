@@ -54,9 +54,19 @@ impl TorusSecret {
         fresh_mask(&seed.derive("uniform"), &mut words[..dimension]);
         let mut error = Zeroizing::new([0]);
         self.parameters.spec().glwe_noise.sample(&mut seed.xof("error"), &mut error[..]);
-        let hidden = inner_product(&words[..dimension], &self.long);
+        let hidden = self.hidden(&words[..dimension]);
         words[dimension] = hidden.wrapping_add(message).wrapping_add(error[0]);
         Lwe::from_words(words)
+    }
+
+    /// `sum_i a_i s_i` of a mask under the long secret: what a body hides its message behind, besides an error. Nobody else may
+    /// see it.
+    ///
+    /// # Panics
+    /// If the mask has not kN words.
+    #[must_use]
+    pub fn hidden(&self, mask: &[u64]) -> u64 {
+        inner_product(mask, &self.long)
     }
 
     /// The phase `b - sum_i a_i s_i` of a sample of dimension kN: message and noise.
@@ -69,7 +79,7 @@ impl TorusSecret {
             let needed = needed.to_string();
             return Err(Error::Length { what: "dimension of the sample", found: sample.dimension(), needed });
         }
-        Ok(sample.body().wrapping_sub(inner_product(sample.mask(), &self.long)))
+        Ok(sample.body().wrapping_sub(self.hidden(sample.mask())))
     }
 
     /// The phase of a short sample, in words of 32 bits.

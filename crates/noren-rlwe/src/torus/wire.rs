@@ -1,6 +1,8 @@
 //! Bytes of parameters, secrets and keys over the torus.
 
-use noren_math::random::Seed;
+use std::io::{self, Seek, Write};
+
+use noren_math::random::{SEED_BYTES, Seed};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -13,7 +15,8 @@ use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;
 use crate::wire::section::Section;
-use crate::wire::writer::Writer;
+use crate::wire::stream::Stream;
+use crate::wire::writer::{Form, Writer};
 
 /// Parameters: twelve words.
 const SPEC: u16 = 0x0101;
@@ -144,23 +147,56 @@ impl Object for CompactKeys {
         writer.bytes(KEY, self.key.0.as_slice());
         writer.bytes(SEED, self.seed.as_bytes().as_slice());
         writer.words(ROTATION, &self.rotation);
-        let pairs = self.switch.chunks_exact(2);
-        writer
-            .words(SWITCH, pairs.map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << u32::BITS).collect::<Vec<_>>());
+        writer.words(SWITCH, joined(&self.switch));
     }
 
     fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
         let key = KeyId(reader.take(KEY)?.array()?);
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
-        let (shape, steps) = (parameters.shape(), parameters.short_dimension());
-        let count = steps * (shape.dimension + 1) * parameters.gadget().levels() * shape.degree;
-        let rotation = words(&reader.take(ROTATION)?, count)?;
-        // The degree is even, so is this.
-        let count = shape.extracted() * parameters.switch_gadget().levels();
-        let pairs = words(&reader.take(SWITCH)?, count / 2)?;
+        let rotation = words(&reader.take(ROTATION)?, parameters.rotation_bodies())?;
+        let pairs = words(&reader.take(SWITCH)?, parameters.switch_bodies() / 2)?;
         let switch = pairs.iter().flat_map(|&pair| [pair as u32, (pair >> u32::BITS) as u32]).collect();
         Ok(Self { parameters: parameters.clone(), key, seed, rotation, switch })
     }
+}
+
+impl CompactKeys {
+    /// Announces the sections of the keys of these parameters, for
+    /// [`TorusKeyGenerator::stream_compact`](crate::torus::keygen::TorusKeyGenerator::stream_compact).
+    pub fn announce(parameters: &TorusParameters, writer: &mut Writer<'_>) {
+        writer.announce_bytes(KEY, size_of::<KeyId>());
+        writer.announce_bytes(SEED, SEED_BYTES);
+        writer.announce_words(ROTATION, parameters.rotation_bodies());
+        writer.announce_words(SWITCH, parameters.switch_bodies() / 2);
+    }
+}
+
+/// The first two sections of compact keys.
+pub(super) fn put_names<W: Write + Seek>(
+    stream: &mut Stream<'_, W>,
+    parameters: &TorusParameters,
+    key: KeyId,
+    seed: &Seed,
+) -> io::Result<()> {
+    let mut part = Writer::new(CompactKeys::KIND, parameters.fingerprint(), Form::Packed);
+    part.bytes(KEY, key.0.as_slice());
+    part.bytes(SEED, seed.as_bytes().as_slice());
+    stream.put(&part)
+}
+
+/// Some of the bodies of the GGSW samples.
+pub(super) fn put_rotation<W: Write + Seek>(stream: &mut Stream<'_, W>, bodies: &[u64]) -> io::Result<()> {
+    stream.put_words(ROTATION, bodies)
+}
+
+/// All bodies of the key switch.
+pub(super) fn put_switch<W: Write + Seek>(stream: &mut Stream<'_, W>, bodies: &[u32]) -> io::Result<()> {
+    stream.put_words(SWITCH, &joined(bodies))
+}
+
+/// Two numbers to a word, the first one in the lower half.
+fn joined(halves: &[u32]) -> Vec<u64> {
+    halves.as_chunks::<2>().0.iter().map(|&[low, high]| u64::from(low) | u64::from(high) << u32::BITS).collect()
 }
 
 /// Exactly so many words: nothing is allocated for others.

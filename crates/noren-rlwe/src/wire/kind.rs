@@ -84,15 +84,21 @@ pub enum Kind {
     TfheSecretKey = 0x0604,
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
     TfheKeys = 0x0605,
+    /// Integers of digits that are encrypted with TFHE.
+    TfheIntegers = 0x0606,
     /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
     TfheCircuitKeys = 0x0607,
     /// Columns of integers and truth values, encrypted with TFHE, with their layout.
     TfheColumns = 0x0608,
+    /// Keys of a bootstrap with their TFHE parameters, as they lie in memory.
+    TfheServerKeys = 0x0609,
+    /// Fresh ciphertexts of TFHE; masks are a seed.
+    TfheSeededCiphertexts = 0x060a,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 42] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -130,8 +136,11 @@ impl Kind {
         Self::TfheBits,
         Self::TfheSecretKey,
         Self::TfheKeys,
+        Self::TfheIntegers,
         Self::TfheCircuitKeys,
         Self::TfheColumns,
+        Self::TfheServerKeys,
+        Self::TfheSeededCiphertexts,
     ];
 
     /// The kind of this number, if there is one.
@@ -187,8 +196,11 @@ impl Kind {
             Self::TfheBits => "TFHE bits",
             Self::TfheSecretKey => "secret key with TFHE parameters",
             Self::TfheKeys => "bootstrapping keys with TFHE parameters",
+            Self::TfheIntegers => "TFHE integers",
             Self::TfheCircuitKeys => "circuit bootstrapping keys with TFHE parameters",
             Self::TfheColumns => "columns of TFHE",
+            Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",
+            Self::TfheSeededCiphertexts => "seeded TFHE ciphertexts",
         }
     }
 

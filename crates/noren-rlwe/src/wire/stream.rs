@@ -4,13 +4,13 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use zeroize::Zeroize;
 
-use crate::wire::header::{self, DIGEST_AT, Entry, HEADER_BYTES, Header};
-use crate::wire::writer::Writer;
+use crate::wire::header::{self, DIGEST_AT, Encoding, Entry, HEADER_BYTES, Header};
+use crate::wire::writer::{Writer, little_endian};
 
 /// A container that is being written.
 ///
 /// An outline says beforehand what sections there will be, of what lengths: a [`Writer`] whose sections may be announced
-/// only. Then they come in order, as many at a time as the caller likes. Until [`Stream::finish`] there is no digest, so
+/// only. Then they come in order, as many at a time as the caller likes, long ones of words in pieces. Until [`Stream::finish`] there is no digest, so
 /// that what an interruption leaves is refused by every reader.
 ///
 /// ```
@@ -93,9 +93,32 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
             let Some(entry) = self.entries.next() else { panic!("more sections than were announced") };
             let announced = (entry.place.tag, (entry.encoding, entry.length, entry.detail));
             assert_eq!((piece.tag, piece.describe()), announced, "{} is as it was announced", entry.place);
+            assert!(self.at <= entry.offset, "all words of a section come before the next one");
             self.fill_to(entry.offset)?;
             piece.write(&mut |chunk| self.write(chunk))?;
             assert_eq!(self.at, entry.offset + entry.length, "a section has its announced length");
+        }
+        Ok(())
+    }
+
+    /// Writes some of the words of the next section, which was announced as words of this tag: the others follow.
+    ///
+    /// # Errors
+    /// What the sink says.
+    ///
+    /// # Panics
+    /// If the next section is another one, or has fewer words.
+    pub fn put_words(&mut self, tag: u16, words: &[u64]) -> io::Result<()> {
+        let Some(&entry) = self.entries.as_slice().first() else { panic!("more sections than were announced") };
+        assert!(entry.place.tag == tag && entry.encoding == Encoding::Words, "{} is as it was announced", entry.place);
+        if self.at < entry.offset {
+            self.fill_to(entry.offset)?;
+        }
+        let end = entry.offset + entry.length;
+        assert!(self.at + size_of_val(words) as u64 <= end, "{} has as many words as were announced", entry.place);
+        self.write(&little_endian(words))?;
+        if self.at == end {
+            self.entries.next();
         }
         Ok(())
     }

@@ -368,7 +368,7 @@ pub(super) fn row_len(degree: usize, bits: u32, form: Form) -> usize {
 }
 
 /// The words as little-endian bytes, borrowed where the machine has them so.
-fn little_endian(words: &[u64]) -> Cow<'_, [u8]> {
+pub(super) fn little_endian(words: &[u64]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::cast_slice(words))
     } else {

@@ -1,6 +1,7 @@
 //! TFHE: gates, lookups, noise and refusals.
 
 mod failures;
+mod files;
 mod gates;
 mod integers;
 mod keys;

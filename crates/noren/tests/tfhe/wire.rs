@@ -2,7 +2,10 @@
 
 use noren::error::Error;
 use noren::tfhe::preset::PRESETS;
-use noren::tfhe::{Bits, Ciphertexts, CompactKeys, Encoding, Evaluator, Gate, KeyFile, Parameters, SecretKey};
+use noren::tfhe::{
+    Bits, Ciphertexts, CompactKeys, Encoding, Evaluator, Gate, KeyFile, Lookup, Parameters, SecretKey,
+    SeededCiphertexts,
+};
 use noren::wire::{Form, Object};
 
 use crate::world::{INTEGERS_1_1, INTEGERS_2_2, World, seed};
@@ -33,6 +36,41 @@ fn ciphertexts_come_back_with_what_they_know() {
     let other = World::small(INTEGERS_1_1);
     let refused = Ciphertexts::from_bytes(other.context.parameters(), &bytes);
     assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
+}
+
+#[test]
+fn seeded_ciphertexts_come_back_with_their_masks() {
+    let world = World::small(INTEGERS_2_2);
+    let (context, parameters) = (&world.context, world.context.parameters());
+    let values = [0, 3, 1, 2, 3];
+    let seeded = world.encryptor().encrypt_seeded(&values).expect("messages");
+    let bytes = seeded.to_bytes(parameters, Form::Packed);
+    assert!(bytes.len() < 512, "{} bytes", bytes.len());
+    let again = SeededCiphertexts::from_bytes(parameters, &bytes).expect("its own bytes");
+    assert_eq!(again.to_bytes(parameters, Form::Packed), bytes);
+    let ciphertexts = again.expand(context).expect("the same parameters");
+    assert_eq!(ciphertexts, seeded.expand(context).expect("the same parameters"));
+    for (i, (x, value)) in ciphertexts.iter().zip(values).enumerate() {
+        assert_eq!(world.decryptor().decrypt(x).expect("a value"), value);
+        assert!(ciphertexts[..i].iter().all(|y| y.sample().mask() != x.sample().mask()), "masks of their own");
+    }
+    let next = world.evaluator().lookup(&ciphertexts[1], &Lookup::new(context, |x| (x + 2) % 4).expect("a table"));
+    assert_eq!(world.decryptor().decrypt(&next.expect("a lookup")).expect("a value"), 1);
+
+    let refused = world.encryptor().encrypt_seeded(&[1, 4]).map(drop);
+    assert!(matches!(refused, Err(Error::OutOfRoom { found: 4, .. })), "{refused:?}");
+    let refused = again.expand_bits(context).map(drop);
+    assert!(matches!(refused, Err(Error::Parameters { .. })), "{refused:?}");
+    let other = World::small(INTEGERS_1_1);
+    assert!(matches!(again.expand(&other.context), Err(Error::ParameterMismatch { .. })));
+
+    let world = World::small(Encoding::Bits);
+    let seeded = world.encryptor().encrypt_bits_seeded(&[true, false]).expect("bits");
+    let bits = seeded.expand_bits(&world.context).expect("the same parameters");
+    assert_eq!(
+        bits.iter().map(|bit| world.decryptor().decrypt_bit(bit).expect("a bit")).collect::<Vec<_>>(),
+        [true, false]
+    );
 }
 
 #[test]
@@ -74,13 +112,16 @@ fn damaged_and_cut_bytes_are_refused() {
     let read_keys = |bytes: &[u8]| KeyFile::<CompactKeys>::from_bytes(&(), bytes).map(drop);
     let read_secret = |bytes: &[u8]| KeyFile::<SecretKey>::from_bytes(&(), bytes).map(drop);
     type Reader<'a> = &'a dyn Fn(&[u8]) -> noren::Result<()>;
-    let readers: [(&[u8], Reader<'_>); 3] = [(&list, &read_list), (&keys, &read_keys), (&secret, &read_secret)];
+    let seeded = world.encryptor().encrypt_seeded(&[1, 2]).expect("messages").to_bytes(parameters, Form::Packed);
+    let read_seeded = |bytes: &[u8]| SeededCiphertexts::from_bytes(parameters, bytes).map(drop);
+    let readers: [(&[u8], Reader<'_>); 4] =
+        [(&list, &read_list), (&keys, &read_keys), (&secret, &read_secret), (&seeded, &read_seeded)];
     for (bytes, read) in readers {
         read(bytes).expect("its own bytes");
         for cut in [0, 40, 95, 200, bytes.len() / 2, bytes.len() - 64, bytes.len() - 1] {
             assert!(matches!(read(&bytes[..cut]), Err(Error::Wire { .. })), "cut to {cut} of {}", bytes.len());
         }
-        for at in (0..bytes.len()).step_by(bytes.len() / 50) {
+        for at in (0..bytes.len()).step_by((bytes.len() / 50).max(1)) {
             let mut damaged = bytes.to_vec();
             damaged[at] ^= 1;
             assert!(read(&damaged).is_err(), "byte {at} of {}", bytes.len());

@@ -5,13 +5,15 @@
 //! that comes in, the last makes a carry just if `c + s_0 + 2 s_1 + ... + 2^{k-1} s_{k-1} >= 2^k`. A table of 16 values has
 //! room for three states and a carry. Scaled states come out of the lookups, so that their sums stay free of noise.
 
-use crate::circuits::radix::circuit::{Circuit, DIGIT_NOISE, Shape};
+use crate::circuits::radix::circuit::{Circuit, DIGIT_NOISE, ROOM, Shape};
 use crate::circuits::radix::value::Value;
 
 /// Digits are below this.
 pub(super) const BASE: u64 = 4;
 /// The largest sum of two digits: with a carry it makes one carry at most.
 pub(super) const MAX_SUM: u64 = 2 * (BASE - 1);
+/// The largest last sum, from which no carry goes on.
+pub(super) const MAX_LAST_SUM: u64 = ROOM as u64 - 2;
 /// So many states, and a carry, go into a lookup.
 pub(super) const GROUP: usize = 3;
 
@@ -35,8 +37,8 @@ pub(super) fn joint_state(states: u64, count: usize) -> u64 {
     }
 }
 
-/// The digits of the number with these sums as digits, each at most 6 with the noise of four digits, plus a carry; what goes
-/// beyond the last digit is dropped.
+/// The digits of the number with these sums as digits, plus a carry; what goes beyond the last digit is dropped. Sums have at
+/// most the noise of four bootstraps and are at most 6, the last [`MAX_LAST_SUM`].
 pub(super) fn propagate(circuit: &mut Circuit, sums: &[Value], carry: &Value) -> Vec<Value> {
     match circuit.shape() {
         Shape::Lean => ripple(circuit, sums, carry, false).0,
@@ -73,76 +75,70 @@ fn look_ahead(circuit: &mut Circuit, sums: &[Value], carry: &Value) -> Vec<Value
     let mut carry = carry.clone();
     let mut digits = Vec::with_capacity(sums.len());
     let mut rest = sums;
-    // Digits that nothing comes into, and the first that makes a carry.
+    // Digits that nothing comes into, the first that makes a carry, and those that are done while others are still summed.
     while let [first, others @ ..] = rest {
+        let latest = rest.iter().map(Value::round).max().unwrap_or(0);
+        if carry.known().is_none() && carry.round() >= latest {
+            break;
+        }
         let (digit, next) = split(circuit, &(first.clone() + &carry), !others.is_empty());
         digits.push(digit);
         (carry, rest) = (next, others);
-        if carry.known().is_none() {
-            break;
-        }
     }
-    let groups: Vec<Group> = rest.chunks(GROUP).map(|sums| Group::new(circuit, sums)).collect();
+    let mut groups = Vec::new();
+    while !rest.is_empty() {
+        // One digit more in the last group is better than one alone.
+        let (sums, others) = rest.split_at(if rest.len() <= GROUP + 1 { rest.len() } else { GROUP });
+        groups.push(Group::new(circuit, sums));
+        rest = others;
+    }
     let heads = heads(circuit, &groups, carry);
-    let end = heads.iter().map(Head::round).max().unwrap_or(0) + 1;
+    let end = heads.iter().map(Value::round).max().unwrap_or(0) + 1;
     for (index, (group, head)) in groups.iter().zip(&heads).enumerate() {
         digits.extend(group.digits(circuit, head, end, index + 1 == groups.len()));
     }
     digits
 }
 
-/// Up to three digits that carries go through together.
+/// Three digits that carries go through together; the last group has up to four.
 struct Group<'a> {
     sums: &'a [Value],
-    /// The states of the sums, the second 2 and the third 4 times.
+    /// The states of the sums, each twice as much as the one below, but for the third of four, that is as the second.
     states: Vec<Value>,
 }
 
-/// What goes into a group: the carry, or what becomes one: a state with the carry that comes into it, a carry from 2 on.
-enum Head {
-    Carry(Value),
-    Pending(Value),
-}
-
-/// What goes into each group, the carry that goes into the first being known.
-fn heads(circuit: &mut Circuit, groups: &[Group<'_>], carry: Value) -> Vec<Head> {
-    let mut known = vec![carry];
+/// What comes into each group, the carry into the first being known.
+fn heads(circuit: &mut Circuit, groups: &[Group<'_>], carry: Value) -> Vec<Value> {
+    let mut heads = vec![carry];
     // Of each group but the first the scaled state.
     let mut joint = Vec::new();
-    for (index, group) in groups.iter().enumerate().skip(1) {
+    for index in 1..groups.len() {
         // Three groups go into a lookup, from a carry on that was one of the lookup before.
         let (before, count) = if index == 1 {
-            (groups[0].joint() + &known[0], GROUP)
+            (groups[0].joint() + &heads[0], GROUP)
         } else {
             let from = (index - 2) / GROUP * GROUP;
-            (total(&joint[from..index - 1]) + &known[from + 1], index - 1 - from)
+            (total(&joint[from..]) + &heads[from + 1], joint.len() - from)
         };
-        if count == 1 && group.sums.len() == 1 && index + 1 == groups.len() {
-            let heads = known.into_iter().map(Head::Carry);
-            return heads.chain([Head::Pending(before)]).collect();
+        heads.push(circuit.lookup(&before, |x| x >> count));
+        if index + 1 < groups.len() {
+            let place = (index - 1) % GROUP;
+            joint.push(circuit.lookup(&groups[index].joint(), |x| joint_state(x, GROUP) << place));
         }
-        known.push(circuit.lookup(&before, |x| x >> count));
-        let place = (index - 1) % GROUP;
-        joint.push(circuit.lookup(&group.joint(), |x| joint_state(x, GROUP) << place));
     }
-    known.into_iter().map(Head::Carry).collect()
+    heads
 }
 
 fn total(values: &[Value]) -> Value {
     values.iter().fold(Value::constant(0), |sum, value| sum + value)
 }
 
-impl Head {
-    fn round(&self) -> usize {
-        match self {
-            Self::Carry(value) | Self::Pending(value) => value.round(),
-        }
-    }
-}
-
 impl<'a> Group<'a> {
     fn new(circuit: &mut Circuit, sums: &'a [Value]) -> Self {
-        let states = sums.iter().enumerate().map(|(place, sum)| circuit.lookup(sum, |x| state(x) << place));
+        let place_of = |index| if index == 2 && sums.len() > GROUP { 1 } else { index };
+        // Nothing comes after the last of four.
+        let states = sums.iter().take(GROUP).enumerate();
+        let states = states.map(|(index, sum)| circuit.lookup(sum, |x| state(x) << place_of(index)));
         Self { sums, states: states.collect() }
     }
 
@@ -153,29 +149,29 @@ impl<'a> Group<'a> {
 
     /// The digits: the first from its sum and the carry, the others from their sums and what is pending before them. All are
     /// known after `end` rounds, or one more.
-    fn digits(&self, circuit: &mut Circuit, head: &Head, end: usize, is_last: bool) -> Vec<Value> {
-        let mut digits = Vec::with_capacity(self.sums.len());
-        let carry = match head {
-            Head::Carry(carry) => carry,
-            Head::Pending(pending) => return vec![finish(circuit, &self.sums[0], pending)],
-        };
+    fn digits(&self, circuit: &mut Circuit, carry: &Value, end: usize, is_last: bool) -> Vec<Value> {
         let first = self.sums[0].clone() + carry;
-        digits.push(circuit.lookup(&first, |x| x % BASE));
-        if let Some(sum) = self.sums.get(1) {
+        let mut digits = vec![circuit.lookup(&first, |x| x % BASE)];
+        let [_, others @ ..] = self.sums else { return digits };
+        if let Some(sum) = others.first() {
             digits.push(finish(circuit, sum, &(self.states[0].clone() + carry)));
         }
-        if let Some(sum) = self.sums.get(2) {
-            let two = self.states[0].clone() + &self.states[1];
-            digits.push(if is_last {
-                finish_far(circuit, sum, &(two + carry))
-            } else if carry.round() + 1 < end {
+        let [_, others @ ..] = others else { return digits };
+        let two = self.states[0].clone() + &self.states[1];
+        match others {
+            [] => {}
+            [sum] if is_last => digits.push(finish_far(circuit, sum, &(two + carry))),
+            [sum] if carry.round() + 1 < end => {
                 // Time for the carry into the second digit, doubled as its state is.
                 let carry = circuit.lookup(&first, |x| x / BASE * 2);
-                finish_doubled(circuit, sum, &(self.states[1].clone() + &carry))
-            } else {
-                let joint = circuit.lookup(&two, |x| joint_state(x, 2));
-                finish(circuit, sum, &(joint + carry))
-            });
+                digits.push(finish_doubled(circuit, sum, &(self.states[1].clone() + &carry)));
+            }
+            [sum, last @ ..] => {
+                let pending = circuit.lookup(&two, |x| joint_state(x, 2)) + carry;
+                digits.push(finish(circuit, sum, &pending));
+                let last = last.first().map(|sum| finish_far(circuit, sum, &(pending + &self.states[2])));
+                digits.extend(last);
+            }
         }
         digits
     }

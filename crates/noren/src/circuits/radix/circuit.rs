@@ -13,8 +13,24 @@ pub(super) const DIGIT_NOISE: f64 = 2.0;
 /// The most noise that the set allows before a bootstrap.
 pub(super) const MAX_NOISE: f64 = 5.0;
 
-/// A function: its value at each number that the operand can be, and 0 beyond.
-pub(super) type Function = [u8; ROOM];
+/// What is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Function {
+    /// Its value at each number that the operand can be, and 0 beyond.
+    Table([u8; ROOM]),
+    /// This for operands from [`ROOM`] to twice as much, 0 for those below; it needs a bootstrap of its own.
+    Carry(u8),
+}
+
+impl Function {
+    /// The value at a number below twice [`ROOM`].
+    pub fn entry(&self, x: u64) -> u64 {
+        match self {
+            Self::Table(values) => u64::from(values[x as usize]),
+            Self::Carry(scale) => u64::from(*scale) * (x / ROOM as u64),
+        }
+    }
+}
 
 /// Functions of a value, for one bootstrap where a table has room for them.
 #[derive(Debug, Clone)]
@@ -99,8 +115,28 @@ impl Circuit {
         }
         match values.iter().copied().max() {
             None | Some(0) => Value::constant(0),
-            Some(most) => Value::wire(self.wire(operand, values), u64::from(most), 1.0, operand.round() + 1),
+            Some(most) => self.result(operand, Function::Table(values), u64::from(most)),
         }
+    }
+
+    /// The scale if the value is at least this number, else 0. The value may be up to twice [`ROOM`], less what is missing to
+    /// it from the number.
+    ///
+    /// # Panics
+    /// As [`Circuit::lookup`].
+    pub fn at_least(&mut self, value: &Value, number: u64, scale: u8) -> Value {
+        if value.most() < ROOM as u64 {
+            return self.lookup(value, |x| if x >= number { u64::from(scale) } else { 0 });
+        }
+        let value = value.clone() + (ROOM as i64 - number.cast_signed());
+        assert!(value.most() < 2 * ROOM as u64, "an operand of at most {} has no room", value.most());
+        assert!(value.noise() <= MAX_NOISE, "an operand of noise {}", value.noise());
+        self.result(&value, Function::Carry(scale), u64::from(scale))
+    }
+
+    /// A function of a value, at most `most`.
+    fn result(&mut self, operand: &Value, function: Function, most: u64) -> Value {
+        Value::wire(self.wire(operand, function), most, 1.0, operand.round() + 1)
     }
 
     /// The wire that holds a function of a value.
@@ -129,8 +165,10 @@ impl Circuit {
         let mut rounds: Vec<Vec<Step>> = Vec::new();
         // The wires of a sum are older than its step, whenever functions came to that.
         for step in self.steps.iter().rev() {
-            let functions: Vec<_> = step.functions.iter().copied().filter(|&(_, wire)| needed[wire]).collect();
-            if functions.is_empty() {
+            let functions = step.functions.iter().copied().filter(|&(_, wire)| needed[wire]);
+            let (tables, carries): (Vec<_>, Vec<_>) =
+                functions.partition(|(function, _)| matches!(function, Function::Table(_)));
+            if tables.is_empty() && carries.is_empty() {
                 continue;
             }
             mark(&step.operand, &mut needed);
@@ -139,8 +177,8 @@ impl Circuit {
                 rounds.resize_with(round + 1, Vec::new);
             }
             // So many tables have room side by side.
-            let shared = ROOM / (step.operand.most() as usize + 1);
-            let bootstraps = functions.chunks(shared);
+            let shared = (ROOM / (step.operand.most() as usize + 1)).max(1);
+            let bootstraps = tables.chunks(shared).chain(carries.chunks(1));
             rounds[round]
                 .extend(bootstraps.map(|part| Step { operand: step.operand.clone(), functions: part.to_vec() }));
         }

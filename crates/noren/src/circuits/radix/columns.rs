@@ -1,6 +1,6 @@
 //! Sums of many terms, column by column: carry-save trees.
 
-use crate::circuits::radix::carry::{BASE, MAX_SUM, propagate};
+use crate::circuits::radix::carry::{BASE, MAX_LAST_SUM, MAX_SUM, propagate};
 use crate::circuits::radix::circuit::{Circuit, MAX_NOISE, ROOM};
 use crate::circuits::radix::value::Value;
 
@@ -25,56 +25,60 @@ impl Columns {
 
     /// The digits of the sum; what goes beyond them is dropped.
     pub fn sum(mut self, circuit: &mut Circuit) -> Vec<Value> {
-        while self.0.iter().any(|terms| !fits(terms)) {
+        while (0..self.0.len()).any(|column| !self.fits(column)) {
             self = self.round(circuit);
         }
         let sums: Vec<Value> = self.0.iter().map(|terms| total(terms)).collect();
         propagate(circuit, &sums, &Value::constant(0))
     }
 
+    /// Whether carries can be propagated through a column, with room for one and its noise.
+    fn fits(&self, column: usize) -> bool {
+        let most = if column + 1 == self.0.len() { MAX_LAST_SUM } else { MAX_SUM };
+        let sum = total(&self.0[column]);
+        sum.most() <= most && sum.noise() <= MAX_NOISE - 1.0
+    }
+
     /// Splits as many terms at once as a table has room for, wherever a column has too many.
     fn round(self, circuit: &mut Circuit) -> Self {
         let mut next = Self::new(self.0.len());
-        for (column, mut terms) in self.0.into_iter().enumerate() {
-            if fits(&terms) {
-                next.0[column].append(&mut terms);
+        for (column, terms) in self.0.iter().enumerate() {
+            if self.fits(column) {
+                terms.iter().for_each(|term| next.add(column, term.clone()));
                 continue;
             }
-            for bin in bins(terms) {
-                // A bin that is left over waits for the carries that come.
-                if bin.most() < BASE {
-                    next.add(column, bin);
+            for (index, bin) in bins(terms).iter().enumerate() {
+                // What the first left over waits for the carries that come.
+                if index > 0 && total(bin).most() <= MAX_SUM {
+                    bin.iter().for_each(|term| next.add(column, term.clone()));
                     continue;
                 }
-                next.add(column, circuit.lookup(&bin, |x| x % BASE));
-                if column + 1 < next.0.len() {
-                    next.add(column + 1, circuit.lookup(&bin, |x| x / BASE));
-                }
+                let sum = total(bin);
+                next.add(column, circuit.lookup(&sum, |x| x % BASE));
+                next.add(column + 1, circuit.lookup(&sum, |x| x / BASE));
             }
         }
         next
     }
 }
 
-/// Whether carries can be propagated from a column with these terms, with room for the noise of a carry.
-fn fits(terms: &[Value]) -> bool {
-    let sum = total(terms);
-    sum.most() <= MAX_SUM && sum.noise() <= MAX_NOISE - 1.0
-}
-
 fn total(terms: &[Value]) -> Value {
     terms.iter().fold(Value::constant(0), |sum, term| sum + term)
 }
 
-/// Sums of the terms for which a table has room, the largest terms first.
-fn bins(mut terms: Vec<Value>) -> Vec<Value> {
+/// Terms for whose sum a table has room, the largest terms first.
+fn bins(terms: &[Value]) -> Vec<Vec<Value>> {
+    let mut terms = terms.to_vec();
     terms.sort_by_key(|term| std::cmp::Reverse(term.most()));
-    let mut bins: Vec<Value> = Vec::new();
+    let mut bins: Vec<Vec<Value>> = Vec::new();
     for term in terms {
-        let room = |bin: &Value| bin.most() + term.most() < ROOM as u64 && bin.noise() + term.noise() <= MAX_NOISE;
-        match bins.iter_mut().find(|bin| room(bin)) {
-            Some(bin) => *bin = bin.clone() + &term,
-            None => bins.push(term),
+        let fits = |bin: &Vec<Value>| {
+            let sum = total(bin) + &term;
+            sum.most() < ROOM as u64 && sum.noise() <= MAX_NOISE
+        };
+        match bins.iter_mut().find(|bin| fits(bin)) {
+            Some(bin) => bin.push(term),
+            None => bins.push(vec![term]),
         }
     }
     bins

@@ -42,7 +42,25 @@ impl Comparison {
     pub(super) fn build(self, circuit: &mut Circuit, a: &[Value], b: &[Value], signed: bool) -> Value {
         match self {
             Self::Eq | Self::Ne => equality(circuit, a, b, |equal| u64::from(equal == (self == Self::Eq))),
-            _ => order(circuit, a, b, signed, |order| u64::from(self.holds(order))),
+            _ => self.order(circuit, a, b, signed),
+        }
+    }
+    /// The truth value from the order of the integers, which is that of their highest digits that differ.
+    fn order(self, circuit: &mut Circuit, a: &[Value], b: &[Value], signed: bool) -> Value {
+        let mut pieces = pieces(circuit, a, b, signed);
+        while pieces.len() > GROUP + 1 {
+            pieces = pieces.chunks(GROUP).map(|pieces| join(circuit, pieces)).collect();
+        }
+        let Piece { sum, order } = join(circuit, &pieces);
+        match order {
+            // Four orders go around the circle: at 15 all are equal.
+            Order::Joint(4) => match self {
+                Self::Ge => circuit.at_least(&sum, 15, 1),
+                Self::Gt => circuit.at_least(&sum, 16, 1),
+                Self::Lt => circuit.at_least(&sum, 15, 1) * -1 + 1,
+                _ => circuit.at_least(&sum, 16, 1) * -1 + 1,
+            },
+            _ => circuit.lookup(&sum, |x| u64::from(self.holds(order.of(x)))),
         }
     }
 }
@@ -69,16 +87,15 @@ fn equality(circuit: &mut Circuit, a: &[Value], b: &[Value], function: impl Fn(b
     }
 }
 
-/// A function of the order of a and b: 0 for less, 1 for equal, 2 for greater.
-fn order(circuit: &mut Circuit, a: &[Value], b: &[Value], signed: bool, function: impl Fn(u64) -> u64) -> Value {
+/// The order of each digit, or of two together, the lowest first.
+fn pieces(circuit: &mut Circuit, a: &[Value], b: &[Value], signed: bool) -> Vec<Piece> {
     // The highest digit of signed integers has its own order: 2 and 3 are negative.
     let unsigned = a.len() - usize::from(signed);
-    // Each piece, the lowest first: a sum, and what makes an order of it.
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces = Vec::new();
     let mut differences = a.iter().zip(b).take(unsigned).map(|(a, b)| difference(a, b)).peekable();
     while let Some(low) = differences.next() {
-        // Twice the higher difference leaves room for the order of the lower.
-        let high = differences.next_if(|high| high.noise() * 2.0 + 1.0 <= MAX_NOISE);
+        // Twice the higher difference leaves room for the order of the lower; so few digits need no such round.
+        let high = differences.next_if(|high| a.len() > GROUP + 1 && high.noise() * 2.0 + 1.0 <= MAX_NOISE);
         pieces.push(match high {
             Some(high) => {
                 let low = circuit.lookup(&low, state);
@@ -91,11 +108,7 @@ fn order(circuit: &mut Circuit, a: &[Value], b: &[Value], signed: bool, function
         let (a, b) = (clean(circuit, &a[unsigned]), clean(circuit, &b[unsigned]));
         pieces.push(Piece { sum: b * BASE as i64 + &a, order: Order::Signed });
     }
-    while pieces.len() > 1 {
-        pieces = pieces.chunks(GROUP).map(|pieces| join(circuit, pieces)).collect();
-    }
-    let Piece { sum, order } = pieces.remove(0);
-    circuit.lookup(&sum, |x| function(order.of(x)))
+    pieces
 }
 
 /// A sum that says an order.
@@ -123,19 +136,22 @@ impl Order {
             Self::Above(equal) => compare(sum, equal),
             Self::Joint(count) => return joint_state(sum, count),
             // The sign turned over makes the order that of unsigned digits.
-            Self::Signed => compare(sum % BASE ^ 2, sum / BASE ^ 2),
+            Self::Signed => compare((sum % BASE) ^ 2, (sum / BASE) ^ 2),
         };
         (order + 1) as u64
     }
 }
 
-/// Up to three pieces as one, the lowest first.
+/// Up to four pieces as one, the lowest first.
 fn join(circuit: &mut Circuit, pieces: &[Piece]) -> Piece {
     if let [Piece { sum, order }] = pieces {
         return Piece { sum: sum.clone(), order: *order };
     }
-    let orders = pieces.iter().enumerate();
-    let orders = orders.map(|(place, Piece { sum, order })| circuit.lookup(sum, |x| order.of(x) << place));
+    // A ciphertext has no room for 8 times an order: the fourth is doubled afterwards.
+    let orders = pieces.iter().enumerate().map(|(place, Piece { sum, order })| {
+        let scaled = circuit.lookup(sum, |x| order.of(x) << place.min(2));
+        if place < GROUP { scaled } else { scaled * 2 }
+    });
     let sum = orders.fold(Value::constant(0), |sum, order| sum + &order);
     Piece { sum, order: Order::Joint(pieces.len()) }
 }

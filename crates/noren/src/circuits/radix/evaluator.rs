@@ -3,9 +3,9 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::radix::carry::BASE;
-use crate::circuits::radix::circuit::{Circuit, DIGIT_BITS, MAX_NOISE, ROOM, Shape};
+use crate::circuits::radix::circuit::{Circuit, DIGIT_BITS, MAX_NOISE, Shape};
 use crate::circuits::radix::compare::Comparison;
-use crate::circuits::radix::integer::{Flag, Integer, check_bits, check_fits};
+use crate::circuits::radix::integer::{Flag, Integer, check_bits, check_fits, check_set};
 use crate::circuits::radix::operation::Operation;
 use crate::circuits::radix::run::Runner;
 use crate::circuits::radix::shift::Move;
@@ -33,9 +33,7 @@ impl Evaluator {
     /// [`Error::Parameters`] for a set that is not of 2 bits of message and 2 of carry, or not for sums of 5 bootstraps.
     pub fn new(evaluator: &tfhe::Evaluator) -> Result<Self> {
         let parameters = evaluator.context().parameters();
-        if parameters.message_size() != BASE || parameters.encoding().size() != ROOM as u64 {
-            return Err(Error::parameter("encoding", parameters, "2 bits of message and 2 of carry: the set 2_2"));
-        }
+        check_set(parameters)?;
         if parameters.max_noise() < MAX_NOISE {
             return Err(Error::parameter("max_noise", parameters.max_noise(), format!("at least {MAX_NOISE}")));
         }

@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::radix::circuit::{DIGIT_BITS, DIGIT_NOISE};
-use crate::schemes::tfhe::{Ciphertext, Decryptor, Encryptor};
+use crate::schemes::tfhe::{Ciphertext, Decryptor, Encoding, Encryptor, Parameters};
 
 /// The most bits of an integer.
 pub const MAX_BITS: usize = 64;
@@ -33,6 +33,7 @@ impl Integer {
     /// [`Error::OutOfRoom`] if it has more bits; [`Error::Parameters`] for a width that is odd or not from 2 to 64, or for a set
     /// without digits of two bits.
     pub fn encrypt(encryptor: &Encryptor<'_>, value: u64, bits: usize) -> Result<Self> {
+        check_set(encryptor.context().parameters())?;
         check_bits(bits)?;
         check_fits(value, bits)?;
         let digits = (0..bits).step_by(DIGIT_BITS).map(|at| encryptor.encrypt(value >> at & MAX_DIGIT));
@@ -113,9 +114,25 @@ impl Flag {
     /// Encrypts a truth value.
     ///
     /// # Errors
-    /// [`Error::Parameters`] if the parameters are for bits.
+    /// [`Error::Parameters`] for a set without digits of two bits.
     pub fn encrypt(encryptor: &Encryptor<'_>, value: bool) -> Result<Self> {
+        check_set(encryptor.context().parameters())?;
         Ok(Self { value: encryptor.encrypt_at_most(u64::from(value), 1)? })
+    }
+
+    /// The truth value that a ciphertext of 0 or 1 holds.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRoom`] if it may be larger, [`Error::NoisyCombination`] if it has more noise than a bootstrap.
+    pub fn from_ciphertext(value: Ciphertext) -> Result<Self> {
+        if value.max() > 1 {
+            let (needed, hint) = ("at most 1".to_owned(), "look it up first");
+            return Err(Error::OutOfRoom { what: "the largest value of a flag", found: value.max(), needed, hint });
+        }
+        if value.noise() > 1.0 {
+            return Err(Error::NoisyCombination { what: "a flag", found: value.noise(), needed: 1.0 });
+        }
+        Ok(Self { value })
     }
 
     /// The truth value.
@@ -131,6 +148,16 @@ impl Flag {
     pub const fn value(&self) -> &Ciphertext {
         &self.value
     }
+}
+
+/// Refuses sets in which digits, their sums and pairs of them have not just the room that circuits count on.
+pub(super) fn check_set(parameters: &Parameters) -> Result<()> {
+    let needed = Encoding::Integers { message_bits: DIGIT_BITS as u32, carry_bits: DIGIT_BITS as u32 };
+    if parameters.encoding() == needed {
+        return Ok(());
+    }
+    let found = format!("{:?}", parameters.encoding());
+    Err(Error::parameter("encoding", found, "2 bits of message and 2 of carry, as the set 2_2 has"))
 }
 
 /// Refuses widths that are not even, or not from 2 to 64.

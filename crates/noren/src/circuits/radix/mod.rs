@@ -31,6 +31,7 @@
 //! | [`circuit`] | circuits of lookups: [`Shape`], [`Cost`] |
 //! | [`compare`] | [`Comparison`]: orders |
 //! | [`shift`] | [`Move`]: shifts and rotations |
+//! | [`wire`] | [`Integers`]: bytes |
 
 mod carry;
 pub mod circuit;
@@ -45,6 +46,7 @@ mod run;
 mod select;
 pub mod shift;
 mod value;
+pub mod wire;
 
 pub use circuit::{Cost, Shape};
 pub use compare::Comparison;
@@ -52,3 +54,4 @@ pub use evaluator::Evaluator;
 pub use integer::{Flag, Integer};
 pub use operation::Operation;
 pub use shift::Move;
+pub use wire::Integers;

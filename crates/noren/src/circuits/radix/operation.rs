@@ -201,12 +201,12 @@ fn argmax(circuit: &mut Circuit, terms: &[Vec<Value>]) -> (Vec<Value>, Vec<Value
     let numbers = (0..).map(|number| known_digits(number, bits.div_ceil(DIGIT_BITS).max(1)));
     let mut players: Vec<(Vec<Value>, Vec<Value>)> = terms.iter().cloned().zip(numbers).collect();
     while players.len() > 1 {
-        let mut play = |players: &[(Vec<Value>, Vec<Value>)]| {
+        let play = |players: &[(Vec<Value>, Vec<Value>)]| {
             let [(a, number_a), (b, number_b)] = players else { return players[0].clone() };
             let flag = Comparison::Lt.build(circuit, a, b, false);
             (select(circuit, &flag, b, a), select(circuit, &flag, number_b, number_a))
         };
-        players = players.chunks(2).map(|players| play(players)).collect();
+        players = players.chunks(2).map(play).collect();
     }
     players.remove(0)
 }

@@ -63,9 +63,14 @@ impl Runner {
         if let Some(lookup) = tables.get(&functions) {
             return Ok(Arc::clone(lookup));
         }
-        let entries: Vec<_> = functions.iter().map(|function| |x: u64| u64::from(function[x as usize])).collect();
-        let entries: Vec<&dyn Fn(u64) -> u64> = entries.iter().map(|entry| entry as _).collect();
-        let lookup = Lookup::many(self.evaluator.context(), (ROOM / functions.len()) as u64, &entries)?;
+        let context = self.evaluator.context();
+        let lookup = if let [Function::Carry(scale)] = functions[..] {
+            Lookup::carry(context, u64::from(scale))?
+        } else {
+            let entries: Vec<_> = functions.iter().map(|function| |x: u64| function.entry(x)).collect();
+            let entries: Vec<&dyn Fn(u64) -> u64> = entries.iter().map(|entry| entry as _).collect();
+            Lookup::many(context, (ROOM / functions.len()) as u64, &entries)?
+        };
         Ok(Arc::clone(tables.entry(functions).or_insert(Arc::new(lookup))))
     }
 

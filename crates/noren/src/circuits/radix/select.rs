@@ -11,11 +11,11 @@ pub(super) fn clean(circuit: &mut Circuit, digit: &Value) -> Value {
 
 /// A function of two digits, digit by digit.
 pub(super) fn map(circuit: &mut Circuit, a: &[Value], b: &[Value], function: fn(u64, u64) -> u64) -> Vec<Value> {
-    let mut digit = |(a, b): (&Value, &Value)| {
+    let digit = |(a, b): (&Value, &Value)| {
         let sum = clean(circuit, b) * BASE as i64 + &clean(circuit, a);
         circuit.lookup(&sum, |x| function(x % BASE, x / BASE))
     };
-    a.iter().zip(b).map(|pair| digit(pair)).collect()
+    a.iter().zip(b).map(digit).collect()
 }
 
 /// 3 less the digit: all its bits turned over.
@@ -28,7 +28,7 @@ pub(super) fn not(digit: &Value) -> Value {
 /// A digit is b plus what a lookup of twice the difference, and the flag, gives; with more noise than that has room for, it is
 /// the sum of two lookups, of which one is 0.
 pub(super) fn select(circuit: &mut Circuit, flag: &Value, a: &[Value], b: &[Value]) -> Vec<Value> {
-    let mut digit = |(a, b): (&Value, &Value)| {
+    let digit = |(a, b): (&Value, &Value)| {
         if let (Some(a), Some(b)) = (a.known(), b.known()) {
             return circuit.lookup(flag, |x| if x == 1 { a } else { b });
         }
@@ -41,5 +41,5 @@ pub(super) fn select(circuit: &mut Circuit, flag: &Value, a: &[Value], b: &[Valu
         let other = circuit.lookup(&(b.clone() * 2 + flag), |x| x / 2 * (1 - x % 2));
         (chosen + &other).within(BASE - 1)
     };
-    a.iter().zip(b).map(|pair| digit(pair)).collect()
+    a.iter().zip(b).map(digit).collect()
 }

@@ -55,7 +55,7 @@ impl Move {
         let bits = if self.rotates() { bits % width } else { bits.min(width) };
         let zero = Value::constant(0);
         let moved = |place, away| self.source(place, away, digits.len()).map_or(&zero, |source| &digits[source]);
-        let mut digit = |place| {
+        let digit = |place| {
             let near = moved(place, bits / DIGIT_BITS);
             if bits.is_multiple_of(DIGIT_BITS) {
                 return near.clone();
@@ -64,7 +64,7 @@ impl Move {
             let sum = far + &clean(circuit, near);
             circuit.lookup(&sum, |x| self.stays(x % BASE) + self.leaves(x / BASE))
         };
-        (0..digits.len()).map(|place| digit(place)).collect()
+        (0..digits.len()).map(digit).collect()
     }
 
     /// Moves by an encrypted number of bits, of which as many low bits count as numbers below the width need.
@@ -83,12 +83,12 @@ impl Move {
             // A bit alone moves half a digit.
             let stays = |digit| if away == 0 { self.stays(digit) } else { 0 };
             let leaves = |digit| if away == 0 { self.leaves(digit) } else { digit };
-            let mut parts = |digit: &Value| {
+            let parts = |digit: &Value| {
                 let sum = digit.clone() + &bit;
                 let stays = circuit.lookup(&sum, |x| if x < FLAG { x } else { stays(x - FLAG) });
                 (stays, circuit.lookup(&sum, |x| if x < FLAG { 0 } else { leaves(x - FLAG) }))
             };
-            let parts: Vec<(Value, Value)> = digits.iter().map(|digit| parts(digit)).collect();
+            let parts: Vec<(Value, Value)> = digits.iter().map(parts).collect();
             let digit = |place| {
                 let comes = self.source(place, away.max(1), parts.len()).map(|source| &parts[source].1);
                 let stays: Value = parts[place].0.clone();

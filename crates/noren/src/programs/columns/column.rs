@@ -29,24 +29,15 @@ impl Column {
     /// values.
     pub fn encrypt(encryptor: &Encryptor<'_>, element: Element, values: &[i128]) -> Result<Self> {
         let parameters = encryptor.context().parameters();
-        let digits = element.digits(parameters)?;
-        let range = element.range(parameters);
-        if let Some(value) = values.iter().find(|value| !range.contains(value)) {
-            let needed = format!("{} to {} for {element}", range.start(), range.end());
-            return Err(Error::parameter("value", value, needed));
-        }
+        element.check(parameters, values)?;
         if parameters.encoding() == Encoding::Bits {
             let bits = values.iter().map(|&value| encryptor.encrypt_bit(value == 1));
             return Self::of_bits(bits.collect::<Result<_>>()?);
         }
-        let bits = parameters.message_size().trailing_zeros();
-        let digit = |value: i128, place: usize| {
-            // Of negative values the two's complement.
-            let digit = value >> (place * bits as usize) & i128::from(parameters.message_size() - 1);
-            encryptor.encrypt(digit as u64)
-        };
-        let ciphertexts = values.iter().flat_map(|&value| (0..digits).map(move |place| digit(value, place)));
-        Self::of_digits(parameters, element, ciphertexts.collect::<Result<_>>()?)
+        // Everybody may know that truth values are at most 1.
+        let max = if element == Element::Bool { 1 } else { parameters.message_size() - 1 };
+        let digits = element.cut(parameters, values)?.map(|digit| encryptor.encrypt_at_most(digit, max));
+        Self::of_digits(parameters, element, digits.collect::<Result<_>>()?)
     }
 
     /// The column of these truth values.
@@ -91,10 +82,7 @@ impl Column {
             for digit in digits.iter().rev() {
                 value = value * size + i128::from(decryptor.decrypt(digit)?);
             }
-            Ok(match self.element {
-                Element::Signed(bits) if value >> (bits - 1) == 1 => value - (1 << bits),
-                _ => value,
-            })
+            Ok(self.element.of_word(value))
         };
         ciphertexts.chunks(self.element.digits(parameters)?).map(number).collect()
     }
@@ -111,6 +99,14 @@ impl Column {
         &self.samples
     }
 
+    /// The ciphertexts of digits.
+    pub(super) fn ciphertexts(&self) -> Result<&[Ciphertext]> {
+        match &self.samples {
+            Samples::Digits(Ciphertexts(digits)) => Ok(digits),
+            Samples::Bits(_) => Err(Error::parameter("parameters", "those of bits", "those of integers: the set 2_2")),
+        }
+    }
+
     /// How many elements there are.
     #[must_use]
     pub fn len(&self, parameters: &Parameters) -> usize {
@@ -119,6 +115,27 @@ impl Column {
             // What a column was made with has digits.
             Samples::Digits(Ciphertexts(digits)) => digits.len() / self.element.digits(parameters).unwrap_or(1),
         }
+    }
+
+    /// All elements, column after column.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for no column; [`Error::Parameters`] for columns of different elements.
+    pub fn concatenate<'a>(parameters: &Parameters, columns: impl Iterator<Item = &'a Self>) -> Result<Self> {
+        let columns: Vec<&Self> = columns.collect();
+        let element = columns.first().map_or(Element::Bool, |column| column.element);
+        if let Some(other) = columns.iter().find(|column| column.element != element) {
+            return Err(Error::parameter("element", other.element, format!("{element}, as of the other columns")));
+        }
+        if parameters.encoding() == Encoding::Bits {
+            let bits = columns.iter().flat_map(|column| match &column.samples {
+                Samples::Bits(Bits(bits)) => bits.as_slice(),
+                Samples::Digits(_) => &[],
+            });
+            return Self::of_bits(bits.cloned().collect());
+        }
+        let digits = columns.iter().map(|column| column.ciphertexts()).collect::<Result<Vec<_>>>()?;
+        Self::of_digits(parameters, element, digits.concat())
     }
 
     /// The elements at these positions.

@@ -70,6 +70,55 @@ impl Element {
     }
 }
 
+impl Element {
+    /// The fewest bits of an integer that holds a number: 8, 16, 32 or 64.
+    #[must_use]
+    pub const fn narrowest(number: usize) -> u32 {
+        match number {
+            0..0x100 => 8,
+            0x100..0x1_0000 => 16,
+            0x1_0000..0x1_0000_0000 => 32,
+            _ => 64,
+        }
+    }
+
+    /// Refuses elements that the parameters do not hold, and values that an element does not have.
+    pub(super) fn check(self, parameters: &Parameters, values: &[i128]) -> Result<()> {
+        self.digits(parameters)?;
+        let range = self.range(parameters);
+        match values.iter().find(|value| !range.contains(value)) {
+            None => Ok(()),
+            Some(value) => {
+                Err(Error::parameter("value", value, format!("from {} to {} for {self}", range.start(), range.end())))
+            }
+        }
+    }
+
+    /// The word of a value: of a negative one the two's complement.
+    pub(super) const fn word(self, value: i128) -> u64 {
+        match self.bits() {
+            Some(bits) => (value & ((1 << bits) - 1)) as u64,
+            None => value as u64,
+        }
+    }
+
+    /// The value of a word.
+    pub(super) const fn of_word(self, word: i128) -> i128 {
+        match self {
+            Self::Signed(bits) if word >> (bits - 1) & 1 == 1 => word - (1 << bits),
+            _ => word,
+        }
+    }
+
+    /// The digits of values one after the other, the lowest first; of negative values those of the two's complement.
+    pub(super) fn cut(self, parameters: &Parameters, values: &[i128]) -> Result<impl Iterator<Item = u64>> {
+        let (digits, size) = (self.digits(parameters)?, parameters.message_size());
+        let bits = size.trailing_zeros() as usize;
+        let digit = move |value: i128, place: usize| (value >> (place * bits) & i128::from(size - 1)) as u64;
+        Ok(values.iter().flat_map(move |&value| (0..digits).map(move |place| digit(value, place))))
+    }
+}
+
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,25 +1,29 @@
-//! Operations on columns, element by element: each is one batch of bootstraps, or a few that wait for each other.
+//! Operations on columns, element by element: each is a batch of bootstraps, or a few batches that wait for each other.
+
+use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::circuits::radix::{self, Flag, Integer, Move, Operation};
 use crate::programs::columns::column::{Column, Samples};
 use crate::programs::columns::element::Element;
 use crate::programs::columns::operation::{Binary, Unary};
-use crate::schemes::tfhe::{Bit, Bits, Ciphertexts, Encoding, Evaluator, Gate, Parameters};
+use crate::schemes::tfhe::{Bit, Bits, Ciphertext, Ciphertexts, Encoding, Evaluator, Gate, Parameters};
 
-/// Evaluates on columns of one owner.
+/// Evaluates on columns of one owner. Cheap to clone, and shared between threads.
 #[derive(Clone)]
 pub struct ColumnEvaluator {
     digits: Evaluator,
+    /// Of parameters that hold integers.
+    integers: Option<Arc<radix::Evaluator>>,
 }
 
 impl ColumnEvaluator {
     /// Evaluates with this evaluator of bits and digits.
-    ///
-    /// # Errors
-    /// None that a caller can cause.
-    pub fn new(digits: Evaluator) -> Result<Self> {
-        Ok(Self { digits })
+    #[must_use]
+    pub fn new(digits: Evaluator) -> Self {
+        let integers = radix::Evaluator::new(&digits).ok().map(Arc::new);
+        Self { digits, integers }
     }
 
     /// What bits and digits are evaluated with.
@@ -28,57 +32,57 @@ impl ColumnEvaluator {
         &self.digits
     }
 
-    fn parameters(&self) -> &Parameters {
-        self.digits.context().parameters()
-    }
-
-    /// Values that everybody knows as a column, which hides nothing.
-    ///
-    /// # Errors
-    /// [`Error::Parameters`] for a value out of range; as [`Element::digits`].
-    pub fn trivial(&self, element: Element, values: &[i128]) -> Result<Column> {
-        let parameters = self.parameters();
-        let (digits, range) = (element.digits(parameters)?, element.range(parameters));
-        if let Some(value) = values.iter().find(|value| !range.contains(value)) {
-            return Err(Error::parameter(
-                "value",
-                value,
-                format!("{} to {} for {element}", range.start(), range.end()),
-            ));
-        }
-        if parameters.encoding() == Encoding::Bits {
-            let bits = values.iter().map(|&value| self.digits.trivial_bit(value == 1));
-            return Column::of_bits(bits.collect::<Result<_>>()?);
-        }
-        let bits = parameters.message_size().trailing_zeros() as usize;
-        let digit = |value: i128, place: usize| {
-            self.digits.trivial((value >> (place * bits) & i128::from(parameters.message_size() - 1)) as u64)
-        };
-        let ciphertexts = values.iter().flat_map(|&value| (0..digits).map(move |place| digit(value, place)));
-        Column::of_digits(parameters, element, ciphertexts.collect::<Result<_>>()?)
-    }
-
-    /// The operation on each pair of elements.
+    /// The operation on each pair of elements. Shifts move by as many low bits of b as numbers below the width have; a quotient
+    /// by 0 has all bits 1, and the remainder is a.
     ///
     /// # Errors
     /// [`Error::Parameters`] for elements that have no such operation, or are of different kinds; [`Error::Length`] for columns of
     /// different lengths; what the evaluator refuses.
     pub fn binary(&self, operation: Binary, a: &Column, b: &Column) -> Result<Column> {
         self.check_alike(a, b)?;
-        match (a.samples(), b.samples()) {
-            (Samples::Bits(Bits(x)), Samples::Bits(Bits(y))) => {
-                let gate = operation.gate().ok_or_else(|| refusal(operation, a.element()))?;
-                let gates: Vec<(Gate, &Bit, &Bit)> = x.iter().zip(y).map(|(x, y)| (gate, x, y)).collect();
-                Column::of_bits(self.digits.gates(&gates)?)
-            }
-            (Samples::Digits(Ciphertexts(x)), Samples::Digits(Ciphertexts(y))) => match (a.element(), operation) {
-                (Element::Digit, Binary::Add) => {
+        match a.element() {
+            Element::Bool => self.of_truths(operation, a, b),
+            Element::Digit => match (operation, a.samples(), b.samples()) {
+                (Binary::Add, Samples::Digits(Ciphertexts(x)), Samples::Digits(Ciphertexts(y))) => {
                     let sums = x.iter().zip(y).map(|(x, y)| self.digits.add(x, y));
                     Column::of_digits(self.parameters(), Element::Digit, sums.collect::<Result<_>>()?)
                 }
-                _ => Err(refusal(operation, a.element())),
+                _ => Err(refusal(operation, Element::Digit)),
             },
-            _ => Err(refusal(operation, a.element())),
+            Element::Unsigned(_) | Element::Signed(_) => self.of_integers(operation, a, b),
+        }
+    }
+
+    /// The operation of each element with a number that everybody knows: cheaper than with a column of it where the number is the
+    /// same for all.
+    ///
+    /// # Errors
+    /// As [`ColumnEvaluator::binary`]; [`Error::Parameters`] for a number out of range.
+    pub fn binary_known(&self, operation: Binary, a: &Column, values: &[i128]) -> Result<Column> {
+        let element = a.element();
+        element.check(self.parameters(), values)?;
+        let shifts = matches!(operation, Binary::ShiftLeft | Binary::ShiftRight);
+        if let Some(amount) = values.iter().find(|amount| shifts && **amount < 0) {
+            return Err(Error::parameter("amount of a shift", amount, "0 or more"));
+        }
+        let known = match (element.bits(), values) {
+            (Some(_), [value, others @ ..]) if others.iter().all(|other| other == value) => {
+                known(operation, element, *value)
+            }
+            _ => None,
+        };
+        match known {
+            Some(known) => {
+                self.check_length(a, values.len())?;
+                self.column(element, self.integers(element)?.apply(known, &[&self.integers_of(a)?])?)
+            }
+            None => {
+                let width = i128::from(element.bits().unwrap_or_default());
+                match values.iter().find(|amount| shifts && **amount >= width) {
+                    Some(amount) => Err(Error::parameter("amount of a shift", amount, format!("below {width}"))),
+                    None => self.binary(operation, a, &self.trivial(element, values)?),
+                }
+            }
         }
     }
 
@@ -87,28 +91,215 @@ impl ColumnEvaluator {
     /// # Errors
     /// As [`ColumnEvaluator::binary`].
     pub fn unary(&self, operation: Unary, a: &Column) -> Result<Column> {
-        match (a.samples(), operation) {
-            (Samples::Bits(Bits(bits)), Unary::Not) => {
+        match (a.element(), a.samples(), operation) {
+            (Element::Bool, Samples::Bits(Bits(bits)), Unary::Not) => {
                 Column::of_bits(bits.iter().map(|bit| self.digits.not(bit)).collect::<Result<_>>()?)
             }
-            _ => Err(refusal(operation, a.element())),
+            (Element::Bool, _, Unary::Not) => self.truths(self.integers(a.element())?.not_flags(&self.flags_of(a)?)?),
+            (Element::Bool | Element::Digit, ..) => Err(refusal(operation, a.element())),
+            (element, _, Unary::Not) => {
+                self.column(element, self.integers(element)?.apply(Operation::Not, &[&self.integers_of(a)?])?)
+            }
+            (element, _, Unary::Neg) => {
+                self.column(element, self.integers(element)?.apply(Operation::Neg, &[&self.integers_of(a)?])?)
+            }
         }
     }
 
     /// Elements of a where the condition holds, else of b.
     ///
     /// # Errors
-    /// As [`ColumnEvaluator::binary`].
+    /// As [`ColumnEvaluator::binary`]; [`Error::Parameters`] for a condition that is no column of truth values.
     pub fn select(&self, condition: &Column, a: &Column, b: &Column) -> Result<Column> {
         self.check_alike(a, b)?;
-        self.check_length(a, condition)?;
+        self.check_length(a, condition.len(self.parameters()))?;
+        if condition.element() != Element::Bool {
+            return Err(Error::parameter("condition", condition.element(), "a column of truth values"));
+        }
         match (condition.samples(), a.samples(), b.samples()) {
             (Samples::Bits(Bits(c)), Samples::Bits(Bits(x)), Samples::Bits(Bits(y))) => {
                 let choices: Vec<(&Bit, &Bit, &Bit)> = c.iter().zip(x).zip(y).map(|((c, x), y)| (c, x, y)).collect();
-                Column::of_bits(self.digits.muxes(&choices)?)
+                return Column::of_bits(self.digits.muxes(&choices)?);
             }
-            _ => Err(refusal("select", a.element())),
+            _ if a.element() == Element::Digit => return Err(refusal("select", a.element())),
+            _ => {}
         }
+        let (evaluator, flags) = (self.integers(a.element())?, self.flags_of(condition)?);
+        if a.element() == Element::Bool {
+            let first = evaluator.map_flags(&flags, &self.flags_of(a)?, |c, x| c & x)?;
+            let second = evaluator.map_flags(&flags, &self.flags_of(b)?, |c, y| !c & y)?;
+            return self.truths(evaluator.map_flags(&first, &second, |x, y| x | y)?);
+        }
+        self.column(a.element(), evaluator.select(&flags, &self.integers_of(a)?, &self.integers_of(b)?)?)
+    }
+
+    /// The same values as elements of another kind: integers modulo `2^bits`, truth values as 0 and 1, and integers as whether they
+    /// are not 0.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for single digits, and for parameters that do not hold the elements.
+    pub fn cast(&self, a: &Column, to: Element) -> Result<Column> {
+        match (a.element(), to) {
+            (from, to) if from == to => Ok(a.clone()),
+            (Element::Digit, _) | (_, Element::Digit) => Err(refusal(format!("cast to {to}"), a.element())),
+            (Element::Bool, to) => {
+                let digits = to.digits(self.parameters())?;
+                let integer = |flag: Flag| {
+                    let zeros = (1..digits).map(|_| self.digits.trivial(0));
+                    let digits = std::iter::once(Ok(flag.value().clone())).chain(zeros).collect::<Result<_>>()?;
+                    Integer::from_digits(digits)
+                };
+                self.column(to, self.flags_of(a)?.into_iter().map(integer).collect::<Result<_>>()?)
+            }
+            (from, Element::Bool) => {
+                let zeros = vec![0; a.len(self.parameters())];
+                self.binary(Binary::Ne, a, &self.trivial(from, &zeros)?)
+            }
+            (from, to) => {
+                let bits = to.bits().unwrap_or_default() as usize;
+                let cast = if from.is_signed() { Operation::CastSigned(bits) } else { Operation::Cast(bits) };
+                self.column(to, self.integers(from)?.apply(cast, &[&self.integers_of(a)?])?)
+            }
+        }
+    }
+
+    /// The sum of all columns, element by element, modulo `2^bits`.
+    ///
+    /// # Errors
+    /// As [`ColumnEvaluator::binary`]; [`Error::Length`] for no column.
+    pub fn sum(&self, terms: &[Column]) -> Result<Column> {
+        let element = self.check_terms(terms)?;
+        let integers = terms.iter().map(|term| self.integers_of(term)).collect::<Result<Vec<_>>>()?;
+        let integers: Vec<&[Integer]> = integers.iter().map(Vec::as_slice).collect();
+        self.column(element, self.integers(element)?.sum(&integers)?)
+    }
+
+    /// Of each element the first column in which it is largest, counted from 0, as the narrowest unsigned integer that holds all
+    /// numbers of columns.
+    ///
+    /// # Errors
+    /// As [`ColumnEvaluator::sum`].
+    pub fn argmax(&self, terms: &[Column]) -> Result<Column> {
+        let element = self.check_terms(terms)?;
+        let evaluator = self.integers(element)?;
+        let ordered = |term: &Column| match element {
+            // Half of all values more makes the order that of unsigned integers.
+            Element::Signed(bits) => evaluator.apply(Operation::AddKnown(1 << (bits - 1)), &[&self.integers_of(term)?]),
+            _ => self.integers_of(term),
+        };
+        let integers = terms.iter().map(ordered).collect::<Result<Vec<_>>>()?;
+        let integers: Vec<&[Integer]> = integers.iter().map(Vec::as_slice).collect();
+        let (_, numbers) = evaluator.argmax(&integers)?;
+        let bits = Element::narrowest(terms.len() - 1);
+        self.column(Element::Unsigned(bits), evaluator.apply(Operation::Cast(bits as usize), &[&numbers])?)
+    }
+
+    /// The smallest or largest of all columns, element by element; other operations in the same way, by halves.
+    ///
+    /// # Errors
+    /// As [`ColumnEvaluator::sum`].
+    pub fn fold(&self, operation: Binary, terms: &[Column]) -> Result<Column> {
+        self.check_terms(terms)?;
+        let parameters = self.parameters();
+        let mut terms = terms.to_vec();
+        while terms.len() > 1 {
+            // The halves of all pairs make one batch.
+            let left = Column::concatenate(parameters, terms.iter().step_by(2).take(terms.len() / 2))?;
+            let right = Column::concatenate(parameters, terms.iter().skip(1).step_by(2))?;
+            let joined = self.binary(operation, &left, &right)?;
+            let each = terms[0].len(parameters);
+            let odd = (terms.len() % 2 == 1).then(|| terms.remove(terms.len() - 1));
+            let part = |at: usize| joined.gather(parameters, &(at * each..(at + 1) * each).collect::<Vec<_>>());
+            terms = (0..terms.len() / 2).map(part).chain(odd).collect();
+        }
+        Ok(terms.remove(0))
+    }
+
+    /// Values that everybody knows as a column, which hides nothing.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for a value out of range; as [`Element::digits`].
+    pub fn trivial(&self, element: Element, values: &[i128]) -> Result<Column> {
+        let parameters = self.parameters();
+        element.check(parameters, values)?;
+        if parameters.encoding() == Encoding::Bits {
+            let bits = values.iter().map(|&value| self.digits.trivial_bit(value == 1));
+            return Column::of_bits(bits.collect::<Result<_>>()?);
+        }
+        let digits = element.cut(parameters, values)?.map(|digit| self.digits.trivial(digit));
+        Column::of_digits(parameters, element, digits.collect::<Result<_>>()?)
+    }
+
+    pub(super) fn parameters(&self) -> &Parameters {
+        self.digits.context().parameters()
+    }
+
+    fn of_truths(&self, operation: Binary, a: &Column, b: &Column) -> Result<Column> {
+        let gate = operation.gate().ok_or_else(|| refusal(operation, Element::Bool))?;
+        if let (Samples::Bits(Bits(x)), Samples::Bits(Bits(y))) = (a.samples(), b.samples()) {
+            let gates: Vec<(Gate, &Bit, &Bit)> = x.iter().zip(y).map(|(x, y)| (gate, x, y)).collect();
+            return Column::of_bits(self.digits.gates(&gates)?);
+        }
+        let (x, y) = (self.flags_of(a)?, self.flags_of(b)?);
+        self.truths(self.integers(Element::Bool)?.map_flags(&x, &y, |x, y| gate.apply(x, y))?)
+    }
+
+    fn of_integers(&self, operation: Binary, a: &Column, b: &Column) -> Result<Column> {
+        let element = a.element();
+        let (evaluator, x, y) = (self.integers(element)?, self.integers_of(a)?, self.integers_of(b)?);
+        if let Some(comparison) = operation.comparison() {
+            return self.truths(if element.is_signed() {
+                evaluator.compare_signed(comparison, &x, &y)?
+            } else {
+                evaluator.compare(comparison, &x, &y)?
+            });
+        }
+        let result = match (operation, element.is_signed()) {
+            (Binary::Min, true) => {
+                evaluator.select(&evaluator.compare_signed(radix::Comparison::Lt, &x, &y)?, &x, &y)?
+            }
+            (Binary::Max, true) => {
+                evaluator.select(&evaluator.compare_signed(radix::Comparison::Lt, &x, &y)?, &y, &x)?
+            }
+            (Binary::Div | Binary::Rem | Binary::ShiftRight, true) => return Err(refusal(operation, element)),
+            (Binary::Div, false) => evaluator.div_rem(&x, &y)?.0,
+            (Binary::Rem, false) => evaluator.div_rem(&x, &y)?.1,
+            _ => {
+                let operation = operation.of_integers().ok_or_else(|| refusal(operation, element))?;
+                evaluator.apply(operation, &[&x, &y])?
+            }
+        };
+        self.column(element, result)
+    }
+
+    /// What integers are evaluated with.
+    fn integers(&self, element: Element) -> Result<&radix::Evaluator> {
+        self.integers.as_deref().ok_or_else(|| {
+            Error::parameter("parameters", self.parameters(), format!("2_2, for operations on elements of {element}"))
+        })
+    }
+
+    /// The integers of a column.
+    fn integers_of(&self, column: &Column) -> Result<Vec<Integer>> {
+        let digits = column.element().digits(self.parameters())?;
+        column.ciphertexts()?.chunks(digits).map(|digits| Integer::from_digits(digits.to_vec())).collect()
+    }
+
+    /// The flags of a column.
+    fn flags_of(&self, column: &Column) -> Result<Vec<Flag>> {
+        column.ciphertexts()?.iter().map(|value| Flag::from_ciphertext(value.clone())).collect()
+    }
+
+    /// The column of these integers.
+    fn column(&self, element: Element, integers: Vec<Integer>) -> Result<Column> {
+        let digits: Vec<Ciphertext> = integers.iter().flat_map(|integer| integer.digits().iter().cloned()).collect();
+        Column::of_digits(self.parameters(), element, digits)
+    }
+
+    /// The column of these flags.
+    fn truths(&self, flags: Vec<Flag>) -> Result<Column> {
+        let values = flags.iter().map(|flag| flag.value().clone()).collect();
+        Column::of_digits(self.parameters(), Element::Bool, values)
     }
 
     /// Refuses columns of different elements or lengths.
@@ -116,19 +307,42 @@ impl ColumnEvaluator {
         if a.element() != b.element() {
             return Err(Error::parameter("element", b.element(), format!("{}, as of the other operand", a.element())));
         }
-        self.check_length(a, b)
+        self.check_length(a, b.len(self.parameters()))
     }
 
-    fn check_length(&self, a: &Column, b: &Column) -> Result<()> {
-        let (needed, found) = (a.len(self.parameters()), b.len(self.parameters()));
+    pub(super) fn check_length(&self, a: &Column, found: usize) -> Result<()> {
+        let needed = a.len(self.parameters());
         if needed == found {
             return Ok(());
         }
         let needed = format!("{needed}, as of the other operand");
         Err(Error::Length { what: "elements of a column", found, needed })
     }
+
+    /// Refuses no columns, and columns that differ.
+    fn check_terms(&self, terms: &[Column]) -> Result<Element> {
+        let Some(first) = terms.first() else {
+            return Err(Error::Length { what: "columns", found: 0, needed: "at least 1".into() });
+        };
+        terms.iter().try_for_each(|term| self.check_alike(first, term))?;
+        Ok(first.element())
+    }
 }
 
-fn refusal(operation: impl ToString, element: Element) -> Error {
+/// The operation of integers with a number that everybody knows, where there is a cheaper one.
+fn known(operation: Binary, element: Element, value: i128) -> Option<Operation> {
+    match operation {
+        Binary::Add => Some(Operation::AddKnown(element.word(value))),
+        Binary::Sub => Some(Operation::AddKnown(element.word(-value))),
+        Binary::Mul => Some(Operation::MulKnown(element.word(value))),
+        Binary::ShiftLeft if value >= 0 => Some(Operation::MoveKnown(Move::ShiftLeft, value.min(64) as usize)),
+        Binary::ShiftRight if !element.is_signed() => {
+            Some(Operation::MoveKnown(Move::ShiftRight, value.min(64) as usize))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn refusal(operation: impl ToString, element: Element) -> Error {
     Error::parameter("operation", operation.to_string(), format!("one that elements of {element} have"))
 }

@@ -5,12 +5,14 @@
 //! | [`element`] | [`Element`]: what the elements of a column are |
 //! | [`column`] | [`Column`]: encrypted elements of one kind |
 //! | [`evaluate`] | [`ColumnEvaluator`]: operations element by element |
+//! | [`lookup`] | [`ColumnLookup`]: functions of elements |
 //! | [`operation`] | [`Binary`], [`Unary`]: what is done with elements |
 //! | [`table`] | [`Layout`], [`Columns`]: several columns with their names and their shape |
 
 pub mod column;
 pub mod element;
 pub mod evaluate;
+pub mod lookup;
 pub mod operation;
 pub mod table;
 mod wire;
@@ -18,5 +20,6 @@ mod wire;
 pub use column::{Column, Samples};
 pub use element::Element;
 pub use evaluate::ColumnEvaluator;
+pub use lookup::ColumnLookup;
 pub use operation::{Binary, Unary};
 pub use table::{Columns, Layout};

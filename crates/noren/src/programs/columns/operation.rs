@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::circuits::radix::{Comparison, Move, Operation};
 use crate::schemes::tfhe::Gate;
 
 /// An operation on two elements.
@@ -63,6 +64,38 @@ impl Binary {
             Self::Or | Self::Max => Some(Gate::Or),
             Self::Xor | Self::Ne => Some(Gate::Xor),
             Self::Eq => Some(Gate::Xnor),
+            _ => None,
+        }
+    }
+
+    /// The relation of integers.
+    #[must_use]
+    pub const fn comparison(self) -> Option<Comparison> {
+        match self {
+            Self::Eq => Some(Comparison::Eq),
+            Self::Ne => Some(Comparison::Ne),
+            Self::Lt => Some(Comparison::Lt),
+            Self::Le => Some(Comparison::Le),
+            Self::Gt => Some(Comparison::Gt),
+            Self::Ge => Some(Comparison::Ge),
+            _ => None,
+        }
+    }
+
+    /// The operation on unsigned integers, where it has one result that is an integer.
+    #[must_use]
+    pub const fn of_integers(self) -> Option<Operation> {
+        match self {
+            Self::Add => Some(Operation::Add),
+            Self::Sub => Some(Operation::Sub),
+            Self::Mul => Some(Operation::Mul),
+            Self::And => Some(Operation::And),
+            Self::Or => Some(Operation::Or),
+            Self::Xor => Some(Operation::Xor),
+            Self::ShiftLeft => Some(Operation::Move(Move::ShiftLeft)),
+            Self::ShiftRight => Some(Operation::Move(Move::ShiftRight)),
+            Self::Min => Some(Operation::Min),
+            Self::Max => Some(Operation::Max),
             _ => None,
         }
     }

@@ -156,11 +156,6 @@ impl Context {
         if in_use == found { Ok(()) } else { Err(Error::mismatch(&in_use, &found, "the circuit keys")) }
     }
 
-    /// How products are made.
-    pub(crate) fn product(&self) -> &TorusProduct {
-        &self.0.product
-    }
-
     /// Refuses keys of other parameters.
     pub(crate) fn check_keys(&self, owner: &Owner, what: &'static str) -> Result<()> {
         Owner { fingerprint: self.parameters().torus().fingerprint(), ..*owner }.check(owner, what)

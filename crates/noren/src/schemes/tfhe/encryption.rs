@@ -11,16 +11,16 @@ use crate::schemes::tfhe::context::Context;
 use crate::schemes::tfhe::parameters::Encoding;
 
 /// Fresh noise is below that of a bootstrap, which is a sum of more such noises.
-const FRESH_NOISE: f64 = 1.0;
+pub(crate) const FRESH_NOISE: f64 = 1.0;
 
 /// Encrypts, each value with fresh randomness.
 ///
 /// The n-th call takes its randomness from the seed `encrypt/{n}` that is derived from the encryptor's. Never use a seed for
 /// two encryptors, nor for anything else.
 pub struct Encryptor<'a> {
-    context: Context,
-    secret: &'a TorusSecret,
-    owner: Owner,
+    pub(crate) context: Context,
+    pub(crate) secret: &'a TorusSecret,
+    pub(crate) owner: Owner,
     seed: Seed,
     calls: AtomicU64,
 }
@@ -60,13 +60,8 @@ impl<'a> Encryptor<'a> {
 
     /// Encrypts an integer that everybody may know to be at most `max`, itself below `2^message_bits`.
     pub(crate) fn encrypt_at_most(&self, value: u64, max: u64) -> Result<Ciphertext> {
-        let parameters = self.context.parameters();
-        needs_integers(parameters.encoding())?;
-        if value > max {
-            let hint = "cut it into digits, or use parameters of larger messages";
-            return Err(Error::OutOfRoom { what: "the message", found: value, needed: format!("at most {max}"), hint });
-        }
-        let sample = self.secret.encrypt(&self.next_seed(), value * parameters.encoding().unit());
+        let message = self.integer_message(value, max)?;
+        let sample = self.secret.encrypt(&self.next_seed(), message);
         Ok(Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE })
     }
 
@@ -75,15 +70,29 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// [`Error::Parameters`] if the parameters are for integers.
     pub fn encrypt_bit(&self, value: bool) -> Result<Bit> {
-        let encoding = self.context.parameters().encoding();
-        needs_bits(encoding)?;
-        // Without a branch: 2^61 or -2^61.
-        let message = (2 * u64::from(value)).wrapping_sub(1).wrapping_mul(encoding.unit());
-        let sample = self.secret.encrypt(&self.next_seed(), message);
+        needs_bits(self.context.parameters().encoding())?;
+        let sample = self.secret.encrypt(&self.next_seed(), self.bit_message(value));
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
 
-    fn next_seed(&self) -> Seed {
+    /// What stands on the circle for an integer of at most `max`.
+    pub(crate) fn integer_message(&self, value: u64, max: u64) -> Result<u64> {
+        let parameters = self.context.parameters();
+        needs_integers(parameters.encoding())?;
+        if value > max {
+            let hint = "cut it into digits, or use parameters of larger messages";
+            return Err(Error::OutOfRoom { what: "the message", found: value, needed: format!("at most {max}"), hint });
+        }
+        Ok(value * parameters.encoding().unit())
+    }
+
+    /// 2^61 or -2^61, without a branch.
+    pub(crate) fn bit_message(&self, value: bool) -> u64 {
+        (2 * u64::from(value)).wrapping_sub(1).wrapping_mul(self.context.parameters().encoding().unit())
+    }
+
+    /// The seed of this call.
+    pub(crate) fn next_seed(&self) -> Seed {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         self.seed.derive(&format!("encrypt/{call}"))
     }

@@ -12,7 +12,7 @@ use noren_rlwe::torus::secret::Owner;
 use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::context::Context;
 use crate::schemes::tfhe::encryption::needs_integers;
-use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup};
+use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup, Range};
 
 /// The noise of a result of a bootstrap, in its own units.
 pub(crate) const BOOTSTRAP_NOISE: f64 = 1.0;
@@ -109,6 +109,7 @@ impl Evaluator {
     }
 
     /// `constant + sum_i factor_i x_i` with factors of either sign, which the caller knows to be at most `max`, and not below 0.
+    /// It may be up to `2p - 1`, for [`Lookup::carry`] alone.
     ///
     /// # Errors
     /// As [`Evaluator::add`].
@@ -121,7 +122,7 @@ impl Evaluator {
             sum.sample.add_multiple(&x.sample, factor);
         }
         self.check_noise(sum.noise, "a sum")?;
-        self.check_room(max, "the largest value of a sum")?;
+        self.check_room(max / 2, "half of the largest value of a sum")?;
         sum.max = max;
         Ok(sum)
     }
@@ -172,10 +173,11 @@ impl Evaluator {
         }
         let jobs: Vec<(&Lwe, &Table)> = pairs.iter().map(|(x, lookup)| (&x.sample, &lookup.table)).collect();
         let results = self.bootstrap(&jobs).into_iter().zip(pairs).map(|(samples, (_, lookup))| {
-            let values = samples.into_iter().zip(&lookup.ranges);
-            values
-                .map(|(sample, range)| Ciphertext { sample, owner: self.owner, max: range.max, noise: BOOTSTRAP_NOISE })
-                .collect()
+            let value = |(mut sample, range): (Lwe, &Range)| {
+                sample.add_constant(lookup.offset);
+                Ciphertext { sample, owner: self.owner, max: range.max, noise: BOOTSTRAP_NOISE }
+            };
+            samples.into_iter().zip(&lookup.ranges).map(value).collect()
         });
         Ok(results.collect())
     }

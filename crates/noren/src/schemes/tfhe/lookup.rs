@@ -21,6 +21,8 @@ pub struct Lookup {
     pub(crate) inputs: u64,
     /// One for each function.
     pub(crate) ranges: Vec<Range>,
+    /// What is added to the phase of all values.
+    pub(crate) offset: u64,
     pub(crate) fingerprint: [u8; 32],
 }
 
@@ -71,8 +73,26 @@ impl Lookup {
             let (needed, hint) = (format!("at most {}", size - 1), "reduce it in the function");
             return Err(Error::OutOfRoom { what: "a value of the function", found, needed, hint });
         }
-        let table = table(parameters, inputs, functions.len(), |index| values[index]);
-        Ok(Self { table, inputs, ranges, fingerprint: parameters.fingerprint() })
+        let unit = parameters.encoding().unit();
+        let table = table(parameters, inputs, functions.len(), |index| values[index] * unit);
+        Ok(Self { table, inputs, ranges, offset: 0, fingerprint: parameters.fingerprint() })
+    }
+
+    /// The table of `scale` for values from p to 2p - 1, and of 0 for those below p.
+    ///
+    /// It is the one function that goes once around the circle: a table of `-scale/2` gives `scale/2` for `x + p`, and half of
+    /// the scale is added to both.
+    ///
+    /// # Errors
+    /// As [`Lookup::new`].
+    pub(crate) fn carry(context: &Context, scale: u64) -> Result<Self> {
+        let mut lookup = Self::new(context, |_| scale)?;
+        let parameters = context.parameters();
+        lookup.inputs *= 2;
+        lookup.offset = scale * (parameters.encoding().unit() / 2);
+        let negative = lookup.offset.wrapping_neg();
+        lookup.table = table(parameters, lookup.inputs, 1, |_| negative);
+        Ok(lookup)
     }
 
     /// How many functions the table has.
@@ -108,15 +128,15 @@ impl BivariateLookup {
     }
 }
 
-/// The polynomial of these values of indices below p, a box for each.
-fn table(parameters: &Parameters, inputs: u64, functions: usize, value: impl Fn(usize) -> u64) -> Table {
-    let (degree, encoding) = (parameters.torus().shape().degree, parameters.encoding());
-    let size = encoding.size() as usize;
+/// The polynomial of the words at indices below p, a box for each.
+fn table(parameters: &Parameters, inputs: u64, functions: usize, word: impl Fn(usize) -> u64) -> Table {
+    let degree = parameters.torus().shape().degree;
+    let size = parameters.encoding().size() as usize;
     let width = degree / size;
     let outputs: Vec<usize> = (0..functions).map(|t| t * inputs as usize * width).collect();
     let coefficient = |j: usize| match (j + width / 2) / width {
-        index if index < size => value(index).wrapping_mul(encoding.unit()),
-        _ => value(0).wrapping_mul(encoding.unit()).wrapping_neg(),
+        index if index < size => word(index),
+        _ => word(0).wrapping_neg(),
     };
     Table::from_fn(degree, coefficient, &outputs)
 }

@@ -31,16 +31,20 @@
 //! | [`large`] | [`LargeLookup`]: functions of many digits, by circuit bootstrapping |
 //! | [`gates`] | [`Gate`]: functions of bits |
 //! | [`wire`] | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
+//! | [`seeded`] | [`SeededCiphertexts`]: fresh ciphertexts whose masks are a seed |
+//! | [`key_file`] | [`ServerKeyFile`]: keys used where they lie; compact keys written while they are made |
 
 pub mod ciphertext;
 pub mod context;
 pub mod encryption;
 pub mod evaluator;
 pub mod gates;
+pub mod key_file;
 pub mod large;
 pub mod lookup;
 pub mod parameters;
 pub mod preset;
+pub mod seeded;
 pub mod wire;
 
 pub use ciphertext::{Bit, Ciphertext};
@@ -48,6 +52,7 @@ pub use context::{Context, Keys};
 pub use encryption::{Decryptor, Encryptor};
 pub use evaluator::Evaluator;
 pub use gates::Gate;
+pub use key_file::ServerKeyFile;
 pub use large::lookup::LargeLookup;
 pub use lookup::{BivariateLookup, Lookup};
 pub use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
@@ -60,4 +65,5 @@ pub use noren_rlwe::torus::parameters::TorusSpec;
 pub use noren_rlwe::torus::secret::TorusSecret as SecretKey;
 pub use parameters::{Encoding, Parameters, ParametersSpec};
 pub use preset::Preset;
+pub use seeded::SeededCiphertexts;
 pub use wire::{Bits, Ciphertexts, KeyFile};

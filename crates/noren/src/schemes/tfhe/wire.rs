@@ -118,28 +118,11 @@ impl Object for Ciphertexts {
     /// # Panics
     /// If there is no ciphertext, or they are of several keys or of other parameters.
     fn write<'a>(&'a self, parameters: &'a Parameters, writer: &mut Writer<'a>) {
-        write_key(parameters, self.0.iter().map(|x| &x.owner), writer);
-        writer.words(STATE, self.0.iter().flat_map(|x| [x.max, x.noise.to_bits()]).collect::<Vec<_>>());
-        write_samples(self.0.iter().map(|x| &x.sample), writer);
+        write_ciphertexts(parameters, self.0.iter(), writer);
     }
 
     fn read(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<Self> {
-        let owner = read_key(parameters, reader)?;
-        let section = reader.take(STATE)?;
-        let words: Vec<u64> = section.words()?.iter().collect();
-        let (states, rest) = words.as_chunks::<2>();
-        let size = parameters.encoding().size();
-        if !rest.is_empty() || parameters.encoding() == Encoding::Bits {
-            return Err(section.value("the words", words.len(), "two for each integer, with parameters of integers"));
-        }
-        if let Some([max, _]) = states.iter().find(|[max, _]| *max >= size) {
-            return Err(section.value("the largest value", max, format!("below {size}")));
-        }
-        let noises = states.iter().map(|&[_, noise]| read_noise(parameters, &section, noise));
-        let noises = noises.collect::<Result<Vec<_>>>()?;
-        let samples = read_samples(parameters, states.len(), reader)?.zip(states).zip(noises);
-        let ciphertexts = samples.map(|((sample, &[max, _]), noise)| Ciphertext { sample, owner, max, noise });
-        Ok(Self(ciphertexts.collect()))
+        Ok(Self(read_ciphertexts(parameters, reader)?))
     }
 }
 
@@ -201,6 +184,40 @@ impl<K: FileKey> Object for KeyFile<K> {
         let key = K::read(parameters.torus(), reader)?;
         Ok(Self { parameters, key })
     }
+}
+
+/// The sections of ciphertexts.
+///
+/// # Panics
+/// As that of [`Ciphertexts`].
+pub(crate) fn write_ciphertexts<'a>(
+    parameters: &Parameters,
+    ciphertexts: impl Iterator<Item = &'a Ciphertext> + Clone,
+    writer: &mut Writer<'a>,
+) {
+    write_key(parameters, ciphertexts.clone().map(|x| &x.owner), writer);
+    writer.words(STATE, ciphertexts.clone().flat_map(|x| [x.max, x.noise.to_bits()]).collect::<Vec<_>>());
+    write_samples(ciphertexts.map(|x| &x.sample), writer);
+}
+
+/// The ciphertexts of these sections, at least one.
+pub(crate) fn read_ciphertexts(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<Vec<Ciphertext>> {
+    let owner = read_key(parameters, reader)?;
+    let section = reader.take(STATE)?;
+    let words: Vec<u64> = section.words()?.iter().collect();
+    let (states, rest) = words.as_chunks::<2>();
+    let size = parameters.encoding().size();
+    if !rest.is_empty() || parameters.encoding() == Encoding::Bits {
+        return Err(section.value("the words", words.len(), "two for each integer, with parameters of integers"));
+    }
+    if let Some([max, _]) = states.iter().find(|[max, _]| *max >= size) {
+        return Err(section.value("the largest value", max, format!("below {size}")));
+    }
+    let noises = states.iter().map(|&[_, noise]| read_noise(parameters, &section, noise));
+    let noises = noises.collect::<Result<Vec<_>>>()?;
+    let samples = read_samples(parameters, states.len(), reader)?.zip(states).zip(noises);
+    let ciphertexts = samples.map(|((sample, &[max, _]), noise)| Ciphertext { sample, owner, max, noise });
+    Ok(ciphertexts.collect())
 }
 
 fn write_key<'a>(parameters: &Parameters, mut owners: impl Iterator<Item = &'a Owner>, writer: &mut Writer<'a>) {

@@ -1,0 +1,89 @@
+//! Keys of a bootstrap as they lie in memory: sections that a program can use where they are, in a file that is mapped.
+
+use noren_math::torus::product::KEY_LAYOUT;
+use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::bootstrap::Bootstrap;
+use noren_ring::torus::key_switch::{LINE_WORDS, LweSwitch};
+use noren_ring::torus::product::TorusProduct;
+
+use crate::error::{Error, Result};
+use crate::torus::keys::ServerKeys;
+use crate::torus::parameters::TorusParameters;
+use crate::torus::secret::{KeyId, Owner};
+use crate::wire::expanded::MappedContainer;
+use crate::wire::reader::Reader;
+use crate::wire::writer::Writer;
+
+/// The name of the keys, 16 bytes.
+const KEY: u16 = 0x0101;
+/// Four words: points of a block, groups that lie together, points of a group; and to what multiple of words rows of the key
+/// switch are filled up.
+const LAYOUT: u16 = 0x0130;
+/// The spectra of all GGSW samples, each number the bits of an `f64`.
+const ROTATION: u16 = 0x0131;
+/// The rows of the key switch, two numbers to a word.
+const SWITCH: u16 = 0x0132;
+
+/// The orders in which words lie, which belong to this version.
+const fn layout() -> [u64; 4] {
+    let [block, groups, group] = KEY_LAYOUT;
+    [block, groups, group, LINE_WORDS as u64]
+}
+
+impl ServerKeys {
+    /// Adds the sections of these keys as they lie in memory.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for keys of exact products, which have no such form.
+    pub fn write_expanded<'a>(&'a self, writer: &mut Writer<'a>) -> Result<()> {
+        let Some(numbers) = self.bootstrap.rotation().numbers() else {
+            return Err(Error::parameter(
+                "products",
+                "exact",
+                "those by transforms in f64: expand the compact keys again",
+            ));
+        };
+        writer.bytes(KEY, self.owner.key.0.as_slice());
+        writer.words(LAYOUT, layout().to_vec());
+        writer.words(ROTATION, bytemuck::cast_slice(numbers));
+        writer.words(SWITCH, bytemuck::cast_slice(self.bootstrap.switch().words()));
+        Ok(())
+    }
+
+    /// Takes the sections of [`ServerKeys::write_expanded`] from a reader of this very container. The words stay where they are.
+    ///
+    /// The words are not looked at, and that they are of the key that is named is believed: whoever makes such a file must be
+    /// trusted as whoever runs the program.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] with the reason why a section is refused.
+    ///
+    /// # Panics
+    /// If the products are exact, or of another degree.
+    pub fn map_expanded(
+        parameters: &TorusParameters,
+        product: &TorusProduct,
+        reader: &mut Reader<'_>,
+        container: &MappedContainer,
+    ) -> Result<Self> {
+        assert!(!product.is_exact(), "products by transforms");
+        let owner = Owner { fingerprint: parameters.fingerprint(), key: KeyId(reader.take(KEY)?.array()?) };
+        let section = reader.take(LAYOUT)?;
+        let found: [u64; 4] = section.word_array()?;
+        if found != layout() {
+            let needed = format!("{:?}: expand the keys again", layout());
+            return Err(section.value("the order of words", format!("{found:?}"), needed));
+        }
+        let (shape, steps) = (parameters.shape(), parameters.short_dimension());
+        let section = reader.take(ROTATION)?;
+        let rotation = BlindRotation::mapped(product, (shape, parameters.gadget()), steps, container.row(&section)?);
+        let words = section.words()?.len();
+        let rotation = rotation.ok_or_else(|| section.value("the numbers", words, "those of all GGSW samples"))?;
+        let section = reader.take(SWITCH)?;
+        let dimensions = (shape.extracted(), steps);
+        let switch = LweSwitch::mapped(dimensions, parameters.switch_gadget(), container.row(&section)?);
+        let words = section.words()?.len();
+        let switch = switch.ok_or_else(|| section.value("the words", words, "those of all rows of the key switch"))?;
+        Ok(Self { owner, bootstrap: Bootstrap::new(switch, rotation) })
+    }
+}

@@ -1,0 +1,101 @@
+//! Files of keys: compact ones that are written while they are made, and expanded ones that are used where they lie.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use noren_math::random::Seed;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::keygen::TorusKeyGenerator;
+use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
+use noren_rlwe::torus::secret::TorusSecret;
+use noren_rlwe::wire::expanded::MappedContainer;
+use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::reader::Limits;
+use noren_rlwe::wire::stream::Stream;
+use noren_rlwe::wire::writer::{Form, Writer};
+
+use crate::schemes::tfhe::context::Context;
+use crate::schemes::tfhe::parameters::Parameters;
+use crate::schemes::tfhe::wire::KeyFile;
+
+/// Server keys with their parameters, used where they lie in a file: nothing is copied, and processes that map the same file
+/// share one copy.
+///
+/// Such a file serves the machine that it was made on. Whoever can write to it must be trusted: see
+/// [`MappedFile`](noren_math::kernels::mapped::MappedFile).
+pub struct ServerKeyFile {
+    /// A context of the parameters.
+    pub context: Context,
+    /// The keys.
+    pub keys: Arc<ServerKeys>,
+}
+
+impl ServerKeyFile {
+    /// Writes keys as they lie in memory; gives the bytes of the file. It appears as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::Parameters`] for those of a context of exact products,
+    /// [`Error::Io`] with the path.
+    pub fn write(path: &Path, context: &Context, keys: &ServerKeys) -> Result<u64> {
+        context.check_keys(keys.owner(), "the server keys")?;
+        let parameters = context.parameters();
+        let mut writer = Writer::new(Kind::TfheServerKeys, parameters.fingerprint(), Form::Raw);
+        parameters.write(&(), &mut writer);
+        writer.next_item();
+        keys.write_expanded(&mut writer)?;
+        file::write_atomically(path, Access::Default, |file| writer.write_to(file))?;
+        Ok(writer.encoded_len())
+    }
+
+    /// The keys in a file, where they lie. `limits.check_digest` says whether the whole file is read and checked now; if not,
+    /// only its frame and its parameters are, and its pages come from the disk when they are first used. Threads are as for
+    /// [`Context::with_threads`].
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the path, [`Error::WrongKind`], [`Error::Wire`] if the file was damaged or has another layout, and what
+    /// the parameters refuse.
+    pub fn map(path: &Path, limits: &Limits, threads: Option<usize>) -> Result<Self> {
+        let container = MappedContainer::open(path)?;
+        let mut reader = container.reader(Kind::TfheServerKeys, limits)?;
+        let parameters = Parameters::read(&(), &mut reader)?;
+        reader.check_fingerprint(&parameters.fingerprint())?;
+        reader.next_item()?;
+        let context = Context::with_threads(parameters, threads)?;
+        let torus = context.parameters().torus();
+        let keys = ServerKeys::map_expanded(torus, context.product(), &mut reader, &container)?;
+        reader.finish()?;
+        Ok(Self { keys: Arc::new(keys), context })
+    }
+}
+
+impl Context {
+    /// Writes the file of the keys of [`Context::compact_keys`] with their parameters, [`KeyFile`]`<`[`CompactKeys`]`>`, while they
+    /// are made: no more than about a MiB of them is held, whatever the set. Gives its bytes, which are those of the whole in
+    /// packed form; the file appears as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Io`] with the path.
+    pub fn write_compact_keys(&self, seed: &Seed, secret: &TorusSecret, path: &Path) -> Result<u64> {
+        let parameters = self.parameters();
+        let writer = || Writer::new(KeyFile::<CompactKeys>::KIND, parameters.fingerprint(), Form::Packed);
+        let mut outline = writer();
+        parameters.write(&(), &mut outline);
+        outline.next_item();
+        CompactKeys::announce(parameters.torus(), &mut outline);
+        let mut first = writer();
+        parameters.write(&(), &mut first);
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        file::make_atomically(path, Access::Default, |file| {
+            file::reserve(file, outline.encoded_len()).map_err(failed)?;
+            let mut stream = Stream::begin(&outline, file).map_err(failed)?;
+            stream.put(&first).map_err(failed)?;
+            let generator = TorusKeyGenerator::new(parameters.torus(), seed);
+            generator.stream_compact(self.engine(), self.product(), secret, (&mut stream, path))?;
+            let bytes = stream.length();
+            stream.finish().map_err(failed)?;
+            Ok(bytes)
+        })
+    }
+}
