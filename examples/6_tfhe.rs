@@ -31,16 +31,13 @@ fn main() -> Result<()> {
 
     // The server has no secret key.
     let evaluator = ColumnEvaluator::new(Evaluator::new(&context, keys.server.clone())?);
-    let each = |column: &Column| -> Vec<Column> {
-        (0..FLOWS.len()).map(|row| column.gather(context.parameters(), &[row])).collect()
-    };
     let start = Instant::now();
-    let limits = limit.gather(context.parameters(), &[0; FLOWS.len()]);
+    let limits = limit.gather(&[0; FLOWS.len()]);
     let dry = evaluator.binary(Binary::Lt, &flows, &limits)?;
-    let count = evaluator.sum(&each(&evaluator.cast(&dry, Element::Unsigned(8))?))?;
+    let count = evaluator.sum(&evaluator.cast(&dry, Element::Unsigned(8))?.split())?;
     println!("threshold  {} readings in {:.2} s", FLOWS.len(), start.elapsed().as_secs_f64());
     let start = Instant::now();
-    let wettest = evaluator.argmax(&each(&flows))?;
+    let wettest = evaluator.argmax(&flows.split())?;
     println!("argmax     {} readings in {:.2} s", FLOWS.len(), start.elapsed().as_secs_f64());
 
     let decryptor = Decryptor::new(&context, &keys.secret)?;
