@@ -82,11 +82,6 @@ impl Context {
         &self.0.engine
     }
 
-    /// How products are made.
-    pub(crate) fn product(&self) -> &TorusProduct {
-        &self.0.product
-    }
-
     /// All keys from one seed, which is as secret as they are: the same seed gives the same bytes on every machine.
     ///
     /// # Errors
