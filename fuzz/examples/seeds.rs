@@ -15,11 +15,15 @@ use noren::programs::table::EncryptedTable;
 use noren::{bfv, bgv, tfhe};
 use noren_fuzz::{TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
+use noren_ring::parallel::Parallel;
+use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::security::{SecretDistribution, Security};
+use noren_rlwe::torus::circuit::parameters::Digits;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
@@ -68,6 +72,7 @@ fn write_tfhe() -> Result<()> {
     let bit = tfhe::Encryptor::new(&bits, &secret, Seed::from_bytes([5; 32]))?.encrypt_bit(true)?;
     let integer = tfhe::Encryptor::new(&integers, &other, Seed::from_bytes([5; 32]))?.encrypt(1)?;
     let keys = bits.compact_keys(&seed, &secret)?;
+    let circuit = tfhe_circuit_keys(integers.parameters(), &other, &seed)?;
     write("tfhe_parameters", "bits", &(), bits.parameters())?;
     write("tfhe_parameters", "integers", &(), integers.parameters())?;
     write("tfhe_bits", "two", bits.parameters(), &tfhe::Bits(vec![bit.clone(), bit]))?;
@@ -85,8 +90,22 @@ fn write_tfhe() -> Result<()> {
     let two = Integers(two.into_iter().collect::<Result<_>>()?);
     write("tfhe_integers", "two", digits.parameters(), &two)?;
     write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
+    write("tfhe_circuit_keys", "all", &(), &tfhe::KeyFile { parameters: integers.parameters().clone(), key: circuit })?;
     write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
     Ok(())
+}
+
+/// Keys with one digit of each kind.
+fn tfhe_circuit_keys(
+    parameters: &tfhe::Parameters,
+    secret: &tfhe::SecretKey,
+    seed: &Seed,
+) -> Result<tfhe::CompactCircuitKeys> {
+    let digits = Digits::new(8, 1);
+    let spec = tfhe::CircuitSpec { rotation: digits, trace: digits, square: digits, control: digits };
+    let product = TorusProduct::new(parameters.torus().shape().degree)?;
+    let engine = Engine::new(Some(1), Parallel::default(), 0)?;
+    Ok(tfhe::CompactCircuitKeys::generate(&engine, &product, &spec.build(parameters.torus())?, secret, seed)?)
 }
 
 fn write_integers() -> Result<()> {

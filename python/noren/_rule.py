@@ -47,7 +47,7 @@ class Rule:
     def values(
         self, points: tuple[Numbers, ...], allowed: tuple[int, int], undefined: int | None, why: str = ""
     ) -> Numbers:
-        """Return the values at some points, from the first to the second number allowed; `undefined` where there is none."""
+        """Return the values at some points, within the two numbers allowed; `undefined` where there is none."""
         values, defined = self._values(points)
         if not defined.all():
             if undefined is None:

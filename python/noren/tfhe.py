@@ -1,4 +1,4 @@
-"""TFHE: arrays of truth values and integers that are encrypted element by element, with no limit to the depth of programs.
+"""TFHE: arrays of truth values and integers, encrypted element by element, for programs of any depth.
 
 >>> import numpy as np
 >>> from noren import tfhe

@@ -15,8 +15,8 @@ use crate::console::Console;
 use crate::describe::words::{count, error};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
-use crate::integers;
 use crate::tables::numbers::{self, Decrypted, Values};
+use crate::{integers, tfhe};
 
 /// Decrypts a table
 #[derive(Debug, Args)]
@@ -65,8 +65,10 @@ struct Report {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     numbers::check_name(&arguments.output)?;
-    if files::kind(&arguments.key)? == Kind::IntegerSecretKey {
-        return integers::decrypt::run(arguments, &output, console);
+    match files::kind(&arguments.key)? {
+        Kind::IntegerSecretKey => return integers::decrypt::run(arguments, &output, console),
+        Kind::TfheSecretKey => return tfhe::decrypt::run(arguments, &output, console),
+        _ => {}
     }
     if arguments.signed {
         let (what, found) = ("--signed", "numbers with a precision".to_owned());

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::ckks::{Ciphertext, Context, Encoder, Encryptor};
+use noren::programs::columns::Element;
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::wire::Kind;
@@ -16,21 +17,22 @@ use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
-use crate::integers;
 use crate::progress;
 use crate::tables::numbers::Numbers;
+use crate::{integers, tfhe};
 
-/// Encrypts a table of numbers, or of whole numbers with a key of exact integers
+/// Encrypts a table of numbers, or of whole numbers with a key of exact integers or of TFHE
 #[derive(Debug, Args)]
 #[command(
     after_help = "The names and the number of rows and columns stay readable, and so does the power of two that each \
         column is divided by. It comes from the bounds of columns, or, without --bounds, from their largest numbers.\n\
         With a key of exact integers (BFV, BGV) numbers are whole, and stay exact. Those that are to be looked up take \
-        --domain, and more room.\n\n\
+        --domain, and more room. With a secret key of TFHE each number is encrypted by itself, as an integer of --type.\n\n\
         Examples:\n  \
         noren encrypt --key keys/public.key patients.csv -o patients.ct\n  \
         noren encrypt --key keys/secret.key measurements.npy --bounds bounds.json -o measurements.ct\n  \
-        noren encrypt --key keys/public.key pairs.csv --domain 32768 -o pairs.ct"
+        noren encrypt --key keys/public.key pairs.csv --domain 32768 -o pairs.ct\n  \
+        noren encrypt --key keys/secret.key --type uint16 readings.csv -o readings.ct"
 )]
 pub(crate) struct Arguments {
     /// public.key; or secret.key, which makes files of half the size
@@ -50,6 +52,9 @@ pub(crate) struct Arguments {
     /// Whole numbers to be looked up, from 0 to below SIZE: one for all columns, or one for each
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', conflicts_with = "bounds")]
     domain: Vec<usize>,
+    /// The type of numbers with a key of TFHE: bool, or uint or int with 8, 16, 32 or 64 behind; one for all columns, or one for each
+    #[arg(long = "type", value_name = "TYPE,...", value_delimiter = ',', conflicts_with_all = ["bounds", "domain"])]
+    types: Vec<Element>,
     #[command(flatten)]
     force: Force,
 }
@@ -77,6 +82,19 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let output = Output::new(&arguments.output, &arguments.force)?;
     let numbers = Numbers::read(&arguments.input, !arguments.no_header)?;
     let kind = files::kind(&arguments.key)?;
+    if kind == Kind::TfheSecretKey {
+        let Arguments { key, input, types, bounds, domain, .. } = arguments;
+        if bounds.is_some() || !domain.is_empty() {
+            let (what, found) = ("--bounds and --domain", format!("{kind}"));
+            let needed = "none: --type says what numbers are".to_owned();
+            return Err(Failure::Unsuitable { what, found, needed });
+        }
+        return tfhe::encrypt::run(tfhe::encrypt::Job { key, input, numbers, types, output }, console);
+    }
+    if !arguments.types.is_empty() {
+        let (what, found, needed) = ("--type", format!("{kind}"), format!("a {}", Kind::TfheSecretKey));
+        return Err(Failure::Unsuitable { what, found, needed });
+    }
     if matches!(kind, Kind::IntegerSecretKey | Kind::IntegerPublicKey) {
         let Arguments { key, input, bounds, domain, .. } = arguments;
         if bounds.is_some() {

@@ -21,6 +21,8 @@ use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 use crate::lookup::eval as lookup;
+use crate::tfhe::eval as tfhe;
+use crate::tfhe::program::Program as TfheProgram;
 use crate::{programs, progress};
 
 /// Runs a program on an encrypted table
@@ -28,18 +30,24 @@ use crate::{programs, progress};
 #[command(
     after_help = "Programs: sum, mean, variance, covariance and inner-product of columns; linear and logistic models; a \
         polynomial of every entry. bootstrap gives a table new levels, with the keys of noren keygen --bootstrap. lookup is any \
-        function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup.\n\n\
+        function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup.\n\
+        With the server keys of noren keygen --tfhe: of two columns, or of one and --number: add, sub, mul, div, rem, min, max, and, or, \
+        xor, shift-left, shift-right, equal, not-equal, less, less-equal, greater, greater-equal; threshold: at least --number; not; \
+        select: the second column where the first is true, else the third; of all rows of each column: sum, smallest, largest, \
+        argmax.\n\n\
         Examples:\n  \
         noren eval mean --keys keys/eval.keys patients.ct -o mean.ct\n  \
         noren eval logistic --keys keys/eval.keys --model risk.json patients.ct -o risk.ct\n  \
         noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct\n  \
-        noren eval lookup --keys keys/lookup.keys --function div.prepared pairs.ct -o quotients.ct"
+        noren eval lookup --keys keys/lookup.keys --function div.prepared pairs.ct -o quotients.ct\n  \
+        noren eval threshold --keys keys/server.keys --number 300 readings.ct -o alarms.ct"
 )]
 pub(crate) struct Arguments {
     /// The program; bootstrap for new levels; lookup for a prepared function
-    #[arg(value_parser = PossibleValuesParser::new(Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME])))]
+    #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(
+        Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME]).chain(TfheProgram::names())))]
     program: String,
-    /// eval.keys; lookup.keys; or bootstrap.keys: then a program bootstraps what runs out of levels
+    /// eval.keys; lookup.keys; server.keys; or bootstrap.keys: then a program bootstraps what runs out of levels
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// The encrypted table
@@ -53,9 +61,12 @@ pub(crate) struct Arguments {
     /// The prepared function of lookup
     #[arg(long, value_name = "FILE", required_if_eq("program", lookup::NAME))]
     function: Option<PathBuf>,
-    /// The columns of x and y of lookup, by name or position from 0 [default: the first two]
-    #[arg(long, value_name = "X,Y", value_delimiter = ',', requires = "function")]
+    /// The columns of lookup and of programs of TFHE, by name or position from 0 [default: the first ones]
+    #[arg(long, value_name = "X,Y", value_delimiter = ',')]
     columns: Vec<String>,
+    /// A whole number in place of the second column of a program of TFHE
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    number: Option<i128>,
     /// The file for the encrypted result
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -113,6 +124,10 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
+    if files::kind(&arguments.keys)? == Kind::TfheKeys {
+        return run_tfhe(arguments, output, console);
+    }
+    check_not_tfhe(arguments)?;
     if arguments.program == lookup::NAME {
         return run_lookup(arguments, output, console);
     }
@@ -157,6 +172,34 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     }
     drop(shown);
     console.report(&Report::write(&output, &keys.context, program.name(), &result)?)
+}
+
+fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+    let Arguments { program, keys, input, columns, number, model, function, last, .. } = arguments;
+    let given = [("--model", model.is_some()), ("--function", function.is_some()), ("--last", *last)];
+    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
+        let (found, needed) = (program.clone(), "none: programs of TFHE take none".to_owned());
+        return Err(Failure::Unsuitable { what, found, needed });
+    }
+    tfhe::run(tfhe::Job { name: program, keys, input, columns, number: *number, output }, console)
+}
+
+/// Refuses what only programs of TFHE take.
+fn check_not_tfhe(arguments: &Arguments) -> Result<(), Failure> {
+    let refuse = |what, found: String| {
+        let needed = format!("{} of noren keygen --tfhe, which {} are not", Kind::TfheKeys, arguments.keys.display());
+        Err(Failure::Unsuitable { what, found, needed })
+    };
+    if let Some(number) = arguments.number {
+        return refuse("--number", number.to_string());
+    }
+    if !arguments.columns.is_empty() && arguments.program != lookup::NAME {
+        return refuse("--columns", arguments.columns.join(","));
+    }
+    if TfheProgram::names().any(|name| name == arguments.program) {
+        return refuse("the keys of the program", arguments.program.clone());
+    }
+    Ok(())
 }
 
 fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {

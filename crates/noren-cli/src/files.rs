@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
-use noren::{Security, bfv};
+use noren::{Security, bfv, tfhe};
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
 use noren_rlwe::wire::items::Items;
@@ -73,6 +73,18 @@ pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
     let key = KeyFile::<C, K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
     warn_if_insecure(key.context.parameters(), path, console);
     Ok(key)
+}
+
+/// Reads a key of TFHE with its parameters; warns where they promise no security.
+pub(crate) fn read_tfhe_key<K: tfhe::wire::FileKey>(
+    path: &Path,
+    console: &Console,
+) -> Result<tfhe::KeyFile<K>, Failure> {
+    let file = tfhe::KeyFile::<K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    if file.parameters.spec().torus.security == Security::None {
+        console.warn(format_args!("{}: these parameters promise no security", path.display()));
+    }
+    Ok(file)
 }
 
 /// Reads parameters; warns where they promise no security.

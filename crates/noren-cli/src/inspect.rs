@@ -8,10 +8,11 @@ use noren::bootstrapping::{self, BootstrapKeyFile};
 use noren::circuits::lookup::LookupKeyFile;
 use noren::ckks::Scale;
 use noren::error::short_fingerprint;
+use noren::programs::columns;
 use noren::programs::integers::IntegerLayout;
 use noren::programs::table::Layout;
 use noren::wire::{Form, Kind, Limits, Object, Reader};
-use noren::{bfv, ckks};
+use noren::{bfv, ckks, tfhe};
 use noren_rlwe::keys::describe_automorphism;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::wire::expanded::MappedContainer;
@@ -22,7 +23,7 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{self, bytes};
-use crate::describe::{Describe, Description};
+use crate::describe::{Describe, Description, Tfhe};
 use crate::failure::Failure;
 use crate::files;
 
@@ -183,6 +184,16 @@ impl Report {
                 };
                 report.layout = serde_json::from_str(&layout).ok();
                 report.ciphertexts = samples(reader.sections(), 1, kind)?;
+            }
+            Kind::TfheParameters | Kind::TfheSecretKey | Kind::TfheKeys | Kind::TfheCircuitKeys => {
+                let parameters = tfhe::Parameters::read(&(), &mut reader)?;
+                report.parameters = Some(Description::Tfhe(Tfhe::new(&parameters)));
+            }
+            Kind::TfheColumns => {
+                let section = reader.take(tags::LAYOUT)?;
+                let text = std::str::from_utf8(section.bytes()?)
+                    .map_err(|error| section.value("the layout", error, "UTF-8"))?;
+                report.layout = serde_json::from_str(&columns::Layout::from_json(text)?.to_json()).ok();
             }
             Kind::CkksCiphertext | Kind::CkksCiphertexts | Kind::BgvCiphertext | Kind::BfvCiphertext => {
                 report.ciphertexts = samples(reader.sections(), 0, kind)?;

@@ -20,9 +20,10 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::{self, Force};
 use crate::key_files::{EVALUATION, KeyFiles, Report};
-use crate::{integers, lookup, programs, progress};
+use crate::tfhe::plan::parse_set;
+use crate::{integers, lookup, programs, progress, tfhe};
 
-/// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, or for exact integers
+/// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, for exact integers, or for TFHE
 #[derive(Debug, Args)]
 #[command(
     after_help = "Writes three files into the directory: secret.key decrypts and stays with you (mode 0600), public.key \
@@ -33,9 +34,11 @@ use crate::{integers, lookup, programs, progress};
         noren keygen --out keys --program logistic --model risk.json --rows 285 --columns age,bmi,bp --plan-only\n  \
         noren keygen --out keys --bootstrap n16 --rotations 1,2,4\n  \
         noren keygen --out keys --lookup 32768\n  \
-        noren keygen --out keys --integers bfv.params --rotations 1,2 --swap-rows\n\n\
+        noren keygen --out keys --integers bfv.params --rotations 1,2 --swap-rows\n  \
+        noren keygen --out keys --tfhe 2_2\n\n\
         With --bootstrap the third file is bootstrap.keys: all that bootstrapping needs, products, and the rotations asked for. \
-        With --lookup it is lookup.keys: all that any function of two integers of such a domain needs."
+        With --lookup it is lookup.keys: all that any function of two integers of such a domain needs. \
+        With --tfhe there are two files: secret.key encrypts too, server.keys goes to whoever computes."
 )]
 pub(crate) struct Arguments {
     /// The directory for the keys
@@ -76,6 +79,9 @@ pub(crate) struct Arguments {
     /// Make keys for exact integers with these parameters instead: products, and what --rotations and --swap-rows ask for
     #[arg(long, value_name = "FILE", group = "scheme", group = "rotating", conflicts_with = "params")]
     integers: Option<PathBuf>,
+    /// Make keys for integers and truth values that are encrypted one by one, with this set of docs/tfhe.md
+    #[arg(long, value_name = "SET", value_parser = parse_set, group = "scheme", conflicts_with = "params")]
+    tfhe: Option<&'static noren::tfhe::Preset>,
     /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
     #[arg(long, value_name = "COUNT", requires = "bootstrap", conflicts_with = "program")]
     slots: Option<usize>,
@@ -120,6 +126,9 @@ struct HexSeed([u8; 32]);
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref seed, ref params, .. } = arguments;
     let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
+    if let Some(preset) = arguments.tfhe {
+        return tfhe::keys::run(tfhe::keys::Job { preset, out, seed, plan_only, force }, console);
+    }
     if let Some(domain) = arguments.lookup {
         let wanted = lookup::plan::Wanted { domain, parameters: params.as_deref() };
         return lookup::keys::run(lookup::keys::Job { wanted, out, seed, plan_only, force }, console);

@@ -6,10 +6,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use noren::bfv::Bfv;
 use noren::bgv::Bgv;
 use noren::wire::{Kind, Object};
-use noren::{SecretDistribution, Security, bfv, ckks, security};
+use noren::{SecretDistribution, Security, bfv, ckks, security, tfhe};
 
 use crate::console::Console;
-use crate::describe::{Ckks, Describe, Description};
+use crate::describe::{Ckks, Describe, Description, Tfhe};
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 
@@ -135,6 +135,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     match &arguments.verb {
         Verb::Choose(choose) => choose.run(console),
         Verb::Check(check) => check.run(console),
+        Verb::Show { file } if files::kind(file)? == Kind::TfheParameters => {
+            let parameters = files::read::<tfhe::Parameters>(&(), file)?;
+            console.report(&Description::Tfhe(Tfhe::new(&parameters)))
+        }
         Verb::Show { file } if is_of_integers(file)? => {
             console.report(&files::read_parameters::<bfv::Parameters>(file, console)?.describe())
         }

@@ -226,7 +226,9 @@ impl Decomposer {
                         write_sums(ring, limb, giants, (blocks, &form), &range, &mut sums);
                         for (goal, sums) in goals.iter().zip(sums.as_chunks::<2>().0) {
                             match *goal {
-                                Goal::Pair(i) => (0..2).for_each(|half| rows[i + half][range.clone()].copy_from_slice(sums[half])),
+                                Goal::Pair(i) => {
+                                    (0..2).for_each(|half| rows[i + half][range.clone()].copy_from_slice(sums[half]))
+                                }
                                 Goal::Total => (0..2).for_each(|half| {
                                     kernels.add_assign(&mut rows[half][range.clone()], sums[half], q);
                                 }),
@@ -299,7 +301,7 @@ struct Form {
 impl Form {
     /// So many words of all images are multiplied for all sums before the next, where factors are short.
     const PART: usize = 1 << 8;
-    /// Nine cache lines, as between [`Rows`].
+    /// Nine cache lines: images start in different sets of the caches.
     const PADDING: usize = 72;
     /// How many sums share what they read of images.
     const SUMS: usize = 4;

@@ -79,9 +79,10 @@ impl Images {
         });
     }
 
-    /// Tile `j` at a limb of the images from the first on, shape `[image, half, word]`.
-    pub(crate) fn tile(&self, limb: usize, j: usize, first: usize) -> &[u64] {
-        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + first) * self.tile..]
+    /// Tile `j` at a limb of some images, shape `[image, half, word]`.
+    pub(crate) fn tile(&self, limb: usize, j: usize, images: &Range<usize>) -> &[u64] {
+        let words = 2 * self.tile * images.len();
+        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + images.start) * self.tile..][..words]
     }
 }
 
@@ -155,7 +156,13 @@ impl Ring {
                             let words = j * blocking.tile..(j + 1) * blocking.tile;
                             let [left, right] = &mut rows[..] else { unreachable!("two halves") };
                             let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
-                            self.multiply_tile((&factors, words), lot.tile(limb, j, first), limb, (sums, first > 0), spare);
+                            self.multiply_tile(
+                                (&factors, words),
+                                lot.tile(limb, j, &(first..first + count)),
+                                limb,
+                                (sums, first > 0),
+                                spare,
+                            );
                         }
                     }
                 }

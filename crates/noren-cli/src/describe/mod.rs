@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ring` | what all schemes have: primes, security, sizes |
 //! | `ckks`, `integers` | what a scheme adds |
+//! | `tfhe` | parameters of TFHE |
 //! | `keys` | keys that are planned |
 //! | `words` | numbers as people read them |
 
@@ -11,6 +12,7 @@ pub(crate) mod ckks;
 pub(crate) mod integers;
 pub(crate) mod keys;
 pub(crate) mod ring;
+pub(crate) mod tfhe;
 pub(crate) mod words;
 
 use std::fmt;
@@ -21,6 +23,7 @@ use serde::Serialize;
 
 pub(crate) use ckks::Ckks;
 pub(crate) use integers::Integers;
+pub(crate) use tfhe::Tfhe;
 
 /// What there is to know of parameters of any scheme.
 #[derive(Debug, Serialize)]
@@ -28,6 +31,7 @@ pub(crate) use integers::Integers;
 pub(crate) enum Description {
     Ckks(Ckks),
     Integers(Integers),
+    Tfhe(Tfhe),
 }
 
 /// Parameters of a scheme, which can be described.
@@ -64,6 +68,7 @@ impl fmt::Display for Description {
         match self {
             Self::Ckks(description) => description.fmt(f),
             Self::Integers(description) => description.fmt(f),
+            Self::Tfhe(description) => description.fmt(f),
         }
     }
 }

@@ -35,10 +35,8 @@ pub(super) fn chacha20<const LANES: usize>(out: &mut [u64], key: &[u32; 8], coun
         for (row, &word) in start.iter_mut().zip(CONSTANTS.iter().chain(key)) {
             *row = [word; LANES];
         }
-        for lane in 0..LANES {
-            let number = first.wrapping_add(lane as u64);
-            (start[12][lane], start[13][lane]) = (number as u32, (number >> u32::BITS) as u32);
-        }
+        let numbers: [u64; LANES] = std::array::from_fn(|lane| first.wrapping_add(lane as u64));
+        (start[12], start[13]) = (numbers.map(|x| x as u32), numbers.map(|x| (x >> u32::BITS) as u32));
         let mut x = start;
         for _ in 0..DOUBLE_ROUNDS {
             for column in 0..4 {
@@ -63,10 +61,10 @@ pub(super) fn chacha20<const LANES: usize>(out: &mut [u64], key: &[u32; 8], coun
 #[inline(always)]
 fn quarter_round<const LANES: usize>(x: &mut [[u32; LANES]; 16], [a, b, c, d]: [usize; 4]) {
     for (to, from, turned, by) in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)] {
-        for lane in 0..LANES {
-            x[to][lane] = x[to][lane].wrapping_add(x[from][lane]);
-            x[turned][lane] = (x[turned][lane] ^ x[to][lane]).rotate_left(by);
-        }
+        let from = x[from];
+        x[to].iter_mut().zip(from).for_each(|(x, y)| *x = x.wrapping_add(y));
+        let to = x[to];
+        x[turned].iter_mut().zip(to).for_each(|(x, y)| *x = (*x ^ y).rotate_left(by));
     }
 }
 

@@ -34,8 +34,8 @@ pub struct ControlTable {
 ///
 /// A blind rotation with finer digits than those of a bootstrap leaves the sample of all boxes. Of each, the trace makes a
 /// GLWE sample m of the bit times `2^64 / B^j`, which is a row of the GGSW sample of the bit; the rows of `-S_r m` are `(0, ..,
-/// body of m, .., 0)` in the mask plus a switch of the mask of m with the products of secrets. Source: Wang, Wen, Li, Lu, Ye,
-/// Wang, Liu, eprint 2024/323.
+/// body of m, .., 0)` in the mask plus a switch of the mask of m with the products of secrets. Source: Wang et al., "Circuit
+/// bootstrapping: faster and smaller", Eurocrypt 2024.
 #[derive(Debug)]
 pub struct CircuitBootstrap {
     rotation: BlindRotation,

@@ -17,8 +17,8 @@ use crate::torus::product::TorusProduct;
 /// automorphisms of the ring, the trace, it is the same in any order of the steps.
 ///
 /// The factor N is what a sample is divided by before ([`divide`]): its words are rounded, and the phase modulo `2^64 / N` that
-/// is left is all that the trace needs. Source: Chen, Dai, Kim, Song, eprint 2020/015; in circuit bootstrapping: Wang, Wen,
-/// Li, Lu, Ye, Wang, Liu, eprint 2024/323.
+/// is left is all that the trace needs. Source: Chen, Dai, Kim, Song, eprint 2020/015; in circuit bootstrapping: Wang et al.,
+/// "Circuit bootstrapping: faster and smaller", Eurocrypt 2024.
 #[derive(Debug)]
 pub struct Trace {
     shape: GlweShape,

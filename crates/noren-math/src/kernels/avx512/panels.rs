@@ -1,8 +1,8 @@
 //! Kernels that make several sums of products side by side: each factor and each image that is read meets all of a block of
 //! accumulators, which stay in registers.
 
-use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store, stream};
-use crate::kernels::panels::{PanelKernels, portable};
+use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, prefetch_far, store, stream};
+use crate::kernels::panels::{Panel, PanelKernels, portable};
 use crate::kernels::table::KeyRows;
 use crate::kernels::vector_rows::starts_on_a_line;
 use crate::modulus::Modulus;
@@ -49,14 +49,19 @@ impl<const S: usize> Sums<S> {
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn products(out: &mut [&mut [u64]], factors: &[u64], images: &[u64], add: bool, q: &Modulus) {
+fn products(out: &mut [&mut [u64]], &Panel { factors, images, next }: &Panel, add: bool, q: &Modulus) {
     let (n, sums, wide) = (out[0].len(), out.len() / 2, Wide::new(q));
     let terms = images.len() / (2 * n);
     let images = images.as_chunks::<WIDTH>().0.as_chunks::<2>().0;
     let factors = factors.as_chunks::<WIDTH>().0;
+    // What comes next is called for little by little, so that loads of what is multiplied need not wait.
+    let mut next = next.map(|words| words.as_chunks::<WIDTH>().0.iter());
+    let steps = n / WIDTH * sums.div_ceil(SUMS);
+    let lines = next.each_ref().map(|lines| lines.len().div_ceil(steps));
     for (group, images) in images.chunks_exact(terms).enumerate() {
         let factors = factors[group * sums * terms..][..sums * terms].chunks(SUMS * terms);
         for (out, factors) in out.chunks_mut(2 * SUMS).zip(factors) {
+            next.iter_mut().zip(lines).for_each(|(next, lines)| next.take(lines).for_each(prefetch_far));
             match out.len() / 2 {
                 1 => group_products::<1>(out, group, factors, images, add, wide),
                 2 => group_products::<2>(out, group, factors, images, add, wide),

@@ -15,7 +15,8 @@
 //!
 //! A CMUX multiplies uniform digits by rows, `l (B^2 + 2)/12` times their energy, and leaves the rounding of digits under a bit
 //! that is set: `(1 + kN/2) / (12 B^2l)`. Digits have the mean -1/2, which meets the mean 1/2 of secrets in the rows that are
-//! multiplied by them: `k l N^2/48` times the energy before.
+//! multiplied by them: `k l N^2/48` times the energy before, and at the ends of polynomials, from where most choices of an index
+//! of ones take their noise, three times as much of what is at coefficient 0.
 
 use noren_math::torus::gadget::Gadget;
 
@@ -71,13 +72,15 @@ impl CircuitLaw {
         let body = turned + transformed + trace_energy;
         let control_energy = body + dimension * (body / 2.0 + square);
         let rounding = (1.0 + dimension / 2.0) / (12.0 * squared_cut(gadget));
-        let means = k * degree * degree / 48.0 * body;
+        let trace = division + doubled * first + (doubled - 1.0) / 3.0 * automorphism;
+        let constant = turned + transformed + trace;
+        let means = k * degree * degree * (constant / 16.0 + (body - constant) / 48.0);
         let products = gadget.levels() as f64 * (squared_digit(gadget) * control_energy + means);
         let transformed_choice = (1.0 + dimension / 2.0) * transform(torus.spec(), gadget);
         Self {
             rotation: turned + transformed,
             automorphism,
-            trace: division + doubled * first + (doubled - 1.0) / 3.0 * automorphism,
+            trace,
             trace_energy,
             square,
             control_energy,

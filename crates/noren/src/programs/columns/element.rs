@@ -82,8 +82,9 @@ impl Element {
         }
     }
 
-    /// Refuses values that an element does not have.
+    /// Refuses elements that the parameters do not hold, and values that an element does not have.
     pub(super) fn check(self, parameters: &Parameters, values: &[i128]) -> Result<()> {
+        self.digits(parameters)?;
         let range = self.range(parameters);
         match values.iter().find(|value| !range.contains(value)) {
             None => Ok(()),

@@ -94,7 +94,7 @@ impl Context {
     pub fn generate_keys(&self, seed: &Seed) -> Result<Keys> {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         let secret = generator.secret();
-        let server = Arc::new(self.expand(&generator.compact(self.engine(), &self.0.product, &secret)?)?);
+        let server = Arc::new(self.expand(&generator.compact(self.engine(), self.product(), &secret)?)?);
         Ok(Keys { secret, server })
     }
 
@@ -109,7 +109,7 @@ impl Context {
     /// # Errors
     /// [`Error::KeyMismatch`] if the secret is not that of the seed.
     pub fn compact_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactKeys> {
-        TorusKeyGenerator::new(self.parameters().torus(), seed).compact(self.engine(), &self.0.product, secret)
+        TorusKeyGenerator::new(self.parameters().torus(), seed).compact(self.engine(), self.product(), secret)
     }
 
     /// Keys that travelled, ready for use.
@@ -118,7 +118,7 @@ impl Context {
     /// [`Error::ParameterMismatch`] for keys of other parameters.
     pub fn expand(&self, keys: &CompactKeys) -> Result<ServerKeys> {
         self.check_keys(&keys.owner(), "the compact keys")?;
-        Ok(keys.expand(self.engine(), &self.0.product))
+        Ok(keys.expand(self.engine(), self.product()))
     }
 
     /// The digits of circuit bootstrapping for these parameters: the fewest of the blind rotation by which lookups of 16 bits have

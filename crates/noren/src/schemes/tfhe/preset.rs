@@ -92,8 +92,8 @@ pub static PRESETS: [Preset; 13] = [
         [Gaussian(9.735_107_421_875e-5), Gaussian(2.376_735_210_418_701e-8)],
         [(7, 4), (2, 7)],
     ),
-    toy("TOY_BOOL", Encoding::Bits, GATE_NOISE),
-    toy("TOY_2_2", Encoding::Integers { message_bits: 2, carry_bits: 2 }, 5.0),
+    toy("TOY_BOOL", 42, Encoding::Bits, GATE_NOISE),
+    toy("TOY_2_2", 40, Encoding::Integers { message_bits: 2, carry_bits: 2 }, 5.0),
 ];
 
 impl Preset {
@@ -170,8 +170,8 @@ const fn legacy(
 }
 
 /// Small dimensions and little noise: a bootstrap takes a fraction of a millisecond, and nothing is secret.
-const fn toy(name: &'static str, encoding: Encoding, max_noise: f64) -> Preset {
-    let torus = torus([40, 2, 9], [Gaussian(1e-7), Gaussian(1e-16)], [(10, 2), (4, 4)], Security::None);
+const fn toy(name: &'static str, n: usize, encoding: Encoding, max_noise: f64) -> Preset {
+    let torus = torus([n, 2, 9], [Gaussian(1e-7), Gaussian(1e-16)], [(10, 2), (4, 4)], Security::None);
     let spec = ParametersSpec { torus, encoding, max_noise, max_failure_log2: FAILURE };
     Preset { name, source: "noren, for tests", legacy: false, spec }
 }

@@ -1,0 +1,82 @@
+//! `noren decrypt` with a secret key of TFHE: encrypted columns to a table in clear.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use noren::programs::columns::{Columns, Element};
+use noren::tfhe::{Context, Decryptor, SecretKey};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::decrypt::Arguments;
+use crate::describe::words::count;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::tables::numbers::{self, Decrypted, Values};
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    column_names: Vec<String>,
+    types: Vec<Element>,
+}
+
+pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> Result<(), Failure> {
+    let refuse = |what, needed: &str| {
+        Err(Failure::Unsuitable { what, found: "a key of TFHE".to_owned(), needed: needed.to_owned() })
+    };
+    if arguments.release.is_some() {
+        return refuse("--release", "none: exact integers hold no traces of the key");
+    }
+    if arguments.unchecked {
+        return refuse("--unchecked", "none: integers that may be wrong are worth nothing");
+    }
+    if arguments.signed {
+        return refuse("--signed", "none: columns know their types");
+    }
+    let file = files::read_tfhe_key::<SecretKey>(&arguments.key, console)?;
+    let table = files::read::<Columns>(&file.parameters, &arguments.input)?;
+    let context = Context::new(file.parameters.clone())?;
+    let decryptor = Decryptor::new(&context, &file.key)?;
+    let layout = table.layout();
+    let [rows] = layout.shape[..] else {
+        let (found, needed) = (format!("{:?}", layout.shape), "the number of rows: read it in Python");
+        return Err(Failure::input(&arguments.input, "the shape of columns", found, needed));
+    };
+    let columns =
+        table.columns().iter().map(|column| column.decrypt(&decryptor).map_err(Failure::file(&arguments.input)));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let number = |row: usize, column: usize| {
+        i64::try_from(columns[column][row]).map_err(|_| {
+            let place = format!("row {}, column {}", row + 1, column + 1);
+            let needed = "a number below 2^63, as tables have: read it in Python";
+            Failure::input(&arguments.input, place, columns[column][row], needed)
+        })
+    };
+    let places = (0..rows).flat_map(|row| (0..columns.len()).map(move |column| (row, column)));
+    let values = places.map(|(row, column)| number(row, column)).collect::<Result<Vec<_>, _>>()?;
+    let name = |(index, name): (usize, &str)| if name.is_empty() { index.to_string() } else { name.to_owned() };
+    let column_names: Vec<String> =
+        layout.columns.iter().map(|column| column.name.as_str()).enumerate().map(name).collect();
+    numbers::write(
+        output,
+        &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
+    )?;
+    console.report(&Report {
+        path: output.path().to_owned(),
+        rows,
+        columns: columns.len(),
+        column_names,
+        types: layout.columns.iter().map(|column| column.element).collect(),
+    })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        let types: Vec<String> = self.types.iter().map(ToString::to_string).collect();
+        write!(f, "{rows}, {columns} of {}\nwrote {}", types.join(", "), self.path.display())
+    }
+}

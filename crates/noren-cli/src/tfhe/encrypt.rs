@@ -1,0 +1,113 @@
+//! `noren encrypt` with a secret key of TFHE: a table of whole numbers, each encrypted by itself.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use noren::programs::columns::{Column, Columns, Element};
+use noren::tfhe::{Context, Encoding, Encryptor, Parameters, SecretKey};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::{bytes, count};
+use crate::encrypt::random;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::progress;
+use crate::tables::numbers::Numbers;
+
+/// What is encrypted, and for whom.
+pub(crate) struct Job<'a> {
+    pub(crate) key: &'a Path,
+    pub(crate) input: &'a Path,
+    pub(crate) numbers: Numbers,
+    /// The types of the columns, or one for all.
+    pub(crate) types: &'a [Element],
+    pub(crate) output: Output,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    /// The type of each column.
+    types: Vec<Element>,
+    ciphertexts: usize,
+    bytes: u64,
+}
+
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let file = files::read_tfhe_key::<SecretKey>(job.key, console)?;
+    let parameters = &file.parameters;
+    let types = job.types(parameters)?;
+    let context = Context::new(parameters.clone())?;
+    let encryptor = Encryptor::new(&context, &file.key, random()?)?;
+    let Numbers { rows, columns, .. } = job.numbers;
+    let shown = progress::spinner(format!("encrypting {}", count(rows * columns, "number")));
+    let mut encrypted = Vec::with_capacity(columns);
+    for (index, &element) in types.iter().enumerate() {
+        let values = job.column(parameters, index, element)?;
+        let column = Column::encrypt(&encryptor, element, &values).map_err(Failure::file(job.input))?;
+        encrypted.push((job.numbers.names.get(index).cloned().unwrap_or_else(|| index.to_string()), column));
+    }
+    let table = Columns::new(vec![rows], encrypted)?;
+    drop(shown);
+    let size = job.output.write(parameters, &table)?;
+    let digits = types.iter().map(|element| element.digits(parameters)).sum::<noren::Result<usize>>()?;
+    console.report(&Report {
+        path: job.output.path().to_owned(),
+        rows,
+        columns,
+        types,
+        ciphertexts: rows * digits,
+        bytes: size,
+    })
+}
+
+impl Job<'_> {
+    /// The type of each column.
+    fn types(&self, parameters: &Parameters) -> Result<Vec<Element>, Failure> {
+        let refuse =
+            |found: String, needed: &str| Err(Failure::Unsuitable { what: "--type", found, needed: needed.to_owned() });
+        let columns = self.numbers.columns;
+        let types = match (self.types, parameters.encoding()) {
+            ([], Encoding::Bits) => vec![Element::Bool; columns],
+            ([], _) => return refuse("none".to_owned(), "the type of all columns, or one for each, such as uint16"),
+            ([one], _) => vec![*one; columns],
+            (types, _) if types.len() == columns => types.to_vec(),
+            (types, _) => {
+                let needed = format!("one, or one for each of {}", count(columns, "column"));
+                return refuse(count(types.len(), "type"), &needed);
+            }
+        };
+        types.iter().try_for_each(|element| element.digits(parameters).map(|_| ()).map_err(Failure::file(self.key)))?;
+        Ok(types)
+    }
+
+    /// The numbers of a column, which must be whole and of its type.
+    fn column(&self, parameters: &Parameters, column: usize, element: Element) -> Result<Vec<i128>, Failure> {
+        /// Whole numbers are exact in floating point up to here.
+        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
+        let range = element.range(parameters);
+        let entries = self.numbers.entries.iter().enumerate().skip(column).step_by(self.numbers.columns);
+        let number = |(index, &x): (usize, &f64)| {
+            if x.fract() == 0.0 && x.abs() <= EXACT && range.contains(&(x as i128)) {
+                return Ok(x as i128);
+            }
+            let most = (*range.end()).min(EXACT as i128);
+            let least = (*range.start()).max(-EXACT as i128);
+            let needed = format!("a whole number from {least} to {most}, as {element} holds from a table");
+            Err(Failure::input(self.input, self.numbers.place(index), x, needed))
+        };
+        entries.map(number).collect()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        let types: Vec<String> = self.types.iter().map(ToString::to_string).collect();
+        writeln!(f, "{rows}, {columns} of {} in {}", types.join(", "), count(self.ciphertexts, "ciphertext"))?;
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

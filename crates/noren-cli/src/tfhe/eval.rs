@@ -1,0 +1,157 @@
+//! `noren eval` with server keys of TFHE: a program on encrypted columns, without any secret.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use noren::error::Error;
+use noren::programs::columns::{Column, ColumnEvaluator, Columns, Element};
+use noren::tfhe::{CompactKeys, Context, Evaluator};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::{bytes, count};
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::progress;
+use crate::tfhe::program::Program;
+
+/// What is run, and where.
+pub(crate) struct Job<'a> {
+    /// The name of the program.
+    pub(crate) name: &'a str,
+    pub(crate) keys: &'a Path,
+    pub(crate) input: &'a Path,
+    /// Its columns, by name or position; the first ones if there are none.
+    pub(crate) columns: &'a [String],
+    /// The number that stands in place of the last column.
+    pub(crate) number: Option<i128>,
+    pub(crate) output: Output,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    program: String,
+    rows: usize,
+    columns: usize,
+    types: Vec<Element>,
+    seconds: f64,
+    bytes: u64,
+}
+
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let Some(program) = Program::named(job.name) else {
+        let needed = "a program on columns of TFHE, such as add, threshold or argmax: see noren eval --help";
+        return Err(Failure::input(job.keys, "the program", job.name, needed));
+    };
+    // The table is looked at before the keys are prepared.
+    let file = files::read_tfhe_key::<CompactKeys>(job.keys, console)?;
+    let table = files::read::<Columns>(&file.parameters, job.input)?;
+    let chosen = job.chosen(program, &table)?;
+    let operand = |index: usize| &table.columns()[chosen[index]];
+    let shown = progress::spinner("preparing the keys".to_owned());
+    let context = Context::new(file.parameters.clone())?;
+    let evaluator = Evaluator::new(&context, Arc::new(context.expand(&file.key)?))?;
+    let evaluator = ColumnEvaluator::new(evaluator);
+    shown.say(&format!("{}: {}", job.name, count(table.layout().size().unwrap_or(0), "row")));
+    let start = Instant::now();
+    let rows = table.layout().shape.first().copied().unwrap_or(1);
+    let result = match program {
+        Program::Join(operation) => match job.number {
+            Some(number) => evaluator.binary_known(operation, operand(0), &vec![number; rows]),
+            None => evaluator.binary(operation, operand(0), operand(1)),
+        },
+        Program::Each(operation) => evaluator.unary(operation, operand(0)),
+        Program::Select => evaluator.select(operand(0), operand(1), operand(2)),
+        Program::Reduce(reduction) => {
+            let columns = chosen.iter().map(|&index| {
+                let name = table.layout().columns[index].name.clone();
+                Ok((name, reduction.run(&evaluator, &table.columns()[index])?))
+            });
+            let columns = columns.collect::<Result<Vec<_>, Error>>().map_err(Failure::file(job.input))?;
+            return job.finish(&context, vec![1], columns, start, console);
+        }
+    };
+    let result: Column = result.map_err(Failure::file(job.input))?;
+    drop(shown);
+    job.finish(&context, vec![rows], vec![("result".to_owned(), result)], start, console)
+}
+
+impl Job<'_> {
+    /// The positions of the columns that the program takes.
+    fn chosen(&self, program: Program, table: &Columns) -> Result<Vec<usize>, Failure> {
+        let layout = table.layout();
+        if layout.shape.len() != 1 {
+            let found = format!("{:?}", layout.shape);
+            return Err(Failure::input(self.input, "the shape of columns", found, "the number of rows"));
+        }
+        if let (Some(number), false) = (self.number, matches!(program, Program::Join(_))) {
+            let needed = format!("none: {} takes none", self.name);
+            return Err(Failure::Unsuitable { what: "--number", found: number.to_string(), needed });
+        }
+        let position = |text: &String| {
+            let named = layout.columns.iter().position(|column| column.name == *text);
+            named.or_else(|| text.parse().ok().filter(|&column| column < layout.columns.len())).ok_or_else(|| {
+                let names: Vec<&str> = layout.columns.iter().map(|column| column.name.as_str()).collect();
+                let needed =
+                    format!("a name ({}) or a position from 0 to {}", names.join(", "), layout.columns.len() - 1);
+                Failure::input(self.input, "--columns", format!("{text:?}"), needed)
+            })
+        };
+        let chosen = self.columns.iter().map(position).collect::<Result<Vec<_>, _>>()?;
+        match program.columns(self.number.is_some()) {
+            None if chosen.is_empty() => Ok((0..layout.columns.len()).collect()),
+            None => Ok(chosen),
+            Some(needed) if chosen.is_empty() && layout.columns.len() >= needed => Ok((0..needed).collect()),
+            Some(needed) if chosen.is_empty() => {
+                let found = count(layout.columns.len(), "column");
+                Err(Failure::input(self.input, "the table", found, self.needs(needed)))
+            }
+            Some(needed) if chosen.len() == needed => Ok(chosen),
+            Some(needed) => {
+                let found = count(chosen.len(), "column");
+                Err(Failure::Unsuitable { what: "--columns", found, needed: self.needs(needed) })
+            }
+        }
+    }
+
+    fn needs(&self, columns: usize) -> String {
+        let or_number = if columns == 2 { ", or one and --number" } else { "" };
+        format!("{} for {}{or_number}", count(columns, "column"), self.name)
+    }
+
+    /// Writes the result and says so.
+    fn finish(
+        &self,
+        context: &Context,
+        shape: Vec<usize>,
+        columns: Vec<(String, Column)>,
+        start: Instant,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let seconds = start.elapsed().as_secs_f64();
+        let result = Columns::new(shape, columns)?;
+        let bytes = self.output.write(context.parameters(), &result)?;
+        let layout = result.layout();
+        console.report(&Report {
+            path: self.output.path().to_owned(),
+            program: self.name.to_owned(),
+            rows: layout.shape[0],
+            columns: layout.columns.len(),
+            types: layout.columns.iter().map(|column| column.element).collect(),
+            seconds,
+            bytes,
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        let types: Vec<String> = self.types.iter().map(ToString::to_string).collect();
+        writeln!(f, "{}: {rows}, {columns} of {}, {:.2} s", self.program, types.join(", "), self.seconds)?;
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

@@ -1,0 +1,73 @@
+//! `noren keygen --tfhe`: the keys of an owner for integers and truth values that are encrypted one by one.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use noren::Seed;
+use noren::tfhe::{Context, KeyFile, Preset};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::bytes;
+use crate::encrypt::random;
+use crate::failure::Failure;
+use crate::files::{Force, OutputSet};
+use crate::progress;
+use crate::tfhe::plan::Plan;
+
+const SECRET: &str = "secret.key";
+const SERVER: &str = "server.keys";
+
+/// What keys are made, and how.
+pub(crate) struct Job<'a> {
+    pub(crate) preset: &'static Preset,
+    pub(crate) out: &'a Path,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) plan_only: bool,
+    pub(crate) force: &'a Force,
+}
+
+#[derive(Serialize)]
+struct Report {
+    plan: Plan,
+    files: Vec<Written>,
+}
+
+#[derive(Serialize)]
+struct Written {
+    path: PathBuf,
+    bytes: u64,
+}
+
+/// Makes `secret.key` and `server.keys`, which appear together.
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let parameters = job.preset.parameters()?;
+    let plan = Plan::new(job.preset, &parameters)?;
+    if job.plan_only {
+        return console.report(&plan);
+    }
+    let outputs = OutputSet::new(job.out, &[SECRET, SERVER], job.force)?;
+    console.text(&plan)?;
+    if parameters.spec().torus.security == noren::Security::None {
+        console.warn(format_args!("{}: these parameters promise no security", job.preset.name));
+    }
+    let seed = job.seed.map_or_else(random, Ok)?;
+    let context = Context::new(parameters.clone())?;
+    let shown = progress::spinner("making keys".to_owned());
+    let secret = context.secret_key(&seed);
+    // Keys of the server go to their file while they are made.
+    let server = outputs.write_with(SERVER, |path| context.write_compact_keys(&seed, &secret, path))?;
+    let sizes = [outputs.write(SECRET, &(), &KeyFile { parameters, key: secret })?, server];
+    let places = outputs.finish(&[SECRET, SERVER])?;
+    drop(shown);
+    let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
+    console.report(&Report { plan, files })
+}
+
+/// The plan was shown before there were files.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |file: &Written| format!("wrote {}, {}", file.path.display(), bytes(file.bytes as f64));
+        f.write_str(&self.files.iter().map(line).collect::<Vec<_>>().join("\n"))
+    }
+}

@@ -1,0 +1,8 @@
+//! TFHE on the command line: keys, tables of integers and truth values that are encrypted one by one, and programs on them.
+
+pub(crate) mod decrypt;
+pub(crate) mod encrypt;
+pub(crate) mod eval;
+pub(crate) mod keys;
+pub(crate) mod plan;
+pub(crate) mod program;

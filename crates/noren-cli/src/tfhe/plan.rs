@@ -1,0 +1,77 @@
+//! `noren plan --tfhe`: what a set of parameters holds, how secure it is, how often it fails, and what operations cost.
+
+use std::fmt;
+
+use noren::circuits::radix::{Comparison, Operation, Shape};
+use noren::tfhe::preset::PRESETS;
+use noren::tfhe::{Encoding, Parameters, Preset};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::Tfhe;
+use crate::failure::Failure;
+
+/// The integers whose costs are shown.
+const BITS: [usize; 3] = [8, 16, 32];
+
+/// A set in words and numbers.
+#[derive(Serialize)]
+pub(crate) struct Plan {
+    set: &'static str,
+    source: &'static str,
+    parameters: Tfhe,
+    /// Of integers, how many bootstraps each operation takes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    costs: Vec<Cost>,
+}
+
+/// What an operation costs.
+#[derive(Serialize)]
+struct Cost {
+    operation: &'static str,
+    /// Of 8, 16 and 32 bits.
+    bootstraps: [usize; BITS.len()],
+}
+
+pub(crate) fn run(preset: &Preset, console: &Console) -> Result<(), Failure> {
+    console.report(&Plan::new(preset, &preset.parameters()?)?)
+}
+
+impl Plan {
+    pub(crate) fn new(preset: &Preset, parameters: &Parameters) -> Result<Self, Failure> {
+        let holds_integers = parameters.encoding() == Encoding::Integers { message_bits: 2, carry_bits: 2 };
+        let operations = [
+            ("add", Operation::Add),
+            ("less", Operation::Compare(Comparison::Lt)),
+            ("min", Operation::Min),
+            ("mul", Operation::Mul),
+            ("div", Operation::DivRem),
+        ];
+        let cost = |(operation, of): (&'static str, Operation)| {
+            let [a, b, c] = BITS.map(|bits| of.cost(bits, Shape::Lean).map(|cost| cost.bootstraps));
+            Ok(Cost { operation, bootstraps: [a?, b?, c?] })
+        };
+        let costs = if holds_integers { operations.into_iter().map(cost).collect() } else { Ok(Vec::new()) };
+        let costs = costs.map_err(|error: noren::Error| Failure::from(error))?;
+        Ok(Self { set: preset.name, source: preset.source, parameters: Tfhe::new(parameters), costs })
+    }
+}
+
+/// A set by its name.
+pub(crate) fn parse_set(name: &str) -> Result<&'static Preset, String> {
+    let names = || PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
+    Preset::named(name).map_err(|_| format!("one of {} is needed", names()))
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "set            {} ({})", self.set, self.source)?;
+        write!(f, "{}", self.parameters)?;
+        for (index, Cost { operation, bootstraps }) in self.costs.iter().enumerate() {
+            let label = if index == 0 { "bootstraps" } else { "" };
+            let [a, b, c] = bootstraps;
+            write!(f, "\n{label:<15}{operation:<5} {a} of 8 bits, {b} of 16, {c} of 32")?;
+        }
+        Ok(())
+    }
+}

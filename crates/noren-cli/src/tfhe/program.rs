@@ -1,0 +1,92 @@
+//! Programs on encrypted columns, by their names.
+
+use noren::programs::columns::{Binary, Column, ColumnEvaluator, Unary};
+
+/// What a program does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// Two columns, or a column and a number.
+    Join(Binary),
+    /// One column.
+    Each(Unary),
+    /// Where the first column is true the second one, else the third.
+    Select,
+    /// Each column to one row.
+    Reduce(Reduction),
+}
+
+/// What is made of all rows of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reduction {
+    Sum,
+    Smallest,
+    Largest,
+    Argmax,
+}
+
+/// All programs.
+const PROGRAMS: [(&str, Program); 25] = [
+    ("add", Program::Join(Binary::Add)),
+    ("sub", Program::Join(Binary::Sub)),
+    ("mul", Program::Join(Binary::Mul)),
+    ("div", Program::Join(Binary::Div)),
+    ("rem", Program::Join(Binary::Rem)),
+    ("and", Program::Join(Binary::And)),
+    ("or", Program::Join(Binary::Or)),
+    ("xor", Program::Join(Binary::Xor)),
+    ("shift-left", Program::Join(Binary::ShiftLeft)),
+    ("shift-right", Program::Join(Binary::ShiftRight)),
+    ("equal", Program::Join(Binary::Eq)),
+    ("not-equal", Program::Join(Binary::Ne)),
+    ("less", Program::Join(Binary::Lt)),
+    ("less-equal", Program::Join(Binary::Le)),
+    ("greater", Program::Join(Binary::Gt)),
+    ("greater-equal", Program::Join(Binary::Ge)),
+    ("threshold", Program::Join(Binary::Ge)),
+    ("min", Program::Join(Binary::Min)),
+    ("max", Program::Join(Binary::Max)),
+    ("not", Program::Each(Unary::Not)),
+    ("select", Program::Select),
+    (SUM, Program::Reduce(Reduction::Sum)),
+    ("smallest", Program::Reduce(Reduction::Smallest)),
+    ("largest", Program::Reduce(Reduction::Largest)),
+    ("argmax", Program::Reduce(Reduction::Argmax)),
+];
+
+/// The one name that programs on numbers with a precision have too.
+const SUM: &str = "sum";
+
+impl Program {
+    /// The names that only these programs have.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        PROGRAMS.iter().map(|(name, _)| *name).filter(|name| *name != SUM)
+    }
+
+    /// The program of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        PROGRAMS.iter().find(|(found, _)| *found == name).map(|(_, program)| *program)
+    }
+
+    /// How many columns it takes; nothing where it takes any number of them.
+    pub(crate) const fn columns(self, with_number: bool) -> Option<usize> {
+        match self {
+            Self::Join(_) => Some(if with_number { 1 } else { 2 }),
+            Self::Each(_) => Some(1),
+            Self::Select => Some(3),
+            Self::Reduce(_) => None,
+        }
+    }
+}
+
+impl Reduction {
+    /// The result of one column, of one row.
+    pub(crate) fn run(self, evaluator: &ColumnEvaluator, column: &Column) -> noren::Result<Column> {
+        let rows = column.split();
+        match self {
+            Self::Sum => evaluator.sum(&rows),
+            Self::Smallest => evaluator.fold(Binary::Min, &rows),
+            Self::Largest => evaluator.fold(Binary::Max, &rows),
+            Self::Argmax => evaluator.argmax(&rows),
+        }
+    }
+}
