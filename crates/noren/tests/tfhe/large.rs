@@ -146,7 +146,7 @@ fn what_a_lookup_cannot_take_is_refused() {
 fn functions_that_have_no_tables_are_refused() {
     let context = World::small(INTEGERS_2_2).context;
     let refused = LargeLookup::new(&context, 3, 2, |x| x);
-    assert!(matches!(refused, Err(Error::OutOfRoom { found: 63, .. })));
+    assert!(matches!(refused, Err(Error::OutOfRoom { found: 16, .. })));
     for (digits, outputs) in [(0, 1), (13, 1), (3, 0)] {
         let refused = LargeLookup::new(&context, digits, outputs, |_| 0);
         assert!(matches!(refused, Err(Error::Parameters { .. })), "{digits} digits to {outputs}");
