@@ -63,6 +63,15 @@ impl Column {
             let needed = format!("a multiple of {digits}");
             return Err(Error::Length { what: "digits of a column", found: ciphertexts.len(), needed });
         }
+        let most = match element {
+            Element::Bool => 1,
+            Element::Digit => parameters.encoding().size() - 1,
+            _ => parameters.message_size() - 1,
+        };
+        if let Some(found) = ciphertexts.iter().map(Ciphertext::max).find(|max| *max > most) {
+            let (what, needed) = ("the largest value of a digit", format!("at most {most}"));
+            return Err(Error::OutOfRoom { what, found, needed, hint: "look it up first" });
+        }
         Ok(Self { element, digits, samples: Samples::Digits(Ciphertexts(ciphertexts)) })
     }
 
