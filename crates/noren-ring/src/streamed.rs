@@ -70,11 +70,9 @@ impl Images {
         self.words.mark(image.iter().any(|part| part.is_secret()));
         let limbs = self.ring.range().zip(self.words.rows_mut());
         self.ring.engine().run(2 * self.ring.limbs() * self.ring.degree(), limbs, |(limb, words)| {
-            for (j, words) in words.chunks_exact_mut(2 * count * width).enumerate() {
-                let pair = words[2 * i * width..][..2 * width].chunks_exact_mut(width);
-                for (words, part) in pair.zip(image) {
-                    words.copy_from_slice(&part.limb(limb)[j * width..][..width]);
-                }
+            for (half, part) in image.iter().enumerate() {
+                let (place, stride) = ((2 * i + half) * width, 2 * count * width);
+                self.ring.engine().kernels().spread(&mut words[place..], part.limb(limb), width, stride);
             }
         });
     }
