@@ -43,7 +43,7 @@ impl Images {
     #[must_use]
     pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
         let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        let tile = tile(&ring, lots);
+        let tile = tile(ring, lots);
         Self { ring: ring.clone(), count, tile, words }
     }
 
@@ -79,9 +79,10 @@ impl Images {
         });
     }
 
-    /// Tile `j` at a limb of the images from the first on, shape `[image, half, word]`.
-    pub(crate) fn tile(&self, limb: usize, j: usize, first: usize) -> &[u64] {
-        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + first) * self.tile..]
+    /// Tile `j` at a limb of some images, shape `[image, half, word]`.
+    pub(crate) fn tile(&self, limb: usize, j: usize, images: &Range<usize>) -> &[u64] {
+        let words = 2 * self.tile * images.len();
+        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + images.start) * self.tile..][..words]
     }
 }
 
@@ -157,7 +158,7 @@ impl Ring {
                             let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
                             self.multiply_tile(
                                 (&factors, words),
-                                lot.tile(limb, j, first),
+                                lot.tile(limb, j, &(first..first + count)),
                                 limb,
                                 (sums, first > 0),
                                 spare,
