@@ -43,7 +43,7 @@ impl Images {
     #[must_use]
     pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
         let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        let tile = tile(&ring, lots);
+        let tile = tile(ring, lots);
         Self { ring: ring.clone(), count, tile, words }
     }
 

@@ -7,11 +7,14 @@ use super::places::GROUP;
 use super::table::{Kernels, KeyRows, MAX_TERMS, assert_lengths, call};
 use crate::modulus::Modulus;
 
+type Products = unsafe fn(&mut [&mut [u64]], &Panel, bool, &Modulus);
+type Stretched = unsafe fn(&mut [[&mut [u64]; 2]], &[&[u64]], KeyRows, &Modulus);
+
 /// The kernels of panels.
 #[derive(Clone, Copy)]
 pub(super) struct PanelKernels {
-    pub(super) products: unsafe fn(&mut [&mut [u64]], &Panel, bool, &Modulus),
-    pub(super) stretched: unsafe fn(&mut [[&mut [u64]; 2]], &[&[u64]], KeyRows, &Modulus),
+    pub(super) products: Products,
+    pub(super) stretched: Stretched,
     pub(super) regroup: unsafe fn(&mut [u64], &[u64], usize),
     pub(super) spread: unsafe fn(&mut [u64], &[u64], usize, usize),
 }

@@ -35,9 +35,9 @@ impl<const S: usize> Sums<S> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn add(&mut self, s: usize, factor: Vector, image: [Vector; 2]) {
-        for half in 0..2 {
-            self.high[s][half] = add_high(self.high[s][half], factor, image[half]);
-            self.low[s][half] = add_low(self.low[s][half], factor, image[half]);
+        for (half, image) in image.into_iter().enumerate() {
+            self.high[s][half] = add_high(self.high[s][half], factor, image);
+            self.low[s][half] = add_low(self.low[s][half], factor, image);
         }
     }
 
@@ -92,8 +92,8 @@ fn group_products<const S: usize>(
     }
     for (j, image) in images.iter().enumerate() {
         let image = [load(&image[0]), load(&image[1])];
-        for s in 0..S {
-            sums.add(s, load(&views[s][j]), image);
+        for (s, view) in views.iter().enumerate() {
+            sums.add(s, load(&view[j]), image);
         }
     }
     for (row, out) in out.iter_mut().enumerate() {
@@ -131,8 +131,8 @@ fn stretched_rows<const S: usize>(out: &mut [[&mut [u64]; 2]], factors: &[&[u64]
         for j in 0..terms {
             let row = |half: usize| &rows.words[(2 * j + half) * rows.stride + group * WIDTH..].as_chunks().0[0];
             let image = [load(row(0)), load(row(1))];
-            for s in 0..S {
-                sums.add(s, broadcast(views[s][j][place]), image);
+            for (s, view) in views.iter().enumerate() {
+                sums.add(s, broadcast(view[j][place]), image);
             }
         }
         for (s, pair) in out.iter_mut().enumerate() {
