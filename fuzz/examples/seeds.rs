@@ -110,7 +110,7 @@ fn tfhe_circuit_keys(
     let spec = tfhe::CircuitSpec { rotation: digits, trace: digits, square: digits, control: digits };
     let product = TorusProduct::new(parameters.torus().shape().degree)?;
     let engine = Engine::new(Some(1), Parallel::default(), 0)?;
-    tfhe::CompactCircuitKeys::generate(&engine, &product, &spec.build(parameters.torus())?, secret, seed)
+    Ok(tfhe::CompactCircuitKeys::generate(&engine, &product, &spec.build(parameters.torus())?, secret, seed)?)
 }
 
 fn write_integers() -> Result<()> {

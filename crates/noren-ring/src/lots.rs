@@ -1,5 +1,7 @@
 //! Sums of products of several lots of images with the same streamed factors.
 
+use noren_math::kernels::Panel;
+
 use crate::ring::Ring;
 use crate::rows::{LimbRow, Rows};
 use crate::small::SmallPolynomials;
@@ -9,10 +11,10 @@ use crate::streamed::Images;
 /// written to memory in pieces that are long enough for it.
 pub(crate) const PIECE: usize = 1 << 5;
 /// How many images, and so how many factors of each sum, a batch has.
-const DEPTH: usize = 32;
+const DEPTH: usize = 64;
 /// How many sums a batch has: a batch is 256 MiB at n = 2^15. Each image is read once for so many sums, each sum is read and
 /// written once for so many images, and each factor once for all lots.
-const WIDTH: usize = 32;
+const WIDTH: usize = 16;
 /// Words between the pieces of a batch: neighbouring ones start in different sets of the caches.
 const PADDING: usize = 72;
 
@@ -64,6 +66,7 @@ impl Ring {
             let [near_images] = memory.images.first_rows_mut();
             for first in (0..images).step_by(depth) {
                 let count = depth.min(images - first);
+                let chosen = first..first + count;
                 let (near_factors, near_images) =
                     (&mut near_factors[..rows.len() * count * piece], &mut near_images[..2 * count * piece]);
                 for (at, limb) in self.range().enumerate() {
@@ -75,12 +78,23 @@ impl Ring {
                     }
                     for j in 0..degree / piece {
                         kernels.regroup(near_factors, &batch[j * stride..][..near_factors.len()], piece);
+                        let last = (j + 1) * piece == degree;
+                        let next_factors =
+                            if last { &[][..] } else { &batch[(j + 1) * stride..][..near_factors.len()] };
+                        let mut next_factors = next_factors.chunks(near_factors.len().div_ceil(lots.len()));
                         for (lot, images) in lots.iter().enumerate() {
-                            kernels.regroup(near_images, &images.tile(limb, j, first)[..near_images.len()], piece);
+                            kernels.regroup(near_images, images.tile(limb, j, &chosen), piece);
+                            let next_images = match lots.get(lot + 1) {
+                                Some(images) => images.tile(limb, j, &chosen),
+                                None if last => &[],
+                                None => lots[0].tile(limb, j + 1, &chosen),
+                            };
                             let halves = rows.iter_mut().flat_map(|rows| &mut rows[2 * lot..][..2]);
                             let mut sums: Vec<&mut [u64]> =
                                 halves.map(|half| &mut half[at].1[j * piece..(j + 1) * piece]).collect();
-                            kernels.panel_products(&mut sums, near_factors, near_images, first > 0, q);
+                            let next = [next_factors.next().unwrap_or(&[]), next_images];
+                            let panel = Panel { factors: near_factors, images: near_images, next };
+                            kernels.panel_products(&mut sums, &panel, first > 0, q);
                         }
                     }
                 }

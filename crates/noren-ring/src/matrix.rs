@@ -301,7 +301,7 @@ struct Form {
 impl Form {
     /// So many words of all images are multiplied for all sums before the next, where factors are short.
     const PART: usize = 1 << 8;
-    /// Nine cache lines, as between [`Rows`].
+    /// Nine cache lines: images start in different sets of the caches.
     const PADDING: usize = 72;
     /// How many sums share what they read of images.
     const SUMS: usize = 4;

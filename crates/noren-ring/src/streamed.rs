@@ -43,7 +43,7 @@ impl Images {
     #[must_use]
     pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
         let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        let tile = tile(&ring, lots);
+        let tile = tile(ring, lots);
         Self { ring: ring.clone(), count, tile, words }
     }
 
@@ -70,18 +70,17 @@ impl Images {
         self.words.mark(image.iter().any(|part| part.is_secret()));
         let limbs = self.ring.range().zip(self.words.rows_mut());
         self.ring.engine().run(2 * self.ring.limbs() * self.ring.degree(), limbs, |(limb, words)| {
-            for (j, words) in words.chunks_exact_mut(2 * count * width).enumerate() {
-                let pair = words[2 * i * width..][..2 * width].chunks_exact_mut(width);
-                for (words, part) in pair.zip(image) {
-                    words.copy_from_slice(&part.limb(limb)[j * width..][..width]);
-                }
+            for (half, part) in image.iter().enumerate() {
+                let (place, stride) = ((2 * i + half) * width, 2 * count * width);
+                self.ring.engine().kernels().spread(&mut words[place..], part.limb(limb), width, stride);
             }
         });
     }
 
-    /// Tile `j` at a limb of the images from the first on, shape `[image, half, word]`.
-    pub(crate) fn tile(&self, limb: usize, j: usize, first: usize) -> &[u64] {
-        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + first) * self.tile..]
+    /// Tile `j` at a limb of some images, shape `[image, half, word]`.
+    pub(crate) fn tile(&self, limb: usize, j: usize, images: &Range<usize>) -> &[u64] {
+        let words = 2 * self.tile * images.len();
+        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + images.start) * self.tile..][..words]
     }
 }
 
@@ -157,7 +156,7 @@ impl Ring {
                             let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
                             self.multiply_tile(
                                 (&factors, words),
-                                lot.tile(limb, j, first),
+                                lot.tile(limb, j, &(first..first + count)),
                                 limb,
                                 (sums, first > 0),
                                 spare,

@@ -172,22 +172,32 @@ fn factors_in_subrings_act_as_their_images_in_the_ring() {
         let words = [whole.to_words(&long[0]), subring.to_words(&short[0])];
         assert!(words[0].chunks(degree / small).zip(&words[1]).all(|(block, word)| block.iter().all(|x| x == word)));
         let full = uniform(&whole, "full");
+        let multiply = |giants: &[GiantStep], order| {
+            let matrix = Matrix { images: &images, giants, order, mod_down: &mod_down, divide: &mod_down };
+            decomposer.multiply_matrix(&ring_q, element.each_ref(), &matrix).map(|part| ring_q.to_words(&part))
+        };
         let product = |factors: [&Poly<Eval>; 4]| {
             let giants = [
                 GiantStep { rotation: None, terms: vec![(0, factors[0]), (1, factors[1])] },
                 // One that is written out beside one that is not.
                 GiantStep { rotation: Some((&key, &psi)), terms: vec![(0, factors[2]), (1, &full), (0, factors[3])] },
             ];
-            let matrix = Matrix {
-                images: &images,
-                giants: &giants,
-                order: Order::Separate,
-                mod_down: &mod_down,
-                divide: &mod_down,
-            };
-            decomposer.multiply_matrix(&ring_q, element.each_ref(), &matrix).map(|part| ring_q.to_words(&part))
+            multiply(&giants, Order::Separate)
         };
         assert!(product(short.each_ref()) == product(long.each_ref()), "degree {small} of {degree}");
+        // Short factors alone: giant steps with the same images, with others, with images in another order and with none.
+        let products = |factors: [&Poly<Eval>; 4], order| {
+            let step = |first: usize| vec![(0, factors[first % 4]), (1, factors[(first + 1) % 4])];
+            let others = vec![(1, factors[0]), (0, factors[1]), (1, factors[2])];
+            let moved = (1..7).map(step).chain([others, vec![(1, factors[3])], Vec::new()]);
+            let moved = moved.map(|terms| GiantStep { rotation: Some((&key, &psi)), terms });
+            let giants = [GiantStep { rotation: None, terms: step(0) }];
+            multiply(&giants.into_iter().chain(moved).collect::<Vec<_>>(), order)
+        };
+        for order in [Order::Separate, Order::InTurn] {
+            let same = products(short.each_ref(), order) == products(long.each_ref(), order);
+            assert!(same, "degree {small} of {degree}, {order:?}");
+        }
     }
 }
 

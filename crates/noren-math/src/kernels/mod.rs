@@ -36,6 +36,7 @@ mod vector_torus;
 #[cfg(target_arch = "x86_64")]
 mod vector_torus_layers;
 
+pub use panels::Panel;
 pub use table::{Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedSum};
 
 /// All tables, each faster than those before it.

@@ -7,25 +7,39 @@ use super::places::GROUP;
 use super::table::{Kernels, KeyRows, MAX_TERMS, assert_lengths, call};
 use crate::modulus::Modulus;
 
+/// Sums of products of stretched factors with rows of keys, for both halves of each sum.
+type Stretched = unsafe fn(&mut [[&mut [u64]; 2]], &[&[u64]], KeyRows, &Modulus);
+
 /// The kernels of panels.
 #[derive(Clone, Copy)]
 pub(super) struct PanelKernels {
-    pub(super) products: unsafe fn(&mut [&mut [u64]], &[u64], &[u64], bool, &Modulus),
-    pub(super) stretched: unsafe fn(&mut [[&mut [u64]; 2]], &[&[u64]], KeyRows, &Modulus),
+    pub(super) products: unsafe fn(&mut [&mut [u64]], &Panel, bool, &Modulus),
+    pub(super) stretched: Stretched,
     pub(super) regroup: unsafe fn(&mut [u64], &[u64], usize),
     pub(super) spread: unsafe fn(&mut [u64], &[u64], usize, usize),
+}
+
+/// What [`Kernels::panel_products`] multiplies.
+#[derive(Debug, Clone, Copy)]
+pub struct Panel<'a> {
+    /// Shape `[group, sum, term, word]`, of groups of [`GROUP`] words.
+    pub factors: &'a [u64],
+    /// Shape `[group, term, half, word]`.
+    pub images: &'a [u64],
+    /// Words that are needed next: they may be called into a cache while these are multiplied.
+    pub next: [&'a [u64]; 2],
 }
 
 impl Kernels {
     /// `out_{b, i} = sum_j f_{b, j} y_{j, i}` for the halves `i = 0, 1` of each sum b, word by word; added to what is there if
     /// `add`. Range: factors and images in `[0, 2^50)`, sums that are added to in `[0, q)`, out `[0, q)`.
     ///
-    /// Shapes: `out` is `[sum, half]` of rows of whole groups of [`GROUP`] words, `factors` is `[group, sum, term, word]`,
-    /// `images` is `[group, term, half, word]`.
+    /// The results are rows of whole groups of [`GROUP`] words, for each sum and half.
     ///
     /// # Panics
     /// If the shapes do not fit together, a row has no whole groups, or there is no term or more than [`MAX_TERMS`].
-    pub fn panel_products(&self, out: &mut [&mut [u64]], factors: &[u64], images: &[u64], add: bool, q: &Modulus) {
+    pub fn panel_products(&self, out: &mut [&mut [u64]], panel: &Panel, add: bool, q: &Modulus) {
+        let Panel { factors, images, .. } = panel;
         let Some(n) = out.first().map(|row| row.len()).filter(|&n| n > 0) else { return };
         out.iter().for_each(|row| assert_lengths(n, &[row.len()]));
         let terms = images.len() / (2 * n);
@@ -33,7 +47,7 @@ impl Kernels {
         assert!(n.is_multiple_of(GROUP) && out.len().is_multiple_of(2), "whole groups, and both halves of each sum");
         assert_lengths(2 * terms * n, &[images.len()]);
         assert_lengths(out.len() / 2 * terms * n, &[factors.len()]);
-        call!(self.panels.products(out, factors, images, add, q));
+        call!(self.panels.products(out, panel, add, q));
     }
 
     /// `out_{b, i} = sum_j f_{b, j} rows_{j, i}` for the halves `i = 0, 1` of each sum b, word by word, where each word of a
@@ -87,13 +101,13 @@ impl Kernels {
 }
 
 pub(super) mod portable {
-    use super::{GROUP, KeyRows, Modulus, PanelKernels};
+    use super::{GROUP, KeyRows, Modulus, Panel, PanelKernels};
     use crate::kernels::portable::WideReduction;
 
     /// The reference.
     pub(in crate::kernels) const TABLE: PanelKernels = PanelKernels { products, stretched, regroup, spread };
 
-    fn products(out: &mut [&mut [u64]], factors: &[u64], images: &[u64], add: bool, q: &Modulus) {
+    fn products(out: &mut [&mut [u64]], &Panel { factors, images, .. }: &Panel, add: bool, q: &Modulus) {
         let (reduction, n, sums) = (WideReduction::new(q), out[0].len(), out.len() / 2);
         let terms = images.len() / (2 * n);
         for (row, out) in out.iter_mut().enumerate() {

@@ -20,9 +20,10 @@ fn decrypt(world: &World, column: &Column) -> Vec<i128> {
 
 #[test]
 fn operations_of_columns_are_those_of_numbers() {
+    type InClear = fn(i128, i128) -> i128;
     let world = World::small(INTEGERS_2_2);
     let evaluator = ColumnEvaluator::new(world.evaluator());
-    let operations: [(Binary, fn(i128, i128) -> i128); 7] = [
+    let operations: [(Binary, InClear); 7] = [
         (Binary::Add, |a, b| (a + b) % 256),
         (Binary::Sub, |a, b| (a - b).rem_euclid(256)),
         (Binary::Div, |a, b| a / b),

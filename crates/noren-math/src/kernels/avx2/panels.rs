@@ -2,7 +2,7 @@
 
 use super::arithmetic::{Vector, WIDTH, broadcast, load, numbers, store};
 use super::sums::{Fold, Sum};
-use crate::kernels::panels::{PanelKernels, portable};
+use crate::kernels::panels::{Panel, PanelKernels, portable};
 use crate::kernels::places::GROUP;
 use crate::kernels::table::KeyRows;
 use crate::modulus::Modulus;
@@ -50,7 +50,7 @@ fn write_group(
 }
 
 #[target_feature(enable = "avx2,fma")]
-fn products(out: &mut [&mut [u64]], factors: &[u64], images: &[u64], add: bool, q: &Modulus) {
+fn products(out: &mut [&mut [u64]], &Panel { factors, images, .. }: &Panel, add: bool, q: &Modulus) {
     let (n, sums, fold) = (out[0].len(), out.len() / 2, Fold::new(q));
     let terms = images.len() / (2 * n);
     let (images, factors) = (images.as_chunks::<GROUP>().0.as_chunks::<2>().0, factors.as_chunks::<GROUP>().0);

@@ -1,8 +1,8 @@
 //! Kernels that make several sums of products side by side: each factor and each image that is read meets all of a block of
 //! accumulators, which stay in registers.
 
-use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, store, stream};
-use crate::kernels::panels::{PanelKernels, portable};
+use super::arithmetic::{Vector, WIDTH, Wide, add_high, add_low, broadcast, load, prefetch_far, store, stream};
+use crate::kernels::panels::{Panel, PanelKernels, portable};
 use crate::kernels::table::KeyRows;
 use crate::kernels::vector_rows::starts_on_a_line;
 use crate::modulus::Modulus;
@@ -35,9 +35,9 @@ impl<const S: usize> Sums<S> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn add(&mut self, s: usize, factor: Vector, image: [Vector; 2]) {
-        for half in 0..2 {
-            self.high[s][half] = add_high(self.high[s][half], factor, image[half]);
-            self.low[s][half] = add_low(self.low[s][half], factor, image[half]);
+        for (half, image) in image.into_iter().enumerate() {
+            self.high[s][half] = add_high(self.high[s][half], factor, image);
+            self.low[s][half] = add_low(self.low[s][half], factor, image);
         }
     }
 
@@ -49,14 +49,19 @@ impl<const S: usize> Sums<S> {
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn products(out: &mut [&mut [u64]], factors: &[u64], images: &[u64], add: bool, q: &Modulus) {
+fn products(out: &mut [&mut [u64]], &Panel { factors, images, next }: &Panel, add: bool, q: &Modulus) {
     let (n, sums, wide) = (out[0].len(), out.len() / 2, Wide::new(q));
     let terms = images.len() / (2 * n);
     let images = images.as_chunks::<WIDTH>().0.as_chunks::<2>().0;
     let factors = factors.as_chunks::<WIDTH>().0;
+    // What comes next is called for little by little, so that loads of what is multiplied need not wait.
+    let mut next = next.map(|words| words.as_chunks::<WIDTH>().0.iter());
+    let steps = n / WIDTH * sums.div_ceil(SUMS);
+    let lines = next.each_ref().map(|lines| lines.len().div_ceil(steps));
     for (group, images) in images.chunks_exact(terms).enumerate() {
         let factors = factors[group * sums * terms..][..sums * terms].chunks(SUMS * terms);
         for (out, factors) in out.chunks_mut(2 * SUMS).zip(factors) {
+            next.iter_mut().zip(lines).for_each(|(next, lines)| next.take(lines).for_each(prefetch_far));
             match out.len() / 2 {
                 1 => group_products::<1>(out, group, factors, images, add, wide),
                 2 => group_products::<2>(out, group, factors, images, add, wide),
@@ -87,8 +92,8 @@ fn group_products<const S: usize>(
     }
     for (j, image) in images.iter().enumerate() {
         let image = [load(&image[0]), load(&image[1])];
-        for s in 0..S {
-            sums.add(s, load(&views[s][j]), image);
+        for (s, view) in views.iter().enumerate() {
+            sums.add(s, load(&view[j]), image);
         }
     }
     for (row, out) in out.iter_mut().enumerate() {
@@ -126,8 +131,8 @@ fn stretched_rows<const S: usize>(out: &mut [[&mut [u64]; 2]], factors: &[&[u64]
         for j in 0..terms {
             let row = |half: usize| &rows.words[(2 * j + half) * rows.stride + group * WIDTH..].as_chunks().0[0];
             let image = [load(row(0)), load(row(1))];
-            for s in 0..S {
-                sums.add(s, broadcast(views[s][j][place]), image);
+            for (s, view) in views.iter().enumerate() {
+                sums.add(s, broadcast(view[j][place]), image);
             }
         }
         for (s, pair) in out.iter_mut().enumerate() {

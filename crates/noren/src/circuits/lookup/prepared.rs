@@ -118,7 +118,7 @@ impl Lookup {
     /// it is done.
     ///
     /// A pair takes `2 (A + 2 B) l n` words while the matrix is multiplied, for A baby steps, B giant steps and l limbs: 0.4 GB
-    /// at n = 2^15. Several pairs share the memory of 512 transformed factors for each thread, 0.13 GB.
+    /// at n = 2^15. Several pairs share the memory of 1024 transformed factors for each thread, 0.27 GB.
     ///
     /// # Errors
     /// As [`Lookup::evaluate`].

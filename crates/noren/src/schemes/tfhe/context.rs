@@ -82,7 +82,7 @@ impl Context {
         &self.0.engine
     }
 
-    /// Products over the torus.
+    /// How products are made.
     pub(crate) fn product(&self) -> &TorusProduct {
         &self.0.product
     }
