@@ -12,6 +12,7 @@ use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::circuits::lookup::{LookupKeyFile, Plan};
 use noren::circuits::radix::{Integer, Integers};
 use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
+use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
@@ -179,6 +180,11 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
     add(samples, "tfhe_bits", &parameters, &tfhe::Bits(bits));
     add(samples, "tfhe_ciphertexts", context.1.parameters(), &tfhe::Ciphertexts(integers));
     add(samples, "tfhe_integers", digits.parameters(), &Integers(wide));
+    let column = |element, values: &[i128]| Column::encrypt(&encryptor, element, values).expect("values");
+    let columns = [("a", Element::Signed(8), [-3, 7]), ("", Element::Bool, [1, 0])];
+    let columns = columns.map(|(name, element, values)| (name.to_owned(), column(element, &values)));
+    let columns = Columns::new(vec![1, 2], columns.to_vec()).expect("two values each");
+    add(samples, "tfhe_columns", digits.parameters(), &columns);
     add(samples, "tfhe_keys", &(), &tfhe::KeyFile { parameters: parameters.clone(), key: keys });
     add(samples, "tfhe_secret_key", &(), &tfhe::KeyFile { parameters, key: secrets.0 });
 }
