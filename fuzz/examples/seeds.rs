@@ -9,6 +9,7 @@ use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::circuits::lookup::{LookupKeyFile, Plan};
 use noren::circuits::radix::{Integer, Integers};
 use noren::ckks;
+use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
@@ -89,6 +90,10 @@ fn write_tfhe() -> Result<()> {
     let two = [9, 4].map(|value| Integer::encrypt(&encryptor, value, 4));
     let two = Integers(two.into_iter().collect::<Result<_>>()?);
     write("tfhe_integers", "two", digits.parameters(), &two)?;
+    let [signed, truths] = [(Element::Signed(8), [-3, 7]), (Element::Bool, [1, 0])]
+        .map(|(element, values)| Column::encrypt(&encryptor, element, &values));
+    let columns = Columns::new(vec![2], vec![("a".to_owned(), signed?), (String::new(), truths?)])?;
+    write("tfhe_columns", "two", digits.parameters(), &columns)?;
     write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
     write("tfhe_circuit_keys", "all", &(), &tfhe::KeyFile { parameters: integers.parameters().clone(), key: circuit })?;
     write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
@@ -105,7 +110,7 @@ fn tfhe_circuit_keys(
     let spec = tfhe::CircuitSpec { rotation: digits, trace: digits, square: digits, control: digits };
     let product = TorusProduct::new(parameters.torus().shape().degree)?;
     let engine = Engine::new(Some(1), Parallel::default(), 0)?;
-    tfhe::CompactCircuitKeys::generate(&engine, &product, &spec.build(parameters.torus())?, secret, seed)
+    Ok(tfhe::CompactCircuitKeys::generate(&engine, &product, &spec.build(parameters.torus())?, secret, seed)?)
 }
 
 fn write_integers() -> Result<()> {

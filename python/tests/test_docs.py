@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noren import _noren, bfv, bgv, bootstrapping, ckks, programs
+from noren import _noren, bfv, bgv, bootstrapping, ckks, programs, tfhe
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def test_everything_has_a_docstring(name: str) -> None:
 
 EXAMPLES = {
     **{name: text for name, thing in documented().items() if ">>>" in (text := inspect.getdoc(thing) or "")},
-    **{module.__name__: module.__doc__ or "" for module in (bfv, bgv, bootstrapping, ckks, programs)},
+    **{module.__name__: module.__doc__ or "" for module in (bfv, bgv, bootstrapping, ckks, programs, tfhe)},
     "Lookup": bfv.Lookup.__doc__ or "",
 }
 
@@ -62,7 +62,7 @@ def test_types_agree_with_the_module(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     allowed = tmp_path / "allowed"
     allowed.write_text(ONLY_AT_RUN_TIME)
-    modules = [f"noren.{name}" for name in ("_noren", "bfv", "bgv", "bootstrapping", "ckks", "programs")]
+    modules = [f"noren.{name}" for name in ("_noren", "bfv", "bgv", "bootstrapping", "ckks", "programs", "tfhe")]
     command = [sys.executable, "-m", "mypy.stubtest", "--allowlist", str(allowed), *modules]
     environment = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)

@@ -124,10 +124,11 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
-    if files::kind(&arguments.keys)? == Kind::TfheKeys {
+    let kind = files::kind(&arguments.keys)?;
+    if kind == Kind::TfheKeys {
         return run_tfhe(arguments, output, console);
     }
-    check_not_tfhe(arguments)?;
+    check_not_tfhe(arguments, kind)?;
     if arguments.program == lookup::NAME {
         return run_lookup(arguments, output, console);
     }
@@ -144,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         return Err(Failure::input(model, "--model", "a model", "none: bootstrap takes no model"));
     }
     let program = || programs::program(&arguments.program, arguments.model.as_deref());
-    if renewal || matches!(files::kind(&arguments.keys)?, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) {
+    if renewal || matches!(kind, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) {
         let program = if renewal { None } else { Some(program()?) };
         let Arguments { keys, input, last, .. } = arguments;
         return bootstrap::run(bootstrap::Job { program, keys, input, output, last: *last }, console);
@@ -184,22 +185,14 @@ fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<
     tfhe::run(tfhe::Job { name: program, keys, input, columns, number: *number, output }, console)
 }
 
-/// Refuses what only programs of TFHE take.
-fn check_not_tfhe(arguments: &Arguments) -> Result<(), Failure> {
-    let refuse = |what, found: String| {
-        let needed = format!("{} of noren keygen --tfhe, which {} are not", Kind::TfheKeys, arguments.keys.display());
-        Err(Failure::Unsuitable { what, found, needed })
-    };
-    if let Some(number) = arguments.number {
-        return refuse("--number", number.to_string());
+/// Refuses programs of TFHE, and what only they take, with keys of another kind.
+fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
+    let columns = !arguments.columns.is_empty() && arguments.program != lookup::NAME;
+    if !columns && arguments.number.is_none() && TfheProgram::names().all(|name| name != arguments.program) {
+        return Ok(());
     }
-    if !arguments.columns.is_empty() && arguments.program != lookup::NAME {
-        return refuse("--columns", arguments.columns.join(","));
-    }
-    if TfheProgram::names().any(|name| name == arguments.program) {
-        return refuse("the keys of the program", arguments.program.clone());
-    }
-    Ok(())
+    let (found, needed) = (found.to_string(), Kind::TfheKeys.to_string());
+    Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }))
 }
 
 fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {

@@ -182,7 +182,7 @@ fn automorphisms_substitute_a_power() {
 /// all coefficients of the masks; the trace multiplies both by N at most.
 fn tolerance(shape: GlweShape) -> u64 {
     let masks = shape.extracted() as u64;
-    shape.degree as u64 * (masks * weight(FINE, FINE.levels()) / 2 + (masks + 1) / 2 + 1)
+    shape.degree as u64 * (masks * weight(FINE, FINE.levels()) / 2 + masks.div_ceil(2) + 1)
 }
 
 #[test]

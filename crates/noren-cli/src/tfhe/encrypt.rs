@@ -50,7 +50,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         let column = Column::encrypt(&encryptor, element, &values).map_err(Failure::file(job.input))?;
         encrypted.push((job.numbers.names.get(index).cloned().unwrap_or_else(|| index.to_string()), column));
     }
-    let table = Columns::new(parameters, vec![rows], encrypted)?;
+    let table = Columns::new(vec![rows], encrypted)?;
     drop(shown);
     let size = job.output.write(parameters, &table)?;
     let digits = types.iter().map(|element| element.digits(parameters)).sum::<noren::Result<usize>>()?;

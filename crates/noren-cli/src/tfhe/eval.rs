@@ -132,7 +132,7 @@ impl Job<'_> {
         console: &Console,
     ) -> Result<(), Failure> {
         let seconds = start.elapsed().as_secs_f64();
-        let result = Columns::new(context.parameters(), shape, columns)?;
+        let result = Columns::new(shape, columns)?;
         let bytes = self.output.write(context.parameters(), &result)?;
         let layout = result.layout();
         console.report(&Report {

@@ -55,11 +55,9 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let context = Context::new(parameters.clone())?;
     let shown = progress::spinner("making keys".to_owned());
     let secret = context.secret_key(&seed);
-    let server = context.compact_keys(&seed, &secret)?;
-    let sizes = [
-        outputs.write(SECRET, &(), &KeyFile { parameters: parameters.clone(), key: secret })?,
-        outputs.write(SERVER, &(), &KeyFile { parameters, key: server })?,
-    ];
+    // Keys of the server go to their file while they are made.
+    let server = outputs.write_with(SERVER, |path| context.write_compact_keys(&seed, &secret, path))?;
+    let sizes = [outputs.write(SECRET, &(), &KeyFile { parameters, key: secret })?, server];
     let places = outputs.finish(&[SECRET, SERVER])?;
     drop(shown);
     let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();

@@ -81,8 +81,7 @@ impl Program {
 impl Reduction {
     /// The result of one column, of one row.
     pub(crate) fn run(self, evaluator: &ColumnEvaluator, column: &Column) -> noren::Result<Column> {
-        let parameters = evaluator.digits().context().parameters();
-        let rows: Vec<Column> = (0..column.len(parameters)).map(|row| column.gather(parameters, &[row])).collect();
+        let rows = column.split();
         match self {
             Self::Sum => evaluator.sum(&rows),
             Self::Smallest => evaluator.fold(Binary::Min, &rows),

@@ -8,5 +8,6 @@ mod lookup_refusals;
 mod refusals;
 mod sandbox;
 mod tables;
+mod tfhe;
 mod usage;
 mod verbs;

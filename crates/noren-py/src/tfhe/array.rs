@@ -68,7 +68,7 @@ impl PyEncryptedArray {
 
     fn as_columns(&self) -> PyResult<Columns> {
         let columns = vec![(String::new(), self.column.clone())];
-        Columns::new(self.context.parameters(), self.shape.clone(), columns).map_err(raise)
+        Columns::new(self.shape.clone(), columns).map_err(raise)
     }
 
     fn of_columns(context: Context, columns: Columns) -> PyResult<Self> {
@@ -126,7 +126,7 @@ impl PyEncryptedArray {
         if positions.is_empty() {
             return Err(EncodingError::new_err("the index selects no element: an encrypted array has at least one"));
         }
-        let column = py.detach(|| self.column.gather(self.context.parameters(), &positions));
+        let column = py.detach(|| self.column.gather(&positions));
         Ok(Self { shape, column, ..self.clone() })
     }
 

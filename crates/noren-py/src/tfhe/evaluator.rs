@@ -135,8 +135,7 @@ impl PyTfheEvaluator {
             }
         };
         let places: Vec<Vec<usize>> = places.call_method0("tolist")?.extract()?;
-        let parameters = self.0.context.parameters();
-        Ok((py.detach(|| places.iter().map(|term| x.column.gather(parameters, term)).collect()), shape))
+        Ok((py.detach(|| places.iter().map(|term| x.column.gather(term)).collect()), shape))
     }
 
     pub(crate) fn each(&self, py: Python<'_>, operation: Unary, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {

@@ -255,7 +255,7 @@ mod tests {
         ] {
             let table = ControlTable::new(degree, bits, gadget);
             for digit in 0..1 << bits {
-                let (centre, half) = (digit * (2 * degree >> bits), table.width / 2);
+                let (centre, half) = (digit * ((2 * degree) >> bits), table.width / 2);
                 for phase in (centre + 2 * degree - half..centre + 2 * degree + half).map(|phase| phase % (2 * degree))
                 {
                     for (bit, level) in (0..bits as usize).flat_map(|bit| (0..gadget.levels()).map(move |l| (bit, l))) {

@@ -54,8 +54,8 @@ impl TorusKeyGenerator {
     /// `... + s 2^64 / B^j` for i = k: then the phase is that of `s 2^64 / B^j` in polynomial i.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](crate::error::Error::ParameterMismatch) and
-    /// [`Error::KeyMismatch`](crate::error::Error::KeyMismatch) for the secret of another generator.
+    /// [`Error::ParameterMismatch`] and
+    /// [`Error::KeyMismatch`] for the secret of another generator.
     ///
     /// # Panics
     /// If the products are of another degree.
@@ -73,7 +73,7 @@ impl TorusKeyGenerator {
     /// ([`CompactKeys::announce`]), piece by piece: they are never held as a whole.
     ///
     /// # Errors
-    /// As [`TorusKeyGenerator::compact`]; [`Error::Io`](crate::error::Error::Io) with the path, which is that of the container.
+    /// As [`TorusKeyGenerator::compact`]; [`Error::Io`] with the path, which is that of the container.
     ///
     /// # Panics
     /// As [`TorusKeyGenerator::compact`]; if the sections were not announced.

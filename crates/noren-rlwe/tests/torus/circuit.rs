@@ -85,7 +85,7 @@ impl Circuit {
 #[test]
 fn packing_adds_the_noise_of_its_law() {
     let coarse = CircuitSpec { trace: Digits::new(5, 5), ..ERRORS };
-    for (spec, count) in [(ERRORS, 1), (ERRORS, 8), (coarse, 4)] {
+    for (spec, count) in [(ERRORS, 8), (coarse, 1)] {
         let (mut squares, mut law) = (0.0, 0.0);
         for byte in 0..KEYS {
             let circuit = Circuit::new(&torus(), spec, byte);
@@ -107,8 +107,7 @@ fn packing_adds_the_noise_of_its_law() {
 fn controls_have_the_noise_of_their_law() {
     let quiet_rotation = CircuitSpec { rotation: Digits::new(2, 18), ..ERRORS };
     let coarse_square = CircuitSpec { square: Digits::new(8, 3), ..quiet_rotation };
-    for (k, log_degree, spec) in [(1, 7, ERRORS), (1, 7, quiet_rotation), (1, 7, coarse_square), (2, 7, quiet_rotation)]
-    {
+    for (k, log_degree, spec) in [(1, 7, ERRORS), (1, 7, coarse_square), (2, 7, quiet_rotation)] {
         let (mut row, mut body, mut masks) = (0.0, 0.0, 0.0);
         let mut law = None;
         for byte in 0..KEYS {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use noren::error::Error;
 use noren::tfhe::{
     Ciphertext, CircuitKeys, CompactCircuitKeys, Context, Encoding, Evaluator, KeyFile, LargeLookup, Lookup,
-    ParametersSpec, TorusSpec,
+    ParametersSpec, Preset, TorusSpec,
 };
 use noren::wire::{Form, Object};
 
@@ -146,7 +146,7 @@ fn what_a_lookup_cannot_take_is_refused() {
 fn functions_that_have_no_tables_are_refused() {
     let context = World::small(INTEGERS_2_2).context;
     let refused = LargeLookup::new(&context, 3, 2, |x| x);
-    assert!(matches!(refused, Err(Error::OutOfRoom { found: 63, .. })));
+    assert!(matches!(refused, Err(Error::OutOfRoom { found: 16, .. })));
     for (digits, outputs) in [(0, 1), (13, 1), (3, 0)] {
         let refused = LargeLookup::new(&context, digits, outputs, |_| 0);
         assert!(matches!(refused, Err(Error::Parameters { .. })), "{digits} digits to {outputs}");
@@ -213,4 +213,18 @@ fn functions_of_two_bytes_are_right_with_the_noise_of_their_law() {
     println!("variance {ratio:.3} of the law, deviation {:.2} of that of a bootstrap", lookup.noise());
     // 1 024 samples of 4.4 % under one key, four of them with the same controls.
     assert!((ratio - 1.0).abs() < 0.15, "{ratio}");
+}
+
+#[test]
+fn lookups_of_two_bytes_fail_and_are_noisy_no_more_than_bootstraps() {
+    for (name, digits) in [("1_1", 16), ("2_2", 8), ("2_2_TUNIFORM", 8)] {
+        let context =
+            Context::new(Preset::named(name).and_then(Preset::parameters).expect("a set")).expect("a context");
+        let lookup = LargeLookup::new(&context, digits, digits / 2, |x| x % 256).expect("tables");
+        assert!(lookup.noise() <= 1.0, "{name}: {lookup}");
+        assert!(lookup.failure_log2() <= -128.0 && lookup.max_noise() >= 1.0, "{name}: {lookup}");
+    }
+    // Bootstraps of larger messages have less noise than circuit bootstraps can have.
+    let context = Context::new(Preset::named("3_3").and_then(Preset::parameters).expect("a set")).expect("a context");
+    assert!(matches!(LargeLookup::new(&context, 4, 2, |_| 0), Err(Error::Parameters { .. })));
 }

@@ -1,5 +1,6 @@
 //! TFHE: gates, lookups, noise and refusals.
 
+mod columns;
 mod failures;
 mod files;
 mod gates;

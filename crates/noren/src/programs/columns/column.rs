@@ -9,6 +9,8 @@ use crate::schemes::tfhe::{Bit, Bits, Ciphertext, Ciphertexts, Decryptor, Encodi
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     element: Element,
+    /// How many ciphertexts an element takes.
+    digits: usize,
     samples: Samples,
 }
 
@@ -46,7 +48,7 @@ impl Column {
     /// [`Error::Length`] for none.
     pub fn of_bits(bits: Vec<Bit>) -> Result<Self> {
         check_some(bits.len())?;
-        Ok(Self { element: Element::Bool, samples: Samples::Bits(Bits(bits)) })
+        Ok(Self { element: Element::Bool, digits: 1, samples: Samples::Bits(Bits(bits)) })
     }
 
     /// The column of these digits, those of each element one after the other, the lowest first.
@@ -61,7 +63,16 @@ impl Column {
             let needed = format!("a multiple of {digits}");
             return Err(Error::Length { what: "digits of a column", found: ciphertexts.len(), needed });
         }
-        Ok(Self { element, samples: Samples::Digits(Ciphertexts(ciphertexts)) })
+        let most = match element {
+            Element::Bool => 1,
+            Element::Digit => parameters.encoding().size() - 1,
+            _ => parameters.message_size() - 1,
+        };
+        if let Some(found) = ciphertexts.iter().map(Ciphertext::max).find(|max| *max > most) {
+            let (what, needed) = ("the largest value of a digit", format!("at most {most}"));
+            return Err(Error::OutOfRoom { what, found, needed, hint: "look it up first" });
+        }
+        Ok(Self { element, digits, samples: Samples::Digits(Ciphertexts(ciphertexts)) })
     }
 
     /// The values; 0 and 1 for truth values.
@@ -84,7 +95,7 @@ impl Column {
             }
             Ok(self.element.of_word(value))
         };
-        ciphertexts.chunks(self.element.digits(parameters)?).map(number).collect()
+        ciphertexts.chunks(self.digits).map(number).collect()
     }
 
     /// What the elements are.
@@ -107,13 +118,12 @@ impl Column {
         }
     }
 
-    /// How many elements there are.
+    /// How many elements there are: at least one.
     #[must_use]
-    pub fn len(&self, parameters: &Parameters) -> usize {
+    pub fn count(&self) -> usize {
         match &self.samples {
             Samples::Bits(Bits(bits)) => bits.len(),
-            // What a column was made with has digits.
-            Samples::Digits(Ciphertexts(digits)) => digits.len() / self.element.digits(parameters).unwrap_or(1),
+            Samples::Digits(Ciphertexts(digits)) => digits.len() / self.digits,
         }
     }
 
@@ -121,21 +131,21 @@ impl Column {
     ///
     /// # Errors
     /// [`Error::Length`] for no column; [`Error::Parameters`] for columns of different elements.
-    pub fn concatenate<'a>(parameters: &Parameters, columns: impl Iterator<Item = &'a Self>) -> Result<Self> {
+    pub fn concatenate<'a>(columns: impl Iterator<Item = &'a Self>) -> Result<Self> {
         let columns: Vec<&Self> = columns.collect();
-        let element = columns.first().map_or(Element::Bool, |column| column.element);
-        if let Some(other) = columns.iter().find(|column| column.element != element) {
-            return Err(Error::parameter("element", other.element, format!("{element}, as of the other columns")));
+        let Some(first) = columns.first() else {
+            return Err(Error::Length { what: "columns", found: 0, needed: "at least 1".into() });
+        };
+        let mut all = (*first).clone();
+        for column in &columns[1..] {
+            match (&mut all.samples, &column.samples) {
+                _ if column.element != first.element => return Err(first.other_than(column)),
+                (Samples::Bits(Bits(all)), Samples::Bits(Bits(more))) => all.extend_from_slice(more),
+                (Samples::Digits(Ciphertexts(all)), Samples::Digits(Ciphertexts(more))) => all.extend_from_slice(more),
+                _ => return Err(first.other_than(column)),
+            }
         }
-        if parameters.encoding() == Encoding::Bits {
-            let bits = columns.iter().flat_map(|column| match &column.samples {
-                Samples::Bits(Bits(bits)) => bits.as_slice(),
-                Samples::Digits(_) => &[],
-            });
-            return Self::of_bits(bits.cloned().collect());
-        }
-        let digits = columns.iter().map(|column| column.ciphertexts()).collect::<Result<Vec<_>>>()?;
-        Self::of_digits(parameters, element, digits.concat())
+        Ok(all)
     }
 
     /// The elements at these positions.
@@ -143,17 +153,27 @@ impl Column {
     /// # Panics
     /// If one is beyond the last, or there are none.
     #[must_use]
-    pub fn gather(&self, parameters: &Parameters, positions: &[usize]) -> Self {
+    pub fn gather(&self, positions: &[usize]) -> Self {
         assert!(!positions.is_empty(), "a column has at least one element");
         let samples = match &self.samples {
             Samples::Bits(Bits(bits)) => Samples::Bits(Bits(positions.iter().map(|&at| bits[at].clone()).collect())),
             Samples::Digits(Ciphertexts(all)) => {
-                let digits = all.len() / self.len(parameters);
-                let element = |&at: &usize| all[at * digits..(at + 1) * digits].iter().cloned();
+                let element = |&at: &usize| all[at * self.digits..(at + 1) * self.digits].iter().cloned();
                 Samples::Digits(Ciphertexts(positions.iter().flat_map(element).collect()))
             }
         };
-        Self { element: self.element, samples }
+        Self { samples, ..*self }
+    }
+
+    /// Each element as a column of its own.
+    #[must_use]
+    pub fn split(&self) -> Vec<Self> {
+        (0..self.count()).map(|at| self.gather(&[at])).collect()
+    }
+
+    /// The refusal of a column of other elements than this one has.
+    pub(super) fn other_than(&self, found: &Self) -> Error {
+        Error::parameter("element", found.element, format!("{}, as of the other column", self.element))
     }
 }
 

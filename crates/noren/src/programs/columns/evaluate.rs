@@ -112,7 +112,7 @@ impl ColumnEvaluator {
     /// As [`ColumnEvaluator::binary`]; [`Error::Parameters`] for a condition that is no column of truth values.
     pub fn select(&self, condition: &Column, a: &Column, b: &Column) -> Result<Column> {
         self.check_alike(a, b)?;
-        self.check_length(a, condition.len(self.parameters()))?;
+        self.check_length(a, condition.count())?;
         if condition.element() != Element::Bool {
             return Err(Error::parameter("condition", condition.element(), "a column of truth values"));
         }
@@ -152,7 +152,7 @@ impl ColumnEvaluator {
                 self.column(to, self.flags_of(a)?.into_iter().map(integer).collect::<Result<_>>()?)
             }
             (from, Element::Bool) => {
-                let zeros = vec![0; a.len(self.parameters())];
+                let zeros = vec![0; a.count()];
                 self.binary(Binary::Ne, a, &self.trivial(from, &zeros)?)
             }
             (from, to) => {
@@ -200,16 +200,15 @@ impl ColumnEvaluator {
     /// As [`ColumnEvaluator::sum`].
     pub fn fold(&self, operation: Binary, terms: &[Column]) -> Result<Column> {
         self.check_terms(terms)?;
-        let parameters = self.parameters();
         let mut terms = terms.to_vec();
         while terms.len() > 1 {
             // The halves of all pairs make one batch.
-            let left = Column::concatenate(parameters, terms.iter().step_by(2).take(terms.len() / 2))?;
-            let right = Column::concatenate(parameters, terms.iter().skip(1).step_by(2))?;
+            let left = Column::concatenate(terms.iter().step_by(2).take(terms.len() / 2))?;
+            let right = Column::concatenate(terms.iter().skip(1).step_by(2))?;
             let joined = self.binary(operation, &left, &right)?;
-            let each = terms[0].len(parameters);
+            let each = terms[0].count();
             let odd = (terms.len() % 2 == 1).then(|| terms.remove(terms.len() - 1));
-            let part = |at: usize| joined.gather(parameters, &(at * each..(at + 1) * each).collect::<Vec<_>>());
+            let part = |at: usize| joined.gather(&(at * each..(at + 1) * each).collect::<Vec<_>>());
             terms = (0..terms.len() / 2).map(part).chain(odd).collect();
         }
         Ok(terms.remove(0))
@@ -305,13 +304,13 @@ impl ColumnEvaluator {
     /// Refuses columns of different elements or lengths.
     fn check_alike(&self, a: &Column, b: &Column) -> Result<()> {
         if a.element() != b.element() {
-            return Err(Error::parameter("element", b.element(), format!("{}, as of the other operand", a.element())));
+            return Err(a.other_than(b));
         }
-        self.check_length(a, b.len(self.parameters()))
+        self.check_length(a, b.count())
     }
 
     pub(super) fn check_length(&self, a: &Column, found: usize) -> Result<()> {
-        let needed = a.len(self.parameters());
+        let needed = a.count();
         if needed == found {
             return Ok(());
         }

@@ -81,7 +81,7 @@ impl ColumnEvaluator {
         let parameters = self.parameters();
         let digits = operands.iter().map(|column| column.ciphertexts()).collect::<Result<Vec<_>>>()?;
         if let [x, y] = operands {
-            self.check_length(x, y.len(parameters))?;
+            self.check_length(x, y.count())?;
         }
         let results = match &lookup.tables {
             Tables::One(table) => self.digits().lookup_each(&digits[0].iter().collect::<Vec<_>>(), table)?,
@@ -96,7 +96,7 @@ impl ColumnEvaluator {
                     let of_each = clean.iter().zip(&widths);
                     of_each.flat_map(|(digits, width)| &digits[at * width..(at + 1) * width]).collect()
                 };
-                let elements: Vec<Vec<&Ciphertext>> = (0..operands[0].len(parameters)).map(element).collect();
+                let elements: Vec<Vec<&Ciphertext>> = (0..operands[0].count()).map(element).collect();
                 let elements: Vec<&[&Ciphertext]> = elements.iter().map(Vec::as_slice).collect();
                 self.digits().lookup_large_each(&elements, table)?.concat()
             }

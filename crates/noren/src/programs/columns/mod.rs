@@ -3,7 +3,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`element`] | [`Element`]: what the elements of a column are |
-//! | [`column`] | [`Column`]: encrypted elements of one kind |
+//! | [`mod@column`] | [`Column`]: encrypted elements of one kind |
 //! | [`evaluate`] | [`ColumnEvaluator`]: operations element by element |
 //! | [`lookup`] | [`ColumnLookup`]: functions of elements |
 //! | [`operation`] | [`Binary`], [`Unary`]: what is done with elements |

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::programs::columns::column::Column;
 use crate::programs::columns::element::Element;
 use crate::programs::layout::check_length;
-use crate::schemes::tfhe::Parameters;
 
 /// What is known of encrypted columns without any key. All of it is public.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +70,7 @@ impl Columns {
     ///
     /// # Errors
     /// [`Error::Length`] for no column, and for a column of another number of elements than the shape.
-    pub fn new(parameters: &Parameters, shape: Vec<usize>, columns: Vec<(String, Column)>) -> Result<Self> {
+    pub fn new(shape: Vec<usize>, columns: Vec<(String, Column)>) -> Result<Self> {
         if columns.is_empty() {
             return Err(Error::Length { what: "columns", found: 0, needed: "at least 1".into() });
         }
@@ -80,7 +79,7 @@ impl Columns {
         let names = names.into_iter().zip(elements).map(|(name, element)| ColumnLayout { name, element }).collect();
         let layout = Layout { shape, columns: names };
         for column in &columns {
-            check_length("elements of a column", column.len(parameters), layout.size().unwrap_or(0))?;
+            check_length("elements of a column", column.count(), layout.size().unwrap_or(0))?;
         }
         Ok(Self { layout, columns })
     }

@@ -64,6 +64,6 @@ impl Object for Columns {
             }
             columns.push((described.name, column));
         }
-        Self::new(parameters, layout.shape, columns)
+        Self::new(layout.shape, columns)
     }
 }

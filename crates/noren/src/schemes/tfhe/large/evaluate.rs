@@ -11,7 +11,7 @@ use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::evaluator::Evaluator;
 use crate::schemes::tfhe::large::digits::scale;
 use crate::schemes::tfhe::large::lookup::{LargeLookup, Method};
-use crate::schemes::tfhe::lookup::Lookup;
+use crate::schemes::tfhe::lookup::{Lookup, Range};
 
 /// How many inputs have their control bits in memory at a time: 3 MB each for 16 bits.
 const INPUTS: usize = 16;
@@ -45,7 +45,12 @@ impl Evaluator {
                     available: "those of bootstraps".into(),
                 })?;
                 let results = inputs.chunks(INPUTS).flat_map(|inputs| self.choose(inputs, keys, control, tables));
-                let result = |(sample, &max)| Ciphertext { sample, owner: *self.owner(), max, noise: lookup.noise };
+                let result = |(sample, range): (Lwe, &Range)| Ciphertext {
+                    sample,
+                    owner: *self.owner(),
+                    max: range.max,
+                    noise: lookup.noise,
+                };
                 Ok(results.map(|samples| samples.into_iter().zip(&lookup.ranges).map(result).collect()).collect())
             }
         }

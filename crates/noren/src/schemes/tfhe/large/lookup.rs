@@ -10,7 +10,7 @@ use crate::schemes::tfhe::context::Context;
 use crate::schemes::tfhe::encryption::needs_integers;
 use crate::schemes::tfhe::evaluator::BOOTSTRAP_NOISE;
 use crate::schemes::tfhe::large::digits::{failure, message_bits};
-use crate::schemes::tfhe::lookup::Lookup;
+use crate::schemes::tfhe::lookup::{Lookup, Range};
 
 /// The most bits of all inputs together: tables have an entry of two bytes for each value and output.
 const MAX_BITS: usize = 24;
@@ -31,8 +31,8 @@ const NOISE_STEP: f64 = 0.125;
 #[derive(Debug, Clone)]
 pub struct LargeLookup {
     pub(crate) digits: usize,
-    /// The largest value of each output.
-    pub(crate) ranges: Vec<u64>,
+    /// One for each output.
+    pub(crate) ranges: Vec<Range>,
     pub(crate) method: Method,
     pub(crate) fingerprint: [u8; 32],
     /// The largest noise that operands may have.
@@ -71,9 +71,9 @@ impl LargeLookup {
         }
         let values = values(digits * message_bits, outputs * message_bits, function)?;
         let mask = (1 << message_bits) - 1;
-        let digit = |x: usize, output: usize| values[x] >> (output * message_bits) & mask;
-        let ranges =
-            (0..outputs).map(|output| (0..values.len()).map(|x| digit(x, output)).max().unwrap_or(0)).collect();
+        let digit = |x: usize, output: usize| u64::from(values[x] >> (output * message_bits) & mask);
+        let largest = |output| (0..values.len()).map(|x| digit(x, output)).max().unwrap_or(0);
+        let ranges = (0..outputs).map(|output| Range { max: largest(output) }).collect();
         let shape = Shape { digits, outputs, message_bits };
         if let Some(bootstraps) = shape.bootstraps(context)
             && !shape.is_circuit_cheaper(context, bootstraps)
@@ -87,7 +87,7 @@ impl LargeLookup {
         context: &Context,
         shape: Shape,
         bootstraps: usize,
-        ranges: Vec<u64>,
+        ranges: Vec<Range>,
         digit: &dyn Fn(usize, usize) -> u64,
     ) -> Result<Self> {
         let parameters = context.parameters();
@@ -110,7 +110,12 @@ impl LargeLookup {
         })
     }
 
-    fn circuit(context: &Context, shape: Shape, ranges: Vec<u64>, digit: &dyn Fn(usize, usize) -> u64) -> Result<Self> {
+    fn circuit(
+        context: &Context,
+        shape: Shape,
+        ranges: Vec<Range>,
+        digit: &dyn Fn(usize, usize) -> u64,
+    ) -> Result<Self> {
         let (parameters, circuit) = (context.parameters(), context.circuit()?);
         let (torus, encoding, bits) = (parameters.torus(), parameters.encoding(), shape.message_bits as u32);
         let control = ControlTable::new(torus.shape().degree, bits, circuit.control());
@@ -250,15 +255,15 @@ impl Shape {
     }
 }
 
-/// The values of a function of so many bits.
-fn values(bits: usize, output_bits: usize, function: impl Fn(u64) -> u64) -> Result<Vec<u64>> {
-    let values: Vec<u64> = (0..1 << bits).map(function).collect();
-    match values.iter().max() {
-        Some(&found) if found >> output_bits > 0 => {
+/// The values of a function of so many bits, which fit the 24 bits that all digits have at most.
+fn values(bits: usize, output_bits: usize, function: impl Fn(u64) -> u64) -> Result<Vec<u32>> {
+    let value = |x| match function(x) {
+        found if found >> output_bits > 0 => {
             let needed = format!("at most {}", (1u64 << output_bits) - 1);
             let hint = "reduce it in the function, or ask for more digits";
             Err(Error::OutOfRoom { what: "a value of the function", found, needed, hint })
         }
-        _ => Ok(values),
-    }
+        value => Ok(value as u32),
+    };
+    (0..1 << bits).map(value).collect()
 }

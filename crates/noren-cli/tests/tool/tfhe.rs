@@ -1,0 +1,211 @@
+//! Integers and truth values of TFHE, as users meet them.
+
+use crate::sandbox::Sandbox;
+
+const TABLE: &str = "a,b,c\n200,9,1\n7,250,0\n90,90,1\n255,1,0\n";
+const A: [i64; 4] = [200, 7, 90, 255];
+const B: [i64; 4] = [9, 250, 90, 1];
+
+/// A sandbox with keys without security, and an encrypted table of two columns of bytes and one of truth values.
+fn with_table(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new(name);
+    keygen(&sandbox, "keys", '5');
+    sandbox.write("table.csv", TABLE.as_bytes());
+    sandbox.done(&encrypt("keys/secret.key", "uint8,uint8,bool", "table.csv"));
+    sandbox
+}
+
+fn keygen(sandbox: &Sandbox, directory: &str, seed: char) {
+    sandbox.done(&["keygen", "--out", directory, "--tfhe", "TOY_2_2", "--seed", &seed.to_string().repeat(64)]);
+}
+
+fn encrypt<'a>(key: &'a str, types: &'a str, input: &'a str) -> [&'a str; 8] {
+    ["encrypt", "--key", key, "--type", types, input, "-o", "table.ct"]
+}
+
+fn eval<'a>(program: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let all = ["eval", program, "--keys", "keys/server.keys", "table.ct", "-o", "out.ct"];
+    all.into_iter().chain(more.iter().copied()).collect()
+}
+
+/// Runs a program and decrypts its result.
+fn result(sandbox: &Sandbox, program: &str, more: &[&str]) -> String {
+    sandbox.done(&eval(program, &[more, &["--force"]].concat()));
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "out.ct", "-o", "out.csv", "--force"]);
+    sandbox.text("out.csv")
+}
+
+fn column(values: impl IntoIterator<Item = i64>) -> String {
+    let lines = values.into_iter().map(|value| format!("{value}\n"));
+    std::iter::once("result\n".to_owned()).chain(lines).collect()
+}
+
+#[test]
+fn tables_come_back() {
+    let sandbox = with_table("tfhe-tables");
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.csv"]);
+    assert_eq!(sandbox.text("out.csv"), TABLE);
+    sandbox.write("signed.csv", b"x\n-128\n127\n0\n");
+    let report = sandbox.json(&[&encrypt("keys/secret.key", "int8", "signed.csv")[..], &["--force"]].concat());
+    assert_eq!((&report["rows"], &report["ciphertexts"], &report["types"][0]), (&3.into(), &12.into(), &"int8".into()));
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.npy"]);
+    let bytes = sandbox.read("out.npy");
+    let found = bytes[bytes.len() - 24..].as_chunks::<8>().0.iter().map(|word| i64::from_le_bytes(*word));
+    assert_eq!(found.collect::<Vec<_>>(), [-128, 127, 0]);
+}
+
+#[test]
+fn programs_of_columns_are_those_of_numbers() {
+    let sandbox = with_table("tfhe-programs");
+    let pairs = || A.into_iter().zip(B);
+    for (program, expected) in [
+        ("add", column(pairs().map(|(a, b)| (a + b) % 256))),
+        ("sub", column(pairs().map(|(a, b)| (a - b).rem_euclid(256)))),
+        ("mul", column(pairs().map(|(a, b)| a * b % 256))),
+        ("div", column(pairs().map(|(a, b)| a / b))),
+        ("rem", column(pairs().map(|(a, b)| a % b))),
+        ("min", column(pairs().map(|(a, b)| a.min(b)))),
+        ("max", column(pairs().map(|(a, b)| a.max(b)))),
+        ("xor", column(pairs().map(|(a, b)| a ^ b))),
+        ("less", column(pairs().map(|(a, b)| i64::from(a < b)))),
+        ("equal", column(pairs().map(|(a, b)| i64::from(a == b)))),
+    ] {
+        assert_eq!(result(&sandbox, program, &[]), expected, "{program}");
+    }
+    for (program, columns, number, expected) in [
+        ("threshold", "a", "90", column(A.map(|a| i64::from(a >= 90)))),
+        ("div", "b", "10", column(B.map(|b| b / 10))),
+        ("add", "1", "255", column(B.map(|b| (b + 255) % 256))),
+        ("shift-left", "a", "3", column(A.map(|a| (a << 3) % 256))),
+    ] {
+        assert_eq!(result(&sandbox, program, &["--columns", columns, "--number", number]), expected, "{program}");
+    }
+    let select = pairs().zip([1, 0, 1, 0]).map(|((a, b), c)| if c == 1 { a } else { b });
+    assert_eq!(result(&sandbox, "select", &["--columns", "c,a,b"]), column(select));
+    assert_eq!(result(&sandbox, "not", &["--columns", "c"]), column([0, 1, 0, 1]));
+}
+
+#[test]
+fn programs_of_rows_give_one_row() {
+    let sandbox = with_table("tfhe-rows");
+    let ab = ["--columns", "a,b"];
+    assert_eq!(result(&sandbox, "argmax", &ab), "a,b\n3,1\n");
+    assert_eq!(result(&sandbox, "largest", &ab), "a,b\n255,250\n");
+    assert_eq!(result(&sandbox, "smallest", &ab), "a,b\n7,1\n");
+    assert_eq!(
+        result(&sandbox, "sum", &ab),
+        format!("a,b\n{},{}\n", (200 + 7 + 90 + 255) % 256, (9 + 250 + 90 + 1) % 256)
+    );
+    // Results are tables for the next program.
+    sandbox.done(&eval("sum", &["--columns", "a,b", "--force"]));
+    sandbox.done(&["eval", "less", "--keys", "keys/server.keys", "out.ct", "-o", "again.ct"]);
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "again.ct", "-o", "again.csv"]);
+    assert_eq!(sandbox.text("again.csv"), column([i64::from((200 + 7 + 90 + 255) % 256 < (9 + 250 + 90 + 1) % 256)]));
+}
+
+#[test]
+fn sets_of_bits_hold_truth_values() {
+    let sandbox = Sandbox::new("tfhe-bits");
+    sandbox.done(&["keygen", "--out", "keys", "--tfhe", "TOY_BOOL"]);
+    sandbox.write("table.csv", b"a,b\n1,1\n1,0\n0,1\n0,0\n");
+    sandbox.done(&["encrypt", "--key", "keys/secret.key", "table.csv", "-o", "table.ct"]);
+    assert_eq!(result(&sandbox, "and", &[]), column([1, 0, 0, 0]));
+    assert_eq!(result(&sandbox, "xor", &[]), column([0, 1, 1, 0]));
+    assert_eq!(result(&sandbox, "or", &["--columns", "a", "--number", "0"]), column([1, 1, 0, 0]));
+    sandbox.refused(&[&eval("add", &[])[..], &["--force"]].concat(), &["table.ct", "add", "bool"]);
+    sandbox.refused(&encrypt("keys/secret.key", "uint8", "table.csv"), &["exists", "--force"]);
+    let forced = [&encrypt("keys/secret.key", "uint8", "table.csv")[..], &["--force"]].concat();
+    sandbox.refused(&forced, &["uint8", "bits"]);
+}
+
+#[test]
+fn plans_and_files_say_security_and_failures() {
+    let sandbox = with_table("tfhe-plan");
+    let plan = sandbox.json(&["plan", "--tfhe", "2_2"]);
+    assert_eq!((&plan["set"], &plan["parameters"]["security"]), (&"2_2".into(), &128.into()));
+    assert!(plan["parameters"]["log2_failure"].as_f64() < Some(-128.0));
+    assert_eq!(plan["costs"][0]["bootstraps"].as_array().map(Vec::len), Some(3));
+    assert!(sandbox.done(&["plan", "--tfhe", "BOOL"]).contains("failure        2^-64"));
+    sandbox.json(&["keygen", "--out", "none", "--tfhe", "TOY_2_2", "--plan-only"]);
+    assert!(!sandbox.exists("none"));
+    for file in ["keys/secret.key", "keys/server.keys"] {
+        let report = sandbox.json(&["inspect", file]);
+        assert_eq!((&report["parameters"]["security"], &report["parameters"]["message_bits"]), (&0.into(), &2.into()));
+    }
+    let report = sandbox.json(&["inspect", "table.ct"]);
+    assert_eq!(report["layout"]["columns"][2], serde_json::json!({"name": "c", "element": "bool"}));
+    assert_eq!(report["layout"]["shape"], serde_json::json!([4]));
+    assert!(sandbox.done(&["inspect", "keys/server.keys"]).contains("security       none"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_secret_key_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = with_table("tfhe-mode");
+    let mode = std::fs::metadata(sandbox.path("keys/secret.key")).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn equal_seeds_give_equal_keys() {
+    let sandbox = with_table("tfhe-seeds");
+    keygen(&sandbox, "again", '5');
+    keygen(&sandbox, "other", '6');
+    for file in ["secret.key", "server.keys"] {
+        let [keys, again, other] = ["keys", "again", "other"].map(|place| sandbox.read(&format!("{place}/{file}")));
+        assert!(keys == again && keys != other, "{file}");
+    }
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let sandbox = with_table("tfhe-refusals");
+    keygen(&sandbox, "other", '6');
+    sandbox.done(&["keygen", "--out", "bits", "--tfhe", "TOY_BOOL"]);
+    let with = |keys: &'static str| ["eval", "add", "--keys", keys, "table.ct", "-o", "out.ct"];
+    sandbox.refused(&with("other/server.keys"), &["table.ct", "belongs to key"]);
+    sandbox.refused(&with("bits/server.keys"), &["table.ct", "parameters"]);
+    sandbox.refused(&with("keys/secret.key"), &["secret key with TFHE parameters"]);
+    let decrypt = |key: &'static str| ["decrypt", "--key", key, "table.ct", "-o", "out.csv"];
+    sandbox.refused(&decrypt("other/secret.key"), &["table.ct", "belongs to key"]);
+    sandbox.refused(&decrypt("bits/secret.key"), &["table.ct", "parameters"]);
+    sandbox.refused(&decrypt("keys/server.keys"), &["server.keys"]);
+    for argument in ["--signed", "--unchecked"] {
+        sandbox.refused(&[&decrypt("keys/secret.key")[..], &[argument]].concat(), &[argument]);
+    }
+    sandbox.refused(&eval("mean", &[]), &["server.keys", "mean"]);
+    sandbox.refused(&eval("add", &["--columns", "a"]), &["--columns", "2 columns"]);
+    sandbox.refused(&eval("add", &["--columns", "a,z"]), &["\"z\"", "a, b, c"]);
+    sandbox.refused(&eval("add", &["--columns", "a,c"]), &["bool", "uint8"]);
+    sandbox.refused(&eval("add", &["--columns", "a", "--number", "256"]), &["256", "0 to 255"]);
+    sandbox.refused(&eval("sum", &["--number", "1"]), &["--number", "sum"]);
+    sandbox.refused(&eval("add", &["--last"]), &["--last"]);
+    // Cut off, and damaged.
+    for (name, keep) in [("keys/server.keys", 1000), ("table.ct", 5000)] {
+        let whole = sandbox.read(name);
+        sandbox.write(name, &whole[..whole.len() - keep]);
+        sandbox.refused(&with("keys/server.keys"), &[name]);
+        sandbox.write(name, &whole);
+    }
+}
+
+#[test]
+fn numbers_that_no_type_holds_are_refused_by_their_place() {
+    let sandbox = with_table("tfhe-numbers");
+    for (text, types, needed) in [
+        ("a,b\n1,2\n3,256\n", "uint8", &["row 2, column 2 (\"b\")", "found 256", "0 to 255"][..]),
+        ("a\n-1\n", "uint16", &["row 1, column 1", "found -1"]),
+        ("a\n0.5\n", "int32", &["found 0.5", "whole number"]),
+        ("a\n2\n", "bool", &["found 2", "0 to 1"]),
+        ("a\n1e300\n", "uint64", &["row 1, column 1"]),
+        ("a,b,c\n1,2,3\n", "uint8,uint8", &["--type", "2 types"]),
+    ] {
+        sandbox.write("bad.csv", text.as_bytes());
+        sandbox.refused(&["encrypt", "--key", "keys/secret.key", "--type", types, "bad.csv", "-o", "bad.ct"], needed);
+    }
+    sandbox.refused(&["encrypt", "--key", "keys/secret.key", "table.csv", "-o", "bad.ct"], &["--type", "uint16"]);
+    for usage in [&["keygen", "--out", "x", "--tfhe", "5_5"][..], &["plan", "--tfhe", "5_5"]] {
+        assert_eq!(sandbox.run(usage).status.code(), Some(2), "{usage:?}");
+    }
+}

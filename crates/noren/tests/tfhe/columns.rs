@@ -1,0 +1,115 @@
+//! Columns of integers and truth values, against the same operations in the clear.
+
+use noren::error::Error;
+use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Columns, Element, Unary};
+use noren::tfhe::Encoding;
+use noren::wire::{Form, Object};
+
+use crate::world::{INTEGERS_1_1, INTEGERS_2_2, World};
+
+const A: [i128; 4] = [200, 7, 90, 255];
+const B: [i128; 4] = [9, 250, 90, 1];
+
+fn encrypt(world: &World, element: Element, values: &[i128]) -> Column {
+    Column::encrypt(&world.encryptor(), element, values).expect("values of the element")
+}
+
+fn decrypt(world: &World, column: &Column) -> Vec<i128> {
+    column.decrypt(&world.decryptor()).expect("its own keys")
+}
+
+#[test]
+fn operations_of_columns_are_those_of_numbers() {
+    type InClear = fn(i128, i128) -> i128;
+    let world = World::small(INTEGERS_2_2);
+    let evaluator = ColumnEvaluator::new(world.evaluator());
+    let operations: [(Binary, InClear); 7] = [
+        (Binary::Add, |a, b| (a + b) % 256),
+        (Binary::Sub, |a, b| (a - b).rem_euclid(256)),
+        (Binary::Div, |a, b| a / b),
+        (Binary::Rem, |a, b| a % b),
+        (Binary::Max, i128::max),
+        (Binary::Xor, |a, b| a ^ b),
+        (Binary::Le, |a, b| i128::from(a <= b)),
+    ];
+    let (x, y) = (encrypt(&world, Element::Unsigned(8), &A), encrypt(&world, Element::Unsigned(8), &B));
+    for (operation, function) in operations {
+        let expected: Vec<i128> = A.into_iter().zip(B).map(|(a, b)| function(a, b)).collect();
+        for found in [evaluator.binary(operation, &x, &y), evaluator.binary_known(operation, &x, &B)] {
+            assert_eq!(decrypt(&world, &found.expect("bytes")), expected, "{operation}");
+        }
+        let found = evaluator.binary_known(operation, &x, &[90; 4]).expect("bytes");
+        assert_eq!(decrypt(&world, &found), A.map(|a| function(a, 90)), "{operation} 90");
+    }
+    let negated = evaluator.unary(Unary::Neg, &x).expect("bytes");
+    assert_eq!(decrypt(&world, &negated), A.map(|a| (256 - a) % 256));
+}
+
+#[test]
+fn signed_columns_have_their_own_order() {
+    let world = World::small(INTEGERS_2_2);
+    let evaluator = ColumnEvaluator::new(world.evaluator());
+    let values = [-128, 127, -1, 0, 127];
+    let x = encrypt(&world, Element::Signed(8), &values);
+    let largest = evaluator.argmax(&x.split()).expect("integers");
+    assert_eq!((largest.element(), decrypt(&world, &largest)), (Element::Unsigned(8), vec![1]));
+    assert_eq!(decrypt(&world, &evaluator.fold(Binary::Min, &x.split()).expect("integers")), [-128]);
+    let negative = evaluator.binary_known(Binary::Lt, &x, &[0; 5]).expect("integers");
+    assert_eq!(decrypt(&world, &negative), values.map(|x| i128::from(x < 0)));
+    let wide = evaluator.cast(&x, Element::Signed(32)).expect("integers");
+    assert_eq!(decrypt(&world, &wide), values);
+    let chosen = evaluator.select(&negative, &evaluator.unary(Unary::Neg, &wide).expect("integers"), &wide);
+    assert_eq!(decrypt(&world, &chosen.expect("one length")), values.map(i128::abs));
+    for operation in [Binary::Div, Binary::Rem, Binary::ShiftRight] {
+        assert!(matches!(evaluator.binary(operation, &x, &x), Err(Error::Parameters { .. })), "{operation}");
+    }
+}
+
+#[test]
+fn columns_come_back_with_their_layout() {
+    let world = World::small(INTEGERS_2_2);
+    let parameters = world.context.parameters();
+    let a = encrypt(&world, Element::Unsigned(16), &[1, 65535]);
+    let b = encrypt(&world, Element::Bool, &[1, 0]);
+    let columns = Columns::new(vec![2, 1], vec![("a".into(), a), (String::new(), b)]).expect("two elements each");
+    let bytes = columns.to_bytes(parameters, Form::Packed);
+    assert_eq!(Columns::from_bytes(parameters, &bytes).expect("its own bytes"), columns);
+    for keep in (0..bytes.len()).step_by(997) {
+        assert!(matches!(Columns::from_bytes(parameters, &bytes[..keep]), Err(Error::Wire { .. })), "{keep} bytes");
+    }
+    let other = World::small(INTEGERS_1_1);
+    let refused = Columns::from_bytes(other.context.parameters(), &bytes);
+    assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
+
+    let short = encrypt(&world, Element::Bool, &[1]);
+    assert!(matches!(Columns::new(vec![2], vec![(String::new(), short)]), Err(Error::Length { .. })));
+    assert!(matches!(Columns::new(vec![2], Vec::new()), Err(Error::Length { .. })));
+}
+
+#[test]
+fn what_no_column_holds_is_refused() {
+    let (integers, bits) = (World::small(INTEGERS_2_2), World::small(Encoding::Bits));
+    let refused = |world: &World, element, values: &[i128]| {
+        Column::encrypt(&world.encryptor(), element, values).expect_err("no such value")
+    };
+    assert!(matches!(refused(&integers, Element::Unsigned(8), &[256]), Error::Parameters { .. }));
+    assert!(matches!(refused(&integers, Element::Signed(8), &[-129]), Error::Parameters { .. }));
+    assert!(matches!(refused(&integers, Element::Bool, &[2]), Error::Parameters { .. }));
+    assert!(matches!(refused(&integers, Element::Digit, &[]), Error::Length { .. }));
+    assert!(matches!(refused(&bits, Element::Unsigned(8), &[1]), Error::Parameters { .. }));
+    let carried = integers.evaluator().trivial(5).expect("room");
+    let column = Column::of_digits(integers.context.parameters(), Element::Unsigned(8), vec![carried; 4]);
+    assert!(matches!(column, Err(Error::OutOfRoom { found: 5, .. })), "{column:?}");
+
+    let evaluator = ColumnEvaluator::new(integers.evaluator());
+    let x = encrypt(&integers, Element::Unsigned(8), &[3, 4]);
+    let y = encrypt(&integers, Element::Unsigned(16), &[3, 4]);
+    assert!(matches!(evaluator.binary(Binary::Add, &x, &y), Err(Error::Parameters { .. })));
+    assert!(matches!(evaluator.binary(Binary::Add, &x, &x.gather(&[0])), Err(Error::Length { .. })));
+    assert!(matches!(evaluator.binary_known(Binary::Add, &x, &[1, 256]), Err(Error::Parameters { .. })));
+    assert!(matches!(evaluator.sum(&[]), Err(Error::Length { .. })));
+    let lookup =
+        |value: i128| ColumnLookup::new(&integers.context, &[Element::Digit], Element::Digit, move |_| value).map(drop);
+    assert!(lookup(3).is_ok());
+    assert!(matches!(lookup(4), Err(Error::OutOfRoom { .. })));
+}
