@@ -88,7 +88,7 @@ fn write_tfhe() -> Result<()> {
     let owner = digits.secret_key(&seed);
     let encryptor = tfhe::Encryptor::new(&digits, &owner, Seed::from_bytes([5; 32]))?;
     let two = [9, 4].map(|value| Integer::encrypt(&encryptor, value, 4));
-    let two = Integers(two.into_iter().collect::<Result<_>>()?);
+    let two = Integers(two.into_iter().collect::<noren::Result<_>>()?);
     write("tfhe_integers", "two", digits.parameters(), &two)?;
     let [signed, truths] = [(Element::Signed(8), [-3, 7]), (Element::Bool, [1, 0])]
         .map(|(element, values)| Column::encrypt(&encryptor, element, &values));
