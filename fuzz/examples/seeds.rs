@@ -14,7 +14,9 @@ use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::{bfv, bgv, tfhe};
-use noren_fuzz::{TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters};
+use noren_fuzz::{
+    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters,
+};
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;

@@ -7,13 +7,15 @@ use super::places::GROUP;
 use super::table::{Kernels, KeyRows, MAX_TERMS, assert_lengths, call};
 use crate::modulus::Modulus;
 
+/// Sums of products of a panel.
+type Products = unsafe fn(&mut [&mut [u64]], &Panel, bool, &Modulus);
 /// Sums of products of stretched factors with rows of keys, for both halves of each sum.
 type Stretched = unsafe fn(&mut [[&mut [u64]; 2]], &[&[u64]], KeyRows, &Modulus);
 
 /// The kernels of panels.
 #[derive(Clone, Copy)]
 pub(super) struct PanelKernels {
-    pub(super) products: unsafe fn(&mut [&mut [u64]], &Panel, bool, &Modulus),
+    pub(super) products: Products,
     pub(super) stretched: Stretched,
     pub(super) regroup: unsafe fn(&mut [u64], &[u64], usize),
     pub(super) spread: unsafe fn(&mut [u64], &[u64], usize, usize),

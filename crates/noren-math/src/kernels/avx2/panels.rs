@@ -34,8 +34,8 @@ fn write_group(
     let mut sums = [[Sum::start(products.len()); COLUMNS]; 2];
     for (factor, image) in products {
         for (sums, image) in sums.iter_mut().zip(image) {
-            for column in 0..COLUMNS {
-                sums[column].add(factor[column], image[column]);
+            for (sum, (factor, image)) in sums.iter_mut().zip(factor.into_iter().zip(image)) {
+                sum.add(factor, image);
             }
         }
     }
