@@ -399,8 +399,13 @@ def test_interrupts_end_the_work(small: World) -> None:
         threading.Event().wait(0.2)
 
     lookup = bfv.Lookup(scrambled, domain=(16, 16))
-    with pytest.raises(KeyboardInterrupt):
-        lookup.prepare(bfv.Context(small.ctx.parameters, threads=1), progress=interrupt)
+    # Processes in the background of a shell start with interrupts ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            lookup.prepare(bfv.Context(small.ctx.parameters, threads=1), progress=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_threads_share_a_prepared_function(small: World) -> None:
