@@ -2,12 +2,24 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 const LEAST_SAMPLES: usize = 5;
 const MOST_SAMPLES: usize = 100_000;
 const SAMPLE: Duration = Duration::from_micros(50);
 const WARM_UP: f64 = 0.2;
+
+/// The end of a driver: says why it failed, if it did.
+pub fn finish(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// Reads the options of one step, all of the form `--name value`.
 ///

@@ -15,8 +15,8 @@ const DEPTH: usize = 64;
 /// How many sums a batch has: a batch is 256 MiB at n = 2^15. Each image is read once for so many sums, each sum is read and
 /// written once for so many images, and each factor once for all lots.
 const WIDTH: usize = 16;
-/// Words between the pieces of a batch: neighbouring ones start in different sets of the caches.
-const PADDING: usize = 72;
+/// Words between the pieces of a batch, nine cache lines: neighbouring ones start in different sets of the caches.
+pub(crate) const PADDING: usize = 72;
 
 /// What a thread works in.
 struct Memory {

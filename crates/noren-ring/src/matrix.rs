@@ -11,6 +11,7 @@ use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
 use crate::giants::{Rotation, pair_rows};
 use crate::key::{KeyPairs, NEAR};
+use crate::lots::PADDING;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 use crate::source::{DigitRow, Source};
@@ -301,8 +302,6 @@ struct Form {
 impl Form {
     /// So many words of all images are multiplied for all sums before the next, where factors are short.
     const PART: usize = 1 << 8;
-    /// Nine cache lines: images start in different sets of the caches.
-    const PADDING: usize = 72;
     /// How many sums share what they read of images.
     const SUMS: usize = 4;
 
@@ -310,7 +309,7 @@ impl Form {
     /// cache. Long ones come from memory, which is fastest in long streams.
     fn of(short: bool, width: usize, giants: usize) -> Self {
         if short {
-            Self { stride: width + Self::PADDING, giants, part: Self::PART.min(width) }
+            Self { stride: width + PADDING, giants, part: Self::PART.min(width) }
         } else {
             Self { stride: width, giants: 1, part: width }
         }

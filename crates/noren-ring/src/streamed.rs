@@ -10,22 +10,13 @@ use crate::ring::Ring;
 use crate::rows::{LimbRow, Rows};
 use crate::small::SmallPolynomials;
 
-/// How a sum is cut into pieces that stay near while they are needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Blocking {
-    /// Words of a row that are multiplied at once.
-    tile: usize,
-    /// How many factors of a sum are transformed before they are multiplied.
-    depth: usize,
-    /// How many sums one thread makes at a time: each image is read from memory so many times less.
-    width: usize,
-}
-
-impl Blocking {
-    /// For one lot of images: four factors of one sum, which fill half of a second cache of 2 MiB, or all of one half as
-    /// large; a tile of both halves of their images fills the first.
-    const ONE: Self = Self { tile: 1 << 10, depth: 4, width: 8 };
-}
+/// Words of a row that are multiplied at once for one lot of images: a tile of both halves of their images fills the first cache.
+const TILE: usize = 1 << 10;
+/// How many factors of a sum are transformed before they are multiplied with one lot: they fill half of a second cache of 2 MiB,
+/// or all of one half as large.
+const DEPTH: usize = 4;
+/// How many sums one thread makes at a time: each image is read from memory so many times less.
+const WIDTH: usize = 8;
 
 /// Elements `(y_0, y_1)` of a ring, side by side, as [`Ring::streamed_sums`] reads them.
 ///
@@ -43,8 +34,7 @@ impl Images {
     #[must_use]
     pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
         let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        let tile = tile(ring, lots);
-        Self { ring: ring.clone(), count, tile, words }
+        Self { ring: ring.clone(), count, tile: tile(ring, lots), words }
     }
 
     /// How many there are.
@@ -86,7 +76,7 @@ impl Images {
 
 /// How many words of a row are multiplied at once, for so many lots.
 fn tile(ring: &Ring, lots: usize) -> usize {
-    if lots > 1 { PIECE } else { Blocking::ONE.tile }.min(ring.degree())
+    if lots > 1 { PIECE } else { TILE }.min(ring.degree())
 }
 
 impl Ring {
@@ -132,26 +122,26 @@ impl Ring {
     /// Writes the sums of one lot: `rows` are those of each sum, of each half, of each limb.
     fn sums_of_one(&self, lot: &Images, factors: &SmallPolynomials, rows: &mut [Vec<Vec<LimbRow>>], secret: bool) {
         let (engine, images) = (self.engine(), lot.count);
-        let blocking = Blocking { tile: lot.tile, ..Blocking::ONE };
-        let width = blocking.width.min(rows.len().div_ceil(2 * engine.threads()).max(1));
+        let tile = lot.tile;
+        let width = WIDTH.min(rows.len().div_ceil(2 * engine.threads()).max(1));
         let tasks = rows.chunks_mut(width).enumerate();
         let memory = || {
-            let mut rows = engine.unset_rows(blocking.depth, self.degree());
-            let mut spare = engine.unset_rows(2, blocking.tile);
+            let mut rows = engine.unset_rows(DEPTH, self.degree());
+            let mut spare = engine.unset_rows(2, tile);
             rows.mark(secret);
             spare.mark(secret);
             (rows, spare)
         };
         engine.run_with(factors.count() * self.degree(), tasks, memory, |(transformed, spare), (i, rows)| {
-            for first in (0..images).step_by(blocking.depth) {
-                let count = blocking.depth.min(images - first);
+            for first in (0..images).step_by(DEPTH) {
+                let count = DEPTH.min(images - first);
                 for (at, limb) in self.range().enumerate() {
                     for (b, rows) in rows.iter_mut().enumerate() {
                         let start = (i * width + b) * images + first;
                         self.transform(factors, start..start + count, limb, transformed.rows_mut());
                         let factors: Vec<&[u64]> = transformed.rows().take(count).collect();
-                        for j in 0..self.degree() / blocking.tile {
-                            let words = j * blocking.tile..(j + 1) * blocking.tile;
+                        for j in 0..self.degree() / tile {
+                            let words = j * tile..(j + 1) * tile;
                             let [left, right] = &mut rows[..] else { unreachable!("two halves") };
                             let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
                             self.multiply_tile(

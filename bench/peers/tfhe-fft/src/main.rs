@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use aligned_vec::AVec;
-use driver::{Timing, numbers, options, peak_rss, time};
+use driver::{Timing, finish, numbers, options, peak_rss, time};
 use dyn_stack::{PodBuffer, PodStack};
 use tfhe_fft::c64;
 use tfhe_fft::unordered::{Method, Plan};
@@ -27,13 +27,7 @@ const LINE: usize = 64;
 const VERSION: &str = "0.10.1";
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("{reason}");
-            ExitCode::FAILURE
-        }
-    }
+    finish(run())
 }
 
 fn run() -> Result<(), String> {

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use aligned_vec::AVec;
-use driver::{Timing, numbers, options, peak_rss, time};
+use driver::{Timing, finish, numbers, options, peak_rss, time};
 use tfhe_ntt::prime64::Plan;
 
 /// The sizes of primes that noren's suite measures.
@@ -22,13 +22,7 @@ const LINE: usize = 64;
 const VERSION: &str = "0.7.1";
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("{reason}");
-            ExitCode::FAILURE
-        }
-    }
+    finish(run())
 }
 
 fn run() -> Result<(), String> {

@@ -10,19 +10,13 @@ mod record;
 
 use std::process::ExitCode;
 
-use driver::{numbers, options};
+use driver::{finish, numbers, options};
 use record::Step;
 use tfhe::boolean::parameters::{DEFAULT_PARAMETERS_KS_PBS, PARAMETERS_ERROR_PROB_2_POW_MINUS_165_KS_PBS};
 use tfhe::shortint::parameters::v1_8::*;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("{reason}");
-            ExitCode::FAILURE
-        }
-    }
+    finish(run())
 }
 
 fn run() -> Result<(), String> {
