@@ -9,6 +9,7 @@
 use std::time::Instant;
 
 use noren::Seed;
+use noren::circuits::radix::Comparison;
 use noren::error::Result;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, Element};
 use noren::tfhe::{Context, Decryptor, Encryptor, Evaluator, Preset};
@@ -33,7 +34,7 @@ fn main() -> Result<()> {
     let evaluator = ColumnEvaluator::new(Evaluator::new(&context, keys.server.clone())?);
     let start = Instant::now();
     let limits = limit.gather(&[0; FLOWS.len()]);
-    let dry = evaluator.binary(Binary::Lt, &flows, &limits)?;
+    let dry = evaluator.binary(Binary::Compare(Comparison::Lt), &flows, &limits)?;
     let count = evaluator.sum(&evaluator.cast(&dry, Element::Unsigned(8))?.split())?;
     println!("threshold  {} readings in {:.2} s", FLOWS.len(), start.elapsed().as_secs_f64());
     let start = Instant::now();

@@ -1,5 +1,6 @@
 //! Programs on encrypted columns, by their names.
 
+use noren::circuits::radix::Comparison;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, Unary};
 
 /// What a program does.
@@ -36,13 +37,13 @@ const PROGRAMS: [(&str, Program); 25] = [
     ("xor", Program::Join(Binary::Xor)),
     ("shift-left", Program::Join(Binary::ShiftLeft)),
     ("shift-right", Program::Join(Binary::ShiftRight)),
-    ("equal", Program::Join(Binary::Eq)),
-    ("not-equal", Program::Join(Binary::Ne)),
-    ("less", Program::Join(Binary::Lt)),
-    ("less-equal", Program::Join(Binary::Le)),
-    ("greater", Program::Join(Binary::Gt)),
-    ("greater-equal", Program::Join(Binary::Ge)),
-    ("threshold", Program::Join(Binary::Ge)),
+    ("equal", Program::Join(Binary::Compare(Comparison::Eq))),
+    ("not-equal", Program::Join(Binary::Compare(Comparison::Ne))),
+    ("less", Program::Join(Binary::Compare(Comparison::Lt))),
+    ("less-equal", Program::Join(Binary::Compare(Comparison::Le))),
+    ("greater", Program::Join(Binary::Compare(Comparison::Gt))),
+    ("greater-equal", Program::Join(Binary::Compare(Comparison::Ge))),
+    ("threshold", Program::Join(Binary::Compare(Comparison::Ge))),
     ("min", Program::Join(Binary::Min)),
     ("max", Program::Join(Binary::Max)),
     ("not", Program::Each(Unary::Not)),

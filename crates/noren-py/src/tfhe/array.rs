@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use noren::circuits::radix::Comparison;
 use noren::programs::columns::{Binary, Column, Columns, Unary};
 use noren::tfhe::Context;
 use noren::wire::{Form, Limits, Object};
@@ -223,15 +224,15 @@ impl PyEncryptedArray {
     }
 
     fn __richcmp__(&self, py: Python<'_>, other: &Bound<'_, PyAny>, operation: CompareOp) -> PyResult<Self> {
-        let operation = match operation {
-            CompareOp::Eq => Binary::Eq,
-            CompareOp::Ne => Binary::Ne,
-            CompareOp::Lt => Binary::Lt,
-            CompareOp::Le => Binary::Le,
-            CompareOp::Gt => Binary::Gt,
-            CompareOp::Ge => Binary::Ge,
+        let comparison = match operation {
+            CompareOp::Eq => Comparison::Eq,
+            CompareOp::Ne => Comparison::Ne,
+            CompareOp::Lt => Comparison::Lt,
+            CompareOp::Le => Comparison::Le,
+            CompareOp::Gt => Comparison::Gt,
+            CompareOp::Ge => Comparison::Ge,
         };
-        self.join(py, operation, other)
+        self.join(py, Binary::Compare(comparison), other)
     }
 
     fn __invert__(&self, py: Python<'_>) -> PyResult<Self> {

@@ -1,5 +1,6 @@
 //! Columns of integers and truth values, against the same operations in the clear.
 
+use noren::circuits::radix::Comparison;
 use noren::error::Error;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Columns, Element, Unary};
 use noren::tfhe::Encoding;
@@ -30,7 +31,7 @@ fn operations_of_columns_are_those_of_numbers() {
         (Binary::Rem, |a, b| a % b),
         (Binary::Max, i128::max),
         (Binary::Xor, |a, b| a ^ b),
-        (Binary::Le, |a, b| i128::from(a <= b)),
+        (Binary::Compare(Comparison::Le), |a, b| i128::from(a <= b)),
     ];
     let (x, y) = (encrypt(&world, Element::Unsigned(8), &A), encrypt(&world, Element::Unsigned(8), &B));
     for (operation, function) in operations {
@@ -54,7 +55,7 @@ fn signed_columns_have_their_own_order() {
     let largest = evaluator.argmax(&x.split()).expect("integers");
     assert_eq!((largest.element(), decrypt(&world, &largest)), (Element::Unsigned(8), vec![1]));
     assert_eq!(decrypt(&world, &evaluator.fold(Binary::Min, &x.split()).expect("integers")), [-128]);
-    let negative = evaluator.binary_known(Binary::Lt, &x, &[0; 5]).expect("integers");
+    let negative = evaluator.binary_known(Binary::Compare(Comparison::Lt), &x, &[0; 5]).expect("integers");
     assert_eq!(decrypt(&world, &negative), values.map(|x| i128::from(x < 0)));
     let wide = evaluator.cast(&x, Element::Signed(32)).expect("integers");
     assert_eq!(decrypt(&world, &wide), values);

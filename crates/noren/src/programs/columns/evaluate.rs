@@ -153,7 +153,7 @@ impl ColumnEvaluator {
             }
             (from, Element::Bool) => {
                 let zeros = vec![0; a.count()];
-                self.binary(Binary::Ne, a, &self.trivial(from, &zeros)?)
+                self.binary(Binary::Compare(radix::Comparison::Ne), a, &self.trivial(from, &zeros)?)
             }
             (from, to) => {
                 let bits = to.bits().unwrap_or_default() as usize;
@@ -246,7 +246,7 @@ impl ColumnEvaluator {
     fn of_integers(&self, operation: Binary, a: &Column, b: &Column) -> Result<Column> {
         let element = a.element();
         let (evaluator, x, y) = (self.integers(element)?, self.integers_of(a)?, self.integers_of(b)?);
-        if let Some(comparison) = operation.comparison() {
+        if let Binary::Compare(comparison) = operation {
             return self.truths(if element.is_signed() {
                 evaluator.compare_signed(comparison, &x, &y)?
             } else {

@@ -28,18 +28,8 @@ pub enum Binary {
     ShiftLeft,
     /// Bits of a moved to lower places.
     ShiftRight,
-    /// Whether `a == b`.
-    Eq,
-    /// Whether `a != b`.
-    Ne,
-    /// Whether `a < b`.
-    Lt,
-    /// Whether `a <= b`.
-    Le,
-    /// Whether `a > b`.
-    Gt,
-    /// Whether `a >= b`.
-    Ge,
+    /// Whether a relation holds.
+    Compare(Comparison),
     /// The smaller.
     Min,
     /// The larger.
@@ -62,22 +52,8 @@ impl Binary {
         match self {
             Self::And | Self::Min | Self::Mul => Some(Gate::And),
             Self::Or | Self::Max => Some(Gate::Or),
-            Self::Xor | Self::Ne => Some(Gate::Xor),
-            Self::Eq => Some(Gate::Xnor),
-            _ => None,
-        }
-    }
-
-    /// The relation of integers.
-    #[must_use]
-    pub const fn comparison(self) -> Option<Comparison> {
-        match self {
-            Self::Eq => Some(Comparison::Eq),
-            Self::Ne => Some(Comparison::Ne),
-            Self::Lt => Some(Comparison::Lt),
-            Self::Le => Some(Comparison::Le),
-            Self::Gt => Some(Comparison::Gt),
-            Self::Ge => Some(Comparison::Ge),
+            Self::Xor | Self::Compare(Comparison::Ne) => Some(Gate::Xor),
+            Self::Compare(Comparison::Eq) => Some(Gate::Xnor),
             _ => None,
         }
     }
@@ -114,12 +90,12 @@ impl Binary {
             Self::Xor => "xor",
             Self::ShiftLeft => "shift-left",
             Self::ShiftRight => "shift-right",
-            Self::Eq => "equal",
-            Self::Ne => "not-equal",
-            Self::Lt => "less",
-            Self::Le => "less-equal",
-            Self::Gt => "greater",
-            Self::Ge => "greater-equal",
+            Self::Compare(Comparison::Eq) => "equal",
+            Self::Compare(Comparison::Ne) => "not-equal",
+            Self::Compare(Comparison::Lt) => "less",
+            Self::Compare(Comparison::Le) => "less-equal",
+            Self::Compare(Comparison::Gt) => "greater",
+            Self::Compare(Comparison::Ge) => "greater-equal",
             Self::Min => "min",
             Self::Max => "max",
         }
