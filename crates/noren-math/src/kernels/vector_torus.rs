@@ -343,7 +343,7 @@ macro_rules! vector_torus {
             align_stack();
             for (cells, roots) in stem.halves() {
                 prefetch_far(ahead.next());
-                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h % PARTS, e));
+                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
                 let mut a = read_half(cells[0], 0);
                 layer_down(&mut a, 0, |e| upper(0, e));
                 let mut b = read_half(cells[1], 1);
@@ -395,7 +395,7 @@ macro_rules! vector_torus {
             align_stack();
             for (cells, roots) in stem.halves() {
                 prefetch_far(ahead.next());
-                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h % PARTS, e));
+                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
                 let mut a = read_half(cells[0], 0);
                 let mut b = read_half(cells[1], 1);
                 if ALL {
@@ -430,7 +430,7 @@ macro_rules! vector_torus {
         fn read_half(cells: &BlockCells, half: usize) -> Half {
             let mut x = [(splat(0.0), splat(0.0)); ROWS];
             for (g, x) in x.iter_mut().enumerate() {
-                *x = read(cells, PARTS * g + half % PARTS);
+                *x = read(cells, PARTS * g + (half & (PARTS - 1)));
             }
             x
         }
@@ -439,7 +439,7 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn write_half(cells: &BlockCells, half: usize, x: &Half) {
             for (g, &x) in x.iter().enumerate() {
-                write(cells, PARTS * g + half % PARTS, x);
+                write(cells, PARTS * g + (half & (PARTS - 1)), x);
             }
         }
 
