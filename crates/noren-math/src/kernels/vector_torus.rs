@@ -313,7 +313,8 @@ macro_rules! vector_torus {
             align_stack();
             for (i, (cells, roots)) in stem.halves().enumerate() {
                 prefetch_far(ahead.part(stem.start / AT_ONCE + i));
-                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h % PARTS, e));
+                let (upper, lower) =
+                    (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], part_of(h), e));
                 let mut a = read_half(cells[0], 0);
                 layer_down(&mut a, 0, |e| upper(0, e));
                 let mut b = read_half(cells[1], 1);
@@ -362,7 +363,8 @@ macro_rules! vector_torus {
             align_stack();
             for (i, (cells, roots)) in stem.halves().enumerate() {
                 prefetch_far(ahead.part(stem.start + i));
-                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h % PARTS, e));
+                let (upper, lower) =
+                    (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], part_of(h), e));
                 let mut a = read_half(cells[0], 0);
                 let mut b = read_half(cells[1], 1);
                 if ALL {
@@ -392,12 +394,18 @@ macro_rules! vector_torus {
             std::hint::black_box(&mut splat(0.0));
         }
 
+        /// Which part of the groups of a block a half has.
+        #[inline(always)]
+        const fn part_of(half: usize) -> usize {
+            split::<PARTS>(half).1
+        }
+
         #[inline]
         #[target_feature(enable = $features)]
         fn read_half(cells: &BlockCells, half: usize) -> Half {
             let mut x = [(splat(0.0), splat(0.0)); ROWS];
             for (g, x) in x.iter_mut().enumerate() {
-                *x = read(cells, PARTS * g + half % PARTS);
+                *x = read(cells, PARTS * g + part_of(half));
             }
             x
         }
@@ -406,7 +414,7 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn write_half(cells: &BlockCells, half: usize, x: &Half) {
             for (g, &x) in x.iter().enumerate() {
-                write(cells, PARTS * g + half % PARTS, x);
+                write(cells, PARTS * g + part_of(half), x);
             }
         }
 
