@@ -64,7 +64,7 @@ macro_rules! vector_torus {
         /// Blocks whose vectors make two halves.
         const AT_ONCE: usize = 2 / PARTS;
         /// Points that fit the nearest cache well.
-        const NEAR_POINTS: usize = 1 << 10;
+        const NEAR_POINTS: usize = 1 << 11;
 
         /// The numbers of one vector in memory.
         type Numbers = [f64; WIDTH];
@@ -203,7 +203,9 @@ macro_rules! vector_torus {
         #[inline]
         #[target_feature(enable = $features)]
         fn sweeps_up<const ALL: bool>(spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64], sink: impl Fn(usize, Pair)) {
-            align_stack();
+            if PARTS > 1 {
+                align_stack();
+            }
             let cells = cells(spectrum);
             let vectors_of_all = vectors(cells);
             let (first, rest) = fft.sweeps();
