@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use zeroize::Zeroize;
+use zeroize::{Zeroize, optimization_barrier};
 
 /// Words that fill a 64-byte line without padding: `u32`, `u64` and `f64`.
 pub trait Word: sealed::Sealed + Copy + Default + Zeroize + Send + Sync + 'static {}
@@ -72,7 +72,8 @@ impl<T: Word> AlignedVec<T> {
 
     /// Overwrites all words with zeros, in a way that the compiler may not leave out.
     pub fn wipe(&mut self) {
-        self.iter_mut().zeroize();
+        self.fill(T::default());
+        optimization_barrier(&self[..]);
     }
 }
 

@@ -34,6 +34,8 @@ mod vector_rows;
 #[cfg(target_arch = "x86_64")]
 mod vector_torus;
 #[cfg(target_arch = "x86_64")]
+mod vector_torus_blocks;
+#[cfg(target_arch = "x86_64")]
 mod vector_torus_layers;
 
 pub use panels::Panel;

@@ -103,10 +103,22 @@ impl Kernels {
         fft: &TorusFft,
         ahead: &[f64],
     ) {
-        assert_degree(fft, &[spectrum.len(), shifted.len()]);
         assert!(level < gadget.levels(), "digit {level} of {}", gadget.levels());
+        self.torus_forward_digit(spectrum, shifted, gadget.digit::<T>(level), fft, ahead);
+    }
+
+    /// The spectrum of a digit of words in which it is unsigned; see [`Kernels::torus_forward_digits`].
+    pub(crate) fn torus_forward_digit<T: Torus>(
+        &self,
+        spectrum: &mut [f64],
+        shifted: &[T],
+        digit: Digit,
+        fft: &TorusFft,
+        ahead: &[f64],
+    ) {
+        assert_degree(fft, &[spectrum.len(), shifted.len()]);
         let table = T::kernels(self);
-        call!(table.forward_digits(spectrum, shifted, gadget.digit::<T>(level), fft, ahead));
+        call!(table.forward_digits(spectrum, shifted, digit, fft, ahead));
     }
 
     /// Adds the words nearest to what a torus spectrum stands for; see [`TorusFft::inverse_add`].

@@ -65,7 +65,7 @@ impl TorusProduct {
     #[must_use]
     pub fn small_factor(&self, coefficients: &[i64]) -> SmallFactor {
         if let Some(fft) = &self.fast {
-            return SmallFactor(Factor::Fourier(fft.small_spectrum(coefficients)));
+            return SmallFactor(Factor::Fourier(fft.small_spectrum(coefficients, 1)));
         }
         let (n, words) = (self.degree(), self.exact.words());
         assert!(coefficients.len().is_multiple_of(n), "polynomials of degree {n}");

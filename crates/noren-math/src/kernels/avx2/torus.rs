@@ -6,10 +6,12 @@ use super::arithmetic::{MAGIC, TWO_52, load as load_64, transpose as transpose_q
 use super::float::{Vector, WIDTH, add, load, mul, splat, sub};
 use crate::kernels::aligned::LINE;
 use crate::kernels::vector_torus::vector_torus;
+use crate::kernels::vector_torus_blocks::torus_blocks;
 use crate::kernels::vector_torus_layers::torus_layers;
 
 vector_torus!("avx2,fma");
 torus_layers!("avx2,fma");
+torus_blocks!("avx2,fma");
 
 /// `2^32`.
 const TWO_32: f64 = (1u64 << 32) as f64;

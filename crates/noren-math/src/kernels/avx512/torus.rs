@@ -6,10 +6,12 @@ use super::arithmetic::load as load_64;
 use super::float::{self, Vector, WIDTH, add, load, mul, splat, sub};
 use crate::kernels::aligned::LINE;
 use crate::kernels::vector_torus::vector_torus;
+use crate::kernels::vector_torus_blocks::torus_blocks;
 use crate::kernels::vector_torus_layers::torus_layers;
 
 vector_torus!("avx512f,avx512dq");
 torus_layers!("avx512f,avx512dq");
+torus_blocks!("avx512f,avx512dq");
 
 /// `2^52`: the bits of `2^52 + x` are those of `2^52` with `x` below them, for `0 <= x < 2^52`.
 const TWO_52: f64 = (1u64 << 52) as f64;
