@@ -229,6 +229,31 @@ def test_bytes_files_and_pickles_come_back(world: World, bits: World, tmp_path: 
         tfhe.EncryptedArray.from_bytes(bits.ctx, bytes(x))
 
 
+def test_expanded_keys_are_mapped(world: World, bits: World, tmp_path: Path) -> None:
+    path = tmp_path / "server.mapped"
+    assert tfhe.ExpandedServerKeys.write(path, world.keys.server) == path.stat().st_size
+    a = numbers(np.uint8)
+    for check in (True, False):
+        keys = tfhe.ExpandedServerKeys.load(path, check=check)
+        assert keys.parameters == world.ctx.parameters
+        ev = keys.context.evaluator(keys, world.keys.circuit)
+        x = ev.bind(world.ctx.encrypt(a, world.keys.secret, seed=SEED))
+        expected = world.ev.bind(world.ctx.encrypt(a, world.keys.secret, seed=SEED))
+        assert bytes(x * x) == bytes(expected * expected)
+    with pytest.raises(noren.ParameterMismatchError):
+        bits.ctx.evaluator(keys)
+    with pytest.raises(TypeError):
+        world.ctx.evaluator(world.keys.secret)  # type: ignore[arg-type]
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.with_suffix(".bad").write_bytes(data)
+    with pytest.raises(noren.WireError, match="digest"):
+        tfhe.ExpandedServerKeys.load(path.with_suffix(".bad"))
+    world.keys.server.save(path)
+    with pytest.raises(noren.WireError):
+        tfhe.ExpandedServerKeys.load(path)
+
+
 def test_equal_seeds_give_equal_bytes(world: World) -> None:
     again = world.ctx.keygen(circuit=True, seed=SEED)
     assert bytes(again.secret) == bytes(world.keys.secret)

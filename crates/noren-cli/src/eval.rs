@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(
         Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME]).chain(TfheProgram::names())))]
     program: String,
-    /// eval.keys; lookup.keys; server.keys; or bootstrap.keys: then a program bootstraps what runs out of levels
+    /// eval.keys; lookup.keys; server.keys, or what noren expand made of them; or bootstrap.keys: then a program bootstraps what runs out of levels
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// The encrypted table
@@ -141,7 +141,7 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let kind = files::kind(&arguments.keys)?;
-    if kind == Kind::TfheKeys {
+    if matches!(kind, Kind::TfheKeys | Kind::TfheServerKeys) {
         return run_tfhe(arguments, output, console);
     }
     check_not_tfhe(arguments, kind)?;

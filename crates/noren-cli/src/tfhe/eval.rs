@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use noren::error::Error;
 use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, Element};
-use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, Evaluator};
+use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, Evaluator, KeyFile, ServerKeyFile, ServerKeys};
+use noren::wire::Kind;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -35,6 +36,12 @@ pub(crate) struct Job<'a> {
     pub(crate) output: Output,
 }
 
+/// Server keys of either kind.
+enum Keys {
+    Compact(CompactKeys),
+    Mapped(Arc<ServerKeys>),
+}
+
 #[derive(Serialize)]
 struct Report {
     path: PathBuf,
@@ -52,13 +59,12 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         return Err(Failure::input(job.keys, "the program", job.name, needed));
     };
     // The table is looked at before the keys are prepared.
-    let file = files::read_tfhe_key::<CompactKeys>(job.keys, console)?;
-    let table = files::read::<Columns>(&file.parameters, job.input)?;
+    let (context, keys) = Keys::open(job.keys, console)?;
+    let table = files::read::<Columns>(context.parameters(), job.input)?;
     let rule = job.rule(program)?;
     let needed = rule.as_ref().map_or_else(|| program.columns(job.number.is_some()), |(rule, _)| Some(rule.operands()));
     let chosen = job.chosen(program, needed, &table)?;
     let operand = |index: usize| &table.columns()[chosen[index]];
-    let context = Context::new(file.parameters.clone())?;
     let lookup = rule.map(|(rule, given)| {
         let inputs: Vec<Element> = chosen.iter().map(|&index| table.layout().columns[index].element).collect();
         rule.lookup(&context, given, &inputs)
@@ -72,7 +78,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         job.circuit.map(|path| Ok::<_, Failure>((path, files::read_tfhe_key::<CompactCircuitKeys>(path, console)?)));
     let circuit = circuit.transpose()?;
     let shown = progress::spinner("preparing the keys".to_owned());
-    let mut evaluator = Evaluator::new(&context, Arc::new(context.expand(&file.key)?))?;
+    let mut evaluator = Evaluator::new(&context, keys.expanded(&context)?)?;
     if let Some((path, file)) = circuit {
         let keys = context.expand_circuit(&file.key).map(Arc::new);
         evaluator = keys.and_then(|keys| evaluator.with_circuit_keys(keys)).map_err(Failure::file(path))?;
@@ -104,6 +110,25 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let result: Column = result.map_err(Failure::file(job.input))?;
     drop(shown);
     job.finish(&context, vec![rows], vec![("result".to_owned(), result)], start, console)
+}
+
+impl Keys {
+    /// The keys in a file, with a context of their parameters; what has to be expanded is not yet.
+    fn open(path: &Path, console: &Console) -> Result<(Context, Self), Failure> {
+        if files::kind(path)? == Kind::TfheServerKeys {
+            let ServerKeyFile { context, keys } = files::map_tfhe_keys(path, console)?;
+            return Ok((context, Self::Mapped(keys)));
+        }
+        let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
+        Ok((Context::new(parameters)?, Self::Compact(key)))
+    }
+
+    fn expanded(self, context: &Context) -> Result<Arc<ServerKeys>, Failure> {
+        match self {
+            Self::Compact(keys) => Ok(Arc::new(context.expand(&keys)?)),
+            Self::Mapped(keys) => Ok(keys),
+        }
+    }
 }
 
 impl Job<'_> {

@@ -3,6 +3,7 @@
 pub(crate) mod decrypt;
 pub(crate) mod encrypt;
 pub(crate) mod eval;
+pub(crate) mod expand;
 pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod plan;

@@ -194,6 +194,27 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
 }
 
 #[test]
+fn expanded_keys_give_the_same_bytes() {
+    let sandbox = with_table("tfhe-expand");
+    let report = sandbox.json(&["expand", "keys/server.keys", "-o", "server.mapped"]);
+    assert_eq!(report["bytes"], sandbox.read("server.mapped").len());
+    sandbox.done(&eval("mul", &[]));
+    let mapped = ["eval", "mul", "--keys", "server.mapped", "table.ct", "-o", "mapped.ct"];
+    sandbox.done(&mapped);
+    assert!(sandbox.read("out.ct") == sandbox.read("mapped.ct"));
+    assert_eq!(sandbox.json(&["inspect", "server.mapped"])["parameters"]["message_bits"], 2);
+    sandbox.refused(&["expand", "keys/server.keys", "-o", "server.mapped"], &["server.mapped exists"]);
+    sandbox.refused(&["expand", "keys/secret.key", "-o", "other.mapped"], &["keys/secret.key", "secret key"]);
+    // One bit of a number that is used.
+    let mut bytes = sandbox.read("server.mapped");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    sandbox.write("server.mapped", &bytes);
+    let again = ["eval", "mul", "--keys", "server.mapped", "table.ct", "-o", "again.ct"];
+    sandbox.refused(&again, &["server.mapped", "digest"]);
+}
+
+#[test]
 fn sets_of_bits_hold_truth_values() {
     let sandbox = Sandbox::new("tfhe-bits");
     sandbox.done(&["keygen", "--out", "keys", "--tfhe", "TOY_BOOL"]);

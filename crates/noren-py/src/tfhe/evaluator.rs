@@ -13,7 +13,7 @@ use crate::errors::EncodingError;
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::function::Function;
-use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheServerKeys};
+use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys};
 use crate::tfhe::numbers::{ExactNumbers, check_shape, element_of};
 
 /// Evaluates on encrypted arrays with server keys; for all threads at once.
@@ -49,11 +49,12 @@ impl PyTfheEvaluator {
     pub(crate) fn new(
         py: Python<'_>,
         context: &Context,
-        keys: &PyTfheServerKeys,
+        keys: &AnyServerKeys<'_>,
         circuit: Option<&PyTfheCircuitKeys>,
     ) -> PyResult<Self> {
+        let keys = keys.expanded(py, context)?;
         let columns = detached(py, || {
-            let mut evaluator = Evaluator::new(context, Arc::new(context.expand(&keys.file.key)?))?;
+            let mut evaluator = Evaluator::new(context, keys)?;
             if let Some(circuit) = circuit {
                 evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(&circuit.file.key)?))?;
             }
