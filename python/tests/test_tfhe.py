@@ -201,6 +201,8 @@ def test_bytes_files_and_pickles_come_back(world: World, bits: World, tmp_path: 
     x = world.encrypt(a)
     path = tmp_path / "x.ct"
     x.save(path)
+    # 16 digits of each number, of 8 bytes while they are fresh.
+    assert path.stat().st_size < 16 * a.size * 8 + 1024 < len(bytes(x[:]))
     for again in (
         tfhe.EncryptedArray.from_bytes(world.ctx, bytes(x)),
         tfhe.EncryptedArray.load(world.ctx, path),

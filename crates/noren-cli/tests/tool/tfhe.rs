@@ -45,6 +45,8 @@ fn tables_come_back() {
     let sandbox = with_table("tfhe-tables");
     sandbox.done(&["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.csv"]);
     assert_eq!(sandbox.text("out.csv"), TABLE);
+    // 36 digits of 8 bytes, and what stands around them.
+    assert!(sandbox.read("table.ct").len() < 36 * 8 + 1024);
     sandbox.write("signed.csv", b"x\n-128\n127\n0\n");
     let report = sandbox.json(&[&encrypt("keys/secret.key", "int8", "signed.csv")[..], &["--force"]].concat());
     assert_eq!((&report["rows"], &report["ciphertexts"], &report["types"][0]), (&3.into(), &12.into(), &"int8".into()));
@@ -293,7 +295,7 @@ fn what_does_not_belong_together_is_refused() {
     sandbox.refused(&eval("sum", &["--number", "1"]), &["--number", "sum"]);
     sandbox.refused(&eval("add", &["--last"]), &["--last"]);
     // Cut off, and damaged.
-    for (name, keep) in [("keys/server.keys", 1000), ("table.ct", 5000)] {
+    for (name, keep) in [("keys/server.keys", 1000), ("table.ct", 100)] {
         let whole = sandbox.read(name);
         sandbox.write(name, &whole[..whole.len() - keep]);
         sandbox.refused(&with("keys/server.keys"), &[name]);
