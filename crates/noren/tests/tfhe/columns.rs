@@ -61,8 +61,22 @@ fn signed_columns_have_their_own_order() {
     assert_eq!(decrypt(&world, &wide), values);
     let chosen = evaluator.select(&negative, &evaluator.unary(Unary::Neg, &wide).expect("integers"), &wide);
     assert_eq!(decrypt(&world, &chosen.expect("one length")), values.map(i128::abs));
-    for operation in [Binary::Div, Binary::Rem, Binary::ShiftRight] {
-        assert!(matches!(evaluator.binary(operation, &x, &x), Err(Error::Parameters { .. })), "{operation}");
+    let by = [-1, -7, 3, 0, 7];
+    let y = encrypt(&world, Element::Signed(8), &by);
+    // -128 / -1 has no room: it wraps.
+    for (operation, expected) in [(Binary::Div, [-128, -19, -1, -1, 18]), (Binary::Rem, [0, -6, 2, 0, 1])] {
+        for found in [evaluator.binary(operation, &x, &y), evaluator.binary_known(operation, &x, &by)] {
+            assert_eq!(decrypt(&world, &found.expect("integers")), expected, "{operation}");
+        }
+    }
+    let amounts = [1, 3, 7, 2, 0];
+    for (places, shift) in [(amounts, None), ([3; 5], Some(3)), ([7; 5], Some(100))] {
+        let found = match shift {
+            None => evaluator.binary(Binary::ShiftRight, &x, &encrypt(&world, Element::Signed(8), &amounts)),
+            Some(places) => evaluator.binary_known(Binary::ShiftRight, &x, &[places; 5]),
+        };
+        let expected: Vec<i128> = values.iter().zip(places).map(|(x, places)| x >> places).collect();
+        assert_eq!(decrypt(&world, &found.expect("integers")), expected);
     }
 }
 
