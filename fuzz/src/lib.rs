@@ -90,6 +90,7 @@ pub fn tfhe_parameters(encoding: tfhe::Encoding) -> tfhe::Parameters {
         glwe_noise: tfhe::TorusNoise::TUniform(20),
         log_base: 8,
         levels: 1,
+        grouping: tfhe::Grouping::Pair,
         switch_log_base: 4,
         switch_levels: 1,
         security: Security::None,

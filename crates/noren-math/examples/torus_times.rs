@@ -7,10 +7,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::torus::TorusProducts;
+use noren_math::kernels::torus::{TorusProducts, Turns};
 use noren_math::kernels::{Kernels, available};
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::monomial::Monomials;
 
 /// How many batches the least is taken of.
 const BATCHES: usize = 25;
@@ -55,7 +56,9 @@ fn transforms(table: &Kernels, n: usize) {
 fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
     let fft = TorusFft::new(n);
     let (columns, rows) = (k + 1, (k + 1) * gadget.levels());
-    let key = AlignedVec::from_slice(&(0..rows * columns * n).map(|i| (i % 1009) as f64 * 1e-6).collect::<Vec<_>>());
+    let monomials = Monomials::new(n);
+    let key =
+        AlignedVec::from_slice(&(0..3 * rows * columns * n).map(|i| (i % 1009) as f64 * 1e-6).collect::<Vec<_>>());
     let mut acc = AlignedVec::from_slice(
         &(0..columns * n).map(|i| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect::<Vec<_>>(),
     );
@@ -65,10 +68,13 @@ fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
     let mut scratch = AlignedVec::zeroed(columns * n);
     let rotate =
         least(|| table.torus_rotate_difference(black_box(&mut shifted[..]), &acc[..n], n / 2 + 7, gadget.offset()));
-    let products = |acc: &mut [u64], digits: &[f64], scratch: &mut [f64]| {
-        let products = TorusProducts { digits, stride, rows, columns, key: &key, ahead: &[] };
+    let (one, two) = ((&key[..rows * columns * n], None), Turns { monomials: &monomials, exponents: [n + 5, 77] });
+    let products_of = |(key, turns), acc: &mut [u64], digits: &[f64], scratch: &mut [f64]| {
+        let products = TorusProducts { digits, stride, rows, columns, key, turns, ahead: &[] };
         table.torus_products_add(acc, &products, scratch, &fft);
     };
+    let products = |acc: &mut [u64], digits: &[f64], scratch: &mut [f64]| products_of(one, acc, digits, scratch);
+    let pair = least(|| products_of((&key[..], Some(two)), &mut acc, &digits, black_box(&mut scratch)));
     let multiply = least(|| products(&mut acc, &digits, black_box(&mut scratch)));
     let all = least(|| {
         for i in 0..columns {
@@ -81,7 +87,7 @@ fn step(table: &Kernels, n: usize, k: usize, gadget: Gadget) {
         products(&mut acc, &digits, black_box(&mut scratch));
     });
     println!(
-        "{} step N = {n} k = {k} {gadget:?}: {all:.0}, of it rotate {rotate:.0} each, products {multiply:.0}",
+        "{} step N = {n} k = {k} {gadget:?}: {all:.0}, of it rotate {rotate:.0} each, products {multiply:.0}, those of two bits {pair:.0}",
         table.name()
     );
 }

@@ -1,14 +1,15 @@
 //! Torus polynomials: products against exact integers, within their bound, in every table.
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::kernels::torus::TorusProducts;
+use noren_math::kernels::torus::{TorusProducts, Turns};
 use noren_math::kernels::{Kernels, available};
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
 use noren_math::prime::primes_below;
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::product::{FourierKey, KeyShape, TorusScratch};
+use noren_math::torus::monomial::Monomials;
+use noren_math::torus::product::{FourierKey, Grouping, KeyShape, TorusScratch};
 use noren_math::torus::word::Torus;
 
 mod support;
@@ -18,12 +19,16 @@ use support::Numbers;
 const SCHOOLBOOK: usize = 256;
 
 /// Columns and digits of the sets in use: the longest digits, the most products, and 32-bit words.
-const SHAPES: [KeyShape; 4] = [
-    KeyShape { columns: 2, gadget: Gadget::new(23, 1) },
-    KeyShape { columns: 4, gadget: Gadget::new(10, 2) },
-    KeyShape { columns: 2, gadget: Gadget::new(7, 3) },
-    KeyShape { columns: 1, gadget: Gadget::new(2, 8) },
-];
+const SHAPES: [KeyShape; 4] = [single(2, 23, 1), single(4, 10, 2), single(2, 7, 3), single(1, 2, 8)];
+
+const fn single(columns: usize, log_base: u32, levels: u32) -> KeyShape {
+    KeyShape { columns, gadget: Gadget::new(log_base, levels), grouping: Grouping::Single }
+}
+
+/// The same for two bits.
+const fn pair(shape: KeyShape) -> KeyShape {
+    KeyShape { grouping: Grouping::Pair, ..shape }
+}
 
 /// Words: any, or the largest ones of both signs.
 fn words<T: Torus>(numbers: &mut Numbers, n: usize, extreme: bool) -> Vec<T> {
@@ -87,15 +92,20 @@ fn by_primes<T: Torus>(a: &[i64], b: &[T]) -> Vec<T> {
         .collect()
 }
 
-/// Products of digits with a matrix as a table makes them, and exactly: `[columns, N]` each.
+/// Products of digits with a matrix, or with three for two bits, as a table makes them, and exactly: `[columns, N]` each.
 struct Products<T> {
     found: Vec<T>,
     exact: Vec<T>,
 }
 
 fn products<T: Torus>(table: &Kernels, fft: &TorusFft, shape: &KeyShape, seed: u64, extreme: bool) -> Products<T> {
-    let (n, rows, columns) = (fft.degree(), shape.rows(), shape.columns);
+    let (n, rows, columns) = (fft.degree(), shape.digits(), shape.columns);
     let mut numbers = Numbers::new(seed);
+    let monomials = Monomials::new(n);
+    // Such that X^a - 1 and X^b - 1 have large values at the same points, or any.
+    let exponents = if extreme { [n, n + 2] } else { [0; 2].map(|_| numbers.below(2 * n as u64) as usize) };
+    let turns = (shape.grouping == Grouping::Pair).then_some(Turns { monomials: &monomials, exponents });
+    let matrices = shape.grouping.matrices();
     let half = 1i64 << (shape.gadget.log_base() - 1);
     let stride = n + 16;
     let (mut digits, mut key) = (vec![0.0; rows * stride], vec![0.0; fft.key_words(shape)]);
@@ -106,14 +116,19 @@ fn products<T: Torus>(table: &Kernels, fft: &TorusFft, shape: &KeyShape, seed: u
             .collect();
         let as_words: Vec<T> = digit.iter().map(|&x| T::wrapping_from(x)).collect();
         table.torus_forward(&mut digits[row * stride..][..n], &as_words, 1.0, fft);
-        for column in 0..columns {
-            let polynomial = words(&mut numbers, n, extreme);
-            fft.write_key(&mut key, shape, (row, column), &polynomial, &mut scratch[..n]);
+        for (column, term) in (0..columns).flat_map(|column| (0..matrices).map(move |term| (column, term))) {
+            let polynomial: Vec<T> = words(&mut numbers, n, extreme);
+            fft.write_key(&mut key, shape, (matrices * row + term, column), &polynomial, &mut scratch[..n]);
+            let mut product = exact(&digit, &polynomial);
+            // u K_1 + v K_2 + u v K_3.
+            for (_, e) in (0..2).zip(exponents).filter(|&(bit, _)| turns.is_some() && (term == bit || term == 2)) {
+                product = rotated(&product, e).iter().zip(&product).map(|(&x, &y)| x.wrapping_sub(y)).collect();
+            }
             let sum = exact_sums[column * n..][..n].iter_mut();
-            sum.zip(exact(&digit, &polynomial)).for_each(|(sum, x)| *sum = sum.wrapping_add(x));
+            sum.zip(product).for_each(|(sum, x)| *sum = sum.wrapping_add(x));
         }
     }
-    let products = TorusProducts { digits: &digits, stride, rows, columns, key: &key, ahead: &key };
+    let products = TorusProducts { digits: &digits, stride, rows, columns, key: &key, turns, ahead: &key };
     let mut found = vec![T::default(); columns * n];
     table.torus_products_add(&mut found, &products, &mut scratch, fft);
     Products { found, exact: exact_sums }
@@ -137,7 +152,7 @@ fn within_the_bound<T: Torus>(logs: std::ops::RangeInclusive<u32>) {
     for table in available() {
         for log in logs.clone() {
             let fft = TorusFft::new(1 << log);
-            for shape in SHAPES {
+            for shape in SHAPES.into_iter().chain([pair(SHAPES[0]), pair(SHAPES[2])]) {
                 for extreme in [false, true] {
                     let found = products::<T>(table, &fft, &shape, log.into(), extreme).largest();
                     let bound = fft.error_bound::<T>(&shape);
@@ -161,7 +176,7 @@ fn products_are_within_their_bound() {
 
 #[test]
 fn products_of_the_largest_degrees_are_within_their_bound() {
-    let shape = KeyShape { columns: 1, gadget: Gadget::new(11, 1) };
+    let shape = single(1, 11, 1);
     for table in available() {
         for log in 12u32..=16 {
             let fft = TorusFft::new(1 << log);
@@ -175,7 +190,14 @@ fn products_of_the_largest_degrees_are_within_their_bound() {
 #[test]
 fn errors_deviate_as_predicted() {
     for table in available() {
-        for (log, shape) in [(9u32, SHAPES[1]), (10, SHAPES[2]), (11, SHAPES[0]), (11, SHAPES[1])] {
+        for (log, shape) in [
+            (9u32, SHAPES[1]),
+            (10, SHAPES[2]),
+            (11, SHAPES[0]),
+            (11, SHAPES[1]),
+            (10, pair(SHAPES[2])),
+            (11, pair(SHAPES[0])),
+        ] {
             let fft = TorusFft::new(1 << log);
             let found = products::<u64>(table, &fft, &shape, 77 + u64::from(log), false).deviation();
             let expected = fft.error_deviation::<u64>(&shape);
@@ -205,6 +227,58 @@ fn small_products_are_exact() {
             assert_eq!(out, expected, "{} 2^{log}", table.name());
         }
     }
+}
+
+/// The step with two bits is the sum of its three external products.
+fn pairs<T: Torus>() {
+    for (log, shape) in [(4, SHAPES[0]), (6, SHAPES[2]), (7, SHAPES[1]), (8, SHAPES[2]), (9, SHAPES[0])] {
+        if shape.gadget.log_base() * shape.gadget.levels() as u32 > T::BITS {
+            continue;
+        }
+        let (n, paired) = (1usize << log, pair(shape));
+        let (fft, monomials) = (TorusFft::new(n), Monomials::new(n));
+        let mut numbers = Numbers::new(log);
+        let start: Vec<T> = words(&mut numbers, shape.columns * n, false);
+        let (mut key, mut scratch) = (vec![0.0; fft.key_words(&paired)], vec![0.0; n]);
+        let mut terms = [(); 3].map(|()| vec![0.0; fft.key_words(&shape)]);
+        for (row, column) in (0..shape.rows()).flat_map(|row| (0..shape.columns).map(move |column| (row, column))) {
+            for (term, matrix) in terms.iter_mut().enumerate() {
+                let polynomial: Vec<T> = words(&mut numbers, n, false);
+                fft.write_key(matrix, &shape, (row, column), &polynomial, &mut scratch);
+                fft.write_key(&mut key, &paired, (3 * row + term, column), &polynomial, &mut scratch);
+            }
+        }
+        let key = FourierKey { shape: paired, words: &key, next: None };
+        let (mut room, mut room_of_one) = (TorusScratch::new(&fft, &paired), TorusScratch::new(&fft, &shape));
+        for rotations in [[0, 0], [1, 0], [0, n + 1], [n / 2 + 3, 2 * n - 1], [n, n], [5, 2 * n - 5]] {
+            let mut expected = start.clone();
+            for (term, words) in terms.iter().enumerate() {
+                let mut product = vec![T::default(); start.len()];
+                let matrix = FourierKey { shape, words, next: None };
+                fft.external_product_add(&mut product, &start, matrix, &mut room_of_one);
+                for (_, e) in (0..2).zip(rotations).filter(|&(bit, _)| term == bit || term == 2) {
+                    for product in product.chunks_mut(n) {
+                        let moved = rotated(product, e);
+                        product.iter_mut().zip(moved).for_each(|(x, moved)| *x = moved.wrapping_sub(*x));
+                    }
+                }
+                expected.iter_mut().zip(product).for_each(|(x, y)| *x = x.wrapping_add(y));
+            }
+            let mut found = start.clone();
+            fft.rotate_pair(&mut found, rotations, (key, &monomials), &mut room);
+            let largest = Products { found: found.clone(), exact: expected }.largest();
+            assert!(largest <= 2.0 * fft.error_bound::<T>(&paired), "{rotations:?} of 2^{log}: {largest:e}");
+            let mut batch = [start.clone(), start.clone(), start.clone()].concat();
+            fft.rotate_pair_batch(&mut batch, &[rotations, [0, 0], rotations], (key, &monomials), &mut room);
+            assert!(batch == [found.clone(), start.clone(), found].concat(), "a batch with {rotations:?} of 2^{log}");
+        }
+    }
+}
+
+#[test]
+fn steps_of_two_bits_are_sums_of_three_products() {
+    pairs::<u32>();
+    pairs::<u64>();
 }
 
 fn external_products<T: Torus>() {

@@ -2,9 +2,10 @@
 
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::product::Grouping;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
-use noren_ring::torus::blind_rotation::{BlindRotation, GlweShape};
+use noren_ring::torus::blind_rotation::{BlindRotation, GlweShape, RotationShape};
 use noren_ring::torus::bootstrap::extract;
 use noren_ring::torus::exact::ExactProduct;
 use noren_ring::torus::key_switch::{Exponents, LweSwitch};
@@ -128,7 +129,7 @@ fn external_products_are_sums_of_digits_times_rows() {
         // The transform's errors are below 2^-53 of words times digits, a few bits more for their sums.
         for (product, bits) in [(TorusProduct::exact(n), 0), (TorusProduct::new(n), 26)] {
             let product = product.expect("transforms");
-            let key = BlindRotation::from_fn(&engine(), &product, (shape, gadget), 2, write);
+            let key = BlindRotation::from_fn(&engine(), &product, RotationShape::single(shape, gadget), 2, write);
             let mut acc = start.clone();
             key.rotate_if(step, &mut acc, rotation, &mut key.scratch());
             let error = |(x, y): (&u64, &u64)| x.wrapping_sub(*y).cast_signed().unsigned_abs();
@@ -139,11 +140,61 @@ fn external_products_are_sums_of_digits_times_rows() {
 }
 
 #[test]
+fn a_step_of_two_bits_turns_by_both() {
+    let (samples, gadget) = (GlweShape { dimension: 1, degree: 128 }, Gadget::new(7, 2));
+    let (n, columns) = (samples.degree, 2);
+    let shape = RotationShape { samples, gadget, grouping: Grouping::Pair };
+    let write = |step: usize, row: usize, out: &mut [u64]| out.copy_from_slice(&words(&format!("{step}/{row}"), 2 * n));
+    // The steps one by one: the sums of the products with three matrices, each turned by its rotations.
+    let mask: [u32; 4] = [5, 250, 0, 131];
+    let mut expected = words("accumulator", columns * n);
+    for step in 0..2 {
+        let start = expected.clone();
+        for (row, matrix) in (0..columns * gadget.levels()).flat_map(|row| (0..3).map(move |matrix| (row, matrix))) {
+            let (i, level) = (row / gadget.levels(), row % gadget.levels());
+            let digit = |&word: &u64| gadget.digits(word).nth(level).expect("two digits");
+            let digits: Vec<i64> = start[i * n..][..n].iter().map(digit).collect();
+            let mut key = vec![0; columns * n];
+            write(step, 3 * row + matrix, &mut key);
+            for (acc, polynomial) in expected.chunks_exact_mut(n).zip(key.chunks_exact(n)) {
+                let mut product = naive_product(polynomial, &digits);
+                for bit in (0..2).filter(|&bit| matrix == bit || matrix == 2) {
+                    let turned = product.clone();
+                    rotate_sub(&mut product, &turned, mask[2 * step + bit] as usize);
+                }
+                acc.iter_mut().zip(product).for_each(|(x, term)| *x = x.wrapping_add(term));
+            }
+        }
+    }
+    for (product, bits) in [(TorusProduct::exact(n), 0), (TorusProduct::new(n), 30)] {
+        let product = product.expect("transforms");
+        let key = BlindRotation::from_fn(&engine(), &product, shape, 4, write);
+        let mut acc = words("accumulator", columns * n);
+        key.rotate(&mut acc, &[&mask], &mut key.scratch());
+        // After the first step, an error near the edge of a digit makes another digit, and another result: what is compared is
+        // the first step where products are not exact.
+        let mut first = words("accumulator", columns * n);
+        key.rotate(&mut first, &[&[mask[0], mask[1], 0, 0]], &mut key.scratch());
+        let exact = BlindRotation::from_fn(&engine(), &TorusProduct::exact(n).expect("transforms"), shape, 4, write);
+        let mut oracle = words("accumulator", columns * n);
+        exact.rotate(&mut oracle, &[&[mask[0], mask[1], 0, 0]], &mut exact.scratch());
+        let error = |(x, y): (&u64, &u64)| x.wrapping_sub(*y).cast_signed().unsigned_abs();
+        let error = first.iter().zip(&oracle).map(error).max().expect("words");
+        assert!(error < 1 << bits, "exact: {}, an error of {error}", product.is_exact());
+        if product.is_exact() {
+            assert_eq!(acc, expected);
+        }
+    }
+}
+
+#[test]
 fn a_key_switch_subtracts_digits_times_rows() {
     let (from, to, gadget) = (37, 20, Gadget::new(3, 4));
     let row =
         |i: usize, j: usize| words(&format!("{i}/{j}"), to + 1).iter().map(|&word| word as u32).collect::<Vec<_>>();
-    let switch = LweSwitch::from_fn(&engine(), (from, to), gadget, |i, j, out| out.copy_from_slice(&row(i, j)));
+    let switch = LweSwitch::from_fn(&engine(), (from, to), gadget, |i, rows| {
+        rows.iter_mut().zip(1..).for_each(|(out, j)| out.copy_from_slice(&row(i, j)));
+    });
     let samples: Vec<Lwe> = (0..19).map(|s| Lwe::from_words(words(&format!("sample {s}"), from + 1))).collect();
     let found = switch.switch(&samples.iter().collect::<Vec<_>>());
     for (sample, found) in samples.iter().zip(found) {

@@ -5,7 +5,7 @@ use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
-use noren_ring::torus::blind_rotation::{BlindRotation, GlweShape};
+use noren_ring::torus::blind_rotation::{BlindRotation, GlweShape, RotationShape};
 use noren_ring::torus::bootstrap::extract;
 use noren_ring::torus::cmux_tree::PackedTables;
 use noren_ring::torus::glwe_switch::GlweSwitch;
@@ -82,7 +82,8 @@ impl Secret {
 
     /// GGSW samples of these bits.
     fn controls(&self, product: &TorusProduct, gadget: Gadget, bits: &[u64]) -> BlindRotation {
-        BlindRotation::from_fn(&engine(), product, (self.shape, gadget), bits.len(), |step, row, out| {
+        let shape = RotationShape::single(self.shape, gadget);
+        BlindRotation::from_fn(&engine(), product, shape, bits.len(), |step, row, out| {
             self.encrypt(&format!("control {step} {row}"), &vec![0; self.shape.degree], out);
             let (i, j) = (row / gadget.levels(), row % gadget.levels() + 1);
             let place = &mut out[i * self.shape.degree];

@@ -153,6 +153,7 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
             glwe_noise: tfhe::TorusNoise::TUniform(20),
             log_base: 8,
             levels: 2,
+            grouping: tfhe::Grouping::Single,
             switch_log_base: 4,
             switch_levels: 3,
             security: Security::None,

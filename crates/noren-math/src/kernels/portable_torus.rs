@@ -33,8 +33,8 @@ fn transform(spectrum: &mut [f64], fft: &TorusFft, coefficient: impl Fn(usize) -
     for layer in 0..points.ilog2() {
         each_butterfly(points, 1 << layer, fft, |x, y, w| {
             let (a, b) = (read(spectrum, x), read(spectrum, y));
-            let t = (b.0 * w.0 - b.1 * w.1, b.0 * w.1 + b.1 * w.0);
-            write(spectrum, x, (a.0 + t.0, a.1 + t.1));
+            let t = times(b, w);
+            write(spectrum, x, sum_of(a, t));
             write(spectrum, y, (a.0 - t.0, a.1 - t.1));
         });
     }
@@ -48,7 +48,7 @@ pub(super) fn inverse_add<T: Torus>(out: &mut [T], spectrum: &mut [f64], fft: &T
         each_butterfly(points, 1 << layer, fft, |x, y, w| {
             let (a, b) = (read(spectrum, x), read(spectrum, y));
             let d = (a.0 - b.0, a.1 - b.1);
-            write(spectrum, x, (a.0 + b.0, a.1 + b.1));
+            write(spectrum, x, sum_of(a, b));
             write(spectrum, y, (d.0 * w.0 + d.1 * w.1, d.1 * w.0 - d.0 * w.1));
         });
     }
@@ -61,16 +61,27 @@ pub(super) fn inverse_add<T: Torus>(out: &mut [T], spectrum: &mut [f64], fft: &T
 }
 
 pub(super) fn products_add<T: Torus>(out: &mut [T], products: &TorusProducts, scratch: &mut [f64], fft: &TorusFft) {
-    let (n, shape) = (fft.degree(), (products.rows, products.columns));
+    let (n, terms) = (fft.degree(), products.terms());
+    let shape = (products.rows * terms, products.columns);
     for (column, (out, sum)) in out.chunks_exact_mut(n).zip(scratch.chunks_exact_mut(n)).enumerate() {
         sum.fill(0.0);
         for (row, digits) in products.digits.chunks(products.stride).take(products.rows).enumerate() {
             for (group, (sum, d)) in sum.chunks_exact_mut(GROUP_WORDS).zip(digits.chunks_exact(GROUP_WORDS)).enumerate()
             {
-                let key = &products.key[key_place(n / 2, shape, (row, column), group)..][..GROUP_WORDS];
+                let key = |term: usize, j: usize| {
+                    let at = key_place(n / 2, shape, (row * terms + term, column), group) + j;
+                    (products.key[at], products.key[at + GROUP])
+                };
                 for j in 0..GROUP {
-                    sum[j] += d[j] * key[j] - d[j + GROUP] * key[j + GROUP];
-                    sum[j + GROUP] += d[j] * key[j + GROUP] + d[j + GROUP] * key[j];
+                    let k = match products.turns {
+                        None => key(0, j),
+                        Some(turns) => {
+                            let [u, v] = turns.exponents.map(|e| turns.monomials.value(group * GROUP + j, e));
+                            let (u, v) = ((u.0 - 1.0, u.1), (v.0 - 1.0, v.1));
+                            sum_of(times(u, sum_of(key(0, j), times(v, key(2, j)))), times(v, key(1, j)))
+                        }
+                    };
+                    (sum[j], sum[j + GROUP]) = sum_of((sum[j], sum[j + GROUP]), times((d[j], d[j + GROUP]), k));
                 }
             }
         }
@@ -124,6 +135,16 @@ fn transpose_blocks(spectrum: &mut [f64]) {
             }
         }
     }
+}
+
+#[inline(always)]
+fn times(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}
+
+#[inline(always)]
+fn sum_of(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    (a.0 + b.0, a.1 + b.1)
 }
 
 #[inline(always)]

@@ -4,6 +4,7 @@ use super::Kernels;
 use super::table::call;
 use crate::torus::fft::{BLOCK, GROUP, GROUP_WORDS, TorusFft};
 use crate::torus::gadget::{Digit, Gadget};
+use crate::torus::monomial::Monomials;
 use crate::torus::word::Torus;
 
 /// The functions of one word.
@@ -27,11 +28,33 @@ pub struct TorusProducts<'a> {
     pub rows: usize,
     /// How many sums.
     pub columns: usize,
-    /// Torus spectra `[rows, columns]`, in the order of [`TorusFft::write_key`].
+    /// Torus spectra `[rows, columns]`, in the order of [`TorusFft::write_key`]; with turns `[rows, 3, columns]`.
     pub key: &'a [f64],
+    /// How each three matrices make one.
+    pub turns: Option<Turns<'a>>,
     /// Numbers that are needed soon, of any matrix: they may be called into a cache on the way.
     pub ahead: &'a [f64],
 }
+
+/// Two monomials `X^a` and `X^b`: three matrices `K_1, K_2, K_3` make one, `u K_1 + v K_2 + u v K_3` for `u = X^a - 1` and
+/// `v = X^b - 1`.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns<'a> {
+    /// Where their spectra come from.
+    pub monomials: &'a Monomials,
+    /// a and b, below 2N.
+    pub exponents: [usize; 2],
+}
+
+impl TorusProducts<'_> {
+    /// How many matrices make one.
+    pub(crate) const fn terms(&self) -> usize {
+        if self.turns.is_some() { PAIR_TERMS } else { 1 }
+    }
+}
+
+/// The matrices of two bits.
+pub(crate) const PAIR_TERMS: usize = 3;
 
 /// Where in a matrix of spectra `[rows, columns]` of so many points a group of one of them starts.
 ///
@@ -112,7 +135,12 @@ impl Kernels {
         assert!(rows > 0, "a sum needs a term");
         assert!([out.len(), scratch.len()] == [products.columns * n; 2], "each column needs {n} words");
         assert!(products.stride >= n && products.digits.len() >= (rows - 1) * products.stride + n, "digits lack words");
-        assert_eq!(products.key.len(), rows * products.columns * n, "the length of a matrix of spectra");
+        let words = rows * products.terms() * products.columns * n;
+        assert_eq!(products.key.len(), words, "the length of a matrix of spectra");
+        if let Some(turns) = &products.turns {
+            assert_eq!(turns.monomials.degree(), n, "monomials of the degree");
+            assert!(turns.exponents.iter().all(|&e| e < 2 * n), "X^{:?} of degree {n}", turns.exponents);
+        }
         let table = T::kernels(self);
         call!(table.products_add(out, products, scratch, fft));
     }

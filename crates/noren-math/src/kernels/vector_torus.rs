@@ -48,7 +48,7 @@ macro_rules! vector_torus {
         use std::cell::Cell;
 
         use crate::kernels::portable_torus;
-        use crate::kernels::torus::{QUAD, TorusKernels, TorusProducts};
+        use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusKernels, TorusProducts, Turns};
         use crate::kernels::vector_torus::{Ahead, split};
         use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
         use crate::torus::gadget::Digit;
@@ -128,7 +128,10 @@ macro_rules! vector_torus {
                         }
                         // About half of the time goes by in each of the two.
                         let (first, rest) = products.ahead.split_at(products.ahead.len() / 2);
-                        sums(scratch, products, fft, first);
+                        match products.turns {
+                            None => sums::<1>(scratch, products, fft, first),
+                            Some(_) => sums::<PAIR_TERMS>(scratch, products, fft, first),
+                        }
                         let rows = out.chunks_exact_mut(fft.degree()).zip(scratch.chunks_exact_mut(fft.degree()));
                         let rest = Ahead::new(rest, products.columns);
                         for (column, (out, spectrum)) in rows.enumerate() {
@@ -302,34 +305,41 @@ macro_rules! vector_torus {
             (block * ROWS + r) * PARTS + part
         }
 
-        /// All sums of products, each taken through the first six layers of the inverse while it is in registers.
+        /// All sums of products, each taken through the first six layers of the inverse while it is in registers. `TERMS` matrices
+        /// make one.
         #[target_feature(enable = $features)]
-        fn sums(scratch: &mut [f64], products: &TorusProducts, fft: &TorusFft, ahead: &[f64]) {
-            let run = ROWS * products.rows * GROUP_WORDS;
+        fn sums<const TERMS: usize>(scratch: &mut [f64], products: &TorusProducts, fft: &TorusFft, ahead: &[f64]) {
+            let run = ROWS * products.rows * TERMS * GROUP_WORDS;
             let keys = products.key.chunks_exact(run);
             let ahead = Ahead::new(ahead, keys.len());
             let digits = products.digits.as_chunks::<GROUP_WORDS>().0;
             let stride = products.stride / GROUP_WORDS;
             let cells = cells(scratch);
             let in_column = 2 * PARTS * (fft.points() / GROUP);
+            let mut factors = [[[(splat(0.0), splat(0.0)); ROWS]; PARTS]; 2];
             for (i, key) in keys.enumerate() {
                 let (block, column) = (i / products.columns, i % products.columns);
                 prefetch_far(ahead.part(i));
+                if let (0, Some(turns)) = (column, &products.turns) {
+                    set_factors(&mut factors, turns, block);
+                }
                 let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
                 let (quads, _) = as_groups(key).as_chunks::<QUAD>();
                 for part in 0..PARTS {
-                    for (q, rows) in quads.chunks_exact(products.rows).enumerate() {
+                    for (q, rows) in quads.chunks_exact(products.rows * TERMS).enumerate() {
                         let mut sum = [(splat(0.0), splat(0.0)); QUAD];
-                        for (row, key) in rows.iter().enumerate() {
+                        for (row, key) in rows.as_chunks::<TERMS>().0.iter().enumerate() {
                             let at = row * stride + ROWS * block + QUAD * q;
                             let digits: &[[f64; GROUP_WORDS]; QUAD] =
                                 digits[at..at + QUAD].try_into().expect("so many groups");
                             for g in 0..QUAD {
-                                let (d, k) = (group_part(as_group(&digits[g]), part), group_part(&key[g], part));
-                                sum[g].0 = mul_add(d.0, k.0, sum[g].0);
-                                sum[g].1 = mul_add(d.0, k.1, sum[g].1);
-                                sum[g].0 = neg_mul_add(d.1, k.1, sum[g].0);
-                                sum[g].1 = mul_add(d.1, k.0, sum[g].1);
+                                let mut k = group_part(&key[0][g], part);
+                                if TERMS == PAIR_TERMS {
+                                    let [u, v] = [0, 1].map(|bit| factors[bit][part][QUAD * q + g]);
+                                    k = plus_product(k, v, group_part(&key[2][g], part));
+                                    k = plus_product(product(u, k), v, group_part(&key[1][g], part));
+                                }
+                                sum[g] = plus_product(sum[g], group_part(as_group(&digits[g]), part), k);
                             }
                         }
                         x[part][QUAD * q..][..QUAD].copy_from_slice(&sum);
@@ -344,6 +354,36 @@ macro_rules! vector_torus {
                     }
                 }
             }
+        }
+
+        /// `X^a - 1` and `X^b - 1` at the points of a block.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn set_factors(factors: &mut [[[Pair; ROWS]; PARTS]; 2], turns: &Turns, block: usize) {
+            for (factors, e) in factors.iter_mut().zip(turns.exponents) {
+                let (re, im) = turns.monomials.value(BLOCK * block, e);
+                let (first, within) = ((splat(re), splat(im)), turns.monomials.within(e));
+                for (part, factors) in factors.iter_mut().enumerate() {
+                    for (factor, row) in factors.iter_mut().zip(within) {
+                        let row = group_part(as_group(row), part);
+                        *factor = plus_product((splat(-1.0), splat(0.0)), first, row);
+                    }
+                }
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn product(a: Pair, b: Pair) -> Pair {
+            (neg_mul_add(a.1, b.1, mul(a.0, b.0)), mul_add(a.1, b.0, mul(a.0, b.1)))
+        }
+
+        /// `sum + a b`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn plus_product(sum: Pair, a: Pair, b: Pair) -> Pair {
+            let (re, im) = (mul_add(a.0, b.0, sum.0), mul_add(a.0, b.1, sum.1));
+            (neg_mul_add(a.1, b.1, re), mul_add(a.1, b.0, im))
         }
 
         /// The roots of three layers from that of a node on.

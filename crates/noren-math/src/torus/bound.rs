@@ -28,9 +28,14 @@
 //! ```text
 //! deviation = S u sqrt(0.5 (3L + 3))      (in words)
 //! ```
+//!
+//! # Pairs of bits
+//! The matrix of two bits is `x K_1 + y K_2 + x y K_3`, where `x = X^a - 1` and `y = X^b - 1` have no value above 2, and mean
+//! squares of 2: it is at most 8 times as large as the three, and has 8 times their variance. Three products, sums and values of
+//! monomials round it, each within `8u`, and by the variance of two layers or so.
 
 use crate::torus::fft::TorusFft;
-use crate::torus::product::KeyShape;
+use crate::torus::product::{Grouping, KeyShape};
 use crate::torus::word::Torus;
 
 /// The relative error of one rounding.
@@ -44,16 +49,20 @@ impl TorusFft {
     /// the [module](crate::torus::bound).
     #[must_use]
     pub fn error_bound<T: Torus>(&self, shape: &KeyShape) -> f64 {
-        let (rows, points) = (shape.rows() as f64, self.points() as f64);
+        let (rows, points) = (shape.digits() as f64, self.points() as f64);
         let layers = points.log2();
         let largest = f64::from(T::BITS + shape.gadget.log_base() - 1).exp2();
-        rows * points.powf(1.5) * largest * (18.0 * layers + 3.0 * rows + 5.0) * UNIT + 0.5
+        let (factor, more) = match shape.grouping {
+            Grouping::Single => (1.0, 0.0),
+            Grouping::Pair => (8.0, 24.0),
+        };
+        factor * rows * points.powf(1.5) * largest * (18.0 * layers + 3.0 * rows + 5.0 + more) * UNIT + 0.5
     }
 
     /// The standard deviation of the error of a coefficient of an external product, in steps of `1/q`; see [`deviation`].
     #[must_use]
     pub fn error_deviation<T: Torus>(&self, shape: &KeyShape) -> f64 {
-        deviation(self.degree(), shape.rows(), T::BITS + shape.gadget.log_base())
+        deviation(self.degree(), (shape.digits(), shape.grouping), T::BITS + shape.gadget.log_base())
     }
 }
 
@@ -61,8 +70,13 @@ impl TorusFft {
 /// and digits that look random, of `log_size = log2 qB` bits together: see the [module](self). The rounding to words is not in
 /// it.
 #[must_use]
-pub fn deviation(degree: usize, rows: usize, log_size: u32) -> f64 {
+pub fn deviation(degree: usize, (rows, grouping): (usize, Grouping), log_size: u32) -> f64 {
     let layers = libm::log2((degree / 2) as f64);
     let size = libm::exp2(f64::from(log_size)) / 12.0;
-    ((rows * degree) as f64).sqrt() * size * UNIT * (LAYER_VARIANCE * 3.0 * (layers + 1.0)).sqrt()
+    let (variance, more) = match grouping {
+        Grouping::Single => (1.0, 0.0),
+        Grouping::Pair => (8.0, 2.0),
+    };
+    let layers = LAYER_VARIANCE * (3.0 * (layers + 1.0) + more);
+    (variance * (rows * degree) as f64).sqrt() * size * UNIT * layers.sqrt()
 }

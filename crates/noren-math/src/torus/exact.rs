@@ -9,7 +9,7 @@ use crate::kernels::kernels;
 use crate::kernels::torus::TorusProducts;
 use crate::torus::fft::TorusFft;
 use crate::torus::gadget::Gadget;
-use crate::torus::product::KeyShape;
+use crate::torus::product::{Grouping, KeyShape};
 use crate::torus::word::Torus;
 
 /// The largest small integer, for every degree.
@@ -49,7 +49,7 @@ impl TorusFft {
         let log_base = LOG_BASES.into_iter().find(|&bits| unit_error * f64::from(1u32 << bits) < 0.5);
         let log_base = log_base.unwrap_or_else(|| panic!("sums of {rows} products are too large"));
         // One column: its rows are the digits of one polynomial, by their number.
-        let shape = KeyShape { columns: 1, gadget: Gadget::new(1, rows as u32) };
+        let shape = KeyShape { columns: 1, gadget: Gadget::new(1, rows as u32), grouping: Grouping::Single };
         let words: Zeroizing<Vec<u64>> = Zeroizing::new(small.iter().map(|x| x.cast_unsigned()).collect());
         let mut key = Zeroizing::new(vec![0.0; self.key_words(&shape)]);
         let mut scratch = Zeroizing::new(vec![0.0; self.degree()]);
@@ -77,7 +77,7 @@ impl TorusFft {
                 kernels().torus_forward_digits(digits, shifted, &gadget, level, self, &[]);
             }
             let (rows, key) = (small.rows, &small.key[..]);
-            let products = TorusProducts { digits: &digits, stride: n, rows, columns: 1, key, ahead: &[] };
+            let products = TorusProducts { digits: &digits, stride: n, rows, columns: 1, key, turns: None, ahead: &[] };
             kernels().torus_products_add(&mut sum, &products, &mut scratch.0, self);
         }
         assert_eq!(out.len(), sum.len(), "rows have as many words as the transform's degree");

@@ -10,7 +10,7 @@ use crate::kernels::torus::{TorusProducts, key_place};
 use crate::torus::bound::deviation;
 use crate::torus::fft::{GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
-use crate::torus::product::PADDING;
+use crate::torus::product::{Grouping, PADDING};
 
 /// Parts that a word is cut into.
 const HALVES: usize = 2;
@@ -55,7 +55,7 @@ impl SwitchShape {
     pub fn is_exact(&self, degree: usize) -> bool {
         // Low halves are smaller than words by 2^32, and so are their steps.
         let half_step = f64::from(u32::BITS - 1).exp2();
-        DEVIATIONS * deviation(degree, self.rows(), u64::BITS + self.gadget.log_base()) < half_step
+        DEVIATIONS * deviation(degree, (self.rows(), Grouping::Single), u64::BITS + self.gadget.log_base()) < half_step
     }
 }
 
@@ -141,6 +141,7 @@ impl TorusFft {
             rows: shape.rows(),
             columns: HALVES * shape.columns,
             key: matrix,
+            turns: None,
             ahead: &[],
         };
         kernels().torus_products_add(halves, &products, sums, self);

@@ -5,5 +5,6 @@ pub mod exact;
 pub mod fft;
 pub mod gadget;
 pub mod matrix;
+pub mod monomial;
 pub mod product;
 pub mod word;

@@ -45,7 +45,7 @@ impl Bootstrap {
     #[must_use]
     pub fn new(switch: LweSwitch, rotation: BlindRotation) -> Self {
         assert_eq!(switch.from(), rotation.shape().extracted(), "the switch starts where extraction ends");
-        assert_eq!(switch.to(), rotation.steps(), "the switch ends where rotation starts");
+        assert_eq!(switch.to(), rotation.bits(), "the switch ends where rotation starts");
         Self { switch, rotation }
     }
 
@@ -72,7 +72,7 @@ impl Bootstrap {
         let block = shares(jobs.len(), engine.threads());
         let mut results = vec![Vec::new(); jobs.len()];
         let tasks = jobs.chunks(block).zip(results.chunks_mut(block));
-        let words = jobs.len() * self.rotation.steps() * self.rotation.shape().words();
+        let words = jobs.len() * self.rotation.bits() * self.rotation.shape().words();
         engine.run_with(
             words,
             tasks,

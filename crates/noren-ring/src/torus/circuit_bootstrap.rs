@@ -149,11 +149,11 @@ impl CircuitBootstrap {
     ) -> Vec<AlignedVec<u64>> {
         let shape = self.shape();
         assert_eq!(table.polynomial.len(), shape.degree, "a table of the degree");
-        assert_eq!(switch.to(), self.rotation.steps(), "the switch ends where rotation starts");
+        assert_eq!(switch.to(), self.rotation.bits(), "the switch ends where rotation starts");
         let mut results = vec![AlignedVec::zeroed(0); samples.len()];
         let block = shares(samples.len(), engine.threads());
         let tasks = samples.chunks(block).zip(results.chunks_mut(block));
-        let words = samples.len() * self.rotation.steps() * shape.words();
+        let words = samples.len() * self.rotation.bits() * shape.words();
         let memory = || Memory {
             rotation: self.rotation.scratch(),
             trace: self.trace.scratch(),

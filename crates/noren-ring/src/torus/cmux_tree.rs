@@ -59,7 +59,7 @@ impl PackedTables {
     pub fn lookup_each(&self, engine: &Engine, controls: &[&BlindRotation]) -> Vec<Vec<Lwe>> {
         for controls in controls {
             assert_eq!(controls.shape(), self.shape, "controls of the shape");
-            assert_eq!(controls.steps(), self.bits, "a control for each bit");
+            assert_eq!(controls.bits(), self.bits, "a control for each bit");
         }
         let groups = self.groups();
         let mut results: Vec<Vec<Lwe>> = vec![Vec::new(); controls.len() * groups];

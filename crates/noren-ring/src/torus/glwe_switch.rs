@@ -5,7 +5,7 @@ use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::matrix::{SwitchScratch, SwitchShape};
 
-use crate::torus::blind_rotation::{GlweShape, exact_product_add};
+use crate::torus::blind_rotation::{ExactKey, GlweShape, exact_product_add};
 use crate::torus::exact::ExactProduct;
 use crate::torus::product::TorusProduct;
 
@@ -131,7 +131,8 @@ impl GlweSwitch {
         alternate(input);
         match (&self.key, &mut scratch.0) {
             (Key::Exact(exact, values), Memory::Exact { digits, rows, sum }) => {
-                exact_product_add(exact, self.gadget, acc, (input, values), (digits, rows, sum));
+                let key = ExactKey::of(values, (0, 1));
+                exact_product_add(exact, self.gadget, acc, (input, key), (digits, rows, sum));
             }
             (Key::Fourier(fft, values), Memory::Fourier(scratch)) => {
                 fft.switch_add(acc, input, (&switch_shape(self.shape, self.gadget), values), scratch);

@@ -41,20 +41,19 @@ pub struct Exponents {
 }
 
 impl LweSwitch {
-    /// The key whose rows `write` writes: it is given i, j and the `to + 1` words of the row, which are 0.
+    /// The key whose rows `write` writes: it is given i and the rows (i, 1) to (i, l), of `to + 1` words each, which are 0.
     pub fn from_fn(
         engine: &Engine,
         (from, to): (usize, usize),
         gadget: Gadget,
-        write: impl Fn(usize, usize, &mut [u32]) + Send + Sync,
+        write: impl Fn(usize, &mut [&mut [u32]]) + Send + Sync,
     ) -> Self {
         let stride = stride(to);
         let mut rows = AlignedVec::zeroed(from * gadget.levels() * stride);
         let tasks = rows.chunks_exact_mut(gadget.levels() * stride).enumerate();
         engine.run(from * gadget.levels() * stride, tasks, |(i, rows): (usize, &mut [u32])| {
-            for (j, row) in rows.chunks_exact_mut(stride).enumerate() {
-                write(i, j + 1, &mut row[..=to]);
-            }
+            let mut rows: Vec<&mut [u32]> = rows.chunks_exact_mut(stride).map(|row| &mut row[..=to]).collect();
+            write(i, &mut rows);
         });
         Self { from, to, gadget, rows: Storage::Own(rows) }
     }

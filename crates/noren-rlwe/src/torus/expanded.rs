@@ -74,13 +74,13 @@ impl ServerKeys {
             let needed = format!("{:?}: expand the keys again", layout());
             return Err(section.value("the order of words", format!("{found:?}"), needed));
         }
-        let (shape, steps) = (parameters.shape(), parameters.short_dimension());
+        let (shape, bits) = (parameters.rotation(), parameters.short_dimension());
         let section = reader.take(ROTATION)?;
-        let rotation = BlindRotation::mapped(product, (shape, parameters.gadget()), steps, container.row(&section)?);
+        let rotation = BlindRotation::mapped(product, shape, bits, container.row(&section)?);
         let words = section.words()?.len();
         let rotation = rotation.ok_or_else(|| section.value("the numbers", words, "those of all GGSW samples"))?;
         let section = reader.take(SWITCH)?;
-        let dimensions = (shape.extracted(), steps);
+        let dimensions = (parameters.dimension(), bits);
         let switch = LweSwitch::mapped(dimensions, parameters.switch_gadget(), container.row(&section)?);
         let words = section.words()?.len();
         let switch = switch.ok_or_else(|| section.value("the words", words, "those of all rows of the key switch"))?;

@@ -3,15 +3,19 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use noren_math::random::Seed;
+use noren_math::random::{Seed, Xof};
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::product::Grouping;
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
+use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::bootstrap::Bootstrap;
+use noren_ring::torus::key_switch::LweSwitch;
 use noren_ring::torus::product::{SmallFactor, TorusProduct};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
-use crate::torus::keys::CompactKeys;
+use crate::torus::keys::{CompactKeys, ServerKeys};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::{KeyId, Owner, TorusSecret, secret_bits, short_inner_product};
 use crate::torus::wire;
@@ -48,7 +52,35 @@ impl TorusKeyGenerator {
         }
     }
 
-    /// The keys of a bootstrap for this secret, which this generator made.
+    /// The keys of a bootstrap for this secret, which this generator made, ready for use: those of
+    /// [`TorusKeyGenerator::compact`], with masks drawn once.
+    ///
+    /// # Errors
+    /// As [`TorusKeyGenerator::compact`].
+    ///
+    /// # Panics
+    /// As [`TorusKeyGenerator::compact`].
+    pub fn server(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret) -> Result<ServerKeys> {
+        let owner = self.owner(secret)?;
+        let maker = RowMaker::new(self, product, secret);
+        let (shape, dimension) = (self.parameters.rotation(), self.parameters.dimension());
+        let rotation =
+            BlindRotation::from_fn(engine, product, shape, self.parameters.short_dimension(), |step, row, out| {
+                let (mask, body) = out.split_at_mut(dimension);
+                maker.write_rotation(step, row, mask, body);
+            });
+        let dimensions = (dimension, self.parameters.short_dimension());
+        let switch = LweSwitch::from_fn(engine, dimensions, self.parameters.switch_gadget(), |i, rows| {
+            let mut maker = maker.switch(i);
+            for row in rows {
+                let (mask, body) = row.split_at_mut(dimensions.1);
+                body[0] = maker.next_body(mask);
+            }
+        });
+        Ok(ServerKeys { owner, bootstrap: Bootstrap::new(switch, rotation) })
+    }
+
+    /// The same keys in the form in which they travel.
     ///
     /// Row (i, j) of the GGSW sample of a bit s has the uniform masks `A` and the body `sum_r A_r S_r + e - s S_i 2^64 / B^j`, or
     /// `... + s 2^64 / B^j` for i = k: then the phase is that of `s 2^64 / B^j` in polynomial i.
@@ -60,12 +92,11 @@ impl TorusKeyGenerator {
     /// # Panics
     /// If the products are of another degree.
     pub fn compact(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret) -> Result<CompactKeys> {
-        let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
-        owner.check(&secret.owner(), "the secret key")?;
-        let maker = RotationMaker::new(self, product, secret);
+        let owner = self.owner(secret)?;
+        let maker = RowMaker::new(self, product, secret);
         let mut rotation = vec![0; self.parameters.rotation_bodies()];
-        maker.write_bodies(engine, 0, &mut rotation);
-        let switch = self.switch_bodies(engine, secret, &maker.uniform);
+        maker.rotation_bodies(engine, 0, &mut rotation);
+        let switch = maker.switch_bodies(engine);
         Ok(CompactKeys { parameters: self.parameters.clone(), key: owner.key, seed: maker.uniform, rotation, switch })
     }
 
@@ -84,42 +115,27 @@ impl TorusKeyGenerator {
         secret: &TorusSecret,
         (stream, path): (&mut Stream<'_, W>, &Path),
     ) -> Result<()> {
-        let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
-        owner.check(&secret.owner(), "the secret key")?;
+        let owner = self.owner(secret)?;
         let failed = |source| Error::Io { path: path.to_owned(), source };
-        let maker = RotationMaker::new(self, product, secret);
-        let of_step = self.parameters.rotation_bodies() / self.parameters.short_dimension();
+        let maker = RowMaker::new(self, product, secret);
+        let (of_step, all) = (self.parameters.step_bodies(), self.parameters.rotation_bodies());
         // Threads share the work of a piece.
-        let steps = (PIECE_WORDS / of_step).max(engine.threads());
-        let mut piece = vec![0; steps * of_step];
-        let switch = self.switch_bodies(engine, secret, &maker.uniform);
+        let mut piece = vec![0; (PIECE_WORDS / of_step).max(engine.threads()) * of_step];
+        let switch = maker.switch_bodies(engine);
         wire::put_names(stream, &self.parameters, owner.key, &maker.uniform).map_err(failed)?;
-        for first in (0..self.parameters.short_dimension()).step_by(steps) {
-            let piece = &mut piece[..steps.min(self.parameters.short_dimension() - first) * of_step];
-            maker.write_bodies(engine, first, piece);
-            wire::put_rotation(stream, piece).map_err(failed)?;
+        for first in (0..all).step_by(piece.len()) {
+            let words = piece.len().min(all - first);
+            maker.rotation_bodies(engine, first / of_step, &mut piece[..words]);
+            wire::put_rotation(stream, &piece[..words]).map_err(failed)?;
         }
         wire::put_switch(stream, &switch).map_err(failed)
     }
 
-    fn switch_bodies(&self, engine: &Engine, secret: &TorusSecret, seed: &Seed) -> Vec<u32> {
-        let (gadget, n) = (self.parameters.switch_gadget(), self.parameters.short_dimension());
-        let mut bodies = vec![0; self.parameters.switch_bodies()];
-        let work = bodies.len() * n;
-        let mask = || vec![0; n];
-        let tasks = bodies.chunks_exact_mut(gadget.levels()).enumerate();
-        engine.run_with(work, tasks, mask, |mask, (i, bodies): (usize, &mut [u32])| {
-            let mut errors = Zeroizing::new(vec![0; bodies.len()]);
-            self.parameters.spec().lwe_noise.sample(&mut self.seed.xof(&format!("error/switch/{i}")), &mut errors);
-            for ((body, error), j) in bodies.iter_mut().zip(&*errors).zip(1..) {
-                switch_mask(seed, i, j, mask);
-                let weight = (secret.long[i] as u64) << log_weight(gadget, j);
-                // To the nearest word of 32 bits.
-                let message = (weight.wrapping_add(*error).wrapping_add(1 << (u32::BITS - 1)) >> u32::BITS) as u32;
-                *body = message.wrapping_add(short_inner_product(mask, &secret.short));
-            }
-        });
-        bodies
+    /// What keys of this secret belong to, if it is that of this generator.
+    fn owner(&self, secret: &TorusSecret) -> Result<Owner> {
+        let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
+        owner.check(&secret.owner(), "the secret key")?;
+        Ok(owner)
     }
 
     fn key(&self) -> KeyId {
@@ -129,8 +145,8 @@ impl TorusKeyGenerator {
     }
 }
 
-/// What makes the bodies of the GGSW samples.
-struct RotationMaker<'a> {
+/// What makes the rows of keys.
+struct RowMaker<'a> {
     generator: &'a TorusKeyGenerator,
     product: &'a TorusProduct,
     secret: &'a TorusSecret,
@@ -139,34 +155,99 @@ struct RotationMaker<'a> {
     uniform: Seed,
 }
 
-impl<'a> RotationMaker<'a> {
+impl<'a> RowMaker<'a> {
     fn new(generator: &'a TorusKeyGenerator, product: &'a TorusProduct, secret: &'a TorusSecret) -> Self {
         let bits: Zeroizing<Vec<i64>> = Zeroizing::new(secret.long.iter().map(|&s| s.into()).collect());
         let (factor, uniform) = (product.small_factor(&bits), generator.seed.derive("uniform"));
         Self { generator, product, secret, factor, uniform }
     }
 
-    /// The bodies of the samples of bits from `first` on, `[bits, (k+1) l, N]`; what was there does not matter.
-    fn write_bodies(&self, engine: &Engine, first: usize, bodies: &mut [u64]) {
-        let (parameters, seed) = (&self.generator.parameters, &self.generator.seed);
-        let (shape, gadget) = (parameters.shape(), parameters.gadget());
-        let (k, n, levels) = (shape.dimension, shape.degree, gadget.levels());
-        let rows = (k + 1) * levels;
-        let mask = || vec![0; k * n];
+    /// The bodies of the GGSW samples of steps from `first` on, `[steps, rows, N]`; what was there does not matter.
+    fn rotation_bodies(&self, engine: &Engine, first: usize, bodies: &mut [u64]) {
+        let shape = self.generator.parameters.rotation();
+        let (n, rows) = (shape.samples.degree, shape.rows());
+        let mask = || vec![0; shape.samples.extracted()];
         engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
-            let (step, row) = (first + place / rows, place % rows);
-            let (i, j) = (row / levels, row % levels + 1);
-            parameters.spec().glwe_noise.sample(&mut seed.xof(&format!("error/rotation/{step}/{row}")), body);
-            rotation_mask(&self.uniform, step, row, mask);
-            self.product.mul_small_add(body, mask, &self.factor);
-            let weight = (self.secret.short[step] as u64) << log_weight(gadget, j);
-            match self.secret.long.chunks_exact(n).nth(i) {
-                Some(bits) => {
-                    body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * s as u64));
-                }
-                None => body[0] = body[0].wrapping_add(weight),
-            }
+            self.write_rotation(first + place / rows, place % rows, mask, body);
         });
+    }
+
+    /// Row `row` of the GGSW samples of a step: masks, `[k, N]`, and body; what was there does not matter.
+    fn write_rotation(&self, step: usize, row: usize, mask: &mut [u64], body: &mut [u64]) {
+        let (parameters, seed) = (&self.generator.parameters, &self.generator.seed);
+        let (n, gadget) = (body.len(), parameters.gadget());
+        let (row_of_each, matrix) =
+            (row / parameters.rotation().grouping.matrices(), row % parameters.rotation().grouping.matrices());
+        let (i, j) = (row_of_each / gadget.levels(), row_of_each % gadget.levels() + 1);
+        parameters.spec().glwe_noise.sample(&mut seed.xof(&format!("error/rotation/{step}/{row}")), body);
+        rotation_mask(&self.uniform, step, row, mask);
+        self.product.mul_small_add(body, mask, &self.factor);
+        let weight = (self.bit(step, matrix) as u64) << log_weight(gadget, j);
+        match self.secret.long.chunks_exact(n).nth(i) {
+            Some(bits) => body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * s as u64)),
+            None => body[0] = body[0].wrapping_add(weight),
+        }
+    }
+
+    /// What the GGSW sample number `matrix` of a step is one of: its bit, or of a pair the first one, the second one, or their
+    /// product.
+    fn bit(&self, step: usize, matrix: usize) -> i8 {
+        match (self.generator.parameters.rotation().grouping, matrix) {
+            (Grouping::Single, _) => self.secret.short[step],
+            (Grouping::Pair, 2) => self.secret.short[2 * step] & self.secret.short[2 * step + 1],
+            (Grouping::Pair, matrix) => self.secret.short[2 * step + matrix],
+        }
+    }
+
+    /// What makes the rows (i, 1) to (i, l) of the key switch.
+    fn switch(&self, i: usize) -> SwitchRows<'_> {
+        let parameters = &self.generator.parameters;
+        let mut errors = Zeroizing::new(vec![0; parameters.switch_gadget().levels()]);
+        let mut xof = self.generator.seed.xof(&format!("error/switch/{i}"));
+        parameters.spec().lwe_noise.sample(&mut xof, &mut errors);
+        SwitchRows { maker: self, bit: self.secret.long[i] as u64, errors, masks: switch_masks(&self.uniform, i), j: 0 }
+    }
+
+    /// All bodies of the key switch, `[kN, l]`.
+    fn switch_bodies(&self, engine: &Engine) -> Vec<u32> {
+        let parameters = &self.generator.parameters;
+        let (levels, n) = (parameters.switch_gadget().levels(), parameters.short_dimension());
+        let mut bodies = vec![0; parameters.switch_bodies()];
+        let work = bodies.len() * n;
+        let tasks = bodies.chunks_exact_mut(levels).enumerate();
+        engine.run_with(
+            work,
+            tasks,
+            || vec![0; n],
+            |mask, (i, bodies): (usize, &mut [u32])| {
+                let mut rows = self.switch(i);
+                bodies.iter_mut().for_each(|body| *body = rows.next_body(mask));
+            },
+        );
+        bodies
+    }
+}
+
+/// The rows of the key switch for one bit of the long secret.
+struct SwitchRows<'a> {
+    maker: &'a RowMaker<'a>,
+    bit: u64,
+    errors: Zeroizing<Vec<u64>>,
+    masks: Xof,
+    /// How many rows were made.
+    j: usize,
+}
+
+impl SwitchRows<'_> {
+    /// Draws the mask of the next row, and gives its body.
+    fn next_body(&mut self, mask: &mut [u32]) -> u32 {
+        torus_sample::uniform_halves(&mut self.masks, mask);
+        let error = self.errors[self.j];
+        self.j += 1;
+        let weight = self.bit << log_weight(self.maker.generator.parameters.switch_gadget(), self.j);
+        // To the nearest word of 32 bits.
+        let message = (weight.wrapping_add(error).wrapping_add(1 << (u32::BITS - 1)) >> u32::BITS) as u32;
+        message.wrapping_add(short_inner_product(mask, &self.maker.secret.short))
     }
 }
 
@@ -180,7 +261,7 @@ pub(crate) fn rotation_mask(seed: &Seed, step: usize, row: usize, out: &mut [u64
     seed.xof(&format!("rotation/{step}/{row}")).fill_u64(out);
 }
 
-/// The mask of row (i, j) of the key switch, from the public seed.
-pub(crate) fn switch_mask(seed: &Seed, i: usize, j: usize, out: &mut [u32]) {
-    torus_sample::uniform_halves(&mut seed.xof(&format!("switch/{i}/{j}")), out);
+/// The stream of the masks of rows (i, 1), (i, 2), ... of the key switch, from the public seed.
+pub(crate) fn switch_masks(seed: &Seed, i: usize) -> Xof {
+    seed.xof(&format!("switch/{i}"))
 }

@@ -1,19 +1,20 @@
 //! Keys that bootstrap: for transport, and for use.
 
 use noren_math::random::Seed;
+use noren_math::torus_sample;
 use noren_ring::engine::Engine;
 use noren_ring::torus::blind_rotation::BlindRotation;
 use noren_ring::torus::bootstrap::Bootstrap;
 use noren_ring::torus::key_switch::LweSwitch;
 use noren_ring::torus::product::TorusProduct;
 
-use crate::torus::keygen::{rotation_mask, switch_mask};
+use crate::torus::keygen::{rotation_mask, switch_masks};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::{KeyId, Owner};
 
 /// The keys of a bootstrap as they travel: a public seed, from which all masks are drawn, and the bodies.
 ///
-/// Bodies of the GGSW samples have the shape `[n, (k+1) l, N]`, those of the key switch `[kN, l]`.
+/// Bodies of the GGSW samples have the shape `[steps, rows, N]`, those of the key switch `[kN, l]`.
 #[derive(Debug, Clone)]
 pub struct CompactKeys {
     pub(crate) parameters: TorusParameters,
@@ -49,7 +50,7 @@ impl CompactKeys {
         &self.seed
     }
 
-    /// The bodies of the GGSW samples, `[n, (k+1) l, N]`.
+    /// The bodies of the GGSW samples, `[steps, rows, N]`.
     #[must_use]
     pub fn rotation_bodies(&self) -> &[u64] {
         &self.rotation
@@ -73,19 +74,21 @@ impl CompactKeys {
     /// If the products are of another degree.
     #[must_use]
     pub fn expand(&self, engine: &Engine, product: &TorusProduct) -> ServerKeys {
-        let (shape, gadget) = (self.parameters.shape(), self.parameters.gadget());
-        let (n, steps) = (shape.degree, self.parameters.short_dimension());
-        let rows = (shape.dimension + 1) * gadget.levels();
-        let rotation = BlindRotation::from_fn(engine, product, (shape, gadget), steps, |step, row, out| {
-            let (mask, body) = out.split_at_mut(shape.extracted());
+        let (shape, bits) = (self.parameters.rotation(), self.parameters.short_dimension());
+        let (n, dimension) = (shape.samples.degree, self.parameters.dimension());
+        let rotation = BlindRotation::from_fn(engine, product, shape, bits, |step, row, out| {
+            let (mask, body) = out.split_at_mut(dimension);
             rotation_mask(&self.seed, step, row, mask);
-            body.copy_from_slice(&self.rotation[(step * rows + row) * n..][..n]);
+            body.copy_from_slice(&self.rotation[(step * shape.rows() + row) * n..][..n]);
         });
         let gadget = self.parameters.switch_gadget();
-        let switch = LweSwitch::from_fn(engine, (shape.extracted(), steps), gadget, |i, j, out| {
-            let (mask, body) = out.split_at_mut(steps);
-            switch_mask(&self.seed, i, j, mask);
-            body[0] = self.switch[i * gadget.levels() + j - 1];
+        let switch = LweSwitch::from_fn(engine, (dimension, bits), gadget, |i, rows| {
+            let mut masks = switch_masks(&self.seed, i);
+            for (row, body) in rows.iter_mut().zip(&self.switch[i * gadget.levels()..]) {
+                let (mask, place) = row.split_at_mut(bits);
+                torus_sample::uniform_halves(&mut masks, mask);
+                place[0] = *body;
+            }
         });
         ServerKeys { owner: self.owner(), bootstrap: Bootstrap::new(switch, rotation) }
     }

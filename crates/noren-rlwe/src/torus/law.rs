@@ -7,6 +7,7 @@ use std::fmt;
 
 use noren_math::torus::bound;
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::product::Grouping;
 
 use crate::torus::parameters::TorusSpec;
 
@@ -22,8 +23,12 @@ pub struct NoiseLaw {
     pub fresh: f64,
     /// Of the output of blind rotation:
     /// `n [(k+1) l N (B^2+2)/12 sigma^2 + (1 - B^2l/q^2)/(24 B^2l) (1 + kN/2) + kN/(32 q^2) + (1 - kN/2)^2/(16 q^2)]`.
+    ///
+    /// With bits in pairs, the first term counts 4 times: `X^a - 1` and `X^b - 1` have mean squares of 2 each, so that the three
+    /// samples count `2 + 2 + 4` for two bits. The others count 3/2 times: digits of what is rotated leave a rounding that is
+    /// multiplied by `X^(as + bt) - 1`, 0 in a quarter of all pairs and of mean square 2 in the others.
     pub blind_rotation: f64,
-    /// Of products by transforms in `f64`: `n (1 + kN/2) delta^2`, with the
+    /// Of products by transforms in `f64`: `n (1 + kN/2) delta^2` for steps of one bit, half as many for pairs, with the
     /// [deviation](bound::deviation) delta of a coefficient of an external product.
     pub transform: f64,
     /// What a key switch adds: `kN [1/(24 B^2l) + l sigma^2 (B^2+2)/12]`, with the B, l and sigma of the key switch, whose sigma
@@ -48,7 +53,8 @@ pub struct Failure {
 impl NoiseLaw {
     /// The law of checked parameters.
     pub(crate) fn of(spec: &TorusSpec) -> Self {
-        let (blind_rotation, transform) = rotation(spec, Gadget::new(spec.log_base, spec.levels as u32));
+        let gadget = Gadget::new(spec.log_base, spec.levels as u32);
+        let (blind_rotation, transform) = rotation(spec, gadget, spec.grouping);
         let (n, degree) = (spec.n as f64, libm::exp2(f64::from(spec.log_degree)));
         let dimension = spec.k as f64 * degree;
         let gadget = Gadget::new(spec.switch_log_base, spec.switch_levels as u32);
@@ -107,20 +113,26 @@ impl fmt::Display for Failure {
 }
 
 /// What a blind rotation with these digits adds, and what its transforms in `f64` add.
-pub(crate) fn rotation(spec: &TorusSpec, gadget: Gadget) -> (f64, f64) {
+pub(crate) fn rotation(spec: &TorusSpec, gadget: Gadget, grouping: Grouping) -> (f64, f64) {
     let (n, k, degree) = (spec.n as f64, spec.k as f64, libm::exp2(f64::from(spec.log_degree)));
     let (levels, dimension, q2) = (gadget.levels() as f64, k * degree, CIRCLE * CIRCLE);
     let cut = squared_cut(gadget);
     let rows = (k + 1.0) * levels * degree * squared_digit(gadget) * spec.glwe_noise.variance();
     let rounding = (1.0 - cut / q2) / (24.0 * cut) * (1.0 + dimension / 2.0);
     let words = dimension / (32.0 * q2) + (1.0 - dimension / 2.0) * (1.0 - dimension / 2.0) / (16.0 * q2);
-    (n * (rows + rounding + words), n * (1.0 + dimension / 2.0) * transform(spec, gadget))
+    let (of_rows, of_roundings) = match grouping {
+        Grouping::Single => (1.0, 1.0),
+        Grouping::Pair => (4.0, 1.5),
+    };
+    let steps = n / grouping.bits() as f64;
+    let transforms = steps * (1.0 + dimension / 2.0) * transform(spec, gadget, grouping);
+    (n * (of_rows * rows + of_roundings * (rounding + words)), transforms)
 }
 
 /// The variance of what transforms in `f64` change a coefficient of an external product by.
-pub(crate) fn transform(spec: &TorusSpec, gadget: Gadget) -> f64 {
+pub(crate) fn transform(spec: &TorusSpec, gadget: Gadget, grouping: Grouping) -> f64 {
     let rows = (spec.k + 1) * gadget.levels();
-    let error = bound::deviation(1 << spec.log_degree, rows, u64::BITS + gadget.log_base()) / CIRCLE;
+    let error = bound::deviation(1 << spec.log_degree, (rows, grouping), u64::BITS + gadget.log_base()) / CIRCLE;
     error * error
 }
 

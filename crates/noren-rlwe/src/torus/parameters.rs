@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use noren_math::torus::gadget::Gadget;
-use noren_ring::torus::blind_rotation::GlweShape;
+use noren_math::torus::product::Grouping;
+use noren_ring::torus::blind_rotation::{GlweShape, RotationShape};
 
 use crate::error::{Error, Result};
 use crate::security::Security;
@@ -46,6 +47,9 @@ pub struct TorusSpec {
     pub log_base: u32,
     /// How many digits blind rotation has.
     pub levels: usize,
+    /// How many bits of the short secret a step of blind rotation takes: in pairs, bootstraps are faster by a third, and the
+    /// keys of blind rotation larger by a half.
+    pub grouping: Grouping,
     /// `log2 B` of the key switch.
     pub switch_log_base: u32,
     /// How many digits the key switch has.
@@ -91,6 +95,9 @@ impl TorusSpec {
         range("n", self.n, 1, MAX_DIMENSION)?;
         range("k", self.k, 1, MAX_MASKS)?;
         range("log_degree", self.log_degree as usize, 4, 16)?;
+        if !self.n.is_multiple_of(self.grouping.bits()) {
+            return Err(Error::parameter("n", self.n, "an even number, for bits in pairs"));
+        }
         check_digits(["log_base", "levels"], self.log_base, self.levels, MAX_DIGIT_BITS)?;
         check_digits(["switch_log_base", "switch_levels"], self.switch_log_base, self.switch_levels, MAX_SWITCH_BITS)?;
         check_noise("lwe_noise", self.lwe_noise)?;
@@ -129,15 +136,26 @@ impl TorusParameters {
         Gadget::new(self.0.spec.log_base, self.0.spec.levels as u32)
     }
 
+    /// The GGSW samples of the blind rotation.
+    #[must_use]
+    pub fn rotation(&self) -> RotationShape {
+        RotationShape { samples: self.shape(), gadget: self.gadget(), grouping: self.0.spec.grouping }
+    }
+
     /// The digits of the key switch.
     #[must_use]
     pub fn switch_gadget(&self) -> Gadget {
         Gadget::new(self.0.spec.switch_log_base, self.0.spec.switch_levels as u32)
     }
 
-    /// How many words the bodies of all GGSW samples have, `[n, (k+1) l, N]`.
+    /// How many words the bodies of the GGSW samples of one step have, `[rows, N]`.
+    pub(crate) fn step_bodies(&self) -> usize {
+        self.rotation().rows() * self.shape().degree
+    }
+
+    /// How many words the bodies of all GGSW samples have, `[steps, rows, N]`.
     pub(crate) fn rotation_bodies(&self) -> usize {
-        self.short_dimension() * self.gadget().levels() * self.shape().words()
+        self.rotation().steps(self.short_dimension()) * self.step_bodies()
     }
 
     /// How many bodies the key switch has, `[kN, l]`: an even number, as the degree is.
@@ -153,9 +171,10 @@ impl TorusParameters {
 
     /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts.
     ///
-    /// Hashed are the text `noren-torus-parameters-v1` and words of 64 bits, little-endian: n, k, `log_degree`; for each noise, of
+    /// Hashed are the text `noren-torus-parameters-v2` and words of 64 bits, little-endian: n, k, `log_degree`; for each noise, of
     /// short samples and of GLWE samples, its kind (0 Gaussian, 1 TUniform) and its width (the bits of the deviation as `f64`;
-    /// the bits b); `log_base`, `levels`, `switch_log_base`, `switch_levels`. The security level is not hashed.
+    /// the bits b); `log_base`, `levels`, `switch_log_base`, `switch_levels`; the bits of a step of blind rotation, 1 or 2. The
+    /// security level is not hashed.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.0.fingerprint
@@ -192,7 +211,7 @@ fn check_noise(name: &'static str, noise: TorusNoise) -> Result<()> {
 
 fn fingerprint(spec: &TorusSpec) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(b"noren-torus-parameters-v1");
+    hasher.update(b"noren-torus-parameters-v2");
     let mut word = |value: u64| {
         hasher.update(&value.to_le_bytes());
     };
@@ -208,5 +227,6 @@ fn fingerprint(spec: &TorusSpec) -> [u8; 32] {
     let digits = [u64::from(spec.log_base), spec.levels as u64];
     let switch = [u64::from(spec.switch_log_base), spec.switch_levels as u64];
     digits.into_iter().chain(switch).for_each(&mut word);
+    word(spec.grouping.bits() as u64);
     hasher.finalize().into()
 }

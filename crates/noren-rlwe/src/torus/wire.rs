@@ -3,6 +3,7 @@
 use std::io::{self, Seek, Write};
 
 use noren_math::random::{SEED_BYTES, Seed};
+use noren_math::torus::product::Grouping;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ use crate::wire::section::Section;
 use crate::wire::stream::Stream;
 use crate::wire::writer::{Form, Writer};
 
-/// Parameters: twelve words.
+/// Parameters: thirteen words.
 const SPEC: u16 = 0x0101;
 /// The name of the keys, 16 bytes.
 pub(crate) const KEY: u16 = 0x0101;
@@ -70,6 +71,7 @@ impl Object for TorusParameters {
             spec.levels as u64,
             u64::from(spec.switch_log_base),
             spec.switch_levels as u64,
+            spec.grouping.bits() as u64,
             security,
         ];
         writer.words(SPEC, words);
@@ -78,13 +80,18 @@ impl Object for TorusParameters {
     /// Reads parameters and checks them again. Whether their security is enough is for the caller to say.
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
         let section = reader.take(SPEC)?;
-        let words: [u64; 12] = section.word_array()?;
-        let security = match words[11] {
+        let words: [u64; 13] = section.word_array()?;
+        let security = match words[12] {
             0 => Security::None,
             128 => Security::Bits128,
             192 => Security::Bits192,
             256 => Security::Bits256,
             other => return Err(section.value("the security", other, "0, 128, 192 or 256")),
+        };
+        let grouping = match words[11] {
+            1 => Grouping::Single,
+            2 => Grouping::Pair,
+            other => return Err(section.value("the bits of a step", other, "1 or 2")),
         };
         // What does not fit is larger than any bound that is checked.
         let size = |word| usize::try_from(word).unwrap_or(usize::MAX);
@@ -99,6 +106,7 @@ impl Object for TorusParameters {
             levels: size(words[8]),
             switch_log_base: bits(words[9]),
             switch_levels: size(words[10]),
+            grouping,
             security,
         };
         spec.build()

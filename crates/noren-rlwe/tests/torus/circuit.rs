@@ -2,7 +2,7 @@
 //!
 //! As for bootstraps, samples are drawn under many keys: the energy of a key's errors, and of its secret, is fixed within one.
 
-use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
 use noren_ring::torus::circuit_bootstrap::ControlTable;
 use noren_ring::torus::cmux_tree::PackedTables;
 use noren_ring::torus::lwe::Lwe;
@@ -153,10 +153,10 @@ fn lookups_add_the_noise_of_their_law() {
                 let rows = circuit.controls(&samples).concat();
                 let gadget = circuit.keys.parameters().control();
                 let each = rows.len() / bits;
-                let controls =
-                    BlindRotation::from_fn(&engine(1), &circuit.product, (shape, gadget), bits, |bit, row, out| {
-                        out.copy_from_slice(&rows[bit * each + row * shape.words()..][..shape.words()]);
-                    });
+                let shape_of = RotationShape::single(shape, gadget);
+                let controls = BlindRotation::from_fn(&engine(1), &circuit.product, shape_of, bits, |bit, row, out| {
+                    out.copy_from_slice(&rows[bit * each + row * shape.words()..][..shape.words()]);
+                });
                 let result = tables.lookup_each(&engine(1), &[&controls]).remove(0).remove(0);
                 let phase = circuit.world.secret.phase(&result).expect("its own");
                 let message = u64::from(value((1 << bits) - 1, 0)) << 59;

@@ -1,6 +1,7 @@
 //! Parameters and keys that the tests share.
 
 use noren_math::random::Seed;
+use noren_math::torus::product::Grouping;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
 use noren_ring::torus::product::TorusProduct;
@@ -27,6 +28,7 @@ pub fn small() -> TorusSpec {
         glwe_noise: TorusNoise::Gaussian(1e-12),
         log_base: 8,
         levels: 3,
+        grouping: Grouping::Single,
         switch_log_base: 4,
         switch_levels: 4,
         security: Security::None,

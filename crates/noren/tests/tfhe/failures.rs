@@ -1,7 +1,7 @@
 //! How often lookups fail against the law, where they fail often enough to be counted.
 
 use noren::Security;
-use noren::tfhe::{Encoding, Lookup, ParametersSpec, TorusNoise, TorusSpec};
+use noren::tfhe::{Encoding, Grouping, Lookup, ParametersSpec, TorusNoise, TorusSpec};
 
 use crate::world::World;
 
@@ -18,6 +18,7 @@ fn lookups_fail_as_often_as_the_law_says() {
             glwe_noise: TorusNoise::Gaussian(1e-13),
             log_base: 16,
             levels: 1,
+            grouping: Grouping::Single,
             switch_log_base: 5,
             switch_levels: 3,
             security: Security::None,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use noren::tfhe::{Context, Encoding, Evaluator, Gate};
+use noren::tfhe::{Context, Encoding, Evaluator, Gate, Grouping, ServerKeys};
 
-use crate::world::{World, seed, small_spec};
+use crate::world::{INTEGERS_2_2, World, seed, small_spec};
 
 #[test]
 fn the_same_seed_gives_the_same_keys_for_any_threads_and_products() {
@@ -24,19 +24,41 @@ fn the_same_seed_gives_the_same_keys_for_any_threads_and_products() {
 }
 
 #[test]
+fn keys_of_both_sides_at_once_are_those_that_travel() {
+    for encoding in [Encoding::Bits, INTEGERS_2_2] {
+        for grouping in [Grouping::Single, Grouping::Pair] {
+            let mut spec = small_spec(encoding);
+            spec.torus.grouping = grouping;
+            let context = Context::with_threads(spec.build().expect("parameters"), Some(1)).expect("a context");
+            let keys = context.generate_keys(&seed(9)).expect("keys");
+            let compact = context.compact_keys(&seed(9), &keys.secret).expect("its own secret");
+            let expanded = context.expand(&compact).expect("the same parameters");
+            let words = |keys: &ServerKeys| {
+                let (rotation, switch) = (keys.bootstrap().rotation(), keys.bootstrap().switch());
+                (rotation.numbers().expect("transforms").to_vec(), switch.words().to_vec())
+            };
+            assert!(words(&keys.server) == words(&expanded), "{encoding:?}, {grouping:?}");
+        }
+    }
+}
+
+#[test]
 fn exact_and_transformed_products_agree_on_every_gate() {
-    let parameters = small_spec(Encoding::Bits).build().expect("parameters");
-    let world = World::small(Encoding::Bits);
-    let exact = Context::exact(parameters, Some(1)).expect("a context");
-    let keys = exact.generate_keys(&seed(1)).expect("keys");
-    let (encryptor, decryptor) = (world.encryptor(), world.decryptor());
-    let exact = Evaluator::new(&exact, Arc::clone(&keys.server)).expect("the same parameters");
-    for (a, b) in [(false, true), (true, true)] {
-        let [bit_a, bit_b] = [a, b].map(|value| encryptor.encrypt_bit(value).expect("a bit"));
-        for gate in Gate::ALL {
-            let bits = [&world.evaluator(), &exact].map(|evaluator| evaluator.gate(gate, &bit_a, &bit_b));
-            let values = bits.map(|bit| decryptor.decrypt_bit(&bit.expect("a gate")).expect("a bit"));
-            assert_eq!(values, [gate.apply(a, b); 2]);
+    for grouping in [Grouping::Single, Grouping::Pair] {
+        let mut spec = small_spec(Encoding::Bits);
+        spec.torus.grouping = grouping;
+        let world = World::new(spec.clone(), 1);
+        let exact = Context::exact(spec.build().expect("parameters"), Some(1)).expect("a context");
+        let keys = exact.generate_keys(&seed(1)).expect("keys");
+        let (encryptor, decryptor) = (world.encryptor(), world.decryptor());
+        let exact = Evaluator::new(&exact, Arc::clone(&keys.server)).expect("the same parameters");
+        for (a, b) in [(false, true), (true, true)] {
+            let [bit_a, bit_b] = [a, b].map(|value| encryptor.encrypt_bit(value).expect("a bit"));
+            for gate in Gate::ALL {
+                let bits = [&world.evaluator(), &exact].map(|evaluator| evaluator.gate(gate, &bit_a, &bit_b));
+                let values = bits.map(|bit| decryptor.decrypt_bit(&bit.expect("a gate")).expect("a bit"));
+                assert_eq!(values, [gate.apply(a, b); 2], "{grouping:?}");
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ fn specifications_are_refused_with_the_numbers() {
     };
     assert!(matches!(
         spec(|spec| spec.torus.lwe_noise = TorusNoise::Gaussian(1e-6)),
-        Err(Error::WeakNoise { dimension: 866, found, needed, .. }) if found < needed
+        Err(Error::WeakNoise { dimension: 876, found, needed, .. }) if found < needed
     ));
     assert!(matches!(
         spec(|spec| spec.torus.glwe_noise = TorusNoise::TUniform(15)),
@@ -39,6 +39,8 @@ fn specifications_are_refused_with_the_numbers() {
     ));
     for (name, change) in [
         ("n", (|spec| spec.torus.n = 0) as fn(&mut ParametersSpec)),
+        // Bits come in pairs.
+        ("n", |spec| spec.torus.n = 877),
         ("k", |spec| spec.torus.k = 17),
         ("log_degree", |spec| spec.torus.log_degree = 17),
         ("log_base", |spec| spec.torus.log_base = 0),

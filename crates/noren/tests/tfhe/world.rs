@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use noren::tfhe::{
-    Context, Decryptor, Encoding, Encryptor, Evaluator, Keys, ParametersSpec, Preset, TorusNoise, TorusSpec,
+    Context, Decryptor, Encoding, Encryptor, Evaluator, Grouping, Keys, ParametersSpec, Preset, TorusNoise, TorusSpec,
 };
 use noren::{Security, Seed};
 
@@ -24,6 +24,7 @@ pub fn small_spec(encoding: Encoding) -> ParametersSpec {
             glwe_noise: TorusNoise::Gaussian(1e-13),
             log_base: 10,
             levels: 2,
+            grouping: Grouping::Single,
             switch_log_base: 4,
             switch_levels: 4,
             security: Security::None,

@@ -2,7 +2,7 @@
 
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
-use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
 use noren_ring::torus::circuit_bootstrap::CircuitBootstrap;
 use noren_ring::torus::glwe_switch::GlweSwitch;
 use noren_ring::torus::product::TorusProduct;
@@ -131,10 +131,10 @@ impl CompactCircuitKeys {
         };
         let Bodies { rotation, trace, square } = &self.bodies;
         let steps = parameters.torus().short_dimension();
-        let rotation =
-            BlindRotation::from_fn(engine, product, (shape, parameters.rotation()), steps, |step, row, out| {
-                write(Part::Rotation, rotation, step, row, out);
-            });
+        let rotation_shape = RotationShape::single(shape, parameters.rotation());
+        let rotation = BlindRotation::from_fn(engine, product, rotation_shape, steps, |step, row, out| {
+            write(Part::Rotation, rotation, step, row, out);
+        });
         let trace = Trace::from_fn(engine, product, (shape, parameters.trace()), |step, row, out| {
             write(Part::Trace, trace, step, row, out);
         });

@@ -19,6 +19,7 @@
 //! of ones take their noise, three times as much of what is at coefficient 0.
 
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::product::Grouping;
 
 use crate::torus::circuit::parameters::CircuitSpec;
 use crate::torus::law::{rotation, squared_cut, squared_digit, transform};
@@ -52,7 +53,7 @@ impl CircuitLaw {
         let shape = torus.shape();
         let (k, degree) = (shape.dimension as f64, shape.degree as f64);
         let (dimension, sigma) = (k * degree, torus.spec().glwe_noise.variance());
-        let (turned, transformed) = rotation(torus.spec(), spec.rotation.gadget());
+        let (turned, transformed) = rotation(torus.spec(), spec.rotation.gadget(), Grouping::Single);
 
         let gadget = spec.trace.gadget();
         let cut = 1.0 / (24.0 * squared_cut(gadget));
@@ -76,7 +77,7 @@ impl CircuitLaw {
         let constant = turned + transformed + trace;
         let means = k * degree * degree * (constant / 16.0 + (body - constant) / 48.0);
         let products = gadget.levels() as f64 * (squared_digit(gadget) * control_energy + means);
-        let transformed_choice = (1.0 + dimension / 2.0) * transform(torus.spec(), gadget);
+        let transformed_choice = (1.0 + dimension / 2.0) * transform(torus.spec(), gadget, Grouping::Single);
         Self {
             rotation: turned + transformed,
             automorphism,

@@ -94,7 +94,7 @@ impl Context {
     pub fn generate_keys(&self, seed: &Seed) -> Result<Keys> {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         let secret = generator.secret();
-        let server = Arc::new(self.expand(&generator.compact(self.engine(), self.product(), &secret)?)?);
+        let server = Arc::new(generator.server(self.engine(), self.product(), &secret)?);
         Ok(Keys { secret, server })
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use noren_math::torus::product::Grouping;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::law::Failure;
 use noren_rlwe::torus::parameters::{TorusParameters, TorusSpec};
@@ -172,11 +173,15 @@ impl fmt::Display for Parameters {
         }
         write!(
             f,
-            ": n = {}, k = {}, N = {}, short noise {}, GLWE noise {}, digits {} x {} bits, key switch {} x {} bits, \
-             security {}, failure {}",
+            ": n = {}, k = {}, N = {}, {} a step, short noise {}, GLWE noise {}, digits {} x {} bits, key switch {} x {} \
+             bits, security {}, failure {}",
             spec.n,
             spec.k,
             1u64 << spec.log_degree,
+            match spec.grouping {
+                Grouping::Single => "one bit",
+                Grouping::Pair => "two bits",
+            },
             spec.lwe_noise,
             spec.glwe_noise,
             spec.levels,

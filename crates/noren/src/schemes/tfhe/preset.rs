@@ -1,5 +1,6 @@
 //! Sets of parameters by their names.
 
+use noren_math::torus::product::Grouping;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 use noren_rlwe::torus::noise::TorusNoise::{self, Gaussian, TUniform};
@@ -27,7 +28,7 @@ pub struct Preset {
 }
 
 /// All sets.
-pub static PRESETS: [Preset; 13] = [
+pub static PRESETS: [Preset; 14] = [
     bits("BOOL", "noren", -64.0, [646, 3, 9], [Gaussian(9.107_9e-5), Gaussian(1.952_46e-11)], [(17, 1), (2, 5)]),
     bits("BOOL_128", "noren", FAILURE, [693, 3, 9], [Gaussian(4.048_01e-5), Gaussian(1.952_46e-11)], [(17, 1), (3, 4)]),
     bits(
@@ -45,8 +46,15 @@ pub static PRESETS: [Preset; 13] = [
         [Gaussian(3.374_714_248_183_739_7e-6), Gaussian(2.845_267_479_601_915e-15)],
         [(23, 1), (5, 3)],
     ),
-    integers(
+    in_pairs(integers(
         "2_2",
+        2,
+        [876, 1, 11],
+        [Gaussian(1.722e-6), Gaussian(2.845_267_479_601_915e-15)],
+        [(23, 1), (3, 5)],
+    )),
+    integers(
+        "2_2_TFHE_RS",
         2,
         [866, 1, 11],
         [Gaussian(2.046_151_696_979_124e-6), Gaussian(2.845_267_479_601_915e-15)],
@@ -93,7 +101,7 @@ pub static PRESETS: [Preset; 13] = [
         [(7, 4), (2, 7)],
     ),
     toy("TOY_BOOL", 42, Encoding::Bits, GATE_NOISE),
-    toy("TOY_2_2", 40, Encoding::Integers { message_bits: 2, carry_bits: 2 }, 5.0),
+    in_pairs(toy("TOY_2_2", 40, Encoding::Integers { message_bits: 2, carry_bits: 2 }, 5.0)),
 ];
 
 impl Preset {
@@ -125,7 +133,19 @@ const fn torus(
     security: Security,
 ) -> TorusSpec {
     let log_degree = log_degree as u32;
-    TorusSpec { n, k, log_degree, lwe_noise, glwe_noise, log_base, levels, switch_log_base, switch_levels, security }
+    TorusSpec {
+        n,
+        k,
+        log_degree,
+        lwe_noise,
+        glwe_noise,
+        log_base,
+        levels,
+        grouping: Grouping::Single,
+        switch_log_base,
+        switch_levels,
+        security,
+    }
 }
 
 const fn bits(
@@ -154,6 +174,12 @@ const fn integers(
     let max_noise = ((1 << message_bits) + 1) as f64;
     let spec = ParametersSpec { torus, encoding, max_noise, max_failure_log2: FAILURE };
     Preset { name, source: "TFHE-rs 1.4", legacy: false, spec }
+}
+
+/// A set of noren's own: blind rotation takes two bits of the short secret in a step.
+const fn in_pairs(preset: Preset) -> Preset {
+    let torus = TorusSpec { grouping: Grouping::Pair, ..preset.spec.torus };
+    Preset { source: "noren", spec: ParametersSpec { torus, ..preset.spec }, ..preset }
 }
 
 const fn legacy(

@@ -1,6 +1,6 @@
 //! Large lookups on encrypted digits.
 
-use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
 use noren_ring::torus::circuit_bootstrap::ControlTable;
 use noren_ring::torus::cmux_tree::PackedTables;
 use noren_ring::torus::lwe::Lwe;
@@ -106,7 +106,7 @@ impl Evaluator {
         let samples: Vec<Lwe> = inputs.iter().flat_map(|digits| digits.iter().map(scaled)).collect();
         let samples: Vec<&Lwe> = samples.iter().collect();
         let rows = bootstrap.run(context.engine(), self.keys().bootstrap().switch(), control, &samples);
-        let shape = (bootstrap.shape(), control.gadget());
+        let shape = RotationShape::single(bootstrap.shape(), control.gadget());
         let bits = control.bits() as usize;
         let controls: Vec<BlindRotation> = rows
             .chunks(tables.bits() / bits)
