@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::pickle::shared_context;
+use crate::pickle::{BytesPickle, by_bytes, bytes_of, shared_context};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
 
@@ -112,12 +112,11 @@ macro_rules! key_class {
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                let bytes = py.detach(|| self.file.to_bytes(&(), Form::Packed));
-                PyBytes::new(py, &bytes)
+                bytes_of(py, &*self.file)
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.__bytes__(py),)))
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<BytesPickle<'py>> {
+                by_bytes::<Self>(self.__bytes__(py))
             }
 
             fn __repr__(&self) -> String {
@@ -192,7 +191,9 @@ impl PyTfheExpandedServerKeys {
 /// Server keys of either kind.
 #[derive(FromPyObject)]
 pub(crate) enum AnyServerKeys<'py> {
+    #[pyo3(annotation = "ServerKeys")]
     Compact(Bound<'py, PyTfheServerKeys>),
+    #[pyo3(annotation = "ExpandedServerKeys")]
     Expanded(Bound<'py, PyTfheExpandedServerKeys>),
 }
 
