@@ -89,6 +89,7 @@ def test_arithmetic_is_that_of_numpy(world: World, dtype: DTypeLike) -> None:
     world.check(world.ev.minimum(x, y), np.minimum(a, b))
     world.check(world.ev.maximum(x, b), np.maximum(a, b))
     world.check(world.ev.where(x < y, x, y), np.where(a < b, a, b))
+    world.check(world.ev.where(x < y, 7, y), np.where(a < b, np.asarray(7, dtype), b))
 
 
 @pytest.mark.parametrize("dtype", UNSIGNED + SIGNED)
@@ -312,6 +313,8 @@ def test_what_is_mixed_is_refused(world: World, bits: World) -> None:
         world.ev.where(x[:2] > 1, x, x)
     with pytest.raises(noren.Error, match="condition"):
         world.ev.where(x, x, x)
+    with pytest.raises(TypeError, match="clear"):
+        world.ev.where(x > 1, 1, 0)
 
 
 def test_what_no_element_holds_is_refused(world: World, bits: World) -> None:

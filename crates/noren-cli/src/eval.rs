@@ -144,6 +144,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     if matches!(kind, Kind::TfheKeys | Kind::TfheServerKeys) {
         return run_tfhe(arguments, output, console);
     }
+    if kind == Kind::TfheCircuitKeys {
+        let needed = format!("{}, such as server.keys: these are for --circuit", Kind::TfheKeys);
+        return Err(Failure::Unsuitable { what: "--keys", found: kind.to_string(), needed });
+    }
     check_not_tfhe(arguments, kind)?;
     if arguments.program == lookup::NAME {
         return run_lookup(arguments, output, console);

@@ -45,8 +45,13 @@ struct Report {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, output, force } = arguments;
-    if files::kind(input)? == Kind::TfheKeys {
-        return tfhe::expand::run(input, &Output::new(output, force)?, console);
+    match files::kind(input)? {
+        Kind::TfheKeys => return tfhe::expand::run(input, &Output::new(output, force)?, console),
+        Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys => {}
+        other => {
+            let (found, needed) = (other.to_string(), format!("{}, or {}", Kind::BootstrapKeys, Kind::TfheKeys));
+            return Err(Failure::file(input)(noren::Error::WrongKind { found, needed }));
+        }
     }
     let limits = Limits::default();
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;

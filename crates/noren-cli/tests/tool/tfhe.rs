@@ -167,6 +167,7 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
     let sandbox = with_circuit_keys("tfhe-lookup-refusals", "uint8,uint16,int8");
     let look_up = |more: &[&'static str]| eval("lookup", more);
     let with = |more: &[&'static str]| look_up(&[&CIRCUIT, more].concat());
+    let with_keys = |keys| vec!["eval", "lookup", "--keys", keys, "--function", "max", "table.ct", "-o", "out.ct"];
     sandbox.write("ones.csv", b"y\n1\n");
     sandbox.write("bytes.csv", format!("y\n{}", "7\n".repeat(256)).as_bytes());
     sandbox.write("large.csv", format!("y\n{}256\n", "7\n".repeat(255)).as_bytes());
@@ -186,6 +187,7 @@ fn lookups_that_no_keys_or_tables_allow_are_refused() {
         (with(&["--function", "max", "--number", "3"]), &["--number", "lookup takes none"]),
         (eval("add", &["--circuit", "keys/circuit.keys"]), &["--circuit", "add takes none"]),
         (eval("add", &["--function", "max"]), &["--function", "add takes none"]),
+        (with_keys("keys/circuit.keys"), &["--keys", "server.keys", "these are for --circuit"]),
         (look_up(&["--function", "bytes.csv", "--circuit", "keys/server.keys"]), &["keys/server.keys", "circuit"]),
         (look_up(&["--function", "bytes.csv", "--circuit", "other/circuit.keys"]), &["other/circuit.keys", "key"]),
     ] {
@@ -206,7 +208,10 @@ fn expanded_keys_give_the_same_bytes() {
     assert!(sandbox.read("out.ct") == sandbox.read("mapped.ct"));
     assert_eq!(sandbox.json(&["inspect", "server.mapped"])["parameters"]["message_bits"], 2);
     sandbox.refused(&["expand", "keys/server.keys", "-o", "server.mapped"], &["server.mapped exists"]);
-    sandbox.refused(&["expand", "keys/secret.key", "-o", "other.mapped"], &["keys/secret.key", "secret key"]);
+    sandbox.refused(
+        &["expand", "keys/secret.key", "-o", "other.mapped"],
+        &["keys/secret.key", "secret key", "bootstrapping keys with TFHE"],
+    );
     // One bit of a number that is used.
     let mut bytes = sandbox.read("server.mapped");
     let middle = bytes.len() / 2;
