@@ -55,7 +55,7 @@ impl Column {
         let seeded = if parameters.encoding() == Encoding::Bits {
             encryptor.encrypt_bits_seeded(&values.iter().map(|&value| value == 1).collect::<Vec<_>>())
         } else {
-            let digits: Vec<u64> = element.cut(parameters, values)?.collect();
+            let digits: Vec<_> = element.cut(parameters, values)?.collect();
             encryptor.encrypt_seeded_at_most(&digits, most(parameters, element))
         };
         Self::of_seeded(parameters, element, seeded?)
