@@ -51,7 +51,8 @@ pub(crate) struct Arguments {
     #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(
         Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME]).chain(TfheProgram::names())))]
     program: String,
-    /// eval.keys; lookup.keys; server.keys, or what noren expand made of them; or bootstrap.keys: then a program bootstraps what runs out of levels
+    /// eval.keys; lookup.keys; server.keys, or what noren expand made of them; or bootstrap.keys: then a program
+    /// bootstraps what runs out of levels
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// The encrypted table
@@ -62,7 +63,8 @@ pub(crate) struct Arguments {
     /// The model of the program, as JSON
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// The prepared function of lookup; with keys of TFHE a table, .csv or .npy, or the name of a formula, as noren prepare takes them
+    /// The prepared function of lookup; with keys of TFHE a table, .csv or .npy, or the name of a formula, as noren
+    /// prepare takes them
     #[arg(long, value_name = "FILE|NAME", required_if_eq("program", lookup::NAME))]
     function: Option<PathBuf>,
     /// The value where the formula of a lookup of TFHE has none

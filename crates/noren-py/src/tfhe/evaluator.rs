@@ -168,8 +168,8 @@ impl PyTfheEvaluator {
         self.join(py, Binary::Max, x, y)
     }
 
-    /// Elements of `x` where the condition, an encrypted array of truth values of the same shape, holds, and of `y` elsewhere. One of
-    /// `x` and `y` may be clear.
+    /// Elements of `x` where the condition, an encrypted array of truth values of the same shape, holds, and of `y`
+    /// elsewhere. One of `x` and `y` may be clear.
     #[pyo3(name = "where")]
     fn choose(
         &self,

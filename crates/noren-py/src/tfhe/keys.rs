@@ -141,8 +141,8 @@ key_class!(
     PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys
 );
 
-/// Server keys as they lie in memory, in a file that is mapped: nothing is read or expanded before it is used, and processes share one
-/// copy. The results are the same.
+/// Server keys as they lie in memory, in a file that is mapped: nothing is read or expanded before it is used, and
+/// processes share one copy. The results are the same.
 ///
 /// Such a file is for the machine that it was made on, and who can write to it must be trusted.
 #[pyclass(frozen, name = "TfheExpandedServerKeys", module = "noren._noren")]

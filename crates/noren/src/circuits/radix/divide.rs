@@ -44,12 +44,13 @@ pub(super) fn divide(circuit: &mut Circuit, dividend: &[Value], divisor: &[Value
     (quotient, remainder)
 }
 
-/// The quotient of signed integers, rounded down, and the remainder, which has the sign of the divisor; for a divisor of 0 the quotient
-/// is -1, of a negative dividend 0, and the remainder is the dividend.
+/// The quotient of signed integers, rounded down, and the remainder, which has the sign of the divisor; for a divisor
+/// of 0 the quotient is -1, of a negative dividend 0, and the remainder is the dividend.
 ///
-/// Let `c` be 1 if the divisor b is negative, else 0, `e = a - c`, and `s` be 1 if that is negative, else 0. With `n` the bits of e, turned
-/// over if s, and `n = Q |b| + R`, the quotient is Q, its bits turned over if `s != c`, as `floor(-(n + 1) / d) = -floor(n / d) - 1`.
-/// The remainder is R, its bits turned over if s, plus c, plus b if `s != c`.
+/// Let `c` be 1 if the divisor b is negative, else 0, `e = a - c`, and `s` be 1 if that is negative, else 0. With `n`
+/// the bits of e, turned over if s, and `n = Q |b| + R`, the quotient is Q, its bits turned over if `s != c`, as
+/// `floor(-(n + 1) / d) = -floor(n / d) - 1`. The remainder is R, its bits turned over if s, plus c, plus b if
+/// `s != c`.
 pub(super) fn divide_signed(circuit: &mut Circuit, dividend: &[Value], divisor: &[Value]) -> (Vec<Value>, Vec<Value>) {
     /// What turns digits over counts so much, above every digit.
     const FLAG: u64 = BASE;

@@ -129,8 +129,8 @@ impl Evaluator {
         self.pairs(Operation::DivRem, &[a, b])
     }
 
-    /// Quotients of signed integers, rounded down, and remainders, with the signs of b. For b = 0 the quotient is -1, or 0 if a is
-    /// negative, and the remainder is a; the quotient of the least integer and -1 is the least integer.
+    /// Quotients of signed integers, rounded down, and remainders, with the signs of b. For b = 0 the quotient is -1,
+    /// or 0 if a is negative, and the remainder is a; the quotient of the least integer and -1 is the least integer.
     ///
     /// # Errors
     /// As [`Evaluator::apply`].
@@ -181,8 +181,8 @@ impl Evaluator {
         results.into_iter().map(|mut results| integer(&mut results)).collect()
     }
 
-    /// Moves by a number of bits that everybody knows. Shifts by the width or more leave 0, or copies of the sign; rotations are modulo
-    /// the width.
+    /// Moves by a number of bits that everybody knows. Shifts by the width or more leave 0, or copies of the sign;
+    /// rotations are modulo the width.
     ///
     /// # Errors
     /// As [`Evaluator::apply`].

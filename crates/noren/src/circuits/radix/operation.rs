@@ -36,8 +36,8 @@ pub enum Operation {
     /// The quotient of a and b, rounded down, and the remainder, unsigned. For b = 0 all bits of the quotient are 1, and the
     /// remainder is a.
     DivRem,
-    /// The quotient of signed integers a and b, rounded down, and the remainder, with the sign of b. For b = 0 the quotient is -1, or 0
-    /// if a is negative, and the remainder is a.
+    /// The quotient of signed integers a and b, rounded down, and the remainder, with the sign of b. For b = 0 the
+    /// quotient is -1, or 0 if a is negative, and the remainder is a.
     DivRemSigned,
     /// A flag: a relation of unsigned integers.
     Compare(Comparison),
@@ -59,7 +59,8 @@ pub enum Operation {
     Xor,
     /// Each bit whether it is 0.
     Not,
-    /// Moves by a number of bits. Shifts by the width or more leave 0, or copies of the sign; rotations are modulo the width.
+    /// Moves by a number of bits. Shifts by the width or more leave 0, or copies of the sign; rotations are modulo the
+    /// width.
     MoveKnown(Move, usize),
     /// Moves a by b bits. Of b as many low bits count as numbers below the width have; the others are passed over.
     Move(Move),

@@ -64,7 +64,8 @@ impl Column {
     /// The column of fresh ciphertexts of these parameters.
     ///
     /// # Errors
-    /// [`Error::Length`] for none, or another number than a multiple of the digits of an element; as [`Element::digits`].
+    /// [`Error::Length`] for none, or another number than a multiple of the digits of an element; as
+    /// [`Element::digits`].
     pub(super) fn of_seeded(parameters: &Parameters, element: Element, seeded: SeededCiphertexts) -> Result<Self> {
         let digits = check_digits(parameters, element, seeded.len())?;
         let fresh = Fresh { parameters: parameters.clone(), element, seeded, samples: OnceLock::new() };

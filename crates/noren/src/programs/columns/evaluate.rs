@@ -32,9 +32,9 @@ impl ColumnEvaluator {
         &self.digits
     }
 
-    /// The operation on each pair of elements. Shifts move by as many low bits of b as numbers below the width have; those of signed
-    /// integers to the right keep the sign. A remainder has the sign of b. The quotient by 0 has all bits 1, or is 0 of a negative
-    /// number, and the remainder is a.
+    /// The operation on each pair of elements. Shifts move by as many low bits of b as numbers below the width have;
+    /// those of signed integers to the right keep the sign. A remainder has the sign of b. The quotient by 0 has all
+    /// bits 1, or is 0 of a negative number, and the remainder is a.
     ///
     /// # Errors
     /// [`Error::Parameters`] for elements that have no such operation, or are of different kinds; [`Error::Length`] for columns of
