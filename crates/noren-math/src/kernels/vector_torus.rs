@@ -7,10 +7,15 @@
 //! time: so the last layer of one column of a sweep takes turns with the first layer of the next, and blocks are done by twos,
 //! layer by layer.
 
+use std::cell::Cell;
+
 use super::aligned::LINE;
 
 /// Numbers of a cache line.
 const LINE_NUMBERS: usize = LINE / size_of::<f64>();
+
+/// Vectors of a sweep from one call for what is needed soon to the next.
+pub(super) const CALL_VECTORS: usize = 8;
 
 /// Which group vector `v` of the points belongs to, and which part of that it is.
 #[inline(always)]
@@ -18,25 +23,26 @@ pub(super) const fn split<const PARTS: usize>(v: usize) -> (usize, usize) {
     (v / PARTS, v % PARTS)
 }
 
-/// Numbers that a walk of known length calls into a cache, a part at each step: all at once would keep its own loads
-/// waiting.
-#[derive(Clone, Copy)]
+/// Numbers that a walk calls into a cache on the way, some lines at a time: there is room for few that are on their way, and what
+/// has no room is not called.
 pub(super) struct Ahead<'a> {
-    numbers: &'a [f64],
+    numbers: Cell<&'a [f64]>,
     part: usize,
 }
 
 impl<'a> Ahead<'a> {
-    /// Those that so many steps call for.
-    pub(super) fn new(numbers: &'a [f64], steps: usize) -> Self {
-        Self { numbers, part: numbers.len().div_ceil(steps).next_multiple_of(LINE_NUMBERS) }
+    /// Those that a walk with so many calls asks for.
+    pub(super) fn new(numbers: &'a [f64], calls: usize) -> Self {
+        Self { numbers: Cell::new(numbers), part: numbers.len().div_ceil(calls).next_multiple_of(LINE_NUMBERS) }
     }
 
-    /// Those of one step.
+    /// Those that are called for next.
     #[inline(always)]
-    pub(super) fn part(&self, step: usize) -> &'a [f64] {
-        let rest = self.numbers.get(step * self.part..).unwrap_or_default();
-        &rest[..self.part.min(rest.len())]
+    pub(super) fn next(&self) -> &'a [f64] {
+        let numbers = self.numbers.get();
+        let (part, rest) = numbers.split_at(self.part.min(numbers.len()));
+        self.numbers.set(rest);
+        part
     }
 }
 
@@ -50,7 +56,7 @@ macro_rules! vector_torus {
 
         use crate::kernels::portable_torus;
         use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusKernels, TorusProducts, Turns};
-        use crate::kernels::vector_torus::{Ahead, split};
+        use crate::kernels::vector_torus::{Ahead, CALL_VECTORS, split};
         use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
         use crate::torus::gadget::Digit;
 
@@ -141,8 +147,8 @@ macro_rules! vector_torus {
                         }
                         let rows = out.chunks_exact_mut(fft.degree()).zip(scratch.chunks_exact_mut(fft.degree()));
                         let rest = Ahead::new(rest, products.columns);
-                        for (column, (out, spectrum)) in rows.enumerate() {
-                            finish::<false>(out, spectrum, fft, rest.part(column));
+                        for (out, spectrum) in rows {
+                            finish::<false>(out, spectrum, fft, rest.next());
                         }
                     }
 
@@ -177,20 +183,20 @@ macro_rules! vector_torus {
             let count = vectors(cells);
             let (first, rest) = fft.sweeps();
             let roots = node_roots(fft, 1);
+            let ahead = Ahead::new(ahead, calls(fft, 2));
             match first {
                 0 => columns_down::<1>(count, |_, e| roots[e], |_, v| source(v), |_, v, x| write(cells, v, x)),
-                1 => first_sweep::<2>(cells, &roots, source),
-                2 => first_sweep::<4>(cells, &roots, source),
-                _ => first_sweep::<8>(cells, &roots, source),
+                1 => first_sweep::<2>(cells, &roots, source, &ahead),
+                2 => first_sweep::<4>(cells, &roots, source, &ahead),
+                _ => first_sweep::<8>(cells, &roots, source, &ahead),
             }
-            let ahead = Ahead::new(ahead, fft.blocks().len().div_ceil(AT_ONCE));
             for stem in stems(cells, fft) {
                 let (mut node, mut count) = (stem.node, stem.count);
                 for &layers in rest {
                     match layers {
-                        1 => sweep_down::<2>(stem.cells, fft, node, count),
-                        2 => sweep_down::<4>(stem.cells, fft, node, count),
-                        _ => sweep_down::<8>(stem.cells, fft, node, count),
+                        1 => sweep_down::<2>(stem.cells, fft, (node, count), &ahead),
+                        2 => sweep_down::<4>(stem.cells, fft, (node, count), &ahead),
+                        _ => sweep_down::<8>(stem.cells, fft, (node, count), &ahead),
                     }
                     (node, count) = (node << layers, count << layers);
                 }
@@ -206,7 +212,7 @@ macro_rules! vector_torus {
             let cells = cells(spectrum);
             let vectors_of_all = vectors(cells);
             let (first, rest) = fft.sweeps();
-            let ahead = Ahead::new(ahead, fft.blocks().len());
+            let ahead = Ahead::new(ahead, calls(fft, 1));
             for stem in stems(cells, fft) {
                 leave_blocks::<ALL>(&stem, &ahead);
                 let below = rest.iter().sum::<usize>();
@@ -214,56 +220,88 @@ macro_rules! vector_torus {
                 for &layers in rest.iter().rev() {
                     (node, count) = (node >> layers, count >> layers);
                     match layers {
-                        1 => sweep_up::<2>(stem.cells, fft, node, count),
-                        2 => sweep_up::<4>(stem.cells, fft, node, count),
-                        _ => sweep_up::<8>(stem.cells, fft, node, count),
+                        1 => sweep_up::<2>(stem.cells, fft, (node, count), &ahead),
+                        2 => sweep_up::<4>(stem.cells, fft, (node, count), &ahead),
+                        _ => sweep_up::<8>(stem.cells, fft, (node, count), &ahead),
                     }
                 }
             }
             let roots = node_roots(fft, 1);
             match first {
                 0 => columns_up::<1>(vectors_of_all, |_, e| roots[e], |_, v| read(cells, v), |_, v, x| sink(v, x)),
-                1 => last_sweep::<2>(cells, &roots, sink),
-                2 => last_sweep::<4>(cells, &roots, sink),
-                _ => last_sweep::<8>(cells, &roots, sink),
+                1 => last_sweep::<2>(cells, &roots, sink, &ahead),
+                2 => last_sweep::<4>(cells, &roots, sink, &ahead),
+                _ => last_sweep::<8>(cells, &roots, sink, &ahead),
             }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn first_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], source: impl Fn(usize) -> Pair) {
+        fn first_sweep<const R: usize>(
+            cells: &Cells,
+            roots: &[Pair; 4],
+            source: impl Fn(usize) -> Pair,
+            ahead: &Ahead,
+        ) {
             let stride = vectors(cells) / R;
-            let get = |r: usize, v: usize| source(r * stride + v);
+            let get = |r: usize, v: usize| {
+                call_at::<R>(ahead, r, v);
+                source(r * stride + v)
+            };
             columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
         }
 
+        /// How often a transform asks for what is needed soon: once for some vectors of each sweep, `of_blocks` times in the blocks.
+        #[inline(always)]
+        fn calls(fft: &TorusFft, of_blocks: usize) -> usize {
+            (fft.sweeps().1.len() + 1 + of_blocks) * fft.points() / WIDTH / CALL_VECTORS
+        }
+
+        /// Asks for what is needed soon at the first vector of some columns of `R`.
+        #[inline]
         #[target_feature(enable = $features)]
-        fn sweep_down<const R: usize>(cells: &Cells, fft: &TorusFft, first: usize, count: usize) {
+        fn call_at<const R: usize>(ahead: &Ahead, r: usize, v: usize) {
+            if r == 0 && (v * R).is_multiple_of(CALL_VECTORS) {
+                prefetch_far(ahead.next());
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn sweep_down<const R: usize>(cells: &Cells, fft: &TorusFft, (first, count): (usize, usize), ahead: &Ahead) {
             align_stack();
             let stride = vectors(cells) / count / R;
             for (node, cells) in (first..).zip(cells.chunks_exact(cells.len() / count)) {
                 let roots = node_roots(fft, node);
-                let get = |r: usize, v: usize| read(cells, r * stride + v);
+                let get = |r: usize, v: usize| {
+                    call_at::<R>(ahead, r, v);
+                    read(cells, r * stride + v)
+                };
                 columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
             }
         }
 
         #[target_feature(enable = $features)]
-        fn sweep_up<const R: usize>(cells: &Cells, fft: &TorusFft, first: usize, count: usize) {
+        fn sweep_up<const R: usize>(cells: &Cells, fft: &TorusFft, (first, count): (usize, usize), ahead: &Ahead) {
             align_stack();
             let stride = vectors(cells) / count / R;
             for (node, cells) in (first..).zip(cells.chunks_exact(cells.len() / count)) {
                 let roots = node_roots(fft, node);
-                let get = |r: usize, v: usize| read(cells, r * stride + v);
+                let get = |r: usize, v: usize| {
+                    call_at::<R>(ahead, r, v);
+                    read(cells, r * stride + v)
+                };
                 columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
             }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn last_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], sink: impl Fn(usize, Pair)) {
+        fn last_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], sink: impl Fn(usize, Pair), ahead: &Ahead) {
             let stride = vectors(cells) / R;
-            let get = |r: usize, v: usize| read(cells, r * stride + v);
+            let get = |r: usize, v: usize| {
+                call_at::<R>(ahead, r, v);
+                read(cells, r * stride + v)
+            };
             columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| sink(r * stride + v, x));
         }
 
@@ -274,8 +312,6 @@ macro_rules! vector_torus {
             count: usize,
             cells: &'a Cells,
             blocks: &'a [BlockRoots],
-            /// The number of its first block.
-            start: usize,
         }
 
         impl Stem<'_> {
@@ -297,13 +333,7 @@ macro_rules! vector_torus {
             let stems = if fft.points() <= NEAR_POINTS { 1 } else { nodes };
             let (blocks, count) = (fft.blocks().len() / stems, nodes / stems);
             let parts = cells.chunks_exact(cells.len() / stems).zip(fft.blocks().chunks_exact(blocks));
-            let stem = move |(i, (cells, roots))| Stem {
-                node: nodes + i * count,
-                count,
-                cells,
-                blocks: roots,
-                start: i * blocks,
-            };
+            let stem = move |(i, (cells, roots))| Stem { node: nodes + i * count, count, cells, blocks: roots };
             parts.enumerate().map(stem)
         }
 
@@ -311,8 +341,8 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn enter_blocks(stem: &Stem, ahead: &Ahead) {
             align_stack();
-            for (i, (cells, roots)) in stem.halves().enumerate() {
-                prefetch_far(ahead.part(stem.start / AT_ONCE + i));
+            for (cells, roots) in stem.halves() {
+                prefetch_far(ahead.next());
                 let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h % PARTS, e));
                 let mut a = read_half(cells[0], 0);
                 layer_down(&mut a, 0, |e| upper(0, e));
@@ -320,11 +350,14 @@ macro_rules! vector_torus {
                 layer_down(&mut b, 0, |e| upper(1, e));
                 layer_down(&mut a, 1, |e| upper(0, e));
                 layer_down(&mut b, 1, |e| upper(1, e));
+                prefetch_far(ahead.next());
                 layer_down(&mut a, 2, |e| upper(0, e));
                 layer_down(&mut b, 2, |e| upper(1, e));
                 transpose_halves(&mut a, &mut b);
+                prefetch_far(ahead.next());
                 layer_down(&mut a, 0, |e| lower(0, e));
                 layer_down(&mut b, 0, |e| lower(1, e));
+                prefetch_far(ahead.next());
                 layer_down(&mut a, 1, |e| lower(0, e));
                 layer_down(&mut b, 1, |e| lower(1, e));
                 layer_down(&mut a, 2, |e| lower(0, e));
@@ -347,8 +380,8 @@ macro_rules! vector_torus {
                 columns_up::<ROWS>(stem.blocks.len(), root, get, |r, v, x| write(stem.cells, ROWS * v + r, x));
             }
             let blocks = stem.cells.as_chunks::<BLOCK_CELLS>().0.iter().zip(stem.blocks);
-            for (i, (cells, roots)) in blocks.enumerate() {
-                prefetch_far(ahead.part(stem.start + i));
+            for (cells, roots) in blocks {
+                prefetch_far(ahead.next());
                 let mut x = read_half(cells, 0);
                 transpose_block(&mut x);
                 layers_up(&mut x, |e| block_root(roots, e));
@@ -360,8 +393,8 @@ macro_rules! vector_torus {
         #[target_feature(enable = $features)]
         fn leave_halves<const ALL: bool>(stem: &Stem, ahead: &Ahead) {
             align_stack();
-            for (i, (cells, roots)) in stem.halves().enumerate() {
-                prefetch_far(ahead.part(stem.start + i));
+            for (cells, roots) in stem.halves() {
+                prefetch_far(ahead.next());
                 let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h % PARTS, e));
                 let mut a = read_half(cells[0], 0);
                 let mut b = read_half(cells[1], 1);
@@ -447,7 +480,7 @@ macro_rules! vector_torus {
             align_stack();
             let run = ROWS * products.rows * TERMS * GROUP_WORDS;
             let keys = products.key.chunks_exact(run);
-            let ahead = Ahead::new(ahead, keys.len());
+            let ahead = Ahead::new(ahead, keys.len() * PARTS * (ROWS / QUAD) * products.rows);
             let digits = products.digits.as_chunks::<GROUP_WORDS>().0;
             let stride = products.stride / GROUP_WORDS;
             let cells = cells(scratch);
@@ -455,7 +488,6 @@ macro_rules! vector_torus {
             let mut factors = [[[(splat(0.0), splat(0.0)); ROWS]; PARTS]; 2];
             for (i, key) in keys.enumerate() {
                 let (block, column) = (i / products.columns, i % products.columns);
-                prefetch_far(ahead.part(i));
                 if let (0, Some(turns)) = (column, &products.turns) {
                     set_factors(&mut factors, turns, block);
                 }
@@ -465,6 +497,7 @@ macro_rules! vector_torus {
                     for (q, rows) in quads.chunks_exact(products.rows * TERMS).enumerate() {
                         let mut sum = [(splat(0.0), splat(0.0)); QUAD];
                         for (row, key) in rows.as_chunks::<TERMS>().0.iter().enumerate() {
+                            prefetch_far(ahead.next());
                             let at = row * stride + ROWS * block + QUAD * q;
                             let digits: &[[f64; GROUP_WORDS]; QUAD] =
                                 digits[at..at + QUAD].try_into().expect("so many groups");
