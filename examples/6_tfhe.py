@@ -51,7 +51,7 @@ def main() -> None:
     print(context.parameters)
     keys = context.keygen()
     flows, limit = (bytes(context.encrypt(values, keys.secret)) for values in (FLOWS, LIMIT))
-    print(f"sent       keys of {len(bytes(keys.server)) / 1e6:.1f} MB, {len(flows) / 1e6:.1f} MB of readings")
+    print(f"sent       keys of {len(bytes(keys.server)) / 1e6:.1f} MB, {len(flows) / 1e3:.1f} KB of readings")
 
     answers = server(bytes(keys.server), flows, limit)
     count, wettest = (

@@ -94,7 +94,11 @@ fn write_tfhe() -> Result<()> {
     write("tfhe_integers", "two", digits.parameters(), &two)?;
     let [signed, truths] = [(Element::Signed(8), [-3, 7]), (Element::Bool, [1, 0])]
         .map(|(element, values)| Column::encrypt(&encryptor, element, &values));
-    let columns = Columns::new(vec![2], vec![("a".to_owned(), signed?), (String::new(), truths?)])?;
+    let (signed, truths) = (signed?, truths?);
+    // Without their seeds, as results are.
+    let expanded = [&signed, &truths].map(|column| (String::new(), column.gather(&[0, 1])));
+    write("tfhe_columns", "expanded", digits.parameters(), &Columns::new(vec![2], expanded.to_vec())?)?;
+    let columns = Columns::new(vec![2], vec![("a".to_owned(), signed), (String::new(), truths)])?;
     write("tfhe_columns", "two", digits.parameters(), &columns)?;
     write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
     write("tfhe_circuit_keys", "all", &(), &tfhe::KeyFile { parameters: integers.parameters().clone(), key: circuit })?;

@@ -18,6 +18,7 @@ from noren._noren import EncryptedArray
 from noren._noren import TfheCircuitKeys as CircuitKeys
 from noren._noren import TfheContext as Context
 from noren._noren import TfheEvaluator as Evaluator
+from noren._noren import TfheExpandedServerKeys as ExpandedServerKeys
 from noren._noren import TfheKeys as Keys
 from noren._noren import TfheParameters as Parameters
 from noren._noren import TfheSecretKey as SecretKey
@@ -32,6 +33,7 @@ __all__ = [
     "Context",
     "EncryptedArray",
     "Evaluator",
+    "ExpandedServerKeys",
     "Keys",
     "Parameters",
     "SecretKey",

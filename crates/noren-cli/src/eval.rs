@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use noren::EvaluationKeys;
 use noren::circuits::recorder::Demands;
 use noren::ckks::{Ciphertext, Context, Evaluator};
+use noren::programs::columns::Element;
 use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;
@@ -22,6 +23,7 @@ use crate::failure::Failure;
 use crate::files::{self, Force, Output};
 use crate::lookup::eval as lookup;
 use crate::tfhe::eval as tfhe;
+use crate::tfhe::lookup::Given;
 use crate::tfhe::program::Program as TfheProgram;
 use crate::{programs, progress};
 
@@ -34,20 +36,23 @@ use crate::{programs, progress};
         With the server keys of noren keygen --tfhe: of two columns, or of one and --number: add, sub, mul, div, rem, min, max, and, or, \
         xor, shift-left, shift-right, equal, not-equal, less, less-equal, greater, greater-equal; threshold: at least --number; not; \
         select: the second column where the first is true, else the third; of all rows of each column: sum, smallest, largest, \
-        argmax.\n\n\
+        argmax; lookup: any function of one column or of two, by a formula of noren prepare or a table, for bytes with the \
+        circuit.keys of noren keygen --tfhe --circuit.\n\n\
         Examples:\n  \
         noren eval mean --keys keys/eval.keys patients.ct -o mean.ct\n  \
         noren eval logistic --keys keys/eval.keys --model risk.json patients.ct -o risk.ct\n  \
         noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct\n  \
         noren eval lookup --keys keys/lookup.keys --function div.prepared pairs.ct -o quotients.ct\n  \
-        noren eval threshold --keys keys/server.keys --number 300 readings.ct -o alarms.ct"
+        noren eval threshold --keys keys/server.keys --number 300 readings.ct -o alarms.ct\n  \
+        noren eval lookup --keys keys/server.keys --circuit keys/circuit.keys --function dose.csv readings.ct -o doses.ct"
 )]
 pub(crate) struct Arguments {
-    /// The program; bootstrap for new levels; lookup for a prepared function
+    /// The program; bootstrap for new levels; lookup for any function
     #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(
         Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME]).chain(TfheProgram::names())))]
     program: String,
-    /// eval.keys; lookup.keys; server.keys; or bootstrap.keys: then a program bootstraps what runs out of levels
+    /// eval.keys; lookup.keys; server.keys, or what noren expand made of them; or bootstrap.keys: then a program
+    /// bootstraps what runs out of levels
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// The encrypted table
@@ -58,9 +63,22 @@ pub(crate) struct Arguments {
     /// The model of the program, as JSON
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// The prepared function of lookup
-    #[arg(long, value_name = "FILE", required_if_eq("program", lookup::NAME))]
+    /// The prepared function of lookup; with keys of TFHE a table, .csv or .npy, or the name of a formula, as noren
+    /// prepare takes them
+    #[arg(long, value_name = "FILE|NAME", required_if_eq("program", lookup::NAME))]
     function: Option<PathBuf>,
+    /// The value where the formula of a lookup of TFHE has none
+    #[arg(long, value_name = "VALUE", requires = "function")]
+    undefined: Option<u64>,
+    /// The CSV file of the table of a lookup of TFHE has no names of columns
+    #[arg(long, requires = "function")]
+    no_header: bool,
+    /// The type of the values of a lookup of TFHE [default: that of its first column]
+    #[arg(long = "type", value_name = "TYPE", requires = "function")]
+    element: Option<Element>,
+    /// circuit.keys, for lookups of bytes of TFHE
+    #[arg(long, value_name = "FILE")]
+    circuit: Option<PathBuf>,
     /// The columns of lookup and of programs of TFHE, by name or position from 0 [default: the first ones]
     #[arg(long, value_name = "X,Y", value_delimiter = ',')]
     columns: Vec<String>,
@@ -125,8 +143,12 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let kind = files::kind(&arguments.keys)?;
-    if kind == Kind::TfheKeys {
+    if matches!(kind, Kind::TfheKeys | Kind::TfheServerKeys) {
         return run_tfhe(arguments, output, console);
+    }
+    if kind == Kind::TfheCircuitKeys {
+        let needed = format!("{}, such as server.keys: these are for --circuit", Kind::TfheKeys);
+        return Err(Failure::Unsuitable { what: "--keys", found: kind.to_string(), needed });
     }
     check_not_tfhe(arguments, kind)?;
     if arguments.program == lookup::NAME {
@@ -176,19 +198,28 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
-    let Arguments { program, keys, input, columns, number, model, function, last, .. } = arguments;
-    let given = [("--model", model.is_some()), ("--function", function.is_some()), ("--last", *last)];
+    let Arguments { program, keys, input, columns, number, model, second, last, .. } = arguments;
+    let given = [("--model", model.is_some()), ("INPUT2", second.is_some()), ("--last", *last)];
     if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
         let (found, needed) = (program.clone(), "none: programs of TFHE take none".to_owned());
         return Err(Failure::Unsuitable { what, found, needed });
     }
-    tfhe::run(tfhe::Job { name: program, keys, input, columns, number: *number, output }, console)
+    let function = arguments.function.as_deref().map(|function| Given {
+        function,
+        header: !arguments.no_header,
+        undefined: arguments.undefined,
+        output: arguments.element,
+    });
+    let circuit = arguments.circuit.as_deref();
+    tfhe::run(tfhe::Job { name: program, keys, input, columns, number: *number, function, circuit, output }, console)
 }
 
 /// Refuses programs of TFHE, and what only they take, with keys of another kind.
 fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
-    let columns = !arguments.columns.is_empty() && arguments.program != lookup::NAME;
-    if !columns && arguments.number.is_none() && TfheProgram::names().all(|name| name != arguments.program) {
+    let Arguments { program, columns, number, undefined, no_header, element, circuit, .. } = arguments;
+    let of_lookup = undefined.is_some() || *no_header || element.is_some() || circuit.is_some();
+    let columns = !columns.is_empty() && program != lookup::NAME;
+    if !columns && !of_lookup && number.is_none() && TfheProgram::names().all(|name| name != program) {
         return Ok(());
     }
     let (found, needed) = (found.to_string(), Kind::TfheKeys.to_string());

@@ -81,9 +81,14 @@ pub(crate) fn read_tfhe_key<K: tfhe::wire::FileKey>(
     console: &Console,
 ) -> Result<tfhe::KeyFile<K>, Failure> {
     let file = tfhe::KeyFile::<K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
-    if file.parameters.spec().torus.security == Security::None {
-        console.warn(format_args!("{}: these parameters promise no security", path.display()));
-    }
+    warn_if_not_secure(file.parameters.spec().torus.security, path, console);
+    Ok(file)
+}
+
+/// Maps expanded server keys of TFHE; warns where their parameters promise no security.
+pub(crate) fn map_tfhe_keys(path: &Path, console: &Console) -> Result<tfhe::ServerKeyFile, Failure> {
+    let file = tfhe::ServerKeyFile::map(path, &Limits::default(), None).map_err(Failure::file(path))?;
+    warn_if_not_secure(file.context.parameters().spec().torus.security, path, console);
     Ok(file)
 }
 
@@ -253,7 +258,11 @@ fn remove_leftovers(directory: &Path) {
 
 /// Warns of parameters that promise no security.
 pub(crate) fn warn_if_insecure(parameters: &impl Describe, path: &Path, console: &Console) {
-    if parameters.rlwe().security() == Security::None {
+    warn_if_not_secure(parameters.rlwe().security(), path, console);
+}
+
+fn warn_if_not_secure(security: Security, path: &Path, console: &Console) {
+    if security == Security::None {
         console.warn(format_args!("{}: these parameters promise no security", path.display()));
     }
 }

@@ -185,7 +185,11 @@ impl Report {
                 report.layout = serde_json::from_str(&layout).ok();
                 report.ciphertexts = samples(reader.sections(), 1, kind)?;
             }
-            Kind::TfheParameters | Kind::TfheSecretKey | Kind::TfheKeys | Kind::TfheCircuitKeys => {
+            Kind::TfheParameters
+            | Kind::TfheSecretKey
+            | Kind::TfheKeys
+            | Kind::TfheServerKeys
+            | Kind::TfheCircuitKeys => {
                 let parameters = tfhe::Parameters::read(&(), &mut reader)?;
                 report.parameters = Some(Description::Tfhe(Tfhe::new(&parameters)));
             }

@@ -38,7 +38,8 @@ use crate::{integers, lookup, programs, progress, tfhe};
         noren keygen --out keys --tfhe 2_2\n\n\
         With --bootstrap the third file is bootstrap.keys: all that bootstrapping needs, products, and the rotations asked for. \
         With --lookup it is lookup.keys: all that any function of two integers of such a domain needs. \
-        With --tfhe there are two files: secret.key encrypts too, server.keys goes to whoever computes."
+        With --tfhe there are two files: secret.key encrypts too, server.keys goes to whoever computes; with --circuit a third, \
+        circuit.keys, goes there too."
 )]
 pub(crate) struct Arguments {
     /// The directory for the keys
@@ -82,6 +83,9 @@ pub(crate) struct Arguments {
     /// Make keys for integers and truth values that are encrypted one by one, with this set of docs/tfhe.md
     #[arg(long, value_name = "SET", value_parser = parse_set, group = "scheme", conflicts_with = "params")]
     tfhe: Option<&'static noren::tfhe::Preset>,
+    /// Also circuit.keys, for any function of one byte or of two
+    #[arg(long, requires = "tfhe", conflicts_with = "program")]
+    circuit: bool,
     /// The number of complex slots that are bootstrapped, a power of two [default: all of the ring]
     #[arg(long, value_name = "COUNT", requires = "bootstrap", conflicts_with = "program")]
     slots: Option<usize>,
@@ -127,7 +131,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref seed, ref params, .. } = arguments;
     let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
     if let Some(preset) = arguments.tfhe {
-        return tfhe::keys::run(tfhe::keys::Job { preset, out, seed, plan_only, force }, console);
+        return tfhe::keys::run(
+            tfhe::keys::Job { preset, circuit: arguments.circuit, out, seed, plan_only, force },
+            console,
+        );
     }
     if let Some(domain) = arguments.lookup {
         let wanted = lookup::plan::Wanted { domain, parameters: params.as_deref() };

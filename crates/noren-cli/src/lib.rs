@@ -7,7 +7,7 @@
 //! | `bootstrap` | the plan of bootstrapping, `expand`, and what `keygen --bootstrap` does |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption |
 //! | `lookup` | functions of encrypted integers: their plan, keys, `prepare`, and what `eval lookup` does |
-//! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, decryption |
+//! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
 //! | `bench` | the benchmarks: measuring, records, suites |
 //! | `programs` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |

@@ -16,6 +16,7 @@ use crate::context::{PyContext, seed_of};
 use crate::errors::raise;
 use crate::keys::{PyEvaluationKeys, PySecretKey};
 use crate::parameters::PyParameters;
+use crate::pickle::bytes_of;
 use crate::progress::Heard;
 
 /// Parameters of bootstrapping, by the name of a preset.
@@ -305,8 +306,7 @@ impl PyBootstrapKeys {
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.0.to_bytes(&(), Form::Packed));
-        PyBytes::new(py, &bytes)
+        bytes_of(py, &*self.0)
     }
 
     /// The context of the ciphertexts.

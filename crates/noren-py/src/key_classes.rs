@@ -157,8 +157,7 @@ macro_rules! key_classes {
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                let bytes = py.detach(|| self.0.to_bytes(&(), Form::Packed));
-                PyBytes::new(py, &bytes)
+                $crate::pickle::bytes_of(py, &*self.0)
             }
 
             // A pickle holds the parameters by themselves, so that all that is unpickled shares one context.

@@ -91,7 +91,9 @@ mod module {
     #[pymodule_export]
     use crate::tfhe::evaluator::PyTfheEvaluator;
     #[pymodule_export]
-    use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys};
+    use crate::tfhe::keys::{
+        PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys,
+    };
     #[pymodule_export]
     use crate::tfhe::parameters::PyTfheParameters;
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use noren::ckks::{Parameters, ParametersSpec, Requirements};
 use noren::security::{SecretDistribution, Security};
-use noren::wire::{Form, Object};
+use noren::wire::Object;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::raise;
+use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 
 /// CKKS parameters, checked and immutable.
 ///
@@ -162,15 +163,15 @@ impl PyParameters {
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_bytes(&(), Form::Packed))
+        bytes_of(py, &self.0)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.__bytes__(py),)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<BytesPickle<'py>> {
+        by_bytes::<Self>(self.__bytes__(py))
     }
 
     fn __hash__(&self) -> u64 {
-        u64::from_le_bytes(std::array::from_fn(|i| self.0.fingerprint()[i]))
+        hash_of(&self.0.fingerprint())
     }
 
     fn __repr__(&self) -> String {

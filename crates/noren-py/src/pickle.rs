@@ -1,10 +1,11 @@
-//! Contexts of objects that arrive by pickle, and what a pickle holds.
+//! Contexts of objects that arrive by pickle, and what a pickle holds; bytes and hashes of what stands for itself.
 
 use std::sync::{Mutex, PoisonError};
 
 use noren::error::Result;
-use noren::wire::FileContext;
+use noren::wire::{FileContext, Form, Object};
 use noren::{bgv, ckks, tfhe};
+use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -12,6 +13,24 @@ use crate::array::detached;
 
 /// What pickle keeps of an object: how to make it again, from its parameters and bytes.
 pub(crate) type Pickle<'py, P> = (Bound<'py, PyAny>, (P, Bound<'py, PyBytes>));
+
+/// What pickle keeps of an object that stands for itself: how to make it again, from its bytes.
+pub(crate) type BytesPickle<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+
+/// The pickle of an object whose class has ``from_bytes``.
+pub(crate) fn by_bytes<T: PyTypeInfo>(bytes: Bound<'_, PyBytes>) -> PyResult<BytesPickle<'_>> {
+    Ok((bytes.py().get_type::<T>().getattr("from_bytes")?, (bytes,)))
+}
+
+/// The bytes of an object that stands for itself.
+pub(crate) fn bytes_of<'py>(py: Python<'py>, object: &(impl Object<Context = ()> + Sync)) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &py.detach(|| object.to_bytes(&(), Form::Packed)))
+}
+
+/// The hash of parameters: the first bytes of their fingerprint.
+pub(crate) fn hash_of(fingerprint: &[u8; 32]) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|i| fingerprint[i]))
+}
 
 /// How many contexts of a scheme are kept for objects that arrive by pickle.
 const KEPT_CONTEXTS: usize = 4;

@@ -10,7 +10,7 @@ use noren::bootstrapping::group::{GiantOrder, Group};
 use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::circuits::lookup::{LookupKeyFile, Plan};
-use noren::circuits::radix::{Integer, Integers};
+use noren::circuits::radix::{Flag, Integer, Integers};
 use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
 use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::integers::{IntegerLayout, IntegerTable};
@@ -181,11 +181,19 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
     add(samples, "tfhe_bits", &parameters, &tfhe::Bits(bits));
     add(samples, "tfhe_ciphertexts", context.1.parameters(), &tfhe::Ciphertexts(integers));
     add(samples, "tfhe_integers", digits.parameters(), &Integers(wide));
-    let column = |element, values: &[i128]| Column::encrypt(&encryptor, element, values).expect("values");
-    let columns = [("a", Element::Signed(8), [-3, 7]), ("", Element::Bool, [1, 0])];
-    let columns = columns.map(|(name, element, values)| (name.to_owned(), column(element, &values)));
-    let columns = Columns::new(vec![1, 2], columns.to_vec()).expect("two values each");
-    add(samples, "tfhe_columns", digits.parameters(), &columns);
+    // -3 and 7 by their digits, and two truth values: what computations leave.
+    let numbers = [1, 3, 3, 3, 3, 1, 0, 0].map(|digit| encryptor.encrypt(digit).expect("a message"));
+    let truths = [true, false].map(|value| Flag::encrypt(&encryptor, value).expect("a truth value").value().clone());
+    let column = |element, values| Column::of_digits(digits.parameters(), element, values).expect("digits");
+    let fresh = |element, values: &[i128]| Column::encrypt(&encryptor, element, values).expect("values");
+    let (signed, truth) = (Element::Signed(8), Element::Bool);
+    for (name, a, b) in [
+        ("tfhe_columns", column(signed, numbers.to_vec()), column(truth, truths.to_vec())),
+        ("tfhe_columns_seeded", fresh(signed, &[-3, 7]), fresh(truth, &[1, 0])),
+    ] {
+        let columns = Columns::new(vec![1, 2], vec![("a".to_owned(), a), (String::new(), b)]);
+        add(samples, name, digits.parameters(), &columns.expect("two values each"));
+    }
     add(samples, "tfhe_keys", &(), &tfhe::KeyFile { parameters: parameters.clone(), key: keys });
     add(samples, "tfhe_secret_key", &(), &tfhe::KeyFile { parameters, key: secrets.0 });
 }

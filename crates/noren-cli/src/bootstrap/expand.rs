@@ -1,4 +1,4 @@
-//! `noren expand`: bootstrapping keys as they lie in memory, in a file that is mapped.
+//! `noren expand`: keys as they lie in memory, in a file that is mapped.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,26 +7,27 @@ use clap::Args;
 use noren::Resources;
 use noren::bootstrapping::demand::expanded_bytes;
 use noren::bootstrapping::{BootstrapKeyFile, Demand, Progress};
-use noren::wire::Limits;
+use noren::wire::{Kind, Limits};
 use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::files::{Force, Output};
-use crate::progress;
+use crate::files::{self, Force, Output};
+use crate::{progress, tfhe};
 
-/// Expands bootstrapping keys into a file that programs use where it lies
+/// Expands keys of bootstrapping, or server keys of TFHE, into a file that programs use where it lies
 #[derive(Debug, Args)]
 #[command(
     after_help = "The file is about three times as large. Programs map it: they start at once, and several share one copy. \
         It is for this machine; what travels is the file that it is made from.\n\n\
-        Example:\n  \
-        noren expand keys/bootstrap.keys -o keys/bootstrap.mapped"
+        Examples:\n  \
+        noren expand keys/bootstrap.keys -o keys/bootstrap.mapped\n  \
+        noren expand keys/server.keys -o keys/server.mapped"
 )]
 pub(crate) struct Arguments {
-    /// bootstrap.keys
+    /// bootstrap.keys, or server.keys of TFHE
     input: PathBuf,
     /// The file for the expanded keys
     #[arg(short, long, value_name = "FILE")]
@@ -44,6 +45,14 @@ struct Report {
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, output, force } = arguments;
+    match files::kind(input)? {
+        Kind::TfheKeys => return tfhe::expand::run(input, &Output::new(output, force)?, console),
+        Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys => {}
+        other => {
+            let (found, needed) = (other.to_string(), format!("{}, or {}", Kind::BootstrapKeys, Kind::TfheKeys));
+            return Err(Failure::file(input)(noren::Error::WrongKind { found, needed }));
+        }
+    }
     let limits = Limits::default();
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
     let place = Output::new(output, force)?;

@@ -55,13 +55,18 @@ pub(crate) enum Formula {
 }
 
 impl Formula {
-    /// Whether there is no value for y = 0.
-    const fn is_partial(self) -> bool {
-        matches!(self, Self::Div | Self::Mod)
+    /// Refuses a formula without a value for y = 0, unless `undefined` is one.
+    pub(crate) fn check_total(self, undefined: Option<u64>) -> Result<(), Failure> {
+        if undefined.is_some() || !matches!(self, Self::Div | Self::Mod) {
+            return Ok(());
+        }
+        let found = "no value at x = 0, y = 0".to_owned();
+        let needed = "one everywhere: say with --undefined VALUE which, of which no caller will make use".to_owned();
+        Err(Failure::Unsuitable { what: "the function", found, needed })
     }
 
     /// The value, if there is one.
-    fn value(self, x: u64, y: u64) -> Option<u64> {
+    pub(crate) fn value(self, x: u64, y: u64) -> Option<u64> {
         Some(match self {
             Self::Div => x.checked_div(y)?,
             Self::Mod => x.checked_rem(y)?,
@@ -90,12 +95,7 @@ impl Given {
         // Both are there wherever no table is.
         let (formula, domain) = (self.function.unwrap_or(Formula::Div), self.domain.unwrap_or([1; 2]));
         let undefined = self.undefined;
-        if undefined.is_none() && formula.is_partial() {
-            let found = "no value at x = 0, y = 0".to_owned();
-            let needed =
-                "one everywhere: say with --undefined VALUE which, of which no caller will make use".to_owned();
-            return Err(Failure::Unsuitable { what: "the function", found, needed });
-        }
+        formula.check_total(undefined)?;
         if let Some(value) = undefined.filter(|&value| value >= t) {
             let needed = format!("a value below the plaintext modulus {t}");
             return Err(Failure::Unsuitable { what: "--undefined", found: value.to_string(), needed });
@@ -107,9 +107,8 @@ impl Given {
         let resources = Resources { disk: None, ..Resources::of_machine(directory_of(path)) };
         let advice = "close other programs, or write the table with smaller whole numbers, such as uint16";
         resources.check_memory(files::size(path)?, "memory for the table of a function", advice)?;
-        let grid = Grid::read(path, !self.no_header, t)?;
-        let shape =
-            |[rows, columns]: [usize; 2]| format!("{} (x) and {} (y)", count(rows, "row"), count(columns, "column"));
+        let grid = Grid::read(path, !self.no_header)?;
+        grid.check(path, t - 1)?;
         let found = grid.shape();
         if let Some(needed) = self.domain.filter(|&domain| domain != found) {
             let needed = format!("{}, as --domain says", shape(needed));
@@ -117,4 +116,9 @@ impl Given {
         }
         Ok(Function::rule(found, move |x, y| grid.value(x as usize, y as usize)))
     }
+}
+
+/// The shape of a table in words.
+pub(crate) fn shape([rows, columns]: [usize; 2]) -> String {
+    format!("{} (x) and {} (y)", count(rows, "row"), count(columns, "column"))
 }

@@ -16,21 +16,24 @@ pub(crate) enum Grid {
 }
 
 impl Grid {
-    /// Reads a table from a file; `header` says whether a CSV file has names in its first line. All numbers must be whole, and
-    /// below `bound`.
-    pub(crate) fn read(path: &Path, header: bool, bound: u64) -> Result<Self, Failure> {
-        let grid = match Format::of(path)? {
-            Format::Csv => Self::Csv(Numbers::read(path, header)?),
-            Format::Npy => Self::Npy(Array::new(path, file::read(path, MAX_BYTES)?)?),
-        };
-        let [rows, columns] = grid.shape();
-        let wrong = |row: usize| (0..columns).find(|&column| grid.value(row, column).is_none_or(|x| x >= bound));
+    /// Reads a table from a file; `header` says whether a CSV file has names in its first line.
+    pub(crate) fn read(path: &Path, header: bool) -> Result<Self, Failure> {
+        match Format::of(path)? {
+            Format::Csv => Numbers::read(path, header).map(Self::Csv),
+            Format::Npy => Array::new(path, file::read(path, MAX_BYTES)?).map(Self::Npy),
+        }
+    }
+
+    /// Refuses numbers that are not whole, or above `most`; `path` is what messages show.
+    pub(crate) fn check(&self, path: &Path, most: u64) -> Result<(), Failure> {
+        let [rows, columns] = self.shape();
+        let wrong = |row: usize| (0..columns).find(|&column| self.value(row, column).is_none_or(|x| x > most));
         let wrong = (0..rows).into_par_iter().find_map_first(|row| Some((row, wrong(row)?)));
         match wrong {
-            None => Ok(grid),
+            None => Ok(()),
             Some((row, column)) => {
-                let needed = format!("a whole number from 0 to {}", bound - 1);
-                Err(Failure::input(path, grid.place(row, column), grid.text(row, column), needed))
+                let needed = format!("a whole number from 0 to {most}");
+                Err(Failure::input(path, self.place(row, column), self.text(row, column), needed))
             }
         }
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noren::error::Error;
-use noren::programs::columns::{Column, ColumnEvaluator, Columns, Element};
-use noren::tfhe::{CompactKeys, Context, Evaluator};
+use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, Element};
+use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, Evaluator, KeyFile, ServerKeyFile, ServerKeys};
+use noren::wire::Kind;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -15,6 +16,7 @@ use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::progress;
+use crate::tfhe::lookup::{Given, Rule};
 use crate::tfhe::program::Program;
 
 /// What is run, and where.
@@ -27,7 +29,17 @@ pub(crate) struct Job<'a> {
     pub(crate) columns: &'a [String],
     /// The number that stands in place of the last column.
     pub(crate) number: Option<i128>,
+    /// The function of a lookup.
+    pub(crate) function: Option<Given<'a>>,
+    /// The keys of circuit bootstrapping, for functions that need them.
+    pub(crate) circuit: Option<&'a Path>,
     pub(crate) output: Output,
+}
+
+/// Server keys of either kind.
+enum Keys {
+    Compact(CompactKeys),
+    Mapped(Arc<ServerKeys>),
 }
 
 #[derive(Serialize)]
@@ -47,13 +59,30 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         return Err(Failure::input(job.keys, "the program", job.name, needed));
     };
     // The table is looked at before the keys are prepared.
-    let file = files::read_tfhe_key::<CompactKeys>(job.keys, console)?;
-    let table = files::read::<Columns>(&file.parameters, job.input)?;
-    let chosen = job.chosen(program, &table)?;
+    let (context, keys) = Keys::open(job.keys, console)?;
+    let table = files::read::<Columns>(context.parameters(), job.input)?;
+    let rule = job.rule(program)?;
+    let needed = rule.as_ref().map_or_else(|| program.columns(job.number.is_some()), |(rule, _)| Some(rule.operands()));
+    let chosen = job.chosen(program, needed, &table)?;
     let operand = |index: usize| &table.columns()[chosen[index]];
+    let lookup = rule.map(|(rule, given)| {
+        let inputs: Vec<Element> = chosen.iter().map(|&index| table.layout().columns[index].element).collect();
+        rule.lookup(&context, given, &inputs)
+    });
+    let lookup = lookup.transpose()?;
+    if let (Some(true), None) = (lookup.as_ref().map(ColumnLookup::needs_circuit_keys), job.circuit) {
+        let needed = "circuit.keys, for functions of so many bits: noren keygen --tfhe SET --circuit makes them";
+        return Err(Failure::Unsuitable { what: "--circuit", found: "none".to_owned(), needed: needed.to_owned() });
+    }
+    let circuit =
+        job.circuit.map(|path| Ok::<_, Failure>((path, files::read_tfhe_key::<CompactCircuitKeys>(path, console)?)));
+    let circuit = circuit.transpose()?;
     let shown = progress::spinner("preparing the keys".to_owned());
-    let context = Context::new(file.parameters.clone())?;
-    let evaluator = Evaluator::new(&context, Arc::new(context.expand(&file.key)?))?;
+    let mut evaluator = Evaluator::new(&context, keys.expanded(&context)?)?;
+    if let Some((path, file)) = circuit {
+        let keys = context.expand_circuit(&file.key).map(Arc::new);
+        evaluator = keys.and_then(|keys| evaluator.with_circuit_keys(keys)).map_err(Failure::file(path))?;
+    }
     let evaluator = ColumnEvaluator::new(evaluator);
     shown.say(&format!("{}: {}", job.name, count(table.layout().size().unwrap_or(0), "row")));
     let start = Instant::now();
@@ -73,15 +102,52 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
             let columns = columns.collect::<Result<Vec<_>, Error>>().map_err(Failure::file(job.input))?;
             return job.finish(&context, vec![1], columns, start, console);
         }
+        Program::Lookup => {
+            let lookup = lookup.as_ref().unwrap_or_else(|| panic!("a lookup has a function"));
+            evaluator.lookup(lookup, &(0..chosen.len()).map(operand).collect::<Vec<_>>())
+        }
     };
     let result: Column = result.map_err(Failure::file(job.input))?;
     drop(shown);
     job.finish(&context, vec![rows], vec![("result".to_owned(), result)], start, console)
 }
 
+impl Keys {
+    /// The keys in a file, with a context of their parameters; what has to be expanded is not yet.
+    fn open(path: &Path, console: &Console) -> Result<(Context, Self), Failure> {
+        if files::kind(path)? == Kind::TfheServerKeys {
+            let ServerKeyFile { context, keys } = files::map_tfhe_keys(path, console)?;
+            return Ok((context, Self::Mapped(keys)));
+        }
+        let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
+        Ok((Context::new(parameters)?, Self::Compact(key)))
+    }
+
+    fn expanded(self, context: &Context) -> Result<Arc<ServerKeys>, Failure> {
+        match self {
+            Self::Compact(keys) => Ok(Arc::new(context.expand(&keys)?)),
+            Self::Mapped(keys) => Ok(keys),
+        }
+    }
+}
+
 impl Job<'_> {
-    /// The positions of the columns that the program takes.
-    fn chosen(&self, program: Program, table: &Columns) -> Result<Vec<usize>, Failure> {
+    /// The function of a lookup, which no other program has.
+    fn rule(&self, program: Program) -> Result<Option<(Rule, &Given<'_>)>, Failure> {
+        let refuse = |what, found: &Path| {
+            let needed = format!("none: {} takes none", self.name);
+            Err(Failure::Unsuitable { what, found: found.display().to_string(), needed })
+        };
+        match (program, &self.function) {
+            // The arguments ask for a function wherever the program is a lookup.
+            (Program::Lookup, Some(given)) => Ok(Some((Rule::of(given)?, given))),
+            (_, Some(given)) => refuse("--function", given.function),
+            (_, None) => self.circuit.map_or(Ok(None), |path| refuse("--circuit", path)),
+        }
+    }
+
+    /// The positions of the columns that the program takes: `needed` of them, or any number.
+    fn chosen(&self, program: Program, needed: Option<usize>, table: &Columns) -> Result<Vec<usize>, Failure> {
         let layout = table.layout();
         if layout.shape.len() != 1 {
             let found = format!("{:?}", layout.shape);
@@ -101,24 +167,24 @@ impl Job<'_> {
             })
         };
         let chosen = self.columns.iter().map(position).collect::<Result<Vec<_>, _>>()?;
-        match program.columns(self.number.is_some()) {
+        match needed {
             None if chosen.is_empty() => Ok((0..layout.columns.len()).collect()),
             None => Ok(chosen),
             Some(needed) if chosen.is_empty() && layout.columns.len() >= needed => Ok((0..needed).collect()),
             Some(needed) if chosen.is_empty() => {
                 let found = count(layout.columns.len(), "column");
-                Err(Failure::input(self.input, "the table", found, self.needs(needed)))
+                Err(Failure::input(self.input, "the table", found, self.needs(program, needed)))
             }
             Some(needed) if chosen.len() == needed => Ok(chosen),
             Some(needed) => {
                 let found = count(chosen.len(), "column");
-                Err(Failure::Unsuitable { what: "--columns", found, needed: self.needs(needed) })
+                Err(Failure::Unsuitable { what: "--columns", found, needed: self.needs(program, needed) })
             }
         }
     }
 
-    fn needs(&self, columns: usize) -> String {
-        let or_number = if columns == 2 { ", or one and --number" } else { "" };
+    fn needs(&self, program: Program, columns: usize) -> String {
+        let or_number = if columns == 2 && matches!(program, Program::Join(_)) { ", or one and --number" } else { "" };
         format!("{} for {}{or_number}", count(columns, "column"), self.name)
     }
 

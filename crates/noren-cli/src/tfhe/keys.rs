@@ -17,10 +17,13 @@ use crate::tfhe::plan::Plan;
 
 const SECRET: &str = "secret.key";
 const SERVER: &str = "server.keys";
+const CIRCUIT: &str = "circuit.keys";
 
 /// What keys are made, and how.
 pub(crate) struct Job<'a> {
     pub(crate) preset: &'static Preset,
+    /// Whether there are keys of circuit bootstrapping.
+    pub(crate) circuit: bool,
     pub(crate) out: &'a Path,
     pub(crate) seed: Option<Seed>,
     pub(crate) plan_only: bool,
@@ -39,26 +42,36 @@ struct Written {
     bytes: u64,
 }
 
-/// Makes `secret.key` and `server.keys`, which appear together.
+/// Makes `secret.key`, `server.keys` and, if it is asked for, `circuit.keys`, which appear together.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let parameters = job.preset.parameters()?;
     let plan = Plan::new(job.preset, &parameters)?;
+    let context = Context::new(parameters.clone())?;
+    if job.circuit {
+        // Not all parameters have circuit bootstrapping.
+        context.circuit()?;
+    }
     if job.plan_only {
         return console.report(&plan);
     }
-    let outputs = OutputSet::new(job.out, &[SECRET, SERVER], job.force)?;
+    let names = [SECRET, SERVER].into_iter().chain(job.circuit.then_some(CIRCUIT)).collect::<Vec<_>>();
+    let outputs = OutputSet::new(job.out, &names, job.force)?;
     console.text(&plan)?;
     if parameters.spec().torus.security == noren::Security::None {
         console.warn(format_args!("{}: these parameters promise no security", job.preset.name));
     }
     let seed = job.seed.map_or_else(random, Ok)?;
-    let context = Context::new(parameters.clone())?;
     let shown = progress::spinner("making keys".to_owned());
     let secret = context.secret_key(&seed);
     // Keys of the server go to their file while they are made.
     let server = outputs.write_with(SERVER, |path| context.write_compact_keys(&seed, &secret, path))?;
-    let sizes = [outputs.write(SECRET, &(), &KeyFile { parameters, key: secret })?, server];
-    let places = outputs.finish(&[SECRET, SERVER])?;
+    let circuit = job.circuit.then(|| {
+        let key = context.circuit_keys(&seed, &secret)?;
+        outputs.write(CIRCUIT, &(), &KeyFile { parameters: parameters.clone(), key })
+    });
+    let circuit = circuit.transpose()?;
+    let sizes = [outputs.write(SECRET, &(), &KeyFile { parameters, key: secret })?, server].into_iter().chain(circuit);
+    let places = outputs.finish(&names)?;
     drop(shown);
     let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();
     console.report(&Report { plan, files })

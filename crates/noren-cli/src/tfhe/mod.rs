@@ -3,6 +3,8 @@
 pub(crate) mod decrypt;
 pub(crate) mod encrypt;
 pub(crate) mod eval;
+pub(crate) mod expand;
 pub(crate) mod keys;
+pub(crate) mod lookup;
 pub(crate) mod plan;
 pub(crate) mod program;

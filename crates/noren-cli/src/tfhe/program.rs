@@ -3,6 +3,8 @@
 use noren::circuits::radix::Comparison;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, Unary};
 
+use crate::lookup::eval as lookup;
+
 /// What a program does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Program {
@@ -14,6 +16,8 @@ pub(crate) enum Program {
     Select,
     /// Each column to one row.
     Reduce(Reduction),
+    /// A function of one or two columns, from a table or a formula.
+    Lookup,
 }
 
 /// What is made of all rows of a column.
@@ -26,7 +30,7 @@ pub(crate) enum Reduction {
 }
 
 /// All programs.
-const PROGRAMS: [(&str, Program); 25] = [
+const PROGRAMS: [(&str, Program); 26] = [
     ("add", Program::Join(Binary::Add)),
     ("sub", Program::Join(Binary::Sub)),
     ("mul", Program::Join(Binary::Mul)),
@@ -52,6 +56,7 @@ const PROGRAMS: [(&str, Program); 25] = [
     ("smallest", Program::Reduce(Reduction::Smallest)),
     ("largest", Program::Reduce(Reduction::Largest)),
     ("argmax", Program::Reduce(Reduction::Argmax)),
+    (lookup::NAME, Program::Lookup),
 ];
 
 /// The one name that programs on numbers with a precision have too.
@@ -60,7 +65,7 @@ const SUM: &str = "sum";
 impl Program {
     /// The names that only these programs have.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        PROGRAMS.iter().map(|(name, _)| *name).filter(|name| *name != SUM)
+        PROGRAMS.iter().map(|(name, _)| *name).filter(|name| ![SUM, lookup::NAME].contains(name))
     }
 
     /// The program of this name.
@@ -68,13 +73,13 @@ impl Program {
         PROGRAMS.iter().find(|(found, _)| *found == name).map(|(_, program)| *program)
     }
 
-    /// How many columns it takes; nothing where it takes any number of them.
+    /// How many columns it takes; nothing where it takes any number of them, or its function says how many.
     pub(crate) const fn columns(self, with_number: bool) -> Option<usize> {
         match self {
             Self::Join(_) => Some(if with_number { 1 } else { 2 }),
             Self::Each(_) => Some(1),
             Self::Select => Some(3),
-            Self::Reduce(_) => None,
+            Self::Reduce(_) | Self::Lookup => None,
         }
     }
 }

@@ -45,6 +45,8 @@ fn tables_come_back() {
     let sandbox = with_table("tfhe-tables");
     sandbox.done(&["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.csv"]);
     assert_eq!(sandbox.text("out.csv"), TABLE);
+    // 36 digits of 8 bytes, and what stands around them.
+    assert!(sandbox.read("table.ct").len() < 36 * 8 + 1024);
     sandbox.write("signed.csv", b"x\n-128\n127\n0\n");
     let report = sandbox.json(&[&encrypt("keys/secret.key", "int8", "signed.csv")[..], &["--force"]].concat());
     assert_eq!((&report["rows"], &report["ciphertexts"], &report["types"][0]), (&3.into(), &12.into(), &"int8".into()));
@@ -101,6 +103,122 @@ fn programs_of_rows_give_one_row() {
     sandbox.done(&["eval", "less", "--keys", "keys/server.keys", "out.ct", "-o", "again.ct"]);
     sandbox.done(&["decrypt", "--key", "keys/secret.key", "again.ct", "-o", "again.csv"]);
     assert_eq!(sandbox.text("again.csv"), column([i64::from((200 + 7 + 90 + 255) % 256 < (9 + 250 + 90 + 1) % 256)]));
+}
+
+/// A sandbox with circuit keys too, and an encrypted table.
+fn with_circuit_keys(name: &str, types: &str) -> Sandbox {
+    let sandbox = Sandbox::new(name);
+    let seed = "5".repeat(64);
+    sandbox.done(&["keygen", "--out", "keys", "--tfhe", "TOY_2_2", "--circuit", "--seed", &seed]);
+    sandbox.write("table.csv", TABLE.as_bytes());
+    sandbox.done(&encrypt("keys/secret.key", types, "table.csv"));
+    sandbox
+}
+
+const CIRCUIT: [&str; 2] = ["--circuit", "keys/circuit.keys"];
+
+#[test]
+fn any_function_of_bytes_is_looked_up() {
+    let sandbox = with_circuit_keys("tfhe-lookup", "uint8,uint8,bool");
+    let pairs = || A.into_iter().zip(B);
+    let look_up = |more: &[&str]| result(&sandbox, "lookup", &[&CIRCUIT, more].concat());
+    let distance = column(pairs().map(|(a, b)| (a - b).abs()));
+    assert_eq!(look_up(&["--function", "distance"]), distance);
+    let quotients = column(pairs().map(|(a, b)| b.checked_div(a - 7).unwrap_or(255)));
+    // The number by which is divided is 0 in one row.
+    sandbox.write("shifted.csv", b"b,a\n9,193\n250,0\n90,83\n1,248\n");
+    sandbox.done(&[&encrypt("keys/secret.key", "uint8", "shifted.csv")[..], &["--force"]].concat());
+    assert_eq!(look_up(&["--function", "div", "--undefined", "255"]), quotients);
+    // A table of both, with names in its first line, and one of one byte without; values of other types.
+    sandbox.done(&[&encrypt("keys/secret.key", "uint8,uint8,bool", "table.csv")[..], &["--force"]].concat());
+    let value = |x: i64, y: i64| (x * 257 + y * y) % 65536;
+    let names: Vec<String> = (0..256).map(|y| format!("y{y}")).collect();
+    let row = |x: i64| (0..256).map(|y| value(x, y).to_string()).collect::<Vec<_>>().join(",") + "\n";
+    sandbox.write("both.csv", (names.join(",") + "\n" + &(0..256).map(row).collect::<String>()).as_bytes());
+    let expected = column(pairs().map(|(a, b)| value(a, b)));
+    assert_eq!(look_up(&["--function", "both.csv", "--type", "uint16"]), expected);
+    let square = |x: i64| x * x % 251;
+    sandbox.write("one.csv", (0..256).map(|x| format!("{}\n", square(x))).collect::<String>().as_bytes());
+    assert_eq!(look_up(&["--function", "one.csv", "--no-header", "--columns", "b"]), column(B.map(square)));
+    let less = column(pairs().map(|(a, b)| i64::from(a < b)));
+    assert_eq!(look_up(&["--function", "less", "--type", "bool"]), less);
+}
+
+#[test]
+fn functions_of_single_digits_need_no_circuit_keys() {
+    let sandbox = Sandbox::new("tfhe-digits");
+    keygen(&sandbox, "keys", '5');
+    sandbox.write("table.csv", b"x,y\n0,3\n1,2\n2,2\n3,0\n");
+    sandbox.done(&encrypt("keys/secret.key", "digit", "table.csv"));
+    assert_eq!(result(&sandbox, "lookup", &["--function", "gcd"]), column([3, 1, 2, 3]));
+    // A digit may hold carries: the table has a row for each of its sums.
+    let thirds: String = (0..16).map(|x| format!("{}\n", x / 3 % 4)).collect();
+    sandbox.write("thirds.csv", format!("third\n{thirds}").as_bytes());
+    sandbox.done(&eval("add", &["--force"]));
+    let again =
+        ["eval", "lookup", "--keys", "keys/server.keys", "--function", "thirds.csv", "out.ct", "-o", "third.ct"];
+    sandbox.done(&again);
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "third.ct", "-o", "third.csv"]);
+    assert_eq!(sandbox.text("third.csv"), column([1, 1, 1, 1]));
+}
+
+#[test]
+fn lookups_that_no_keys_or_tables_allow_are_refused() {
+    let sandbox = with_circuit_keys("tfhe-lookup-refusals", "uint8,uint16,int8");
+    let look_up = |more: &[&'static str]| eval("lookup", more);
+    let with = |more: &[&'static str]| look_up(&[&CIRCUIT, more].concat());
+    let with_keys = |keys| vec!["eval", "lookup", "--keys", keys, "--function", "max", "table.ct", "-o", "out.ct"];
+    sandbox.write("ones.csv", b"y\n1\n");
+    sandbox.write("bytes.csv", format!("y\n{}", "7\n".repeat(256)).as_bytes());
+    sandbox.write("large.csv", format!("y\n{}256\n", "7\n".repeat(255)).as_bytes());
+    sandbox.done(&["keygen", "--out", "other", "--tfhe", "TOY_2_2", "--circuit", "--seed", &"6".repeat(64)]);
+    for (arguments, needed) in [
+        (look_up(&["--function", "bytes.csv"]), &["--circuit", "found none", "keygen --tfhe SET --circuit"][..]),
+        (with(&["--function", "root"]), &["--function", "\"root\"", "div, mod, max", ".csv or .npy"]),
+        (with(&["--function", "table.txt"]), &["table.txt", ".csv or .npy"]),
+        (with(&["--function", "div", "--columns", "a,a"]), &["no value at x = 0, y = 0", "--undefined"]),
+        (with(&["--function", "bytes.csv", "--undefined", "1"]), &["--undefined", "a table has a value everywhere"]),
+        (with(&["--function", "ones.csv"]), &["ones.csv", "1 row", "256 rows (x) and 1 column (y), for uint8"]),
+        (with(&["--function", "large.csv"]), &["large.csv", "row 256", "found 256", "0 to 255"]),
+        (with(&["--function", "max"]), &["24 were given", "at most 16 bits"]),
+        (with(&["--function", "max", "--columns", "a"]), &["--columns", "1 column", "2 columns for lookup"]),
+        (with(&["--function", "max", "--columns", "a,c"]), &["int8", "unsigned", "Python"]),
+        (with(&["--function", "distance", "--columns", "a,a", "--type", "bool"]), &["value", "at most"]),
+        (with(&["--function", "max", "--number", "3"]), &["--number", "lookup takes none"]),
+        (eval("add", &["--circuit", "keys/circuit.keys"]), &["--circuit", "add takes none"]),
+        (eval("add", &["--function", "max"]), &["--function", "add takes none"]),
+        (with_keys("keys/circuit.keys"), &["--keys", "server.keys", "these are for --circuit"]),
+        (look_up(&["--function", "bytes.csv", "--circuit", "keys/server.keys"]), &["keys/server.keys", "circuit"]),
+        (look_up(&["--function", "bytes.csv", "--circuit", "other/circuit.keys"]), &["other/circuit.keys", "key"]),
+    ] {
+        sandbox.refused(&arguments, needed);
+    }
+    sandbox.refused(&["keygen", "--out", "bits", "--tfhe", "TOY_BOOL", "--circuit"], &["integers"]);
+    assert!(!sandbox.exists("bits"));
+}
+
+#[test]
+fn expanded_keys_give_the_same_bytes() {
+    let sandbox = with_table("tfhe-expand");
+    let report = sandbox.json(&["expand", "keys/server.keys", "-o", "server.mapped"]);
+    assert_eq!(report["bytes"], sandbox.read("server.mapped").len());
+    sandbox.done(&eval("mul", &[]));
+    let mapped = ["eval", "mul", "--keys", "server.mapped", "table.ct", "-o", "mapped.ct"];
+    sandbox.done(&mapped);
+    assert!(sandbox.read("out.ct") == sandbox.read("mapped.ct"));
+    assert_eq!(sandbox.json(&["inspect", "server.mapped"])["parameters"]["message_bits"], 2);
+    sandbox.refused(&["expand", "keys/server.keys", "-o", "server.mapped"], &["server.mapped exists"]);
+    sandbox.refused(
+        &["expand", "keys/secret.key", "-o", "other.mapped"],
+        &["keys/secret.key", "secret key", "bootstrapping keys with TFHE"],
+    );
+    // One bit of a number that is used.
+    let mut bytes = sandbox.read("server.mapped");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    sandbox.write("server.mapped", &bytes);
+    let again = ["eval", "mul", "--keys", "server.mapped", "table.ct", "-o", "again.ct"];
+    sandbox.refused(&again, &["server.mapped", "digest"]);
 }
 
 #[test]
@@ -182,7 +300,7 @@ fn what_does_not_belong_together_is_refused() {
     sandbox.refused(&eval("sum", &["--number", "1"]), &["--number", "sum"]);
     sandbox.refused(&eval("add", &["--last"]), &["--last"]);
     // Cut off, and damaged.
-    for (name, keep) in [("keys/server.keys", 1000), ("table.ct", 5000)] {
+    for (name, keep) in [("keys/server.keys", 1000), ("table.ct", 100)] {
         let whole = sandbox.read(name);
         sandbox.write(name, &whole[..whole.len() - keep]);
         sandbox.refused(&with("keys/server.keys"), &[name]);

@@ -20,7 +20,7 @@ use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
 use crate::integers::schemes::{PyBfvCiphertext, PyBfvContext, PyBfvEvaluator};
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, bytes_of, shared_context};
 use crate::progress::Heard;
 
 /// How many numbers x and y there are.
@@ -247,8 +247,7 @@ impl PyLookupKeys {
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.0.to_bytes(&(), Form::Packed));
-        PyBytes::new(py, &bytes)
+        bytes_of(py, &*self.0)
     }
 
     #[staticmethod]

@@ -22,9 +22,10 @@ use crate::tfhe::parameters::PyTfheParameters;
 /// An array of truth values or integers, each encrypted by itself; its shape and type are public.
 ///
 /// The operators ``+ - * // % & | ^ ~ << >> < <= == != >= >`` work element by element, as those of numpy arrays of the same type
-/// do: sums and products are modulo 2^bits. The other operand is encrypted, of the same type and shape, or clear: a number, or an
-/// array that numpy spreads over the shape. Comparisons give truth values. Operators are those of the evaluator that made
-/// one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh array.
+/// do: sums and products are modulo 2^bits; quotients are rounded down. The other operand is encrypted, of the same
+/// type and shape, or clear: a number, or an array that numpy spreads over the shape. Comparisons give truth values.
+/// Operators are those of the evaluator that made one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh
+/// array.
 ///
 /// Indexing works as for numpy arrays, and costs nothing. Arrays are immutable, and can be pickled; what was pickled has no
 /// evaluator.

@@ -9,7 +9,7 @@ use crate::context::seed_of;
 use crate::pickle::shared_context;
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::evaluator::PyTfheEvaluator;
-use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys};
+use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys};
 use crate::tfhe::numbers::{self, ExactNumbers};
 use crate::tfhe::parameters::PyTfheParameters;
 
@@ -99,17 +99,17 @@ impl PyTfheContext {
         numbers::into_array(py, &values, x.column.element(), &x.shape)
     }
 
-    /// The evaluator of these keys.
+    /// The evaluator of these keys, ServerKeys or ExpandedServerKeys.
     ///
     /// Raises ParameterMismatchError for keys of other parameters, Error for keys of different owners.
     #[pyo3(signature = (keys, circuit = None))]
     fn evaluator(
         &self,
         py: Python<'_>,
-        keys: &PyTfheServerKeys,
+        keys: AnyServerKeys<'_>,
         circuit: Option<&PyTfheCircuitKeys>,
     ) -> PyResult<PyTfheEvaluator> {
-        PyTfheEvaluator::new(py, &self.0, keys, circuit)
+        PyTfheEvaluator::new(py, &self.0, &keys, circuit)
     }
 
     #[staticmethod]

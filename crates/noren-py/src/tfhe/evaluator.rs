@@ -6,6 +6,7 @@ use std::sync::Arc;
 use noren::error::Result;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Element, Unary};
 use noren::tfhe::{Context, Evaluator};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::array::detached;
@@ -13,7 +14,7 @@ use crate::errors::EncodingError;
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::function::Function;
-use crate::tfhe::keys::{PyTfheCircuitKeys, PyTfheServerKeys};
+use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys};
 use crate::tfhe::numbers::{ExactNumbers, check_shape, element_of};
 
 /// Evaluates on encrypted arrays with server keys; for all threads at once.
@@ -49,11 +50,12 @@ impl PyTfheEvaluator {
     pub(crate) fn new(
         py: Python<'_>,
         context: &Context,
-        keys: &PyTfheServerKeys,
+        keys: &AnyServerKeys<'_>,
         circuit: Option<&PyTfheCircuitKeys>,
     ) -> PyResult<Self> {
+        let keys = keys.expanded(py, context)?;
         let columns = detached(py, || {
-            let mut evaluator = Evaluator::new(context, Arc::new(context.expand(&keys.file.key)?))?;
+            let mut evaluator = Evaluator::new(context, keys)?;
             if let Some(circuit) = circuit {
                 evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(&circuit.file.key)?))?;
             }
@@ -166,18 +168,27 @@ impl PyTfheEvaluator {
         self.join(py, Binary::Max, x, y)
     }
 
-    /// Elements of `x` where the condition, an encrypted array of truth values of the same shape, holds, and of `y` elsewhere.
+    /// Elements of `x` where the condition, an encrypted array of truth values of the same shape, holds, and of `y`
+    /// elsewhere. One of `x` and `y` may be clear.
     #[pyo3(name = "where")]
     fn choose(
         &self,
         py: Python<'_>,
         condition: &PyEncryptedArray,
-        x: &PyEncryptedArray,
+        x: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
     ) -> PyResult<PyEncryptedArray> {
-        check_shape(&x.shape, &condition.shape)?;
-        let y = self.operand(y, x)?;
-        self.run(py, &x.shape, |columns| columns.select(&condition.column, &x.column, &*y.column(columns)?))
+        let Some(like) = [x, y].into_iter().find_map(|operand| operand.cast::<PyEncryptedArray>().ok()) else {
+            let message =
+                "x and y are clear, and one must be encrypted: with truth values c, c.astype(np.uint8) is 1 and 0";
+            return Err(PyTypeError::new_err(message));
+        };
+        let like = like.get();
+        check_shape(&like.shape, &condition.shape)?;
+        let (x, y) = (self.operand(x, like)?, self.operand(y, like)?);
+        self.run(py, &like.shape, |columns| {
+            columns.select(&condition.column, &*x.column(columns)?, &*y.column(columns)?)
+        })
     }
 
     /// The sum of all elements, or of those along an axis, in their type: modulo 2^bits.

@@ -1,15 +1,15 @@
-//! `SecretKey`, `ServerKeys` and `CircuitKeys` of TFHE, and `Keys`, which holds one of each.
+//! `SecretKey`, `ServerKeys` and `CircuitKeys` of TFHE, `Keys`, which holds one of each, and `ExpandedServerKeys` in a file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, KeyFile, SecretKey};
+use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, KeyFile, SecretKey, ServerKeyFile, ServerKeys};
 use noren::wire::{Form, Limits, Object};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::pickle::shared_context;
+use crate::pickle::{BytesPickle, by_bytes, bytes_of, shared_context};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
 
@@ -112,12 +112,11 @@ macro_rules! key_class {
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                let bytes = py.detach(|| self.file.to_bytes(&(), Form::Packed));
-                PyBytes::new(py, &bytes)
+                bytes_of(py, &*self.file)
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.__bytes__(py),)))
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<BytesPickle<'py>> {
+                by_bytes::<Self>(self.__bytes__(py))
             }
 
             fn __repr__(&self) -> String {
@@ -141,3 +140,72 @@ key_class!(
     /// Looks up functions of many digits by circuit bootstrapping; nothing in it decrypts. Can be pickled.
     PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys
 );
+
+/// Server keys as they lie in memory, in a file that is mapped: nothing is read or expanded before it is used, and
+/// processes share one copy. The results are the same.
+///
+/// Such a file is for the machine that it was made on, and who can write to it must be trusted.
+#[pyclass(frozen, name = "TfheExpandedServerKeys", module = "noren._noren")]
+pub(crate) struct PyTfheExpandedServerKeys(ServerKeyFile);
+
+#[pymethods]
+impl PyTfheExpandedServerKeys {
+    /// Writes server keys to such a file, as a whole or not at all; returns its bytes. ``noren expand`` does it too.
+    ///
+    /// Raises OSError.
+    #[staticmethod]
+    fn write(py: Python<'_>, path: PathBuf, keys: &PyTfheServerKeys) -> PyResult<u64> {
+        let (context, key) = (&keys.shared, &keys.file.key);
+        detached(py, || ServerKeyFile::write(&path, context, &context.expand(key)?))
+    }
+
+    /// Maps a file of such keys.
+    ///
+    /// check: whether the whole file is read and compared with its digest first.
+    ///
+    /// Raises OSError, WireError for a file that is damaged, of another kind, or of another layout.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, check = true))]
+    fn load(py: Python<'_>, path: PathBuf, check: bool) -> PyResult<Self> {
+        let limits = Limits { check_digest: check, ..Limits::default() };
+        detached(py, || ServerKeyFile::map(&path, &limits, None)).map(Self)
+    }
+
+    /// The context that it belongs to.
+    #[getter]
+    fn context(&self) -> PyTfheContext {
+        PyTfheContext(self.0.context.clone())
+    }
+
+    /// The parameters that it belongs to.
+    #[getter]
+    fn parameters(&self) -> PyTfheParameters {
+        self.context().parameters()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ExpandedServerKeys({})", self.parameters().__repr__())
+    }
+}
+
+/// Server keys of either kind.
+#[derive(FromPyObject)]
+pub(crate) enum AnyServerKeys<'py> {
+    #[pyo3(annotation = "ServerKeys")]
+    Compact(Bound<'py, PyTfheServerKeys>),
+    #[pyo3(annotation = "ExpandedServerKeys")]
+    Expanded(Bound<'py, PyTfheExpandedServerKeys>),
+}
+
+impl AnyServerKeys<'_> {
+    /// The keys, ready for use.
+    pub(crate) fn expanded(&self, py: Python<'_>, context: &Context) -> PyResult<Arc<ServerKeys>> {
+        match self {
+            Self::Compact(keys) => {
+                let key = &keys.get().file.key;
+                detached(py, || context.expand(key).map(Arc::new))
+            }
+            Self::Expanded(keys) => Ok(Arc::clone(&keys.get().0.keys)),
+        }
+    }
+}

@@ -2,12 +2,13 @@
 
 use noren::tfhe::preset::PRESETS;
 use noren::tfhe::{Encoding, Parameters, Preset};
-use noren::wire::{Form, Object};
+use noren::wire::Object;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::raise;
 use crate::parameters::{bits_of, hexadecimal};
+use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 
 /// Parameters of TFHE, by the name of a set; checked and immutable.
 ///
@@ -88,15 +89,15 @@ impl PyTfheParameters {
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_bytes(&(), Form::Packed))
+        bytes_of(py, &self.0)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.__bytes__(py),)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<BytesPickle<'py>> {
+        by_bytes::<Self>(self.__bytes__(py))
     }
 
     fn __hash__(&self) -> u64 {
-        u64::from_le_bytes(std::array::from_fn(|i| self.0.fingerprint()[i]))
+        hash_of(&self.0.fingerprint())
     }
 
     fn __str__(&self) -> String {

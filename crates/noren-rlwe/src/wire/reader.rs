@@ -121,6 +121,13 @@ impl<'a> Reader<'a> {
         Some(next)
     }
 
+    /// The section of the current item with this tag, if it has not been taken: it stays to be taken.
+    #[must_use]
+    pub fn peek(&self, tag: u16) -> Option<Section<'a>> {
+        let place = Place { item: self.item, tag };
+        self.sections[self.taken..].iter().find(|section| section.place() == place).copied()
+    }
+
     /// Whether sections of this or of a later item are left.
     #[must_use]
     pub fn has_more(&self) -> bool {

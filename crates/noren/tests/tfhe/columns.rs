@@ -61,8 +61,22 @@ fn signed_columns_have_their_own_order() {
     assert_eq!(decrypt(&world, &wide), values);
     let chosen = evaluator.select(&negative, &evaluator.unary(Unary::Neg, &wide).expect("integers"), &wide);
     assert_eq!(decrypt(&world, &chosen.expect("one length")), values.map(i128::abs));
-    for operation in [Binary::Div, Binary::Rem, Binary::ShiftRight] {
-        assert!(matches!(evaluator.binary(operation, &x, &x), Err(Error::Parameters { .. })), "{operation}");
+    let by = [-1, -7, 3, 0, 7];
+    let y = encrypt(&world, Element::Signed(8), &by);
+    // -128 / -1 has no room: it wraps.
+    for (operation, expected) in [(Binary::Div, [-128, -19, -1, -1, 18]), (Binary::Rem, [0, -6, 2, 0, 1])] {
+        for found in [evaluator.binary(operation, &x, &y), evaluator.binary_known(operation, &x, &by)] {
+            assert_eq!(decrypt(&world, &found.expect("integers")), expected, "{operation}");
+        }
+    }
+    let amounts = [1, 3, 7, 2, 0];
+    for (places, shift) in [(amounts, None), ([3; 5], Some(3)), ([7; 5], Some(100))] {
+        let found = match shift {
+            None => evaluator.binary(Binary::ShiftRight, &x, &encrypt(&world, Element::Signed(8), &amounts)),
+            Some(places) => evaluator.binary_known(Binary::ShiftRight, &x, &[places; 5]),
+        };
+        let expected: Vec<i128> = values.iter().zip(places).map(|(x, places)| x >> places).collect();
+        assert_eq!(decrypt(&world, &found.expect("integers")), expected);
     }
 }
 
@@ -73,10 +87,20 @@ fn columns_come_back_with_their_layout() {
     let a = encrypt(&world, Element::Unsigned(16), &[1, 65535]);
     let b = encrypt(&world, Element::Bool, &[1, 0]);
     let columns = Columns::new(vec![2, 1], vec![("a".into(), a), (String::new(), b)]).expect("two elements each");
-    let bytes = columns.to_bytes(parameters, Form::Packed);
-    assert_eq!(Columns::from_bytes(parameters, &bytes).expect("its own bytes"), columns);
-    for keep in (0..bytes.len()).step_by(997) {
-        assert!(matches!(Columns::from_bytes(parameters, &bytes[..keep]), Err(Error::Wire { .. })), "{keep} bytes");
+    let fresh = columns.to_bytes(parameters, Form::Packed);
+    // The same ciphertexts, with masks.
+    let expanded = columns.columns().iter().map(|column| (String::new(), column.gather(&[0, 1]))).collect();
+    let expanded = Columns::new(vec![2, 1], expanded).expect("two elements each");
+    assert_eq!(expanded.columns(), columns.columns());
+    let bytes = expanded.to_bytes(parameters, Form::Packed);
+    for (columns, bytes, step) in [(&columns, &fresh, 7), (&expanded, &bytes, 997)] {
+        let again = Columns::from_bytes(parameters, bytes).expect("its own bytes");
+        assert!(again == *columns && again.to_bytes(parameters, Form::Packed) == *bytes);
+        let values: Vec<_> = again.columns().iter().map(|column| decrypt(&world, column)).collect();
+        assert_eq!(values, [[1, 65535], [1, 0]]);
+        for keep in (0..bytes.len()).step_by(step) {
+            assert!(matches!(Columns::from_bytes(parameters, &bytes[..keep]), Err(Error::Wire { .. })), "{keep} bytes");
+        }
     }
     let other = World::small(INTEGERS_1_1);
     let refused = Columns::from_bytes(other.context.parameters(), &bytes);
@@ -85,6 +109,24 @@ fn columns_come_back_with_their_layout() {
     let short = encrypt(&world, Element::Bool, &[1]);
     assert!(matches!(Columns::new(vec![2], vec![(String::new(), short)]), Err(Error::Length { .. })));
     assert!(matches!(Columns::new(vec![2], Vec::new()), Err(Error::Length { .. })));
+}
+
+#[test]
+fn fresh_columns_take_a_word_for_each_ciphertext() {
+    let world = World::small(INTEGERS_2_2);
+    let parameters = world.context.parameters();
+    let bytes = |count: usize| {
+        let column = encrypt(&world, Element::Unsigned(64), &vec![u64::MAX.into(); count]);
+        Columns::new(vec![count], vec![("a".into(), column)]).expect("so many").to_bytes(parameters, Form::Packed).len()
+    };
+    // 32 digits.
+    assert_eq!(bytes(203) - bytes(103), 100 * 32 * size_of::<u64>());
+    let bits = World::small(Encoding::Bits);
+    let column = encrypt(&bits, Element::Bool, &[1, 0, 1]);
+    let columns = Columns::new(vec![3], vec![(String::new(), column)]).expect("three");
+    let bytes = columns.to_bytes(bits.context.parameters(), Form::Packed);
+    let again = Columns::from_bytes(bits.context.parameters(), &bytes).expect("its own bytes");
+    assert_eq!(decrypt(&bits, &again.columns()[0]), [1, 0, 1]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Division, bit by bit: twice the divisor, then the divisor itself is taken off where it fits.
 
-use crate::circuits::radix::carry::{BASE, ripple};
+use crate::circuits::radix::carry::{BASE, propagate, ripple};
 use crate::circuits::radix::circuit::Circuit;
 use crate::circuits::radix::compare::difference;
 use crate::circuits::radix::select::clean;
@@ -42,6 +42,45 @@ pub(super) fn divide(circuit: &mut Circuit, dividend: &[Value], divisor: &[Value
     }
     quotient.reverse();
     (quotient, remainder)
+}
+
+/// The quotient of signed integers, rounded down, and the remainder, which has the sign of the divisor; for a divisor
+/// of 0 the quotient is -1, of a negative dividend 0, and the remainder is the dividend.
+///
+/// Let `c` be 1 if the divisor b is negative, else 0, `e = a - c`, and `s` be 1 if that is negative, else 0. With `n`
+/// the bits of e, turned over if s, and `n = Q |b| + R`, the quotient is Q, its bits turned over if `s != c`, as
+/// `floor(-(n + 1) / d) = -floor(n / d) - 1`. The remainder is R, its bits turned over if s, plus c, plus b if
+/// `s != c`.
+pub(super) fn divide_signed(circuit: &mut Circuit, dividend: &[Value], divisor: &[Value]) -> (Vec<Value>, Vec<Value>) {
+    /// What turns digits over counts so much, above every digit.
+    const FLAG: u64 = BASE;
+    let highest = |digits: &[Value]| digits[digits.len() - 1].clone();
+    let turn_over = |circuit: &mut Circuit, digits: &[Value], flag: &Value| -> Vec<Value> {
+        let turned = |x| if x < FLAG { x } else { BASE - 1 - (x - FLAG) };
+        digits.iter().map(|digit| circuit.lookup(&(digit.clone() + flag), turned)).collect()
+    };
+    let sign = highest(divisor);
+    let [one, minus_one, flag] = [1, BASE - 1, FLAG].map(|scale| circuit.lookup(&sign, |x| x / 2 * scale));
+    let turned = turn_over(circuit, divisor, &flag);
+    let magnitude = propagate(circuit, &turned, &one);
+
+    let sums: Vec<Value> = dividend.iter().map(|digit| digit.clone() + &minus_one).collect();
+    let less = propagate(circuit, &sums, &Value::constant(0));
+    // Only a negative dividend can lose its sign by taking 1 off.
+    let signs = clean(circuit, &highest(&less)) * BASE as i64 + &clean(circuit, &highest(dividend));
+    let negative = circuit.lookup(&signs, |x| if x % BASE >= 2 || x / BASE >= 2 { FLAG } else { 0 });
+    let number = turn_over(circuit, &less, &negative);
+    let (quotient, remainder) = divide(circuit, &number, &magnitude);
+
+    let differ = circuit.lookup(&(negative.clone() + &one), |x| if x / FLAG == x % FLAG { 0 } else { FLAG });
+    let quotient = turn_over(circuit, &quotient, &differ);
+    let remainder = turn_over(circuit, &remainder, &negative);
+    let sums = remainder.iter().zip(divisor).map(|(digit, more)| {
+        let more = circuit.lookup(&(more.clone() + &differ), |x| x.saturating_sub(FLAG));
+        digit.clone() + &more
+    });
+    let sums: Vec<Value> = sums.collect();
+    (quotient, propagate(circuit, &sums, &one))
 }
 
 /// For each place [`BEYOND`] if a digit from there on is not 0, else 0.

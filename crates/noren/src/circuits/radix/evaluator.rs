@@ -129,6 +129,15 @@ impl Evaluator {
         self.pairs(Operation::DivRem, &[a, b])
     }
 
+    /// Quotients of signed integers, rounded down, and remainders, with the signs of b. For b = 0 the quotient is -1,
+    /// or 0 if a is negative, and the remainder is a; the quotient of the least integer and -1 is the least integer.
+    ///
+    /// # Errors
+    /// As [`Evaluator::apply`].
+    pub fn div_rem_signed(&self, a: &[Integer], b: &[Integer]) -> Result<(Vec<Integer>, Vec<Integer>)> {
+        self.pairs(Operation::DivRemSigned, &[a, b])
+    }
+
     /// The largest unsigned integer of each element, and the number of the first that is it, counted from 0, with as many bits
     /// as it needs: `terms[i]` holds the i-th integer of all elements.
     ///
@@ -172,7 +181,8 @@ impl Evaluator {
         results.into_iter().map(|mut results| integer(&mut results)).collect()
     }
 
-    /// Moves by a number of bits that everybody knows. Shifts by the width or more leave 0; rotations are modulo the width.
+    /// Moves by a number of bits that everybody knows. Shifts by the width or more leave 0, or copies of the sign;
+    /// rotations are modulo the width.
     ///
     /// # Errors
     /// As [`Evaluator::apply`].

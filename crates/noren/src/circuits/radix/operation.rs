@@ -6,7 +6,7 @@ use crate::circuits::radix::carry::{BASE, propagate};
 use crate::circuits::radix::circuit::{Circuit, Cost, DIGIT_BITS, Shape};
 use crate::circuits::radix::columns::Columns;
 use crate::circuits::radix::compare::{Comparison, difference};
-use crate::circuits::radix::divide::divide;
+use crate::circuits::radix::divide::{divide, divide_signed};
 use crate::circuits::radix::integer::{check_bits, check_fits};
 use crate::circuits::radix::multiply::{multiply, multiply_known};
 use crate::circuits::radix::select::{map, not, select};
@@ -36,6 +36,9 @@ pub enum Operation {
     /// The quotient of a and b, rounded down, and the remainder, unsigned. For b = 0 all bits of the quotient are 1, and the
     /// remainder is a.
     DivRem,
+    /// The quotient of signed integers a and b, rounded down, and the remainder, with the sign of b. For b = 0 the
+    /// quotient is -1, or 0 if a is negative, and the remainder is a.
+    DivRemSigned,
     /// A flag: a relation of unsigned integers.
     Compare(Comparison),
     /// A flag: a relation of signed integers.
@@ -56,7 +59,8 @@ pub enum Operation {
     Xor,
     /// Each bit whether it is 0.
     Not,
-    /// Moves by a number of bits. Shifts by the width or more leave 0; rotations are modulo the width.
+    /// Moves by a number of bits. Shifts by the width or more leave 0, or copies of the sign; rotations are modulo the
+    /// width.
     MoveKnown(Move, usize),
     /// Moves a by b bits. Of b as many low bits count as numbers below the width have; the others are passed over.
     Move(Move),
@@ -104,7 +108,15 @@ impl Operation {
 
     /// Whether its operands are integers, and its result is one.
     pub(super) const fn has_one_integer(self) -> bool {
-        !matches!(self, Self::DivRem | Self::Argmax(_) | Self::Select | Self::Compare(_) | Self::CompareSigned(_))
+        !matches!(
+            self,
+            Self::DivRem
+                | Self::DivRemSigned
+                | Self::Argmax(_)
+                | Self::Select
+                | Self::Compare(_)
+                | Self::CompareSigned(_)
+        )
     }
 
     /// Whether the operand of this number is a flag.
@@ -151,6 +163,10 @@ impl Operation {
             }
             (Self::DivRem, [a, b]) => {
                 let (quotient, remainder) = divide(circuit, a, b);
+                return vec![quotient, remainder];
+            }
+            (Self::DivRemSigned, [a, b]) => {
+                let (quotient, remainder) = divide_signed(circuit, a, b);
                 return vec![quotient, remainder];
             }
             (Self::Compare(comparison), [a, b]) => vec![comparison.build(circuit, a, b, false)],

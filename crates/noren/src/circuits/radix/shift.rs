@@ -12,6 +12,8 @@ pub enum Move {
     ShiftLeft,
     /// To lower places; zeros come in.
     ShiftRight,
+    /// To lower places; copies of the highest bit, the sign, come in.
+    ShiftRightSigned,
     /// To higher places; what falls out comes in below.
     RotateLeft,
     /// To lower places; what falls out comes in above.
@@ -27,7 +29,7 @@ impl Move {
     fn source(self, place: usize, away: usize, digits: usize) -> Option<usize> {
         match self {
             Self::ShiftLeft => place.checked_sub(away),
-            Self::ShiftRight => Some(place + away).filter(|&source| source < digits),
+            Self::ShiftRight | Self::ShiftRightSigned => Some(place + away).filter(|&source| source < digits),
             Self::RotateLeft => Some((place + digits - away % digits) % digits),
             Self::RotateRight => Some((place + away) % digits),
         }
@@ -37,7 +39,7 @@ impl Move {
     const fn stays(self, digit: u64) -> u64 {
         match self {
             Self::ShiftLeft | Self::RotateLeft => digit % 2 * 2,
-            Self::ShiftRight | Self::RotateRight => digit / 2,
+            Self::ShiftRight | Self::ShiftRightSigned | Self::RotateRight => digit / 2,
         }
     }
 
@@ -45,7 +47,15 @@ impl Move {
     const fn leaves(self, digit: u64) -> u64 {
         match self {
             Self::ShiftLeft | Self::RotateLeft => digit / 2,
-            Self::ShiftRight | Self::RotateRight => digit % 2 * 2,
+            Self::ShiftRight | Self::ShiftRightSigned | Self::RotateRight => digit % 2 * 2,
+        }
+    }
+
+    /// The digit that comes in, from the highest digit x of a number.
+    const fn beyond(self, x: u64) -> u64 {
+        match self {
+            Self::ShiftRightSigned => (BASE - 1) * (x / 2),
+            _ => 0,
         }
     }
 
@@ -53,11 +63,11 @@ impl Move {
     pub(super) fn by(self, circuit: &mut Circuit, digits: &[Value], bits: usize) -> Vec<Value> {
         let width = DIGIT_BITS * digits.len();
         let bits = if self.rotates() { bits % width } else { bits.min(width) };
-        let zero = Value::constant(0);
-        let moved = |place, away| self.source(place, away, digits.len()).map_or(&zero, |source| &digits[source]);
+        let beyond = circuit.lookup(&digits[digits.len() - 1], |x| self.beyond(x));
+        let moved = |place, away| self.source(place, away, digits.len()).map_or(&beyond, |source| &digits[source]);
         let digit = |place| {
             let near = moved(place, bits / DIGIT_BITS);
-            if bits.is_multiple_of(DIGIT_BITS) {
+            if bits.is_multiple_of(DIGIT_BITS) || self.source(place, bits / DIGIT_BITS, digits.len()).is_none() {
                 return near.clone();
             }
             let far = clean(circuit, moved(place, bits / DIGIT_BITS + 1)) * BASE as i64;
@@ -88,11 +98,13 @@ impl Move {
                 let stays = circuit.lookup(&sum, |x| if x < FLAG { x } else { stays(x - FLAG) });
                 (stays, circuit.lookup(&sum, |x| if x < FLAG { 0 } else { leaves(x - FLAG) }))
             };
+            let highest = digits[digits.len() - 1].clone() + &bit;
             let parts: Vec<(Value, Value)> = digits.iter().map(parts).collect();
+            let beyond = circuit.lookup(&highest, |x| if x < FLAG { 0 } else { leaves(self.beyond(x - FLAG)) });
             let digit = |place| {
-                let comes = self.source(place, away.max(1), parts.len()).map(|source| &parts[source].1);
+                let comes = self.source(place, away.max(1), parts.len()).map_or(&beyond, |source| &parts[source].1);
                 let stays: Value = parts[place].0.clone();
-                comes.map_or(stays.clone(), |comes| (stays + comes).within(BASE - 1))
+                (stays + comes).within(BASE - 1)
             };
             digits = (0..parts.len()).map(digit).collect();
         }

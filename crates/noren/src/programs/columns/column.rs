@@ -1,17 +1,37 @@
 //! A column: encrypted elements of one kind.
 
+use std::sync::{Arc, OnceLock};
+
 use noren_rlwe::error::{Error, Result};
 
 use crate::programs::columns::element::Element;
-use crate::schemes::tfhe::{Bit, Bits, Ciphertext, Ciphertexts, Decryptor, Encoding, Encryptor, Parameters};
+use crate::schemes::tfhe::{
+    Bit, Bits, Ciphertext, Ciphertexts, Decryptor, Encoding, Encryptor, Parameters, SeededCiphertexts,
+};
 
 /// Encrypted elements of one kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Column {
     element: Element,
     /// How many ciphertexts an element takes.
     digits: usize,
-    samples: Samples,
+    form: Form,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone)]
+enum Form {
+    Samples(Samples),
+    Fresh(Arc<Fresh>),
+}
+
+/// Fresh ciphertexts: they travel as a seed and bodies, and are expanded when they are first used.
+#[derive(Debug)]
+struct Fresh {
+    parameters: Parameters,
+    element: Element,
+    seeded: SeededCiphertexts,
+    samples: OnceLock<Samples>,
 }
 
 /// The ciphertexts of a column.
@@ -32,14 +52,24 @@ impl Column {
     pub fn encrypt(encryptor: &Encryptor<'_>, element: Element, values: &[i128]) -> Result<Self> {
         let parameters = encryptor.context().parameters();
         element.check(parameters, values)?;
-        if parameters.encoding() == Encoding::Bits {
-            let bits = values.iter().map(|&value| encryptor.encrypt_bit(value == 1));
-            return Self::of_bits(bits.collect::<Result<_>>()?);
-        }
-        // Everybody may know that truth values are at most 1.
-        let max = if element == Element::Bool { 1 } else { parameters.message_size() - 1 };
-        let digits = element.cut(parameters, values)?.map(|digit| encryptor.encrypt_at_most(digit, max));
-        Self::of_digits(parameters, element, digits.collect::<Result<_>>()?)
+        let seeded = if parameters.encoding() == Encoding::Bits {
+            encryptor.encrypt_bits_seeded(&values.iter().map(|&value| value == 1).collect::<Vec<_>>())
+        } else {
+            let digits: Vec<_> = element.cut(parameters, values)?.collect();
+            encryptor.encrypt_seeded_at_most(&digits, most(parameters, element))
+        };
+        Self::of_seeded(parameters, element, seeded?)
+    }
+
+    /// The column of fresh ciphertexts of these parameters.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for none, or another number than a multiple of the digits of an element; as
+    /// [`Element::digits`].
+    pub(super) fn of_seeded(parameters: &Parameters, element: Element, seeded: SeededCiphertexts) -> Result<Self> {
+        let digits = check_digits(parameters, element, seeded.len())?;
+        let fresh = Fresh { parameters: parameters.clone(), element, seeded, samples: OnceLock::new() };
+        Ok(Self { element, digits, form: Form::Fresh(Arc::new(fresh)) })
     }
 
     /// The column of these truth values.
@@ -48,7 +78,7 @@ impl Column {
     /// [`Error::Length`] for none.
     pub fn of_bits(bits: Vec<Bit>) -> Result<Self> {
         check_some(bits.len())?;
-        Ok(Self { element: Element::Bool, digits: 1, samples: Samples::Bits(Bits(bits)) })
+        Ok(Self { element: Element::Bool, digits: 1, form: Form::Samples(Samples::Bits(Bits(bits))) })
     }
 
     /// The column of these digits, those of each element one after the other, the lowest first.
@@ -57,22 +87,17 @@ impl Column {
     /// [`Error::Length`] for none, or another number than a multiple of the digits of an element; [`Error::OutOfRoom`] for a digit
     /// that may be too large; as [`Element::digits`].
     pub fn of_digits(parameters: &Parameters, element: Element, ciphertexts: Vec<Ciphertext>) -> Result<Self> {
-        check_some(ciphertexts.len())?;
-        let digits = element.digits(parameters)?;
-        if !ciphertexts.len().is_multiple_of(digits) {
-            let needed = format!("a multiple of {digits}");
-            return Err(Error::Length { what: "digits of a column", found: ciphertexts.len(), needed });
-        }
+        let digits = check_digits(parameters, element, ciphertexts.len())?;
         let most = match element {
-            Element::Bool => 1,
+            // It may hold carries.
             Element::Digit => parameters.encoding().size() - 1,
-            _ => parameters.message_size() - 1,
+            _ => most(parameters, element),
         };
         if let Some(found) = ciphertexts.iter().map(Ciphertext::max).find(|max| *max > most) {
             let (what, needed) = ("the largest value of a digit", format!("at most {most}"));
             return Err(Error::OutOfRoom { what, found, needed, hint: "look it up first" });
         }
-        Ok(Self { element, digits, samples: Samples::Digits(Ciphertexts(ciphertexts)) })
+        Ok(Self { element, digits, form: Form::Samples(Samples::Digits(Ciphertexts(ciphertexts))) })
     }
 
     /// The values; 0 and 1 for truth values.
@@ -81,7 +106,7 @@ impl Column {
     /// As [`Decryptor::decrypt`].
     pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Vec<i128>> {
         let parameters = decryptor.context().parameters();
-        let ciphertexts = match &self.samples {
+        let ciphertexts = match self.samples() {
             Samples::Bits(Bits(bits)) => {
                 return bits.iter().map(|bit| Ok(i128::from(decryptor.decrypt_bit(bit)?))).collect();
             }
@@ -106,13 +131,24 @@ impl Column {
 
     /// The ciphertexts.
     #[must_use]
-    pub const fn samples(&self) -> &Samples {
-        &self.samples
+    pub fn samples(&self) -> &Samples {
+        match &self.form {
+            Form::Samples(samples) => samples,
+            Form::Fresh(fresh) => fresh.samples.get_or_init(|| fresh.expand()),
+        }
+    }
+
+    /// The ciphertexts as they travel, if they are fresh.
+    pub(super) fn seeded(&self) -> Option<&SeededCiphertexts> {
+        match &self.form {
+            Form::Samples(_) => None,
+            Form::Fresh(fresh) => Some(&fresh.seeded),
+        }
     }
 
     /// The ciphertexts of digits.
     pub(super) fn ciphertexts(&self) -> Result<&[Ciphertext]> {
-        match &self.samples {
+        match self.samples() {
             Samples::Digits(Ciphertexts(digits)) => Ok(digits),
             Samples::Bits(_) => Err(Error::parameter("parameters", "those of bits", "those of integers: the set 2_2")),
         }
@@ -121,10 +157,12 @@ impl Column {
     /// How many elements there are: at least one.
     #[must_use]
     pub fn count(&self) -> usize {
-        match &self.samples {
-            Samples::Bits(Bits(bits)) => bits.len(),
-            Samples::Digits(Ciphertexts(digits)) => digits.len() / self.digits,
-        }
+        let ciphertexts = match &self.form {
+            Form::Samples(Samples::Bits(Bits(bits))) => bits.len(),
+            Form::Samples(Samples::Digits(Ciphertexts(digits))) => digits.len(),
+            Form::Fresh(fresh) => fresh.seeded.len(),
+        };
+        ciphertexts / self.digits
     }
 
     /// All elements, column after column.
@@ -136,16 +174,16 @@ impl Column {
         let Some(first) = columns.first() else {
             return Err(Error::Length { what: "columns", found: 0, needed: "at least 1".into() });
         };
-        let mut all = (*first).clone();
+        let mut all = first.samples().clone();
         for column in &columns[1..] {
-            match (&mut all.samples, &column.samples) {
+            match (&mut all, column.samples()) {
                 _ if column.element != first.element => return Err(first.other_than(column)),
                 (Samples::Bits(Bits(all)), Samples::Bits(Bits(more))) => all.extend_from_slice(more),
                 (Samples::Digits(Ciphertexts(all)), Samples::Digits(Ciphertexts(more))) => all.extend_from_slice(more),
                 _ => return Err(first.other_than(column)),
             }
         }
-        Ok(all)
+        Ok(Self { form: Form::Samples(all), ..**first })
     }
 
     /// The elements at these positions.
@@ -155,14 +193,14 @@ impl Column {
     #[must_use]
     pub fn gather(&self, positions: &[usize]) -> Self {
         assert!(!positions.is_empty(), "a column has at least one element");
-        let samples = match &self.samples {
+        let samples = match self.samples() {
             Samples::Bits(Bits(bits)) => Samples::Bits(Bits(positions.iter().map(|&at| bits[at].clone()).collect())),
             Samples::Digits(Ciphertexts(all)) => {
                 let element = |&at: &usize| all[at * self.digits..(at + 1) * self.digits].iter().cloned();
                 Samples::Digits(Ciphertexts(positions.iter().flat_map(element).collect()))
             }
         };
-        Self { samples, ..*self }
+        Self { form: Form::Samples(samples), ..*self }
     }
 
     /// Each element as a column of its own.
@@ -175,6 +213,40 @@ impl Column {
     pub(super) fn other_than(&self, found: &Self) -> Error {
         Error::parameter("element", found.element, format!("{}, as of the other column", self.element))
     }
+}
+
+impl PartialEq for Column {
+    /// Whether the ciphertexts are the same, fresh or not.
+    fn eq(&self, other: &Self) -> bool {
+        self.element == other.element && self.samples() == other.samples()
+    }
+}
+
+impl Fresh {
+    fn expand(&self) -> Samples {
+        let Self { parameters, element, seeded, .. } = self;
+        match parameters.encoding() {
+            Encoding::Bits => Samples::Bits(Bits(seeded.bits(parameters))),
+            Encoding::Integers { .. } => {
+                Samples::Digits(Ciphertexts(seeded.ciphertexts(parameters, most(parameters, *element))))
+            }
+        }
+    }
+}
+
+/// The largest digit of a fresh element: everybody may know that truth values are at most 1.
+fn most(parameters: &Parameters, element: Element) -> u64 {
+    if element == Element::Bool { 1 } else { parameters.message_size() - 1 }
+}
+
+/// How many ciphertexts an element takes; refuses numbers of ciphertexts that are not those of elements.
+fn check_digits(parameters: &Parameters, element: Element, found: usize) -> Result<usize> {
+    check_some(found)?;
+    let digits = element.digits(parameters)?;
+    if found.is_multiple_of(digits) {
+        return Ok(digits);
+    }
+    Err(Error::Length { what: "digits of a column", found, needed: format!("a multiple of {digits}") })
 }
 
 fn check_some(found: usize) -> Result<()> {

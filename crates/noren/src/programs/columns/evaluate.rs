@@ -32,8 +32,9 @@ impl ColumnEvaluator {
         &self.digits
     }
 
-    /// The operation on each pair of elements. Shifts move by as many low bits of b as numbers below the width have; a quotient
-    /// by 0 has all bits 1, and the remainder is a.
+    /// The operation on each pair of elements. Shifts move by as many low bits of b as numbers below the width have;
+    /// those of signed integers to the right keep the sign. A remainder has the sign of b. The quotient by 0 has all
+    /// bits 1, or is 0 of a negative number, and the remainder is a.
     ///
     /// # Errors
     /// [`Error::Parameters`] for elements that have no such operation, or are of different kinds; [`Error::Length`] for columns of
@@ -260,9 +261,11 @@ impl ColumnEvaluator {
             (Binary::Max, true) => {
                 evaluator.select(&evaluator.compare_signed(radix::Comparison::Lt, &x, &y)?, &y, &x)?
             }
-            (Binary::Div | Binary::Rem | Binary::ShiftRight, true) => return Err(refusal(operation, element)),
             (Binary::Div, false) => evaluator.div_rem(&x, &y)?.0,
             (Binary::Rem, false) => evaluator.div_rem(&x, &y)?.1,
+            (Binary::Div, true) => evaluator.div_rem_signed(&x, &y)?.0,
+            (Binary::Rem, true) => evaluator.div_rem_signed(&x, &y)?.1,
+            (Binary::ShiftRight, true) => evaluator.shift_encrypted(Move::ShiftRightSigned, &x, &y)?,
             _ => {
                 let operation = operation.of_integers().ok_or_else(|| refusal(operation, element))?;
                 evaluator.apply(operation, &[&x, &y])?
@@ -335,8 +338,9 @@ fn known(operation: Binary, element: Element, value: i128) -> Option<Operation> 
         Binary::Sub => Some(Operation::AddKnown(element.word(-value))),
         Binary::Mul => Some(Operation::MulKnown(element.word(value))),
         Binary::ShiftLeft if value >= 0 => Some(Operation::MoveKnown(Move::ShiftLeft, value.min(64) as usize)),
-        Binary::ShiftRight if !element.is_signed() => {
-            Some(Operation::MoveKnown(Move::ShiftRight, value.min(64) as usize))
+        Binary::ShiftRight if value >= 0 => {
+            let direction = if element.is_signed() { Move::ShiftRightSigned } else { Move::ShiftRight };
+            Some(Operation::MoveKnown(direction, value.min(64) as usize))
         }
         _ => None,
     }

@@ -1,11 +1,16 @@
 //! Functions of elements, looked up.
 
+use std::ops::RangeInclusive;
+
 use noren_rlwe::error::{Error, Result};
 
 use crate::programs::columns::column::Column;
 use crate::programs::columns::element::Element;
 use crate::programs::columns::evaluate::{ColumnEvaluator, refusal};
-use crate::schemes::tfhe::{BivariateLookup, Ciphertext, Context, LargeLookup, Lookup};
+use crate::schemes::tfhe::{BivariateLookup, Ciphertext, Context, LargeLookup, Lookup, Parameters};
+
+/// The most bits of all operands together.
+const MAX_BITS: u32 = 16;
 
 /// The noise of digits that every lookup takes, in bootstraps.
 const CLEAN: f64 = 1.0;
@@ -64,6 +69,30 @@ impl ColumnLookup {
             }
         };
         Ok(Self { inputs: inputs.to_vec(), output, tables })
+    }
+
+    /// The values that each operand can have: a digit alone may hold carries.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for operands of more than 16 bits together.
+    pub fn domain(parameters: &Parameters, inputs: &[Element]) -> Result<Vec<RangeInclusive<i128>>> {
+        let ranges: Vec<RangeInclusive<i128>> = match inputs {
+            [Element::Digit] => vec![0..=i128::from(parameters.encoding().size()) - 1],
+            _ => inputs.iter().map(|input| input.range(parameters)).collect(),
+        };
+        let bits: u32 =
+            ranges.iter().map(|range| (range.end() - range.start()).checked_ilog2().map_or(0, |x| x + 1)).sum();
+        if bits <= MAX_BITS {
+            return Ok(ranges);
+        }
+        let needed = format!("at most {MAX_BITS} bits");
+        Err(Error::Length { what: "bits of all operands of a lookup", found: bits as usize, needed })
+    }
+
+    /// Whether evaluation needs circuit keys.
+    #[must_use]
+    pub const fn needs_circuit_keys(&self) -> bool {
+        matches!(&self.tables, Tables::Large(lookup) if lookup.needs_circuit_keys())
     }
 }
 

@@ -16,7 +16,7 @@ pub enum Binary {
     Mul,
     /// `a / b`, rounded down.
     Div,
-    /// The remainder of `a / b`.
+    /// The remainder of `a / b`, with the sign of b.
     Rem,
     /// Each bit whether it is 1 in both.
     And,
@@ -26,7 +26,7 @@ pub enum Binary {
     Xor,
     /// Bits of a moved to higher places.
     ShiftLeft,
-    /// Bits of a moved to lower places.
+    /// Bits of a moved to lower places; the sign stays.
     ShiftRight,
     /// Whether a relation holds.
     Compare(Comparison),

@@ -9,7 +9,7 @@ use noren_rlwe::wire::writer::Writer;
 
 use crate::programs::columns::column::{Column, Samples};
 use crate::programs::columns::table::{Columns, Layout};
-use crate::schemes::tfhe::{Bits, Ciphertexts, Encoding, Parameters};
+use crate::schemes::tfhe::{Bits, Ciphertexts, Encoding, Parameters, SeededCiphertexts};
 
 /// The layout, as JSON in UTF-8; each column follows in an item of its own.
 const LAYOUT: u16 = 0x0001;
@@ -30,6 +30,10 @@ impl Object for Columns {
         writer.bytes(LAYOUT, self.layout().to_json().into_bytes());
         for column in self.columns() {
             writer.next_item();
+            if let Some(seeded) = column.seeded() {
+                seeded.write(parameters, writer);
+                continue;
+            }
             match column.samples() {
                 Samples::Bits(bits) => bits.write(parameters, writer),
                 Samples::Digits(ciphertexts) => ciphertexts.write(parameters, writer),
@@ -53,6 +57,9 @@ impl Object for Columns {
                 });
             }
             let column = match parameters.encoding() {
+                _ if SeededCiphertexts::are_next(reader) => {
+                    Column::of_seeded(parameters, described.element, SeededCiphertexts::read(parameters, reader)?)?
+                }
                 Encoding::Bits => Column::of_bits(Bits::read(parameters, reader)?.0)?,
                 Encoding::Integers { .. } => {
                     let Ciphertexts(digits) = Ciphertexts::read(parameters, reader)?;

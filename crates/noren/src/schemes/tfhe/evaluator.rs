@@ -96,16 +96,11 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::add`].
     pub fn combine(&self, terms: &[(&Ciphertext, u64)], constant: u64) -> Result<Ciphertext> {
-        let mut sum = self.trivial(constant)?;
-        for &(x, factor) in terms {
-            self.owner.check(&x.owner, "the ciphertext")?;
-            sum.max = sum.max.saturating_add(x.max.saturating_mul(factor));
-            sum.noise += factor as f64 * x.noise;
-            self.check_room(sum.max, "the largest value of a sum")?;
-            self.check_noise(sum.noise, "a sum")?;
-            sum.sample.add_multiple(&x.sample, factor.cast_signed());
-        }
-        Ok(sum)
+        let largest = |max: u64, &(x, factor): &(&Ciphertext, u64)| max.saturating_add(x.max.saturating_mul(factor));
+        let max = terms.iter().fold(constant, largest);
+        self.check_room(max, "the largest value of a sum")?;
+        let terms: Vec<(&Ciphertext, i64)> = terms.iter().map(|&(x, factor)| (x, factor.cast_signed())).collect();
+        self.combine_known(&terms, constant.cast_signed(), max)
     }
 
     /// `constant + sum_i factor_i x_i` with factors of either sign, which the caller knows to be at most `max`, and not below 0.

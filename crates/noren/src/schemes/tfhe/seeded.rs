@@ -4,6 +4,7 @@ use noren_math::random::Seed;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::secret::{KeyId, Owner};
+use noren_rlwe::wire::header::Encoding;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Reader;
@@ -51,9 +52,8 @@ impl SeededCiphertexts {
     /// [`Error::ParameterMismatch`] for those of other parameters, [`Error::Parameters`] if these are for bits.
     pub fn expand(&self, context: &Context) -> Result<Vec<Ciphertext>> {
         needs_integers(context.parameters().encoding())?;
-        let max = context.parameters().message_size() - 1;
-        let fresh = |sample| Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE };
-        Ok(self.samples(context)?.map(fresh).collect())
+        self.check(context)?;
+        Ok(self.ciphertexts(context.parameters(), context.parameters().message_size() - 1))
     }
 
     /// The bits, with their masks.
@@ -62,19 +62,38 @@ impl SeededCiphertexts {
     /// [`Error::ParameterMismatch`] for those of other parameters, [`Error::Parameters`] if these are for integers.
     pub fn expand_bits(&self, context: &Context) -> Result<Vec<Bit>> {
         needs_bits(context.parameters().encoding())?;
-        let fresh = |sample| Bit { sample, owner: self.owner, noise: FRESH_NOISE };
-        Ok(self.samples(context)?.map(fresh).collect())
+        self.check(context)?;
+        Ok(self.bits(context.parameters()))
     }
 
-    fn samples(&self, context: &Context) -> Result<impl Iterator<Item = Lwe>> {
-        context.owner(&self.owner).check(&self.owner, "the seeded ciphertexts")?;
-        let dimension = context.parameters().torus().dimension();
-        Ok(self.bodies.iter().enumerate().map(move |(place, &body)| {
+    /// The integers, which everybody may know to be at most `max`; the parameters are theirs.
+    pub(crate) fn ciphertexts(&self, parameters: &Parameters, max: u64) -> Vec<Ciphertext> {
+        let fresh = |sample| Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE };
+        self.samples(parameters).map(fresh).collect()
+    }
+
+    /// The bits; the parameters are theirs.
+    pub(crate) fn bits(&self, parameters: &Parameters) -> Vec<Bit> {
+        self.samples(parameters).map(|sample| Bit { sample, owner: self.owner, noise: FRESH_NOISE }).collect()
+    }
+
+    fn samples(&self, parameters: &Parameters) -> impl Iterator<Item = Lwe> {
+        let dimension = parameters.torus().dimension();
+        self.bodies.iter().enumerate().map(move |(place, &body)| {
             let mut words = vec![0; dimension + 1];
             write_mask(&self.seed, place, &mut words[..dimension]);
             words[dimension] = body;
             Lwe::from_words(words)
-        }))
+        })
+    }
+
+    fn check(&self, context: &Context) -> Result<()> {
+        context.owner(&self.owner).check(&self.owner, "the seeded ciphertexts")
+    }
+
+    /// Whether the current item of a reader holds seeded ciphertexts, and not others.
+    pub(crate) fn are_next(reader: &Reader<'_>) -> bool {
+        reader.peek(SEED).is_some_and(|section| section.encoding() == Encoding::Bytes)
     }
 }
 
@@ -85,7 +104,11 @@ impl Encryptor<'_> {
     /// As [`Encryptor::encrypt`], before anything is encrypted.
     pub fn encrypt_seeded(&self, values: &[u64]) -> Result<SeededCiphertexts> {
         needs_integers(self.context.parameters().encoding())?;
-        let max = self.context.parameters().message_size() - 1;
+        self.encrypt_seeded_at_most(values, self.context.parameters().message_size() - 1)
+    }
+
+    /// Encrypts integers that everybody may know to be at most `max`, themselves below `2^message_bits`.
+    pub(crate) fn encrypt_seeded_at_most(&self, values: &[u64], max: u64) -> Result<SeededCiphertexts> {
         let messages = values.iter().map(|&value| self.integer_message(value, max)).collect::<Result<Vec<_>>>()?;
         Ok(self.seeded(&messages))
     }

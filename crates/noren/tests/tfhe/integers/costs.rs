@@ -3,7 +3,7 @@
 use noren::circuits::radix::{Comparison, Move, Operation, Shape};
 
 /// The operations of the table in `docs/tfhe.md`, as it calls them.
-const ROWS: [(&str, Operation); 16] = [
+const ROWS: [(&str, Operation); 18] = [
     ("add, sub", Operation::Sub),
     ("neg", Operation::Neg),
     ("add a known number", Operation::AddKnown(1)),
@@ -11,6 +11,7 @@ const ROWS: [(&str, Operation); 16] = [
     ("mul by 10", Operation::MulKnown(10)),
     ("sum of 8", Operation::Sum(8)),
     ("div with remainder", Operation::DivRem),
+    ("the same, signed, rounded down", Operation::DivRemSigned),
     ("lt, le, gt, ge", Operation::Compare(Comparison::Lt)),
     ("the same, signed", Operation::CompareSigned(Comparison::Lt)),
     ("eq, ne", Operation::Compare(Comparison::Eq)),
@@ -20,6 +21,7 @@ const ROWS: [(&str, Operation); 16] = [
     ("and, or, xor", Operation::And),
     ("shift by a known odd number", Operation::MoveKnown(Move::ShiftLeft, 1)),
     ("shift by an encrypted number", Operation::Move(Move::ShiftLeft)),
+    ("the same, to the right, signed", Operation::Move(Move::ShiftRightSigned)),
 ];
 
 #[test]

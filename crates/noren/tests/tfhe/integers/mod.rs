@@ -61,6 +61,7 @@ impl Integers {
         let pair = |(a, b): (Vec<Integer>, Vec<Integer>)| vec![self.decrypt(&a), self.decrypt(&b)];
         match operation {
             Operation::DivRem => pair(evaluator.div_rem(operands[0], operands[1]).expect("a division")),
+            Operation::DivRemSigned => pair(evaluator.div_rem_signed(operands[0], operands[1]).expect("a division")),
             Operation::Argmax(_) => pair(evaluator.argmax(&operands).expect("a maximum")),
             Operation::Compare(comparison) => {
                 let flags = evaluator.compare(comparison, operands[0], operands[1]).expect("a comparison");
@@ -115,6 +116,19 @@ pub fn model(operation: Operation, bits: usize, arguments: &[u64]) -> Vec<u64> {
         Operation::DivRem => {
             return vec![a.checked_div(b).unwrap_or(mask(bits)), a.checked_rem(b).unwrap_or(a)];
         }
+        Operation::DivRemSigned => {
+            // Wide enough for the least number and -1.
+            let (a, b) = (i128::from(signed(a)), i128::from(signed(b)));
+            let results = match b {
+                0 => [if a < 0 { 0 } else { -1 }, a],
+                _ => {
+                    let rest = a % b;
+                    let rest = if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest };
+                    [(a - rest) / b, rest]
+                }
+            };
+            return results.map(|result| result as u64 & mask(bits)).to_vec();
+        }
         Operation::Argmax(_) => {
             let largest = arguments.iter().copied().max().expect("at least one");
             let number = arguments.iter().position(|value| *value == largest).expect("it is one of them");
@@ -160,6 +174,7 @@ fn moved(direction: Move, bits: usize, value: u64, by: usize) -> u64 {
         let source = match direction {
             Move::ShiftLeft => place.checked_sub(by),
             Move::ShiftRight => Some(place + by).filter(|source| *source < bits),
+            Move::ShiftRightSigned => Some((place + by).min(bits - 1)),
             Move::RotateLeft => Some((place + bits - by % bits) % bits),
             Move::RotateRight => Some((place + by) % bits),
         };
@@ -171,4 +186,5 @@ fn moved(direction: Move, bits: usize, value: u64, by: usize) -> u64 {
 pub const COMPARISONS: [Comparison; 6] =
     [Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le, Comparison::Gt, Comparison::Ge];
 
-pub const MOVES: [Move; 4] = [Move::ShiftLeft, Move::ShiftRight, Move::RotateLeft, Move::RotateRight];
+pub const MOVES: [Move; 5] =
+    [Move::ShiftLeft, Move::ShiftRight, Move::ShiftRightSigned, Move::RotateLeft, Move::RotateRight];

@@ -12,6 +12,7 @@ fn binary() -> Vec<Operation> {
         Operation::Sub,
         Operation::Mul,
         Operation::DivRem,
+        Operation::DivRemSigned,
         Operation::Min,
         Operation::Max,
         Operation::And,
@@ -55,6 +56,7 @@ fn operations_of_one_integer_of_8_bits_are_right_over_all_inputs() {
         Operation::CastSigned(12),
         Operation::MoveKnown(Move::ShiftLeft, 3),
         Operation::MoveKnown(Move::RotateRight, 3),
+        Operation::MoveKnown(Move::ShiftRightSigned, 3),
     ];
     for operation in operations {
         integers.assert_operation(operation, 8, &[&all]);
@@ -77,7 +79,8 @@ fn sums_and_orders_are_right_at_the_ends_of_all_widths() {
 fn operations_are_right_at_the_ends_of_wide_integers() {
     let integers = Integers::small();
     let (a, b) = pairs(&[1, mask(18), mask(18) / 2, 0x2_7e81]);
-    for operation in binary().into_iter().filter(|operation| *operation != Operation::DivRem) {
+    let divides = |operation: &Operation| matches!(operation, Operation::DivRem | Operation::DivRemSigned);
+    for operation in binary().into_iter().filter(|operation| !divides(operation)) {
         integers.assert_operation(operation, 18, &[&a, &b]);
     }
     let (a, b) = ([u64::MAX >> 28, 0xf_8d09_4dec], [u64::MAX >> 28, 0x1_0000_0001]);
@@ -85,6 +88,9 @@ fn operations_are_right_at_the_ends_of_wide_integers() {
     let (a, b) = ([200, 255, 7, 0, 255, 9], [7, 255, 0, 0, 1, 10]);
     integers.assert_operation(Operation::DivRem, 8, &[&a, &b]);
     integers.assert_operation(Operation::DivRem, 14, &[&[0x3fff, 12345], &[3, 12346]]);
+    let (a, b) = pairs(&[0, 1, 127, 128, 129, 255]);
+    integers.assert_operation(Operation::DivRemSigned, 8, &[&a, &b]);
+    integers.assert_operation(Operation::DivRemSigned, 14, &[&[0x2000, 12345], &[0x3fff, 77]]);
 }
 
 #[test]
@@ -94,10 +100,11 @@ fn encrypted_amounts_move_as_known_ones_do() {
         let amounts: Vec<u64> = (0..16).collect();
         integers.assert_operation(Operation::Move(direction), 8, &[&[0xb5; 16], &amounts]);
         integers.assert_operation(Operation::Move(direction), 12, &[&[0xb5d; 16], &amounts]);
+        integers.assert_operation(Operation::Move(direction), 8, &[&[0x75; 16], &amounts]);
         let amounts: Vec<u64> = (0..4).collect();
         integers.assert_operation(Operation::Move(direction), 2, &[&[1; 4], &amounts]);
         for bits in 0..=14 {
-            integers.assert_operation(Operation::MoveKnown(direction, bits), 12, &[&[0xb5d]]);
+            integers.assert_operation(Operation::MoveKnown(direction, bits), 12, &[&[0xb5d, 0x75d]]);
         }
     }
 }
@@ -160,7 +167,13 @@ fn operations_of_two_integers_of_8_bits_are_right_over_all_inputs() {
     let integers = Integers::small();
     for a in (0..256).step_by(16) {
         let (a, b) = (a..a + 16).flat_map(|x| (0..256).map(move |y| (x, y))).unzip::<u64, u64, Vec<_>, Vec<_>>();
-        for operation in [Operation::Add, Operation::Sub, Operation::Compare(Comparison::Lt), Operation::DivRem] {
+        for operation in [
+            Operation::Add,
+            Operation::Sub,
+            Operation::Compare(Comparison::Lt),
+            Operation::DivRem,
+            Operation::DivRemSigned,
+        ] {
             integers.assert_operation(operation, 8, &[&a, &b]);
         }
     }

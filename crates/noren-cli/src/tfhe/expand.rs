@@ -1,0 +1,34 @@
+//! `noren expand` of server keys of TFHE: as they lie in memory, in a file that is mapped.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use noren::tfhe::{CompactKeys, Context, ServerKeyFile};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::bytes;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::progress;
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    bytes: u64,
+}
+
+pub(crate) fn run(input: &Path, output: &Output, console: &Console) -> Result<(), Failure> {
+    let file = files::read_tfhe_key::<CompactKeys>(input, console)?;
+    let shown = progress::spinner("expanding the keys".to_owned());
+    let context = Context::new(file.parameters)?;
+    let bytes = ServerKeyFile::write(output.path(), &context, &context.expand(&file.key)?)?;
+    drop(shown);
+    console.report(&Report { path: output.path().to_owned(), bytes })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}
