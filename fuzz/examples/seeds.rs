@@ -26,7 +26,7 @@ use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::security::{SecretDistribution, Security};
-use noren_rlwe::torus::circuit::parameters::Digits;
+use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
