@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
 
 use crate::error::Error;
 use crate::kernels::chacha::BLOCK_WORDS;
@@ -24,6 +24,9 @@ pub const SEED_BYTES: usize = 32;
 
 const STREAM_DOMAIN: &[u8] = b"noren-xof-v1/";
 const CHILD_DOMAIN: &[u8] = b"noren-seed-v1/";
+
+/// Bytes that BLAKE3 hashes at a time.
+const CHUNK_BYTES: usize = 1024;
 
 /// Words that are kept for short reads: four ChaCha blocks.
 const KEPT_WORDS: usize = 4 * BLOCK_WORDS;
@@ -82,7 +85,13 @@ impl Seed {
         let mut digest = hasher.finalize();
         let out = Self(*digest.as_bytes());
         digest.zeroize();
-        hasher.zeroize();
+        if domain.len() + label.len() <= CHUNK_BYTES {
+            // Most of a hasher has room for the hashes of earlier chunks, and nothing has been written there.
+            hasher = blake3::Hasher::new();
+            optimization_barrier(&hasher);
+        } else {
+            hasher.zeroize();
+        }
         out
     }
 }

@@ -75,12 +75,7 @@ pub fn gaussian(xof: &mut Xof, sigma: f64, out: &mut [u64]) {
         // A pair gives two samples at most, so this never reads too far.
         let count = (out.len() - filled).next_multiple_of(2).min(CHUNK);
         xof.fill_u64(&mut words[..count]);
-        let mut kept = 0;
-        for pair in words[..count].chunks_exact(2) {
-            let (u, v) = (unit(pair[0]), unit(pair[1]));
-            pairs[kept] = [u, v];
-            kept += usize::from(u * u + v * v < 1.0);
-        }
+        let kept = kernels().inside_circle(&mut pairs[..count / 2], &words[..count]);
         let end = out.len().min(filled + 2 * kept);
         kernels().normal(&mut out[filled..end], &pairs[..kept], scale);
         filled = end;
@@ -103,11 +98,4 @@ pub fn tuniform(xof: &mut Xof, bits: u32, out: &mut [u64]) {
     for word in out {
         *word = (((*word & mask) + 1) >> 1).wrapping_sub(1 << bits);
     }
-}
-
-/// A word as a number of (-1, 1), never 0.
-fn unit(word: u64) -> f64 {
-    /// 2^-63.
-    const STEP: f64 = 1.0 / (1u64 << 63) as f64;
-    (word | 1).cast_signed() as f64 * STEP
 }

@@ -8,10 +8,48 @@ use super::table::call;
 /// The kernel: samples, pairs within the circle, and the width.
 pub(super) type Normal = unsafe fn(&mut [u64], &[[f64; 2]], f64);
 
+/// The kernel: room for pairs, and the words that they are made of; how many there are within the circle.
+pub(super) type InsideCircle = unsafe fn(&mut [[f64; 2]], &[u64]) -> usize;
+
 /// How many pairs are worked on side by side.
 const LANES: usize = 64;
 
+/// The bits of sqrt(1/2): what is added to those of a number carries into its exponent from sqrt(2) on.
+pub(super) const HALF_ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
+/// The exponent of 1 in place.
+const ONE: u64 = 0x3ff0_0000_0000_0000;
+/// Bits of a fraction.
+pub(super) const FRACTION: u32 = 52;
+/// `2 / (2 i + 1)` for the powers `f^(2 i + 1)` of the series; `|f| < 0.172`, so that the first one left out is below
+/// 2^-58.
+pub(super) const TERMS: [f64; 11] = [
+    2.0 / 21.0,
+    2.0 / 19.0,
+    2.0 / 17.0,
+    2.0 / 15.0,
+    2.0 / 13.0,
+    2.0 / 11.0,
+    2.0 / 9.0,
+    2.0 / 7.0,
+    2.0 / 5.0,
+    2.0 / 3.0,
+    2.0,
+];
+
+/// 2^-63.
+pub(super) const STEP: f64 = 1.0 / (1u64 << 63) as f64;
+
 impl Kernels {
+    /// The pairs of words, as signed numbers divided by 2^63 with their lowest bit set, that lie within the unit circle: their
+    /// number. They come first; what follows is of no use.
+    ///
+    /// # Panics
+    /// If there is not room for as many pairs as there are words.
+    pub fn inside_circle(&self, pairs: &mut [[f64; 2]], words: &[u64]) -> usize {
+        assert_eq!(2 * pairs.len(), words.len(), "two words for each pair");
+        call!(self.inside_circle(pairs, words))
+    }
+
     /// The samples of [`torus_sample::gaussian`](crate::torus_sample::gaussian) of these pairs: `u f` and `v f` with
     /// `f = scale sqrt(-2 ln(s) / s)` and `s = u^2 + v^2`, rounded to the nearest whole number. Range: s in `(0, 1)`.
     ///
@@ -21,6 +59,19 @@ impl Kernels {
         assert_eq!(out.len().div_ceil(2), pairs.len(), "two samples for each pair");
         call!(self.normal(out, pairs, scale));
     }
+}
+
+/// Inlined, as [`normal`] is; no branch depends on where a pair lies.
+#[inline(always)]
+pub(super) fn inside_circle(pairs: &mut [[f64; 2]], words: &[u64]) -> usize {
+    let unit = |word: u64| (word | 1).cast_signed() as f64 * STEP;
+    let mut kept = 0;
+    for pair in words.as_chunks::<2>().0 {
+        let [u, v] = [unit(pair[0]), unit(pair[1])];
+        pairs[kept] = [u, v];
+        kept += usize::from(u * u + v * v < 1.0);
+    }
+    kept
 }
 
 /// Inlined, so that each instruction set makes its own vectors of it: without contraction, its bits are those of all others.
@@ -51,26 +102,6 @@ pub(super) fn normal(out: &mut [u64], pairs: &[[f64; 2]], scale: f64) {
 /// With `s = m 2^e` and `m` in about `[0.7, 1.4)`: `ln s = e ln 2 + 2 artanh((m - 1) / (m + 1))`.
 #[inline(always)]
 fn logarithm(s: f64) -> f64 {
-    /// The bits of sqrt(1/2): what is added to those of `s` carries into its exponent from sqrt(2) on.
-    const HALF_ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
-    /// The exponent of 1 in place.
-    const ONE: u64 = 0x3ff0_0000_0000_0000;
-    const FRACTION: u32 = 52;
-    /// `2 / (2 i + 1)` for the powers `f^(2 i + 1)` of the series; `|f| < 0.172`, so that the first one left out is below
-    /// 2^-58.
-    const TERMS: [f64; 11] = [
-        2.0 / 21.0,
-        2.0 / 19.0,
-        2.0 / 17.0,
-        2.0 / 15.0,
-        2.0 / 13.0,
-        2.0 / 11.0,
-        2.0 / 9.0,
-        2.0 / 7.0,
-        2.0 / 5.0,
-        2.0 / 3.0,
-        2.0,
-    ];
     let shifted = s.to_bits().wrapping_sub(HALF_ROOT).cast_signed();
     let exponent = shifted >> FRACTION;
     let mantissa = f64::from_bits((shifted.cast_unsigned() & ((1 << FRACTION) - 1)) + HALF_ROOT);
@@ -102,6 +133,31 @@ mod tests {
     }
 
     #[test]
+    fn pairs_within_the_circle_are_kept_in_order() {
+        // Every third word is small.
+        let word = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (i % 3 / 2 * 5);
+        for count in [0, 1, 3, 4, 5, 64, 257] {
+            let mut words: Vec<u64> = (0..2 * count).map(word).collect();
+            // -1 when rounded, and a little: outside.
+            if let Some(first) = words.first_chunk_mut() {
+                *first = [1 << 63, 0];
+            }
+            let expected: Vec<[f64; 2]> = words
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|pair| pair.map(|word| (word | 1).cast_signed() as f64 / 2f64.powi(63)))
+                .filter(|[u, v]| u * u + v * v < 1.0)
+                .collect();
+            for table in available() {
+                let mut pairs = vec![[0.0; 2]; words.len() / 2];
+                let kept = table.inside_circle(&mut pairs, &words);
+                assert_eq!(pairs[..kept], expected, "{}: {count} pairs", table.name());
+            }
+        }
+    }
+
+    #[test]
     fn samples_are_those_of_the_rule_for_all_tables() {
         // Pairs all over the circle, from its middle to its edge.
         let pair = |i: usize| {
@@ -109,7 +165,7 @@ mod tests {
             [length * libm::cos(angle), length * libm::sin(angle)]
         };
         let pairs: Vec<[f64; 2]> = (0..150).map(pair).collect();
-        for (count, scale) in [(0, 1.0), (1, 1e3), (7, 1e9), (64, 1e5), (65, 1e17), (150, 1e6)] {
+        for (count, scale) in [(0, 1.0), (1, 1e3), (7, 1e9), (64, 1e5), (65, 1e17), (150, 1e6), (150, 1e18)] {
             let samples = pairs[..count].iter().flat_map(|[u, v]| {
                 let s = u * u + v * v;
                 let factor = (-2.0 * logarithm(s) / s).sqrt() * scale;

@@ -3,7 +3,7 @@
 use super::chacha::chacha20;
 use super::gaussian::gaussian;
 use super::multiples::sub_multiples;
-use super::normal::normal;
+use super::normal::{inside_circle, normal};
 use super::panels;
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
@@ -50,6 +50,7 @@ pub(super) const TABLE: Kernels = Kernels {
     fft_inverse,
     chacha20: chacha20::<4>,
     normal,
+    inside_circle,
     sub_multiples,
     torus32: portable_torus::table(),
     torus64: portable_torus::table(),

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::fft::FftTable;
 use crate::kernels::chacha::Chacha20;
 use crate::kernels::multiples::SubMultiples;
-use crate::kernels::normal::Normal;
+use crate::kernels::normal::{InsideCircle, Normal};
 use crate::kernels::panels::PanelKernels;
 use crate::kernels::places::{GROUP, Place};
 use crate::kernels::torus::TorusKernels;
@@ -151,6 +151,7 @@ pub struct Kernels {
     pub(super) fft_inverse: Fft,
     pub(super) chacha20: Chacha20,
     pub(super) normal: Normal,
+    pub(super) inside_circle: InsideCircle,
     pub(super) sub_multiples: SubMultiples,
     pub(crate) torus32: TorusKernels<u32>,
     pub(crate) torus64: TorusKernels<u64>,

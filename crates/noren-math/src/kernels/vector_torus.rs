@@ -1,15 +1,21 @@
 //! The negacyclic transform of torus words over vectors, written once: each instruction set expands it over its own lanes.
 //!
 //! A sweep loads `R` vectors as far apart as its layers join them, does up to three layers in registers, and stores them: the
-//! first sweep reads words and folds them, the last one of the inverse rounds to words. The last six layers work on blocks of
-//! 64 points: three layers among eight vectors, a transposition, and, in a sweep of its own, three layers within what were the
-//! vectors. Work that waits for other work is what costs time: so the last layer of one column of a sweep takes turns with the
-//! first layer of the next.
+//! first sweep reads words and folds them, the last one of the inverse rounds to words. What lies below a node of that sweep
+//! is done before the next node's, in the nearest cache. The last six layers work on blocks of 64 points: three layers among
+//! eight vectors, a transposition, and three layers within what were the vectors. Work that waits for other work is what costs
+//! time: so the last layer of one column of a sweep takes turns with the first layer of the next, and blocks are done by twos,
+//! layer by layer.
+
+use std::cell::Cell;
 
 use super::aligned::LINE;
 
 /// Numbers of a cache line.
 const LINE_NUMBERS: usize = LINE / size_of::<f64>();
+
+/// Vectors of a sweep from one call for what is needed soon to the next.
+pub(super) const CALL_VECTORS: usize = 8;
 
 /// Which group vector `v` of the points belongs to, and which part of that it is.
 #[inline(always)]
@@ -17,25 +23,26 @@ pub(super) const fn split<const PARTS: usize>(v: usize) -> (usize, usize) {
     (v / PARTS, v % PARTS)
 }
 
-/// Numbers that a walk of known length calls into a cache, a part at each step: all at once would keep its own loads
-/// waiting.
-#[derive(Clone, Copy)]
+/// Numbers that a walk calls into a cache on the way, some lines at a time: there is room for few that are on their way, and what
+/// has no room is not called.
 pub(super) struct Ahead<'a> {
-    numbers: &'a [f64],
+    numbers: Cell<&'a [f64]>,
     part: usize,
 }
 
 impl<'a> Ahead<'a> {
-    /// Those that so many steps call for.
-    pub(super) fn new(numbers: &'a [f64], steps: usize) -> Self {
-        Self { numbers, part: numbers.len().div_ceil(steps).next_multiple_of(LINE_NUMBERS) }
+    /// Those that a walk with so many calls asks for.
+    pub(super) fn new(numbers: &'a [f64], calls: usize) -> Self {
+        Self { numbers: Cell::new(numbers), part: numbers.len().div_ceil(calls).next_multiple_of(LINE_NUMBERS) }
     }
 
-    /// Those of one step.
+    /// Those that are called for next.
     #[inline(always)]
-    pub(super) fn part(&self, step: usize) -> &'a [f64] {
-        let rest = self.numbers.get(step * self.part..).unwrap_or_default();
-        &rest[..self.part.min(rest.len())]
+    pub(super) fn next(&self) -> &'a [f64] {
+        let numbers = self.numbers.get();
+        let (part, rest) = numbers.split_at(self.part.min(numbers.len()));
+        self.numbers.set(rest);
+        part
     }
 }
 
@@ -49,7 +56,7 @@ macro_rules! vector_torus {
 
         use crate::kernels::portable_torus;
         use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusKernels, TorusProducts, Turns};
-        use crate::kernels::vector_torus::{Ahead, split};
+        use crate::kernels::vector_torus::{Ahead, CALL_VECTORS, split};
         use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
         use crate::torus::gadget::Digit;
 
@@ -57,6 +64,12 @@ macro_rules! vector_torus {
         const PARTS: usize = GROUP / WIDTH;
         /// Groups in a block.
         const ROWS: usize = BLOCK / GROUP;
+        /// Vectors in a block, real and imaginary ones.
+        const BLOCK_CELLS: usize = ROWS * 2 * PARTS;
+        /// Blocks whose vectors make two halves.
+        const AT_ONCE: usize = 2 / PARTS;
+        /// Points that fit the nearest cache well.
+        const NEAR_POINTS: usize = 1 << 10;
 
         /// The numbers of one vector in memory.
         type Numbers = [f64; WIDTH];
@@ -64,6 +77,10 @@ macro_rules! vector_torus {
         type Group = [[Numbers; PARTS]; 2];
         /// The vectors of a spectrum, which a sweep reads ahead of what it writes.
         type Cells = [Cell<Numbers>];
+        /// The vectors of a block.
+        type BlockCells = [Cell<Numbers>; BLOCK_CELLS];
+        /// The eight vectors that three layers join.
+        type Half = [Pair; ROWS];
         /// Real and imaginary parts.
         type Pair = (Vector, Vector);
 
@@ -114,11 +131,7 @@ macro_rules! vector_torus {
                         if fft.points() < BLOCK {
                             return portable_torus::inverse_add(out, spectrum, fft);
                         }
-                        let (cells, blocks) = (cells(spectrum), fft.blocks());
-                        let root = |v: usize, e: usize| column_roots(blocks, v, e);
-                        let get = |r: usize, v: usize| read(cells, in_block(r, v));
-                        columns_up::<ROWS>(PARTS * blocks.len(), root, get, |r, v, x| write(cells, in_block(r, v), x));
-                        finish(out, spectrum, fft, &[]);
+                        finish::<true>(out, spectrum, fft, &[]);
                     }
 
                     #[target_feature(enable = $features)]
@@ -134,17 +147,17 @@ macro_rules! vector_torus {
                         }
                         let rows = out.chunks_exact_mut(fft.degree()).zip(scratch.chunks_exact_mut(fft.degree()));
                         let rest = Ahead::new(rest, products.columns);
-                        for (column, (out, spectrum)) in rows.enumerate() {
-                            finish(out, spectrum, fft, rest.part(column));
+                        for (out, spectrum) in rows {
+                            finish::<false>(out, spectrum, fft, rest.next());
                         }
                     }
 
-                    /// The layers of the inverse above the blocks.
+                    /// The inverse, or, unless all of it, the layers from the fourth on.
                     #[target_feature(enable = $features)]
-                    fn finish(out: &mut [$word], spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64]) {
+                    fn finish<const ALL: bool>(out: &mut [$word], spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64]) {
                         let out = Cell::from_mut(out.as_chunks_mut::<WIDTH>().0).as_slice_of_cells();
                         let (re, im) = out.split_at(out.len() / 2);
-                        sweeps_up(spectrum, fft, ahead, |at, x| {
+                        sweeps_up::<ALL>(spectrum, fft, ahead, |at, x| {
                             $add_nearest(&re[at], x.0);
                             $add_nearest(&im[at], x.1);
                         });
@@ -165,153 +178,309 @@ macro_rules! vector_torus {
         #[inline]
         #[target_feature(enable = $features)]
         fn transform(spectrum: &mut [f64], fft: &TorusFft, source: impl Fn(usize) -> Pair, ahead: &[f64]) {
+            align_stack();
             let cells = cells(spectrum);
             let count = vectors(cells);
             let (first, rest) = fft.sweeps();
             let roots = node_roots(fft, 1);
+            let ahead = Ahead::new(ahead, calls(fft, 2));
             match first {
                 0 => columns_down::<1>(count, |_, e| roots[e], |_, v| source(v), |_, v, x| write(cells, v, x)),
-                1 => first_sweep::<2>(cells, &roots, source),
-                2 => first_sweep::<4>(cells, &roots, source),
-                _ => first_sweep::<8>(cells, &roots, source),
+                1 => first_sweep::<2>(cells, &roots, source, &ahead),
+                2 => first_sweep::<4>(cells, &roots, source, &ahead),
+                _ => first_sweep::<8>(cells, &roots, source, &ahead),
             }
-            let mut nodes = 1 << first;
-            for &layers in rest {
-                match layers {
-                    1 => sweep_down::<2>(cells, fft, nodes),
-                    2 => sweep_down::<4>(cells, fft, nodes),
-                    _ => sweep_down::<8>(cells, fft, nodes),
+            for stem in stems(cells, fft) {
+                let (mut node, mut count) = (stem.node, stem.count);
+                for &layers in rest {
+                    match layers {
+                        1 => sweep_down::<2>(stem.cells, fft, (node, count), &ahead),
+                        2 => sweep_down::<4>(stem.cells, fft, (node, count), &ahead),
+                        _ => sweep_down::<8>(stem.cells, fft, (node, count), &ahead),
+                    }
+                    (node, count) = (node << layers, count << layers);
                 }
-                nodes <<= layers;
+                enter_blocks(&stem, &ahead);
             }
-            enter_blocks(cells, fft.blocks(), ahead);
         }
 
-        /// The inverse from the blocks on; `sink` takes the points, vector by vector.
+        /// The inverse from the blocks on, or, unless all of it, from the fourth layer; `sink` takes the points, vector by vector.
         #[inline]
         #[target_feature(enable = $features)]
-        fn sweeps_up(spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64], sink: impl Fn(usize, Pair)) {
+        fn sweeps_up<const ALL: bool>(spectrum: &mut [f64], fft: &TorusFft, ahead: &[f64], sink: impl Fn(usize, Pair)) {
+            align_stack();
             let cells = cells(spectrum);
-            let count = vectors(cells);
+            let vectors_of_all = vectors(cells);
             let (first, rest) = fft.sweeps();
-            leave_blocks(cells, fft.blocks(), ahead);
-            let mut nodes = fft.points() / BLOCK;
-            for &layers in rest.iter().rev() {
-                nodes >>= layers;
-                match layers {
-                    1 => sweep_up::<2>(cells, fft, nodes),
-                    2 => sweep_up::<4>(cells, fft, nodes),
-                    _ => sweep_up::<8>(cells, fft, nodes),
+            let ahead = Ahead::new(ahead, calls(fft, 1));
+            for stem in stems(cells, fft) {
+                leave_blocks::<ALL>(&stem, &ahead);
+                let below = rest.iter().sum::<usize>();
+                let (mut node, mut count) = (stem.node << below, stem.count << below);
+                for &layers in rest.iter().rev() {
+                    (node, count) = (node >> layers, count >> layers);
+                    match layers {
+                        1 => sweep_up::<2>(stem.cells, fft, (node, count), &ahead),
+                        2 => sweep_up::<4>(stem.cells, fft, (node, count), &ahead),
+                        _ => sweep_up::<8>(stem.cells, fft, (node, count), &ahead),
+                    }
                 }
             }
             let roots = node_roots(fft, 1);
             match first {
-                0 => columns_up::<1>(count, |_, e| roots[e], |_, v| read(cells, v), |_, v, x| sink(v, x)),
-                1 => last_sweep::<2>(cells, &roots, sink),
-                2 => last_sweep::<4>(cells, &roots, sink),
-                _ => last_sweep::<8>(cells, &roots, sink),
+                0 => columns_up::<1>(vectors_of_all, |_, e| roots[e], |_, v| read(cells, v), |_, v, x| sink(v, x)),
+                1 => last_sweep::<2>(cells, &roots, sink, &ahead),
+                2 => last_sweep::<4>(cells, &roots, sink, &ahead),
+                _ => last_sweep::<8>(cells, &roots, sink, &ahead),
             }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn first_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], source: impl Fn(usize) -> Pair) {
+        fn first_sweep<const R: usize>(
+            cells: &Cells,
+            roots: &[Pair; 4],
+            source: impl Fn(usize) -> Pair,
+            ahead: &Ahead,
+        ) {
             let stride = vectors(cells) / R;
-            let get = |r: usize, v: usize| source(r * stride + v);
+            let get = |r: usize, v: usize| {
+                call_at::<R>(ahead, r, v);
+                source(r * stride + v)
+            };
             columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
         }
 
+        /// How often a transform asks for what is needed soon: once for some vectors of each sweep, `of_blocks` times in the blocks.
+        #[inline(always)]
+        fn calls(fft: &TorusFft, of_blocks: usize) -> usize {
+            (fft.sweeps().1.len() + 1 + of_blocks) * fft.points() / WIDTH / CALL_VECTORS
+        }
+
+        /// Asks for what is needed soon at the first vector of some columns of `R`.
+        #[inline]
         #[target_feature(enable = $features)]
-        fn sweep_down<const R: usize>(cells: &Cells, fft: &TorusFft, nodes: usize) {
-            let block = cells.len() / nodes;
-            for (node, cells) in cells.chunks_exact(block).enumerate() {
-                let (roots, stride) = (node_roots(fft, nodes + node), vectors(cells) / R);
-                let get = |r: usize, v: usize| read(cells, r * stride + v);
+        fn call_at<const R: usize>(ahead: &Ahead, r: usize, v: usize) {
+            if r == 0 && (v * R).is_multiple_of(CALL_VECTORS) {
+                prefetch_far(ahead.next());
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        fn sweep_down<const R: usize>(cells: &Cells, fft: &TorusFft, (first, count): (usize, usize), ahead: &Ahead) {
+            align_stack();
+            let stride = vectors(cells) / count / R;
+            for (node, cells) in (first..).zip(cells.chunks_exact(cells.len() / count)) {
+                let roots = node_roots(fft, node);
+                let get = |r: usize, v: usize| {
+                    call_at::<R>(ahead, r, v);
+                    read(cells, r * stride + v)
+                };
                 columns_down::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
             }
         }
 
         #[target_feature(enable = $features)]
-        fn sweep_up<const R: usize>(cells: &Cells, fft: &TorusFft, nodes: usize) {
-            let block = cells.len() / nodes;
-            for (node, cells) in cells.chunks_exact(block).enumerate() {
-                let (roots, stride) = (node_roots(fft, nodes + node), vectors(cells) / R);
-                let get = |r: usize, v: usize| read(cells, r * stride + v);
+        fn sweep_up<const R: usize>(cells: &Cells, fft: &TorusFft, (first, count): (usize, usize), ahead: &Ahead) {
+            align_stack();
+            let stride = vectors(cells) / count / R;
+            for (node, cells) in (first..).zip(cells.chunks_exact(cells.len() / count)) {
+                let roots = node_roots(fft, node);
+                let get = |r: usize, v: usize| {
+                    call_at::<R>(ahead, r, v);
+                    read(cells, r * stride + v)
+                };
                 columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| write(cells, r * stride + v, x));
             }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn last_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], sink: impl Fn(usize, Pair)) {
+        fn last_sweep<const R: usize>(cells: &Cells, roots: &[Pair; 4], sink: impl Fn(usize, Pair), ahead: &Ahead) {
             let stride = vectors(cells) / R;
-            let get = |r: usize, v: usize| read(cells, r * stride + v);
+            let get = |r: usize, v: usize| {
+                call_at::<R>(ahead, r, v);
+                read(cells, r * stride + v)
+            };
             columns_up::<R>(stride, |_, e| roots[e], get, |r, v, x| sink(r * stride + v, x));
+        }
+
+        /// The part of a transform below one node of the layer that the first sweep ends with, or below several in a row.
+        struct Stem<'a> {
+            /// The first of them.
+            node: usize,
+            count: usize,
+            cells: &'a Cells,
+            blocks: &'a [BlockRoots],
+        }
+
+        impl Stem<'_> {
+            /// What makes two halves at a time: two blocks, or the parts of one. A block without a second one is both.
+            #[inline(always)]
+            fn halves(&self) -> impl Iterator<Item = ([&BlockCells; 2], [&BlockRoots; 2])> {
+                let cells = self.cells.as_chunks::<BLOCK_CELLS>().0.chunks(AT_ONCE);
+                let ends = |i: usize| [0, i - 1];
+                cells.zip(self.blocks.chunks(AT_ONCE)).map(move |(cells, roots)| {
+                    (ends(cells.len()).map(|i| &cells[i]), ends(roots.len()).map(|i| &roots[i]))
+                })
+            }
+        }
+
+        /// All of them, one after the other, each small enough for the nearest cache if that is possible.
+        #[inline(always)]
+        fn stems<'a>(cells: &'a Cells, fft: &'a TorusFft) -> impl Iterator<Item = Stem<'a>> {
+            let nodes = 1 << fft.sweeps().0;
+            let stems = if fft.points() <= NEAR_POINTS { 1 } else { nodes };
+            let (blocks, count) = (fft.blocks().len() / stems, nodes / stems);
+            let parts = cells.chunks_exact(cells.len() / stems).zip(fft.blocks().chunks_exact(blocks));
+            let stem = move |(i, (cells, roots))| Stem { node: nodes + i * count, count, cells, blocks: roots };
+            parts.enumerate().map(stem)
         }
 
         /// The last six layers of the forward transform.
         #[target_feature(enable = $features)]
-        fn enter_blocks(cells: &Cells, blocks: &[BlockRoots], ahead: &[f64]) {
-            let ahead = Ahead::new(ahead, blocks.len());
-            for (block, (cells, roots)) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks).enumerate() {
-                prefetch_far(ahead.part(block));
-                let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
-                let upper = block_roots(roots);
-                for (part, x) in x.iter_mut().enumerate() {
-                    for (g, x) in x.iter_mut().enumerate() {
-                        *x = read(cells, PARTS * g + part);
-                    }
-                    layers_down(x, |e| upper[e]);
-                }
-                transpose_pairs(&mut x);
-                for (part, x) in x.iter().enumerate() {
-                    for (g, &x) in x.iter().enumerate() {
-                        write(cells, PARTS * g + part, x);
-                    }
-                }
+        fn enter_blocks(stem: &Stem, ahead: &Ahead) {
+            align_stack();
+            for (cells, roots) in stem.halves() {
+                prefetch_far(ahead.next());
+                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
+                let mut a = read_half(cells[0], 0);
+                layer_down(&mut a, 0, |e| upper(0, e));
+                let mut b = read_half(cells[1], 1);
+                layer_down(&mut b, 0, |e| upper(1, e));
+                layer_down(&mut a, 1, |e| upper(0, e));
+                layer_down(&mut b, 1, |e| upper(1, e));
+                prefetch_far(ahead.next());
+                layer_down(&mut a, 2, |e| upper(0, e));
+                layer_down(&mut b, 2, |e| upper(1, e));
+                transpose_halves(&mut a, &mut b);
+                prefetch_far(ahead.next());
+                layer_down(&mut a, 0, |e| lower(0, e));
+                layer_down(&mut b, 0, |e| lower(1, e));
+                prefetch_far(ahead.next());
+                layer_down(&mut a, 1, |e| lower(0, e));
+                layer_down(&mut b, 1, |e| lower(1, e));
+                layer_down(&mut a, 2, |e| lower(0, e));
+                write_half(cells[0], 0, &a);
+                layer_down(&mut b, 2, |e| lower(1, e));
+                write_half(cells[1], 1, &b);
             }
-            let root = |v: usize, e: usize| column_roots(blocks, v, e);
-            let get = |r: usize, v: usize| read(cells, in_block(r, v));
-            columns_down::<ROWS>(PARTS * blocks.len(), root, get, |r, v, x| write(cells, in_block(r, v), x));
         }
 
-        /// Layers four to six of the inverse, from the lanes that the first three were between to vectors.
+        /// The first six layers of the inverse, or, unless all of them, the last three of these.
         #[target_feature(enable = $features)]
-        fn leave_blocks(cells: &Cells, blocks: &[BlockRoots], ahead: &[f64]) {
-            let ahead = Ahead::new(ahead, blocks.len());
-            for (block, (cells, roots)) in cells.chunks_exact(ROWS * 2 * PARTS).zip(blocks).enumerate() {
-                prefetch_far(ahead.part(block));
-                let mut x = [[(splat(0.0), splat(0.0)); ROWS]; PARTS];
-                for (part, x) in x.iter_mut().enumerate() {
-                    for (g, x) in x.iter_mut().enumerate() {
-                        *x = read(cells, PARTS * g + part);
-                    }
-                }
-                transpose_pairs(&mut x);
-                let upper = block_roots(roots);
-                for (part, x) in x.iter_mut().enumerate() {
-                    layers_up(x, |e| upper[e]);
-                    for (g, &mut x) in x.iter_mut().enumerate() {
-                        write(cells, PARTS * g + part, x);
-                    }
-                }
+        fn leave_blocks<const ALL: bool>(stem: &Stem, ahead: &Ahead) {
+            if PARTS > 1 {
+                return leave_halves::<ALL>(stem, ahead);
+            }
+            // Compilers hold more of two blocks at a time than there are registers: slower than two sweeps over one at a time.
+            if ALL {
+                let root = |v: usize, e: usize| lane_roots(&stem.blocks[v], 0, e);
+                let get = |r: usize, v: usize| read(stem.cells, ROWS * v + r);
+                columns_up::<ROWS>(stem.blocks.len(), root, get, |r, v, x| write(stem.cells, ROWS * v + r, x));
+            }
+            let blocks = stem.cells.as_chunks::<BLOCK_CELLS>().0.iter().zip(stem.blocks);
+            for (cells, roots) in blocks {
+                prefetch_far(ahead.next());
+                let mut x = read_half(cells, 0);
+                transpose_block(&mut x);
+                layers_up(&mut x, |e| block_root(roots, e));
+                write_half(cells, 0, &x);
             }
         }
 
-        /// Where vector `r` of column `v` lies, a column being a part of all rows of a block.
-        #[inline(always)]
-        const fn in_block(r: usize, v: usize) -> usize {
-            let (block, part) = split::<PARTS>(v);
-            (block * ROWS + r) * PARTS + part
+        /// The same by halves.
+        #[target_feature(enable = $features)]
+        fn leave_halves<const ALL: bool>(stem: &Stem, ahead: &Ahead) {
+            align_stack();
+            for (cells, roots) in stem.halves() {
+                prefetch_far(ahead.next());
+                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
+                let mut a = read_half(cells[0], 0);
+                let mut b = read_half(cells[1], 1);
+                if ALL {
+                    layer_up(&mut a, 2, |e| lower(0, e));
+                    layer_up(&mut b, 2, |e| lower(1, e));
+                    layer_up(&mut a, 1, |e| lower(0, e));
+                    layer_up(&mut b, 1, |e| lower(1, e));
+                    layer_up(&mut a, 0, |e| lower(0, e));
+                    layer_up(&mut b, 0, |e| lower(1, e));
+                }
+                transpose_halves(&mut a, &mut b);
+                layer_up(&mut a, 2, |e| upper(0, e));
+                layer_up(&mut b, 2, |e| upper(1, e));
+                layer_up(&mut a, 1, |e| upper(0, e));
+                layer_up(&mut b, 1, |e| upper(1, e));
+                layer_up(&mut a, 0, |e| upper(0, e));
+                write_half(cells[0], 0, &a);
+                layer_up(&mut b, 0, |e| upper(1, e));
+                write_half(cells[1], 1, &b);
+            }
+        }
+
+        /// What the compiler puts on the stack crosses cache lines unless something there has to lie on one.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn align_stack() {
+            std::hint::black_box(&mut splat(0.0));
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn read_half(cells: &BlockCells, half: usize) -> Half {
+            let mut x = [(splat(0.0), splat(0.0)); ROWS];
+            for (g, x) in x.iter_mut().enumerate() {
+                *x = read(cells, PARTS * g + (half & (PARTS - 1)));
+            }
+            x
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn write_half(cells: &BlockCells, half: usize, x: &Half) {
+            for (g, &x) in x.iter().enumerate() {
+                write(cells, PARTS * g + (half & (PARTS - 1)), x);
+            }
+        }
+
+        /// For vectors as long as the rows of a block.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn transpose_block(x: &mut Half) {
+            let mut parts = [[splat(0.0); ROWS]; 2];
+            for g in 0..ROWS {
+                (parts[0][g], parts[1][g]) = x[g];
+            }
+            transpose(&mut parts);
+            for g in 0..ROWS {
+                x[g] = (parts[0][g], parts[1][g]);
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn transpose_halves(a: &mut Half, b: &mut Half) {
+            let zero = splat(0.0);
+            let (mut re, mut im) = ([[zero; ROWS]; 2], [[zero; ROWS]; 2]);
+            for g in 0..ROWS {
+                (re[0][g], im[0][g]) = a[g];
+                (re[1][g], im[1][g]) = b[g];
+            }
+            transpose(&mut re);
+            transpose(&mut im);
+            for g in 0..ROWS {
+                (a[g], b[g]) = ((re[0][g], im[0][g]), (re[1][g], im[1][g]));
+            }
         }
 
         /// All sums of products, each taken through the first six layers of the inverse while it is in registers. `TERMS` matrices
         /// make one.
         #[target_feature(enable = $features)]
         fn sums<const TERMS: usize>(scratch: &mut [f64], products: &TorusProducts, fft: &TorusFft, ahead: &[f64]) {
+            align_stack();
             let run = ROWS * products.rows * TERMS * GROUP_WORDS;
             let keys = products.key.chunks_exact(run);
-            let ahead = Ahead::new(ahead, keys.len());
+            let ahead = Ahead::new(ahead, keys.len() * PARTS * (ROWS / QUAD) * products.rows);
             let digits = products.digits.as_chunks::<GROUP_WORDS>().0;
             let stride = products.stride / GROUP_WORDS;
             let cells = cells(scratch);
@@ -319,7 +488,6 @@ macro_rules! vector_torus {
             let mut factors = [[[(splat(0.0), splat(0.0)); ROWS]; PARTS]; 2];
             for (i, key) in keys.enumerate() {
                 let (block, column) = (i / products.columns, i % products.columns);
-                prefetch_far(ahead.part(i));
                 if let (0, Some(turns)) = (column, &products.turns) {
                     set_factors(&mut factors, turns, block);
                 }
@@ -329,6 +497,7 @@ macro_rules! vector_torus {
                     for (q, rows) in quads.chunks_exact(products.rows * TERMS).enumerate() {
                         let mut sum = [(splat(0.0), splat(0.0)); QUAD];
                         for (row, key) in rows.as_chunks::<TERMS>().0.iter().enumerate() {
+                            prefetch_far(ahead.next());
                             let at = row * stride + ROWS * block + QUAD * q;
                             let digits: &[[f64; GROUP_WORDS]; QUAD] =
                                 digits[at..at + QUAD].try_into().expect("so many groups");
@@ -345,7 +514,7 @@ macro_rules! vector_torus {
                         x[part][QUAD * q..][..QUAD].copy_from_slice(&sum);
                     }
                 }
-                let cells = &cells[column * in_column + ROWS * 2 * PARTS * block..][..ROWS * 2 * PARTS];
+                let cells = &cells[column * in_column + BLOCK_CELLS * block..][..BLOCK_CELLS];
                 let roots = &fft.blocks()[block];
                 for (part, x) in x.iter_mut().enumerate() {
                     layers_up(x, |e| lane_roots(roots, part, e));
@@ -400,22 +569,11 @@ macro_rules! vector_torus {
             roots
         }
 
+        /// Those of the layers among the vectors of a block.
         #[inline]
         #[target_feature(enable = $features)]
-        fn block_roots(roots: &BlockRoots) -> [Pair; 4] {
-            let mut upper = [(splat(0.0), splat(0.0)); 4];
-            for (e, root) in upper.iter_mut().enumerate() {
-                *root = (splat(roots[0][2 * e]), splat(roots[0][2 * e + 1]));
-            }
-            upper
-        }
-
-        /// Those of column `v` of the layers within what were the vectors of a block.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn column_roots(blocks: &[BlockRoots], v: usize, e: usize) -> Pair {
-            let (block, part) = split::<PARTS>(v);
-            lane_roots(&blocks[block], part, e)
+        fn block_root(roots: &BlockRoots, e: usize) -> Pair {
+            (splat(roots[0][2 * e]), splat(roots[0][2 * e + 1]))
         }
 
         #[inline]
@@ -423,25 +581,6 @@ macro_rules! vector_torus {
         fn lane_roots(roots: &BlockRoots, part: usize, e: usize) -> Pair {
             let line = |line: usize| load(&roots[line].as_chunks().0[part]);
             (line(1 + 2 * e), line(2 + 2 * e))
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn transpose_pairs(x: &mut [[Pair; ROWS]; PARTS]) {
-            let zero = splat(0.0);
-            let (mut re, mut im) = ([[zero; PARTS]; ROWS], [[zero; PARTS]; ROWS]);
-            for part in 0..PARTS {
-                for g in 0..ROWS {
-                    (re[g][part], im[g][part]) = x[part][g];
-                }
-            }
-            transpose(&mut re);
-            transpose(&mut im);
-            for part in 0..PARTS {
-                for g in 0..ROWS {
-                    x[part][g] = (re[g][part], im[g][part]);
-                }
-            }
         }
 
         /// Where the real parts of vector `v` lie; the imaginary ones follow those of the group.

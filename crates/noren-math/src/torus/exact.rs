@@ -67,7 +67,8 @@ impl TorusFft {
         let n = self.degree();
         assert_eq!(a.len(), small.rows * n, "a polynomial for each small one");
         let gadget = Gadget::new(small.log_base, T::BITS / small.log_base);
-        let shifted: Vec<T> = a.iter().map(|x| x.wrapping_add(gadget.offset())).collect();
+        let offset = gadget.offset();
+        let shifted: Vec<T> = a.iter().map(|x| x.wrapping_add(offset)).collect();
         let mut digits = AlignedVec::zeroed(a.len());
         let mut scratch = Wiped(AlignedVec::zeroed(n));
         let mut sum = Zeroizing::new(vec![T::default(); n]);

@@ -56,6 +56,7 @@ pub(super) const TABLE: Kernels = Kernels {
     fft_inverse: fft::inverse,
     chacha20: rows::chacha20,
     normal: rows::normal,
+    inside_circle: rows::inside_circle,
     sub_multiples: multiples::sub_multiples,
     torus32: torus::word32::TABLE,
     torus64: torus::word64::TABLE,

@@ -200,6 +200,12 @@ pub(super) fn normal(out: &mut [u64], pairs: &[[f64; 2]], scale: f64) {
     normal::normal(out, pairs, scale);
 }
 
+/// See `normal::inside_circle`.
+#[target_feature(enable = "avx2")]
+pub(super) fn inside_circle(pairs: &mut [[f64; 2]], words: &[u64]) -> usize {
+    normal::inside_circle(pairs, words)
+}
+
 /// See `gaussian::gaussian`.
 #[target_feature(enable = "avx2")]
 pub(super) fn gaussian(out: &mut [i64], words: &[u64]) {

@@ -172,16 +172,16 @@ fn centred<const BITS: u32>(x: Vector) -> Vector {
     sub(x, sub(add(x, magic), magic))
 }
 
-/// Exchanges rows and columns of 8 x 8 numbers, by quarters.
+/// Exchanges rows and columns of 8 x 8 numbers, whose parts come one after the other, by quarters.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transpose(rows: &mut [[Vector; PARTS]; ROWS]) {
+fn transpose(rows: &mut [[Vector; ROWS]; 2]) {
     let mut turned = *rows;
     for top in [0, WIDTH] {
         for part in 0..PARTS {
-            let quarter = [0, 1, 2, 3].map(|i| rows[top + i][part]);
+            let quarter = [0, 1, 2, 3].map(|i| rows[part][top + i]);
             for (i, x) in transpose_quarter(quarter).into_iter().enumerate() {
-                turned[WIDTH * part + i][top / WIDTH] = x;
+                turned[top / WIDTH][WIDTH * part + i] = x;
             }
         }
     }

@@ -10,8 +10,8 @@ use crate::kernels::chacha::{BLOCK_WORDS, CONSTANTS, DOUBLE_ROUNDS};
 const BLOCKS: usize = 4;
 /// Words of a group.
 const GROUP: usize = BLOCKS * BLOCK_WORDS;
-/// Groups whose rounds take turns, as those of one wait for each other.
-const GROUPS: usize = 4;
+/// Groups whose rounds take turns, as those of one wait for each other: as many as there are registers for.
+const GROUPS: usize = 8;
 
 /// The rows of a group.
 type Rows = [Vector; 4];
@@ -25,12 +25,23 @@ pub(super) fn chacha20(out: &mut [u64], key: &[u32; 8], counter: u64) {
         groups::<GROUPS>(out, key, number);
         number = number.wrapping_add((GROUPS * BLOCKS) as u64);
     }
-    for out in rest.chunks_mut(GROUP) {
-        let mut group = [0; GROUP];
-        groups::<1>(&mut group, key, number);
-        out.copy_from_slice(&group[..out.len()]);
-        number = number.wrapping_add(BLOCKS as u64);
+    // Several groups take little longer than one: what is left over is made in one go.
+    match rest.len().div_ceil(GROUP) {
+        0 => {}
+        1 => part::<1>(rest, key, number),
+        2 => part::<2>(rest, key, number),
+        3 | 4 => part::<4>(rest, key, number),
+        _ => part::<GROUPS>(rest, key, number),
     }
+}
+
+/// The first blocks of so many groups.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn part<const G: usize>(out: &mut [u64], key: &[u32; 8], number: u64) {
+    let mut whole = [[0; GROUP]; G];
+    groups::<G>(whole.as_flattened_mut(), key, number);
+    out.copy_from_slice(&whole.as_flattened()[..out.len()]);
 }
 
 /// So many groups from block `number` on.

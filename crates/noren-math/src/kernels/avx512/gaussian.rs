@@ -1,10 +1,9 @@
-//! The comparisons of the Gaussian sampler, and the arithmetic of that of normal noise, over eight lanes.
+//! The comparisons of the Gaussian sampler over eight lanes.
 
 use std::arch::x86_64::*;
 
 use super::arithmetic::{Vector, WIDTH, broadcast, load};
 use crate::kernels::gaussian::{self, HALF_MASK, HALVES};
-use crate::kernels::normal;
 
 /// Halvings of the interval in which a sample's size lies, from 32 sizes to one.
 const STEPS: usize = 5;
@@ -74,10 +73,4 @@ fn size(high: Vector, low: Vector) -> Vector {
 fn below(a: [Vector; 2], b: [Vector; 2]) -> __mmask8 {
     let equal = _mm512_cmpeq_epu64_mask(a[0], b[0]);
     _mm512_cmplt_epu64_mask(a[0], b[0]) | _mm512_mask_cmplt_epu64_mask(equal, a[1], b[1])
-}
-
-/// See `normal::normal`.
-#[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn normal(out: &mut [u64], pairs: &[[f64; 2]], scale: f64) {
-    normal::normal(out, pairs, scale);
 }

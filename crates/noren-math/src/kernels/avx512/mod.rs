@@ -15,6 +15,7 @@ mod fft;
 mod float;
 mod gaussian;
 mod multiples;
+mod normal;
 mod ntt;
 mod panels;
 mod rows;
@@ -62,7 +63,8 @@ pub(super) const TABLE: Kernels = Kernels {
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
     chacha20: chacha::chacha20,
-    normal: gaussian::normal,
+    normal: normal::normal,
+    inside_circle: normal::inside_circle,
     sub_multiples: multiples::sub_multiples,
     torus32: torus::word32::TABLE,
     torus64: torus::word64::TABLE,

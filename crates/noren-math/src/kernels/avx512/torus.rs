@@ -155,9 +155,11 @@ fn centred<const BITS: u32>(x: Vector) -> Vector {
     sub(x, sub(add(x, magic), magic))
 }
 
-/// Exchanges rows and columns of 8 x 8 numbers.
+/// Exchanges rows and columns of 8 x 8 numbers, for each of two blocks.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn transpose(rows: &mut [[Vector; PARTS]; ROWS]) {
-    float::transpose(rows.as_flattened_mut().try_into().expect("eight vectors"));
+fn transpose(blocks: &mut [[Vector; ROWS]; 2]) {
+    let [first, second] = blocks;
+    float::transpose(first);
+    float::transpose(second);
 }
