@@ -39,7 +39,7 @@ impl CircuitSpec {
     /// Checks the specification for samples of these parameters: all keys are GLWE samples of their noise.
     ///
     /// # Errors
-    /// [`Error::Parameters`] names digits that are outside the supported range.
+    /// [`Error::Parameters`](crate::error::Error::Parameters) names digits that are outside the supported range.
     pub fn build(self, torus: &TorusParameters) -> Result<CircuitParameters> {
         for (names, digits) in [
             (["rotation.log_base", "rotation.levels"], self.rotation),

@@ -31,8 +31,9 @@ impl TorusKeyGenerator {
         let owner = self.owner(secret)?;
         let parameters = self.parameters.clone();
         let seed = self.seed.derive(&format!("light/{}", hex(&parameters.fingerprint())));
-        let public = seed.derive("uniform");
-        let rows = GlweRows::new(product, secret, &seed, &public);
+        let own = Self { parameters: parameters.clone(), seed };
+        let public = own.seed.derive("uniform");
+        let rows = GlweRows::new(product, secret, &own.seed, &public);
         let label = |part: Part| move |item, row| part.label(item, row);
         let (gadget, matrices) = (parameters.gadget(), parameters.rotation().grouping.matrices());
         let messages = Part::messages(&parameters);
@@ -48,7 +49,6 @@ impl TorusKeyGenerator {
         let (steps, _) = Part::Trace.size(&parameters, &spec);
         let trace = rows.trace(engine, (steps, spec.trace.gadget()), &label(Part::Trace));
         let square = rows.squares(engine, spec.square.gadget(), &label(Part::Square));
-        let own = Self { parameters: parameters.clone(), seed: seed.clone() };
         let switch = RowMaker::new(&own, product, secret).switch_bodies(engine);
         Ok(LightKeys { parameters, key: owner.key, seed: public, bodies: Bodies { packed, trace, square }, switch })
     }
