@@ -1,6 +1,6 @@
 //! Rows of words that start on a cache line, long ones on large pages.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, handle_alloc_error};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
@@ -58,11 +58,7 @@ impl<T: Word> AlignedVec<T> {
             return Self { start: EMPTY.cast(), len };
         }
         // SAFETY: the size is not 0.
-        let Some(start) = NonNull::new(unsafe { alloc(layout) }) else { handle_alloc_error(layout) };
-        // Before the first touch, which is what brings the pages.
-        ask_for_large_pages(start, layout);
-        // SAFETY: the allocation has so many bytes.
-        unsafe { start.write_bytes(0, layout.size()) };
+        let Some(start) = (unsafe { memory::zeroed(layout) }) else { handle_alloc_error(layout) };
         Self { start: start.cast(), len }
     }
 
@@ -89,32 +85,112 @@ fn layout<T: Word>(len: usize) -> Layout {
         .unwrap_or_else(|| panic!("a row of {len} words is more than the address space holds"))
 }
 
-/// Asks the system to back the whole large pages of a fresh allocation with such pages. It may refuse,
-/// which costs nothing but time.
-#[cfg(target_os = "linux")]
-fn ask_for_large_pages(start: NonNull<u8>, layout: Layout) {
-    // From the C library that `std` stands on: one function is not worth a dependency.
-    unsafe extern "C" {
-        fn madvise(address: *mut u8, length: usize, advice: i32) -> i32;
+/// Memory of rows. Long ones ask the system for large pages, before the first touch, which is what brings pages; it may refuse,
+/// which costs nothing but time. The longest come from the system itself: their pages are zero without being written.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod memory {
+    use std::alloc::{Layout, alloc, dealloc};
+    use std::ptr::{self, NonNull};
+
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+    use super::LARGE_PAGE;
+
+    /// From so many bytes on, allocators map memory for each request, and keep none that was given back.
+    const MAPPED: usize = 32 << 20;
+
+    /// Zeros, if the system has so many.
+    ///
+    /// # Safety
+    /// The size is not 0.
+    pub(super) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
+        if layout.size() >= MAPPED {
+            return mapped(pages(layout));
+        }
+        // SAFETY: the size is not 0.
+        let start = NonNull::new(unsafe { alloc(layout) })?;
+        if layout.align() == LARGE_PAGE {
+            advise(start, layout.size() / LARGE_PAGE * LARGE_PAGE);
+        }
+        // SAFETY: the allocation has so many bytes.
+        unsafe { start.write_bytes(0, layout.size()) };
+        Some(start)
     }
-    /// `MADV_HUGEPAGE` of Linux's `mman-common.h`.
-    const HUGE_PAGE: i32 = 14;
-    if layout.align() == LARGE_PAGE {
-        // SAFETY: the range is within the allocation and starts on a page; the advice changes which
-        // pages back the range, never what they hold.
-        unsafe { madvise(start.as_ptr(), layout.size() / LARGE_PAGE * LARGE_PAGE, HUGE_PAGE) };
+
+    /// # Safety
+    /// [`zeroed`] gave the memory for this layout, and nobody uses it any more.
+    pub(super) unsafe fn release(start: NonNull<u8>, layout: Layout) {
+        if layout.size() >= MAPPED {
+            // SAFETY: the pages of exactly this range were mapped and are left alone by others. An error leaves them mapped.
+            let _ = unsafe { munmap(start.as_ptr().cast(), pages(layout)) };
+        } else {
+            // SAFETY: it was allocated with this layout.
+            unsafe { dealloc(start.as_ptr(), layout) };
+        }
+    }
+
+    /// Maps so many bytes of large pages, and one page more, of which what lies before and after the first multiple of the page
+    /// goes back.
+    fn mapped(bytes: usize) -> Option<NonNull<u8>> {
+        let all = bytes.checked_add(LARGE_PAGE)?;
+        let flags = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
+        let base = unsafe { mmap_anonymous(ptr::null_mut(), all, flags, MapFlags::PRIVATE) }.ok()?.cast::<u8>();
+        let before = base.align_offset(LARGE_PAGE);
+        let after = LARGE_PAGE - before;
+        let start = base.wrapping_add(before);
+        // SAFETY: both ranges are within what was just mapped, start and end on pages, and nobody uses them. Errors leave them
+        // mapped. `before` is less than a large page, so that some is left after; nothing may be left before.
+        unsafe {
+            if before > 0 {
+                let _ = munmap(base.cast(), before);
+            }
+            let _ = munmap(start.wrapping_add(bytes).cast(), after);
+        }
+        let start = NonNull::new(start)?;
+        advise(start, bytes);
+        Some(start)
+    }
+
+    fn advise(start: NonNull<u8>, bytes: usize) {
+        // SAFETY: the range belongs to the caller and starts on a page; the advice changes which pages back it, never what they
+        // hold.
+        let _ = unsafe { madvise(start.as_ptr().cast(), bytes, Advice::LinuxHugepage) };
+    }
+
+    fn pages(layout: Layout) -> usize {
+        layout.size().next_multiple_of(LARGE_PAGE)
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages(_: NonNull<u8>, _: Layout) {}
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+mod memory {
+    use std::alloc::{Layout, alloc_zeroed, dealloc};
+    use std::ptr::NonNull;
+
+    /// Zeros, if the system has so many.
+    ///
+    /// # Safety
+    /// The size is not 0.
+    pub(super) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
+        // SAFETY: the size is not 0.
+        NonNull::new(unsafe { alloc_zeroed(layout) })
+    }
+
+    /// # Safety
+    /// [`zeroed`] gave the memory for this layout, and nobody uses it any more.
+    pub(super) unsafe fn release(start: NonNull<u8>, layout: Layout) {
+        // SAFETY: it was allocated with this layout.
+        unsafe { dealloc(start.as_ptr(), layout) };
+    }
+}
 
 impl<T: Word> Drop for AlignedVec<T> {
     fn drop(&mut self) {
         let layout = layout::<T>(self.len);
         if layout.size() != 0 {
-            // SAFETY: `zeroed` allocated it with this layout, and `len` never changes.
-            unsafe { dealloc(self.start.as_ptr().cast(), layout) };
+            // SAFETY: `zeroed` got it with this layout, and `len` never changes.
+            unsafe { memory::release(self.start.cast(), layout) };
         }
     }
 }
@@ -177,7 +253,15 @@ mod tests {
 
     #[test]
     fn long_rows_start_on_a_large_page() {
-        for (bytes, start) in [(LARGE_PAGE - 8, LINE), (LARGE_PAGE, LARGE_PAGE), (LARGE_PAGE + 8, LARGE_PAGE)] {
+        let mapped = 32 << 20;
+        for (bytes, start) in [
+            (LARGE_PAGE - 8, LINE),
+            (LARGE_PAGE, LARGE_PAGE),
+            (LARGE_PAGE + 8, LARGE_PAGE),
+            (mapped - 8, LARGE_PAGE),
+            (mapped, LARGE_PAGE),
+            (mapped + 8, LARGE_PAGE),
+        ] {
             let mut row = AlignedVec::<u64>::zeroed(bytes / 8);
             assert_eq!(row.as_ptr() as usize % start, 0);
             assert!(row.iter().all(|&x| x == 0), "{bytes} bytes");

@@ -343,7 +343,8 @@ macro_rules! vector_torus {
             align_stack();
             for (cells, roots) in stem.halves() {
                 prefetch_far(ahead.next());
-                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
+                let (upper, lower) =
+                    (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
                 let mut a = read_half(cells[0], 0);
                 layer_down(&mut a, 0, |e| upper(0, e));
                 let mut b = read_half(cells[1], 1);
@@ -395,7 +396,8 @@ macro_rules! vector_torus {
             align_stack();
             for (cells, roots) in stem.halves() {
                 prefetch_far(ahead.next());
-                let (upper, lower) = (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
+                let (upper, lower) =
+                    (|h: usize, e| block_root(roots[h], e), |h, e| lane_roots(roots[h], h & (PARTS - 1), e));
                 let mut a = read_half(cells[0], 0);
                 let mut b = read_half(cells[1], 1);
                 if ALL {
