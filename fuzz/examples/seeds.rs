@@ -15,7 +15,8 @@ use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::{bfv, bgv, tfhe};
 use noren_fuzz::{
-    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_parameters,
+    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_light_parameters,
+    tfhe_parameters,
 };
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
@@ -26,7 +27,7 @@ use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::security::{SecretDistribution, Security};
-use noren_rlwe::torus::circuit::parameters::Digits;
+use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
@@ -102,6 +103,10 @@ fn write_tfhe() -> Result<()> {
     write("tfhe_columns", "two", digits.parameters(), &columns)?;
     write("tfhe_keys", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: keys })?;
     write("tfhe_circuit_keys", "all", &(), &tfhe::KeyFile { parameters: integers.parameters().clone(), key: circuit })?;
+    let light = tfhe::Context::with_threads(tfhe_light_parameters(), Some(1))?;
+    let keys = light.light_keys(&seed, &light.secret_key(&seed))?;
+    write("tfhe_parameters", "light", &(), light.parameters())?;
+    write("tfhe_light_keys", "all", &(), &tfhe::KeyFile { parameters: light.parameters().clone(), key: keys })?;
     write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
     Ok(())
 }

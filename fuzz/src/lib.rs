@@ -82,6 +82,19 @@ pub fn integer_context() -> &'static bgv::Context {
 /// The parameters of TFHE of the corpus: bits, or integers of one bit and a carry, degree 16.
 #[must_use]
 pub fn tfhe_parameters(encoding: tfhe::Encoding) -> tfhe::Parameters {
+    tfhe_spec(encoding).build().expect("tiny dimensions without security")
+}
+
+/// Those of light keys.
+#[must_use]
+pub fn tfhe_light_parameters() -> tfhe::Parameters {
+    let mut spec = tfhe_spec(tfhe::Encoding::Bits);
+    let digits = tfhe::Digits::new(4, 2);
+    spec.torus.light = Some(tfhe::LightSpec { log_count: 1, trace: digits, square: digits });
+    spec.build().expect("tiny dimensions without security")
+}
+
+fn tfhe_spec(encoding: tfhe::Encoding) -> tfhe::ParametersSpec {
     let torus = tfhe::TorusSpec {
         n: 4,
         k: 1,
@@ -91,12 +104,12 @@ pub fn tfhe_parameters(encoding: tfhe::Encoding) -> tfhe::Parameters {
         log_base: 8,
         levels: 1,
         grouping: tfhe::Grouping::Pair,
+        light: None,
         switch_log_base: 4,
         switch_levels: 1,
         security: Security::None,
     };
-    let spec = tfhe::ParametersSpec { torus, encoding, max_noise: 3.0, max_failure_log2: 0.0 };
-    spec.build().expect("tiny dimensions without security")
+    tfhe::ParametersSpec { torus, encoding, max_noise: 3.0, max_failure_log2: 0.0 }
 }
 
 /// Those of integers.

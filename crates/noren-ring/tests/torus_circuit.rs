@@ -13,7 +13,8 @@ use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::packing::pack;
 use noren_ring::torus::polynomial::{automorphism, rotate};
 use noren_ring::torus::product::TorusProduct;
-use noren_ring::torus::trace::{Trace, divide, exponent};
+use noren_ring::torus::trace::{Trace, divide, exponent, steps};
+use noren_ring::torus::unpacking::unpack;
 
 /// Fifteen digits of 4 bits: words lose 4 bits.
 const FINE: Gadget = Gadget::new(4, 15);
@@ -70,7 +71,12 @@ impl Secret {
 
     /// Keys of the trace.
     fn trace(&self, product: &TorusProduct) -> Trace {
-        Trace::from_fn(&engine(), product, (self.shape, FINE), |step, row, out| {
+        self.first_steps(product, steps(self.shape.degree))
+    }
+
+    /// Keys of the first steps of the trace.
+    fn first_steps(&self, product: &TorusProduct, count: usize) -> Trace {
+        Trace::from_fn(&engine(), product, (self.shape, FINE, count), |step, row, out| {
             let (r, j) = (row / FINE.levels(), row % FINE.levels() + 1);
             let mut moved = vec![0; self.shape.degree];
             automorphism(&mut moved, self.polynomial(r), exponent(self.shape.degree, step));
@@ -240,6 +246,30 @@ fn packed_samples_are_coefficients() {
                 let step = degree / count;
                 let expected = if place % step == 0 { messages[place / step] } else { 0 };
                 assert!(distance(phase, expected) <= tolerance(secret.shape), "coefficient {place}, {count} samples");
+            }
+        }
+    }
+}
+
+#[test]
+fn unpacked_coefficients_are_samples() {
+    for (dimension, degree) in [(1, 32), (2, 16)] {
+        let secret = Secret::new(dimension, degree);
+        for (products, steps) in products(degree).iter().zip([2, 4]) {
+            let trace = secret.first_steps(products, steps);
+            for count in [1, 3, 1 << steps] {
+                let mut message = words("message", degree);
+                message[count..].fill(0);
+                let mut samples = vec![0; count * secret.shape.words()];
+                secret.encrypt("packed", &message, &mut samples[..secret.shape.words()]);
+                unpack(&trace, &mut samples, &mut trace.scratch());
+                for (number, sample) in samples.chunks_exact(secret.shape.words()).enumerate() {
+                    for (place, &phase) in secret.phase(sample).iter().enumerate() {
+                        let expected = if place == 0 { message[number] } else { 0 };
+                        let found = distance(phase, expected);
+                        assert!(found <= tolerance(secret.shape), "coefficient {place} of sample {number} of {count}");
+                    }
+                }
             }
         }
     }

@@ -154,6 +154,7 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
             log_base: 8,
             levels: 2,
             grouping: tfhe::Grouping::Single,
+            light: None,
             switch_log_base: 4,
             switch_levels: 3,
             security: Security::None,
@@ -196,6 +197,12 @@ fn add_tfhe(samples: &mut Vec<(String, Vec<u8>)>) {
     }
     add(samples, "tfhe_keys", &(), &tfhe::KeyFile { parameters: parameters.clone(), key: keys });
     add(samples, "tfhe_secret_key", &(), &tfhe::KeyFile { parameters, key: secrets.0 });
+    let mut light = spec(tfhe::Encoding::Bits);
+    let (trace, square) = (tfhe::Digits::new(4, 8), tfhe::Digits::new(7, 5));
+    light.torus.light = Some(tfhe::LightSpec { log_count: 2, trace, square });
+    let light = tfhe::Context::new(light.build().expect("parameters")).expect("context");
+    let keys = light.light_keys(&seed(1), &light.secret_key(&seed(1))).expect("its own secret");
+    add(samples, "tfhe_light_keys", &(), &tfhe::KeyFile { parameters: light.parameters().clone(), key: keys });
 }
 
 fn add<T: Object>(samples: &mut Vec<(String, Vec<u8>)>, name: &str, context: &T::Context, object: &T) {

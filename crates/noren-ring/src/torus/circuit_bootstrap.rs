@@ -215,14 +215,10 @@ impl CircuitBootstrap {
     /// The rows of one level from the GLWE sample of the bit times what the level counts.
     fn write_rows(&self, rows: &mut [u64], (level, levels): (usize, usize), sample: &[u64], scratch: &mut GlweScratch) {
         let shape = self.shape();
-        let (mask, body) = sample.split_at(shape.extracted());
         for (r, rows) in rows.chunks_exact_mut(levels * shape.words()).enumerate() {
             let row = &mut rows[level * shape.words()..][..shape.words()];
             match self.squares.get(r) {
-                Some(square) => {
-                    row[r * shape.degree..][..shape.degree].copy_from_slice(body);
-                    square.add(row, &mut mask.to_vec(), scratch);
-                }
+                Some(square) => square.times_secret(r, row, sample, scratch),
                 None => row.copy_from_slice(sample),
             }
         }

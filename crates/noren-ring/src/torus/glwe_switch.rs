@@ -141,6 +141,18 @@ impl GlweSwitch {
         }
         alternate(acc);
     }
+
+    /// The sample of `-S_r m` for that of m, if this is the key of the products `T_i = S_i S_r`: the body in mask r, and a switch of
+    /// the masks.
+    ///
+    /// # Panics
+    /// As [`GlweSwitch::add`]; if there is no mask r.
+    pub fn times_secret(&self, r: usize, out: &mut [u64], sample: &[u64], scratch: &mut GlweScratch) {
+        let (mask, body) = sample.split_at(self.shape.extracted());
+        out.fill(0);
+        out[..self.shape.extracted()][r * self.shape.degree..][..self.shape.degree].copy_from_slice(body);
+        self.add(out, &mut mask.to_vec(), scratch);
+    }
 }
 
 /// `-X` in place of X.

@@ -14,6 +14,7 @@
 //! | [`glwe_switch`] | [`GlweSwitch`](glwe_switch::GlweSwitch): key switches of GLWE samples, exact |
 //! | [`trace`] | [`Trace`](trace::Trace): automorphisms that keep one coefficient |
 //! | [`packing`] | samples of LWE packed into one of GLWE |
+//! | [`unpacking`] | samples of the single coefficients of one of GLWE |
 //! | [`circuit_bootstrap`] | [`CircuitBootstrap`](circuit_bootstrap::CircuitBootstrap): from LWE samples to GGSW samples of bits |
 //! | [`cmux_tree`] | [`PackedTables`](cmux_tree::PackedTables): lookups by encrypted bits |
 //! | [`bootstrap`] | [`Bootstrap`](bootstrap::Bootstrap): the whole way of a sample, one or many at a time |
@@ -30,3 +31,4 @@ pub mod packing;
 pub mod polynomial;
 pub mod product;
 pub mod trace;
+pub mod unpacking;

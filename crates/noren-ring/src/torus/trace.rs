@@ -33,18 +33,18 @@ pub struct TraceScratch {
 }
 
 impl Trace {
-    /// The keys whose rows `write` writes: it is given the step i, the row `r l + j - 1` and the words of the sample, which hold
-    /// anything. The row is a sample of `-S_r(X^d) 2^64 / B^j`.
+    /// The keys of the first steps, so many, whose rows `write` writes: it is given the step i, the row `r l + j - 1` and the words
+    /// of the sample, which hold anything. The row is a sample of `-S_r(X^d) 2^64 / B^j`.
     ///
     /// # Panics
-    /// As [`GlweSwitch::from_fn`].
+    /// As [`GlweSwitch::from_fn`]; if there is no step, or more than [`steps`].
     pub fn from_fn(
         engine: &Engine,
         product: &TorusProduct,
-        (shape, gadget): (GlweShape, Gadget),
+        (shape, gadget, count): (GlweShape, Gadget, usize),
         write: impl Fn(usize, usize, &mut [u64]) + Send + Sync,
     ) -> Self {
-        let count = steps(shape.degree);
+        assert!((1..=steps(shape.degree)).contains(&count), "{count} steps of degree {}", shape.degree);
         let mut switches: Vec<Option<GlweSwitch>> = (0..count).map(|_| None).collect();
         let words = count * shape.dimension * gadget.levels() * shape.words();
         engine.run(words, switches.iter_mut().enumerate(), |(step, switch)| {
@@ -59,7 +59,7 @@ impl Trace {
         self.shape
     }
 
-    /// How many steps there are, `L = log2 N`.
+    /// How many steps there are: `L = log2 N`, or the first ones of them.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.switches.len()
@@ -123,11 +123,12 @@ pub const fn exponent(degree: usize, step: usize) -> usize {
     (degree >> step) + 1
 }
 
-/// Divides the words of a sample, as signed numbers, by N, to the nearest.
+/// Divides the words of a sample, as signed numbers, by a power of two above 1, to the nearest.
 ///
-/// The phase is divided too, up to the roundings and multiples of `2^64 / N`, which the trace takes to multiples of `2^64`.
-pub fn divide(sample: &mut [u64], degree: usize) {
-    let shift = degree.trailing_zeros();
+/// The phase is divided too, up to the roundings and multiples of `2^64 / divisor`: for the divisor `2^i`, the first i steps of a
+/// trace take those to multiples of `2^64`.
+pub fn divide(sample: &mut [u64], divisor: usize) {
+    let shift = divisor.trailing_zeros();
     for word in sample {
         let signed = word.cast_signed();
         *word = ((signed >> shift) + (signed >> (shift - 1) & 1)).cast_unsigned();

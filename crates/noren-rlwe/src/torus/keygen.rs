@@ -4,8 +4,6 @@ use std::io::{Seek, Write};
 use std::path::Path;
 
 use noren_math::random::{Seed, Xof};
-use noren_math::torus::gadget::Gadget;
-use noren_math::torus::product::Grouping;
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
 use noren_ring::torus::blind_rotation::BlindRotation;
@@ -15,6 +13,7 @@ use noren_ring::torus::product::{SmallFactor, TorusProduct};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
+use crate::torus::glwe_rows::log_weight;
 use crate::torus::keys::{CompactKeys, ServerKeys};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::{KeyId, Owner, TorusSecret, secret_bits, short_inner_product};
@@ -30,8 +29,8 @@ const PIECE_WORDS: usize = 1 << 17;
 /// Masks come from a seed of their own, derived one-way, which becomes public with the keys; secrets and errors come from
 /// other streams.
 pub struct TorusKeyGenerator {
-    parameters: TorusParameters,
-    seed: Seed,
+    pub(super) parameters: TorusParameters,
+    pub(super) seed: Seed,
 }
 
 impl TorusKeyGenerator {
@@ -61,6 +60,7 @@ impl TorusKeyGenerator {
     /// # Panics
     /// As [`TorusKeyGenerator::compact`].
     pub fn server(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret) -> Result<ServerKeys> {
+        self.parameters.check_compact()?;
         let owner = self.owner(secret)?;
         let maker = RowMaker::new(self, product, secret);
         let (shape, dimension) = (self.parameters.rotation(), self.parameters.dimension());
@@ -86,12 +86,13 @@ impl TorusKeyGenerator {
     /// `... + s 2^64 / B^j` for i = k: then the phase is that of `s 2^64 / B^j` in polynomial i.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] and
-    /// [`Error::KeyMismatch`] for the secret of another generator.
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for the secret of another generator, [`Error::Parameters`] for
+    /// parameters of [light keys](TorusKeyGenerator::light).
     ///
     /// # Panics
     /// If the products are of another degree.
     pub fn compact(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret) -> Result<CompactKeys> {
+        self.parameters.check_compact()?;
         let owner = self.owner(secret)?;
         let maker = RowMaker::new(self, product, secret);
         let mut rotation = vec![0; self.parameters.rotation_bodies()];
@@ -115,6 +116,7 @@ impl TorusKeyGenerator {
         secret: &TorusSecret,
         (stream, path): (&mut Stream<'_, W>, &Path),
     ) -> Result<()> {
+        self.parameters.check_compact()?;
         let owner = self.owner(secret)?;
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let maker = RowMaker::new(self, product, secret);
@@ -132,7 +134,7 @@ impl TorusKeyGenerator {
     }
 
     /// What keys of this secret belong to, if it is that of this generator.
-    fn owner(&self, secret: &TorusSecret) -> Result<Owner> {
+    pub(super) fn owner(&self, secret: &TorusSecret) -> Result<Owner> {
         let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
         owner.check(&secret.owner(), "the secret key")?;
         Ok(owner)
@@ -146,7 +148,7 @@ impl TorusKeyGenerator {
 }
 
 /// What makes the rows of keys.
-struct RowMaker<'a> {
+pub(super) struct RowMaker<'a> {
     generator: &'a TorusKeyGenerator,
     product: &'a TorusProduct,
     secret: &'a TorusSecret,
@@ -156,7 +158,7 @@ struct RowMaker<'a> {
 }
 
 impl<'a> RowMaker<'a> {
-    fn new(generator: &'a TorusKeyGenerator, product: &'a TorusProduct, secret: &'a TorusSecret) -> Self {
+    pub(super) fn new(generator: &'a TorusKeyGenerator, product: &'a TorusProduct, secret: &'a TorusSecret) -> Self {
         let bits: Zeroizing<Vec<i64>> = Zeroizing::new(secret.long.iter().map(|&s| s.into()).collect());
         let (factor, uniform) = (product.small_factor(&bits), generator.seed.derive("uniform"));
         Self { generator, product, secret, factor, uniform }
@@ -182,20 +184,10 @@ impl<'a> RowMaker<'a> {
         parameters.spec().glwe_noise.sample(&mut seed.xof(&format!("error/rotation/{step}/{row}")), body);
         rotation_mask(&self.uniform, step, row, mask);
         self.product.mul_small_add(body, mask, &self.factor);
-        let weight = (self.bit(step, matrix) as u64) << log_weight(gadget, j);
+        let weight = (self.secret.rotated_bit(step, matrix) as u64) << log_weight(gadget, j);
         match self.secret.long.chunks_exact(n).nth(i) {
             Some(bits) => body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * s as u64)),
             None => body[0] = body[0].wrapping_add(weight),
-        }
-    }
-
-    /// What the GGSW sample number `matrix` of a step is one of: its bit, or of a pair the first one, the second one, or their
-    /// product.
-    fn bit(&self, step: usize, matrix: usize) -> i8 {
-        match (self.generator.parameters.rotation().grouping, matrix) {
-            (Grouping::Single, _) => self.secret.short[step],
-            (Grouping::Pair, 2) => self.secret.short[2 * step] & self.secret.short[2 * step + 1],
-            (Grouping::Pair, matrix) => self.secret.short[2 * step + matrix],
         }
     }
 
@@ -209,7 +201,7 @@ impl<'a> RowMaker<'a> {
     }
 
     /// All bodies of the key switch, `[kN, l]`.
-    fn switch_bodies(&self, engine: &Engine) -> Vec<u32> {
+    pub(super) fn switch_bodies(&self, engine: &Engine) -> Vec<u32> {
         let parameters = &self.generator.parameters;
         let (levels, n) = (parameters.switch_gadget().levels(), parameters.short_dimension());
         let mut bodies = vec![0; parameters.switch_bodies()];
@@ -249,11 +241,6 @@ impl SwitchRows<'_> {
         let message = (weight.wrapping_add(error).wrapping_add(1 << (u32::BITS - 1)) >> u32::BITS) as u32;
         message.wrapping_add(short_inner_product(mask, &self.maker.secret.short))
     }
-}
-
-/// `log2` of what digit j counts, `2^64 / B^j`, for j from 1.
-pub(crate) fn log_weight(gadget: Gadget, j: usize) -> u32 {
-    u64::BITS - gadget.log_base() * j as u32
 }
 
 /// The masks of a row of a GGSW sample, `[k, N]`, from the public seed.

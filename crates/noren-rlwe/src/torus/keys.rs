@@ -81,15 +81,7 @@ impl CompactKeys {
             rotation_mask(&self.seed, step, row, mask);
             body.copy_from_slice(&self.rotation[(step * shape.rows() + row) * n..][..n]);
         });
-        let gadget = self.parameters.switch_gadget();
-        let switch = LweSwitch::from_fn(engine, (dimension, bits), gadget, |i, rows| {
-            let mut masks = switch_masks(&self.seed, i);
-            for (row, body) in rows.iter_mut().zip(&self.switch[i * gadget.levels()..]) {
-                let (mask, place) = row.split_at_mut(bits);
-                torus_sample::uniform_halves(&mut masks, mask);
-                place[0] = *body;
-            }
-        });
+        let switch = expand_switch(engine, &self.parameters, &self.seed, &self.switch);
         ServerKeys { owner: self.owner(), bootstrap: Bootstrap::new(switch, rotation) }
     }
 }
@@ -112,4 +104,17 @@ impl ServerKeys {
     pub fn bytes(&self) -> usize {
         self.bootstrap.rotation().bytes() + self.bootstrap.switch().bytes()
     }
+}
+
+/// The key switch of these bodies, `[kN, l]`, with masks of the public seed.
+pub(super) fn expand_switch(engine: &Engine, parameters: &TorusParameters, seed: &Seed, bodies: &[u32]) -> LweSwitch {
+    let (bits, gadget) = (parameters.short_dimension(), parameters.switch_gadget());
+    LweSwitch::from_fn(engine, (parameters.dimension(), bits), gadget, |i, rows| {
+        let mut masks = switch_masks(seed, i);
+        for (row, body) in rows.iter_mut().zip(&bodies[i * gadget.levels()..]) {
+            let (mask, place) = row.split_at_mut(bits);
+            torus_sample::uniform_halves(&mut masks, mask);
+            place[0] = *body;
+        }
+    })
 }

@@ -9,10 +9,10 @@ use noren_math::torus::bound;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::product::Grouping;
 
+use crate::torus::light::law::LightLaw;
 use crate::torus::parameters::TorusSpec;
+use crate::torus::switch_law::{CIRCLE, squared_cut, squared_digit};
 
-/// `2^64`.
-const CIRCLE: f64 = 18_446_744_073_709_551_616.0;
 /// `2^-32`, squared: the variance of rounding to words of 32 bits, times 12.
 const HALF_WORD_SQUARED: f64 = 5.421_010_862_427_522e-20;
 
@@ -27,6 +27,8 @@ pub struct NoiseLaw {
     /// With bits in pairs, the first term counts 4 times: `X^a - 1` and `X^b - 1` have mean squares of 2 each, so that the three
     /// samples count `2 + 2 + 4` for two bits. The others count 3/2 times: digits of what is rotated leave a rounding that is
     /// multiplied by `X^(as + bt) - 1`, 0 in a quarter of all pairs and of mean square 2 in the others.
+    ///
+    /// With light keys, `(k+1) l N (B^2+2)/12 sigma^2` is replaced by [`LightLaw::rows`].
     pub blind_rotation: f64,
     /// Of products by transforms in `f64`: `n (1 + kN/2) delta^2` for steps of one bit, half as many for pairs, with the
     /// [deviation](bound::deviation) delta of a coefficient of an external product.
@@ -54,7 +56,8 @@ impl NoiseLaw {
     /// The law of checked parameters.
     pub(crate) fn of(spec: &TorusSpec) -> Self {
         let gadget = Gadget::new(spec.log_base, spec.levels as u32);
-        let (blind_rotation, transform) = rotation(spec, gadget, spec.grouping);
+        let rows = spec.light.map_or_else(|| fresh_rows(spec, gadget), |light| LightLaw::of(spec, &light).rows(gadget));
+        let (blind_rotation, transform) = rotation(spec, (gadget, spec.grouping), rows);
         let (n, degree) = (spec.n as f64, libm::exp2(f64::from(spec.log_degree)));
         let dimension = spec.k as f64 * degree;
         let gadget = Gadget::new(spec.switch_log_base, spec.switch_levels as u32);
@@ -112,12 +115,18 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What a blind rotation with these digits adds, and what its transforms in `f64` add.
-pub(crate) fn rotation(spec: &TorusSpec, gadget: Gadget, grouping: Grouping) -> (f64, f64) {
+/// What the rows of a GGSW sample of fresh GLWE samples add to each coefficient: `(k+1) l N (B^2+2)/12 sigma^2`.
+pub(crate) fn fresh_rows(spec: &TorusSpec, gadget: Gadget) -> f64 {
+    let rows = (spec.k + 1) as f64 * gadget.levels() as f64;
+    rows * libm::exp2(f64::from(spec.log_degree)) * squared_digit(gadget) * spec.glwe_noise.variance()
+}
+
+/// What a blind rotation with these digits adds, where the rows of a GGSW sample add so much, and what its transforms in `f64`
+/// add.
+pub(crate) fn rotation(spec: &TorusSpec, (gadget, grouping): (Gadget, Grouping), rows: f64) -> (f64, f64) {
     let (n, k, degree) = (spec.n as f64, spec.k as f64, libm::exp2(f64::from(spec.log_degree)));
-    let (levels, dimension, q2) = (gadget.levels() as f64, k * degree, CIRCLE * CIRCLE);
+    let (dimension, q2) = (k * degree, CIRCLE * CIRCLE);
     let cut = squared_cut(gadget);
-    let rows = (k + 1.0) * levels * degree * squared_digit(gadget) * spec.glwe_noise.variance();
     let rounding = (1.0 - cut / q2) / (24.0 * cut) * (1.0 + dimension / 2.0);
     let words = dimension / (32.0 * q2) + (1.0 - dimension / 2.0) * (1.0 - dimension / 2.0) / (16.0 * q2);
     let (of_rows, of_roundings) = match grouping {
@@ -134,16 +143,6 @@ pub(crate) fn transform(spec: &TorusSpec, gadget: Gadget, grouping: Grouping) ->
     let rows = (spec.k + 1) * gadget.levels();
     let error = bound::deviation(1 << spec.log_degree, (rows, grouping), u64::BITS + gadget.log_base()) / CIRCLE;
     error * error
-}
-
-/// The mean square of a digit, `(B^2 + 2) / 12`.
-pub(crate) fn squared_digit(gadget: Gadget) -> f64 {
-    (libm::exp2(f64::from(2 * gadget.log_base())) + 2.0) / 12.0
-}
-
-/// `B^2l`: digits leave an error of variance `1 / (12 B^2l)`.
-pub(crate) fn squared_cut(gadget: Gadget) -> f64 {
-    libm::exp2(f64::from(2 * gadget.log_base()) * gadget.levels() as f64)
 }
 
 /// `log2 erfc(x)`, also where `erfc` is below all `f64`.

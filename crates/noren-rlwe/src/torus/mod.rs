@@ -9,17 +9,23 @@
 //! | [`secret`] | [`TorusSecret`](secret::TorusSecret): the two secrets, samples under the long one |
 //! | [`keygen`] | [`TorusKeyGenerator`](keygen::TorusKeyGenerator): all keys from one seed |
 //! | [`keys`] | [`CompactKeys`](keys::CompactKeys) for transport, [`ServerKeys`](keys::ServerKeys) for bootstrapping |
+//! | [`digits`] | [`Digits`](digits::Digits): how words are cut |
+//! | [`light`] | keys of blind rotation that travel packed |
 //! | [`circuit`] | keys that make GGSW samples of bits, their noise and bytes |
 //! | [`wire`] | bytes of all of these |
 //! | [`expanded`] | server keys as they lie in memory, used where they are in a file |
 
 pub mod circuit;
+pub mod digits;
 pub mod expanded;
+mod glwe_rows;
 pub mod keygen;
 pub mod keys;
 pub mod law;
+pub mod light;
 pub mod noise;
 pub mod parameters;
 pub mod secret;
 pub mod security;
+mod switch_law;
 pub mod wire;

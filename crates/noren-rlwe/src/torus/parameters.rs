@@ -8,7 +8,9 @@ use noren_ring::torus::blind_rotation::{GlweShape, RotationShape};
 
 use crate::error::{Error, Result};
 use crate::security::Security;
+use crate::torus::digits::{MAX_DIGIT_BITS, check_digits};
 use crate::torus::law::NoiseLaw;
+use crate::torus::light::spec::LightSpec;
 use crate::torus::noise::TorusNoise;
 use crate::torus::security;
 
@@ -17,9 +19,6 @@ const MAX_DEVIATION: f64 = 0.0625;
 
 /// The widest TUniform noise, in bits of a word of 64.
 const MAX_TUNIFORM_BITS: u32 = 60;
-
-/// The most bits that the digits of a word have together.
-pub(crate) const MAX_DIGIT_BITS: u32 = 63;
 
 /// Short samples have words of 32 bits: digits of the key switch have at most so many together.
 const MAX_SWITCH_BITS: u32 = 32;
@@ -54,6 +53,8 @@ pub struct TorusSpec {
     pub switch_log_base: u32,
     /// How many digits the key switch has.
     pub switch_levels: usize,
+    /// How the keys of blind rotation travel, if packed: a server makes them of much less, and they have more noise.
+    pub light: Option<LightSpec>,
     /// What both noises must reach for their dimensions.
     pub security: Security,
 }
@@ -100,6 +101,9 @@ impl TorusSpec {
         }
         check_digits(["log_base", "levels"], self.log_base, self.levels, MAX_DIGIT_BITS)?;
         check_digits(["switch_log_base", "switch_levels"], self.switch_log_base, self.switch_levels, MAX_SWITCH_BITS)?;
+        if let Some(light) = &self.light {
+            light.check(GlweShape { dimension: self.k, degree: 1 << self.log_degree })?;
+        }
         check_noise("lwe_noise", self.lwe_noise)?;
         check_noise("glwe_noise", self.glwe_noise)
     }
@@ -163,6 +167,21 @@ impl TorusParameters {
         self.dimension() * self.switch_gadget().levels()
     }
 
+    /// How light keys are packed.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for parameters that are not of light keys: the probability of failures is that of the others.
+    pub fn light(&self) -> Result<LightSpec> {
+        let needed = "compact ones: these parameters are not of light keys";
+        self.0.spec.light.ok_or_else(|| Error::parameter("keys", "light", needed))
+    }
+
+    /// Refuses compact keys where parameters are of light ones.
+    pub(crate) fn check_compact(&self) -> Result<()> {
+        let refused = || Error::parameter("keys", "compact", "light ones, which these parameters are of");
+        if self.0.spec.light.is_some() { Err(refused()) } else { Ok(()) }
+    }
+
     /// How much noise the parts of a bootstrap add.
     #[must_use]
     pub fn law(&self) -> NoiseLaw {
@@ -173,24 +192,12 @@ impl TorusParameters {
     ///
     /// Hashed are the text `noren-torus-parameters-v2` and words of 64 bits, little-endian: n, k, `log_degree`; for each noise, of
     /// short samples and of GLWE samples, its kind (0 Gaussian, 1 TUniform) and its width (the bits of the deviation as `f64`;
-    /// the bits b); `log_base`, `levels`, `switch_log_base`, `switch_levels`; the bits of a step of blind rotation, 1 or 2. The
-    /// security level is not hashed.
+    /// the bits b); `log_base`, `levels`, `switch_log_base`, `switch_levels`; the bits of a step of blind rotation, 1 or 2; of
+    /// light keys `log_count`, and `log2 B` and digits of the trace and of products with secrets. The security level is not
+    /// hashed.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.0.fingerprint
-    }
-}
-
-pub(crate) fn check_digits(names: [&'static str; 2], log_base: u32, levels: usize, most: u32) -> Result<()> {
-    let log_base_fits = (1..=most.min(u32::BITS - 1)).contains(&log_base);
-    if !log_base_fits {
-        return Err(Error::parameter(names[0], log_base, format!("1 to {}", most.min(u32::BITS - 1))));
-    }
-    let most = (most / log_base) as usize;
-    if (1..=most).contains(&levels) {
-        Ok(())
-    } else {
-        Err(Error::parameter(names[1], levels, format!("1 to {most} of {log_base} bits each")))
     }
 }
 
@@ -228,5 +235,6 @@ fn fingerprint(spec: &TorusSpec) -> [u8; 32] {
     let switch = [u64::from(spec.switch_log_base), spec.switch_levels as u64];
     digits.into_iter().chain(switch).for_each(&mut word);
     word(spec.grouping.bits() as u64);
+    spec.light.iter().flat_map(LightSpec::words).for_each(&mut word);
     hasher.finalize().into()
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use noren_math::random::{Seed, Xof};
+use noren_math::torus::product::Grouping;
 use noren_math::torus_sample;
 use noren_ring::torus::lwe::Lwe;
 use zeroize::{Zeroize, Zeroizing};
@@ -96,6 +97,16 @@ impl TorusSecret {
     #[must_use]
     pub fn short_bits(&self) -> &[i8] {
         &self.short
+    }
+
+    /// What the GGSW sample number `matrix` of a step of blind rotation is one of: its bit, or of a pair the first one, the second
+    /// one, or their product.
+    pub(crate) fn rotated_bit(&self, step: usize, matrix: usize) -> i8 {
+        match (self.parameters.rotation().grouping, matrix) {
+            (Grouping::Single, _) => self.short[step],
+            (Grouping::Pair, 2) => self.short[2 * step] & self.short[2 * step + 1],
+            (Grouping::Pair, matrix) => self.short[2 * step + matrix],
+        }
     }
 
     /// The coefficients of the polynomials of the long secret.

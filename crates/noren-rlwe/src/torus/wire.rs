@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::error::{Error, Result};
 use crate::security::Security;
 use crate::torus::keys::CompactKeys;
+use crate::torus::light::spec::LightSpec;
 use crate::torus::noise::TorusNoise;
 use crate::torus::parameters::{TorusParameters, TorusSpec};
 use crate::torus::secret::{KeyId, TorusSecret};
@@ -19,7 +20,7 @@ use crate::wire::section::Section;
 use crate::wire::stream::Stream;
 use crate::wire::writer::{Form, Writer};
 
-/// Parameters: thirteen words.
+/// Parameters: thirteen words, and of light keys five more.
 const SPEC: u16 = 0x0101;
 /// The name of the keys, 16 bytes.
 pub(crate) const KEY: u16 = 0x0101;
@@ -30,7 +31,10 @@ const LONG: u16 = 0x0103;
 pub(crate) const SEED: u16 = 0x0110;
 /// The bodies of the GGSW samples, and those of the key switch, two to a word.
 const ROTATION: u16 = 0x0120;
-const SWITCH: u16 = 0x0121;
+pub(crate) const SWITCH: u16 = 0x0121;
+
+/// Words of parameters, without those of light keys.
+const WORDS: usize = 13;
 
 /// Bits of secrets are small numbers of this width.
 const SECRET_BITS: u32 = 2;
@@ -59,7 +63,7 @@ impl Object for TorusParameters {
             Security::Bits192 => 192,
             Security::Bits256 => 256,
         };
-        let words = vec![
+        let mut words = vec![
             spec.n as u64,
             spec.k as u64,
             u64::from(spec.log_degree),
@@ -74,13 +78,21 @@ impl Object for TorusParameters {
             spec.grouping.bits() as u64,
             security,
         ];
+        words.extend(spec.light.iter().flat_map(LightSpec::words));
         writer.words(SPEC, words);
     }
 
     /// Reads parameters and checks them again. Whether their security is enough is for the caller to say.
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
         let section = reader.take(SPEC)?;
-        let words: [u64; 13] = section.word_array()?;
+        let words: Vec<u64> = section.words()?.iter().collect();
+        let (words, light) = match *words.as_slice() {
+            [ref words @ .., a, b, c, d, e] if words.len() == WORDS => {
+                (words, Some(LightSpec::from_words([a, b, c, d, e])))
+            }
+            ref words if words.len() == WORDS => (words, None),
+            _ => return Err(section.value("the number of words", words.len(), "13, or 18 for light keys")),
+        };
         let security = match words[12] {
             0 => Security::None,
             128 => Security::Bits128,
@@ -107,6 +119,7 @@ impl Object for TorusParameters {
             switch_log_base: bits(words[9]),
             switch_levels: size(words[10]),
             grouping,
+            light,
             security,
         };
         spec.build()
@@ -159,11 +172,11 @@ impl Object for CompactKeys {
     }
 
     fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
+        parameters.check_compact()?;
         let key = KeyId(reader.take(KEY)?.array()?);
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let rotation = words(&reader.take(ROTATION)?, parameters.rotation_bodies())?;
-        let pairs = words(&reader.take(SWITCH)?, parameters.switch_bodies() / 2)?;
-        let switch = pairs.iter().flat_map(|&pair| [pair as u32, (pair >> u32::BITS) as u32]).collect();
+        let switch = split(&words(&reader.take(SWITCH)?, parameters.switch_bodies() / 2)?);
         Ok(Self { parameters: parameters.clone(), key, seed, rotation, switch })
     }
 }
@@ -203,8 +216,13 @@ pub(super) fn put_switch<W: Write + Seek>(stream: &mut Stream<'_, W>, bodies: &[
 }
 
 /// Two numbers to a word, the first one in the lower half.
-fn joined(halves: &[u32]) -> Vec<u64> {
+pub(crate) fn joined(halves: &[u32]) -> Vec<u64> {
     halves.as_chunks::<2>().0.iter().map(|&[low, high]| u64::from(low) | u64::from(high) << u32::BITS).collect()
+}
+
+/// The numbers of [`joined`].
+pub(crate) fn split(pairs: &[u64]) -> Vec<u32> {
+    pairs.iter().flat_map(|&pair| [pair as u32, (pair >> u32::BITS) as u32]).collect()
 }
 
 /// Exactly so many words: nothing is allocated for others.

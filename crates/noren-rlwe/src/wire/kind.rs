@@ -32,6 +32,8 @@ pub enum Kind {
     TorusKeys = 0x000a,
     /// Keys of circuit bootstrapping over the torus; masks are seeds.
     CircuitKeys = 0x000c,
+    /// Light keys of a bootstrap over the torus; masks are seeds.
+    TorusLightKeys = 0x000d,
     /// Parameters of CKKS.
     CkksParameters = 0x0101,
     /// A plaintext of CKKS.
@@ -94,11 +96,13 @@ pub enum Kind {
     TfheServerKeys = 0x0609,
     /// Fresh ciphertexts of TFHE; masks are a seed.
     TfheSeededCiphertexts = 0x060a,
+    /// Light keys of a bootstrap with their TFHE parameters; masks are seeds.
+    TfheLightKeys = 0x060b,
 }
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 44] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -110,6 +114,7 @@ impl Kind {
         Self::TorusSecret,
         Self::TorusKeys,
         Self::CircuitKeys,
+        Self::TorusLightKeys,
         Self::CkksParameters,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
@@ -141,6 +146,7 @@ impl Kind {
         Self::TfheColumns,
         Self::TfheServerKeys,
         Self::TfheSeededCiphertexts,
+        Self::TfheLightKeys,
     ];
 
     /// The kind of this number, if there is one.
@@ -170,6 +176,7 @@ impl Kind {
             Self::TorusSecret => "secret key over the torus",
             Self::TorusKeys => "bootstrapping keys over the torus",
             Self::CircuitKeys => "circuit bootstrapping keys over the torus",
+            Self::TorusLightKeys => "light keys over the torus",
             Self::CkksParameters => "CKKS parameters",
             Self::CkksPlaintext => "CKKS plaintext",
             Self::CkksCiphertext => "CKKS ciphertext",
@@ -201,6 +208,7 @@ impl Kind {
             Self::TfheColumns => "columns of TFHE",
             Self::TfheServerKeys => "expanded bootstrapping keys with TFHE parameters",
             Self::TfheSeededCiphertexts => "seeded TFHE ciphertexts",
+            Self::TfheLightKeys => "light keys with TFHE parameters",
         }
     }
 

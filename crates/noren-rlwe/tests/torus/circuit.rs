@@ -10,11 +10,12 @@ use noren_ring::torus::packing::pack;
 use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::error::Error;
 use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
-use noren_rlwe::torus::circuit::parameters::{CircuitSpec, Digits};
+use noren_rlwe::torus::circuit::parameters::CircuitSpec;
+use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::torus::noise::TorusNoise;
 use noren_rlwe::torus::parameters::TorusSpec;
 
-use crate::world::{World, centred, engine, seed, small};
+use crate::world::{World, centred, engine, glwe_phase, seed, small};
 
 /// How far a measured variance may be from its law.
 const TOLERANCE: f64 = 0.1;
@@ -70,15 +71,7 @@ impl Circuit {
 
     /// `body - sum_r A_r S_r` of a GLWE sample.
     fn phase(&self, sample: &[u64]) -> Vec<u64> {
-        let shape = self.world.parameters.shape();
-        let (masks, body) = sample.split_at(shape.extracted());
-        let mut hidden = vec![0; shape.degree];
-        let secrets = self.world.secret.long_bits().chunks_exact(shape.degree);
-        for (mask, bits) in masks.chunks_exact(shape.degree).zip(secrets) {
-            let factor = self.product.small_factor(&bits.iter().map(|&s| i64::from(s)).collect::<Vec<_>>());
-            self.product.mul_small_add(&mut hidden, mask, &factor);
-        }
-        body.iter().zip(&hidden).map(|(x, y)| x.wrapping_sub(*y)).collect()
+        glwe_phase(&self.world.secret, &self.product, sample)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::world::{World, centred, engine, seed, small};
 /// How far a measured variance may be from its law.
 const TOLERANCE: f64 = 0.1;
 const SAMPLES: usize = 4096;
-const KEYS: u8 = 64;
+pub const KEYS: u8 = 64;
 
 #[test]
 fn key_switching_adds_the_noise_of_its_law() {
@@ -122,7 +122,7 @@ fn the_transform_of_large_digits_adds_no_more_than_its_law() {
 }
 
 /// The variance of the results of bootstraps of a constant table, over so many keys.
-fn measured_bootstrap(spec: &TorusSpec, keys: u8) -> f64 {
+pub fn measured_bootstrap(spec: &TorusSpec, keys: u8) -> f64 {
     let calls = SAMPLES / usize::from(keys);
     let mut squares = 0.0;
     for byte in 0..keys {

@@ -31,6 +31,7 @@ pub fn small() -> TorusSpec {
         grouping: Grouping::Single,
         switch_log_base: 4,
         switch_levels: 4,
+        light: None,
         security: Security::None,
     }
 }
@@ -41,10 +42,27 @@ impl World {
         let generator = TorusKeyGenerator::new(&parameters, &seed(byte));
         let secret = generator.secret();
         let product = TorusProduct::new(parameters.shape().degree).expect("transforms");
-        let compact = generator.compact(&engine(1), &product, &secret).expect("its own secret");
-        let keys = compact.expand(&engine(1), &product);
+        let engine = engine(1);
+        let keys = if parameters.spec().light.is_some() {
+            generator.light(&engine, &product, &secret).expect("its own secret").expand(&engine, &product)
+        } else {
+            generator.compact(&engine, &product, &secret).expect("its own secret").expand(&engine, &product)
+        };
         Self { parameters, secret, keys }
     }
+}
+
+/// `body - sum_r A_r S_r` of a GLWE sample.
+pub fn glwe_phase(secret: &TorusSecret, product: &TorusProduct, sample: &[u64]) -> Vec<u64> {
+    let shape = secret.parameters().shape();
+    let (masks, body) = sample.split_at(shape.extracted());
+    let mut hidden = vec![0; shape.degree];
+    let secrets = secret.long_bits().chunks_exact(shape.degree);
+    for (mask, bits) in masks.chunks_exact(shape.degree).zip(secrets) {
+        let factor = product.small_factor(&bits.iter().map(|&s| i64::from(s)).collect::<Vec<_>>());
+        product.mul_small_add(&mut hidden, mask, &factor);
+    }
+    body.iter().zip(&hidden).map(|(x, y)| x.wrapping_sub(*y)).collect()
 }
 
 pub fn engine(threads: usize) -> Engine {

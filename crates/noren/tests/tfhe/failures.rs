@@ -19,6 +19,7 @@ fn lookups_fail_as_often_as_the_law_says() {
             log_base: 16,
             levels: 1,
             grouping: Grouping::Single,
+            light: None,
             switch_log_base: 5,
             switch_levels: 3,
             security: Security::None,

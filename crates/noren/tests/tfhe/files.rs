@@ -11,10 +11,10 @@ use noren::wire::{Form, Limits, Object};
 use crate::world::{INTEGERS_2_2, World, seed, small_spec};
 
 /// A path of this process, whose file is removed at the end.
-struct Place(PathBuf);
+pub struct Place(pub PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         Self(std::env::temp_dir().join(format!("noren-tfhe-{}-{name}", std::process::id())))
     }
 }

@@ -21,6 +21,12 @@ fn lookups_of_2_2_are_right_over_all_inputs() {
 }
 
 #[test]
+#[ignore = "another set of 128 bits, and keys that are made of light ones"]
+fn lookups_of_2_2_with_light_keys_are_right_over_all_inputs() {
+    assert_lookups(&World::preset("2_2_LIGHT"));
+}
+
+#[test]
 #[ignore = "64 inputs of a large set: a minute"]
 fn lookups_of_3_3_are_right_over_all_inputs() {
     assert_lookups(&World::preset("3_3"));

@@ -7,6 +7,7 @@ mod gates;
 mod integers;
 mod keys;
 mod large;
+mod light;
 mod lookups;
 mod parameters;
 mod refusals;

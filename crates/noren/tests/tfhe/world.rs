@@ -25,6 +25,7 @@ pub fn small_spec(encoding: Encoding) -> ParametersSpec {
             log_base: 10,
             levels: 2,
             grouping: Grouping::Single,
+            light: None,
             switch_log_base: 4,
             switch_levels: 4,
             security: Security::None,

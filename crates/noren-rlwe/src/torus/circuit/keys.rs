@@ -8,8 +8,8 @@ use noren_ring::torus::glwe_switch::GlweSwitch;
 use noren_ring::torus::product::TorusProduct;
 use noren_ring::torus::trace::{self, Trace};
 
-use crate::torus::circuit::keygen::row_mask;
 use crate::torus::circuit::parameters::CircuitParameters;
+use crate::torus::glwe_rows::write_row;
 use crate::torus::secret::{KeyId, Owner};
 
 /// The keys as they travel: a public seed, from which all masks are drawn, and the bodies of all rows.
@@ -124,10 +124,8 @@ impl CompactCircuitKeys {
         let parameters = &self.parameters;
         let shape = parameters.torus().shape();
         let write = |part: Part, bodies: &[u64], item: usize, row: usize, out: &mut [u64]| {
-            let (mask, body) = out.split_at_mut(shape.extracted());
-            row_mask(&self.seed, part, (item, row), mask);
             let place = item * part.size(parameters).1 + row;
-            body.copy_from_slice(&bodies[place * shape.degree..][..shape.degree]);
+            write_row(&self.seed, &part.label(item, row), (bodies, place), shape.degree, out);
         };
         let Bodies { rotation, trace, square } = &self.bodies;
         let steps = parameters.torus().short_dimension();
@@ -135,7 +133,8 @@ impl CompactCircuitKeys {
         let rotation = BlindRotation::from_fn(engine, product, rotation_shape, steps, |step, row, out| {
             write(Part::Rotation, rotation, step, row, out);
         });
-        let trace = Trace::from_fn(engine, product, (shape, parameters.trace()), |step, row, out| {
+        let (count, _) = Part::Trace.size(parameters);
+        let trace = Trace::from_fn(engine, product, (shape, parameters.trace(), count), |step, row, out| {
             write(Part::Trace, trace, step, row, out);
         });
         let square_switch = |r| {

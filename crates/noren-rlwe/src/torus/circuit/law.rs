@@ -1,32 +1,25 @@
 //! How much noise circuit bootstrapping adds, and a lookup by the bits that it makes.
 //!
-//! Variances in units of the circle, for binary secrets. Where noise is multiplied by uniform digits, what counts is the sum of
-//! the variances of all coefficients: its *energy*. With `N = 2^L`:
+//! Variances in units of the circle, for binary secrets, and energies as for key switches: an automorphism adds V to each
+//! coefficient, a switch to products with a secret `V_S`. With `N = 2^L`:
 //!
-//! An automorphism adds `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]` to each coefficient; the first one of a trace less, `V_1`,
-//! as the first L bits of the words that were divided by N leave no digits. The trace multiplies what a step adds by 2 in each
-//! later one at coefficient 0, and lets it spread to others: together `4^(L-1) V_1 + (4^(L-1) - 1)/3 V` at coefficient 0, and
-//! `N (N/2 V_1 + (N/2 - 1) V)` in energy. Noise of the blind rotation stays at coefficient 0: the others vanish exactly. The division by N
-//! before rounds words, `N^2 (1 + kN/2) / (12 q^2)` at coefficient 0.
-//!
-//! A product with a secret has half the energy at each coefficient, and the switch that replaces `S_i S_r` adds
-//! `kN l (B^2 + 2)/12 sigma^2 + k |S S|^2 / (12 B^2l)`, `|S S|^2 = N^3/48 + 3 N^2/16`, twice the last term for the square of one:
-//! coefficient j of a product of binary secrets has the mean `(2j + 2 - N)/4`.
+//! The first automorphism of a trace adds less, `V_1`, as the first L bits of the words that were divided by N leave no digits.
+//! The trace multiplies what a step adds by 2 in each later one at coefficient 0, and lets it spread to others: together
+//! `4^(L-1) V_1 + (4^(L-1) - 1)/3 V` at coefficient 0, and `N (N/2 V_1 + (N/2 - 1) V)` in energy. Noise of the blind rotation
+//! stays at coefficient 0: the others vanish exactly. The division by N before rounds words, `N^2 (1 + kN/2) / (12 q^2)` at
+//! coefficient 0.
 //!
 //! A CMUX multiplies uniform digits by rows, `l (B^2 + 2)/12` times their energy, and leaves the rounding of digits under a bit
 //! that is set: `(1 + kN/2) / (12 B^2l)`. Digits have the mean -1/2, which meets the mean 1/2 of secrets in the rows that are
 //! multiplied by them: `k l N^2/48` times the energy before, and at the ends of polynomials, from where most choices of an index
 //! of ones take their noise, three times as much of what is at coefficient 0.
 
-use noren_math::torus::gadget::Gadget;
 use noren_math::torus::product::Grouping;
 
 use crate::torus::circuit::parameters::CircuitSpec;
-use crate::torus::law::{rotation, squared_cut, squared_digit, transform};
+use crate::torus::law::{fresh_rows, rotation, transform};
 use crate::torus::parameters::TorusParameters;
-
-/// `2^64`.
-const CIRCLE: f64 = 18_446_744_073_709_551_616.0;
+use crate::torus::switch_law::{SwitchLaw, squared_cut, squared_digit};
 
 /// The variances of the parts; see the [module](self).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,28 +43,25 @@ pub struct CircuitLaw {
 impl CircuitLaw {
     /// The law of checked digits.
     pub(crate) fn of(torus: &TorusParameters, spec: &CircuitSpec) -> Self {
-        let shape = torus.shape();
-        let (k, degree) = (shape.dimension as f64, shape.degree as f64);
-        let (dimension, sigma) = (k * degree, torus.spec().glwe_noise.variance());
-        let (turned, transformed) = rotation(torus.spec(), spec.rotation.gadget(), Grouping::Single);
+        let switch = SwitchLaw::of(torus.spec());
+        let (k, degree, dimension) = (switch.polynomials, switch.degree, switch.dimension());
+        let gadget = spec.rotation.gadget();
+        let (turned, transformed) =
+            rotation(torus.spec(), (gadget, Grouping::Single), fresh_rows(torus.spec(), gadget));
 
         let gadget = spec.trace.gadget();
-        let cut = 1.0 / (24.0 * squared_cut(gadget));
-        let automorphism = dimension * (gadget.levels() as f64 * squared_digit(gadget) * sigma + cut);
-        let first = dimension * (squared_short_digits(gadget, torus.spec().log_degree) * sigma + cut);
-        let division = degree * degree * (1.0 + dimension / 2.0) / 12.0 / (CIRCLE * CIRCLE);
+        let automorphism = switch.automorphism(gadget, 0);
+        let first = switch.automorphism(gadget, torus.spec().log_degree);
+        let division = switch.division(degree);
         // 4^(L-1).
         let doubled = degree * degree / 4.0;
         let trace_energy = division + degree * (degree / 2.0 * first + (degree / 2.0 - 1.0) * automorphism);
 
-        let gadget = spec.square.gadget();
-        let rows = dimension * gadget.levels() as f64 * squared_digit(gadget) * sigma;
-        let products = (k + 1.0) * 3.0 / 16.0 * degree * degree + k * degree * degree * degree / 48.0;
-        let square = rows + products / (12.0 * squared_cut(gadget));
+        let square = switch.square(spec.square.gadget());
 
         let gadget = spec.control.gadget();
         let body = turned + transformed + trace_energy;
-        let control_energy = body + dimension * (body / 2.0 + square);
+        let control_energy = switch.level_energy(body, square);
         let rounding = (1.0 + dimension / 2.0) / (12.0 * squared_cut(gadget));
         let trace = division + doubled * first + (doubled - 1.0) / 3.0 * automorphism;
         let constant = turned + transformed + trace;
@@ -107,12 +97,4 @@ impl CircuitLaw {
     pub fn packed(&self, variance: f64) -> f64 {
         variance + self.trace
     }
-}
-
-/// The sum of the mean squares of the digits of words whose first bits, so many, are those of the sign.
-fn squared_short_digits(gadget: Gadget, first: u32) -> f64 {
-    let bits = (gadget.log_base() * gadget.levels() as u32).saturating_sub(first);
-    let (whole, rest) = (bits / gadget.log_base(), bits % gadget.log_base());
-    let rest = if rest == 0 { 0.0 } else { (libm::exp2(f64::from(2 * rest)) + 2.0) / 12.0 };
-    f64::from(whole) * squared_digit(gadget) + rest
 }

@@ -4,21 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::SwitchShape;
-use noren_ring::torus::blind_rotation::GlweShape;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::torus::circuit::law::CircuitLaw;
-use crate::torus::parameters::{MAX_DIGIT_BITS, TorusParameters, check_digits};
-
-/// How words are cut into digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Digits {
-    /// `log2 B`.
-    pub log_base: u32,
-    /// How many digits.
-    pub levels: usize,
-}
+use crate::torus::digits::{Digits, MAX_DIGIT_BITS, check_digits};
+use crate::torus::parameters::TorusParameters;
 
 /// What the keys of circuit bootstrapping are asked for; [`CircuitSpec::build`] checks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,45 +35,20 @@ struct Inner {
     fingerprint: [u8; 32],
 }
 
-impl Digits {
-    /// Digits of `log_base` bits.
-    #[must_use]
-    pub const fn new(log_base: u32, levels: usize) -> Self {
-        Self { log_base, levels }
-    }
-
-    /// The digits as arithmetic.
-    pub(crate) fn gadget(self) -> Gadget {
-        Gadget::new(self.log_base, self.levels as u32)
-    }
-}
-
-impl fmt::Display for Digits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} x {} bits", self.levels, self.log_base)
-    }
-}
-
 impl CircuitSpec {
     /// Checks the specification for samples of these parameters: all keys are GLWE samples of their noise.
     ///
     /// # Errors
-    /// [`Error::Parameters`] names digits that are outside the supported range.
+    /// [`Error::Parameters`](crate::error::Error::Parameters) names digits that are outside the supported range.
     pub fn build(self, torus: &TorusParameters) -> Result<CircuitParameters> {
         for (names, digits) in [
             (["rotation.log_base", "rotation.levels"], self.rotation),
-            (["trace.log_base", "trace.levels"], self.trace),
-            (["square.log_base", "square.levels"], self.square),
             (["control.log_base", "control.levels"], self.control),
         ] {
             check_digits(names, digits.log_base, digits.levels, MAX_DIGIT_BITS)?;
         }
-        let GlweShape { dimension, degree } = torus.shape();
-        for (name, digits) in [("trace.log_base", self.trace), ("square.log_base", self.square)] {
-            if !(SwitchShape { inputs: dimension, columns: dimension + 1, gadget: digits.gadget() }).is_exact(degree) {
-                return Err(Error::parameter(name, digits.log_base, "fewer bits: key switches are exact in f64"));
-            }
-        }
+        self.trace.check_switch(["trace.log_base", "trace.levels"], torus.shape())?;
+        self.square.check_switch(["square.log_base", "square.levels"], torus.shape())?;
         let law = CircuitLaw::of(torus, &self);
         let fingerprint = fingerprint(torus, &self);
         Ok(CircuitParameters(Arc::new(Inner { spec: self, torus: torus.clone(), law, fingerprint })))
@@ -91,8 +56,7 @@ impl CircuitSpec {
 
     /// The four pairs `log2 B`, digits: of the blind rotation, the trace, products with secrets and GGSW samples.
     pub(crate) fn words(&self) -> [u64; 8] {
-        let pair = |digits: Digits| [u64::from(digits.log_base), digits.levels as u64];
-        let [a, b, c, d] = [self.rotation, self.trace, self.square, self.control].map(pair);
+        let [a, b, c, d] = [self.rotation, self.trace, self.square, self.control].map(Digits::words);
         [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]]
     }
 }

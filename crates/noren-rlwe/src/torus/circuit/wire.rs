@@ -4,7 +4,8 @@ use noren_math::random::Seed;
 
 use crate::error::Result;
 use crate::torus::circuit::keys::{Bodies, CompactCircuitKeys, Part};
-use crate::torus::circuit::parameters::{CircuitSpec, Digits};
+use crate::torus::circuit::parameters::CircuitSpec;
+use crate::torus::digits::Digits;
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::KeyId;
 use crate::torus::wire::{KEY, SEED, words};
@@ -45,12 +46,8 @@ impl Object for CompactCircuitKeys {
         let key = KeyId(reader.take(KEY)?.array()?);
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let [a, b, c, d, e, f, g, h] = reader.take(DIGITS)?.word_array()?;
-        // What does not fit is larger than any bound that is checked.
-        let digits = |log_base: u64, levels: u64| {
-            Digits::new(u32::try_from(log_base).unwrap_or(u32::MAX), usize::try_from(levels).unwrap_or(usize::MAX))
-        };
-        let spec =
-            CircuitSpec { rotation: digits(a, b), trace: digits(c, d), square: digits(e, f), control: digits(g, h) };
+        let [rotation, trace, square, control] = [[a, b], [c, d], [e, f], [g, h]].map(Digits::from_words);
+        let spec = CircuitSpec { rotation, trace, square, control };
         let parameters = spec.build(parameters)?;
         let mut bodies = |tag, part: Part| {
             let (items, rows) = part.size(&parameters);

@@ -11,6 +11,7 @@ use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
 use noren_rlwe::torus::circuit::parameters::CircuitParameters;
 use noren_rlwe::torus::keygen::TorusKeyGenerator;
 use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
+use noren_rlwe::torus::light::keys::LightKeys;
 use noren_rlwe::torus::secret::{Owner, TorusSecret};
 
 use crate::schemes::tfhe::encryption::needs_integers;
@@ -87,15 +88,20 @@ impl Context {
         &self.0.product
     }
 
-    /// All keys from one seed, which is as secret as they are: the same seed gives the same bytes on every machine.
+    /// All keys from one seed, which is as secret as they are: the same seed gives the same bytes on every machine. Those of the
+    /// server are those of [`Context::compact_keys`], or of [`Context::light_keys`] where parameters are of light keys.
     ///
     /// # Errors
     /// None that a caller can cause.
     pub fn generate_keys(&self, seed: &Seed) -> Result<Keys> {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         let secret = generator.secret();
-        let server = Arc::new(generator.server(self.engine(), self.product(), &secret)?);
-        Ok(Keys { secret, server })
+        let server = if self.parameters().torus().spec().light.is_some() {
+            generator.light(self.engine(), self.product(), &secret)?.expand(self.engine(), self.product())
+        } else {
+            generator.server(self.engine(), self.product(), &secret)?
+        };
+        Ok(Keys { secret, server: Arc::new(server) })
     }
 
     /// The secret key of a seed.
@@ -107,7 +113,7 @@ impl Context {
     /// The keys of the same seed in the form in which they travel: bodies alone, with the seed of the masks.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed.
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are of light keys.
     pub fn compact_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactKeys> {
         TorusKeyGenerator::new(self.parameters().torus(), seed).compact(self.engine(), self.product(), secret)
     }
@@ -118,6 +124,24 @@ impl Context {
     /// [`Error::ParameterMismatch`] for keys of other parameters.
     pub fn expand(&self, keys: &CompactKeys) -> Result<ServerKeys> {
         self.check_keys(&keys.owner(), "the compact keys")?;
+        Ok(keys.expand(self.engine(), self.product()))
+    }
+
+    /// The keys of the same seed in the form in which they travel where parameters are of light keys: a tenth of the bytes, and of
+    /// the work.
+    ///
+    /// # Errors
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are not of light keys.
+    pub fn light_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<LightKeys> {
+        TorusKeyGenerator::new(self.parameters().torus(), seed).light(self.engine(), self.product(), secret)
+    }
+
+    /// Light keys that travelled, made into those of a bootstrap.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] for keys of other parameters.
+    pub fn expand_light(&self, keys: &LightKeys) -> Result<ServerKeys> {
+        self.check_keys(&keys.owner(), "the light keys")?;
         Ok(keys.expand(self.engine(), self.product()))
     }
 

@@ -76,7 +76,7 @@ impl Context {
     /// packed form; the file appears as a whole or not at all.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Io`] with the path.
+    /// As [`Context::compact_keys`]; [`Error::Io`] with the path.
     pub fn write_compact_keys(&self, seed: &Seed, secret: &TorusSecret, path: &Path) -> Result<u64> {
         let parameters = self.parameters();
         let writer = || Writer::new(KeyFile::<CompactKeys>::KIND, parameters.fingerprint(), Form::Packed);

@@ -190,7 +190,8 @@ impl fmt::Display for Parameters {
             spec.switch_log_base,
             spec.security,
             self.failure()
-        )
+        )?;
+        spec.light.map_or(Ok(()), |light| write!(f, ", light keys: {light}"))
     }
 }
 

@@ -3,6 +3,8 @@
 use noren_math::torus::product::Grouping;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
+use noren_rlwe::torus::digits::Digits;
+use noren_rlwe::torus::light::spec::LightSpec;
 use noren_rlwe::torus::noise::TorusNoise::{self, Gaussian, TUniform};
 use noren_rlwe::torus::parameters::TorusSpec;
 
@@ -28,9 +30,20 @@ pub struct Preset {
 }
 
 /// All sets.
-pub static PRESETS: [Preset; 14] = [
+pub static PRESETS: [Preset; 16] = [
     bits("BOOL", "noren", -64.0, [646, 3, 9], [Gaussian(9.107_9e-5), Gaussian(1.952_46e-11)], [(17, 1), (2, 5)]),
     bits("BOOL_128", "noren", FAILURE, [693, 3, 9], [Gaussian(4.048_01e-5), Gaussian(1.952_46e-11)], [(17, 1), (3, 4)]),
+    light(
+        bits(
+            "BOOL_LIGHT",
+            "noren",
+            -64.0,
+            [666, 4, 9],
+            [Gaussian(6.454e-5), Gaussian(2.845_267_479_601_915e-15)],
+            [(16, 1), (2, 6)],
+        ),
+        LightSpec { log_count: 3, trace: Digits::new(4, 11), square: Digits::new(8, 6) },
+    ),
     bits(
         "BOOL_TFHE_RS",
         "TFHE-rs boolean, default",
@@ -53,6 +66,16 @@ pub static PRESETS: [Preset; 14] = [
         [Gaussian(1.722e-6), Gaussian(2.845_267_479_601_915e-15)],
         [(23, 1), (3, 5)],
     )),
+    light(
+        in_pairs(integers(
+            "2_2_LIGHT",
+            2,
+            [876, 1, 11],
+            [Gaussian(1.722e-6), Gaussian(2.845_267_479_601_915e-15)],
+            [(8, 3), (3, 6)],
+        )),
+        LightSpec { log_count: 6, trace: Digits::new(2, 23), square: Digits::new(8, 6) },
+    ),
     integers(
         "2_2_TFHE_RS",
         2,
@@ -142,6 +165,7 @@ const fn torus(
         log_base,
         levels,
         grouping: Grouping::Single,
+        light: None,
         switch_log_base,
         switch_levels,
         security,
@@ -180,6 +204,12 @@ const fn integers(
 const fn in_pairs(preset: Preset) -> Preset {
     let torus = TorusSpec { grouping: Grouping::Pair, ..preset.spec.torus };
     Preset { source: "noren", spec: ParametersSpec { torus, ..preset.spec }, ..preset }
+}
+
+/// A set whose keys travel packed.
+const fn light(preset: Preset, light: LightSpec) -> Preset {
+    let torus = TorusSpec { light: Some(light), ..preset.spec.torus };
+    Preset { spec: ParametersSpec { torus, ..preset.spec }, ..preset }
 }
 
 const fn legacy(

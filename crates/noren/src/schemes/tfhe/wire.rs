@@ -7,6 +7,7 @@ use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::circuit::keys::CompactCircuitKeys;
 use noren_rlwe::torus::keys::CompactKeys;
+use noren_rlwe::torus::light::keys::LightKeys;
 use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::torus::secret::{KeyId, Owner, TorusSecret};
 use noren_rlwe::wire::kind::Kind;
@@ -62,6 +63,10 @@ impl FileKey for CompactKeys {
 
 impl FileKey for CompactCircuitKeys {
     const FILE_KIND: Kind = Kind::TfheCircuitKeys;
+}
+
+impl FileKey for LightKeys {
+    const FILE_KIND: Kind = Kind::TfheLightKeys;
 }
 
 impl Object for Parameters {

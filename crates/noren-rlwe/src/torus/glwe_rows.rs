@@ -1,0 +1,121 @@
+//! Rows of keys that are GLWE samples: uniform masks of a public seed, errors of a secret one, under the same labels.
+
+use noren_math::random::Seed;
+use noren_math::torus::gadget::Gadget;
+use noren_ring::engine::Engine;
+use noren_ring::torus::polynomial::automorphism;
+use noren_ring::torus::product::{SmallFactor, TorusProduct};
+use noren_ring::torus::trace;
+use zeroize::Zeroizing;
+
+use crate::torus::secret::TorusSecret;
+
+/// What makes bodies `sum_r A_r S_r + e + m` for messages m.
+pub(crate) struct GlweRows<'a> {
+    product: &'a TorusProduct,
+    secret: &'a TorusSecret,
+    /// The polynomials `S_0 ... S_{k-1}`, as words and ready for products.
+    words: Vec<Zeroizing<Vec<u64>>>,
+    factors: Vec<SmallFactor>,
+    seed: &'a Seed,
+    public: &'a Seed,
+}
+
+impl<'a> GlweRows<'a> {
+    /// Errors come from streams of `seed`, masks from those of `public`.
+    pub(crate) fn new(product: &'a TorusProduct, secret: &'a TorusSecret, seed: &'a Seed, public: &'a Seed) -> Self {
+        let polynomials = || secret.long_bits().chunks_exact(product.degree());
+        let words = polynomials().map(|bits| Zeroizing::new(bits.iter().map(|&s| s as u64).collect())).collect();
+        let small = |bits: &[i8]| Zeroizing::new(bits.iter().map(|&s| i64::from(s)).collect::<Vec<_>>());
+        let factors = polynomials().map(|bits| product.small_factor(&small(bits))).collect();
+        Self { product, secret, words, factors, seed, public }
+    }
+
+    /// The polynomial `S_r`, for r below k.
+    pub(crate) fn secret(&self, r: usize) -> Option<&[u64]> {
+        self.words.get(r).map(|words| &words[..])
+    }
+
+    /// All bodies, `[items, rows, N]`; `message` is given item, row and the body to add to.
+    pub(crate) fn bodies(
+        &self,
+        engine: &Engine,
+        (items, rows): (usize, usize),
+        label: &(dyn Fn(usize, usize) -> String + Sync),
+        message: &(dyn Fn(usize, usize, &mut [u64]) + Sync),
+    ) -> Vec<u64> {
+        let parameters = self.secret.parameters();
+        let n = parameters.shape().degree;
+        let mut bodies = vec![0; items * rows * n];
+        let mask = || vec![0; parameters.dimension()];
+        engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
+            let (item, row) = (place / rows, place % rows);
+            let label = label(item, row);
+            parameters.spec().glwe_noise.sample(&mut self.seed.xof(&format!("error/{label}")), body);
+            self.public.xof(&label).fill_u64(mask);
+            for (mask, factor) in mask.chunks_exact(n).zip(&self.factors) {
+                self.product.mul_small_add(body, mask, factor);
+            }
+            message(item, row, body);
+        });
+        bodies
+    }
+
+    /// The bodies of the first steps of the trace, `[steps, k l, N]`: `-S_r(X^d) 2^64 / B^j` for row `r l + j - 1`.
+    pub(crate) fn trace(
+        &self,
+        engine: &Engine,
+        (steps, gadget): (usize, Gadget),
+        label: &(dyn Fn(usize, usize) -> String + Sync),
+    ) -> Vec<u64> {
+        self.bodies(engine, (steps, self.words.len() * gadget.levels()), label, &|step, row, body| {
+            let (r, weight) = weight(gadget, row);
+            let mut moved = Zeroizing::new(vec![0; body.len()]);
+            automorphism(&mut moved, &self.words[r], trace::exponent(body.len(), step));
+            add_multiple(body, &moved, weight.wrapping_neg());
+        })
+    }
+
+    /// The bodies of products with secrets, `[k, k l, N]`: `S_i S_r 2^64 / B^j` for row `i l + j - 1` of item r.
+    pub(crate) fn squares(
+        &self,
+        engine: &Engine,
+        gadget: Gadget,
+        label: &(dyn Fn(usize, usize) -> String + Sync),
+    ) -> Vec<u64> {
+        let k = self.words.len();
+        self.bodies(engine, (k, k * gadget.levels()), label, &|r, row, body| {
+            let (i, weight) = weight(gadget, row);
+            let mut square = Zeroizing::new(vec![0; body.len()]);
+            self.product.mul_small_add(&mut square, &self.words[i], &self.factors[r]);
+            add_multiple(body, &square, weight);
+        })
+    }
+}
+
+/// Writes the sample of a row: masks of the public seed under the label, and the body that is at this place among all.
+pub(crate) fn write_row(public: &Seed, label: &str, (bodies, place): (&[u64], usize), degree: usize, out: &mut [u64]) {
+    let (mask, body) = out.split_at_mut(out.len() - degree);
+    public.xof(label).fill_u64(mask);
+    body.copy_from_slice(&bodies[place * degree..][..degree]);
+}
+
+/// `out += factor a`.
+pub(crate) fn add_multiple(out: &mut [u64], a: &[u64], factor: u64) {
+    out.iter_mut().zip(a).for_each(|(x, y)| *x = x.wrapping_add(y.wrapping_mul(factor)));
+}
+
+/// The polynomial i of row `i l + j - 1`, and `2^64 / B^j`.
+pub(crate) fn weight(gadget: Gadget, row: usize) -> (usize, u64) {
+    (row / gadget.levels(), 1 << log_weight(gadget, row % gadget.levels() + 1))
+}
+
+/// `log2` of what digit j counts, `2^64 / B^j`, for j from 1.
+pub(crate) fn log_weight(gadget: Gadget, j: usize) -> u32 {
+    u64::BITS - gadget.log_base() * j as u32
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

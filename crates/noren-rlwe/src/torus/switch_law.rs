@@ -1,0 +1,78 @@
+//! How much noise key switches of GLWE samples add: variances in units of the circle, for binary secrets.
+//!
+//! Where noise is multiplied by uniform digits, what counts is the sum of the variances of all coefficients: its *energy*.
+
+use noren_math::torus::gadget::Gadget;
+
+use crate::torus::parameters::TorusSpec;
+
+/// `2^64`.
+pub(crate) const CIRCLE: f64 = 18_446_744_073_709_551_616.0;
+
+/// Key switches of GLWE samples of a shape, with rows of its noise.
+pub(crate) struct SwitchLaw {
+    /// k.
+    pub(crate) polynomials: f64,
+    /// N.
+    pub(crate) degree: f64,
+    /// `sigma^2` of a row.
+    pub(crate) variance: f64,
+}
+
+impl SwitchLaw {
+    pub(crate) fn of(spec: &TorusSpec) -> Self {
+        let degree = libm::exp2(f64::from(spec.log_degree));
+        Self { polynomials: spec.k as f64, degree, variance: spec.glwe_noise.variance() }
+    }
+
+    /// kN.
+    pub(crate) fn dimension(&self) -> f64 {
+        self.polynomials * self.degree
+    }
+
+    /// What an automorphism adds to each coefficient, `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]`; less where the first bits
+    /// of words, so many, are those of the sign, which leave no digits.
+    pub(crate) fn automorphism(&self, gadget: Gadget, empty_bits: u32) -> f64 {
+        let cut = 1.0 / (24.0 * squared_cut(gadget));
+        self.dimension() * (squared_short_digits(gadget, empty_bits) * self.variance + cut)
+    }
+
+    /// The variance at coefficient 0 that division of words by a power of two, and the steps of a trace that undo it, leave.
+    pub(crate) fn division(&self, divisor: f64) -> f64 {
+        divisor * divisor * (1.0 + self.dimension() / 2.0) / 12.0 / (CIRCLE * CIRCLE)
+    }
+
+    /// What the switch that replaces products of secrets `S_i S_r` adds to each coefficient,
+    /// `kN l (B^2 + 2)/12 sigma^2 + k |S S|^2 / (12 B^2l)`, `|S S|^2 = N^3/48 + 3 N^2/16`, twice the last term for the square of
+    /// one: coefficient j of a product of binary secrets has the mean `(2j + 2 - N)/4`.
+    pub(crate) fn square(&self, gadget: Gadget) -> f64 {
+        let (k, degree) = (self.polynomials, self.degree);
+        let rows = self.dimension() * gadget.levels() as f64 * squared_digit(gadget) * self.variance;
+        let products = (k + 1.0) * 3.0 / 16.0 * degree * degree + k * degree * degree * degree / 48.0;
+        rows + products / (12.0 * squared_cut(gadget))
+    }
+
+    /// The energy of all rows of one level of a GGSW sample, from that of the row that is not multiplied by a secret: a product
+    /// with a secret has half of it at each coefficient, besides the variance of the switch.
+    pub(crate) fn level_energy(&self, body: f64, square: f64) -> f64 {
+        body + self.dimension() * (body / 2.0 + square)
+    }
+}
+
+/// The mean square of a digit, `(B^2 + 2) / 12`.
+pub(crate) fn squared_digit(gadget: Gadget) -> f64 {
+    (libm::exp2(f64::from(2 * gadget.log_base())) + 2.0) / 12.0
+}
+
+/// `B^2l`: digits leave an error of variance `1 / (12 B^2l)`.
+pub(crate) fn squared_cut(gadget: Gadget) -> f64 {
+    libm::exp2(f64::from(2 * gadget.log_base()) * gadget.levels() as f64)
+}
+
+/// The sum of the mean squares of the digits of words whose first bits, so many, are those of the sign.
+fn squared_short_digits(gadget: Gadget, empty_bits: u32) -> f64 {
+    let bits = (gadget.log_base() * gadget.levels() as u32).saturating_sub(empty_bits);
+    let (whole, rest) = (bits / gadget.log_base(), bits % gadget.log_base());
+    let rest = if rest == 0 { 0.0 } else { (libm::exp2(f64::from(2 * rest)) + 2.0) / 12.0 };
+    f64::from(whole) * squared_digit(gadget) + rest
+}
