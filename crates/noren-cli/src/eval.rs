@@ -25,6 +25,7 @@ use crate::lookup::eval as lookup;
 use crate::tfhe::eval as tfhe;
 use crate::tfhe::lookup::Given;
 use crate::tfhe::program::Program as TfheProgram;
+use crate::tfhe::server_keys::ServerKeyForm;
 use crate::{programs, progress};
 
 /// Runs a program on an encrypted table
@@ -143,7 +144,7 @@ fn lowest(ciphertexts: &[Ciphertext]) -> usize {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let kind = files::kind(&arguments.keys)?;
-    if matches!(kind, Kind::TfheKeys | Kind::TfheServerKeys) {
+    if ServerKeyForm::is(kind) {
         return run_tfhe(arguments, output, console);
     }
     if kind == Kind::TfheCircuitKeys {

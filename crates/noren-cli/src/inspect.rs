@@ -188,6 +188,7 @@ impl Report {
             Kind::TfheParameters
             | Kind::TfheSecretKey
             | Kind::TfheKeys
+            | Kind::TfheLightKeys
             | Kind::TfheServerKeys
             | Kind::TfheCircuitKeys => {
                 let parameters = tfhe::Parameters::read(&(), &mut reader)?;

@@ -15,6 +15,7 @@ use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
 use crate::files::{self, Force, Output};
+use crate::tfhe::server_keys::ServerKeyForm;
 use crate::{progress, tfhe};
 
 /// Expands keys of bootstrapping, or server keys of TFHE, into a file that programs use where it lies
@@ -46,7 +47,7 @@ struct Report {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let Arguments { input, output, force } = arguments;
     match files::kind(input)? {
-        Kind::TfheKeys => return tfhe::expand::run(input, &Output::new(output, force)?, console),
+        kind if ServerKeyForm::travels(kind) => return tfhe::expand::run(input, &Output::new(output, force)?, console),
         Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys => {}
         other => {
             let (found, needed) = (other.to_string(), format!("{}, or {}", Kind::BootstrapKeys, Kind::TfheKeys));

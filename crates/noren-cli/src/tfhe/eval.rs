@@ -7,8 +7,7 @@ use std::time::Instant;
 
 use noren::error::Error;
 use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, Element};
-use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, Evaluator, KeyFile, ServerKeyFile, ServerKeys};
-use noren::wire::Kind;
+use noren::tfhe::{CompactCircuitKeys, Context, Evaluator};
 use serde::Serialize;
 
 use crate::console::Console;
@@ -18,6 +17,7 @@ use crate::files::{self, Output};
 use crate::progress;
 use crate::tfhe::lookup::{Given, Rule};
 use crate::tfhe::program::Program;
+use crate::tfhe::server_keys::ServerKeyForm;
 
 /// What is run, and where.
 pub(crate) struct Job<'a> {
@@ -34,12 +34,6 @@ pub(crate) struct Job<'a> {
     /// The keys of circuit bootstrapping, for functions that need them.
     pub(crate) circuit: Option<&'a Path>,
     pub(crate) output: Output,
-}
-
-/// Server keys of either kind.
-enum Keys {
-    Compact(CompactKeys),
-    Mapped(Arc<ServerKeys>),
 }
 
 #[derive(Serialize)]
@@ -59,7 +53,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         return Err(Failure::input(job.keys, "the program", job.name, needed));
     };
     // The table is looked at before the keys are prepared.
-    let (context, keys) = Keys::open(job.keys, console)?;
+    let (context, keys) = ServerKeyForm::open(job.keys, console)?;
     let table = files::read::<Columns>(context.parameters(), job.input)?;
     let rule = job.rule(program)?;
     let needed = rule.as_ref().map_or_else(|| program.columns(job.number.is_some()), |(rule, _)| Some(rule.operands()));
@@ -110,25 +104,6 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let result: Column = result.map_err(Failure::file(job.input))?;
     drop(shown);
     job.finish(&context, vec![rows], vec![("result".to_owned(), result)], start, console)
-}
-
-impl Keys {
-    /// The keys in a file, with a context of their parameters; what has to be expanded is not yet.
-    fn open(path: &Path, console: &Console) -> Result<(Context, Self), Failure> {
-        if files::kind(path)? == Kind::TfheServerKeys {
-            let ServerKeyFile { context, keys } = files::map_tfhe_keys(path, console)?;
-            return Ok((context, Self::Mapped(keys)));
-        }
-        let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
-        Ok((Context::new(parameters)?, Self::Compact(key)))
-    }
-
-    fn expanded(self, context: &Context) -> Result<Arc<ServerKeys>, Failure> {
-        match self {
-            Self::Compact(keys) => Ok(Arc::new(context.expand(&keys)?)),
-            Self::Mapped(keys) => Ok(keys),
-        }
-    }
 }
 
 impl Job<'_> {

@@ -3,14 +3,15 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use noren::tfhe::{CompactKeys, Context, ServerKeyFile};
+use noren::tfhe::ServerKeyFile;
 use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files::Output;
 use crate::progress;
+use crate::tfhe::server_keys::ServerKeyForm;
 
 #[derive(Serialize)]
 struct Report {
@@ -19,10 +20,10 @@ struct Report {
 }
 
 pub(crate) fn run(input: &Path, output: &Output, console: &Console) -> Result<(), Failure> {
-    let file = files::read_tfhe_key::<CompactKeys>(input, console)?;
+    let (context, keys) = ServerKeyForm::open(input, console)?;
     let shown = progress::spinner("expanding the keys".to_owned());
-    let context = Context::new(file.parameters)?;
-    let bytes = ServerKeyFile::write(output.path(), &context, &context.expand(&file.key)?)?;
+    let keys = keys.expanded(&context)?;
+    let bytes = ServerKeyFile::write(output.path(), &context, &keys)?;
     drop(shown);
     console.report(&Report { path: output.path().to_owned(), bytes })
 }

@@ -63,8 +63,13 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let seed = job.seed.map_or_else(random, Ok)?;
     let shown = progress::spinner("making keys".to_owned());
     let secret = context.secret_key(&seed);
-    // Keys of the server go to their file while they are made.
-    let server = outputs.write_with(SERVER, |path| context.write_compact_keys(&seed, &secret, path))?;
+    let server = if parameters.torus().spec().light.is_some() {
+        let key = context.light_keys(&seed, &secret)?;
+        outputs.write(SERVER, &(), &KeyFile { parameters: parameters.clone(), key })?
+    } else {
+        // Larger ones go to their file while they are made.
+        outputs.write_with(SERVER, |path| context.write_compact_keys(&seed, &secret, path))?
+    };
     let circuit = job.circuit.then(|| {
         let key = context.circuit_keys(&seed, &secret)?;
         outputs.write(CIRCUIT, &(), &KeyFile { parameters: parameters.clone(), key })

@@ -8,3 +8,4 @@ pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod plan;
 pub(crate) mod program;
+pub(crate) mod server_keys;

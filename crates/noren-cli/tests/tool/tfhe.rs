@@ -163,6 +163,22 @@ fn functions_of_single_digits_need_no_circuit_keys() {
 }
 
 #[test]
+fn light_keys_serve_as_others_do() {
+    let sandbox = Sandbox::new("tfhe-light");
+    sandbox.done(&["keygen", "--out", "keys", "--tfhe", "BOOL_LIGHT", "--seed", &"7".repeat(64)]);
+    assert!(sandbox.read("keys/server.keys").len() < 2 << 20);
+    let found = sandbox.json(&["inspect", "keys/server.keys"]);
+    assert_eq!(found["kind"], "light keys with TFHE parameters");
+    sandbox.write("bits.csv", b"x,y\n0,1\n1,1\n1,0\n");
+    sandbox.done(&encrypt("keys/secret.key", "bool", "bits.csv"));
+    assert_eq!(result(&sandbox, "and", &[]), column([0, 1, 0]));
+    sandbox.done(&["expand", "keys/server.keys", "-o", "keys/mapped.keys"]);
+    sandbox.done(&["eval", "xor", "--keys", "keys/mapped.keys", "table.ct", "-o", "out.ct", "--force"]);
+    sandbox.done(&["decrypt", "--key", "keys/secret.key", "out.ct", "-o", "out.csv", "--force"]);
+    assert_eq!(sandbox.text("out.csv"), column([1, 0, 1]));
+}
+
+#[test]
 fn lookups_that_no_keys_or_tables_allow_are_refused() {
     let sandbox = with_circuit_keys("tfhe-lookup-refusals", "uint8,uint16,int8");
     let look_up = |more: &[&'static str]| eval("lookup", more);

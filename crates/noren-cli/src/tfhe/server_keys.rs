@@ -1,0 +1,57 @@
+//! The keys of a server in the forms in which they lie in files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use noren::tfhe::{CompactKeys, Context, KeyFile, LightKeys, ServerKeyFile, ServerKeys};
+use noren::wire::Kind;
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::files;
+
+/// Server keys of one of the kinds that there are.
+pub(crate) enum ServerKeyForm {
+    Compact(CompactKeys),
+    Light(LightKeys),
+    Mapped(Arc<ServerKeys>),
+}
+
+impl ServerKeyForm {
+    /// Whether files of this kind hold server keys.
+    pub(crate) fn is(kind: Kind) -> bool {
+        matches!(kind, Kind::TfheServerKeys) || Self::travels(kind)
+    }
+
+    /// Whether files of this kind hold server keys that have to be expanded.
+    pub(crate) fn travels(kind: Kind) -> bool {
+        matches!(kind, Kind::TfheKeys | Kind::TfheLightKeys)
+    }
+
+    /// The keys in a file, with a context of their parameters; what has to be expanded is not yet.
+    pub(crate) fn open(path: &Path, console: &Console) -> Result<(Context, Self), Failure> {
+        match files::kind(path)? {
+            Kind::TfheServerKeys => {
+                let ServerKeyFile { context, keys } = files::map_tfhe_keys(path, console)?;
+                Ok((context, Self::Mapped(keys)))
+            }
+            Kind::TfheLightKeys => {
+                let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
+                Ok((Context::new(parameters)?, Self::Light(key)))
+            }
+            _ => {
+                let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
+                Ok((Context::new(parameters)?, Self::Compact(key)))
+            }
+        }
+    }
+
+    /// The keys, ready for use.
+    pub(crate) fn expanded(self, context: &Context) -> Result<Arc<ServerKeys>, Failure> {
+        match self {
+            Self::Compact(keys) => Ok(Arc::new(context.expand(&keys)?)),
+            Self::Light(keys) => Ok(Arc::new(context.expand_light(&keys)?)),
+            Self::Mapped(keys) => Ok(keys),
+        }
+    }
+}
