@@ -17,23 +17,45 @@ pub(crate) struct GlweRows<'a> {
     /// The polynomials `S_0 ... S_{k-1}`, as words and ready for products.
     words: Vec<Zeroizing<Vec<u64>>>,
     factors: Vec<SmallFactor>,
+    /// All of them together.
+    factor: SmallFactor,
     seed: &'a Seed,
-    public: &'a Seed,
+    public: Seed,
 }
 
 impl<'a> GlweRows<'a> {
     /// Errors come from streams of `seed`, masks from those of `public`.
-    pub(crate) fn new(product: &'a TorusProduct, secret: &'a TorusSecret, seed: &'a Seed, public: &'a Seed) -> Self {
+    pub(crate) fn new(product: &'a TorusProduct, secret: &'a TorusSecret, seed: &'a Seed, public: Seed) -> Self {
         let polynomials = || secret.long_bits().chunks_exact(product.degree());
         let words = polynomials().map(|bits| Zeroizing::new(bits.iter().map(|&s| s as u64).collect())).collect();
         let small = |bits: &[i8]| Zeroizing::new(bits.iter().map(|&s| i64::from(s)).collect::<Vec<_>>());
         let factors = polynomials().map(|bits| product.small_factor(&small(bits))).collect();
-        Self { product, secret, words, factors, seed, public }
+        let factor = product.small_factor(&small(secret.long_bits()));
+        Self { product, secret, words, factors, factor, seed, public }
     }
 
-    /// The polynomial `S_r`, for r below k.
-    pub(crate) fn secret(&self, r: usize) -> Option<&[u64]> {
-        self.words.get(r).map(|words| &words[..])
+    /// The public seed of all masks.
+    pub(crate) const fn public(&self) -> &Seed {
+        &self.public
+    }
+
+    /// Masks, `[k, N]`, and a body without message, `sum_r A_r S_r + e`; what was there does not matter.
+    pub(crate) fn write(&self, label: &str, mask: &mut [u64], body: &mut [u64]) {
+        let noise = self.secret.parameters().spec().glwe_noise;
+        noise.sample(&mut self.seed.xof(&format!("error/{label}")), body);
+        self.public.xof(label).fill_u64(mask);
+        self.product.mul_small_add(body, mask, &self.factor);
+    }
+
+    /// Adds the message of row `i l + j - 1` of the GGSW sample of a bit s to its body: `-s S_i 2^64 / B^j`, or `s 2^64 / B^j` for
+    /// i = k.
+    pub(crate) fn add_bit(&self, gadget: Gadget, row: usize, bit: i8, body: &mut [u64]) {
+        let (i, weight) = weight(gadget, row);
+        let weight = weight * bit as u64;
+        match self.words.get(i) {
+            Some(words) => add_multiple(body, words, weight.wrapping_neg()),
+            None => body[0] = body[0].wrapping_add(weight),
+        }
     }
 
     /// All bodies, `[items, rows, N]`; `message` is given item, row and the body to add to.
@@ -50,12 +72,7 @@ impl<'a> GlweRows<'a> {
         let mask = || vec![0; parameters.dimension()];
         engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
             let (item, row) = (place / rows, place % rows);
-            let label = label(item, row);
-            parameters.spec().glwe_noise.sample(&mut self.seed.xof(&format!("error/{label}")), body);
-            self.public.xof(&label).fill_u64(mask);
-            for (mask, factor) in mask.chunks_exact(n).zip(&self.factors) {
-                self.product.mul_small_add(body, mask, factor);
-            }
+            self.write(&label(item, row), mask, body);
             message(item, row, body);
         });
         bodies
@@ -101,12 +118,12 @@ pub(crate) fn write_row(public: &Seed, label: &str, (bodies, place): (&[u64], us
 }
 
 /// `out += factor a`.
-pub(crate) fn add_multiple(out: &mut [u64], a: &[u64], factor: u64) {
+fn add_multiple(out: &mut [u64], a: &[u64], factor: u64) {
     out.iter_mut().zip(a).for_each(|(x, y)| *x = x.wrapping_add(y.wrapping_mul(factor)));
 }
 
 /// The polynomial i of row `i l + j - 1`, and `2^64 / B^j`.
-pub(crate) fn weight(gadget: Gadget, row: usize) -> (usize, u64) {
+fn weight(gadget: Gadget, row: usize) -> (usize, u64) {
     (row / gadget.levels(), 1 << log_weight(gadget, row % gadget.levels() + 1))
 }
 

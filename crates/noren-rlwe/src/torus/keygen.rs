@@ -6,14 +6,14 @@ use std::path::Path;
 use noren_math::random::{Seed, Xof};
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
-use noren_ring::torus::blind_rotation::BlindRotation;
+use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
 use noren_ring::torus::bootstrap::Bootstrap;
 use noren_ring::torus::key_switch::LweSwitch;
-use noren_ring::torus::product::{SmallFactor, TorusProduct};
+use noren_ring::torus::product::TorusProduct;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
-use crate::torus::glwe_rows::log_weight;
+use crate::torus::glwe_rows::{GlweRows, log_weight};
 use crate::torus::keys::{CompactKeys, ServerKeys};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::{KeyId, Owner, TorusSecret, secret_bits, short_inner_product};
@@ -98,7 +98,13 @@ impl TorusKeyGenerator {
         let mut rotation = vec![0; self.parameters.rotation_bodies()];
         maker.rotation_bodies(engine, 0, &mut rotation);
         let switch = maker.switch_bodies(engine);
-        Ok(CompactKeys { parameters: self.parameters.clone(), key: owner.key, seed: maker.uniform, rotation, switch })
+        Ok(CompactKeys {
+            parameters: self.parameters.clone(),
+            key: owner.key,
+            seed: maker.rows.public().clone(),
+            rotation,
+            switch,
+        })
     }
 
     /// Writes the sections of the keys of [`TorusKeyGenerator::compact`] into a container in which they were announced
@@ -124,7 +130,7 @@ impl TorusKeyGenerator {
         // Threads share the work of a piece.
         let mut piece = vec![0; (PIECE_WORDS / of_step).max(engine.threads()) * of_step];
         let switch = maker.switch_bodies(engine);
-        wire::put_names(stream, &self.parameters, owner.key, &maker.uniform).map_err(failed)?;
+        wire::put_names(stream, &self.parameters, owner.key, maker.rows.public()).map_err(failed)?;
         for first in (0..all).step_by(piece.len()) {
             let words = piece.len().min(all - first);
             maker.rotation_bodies(engine, first / of_step, &mut piece[..words]);
@@ -150,18 +156,14 @@ impl TorusKeyGenerator {
 /// What makes the rows of keys.
 pub(super) struct RowMaker<'a> {
     generator: &'a TorusKeyGenerator,
-    product: &'a TorusProduct,
     secret: &'a TorusSecret,
-    factor: SmallFactor,
-    /// The public seed of all masks.
-    uniform: Seed,
+    rows: GlweRows<'a>,
 }
 
 impl<'a> RowMaker<'a> {
     pub(super) fn new(generator: &'a TorusKeyGenerator, product: &'a TorusProduct, secret: &'a TorusSecret) -> Self {
-        let bits: Zeroizing<Vec<i64>> = Zeroizing::new(secret.long.iter().map(|&s| s.into()).collect());
-        let (factor, uniform) = (product.small_factor(&bits), generator.seed.derive("uniform"));
-        Self { generator, product, secret, factor, uniform }
+        let rows = GlweRows::new(product, secret, &generator.seed, generator.seed.derive("uniform"));
+        Self { generator, secret, rows }
     }
 
     /// The bodies of the GGSW samples of steps from `first` on, `[steps, rows, N]`; what was there does not matter.
@@ -176,19 +178,10 @@ impl<'a> RowMaker<'a> {
 
     /// Row `row` of the GGSW samples of a step: masks, `[k, N]`, and body; what was there does not matter.
     fn write_rotation(&self, step: usize, row: usize, mask: &mut [u64], body: &mut [u64]) {
-        let (parameters, seed) = (&self.generator.parameters, &self.generator.seed);
-        let (n, gadget) = (body.len(), parameters.gadget());
-        let (row_of_each, matrix) =
-            (row / parameters.rotation().grouping.matrices(), row % parameters.rotation().grouping.matrices());
-        let (i, j) = (row_of_each / gadget.levels(), row_of_each % gadget.levels() + 1);
-        parameters.spec().glwe_noise.sample(&mut seed.xof(&format!("error/rotation/{step}/{row}")), body);
-        rotation_mask(&self.uniform, step, row, mask);
-        self.product.mul_small_add(body, mask, &self.factor);
-        let weight = (self.secret.rotated_bit(step, matrix) as u64) << log_weight(gadget, j);
-        match self.secret.long.chunks_exact(n).nth(i) {
-            Some(bits) => body.iter_mut().zip(bits).for_each(|(b, &s)| *b = b.wrapping_sub(weight * s as u64)),
-            None => body[0] = body[0].wrapping_add(weight),
-        }
+        let RotationShape { gadget, grouping, .. } = self.generator.parameters.rotation();
+        let bit = self.secret.rotated_bit(step, row % grouping.matrices());
+        self.rows.write(&rotation_label(step, row), mask, body);
+        self.rows.add_bit(gadget, row / grouping.matrices(), bit, body);
     }
 
     /// What makes the rows (i, 1) to (i, l) of the key switch.
@@ -197,7 +190,13 @@ impl<'a> RowMaker<'a> {
         let mut errors = Zeroizing::new(vec![0; parameters.switch_gadget().levels()]);
         let mut xof = self.generator.seed.xof(&format!("error/switch/{i}"));
         parameters.spec().lwe_noise.sample(&mut xof, &mut errors);
-        SwitchRows { maker: self, bit: self.secret.long[i] as u64, errors, masks: switch_masks(&self.uniform, i), j: 0 }
+        SwitchRows {
+            maker: self,
+            bit: self.secret.long[i] as u64,
+            errors,
+            masks: switch_masks(self.rows.public(), i),
+            j: 0,
+        }
     }
 
     /// All bodies of the key switch, `[kN, l]`.
@@ -243,9 +242,9 @@ impl SwitchRows<'_> {
     }
 }
 
-/// The masks of a row of a GGSW sample, `[k, N]`, from the public seed.
-pub(crate) fn rotation_mask(seed: &Seed, step: usize, row: usize, out: &mut [u64]) {
-    seed.xof(&format!("rotation/{step}/{row}")).fill_u64(out);
+/// What the masks and the error of a row of the GGSW samples of a step are labelled with.
+pub(crate) fn rotation_label(step: usize, row: usize) -> String {
+    format!("rotation/{step}/{row}")
 }
 
 /// The stream of the masks of rows (i, 1), (i, 2), ... of the key switch, from the public seed.

@@ -8,7 +8,8 @@ use noren_ring::torus::bootstrap::Bootstrap;
 use noren_ring::torus::key_switch::LweSwitch;
 use noren_ring::torus::product::TorusProduct;
 
-use crate::torus::keygen::{rotation_mask, switch_masks};
+use crate::torus::glwe_rows::write_row;
+use crate::torus::keygen::{rotation_label, switch_masks};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::{KeyId, Owner};
 
@@ -75,11 +76,9 @@ impl CompactKeys {
     #[must_use]
     pub fn expand(&self, engine: &Engine, product: &TorusProduct) -> ServerKeys {
         let (shape, bits) = (self.parameters.rotation(), self.parameters.short_dimension());
-        let (n, dimension) = (shape.samples.degree, self.parameters.dimension());
         let rotation = BlindRotation::from_fn(engine, product, shape, bits, |step, row, out| {
-            let (mask, body) = out.split_at_mut(dimension);
-            rotation_mask(&self.seed, step, row, mask);
-            body.copy_from_slice(&self.rotation[(step * shape.rows() + row) * n..][..n]);
+            let bodies = (&self.rotation[..], step * shape.rows() + row);
+            write_row(&self.seed, &rotation_label(step, row), bodies, shape.samples.degree, out);
         });
         let switch = expand_switch(engine, &self.parameters, &self.seed, &self.switch);
         ServerKeys { owner: self.owner(), bootstrap: Bootstrap::new(switch, rotation) }

@@ -23,12 +23,12 @@ use crate::wire::writer::{Form, Writer};
 /// Parameters: thirteen words, and of light keys five more.
 const SPEC: u16 = 0x0101;
 /// The name of the keys, 16 bytes.
-pub(crate) const KEY: u16 = 0x0101;
+const KEY: u16 = 0x0101;
 /// The bits of the short secret, and of the long one.
 const SHORT: u16 = 0x0102;
 const LONG: u16 = 0x0103;
 /// The seed of all masks.
-pub(crate) const SEED: u16 = 0x0110;
+const SEED: u16 = 0x0110;
 /// The bodies of the GGSW samples, and those of the key switch, two to a word.
 const ROTATION: u16 = 0x0120;
 pub(crate) const SWITCH: u16 = 0x0121;
@@ -165,16 +165,14 @@ impl Object for CompactKeys {
     }
 
     fn write<'a>(&'a self, _: &'a TorusParameters, writer: &mut Writer<'a>) {
-        writer.bytes(KEY, self.key.0.as_slice());
-        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        write_names(writer, &self.key, &self.seed);
         writer.words(ROTATION, &self.rotation);
         writer.words(SWITCH, joined(&self.switch));
     }
 
     fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
         parameters.check_compact()?;
-        let key = KeyId(reader.take(KEY)?.array()?);
-        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let (key, seed) = read_names(reader)?;
         let rotation = words(&reader.take(ROTATION)?, parameters.rotation_bodies())?;
         let switch = split(&words(&reader.take(SWITCH)?, parameters.switch_bodies() / 2)?);
         Ok(Self { parameters: parameters.clone(), key, seed, rotation, switch })
@@ -192,6 +190,17 @@ impl CompactKeys {
     }
 }
 
+/// The first two sections of keys that travel.
+pub(crate) fn write_names<'a>(writer: &mut Writer<'a>, key: &'a KeyId, seed: &'a Seed) {
+    writer.bytes(KEY, key.0.as_slice());
+    writer.bytes(SEED, seed.as_bytes().as_slice());
+}
+
+/// What [`write_names`] wrote.
+pub(crate) fn read_names(reader: &mut Reader<'_>) -> Result<(KeyId, Seed)> {
+    Ok((KeyId(reader.take(KEY)?.array()?), Seed::from_bytes(reader.take(SEED)?.array()?)))
+}
+
 /// The first two sections of compact keys.
 pub(super) fn put_names<W: Write + Seek>(
     stream: &mut Stream<'_, W>,
@@ -200,8 +209,7 @@ pub(super) fn put_names<W: Write + Seek>(
     seed: &Seed,
 ) -> io::Result<()> {
     let mut part = Writer::new(CompactKeys::KIND, parameters.fingerprint(), Form::Packed);
-    part.bytes(KEY, key.0.as_slice());
-    part.bytes(SEED, seed.as_bytes().as_slice());
+    write_names(&mut part, &key, seed);
     stream.put(&part)
 }
 

@@ -7,7 +7,7 @@ use noren_ring::torus::product::TorusProduct;
 use crate::error::Result;
 use crate::torus::circuit::keys::{Bodies, CompactCircuitKeys, Part};
 use crate::torus::circuit::parameters::CircuitParameters;
-use crate::torus::glwe_rows::{GlweRows, add_multiple, hex, weight};
+use crate::torus::glwe_rows::{GlweRows, hex};
 use crate::torus::secret::{Owner, TorusSecret};
 
 impl CompactCircuitKeys {
@@ -36,16 +36,11 @@ impl CompactCircuitKeys {
         Owner { fingerprint: parameters.torus().fingerprint(), ..owner }.check(&owner, "the secret key")?;
         let seed = seed.derive(&format!("torus/circuit/{}/{}", hex(&parameters.fingerprint()), hex(&owner.key.0)));
         let public = seed.derive("uniform");
-        let rows = GlweRows::new(product, secret, &seed, &public);
+        let rows = GlweRows::new(product, secret, &seed, public.clone());
         let label = |part: Part| move |item, row| part.label(item, row);
         let size = Part::Rotation.size(parameters);
         let rotation = rows.bodies(engine, size, &label(Part::Rotation), &|step, row, body| {
-            let (i, weight) = weight(parameters.rotation(), row);
-            let weight = weight * secret.short_bits()[step] as u64;
-            match rows.secret(i) {
-                Some(words) => add_multiple(body, words, weight.wrapping_neg()),
-                None => body[0] = body[0].wrapping_add(weight),
-            }
+            rows.add_bit(parameters.rotation(), row, secret.short_bits()[step], body);
         });
         let (steps, _) = Part::Trace.size(parameters);
         let trace = rows.trace(engine, (steps, parameters.trace()), &label(Part::Trace));

@@ -1,14 +1,11 @@
 //! Bytes of the keys of circuit bootstrapping.
 
-use noren_math::random::Seed;
-
 use crate::error::Result;
 use crate::torus::circuit::keys::{Bodies, CompactCircuitKeys, Part};
 use crate::torus::circuit::parameters::CircuitSpec;
 use crate::torus::digits::Digits;
 use crate::torus::parameters::TorusParameters;
-use crate::torus::secret::KeyId;
-use crate::torus::wire::{KEY, SEED, words};
+use crate::torus::wire::{read_names, words, write_names};
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;
@@ -34,8 +31,7 @@ impl Object for CompactCircuitKeys {
     }
 
     fn write<'a>(&'a self, _: &'a TorusParameters, writer: &mut Writer<'a>) {
-        writer.bytes(KEY, self.key.0.as_slice());
-        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        write_names(writer, &self.key, &self.seed);
         writer.words(DIGITS, self.parameters.spec().words().to_vec());
         writer.words(ROTATION, &self.bodies.rotation);
         writer.words(TRACE, &self.bodies.trace);
@@ -43,8 +39,7 @@ impl Object for CompactCircuitKeys {
     }
 
     fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
-        let key = KeyId(reader.take(KEY)?.array()?);
-        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let (key, seed) = read_names(reader)?;
         let [a, b, c, d, e, f, g, h] = reader.take(DIGITS)?.word_array()?;
         let [rotation, trace, square, control] = [[a, b], [c, d], [e, f], [g, h]].map(Digits::from_words);
         let spec = CircuitSpec { rotation, trace, square, control };

@@ -1,12 +1,9 @@
 //! Bytes of light keys.
 
-use noren_math::random::Seed;
-
 use crate::error::Result;
 use crate::torus::light::keys::{Bodies, LightKeys, Part};
 use crate::torus::parameters::TorusParameters;
-use crate::torus::secret::KeyId;
-use crate::torus::wire::{KEY, SEED, SWITCH, joined, split, words};
+use crate::torus::wire::{SWITCH, joined, read_names, split, words, write_names};
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;
@@ -30,8 +27,7 @@ impl Object for LightKeys {
     }
 
     fn write<'a>(&'a self, _: &'a TorusParameters, writer: &mut Writer<'a>) {
-        writer.bytes(KEY, self.key.0.as_slice());
-        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        write_names(writer, &self.key, &self.seed);
         writer.words(SWITCH, joined(&self.switch));
         writer.words(PACKED, &self.bodies.packed);
         writer.words(TRACE, &self.bodies.trace);
@@ -42,8 +38,7 @@ impl Object for LightKeys {
     /// As for all objects; [`Error::Parameters`](crate::error::Error::Parameters) for parameters that are not of light keys.
     fn read(parameters: &TorusParameters, reader: &mut Reader<'_>) -> Result<Self> {
         let spec = parameters.light()?;
-        let key = KeyId(reader.take(KEY)?.array()?);
-        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let (key, seed) = read_names(reader)?;
         let switch = split(&words(&reader.take(SWITCH)?, parameters.switch_bodies() / 2)?);
         let mut bodies = |tag, part: Part| {
             let (items, rows) = part.size(parameters, &spec);
