@@ -66,7 +66,8 @@ impl World {
 
     fn wrap(&self, inner: &rlwe::Ciphertext, noise: Noise) -> Ciphertext {
         let parameters = self.context.parameters().clone();
-        Ciphertext { inner: inner.clone(), factor: 1, noise, parameters, scheme: PhantomData }
+        let content = Content::slots(parameters.degree());
+        Ciphertext { inner: inner.clone(), factor: 1, noise, content, parameters, scheme: PhantomData }
     }
 
     /// Every step of a lookup with a matrix. After the rounding to few limbs, which leaves nothing of what was before, noise
