@@ -77,17 +77,6 @@ impl Extent {
         Self { period, ..self }
     }
 
-    /// The length, 0 for none, and the period, as they are written.
-    pub(crate) fn to_words(self) -> [u64; 2] {
-        [self.length.unwrap_or(0) as u64, self.period as u64]
-    }
-
-    /// What [`Extent::to_words`] gave, for so many slots.
-    pub(crate) fn from_words([length, period]: [u64; 2], slots: usize) -> Option<Self> {
-        let [length, period] = [length, period].map(usize::try_from);
-        Self::new(length.ok().map(|length| (length > 0).then_some(length))?, period.ok()?, slots).ok()
-    }
-
     /// How many values there are; none if all slots of a period count.
     #[must_use]
     pub const fn length(self) -> Option<usize> {

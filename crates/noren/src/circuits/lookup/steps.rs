@@ -19,6 +19,7 @@ use crate::circuits::lookup::sparse::{Entries, leave};
 use crate::schemes::bfv::{
     Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Noise, ParametersSpec,
 };
+use crate::schemes::integers::content::Content;
 use crate::security::Security;
 
 /// By so many bits a measured standard deviation may differ from the predicted one, which is that of the average secret and

@@ -173,7 +173,8 @@ impl Object for Ciphertexts {
 fn write_meaning(writer: &mut Writer<'_>, (slots, extent): (usize, Extent), scale: &Scale, estimate: &Estimate) {
     let (high, low) = scale.parts();
     let numbers = [high, low, estimate.magnitude(), estimate.bias()].map(f64::to_bits);
-    writer.words(MEANING, [&[slots as u64], &numbers[..], &[estimate.tag()], &extent.to_words()].concat());
+    let extent = [extent.length().unwrap_or(0), extent.period()].map(|count| count as u64);
+    writer.words(MEANING, [&[slots as u64], &numbers[..], &[estimate.tag()], &extent].concat());
     let words = |group: &Group| {
         let members = group.members;
         [code(group.key), members as u64, (members >> u64::BITS) as u64, group.variance.to_bits()]
@@ -189,8 +190,9 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, E
         Ok(slots) if slots.is_power_of_two() && slots <= most => slots,
         _ => return Err(section.value("the slots", slots, format!("a power of two up to {most}"))),
     };
-    let extent = Extent::from_words([length, period], slots);
-    let extent = extent.ok_or_else(|| section.value("the extent", format!("{length}, {period}"), EXTENT_NEEDED))?;
+    let refused = || section.value("the extent", format!("{length}, {period}"), EXTENT_NEEDED);
+    let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
+    let extent = Extent::new((length > 0).then_some(length), period, slots).map_err(|_| refused())?;
     let [high, low, magnitude, bias] = [high, low, magnitude, bias].map(f64::from_bits);
     let scale = Scale::from_parts(high, low);
     let scale = scale.ok_or_else(|| section.value("the scale", format!("{high} + {low}"), "positive, in two parts"))?;

@@ -93,20 +93,4 @@ impl Content {
             }
         }
     }
-
-    /// The encoding, the length, 0 for none, and the period, as they are written.
-    pub(crate) fn to_words(self) -> [u64; 3] {
-        let [length, period] = self.extent.to_words();
-        [u64::from(self.encoding == Encoding::Coefficients), length, period]
-    }
-
-    /// What [`Content::to_words`] gave, for polynomials of degree n.
-    pub(crate) fn from_words([encoding, length, period]: [u64; 3], n: usize) -> Option<Self> {
-        let encoding = match encoding {
-            0 => Encoding::Slots,
-            1 => Encoding::Coefficients,
-            _ => return None,
-        };
-        Some(Self { encoding, extent: Extent::from_words([length, period], n)? })
-    }
 }

@@ -14,8 +14,8 @@ use noren_rlwe::wire::reader::Reader;
 use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::writer::Writer;
 
-use crate::schemes::extent::EXTENT_NEEDED;
-use crate::schemes::integers::content::Content;
+use crate::schemes::extent::{EXTENT_NEEDED, Extent};
+use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
@@ -94,7 +94,7 @@ impl Object for Plaintext {
         let modulus = self.parameters.modulus();
         let residues = self.coefficients.iter().map(|&x| modulus.reduce(x.into()));
         writer.words(COEFFICIENTS, residues.collect::<Vec<u64>>());
-        writer.words(CONTENT, self.content.to_words().to_vec());
+        write_content(writer, self.content);
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
@@ -129,7 +129,7 @@ impl<S: Scheme> Object for Ciphertext<S> {
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
         writer.words(FACTOR, vec![self.factor]);
         writer.words(NOISE, self.noise.variances().iter().map(|x| x.to_bits()).collect::<Vec<_>>());
-        writer.words(CONTENT, self.content.to_words().to_vec());
+        write_content(writer, self.content);
         self.inner.write(context.rlwe(), writer);
     }
 
@@ -158,7 +158,21 @@ impl<S: Scheme> Object for Ciphertext<S> {
 
 fn read_content(reader: &mut Reader<'_>, n: usize) -> Result<Content> {
     let section = reader.take(CONTENT)?;
-    let words = section.word_array()?;
-    let content = Content::from_words(words, n);
-    content.ok_or_else(|| section.value("the content", format!("{words:?}"), format!("0 or 1, {EXTENT_NEEDED}")))
+    let [code, length, period] = section.word_array()?;
+    let refused =
+        || section.value("the content", format!("{code}, {length}, {period}"), format!("0 or 1, {EXTENT_NEEDED}"));
+    let encoding = match code {
+        0 => Encoding::Slots,
+        1 => Encoding::Coefficients,
+        _ => return Err(refused()),
+    };
+    let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
+    let extent = Extent::new((length > 0).then_some(length), period, n).map_err(|_| refused())?;
+    Ok(Content { encoding, extent })
+}
+
+fn write_content(writer: &mut Writer<'_>, content: Content) {
+    let code = u64::from(content.encoding == Encoding::Coefficients);
+    let extent = content.extent;
+    writer.words(CONTENT, vec![code, extent.length().unwrap_or(0) as u64, extent.period() as u64]);
 }
