@@ -14,6 +14,9 @@
 //! | `plaintext` | `Plaintext` |
 //! | `ciphertext` | `Ciphertext` and its operators |
 //! | `operand` | what can stand beside a ciphertext |
+//! | `vectors` | shapes: what fits beside an encrypted vector |
+//! | `refusals` | what a ciphertext does not do: comparisons, truth, arrays |
+//! | `files` | ciphertexts in files |
 //! | `evaluator` | `Evaluator` |
 //! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
 //! | `bootstrapper` | `Bootstrapper` |
@@ -36,6 +39,7 @@ mod context;
 mod display;
 mod errors;
 mod evaluator;
+mod files;
 mod integers;
 mod key_classes;
 mod key_sets;
@@ -46,8 +50,10 @@ mod pickle;
 mod plaintext;
 mod program;
 mod progress;
+mod refusals;
 mod table;
 mod tfhe;
+mod vectors;
 
 /// The compiled part of the package `noren`.
 #[pymodule(name = "_noren")]

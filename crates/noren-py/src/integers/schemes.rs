@@ -1,30 +1,38 @@
 //! The classes of one scheme: `Context`, `Ciphertext` and `Evaluator`, for BGV and for BFV.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Plaintext};
-use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
-use noren::circuits::trace::Plan;
+use noren::circuits::power::power;
 use noren::error::Result;
-use noren::schemes::integers::{Ciphertext, Evaluator};
-use noren::wire::{Form, Object};
+use noren::schemes::integers::{Ciphertext, Ciphertexts, Evaluator};
+use noren::wire::{Form, Limits, Object};
 use numpy::IntoPyArray;
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::array::{Integers, detached, detached_by};
 use crate::context::seed_of;
-use crate::errors::{EncodingError, raise, raise_of_integers};
+use crate::errors::{raise, raise_of_integers};
+use crate::evaluator::{plan_of_sum, same_length};
+use crate::files::Held;
 use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
-use crate::integers::plaintext::WholeNumbers;
+use crate::integers::plaintext::{
+    Layout, WholeNumbers, check_all_contents, check_contents, check_parameters, check_read,
+};
 use crate::key_sets;
+use crate::operand::whole_exponent;
 use crate::pickle::{Pickle, shared_context};
 use crate::progress::Heard;
+use crate::refusals;
+use crate::vectors::{SumOf, check_columns, head, stacked, terms_of_sum};
 
 /// An operation of an evaluator with a second operand.
 type Operation<S, T> = fn(&Evaluator<S>, &Ciphertext<S>, &T) -> Result<Ciphertext<S>>;
@@ -121,60 +129,78 @@ macro_rules! scheme_classes {
                 Ok(PyIntegerEvaluationKeys::new(&self.0, keys))
             }
 
-            /// Encrypts whole numbers from -t/2 to t - 1: a vector of at most n, with zeros after it, or shape (2, n/2).
+            /// Encrypts a vector of at most n whole numbers from -t/2 to t - 1, or each row of an array of shape (k, m) by itself.
+            ///
+            /// Returns a ciphertext, or a list of k. Zeros fill the slots after the numbers, those of the first row first. A
+            /// ciphertext tells in clear how many numbers it has.
             ///
             /// key: a PublicKey, or the SecretKey: then the noise is smaller, and the ciphertext takes half the bytes.
             /// coefficients: the numbers are coefficients of a polynomial, for any t, and not slots.
+            /// repeat: copies follow the numbers in place of zeros, in both rows, at a distance of the power of two from their
+            ///     count on, so that they rotate among themselves, and products with matrices take fewer rotations.
             /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
             ///
             /// Raises EncodingError for numbers out of range or too many, Error if t has no slots.
-            #[pyo3(signature = (values, key, *, coefficients = false, seed = None))]
-            fn encrypt(
+            #[pyo3(signature = (values, key, *, coefficients = false, repeat = false, seed = None))]
+            fn encrypt<'py>(
                 &self,
-                py: Python<'_>,
-                values: &Bound<'_, PyAny>,
-                key: IntegerEncryptionKey<'_>,
+                py: Python<'py>,
+                values: &Bound<'py, PyAny>,
+                key: IntegerEncryptionKey<'py>,
                 coefficients: bool,
+                repeat: bool,
                 seed: Option<&[u8]>,
-            ) -> PyResult<$ciphertext> {
-                let numbers = WholeNumbers::of(values)?;
-                let encoder = Encoder::new(&self.0);
-                let plaintext = if coefficients {
-                    encoder.encode_coefficients(&numbers.entries)
-                } else {
-                    numbers.encode(&encoder, self.0.parameters().degree())?
-                };
-                let (plaintext, seed) = (plaintext.map_err(raise)?, seed_of(seed)?);
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let (numbers, form) = (WholeNumbers::of(values)?, Layout::of(coefficients, repeat)?);
+                let (plaintexts, seed) = (numbers.encode(&Encoder::new(&self.0), form)?, seed_of(seed)?);
                 let key = key.shared();
-                let inner = detached(py, || key.encryptor(&self.0, seed)?.encrypt(&plaintext))?;
-                Ok($ciphertext { inner, context: self.0.clone(), evaluator: None })
+                let mut encrypted = detached_by(py, raise_of_integers, || {
+                    let encryptor = key.encryptor(&self.0, seed)?;
+                    plaintexts.iter().map(|plaintext| encryptor.encrypt(plaintext)).collect::<Result<Vec<_>>>()
+                })?;
+                let held = if numbers.is_vector() { Held::One(encrypted.remove(0)) } else { Held::Several(encrypted) };
+                held.wrap(py, |inner| $ciphertext { inner, context: self.0.clone(), evaluator: None })
             }
 
-            /// Decrypts to shape (n,), int64: the first row, then the second; ``.reshape(2, -1)`` gives the rows.
+            /// Decrypts a ciphertext to int64 of its shape, or a sequence of k of them, of one shape (n,), to shape (k, n).
+            ///
+            /// The shape is that of the numbers that were encrypted, or that of all slots once numbers were moved between them:
+            /// the first row, then the second, and ``.reshape(2, -1)`` gives the rows.
             ///
             /// signed: numbers are in (-t/2, t/2], and not in [0, t).
-            /// coefficients: the coefficients of the polynomial, from 0 to t - 1, and not the slots.
+            /// coefficients: the numbers are coefficients, as they must have been encrypted, and not slots.
             ///
             /// Raises Error if the noise may have reached the message, ParameterMismatchError for other parameters.
             #[pyo3(signature = (x, key, *, signed = false, coefficients = false))]
             fn decrypt<'py>(
                 &self,
                 py: Python<'py>,
-                x: &$ciphertext,
+                x: &Bound<'py, PyAny>,
                 key: &PyIntegerSecretKey,
                 signed: bool,
                 coefficients: bool,
             ) -> PyResult<Bound<'py, PyAny>> {
-                let values = detached(py, || {
-                    let plaintext = Decryptor::new(&self.0, &key.0.key)?.decrypt(&x.inner)?;
-                    let encoder = Encoder::new(&self.0);
-                    match (coefficients, signed) {
-                        (true, _) => encoder.decode_coefficients(&plaintext),
-                        (false, true) => encoder.decode_signed(&plaintext),
-                        (false, false) => encoder.decode(&plaintext),
-                    }
-                })?;
-                Ok(values.into_pyarray(py).into_any())
+                if let Ok(x) = x.cast::<$ciphertext>() {
+                    return self.decrypt_one(py, x.get(), key, signed, coefficients);
+                }
+                let all = x.extract::<Vec<Bound<'py, $ciphertext>>>()?;
+                let rows = all.iter().map(|x| self.decrypt_one(py, x.get(), key, signed, coefficients));
+                stacked(py, rows.collect::<PyResult<Vec<_>>>()?)
+            }
+
+            /// Writes a ciphertext, or a list of them, to a file, as a whole or not at all. Raises OSError.
+            fn save(&self, py: Python<'_>, path: PathBuf, ciphertexts: &Bound<'_, PyAny>) -> PyResult<()> {
+                let held = Held::of(ciphertexts, |x: &Bound<'_, $ciphertext>| x.get().inner.clone())?;
+                held.save(py, &self.0, &path, Ciphertexts)
+            }
+
+            /// Reads what ``save`` wrote: a ciphertext, or a list.
+            ///
+            /// Raises OSError, WireError for files that are damaged or of another kind, ParameterMismatchError for other
+            /// parameters.
+            fn load<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+                let held = Held::load(py, &self.0, &path, |list: Ciphertexts<$scheme>| list.0)?;
+                held.wrap(py, |inner| $ciphertext { inner, context: self.0.clone(), evaluator: None })
             }
 
             /// The evaluator of these keys.
@@ -183,8 +209,11 @@ macro_rules! scheme_classes {
             }
 
             /// A ciphertext of the other scheme as one of this scheme, for free: the same keys serve.
-            fn convert(&self, x: &$other) -> $ciphertext {
-                $ciphertext { inner: x.inner.clone().convert(), context: self.0.clone(), evaluator: None }
+            ///
+            /// Raises ParameterMismatchError for a ciphertext of other parameters.
+            fn convert(&self, x: &$other) -> PyResult<$ciphertext> {
+                check_parameters(&self.0, x.inner.parameters())?;
+                Ok($ciphertext { inner: x.inner.clone().convert(), context: self.0.clone(), evaluator: None })
             }
 
             #[staticmethod]
@@ -201,9 +230,33 @@ macro_rules! scheme_classes {
             }
         }
 
+        impl $context {
+            fn decrypt_one<'py>(
+                &self,
+                py: Python<'py>,
+                x: &$ciphertext,
+                key: &PyIntegerSecretKey,
+                signed: bool,
+                coefficients: bool,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                check_read(x.inner.content(), coefficients)?;
+                let values = detached_by(py, raise_of_integers, || {
+                    let plaintext = Decryptor::new(&self.0, &key.0.key)?.decrypt(&x.inner)?;
+                    let encoder = Encoder::new(&self.0);
+                    match (coefficients, signed) {
+                        (true, true) => encoder.decode_coefficients_signed(&plaintext),
+                        (true, false) => encoder.decode_coefficients(&plaintext),
+                        (false, true) => encoder.decode_signed(&plaintext),
+                        (false, false) => encoder.decode(&plaintext),
+                    }
+                })?;
+                head(values.into_pyarray(py).into_any(), x.inner.content().extent().values())
+            }
+        }
+
         #[doc = concat!("A vector of integers modulo t, encrypted for ", $name, ".")]
         ///
-        /// The operators ``+``, ``-`` and ``*`` are the methods ``add``, ``sub`` and ``mul`` of the evaluator that made
+        /// The operators ``+``, ``-``, ``*``, ``**`` and ``matrix @ x`` are the methods of the evaluator that made
         /// one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh ciphertext. Ciphertexts
         /// are immutable, and can be pickled; what was pickled has no evaluator.
         #[pyclass(frozen, name = $ciphertext_python, module = "noren._noren")]
@@ -248,6 +301,34 @@ macro_rules! scheme_classes {
                 self.inner.noise_budget()
             }
 
+            /// How many numbers it has, as (n,): what decrypting gives, and what clear operands must have.
+            ///
+            /// As many as were encrypted, or all slots of a period once numbers were moved between slots. Public.
+            #[getter]
+            fn shape(&self) -> (usize,) {
+                (self.inner.content().extent().values(),)
+            }
+
+            /// How many slots there are, in two rows; as many coefficients.
+            #[getter]
+            fn slots(&self) -> usize {
+                self.context.parameters().degree()
+            }
+
+            /// After how many slots the numbers repeat: the number of slots if they do not. Public.
+            #[getter]
+            fn period(&self) -> usize {
+                self.inner.content().extent().period()
+            }
+
+            /// The same ciphertext, whose first `length` slots are the numbers.
+            ///
+            /// Raises EncodingError for a length of 0, or above the number of slots.
+            fn with_length(&self, length: usize) -> PyResult<Self> {
+                let inner = self.inner.clone().with_length(Some(length)).map_err(raise_of_integers)?;
+                Ok(Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() })
+            }
+
             /// The parameters that it belongs to.
             #[getter]
             fn parameters(&self) -> PyIntegerParameters {
@@ -279,6 +360,27 @@ macro_rules! scheme_classes {
                 self.__mul__(py, other)
             }
 
+            fn __truediv__(&self, _other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                refusals::division("multiply by pow(number, -1, t), which divides modulo a prime t, or look up the quotient")
+            }
+
+            fn __rtruediv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.__truediv__(other)
+            }
+
+            fn __pow__(
+                &self,
+                py: Python<'_>,
+                exponent: &Bound<'_, PyAny>,
+                modulo: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Self> {
+                self.evaluator(None)?.power_of(py, self, whole_exponent(exponent, modulo)?)
+            }
+
+            fn __rmatmul__(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>) -> PyResult<Self> {
+                self.evaluator(None)?.matvec(py, matrix, self)
+            }
+
             fn __neg__(&self, py: Python<'_>) -> PyResult<Self> {
                 self.evaluator(None)?.neg(py, self)
             }
@@ -287,6 +389,55 @@ macro_rules! scheme_classes {
             #[classattr]
             fn __array_ufunc__() -> Option<u8> {
                 None
+            }
+
+            fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
+                refusals::comparison()
+            }
+
+            fn __bool__(&self) -> PyResult<bool> {
+                refusals::truth()
+            }
+
+            fn __len__(&self) -> PyResult<usize> {
+                refusals::length()
+            }
+
+            fn __iter__(&self) -> PyResult<Py<PyAny>> {
+                refusals::iteration()
+            }
+
+            fn __contains__(&self, _value: &Bound<'_, PyAny>) -> PyResult<bool> {
+                refusals::iteration()
+            }
+
+            fn __float__(&self) -> PyResult<f64> {
+                refusals::number()
+            }
+
+            fn __int__(&self) -> PyResult<i64> {
+                refusals::number()
+            }
+
+            fn __complex__(&self) -> PyResult<f64> {
+                refusals::number()
+            }
+
+            /// Refuses to become an array of numpy.
+            #[pyo3(signature = (*_args, **_kwargs))]
+            fn __array__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+                refusals::array()
+            }
+
+            /// Refuses functions of numpy.
+            fn __array_function__(
+                &self,
+                func: &Bound<'_, PyAny>,
+                _types: &Bound<'_, PyAny>,
+                _args: &Bound<'_, PyAny>,
+                _kwargs: &Bound<'_, PyAny>,
+            ) -> PyResult<Py<PyAny>> {
+                refusals::function(func)
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -300,6 +451,20 @@ macro_rules! scheme_classes {
             #[staticmethod]
             fn from_bytes(py: Python<'_>, context: &$context, data: &[u8]) -> PyResult<Self> {
                 let inner = detached(py, || Ciphertext::from_bytes(&context.0, data))?;
+                Ok(Self { inner, context: context.0.clone(), evaluator: None })
+            }
+
+            /// Writes the ciphertext to a file, as a whole or not at all; ``Context.save`` writes lists. Raises OSError.
+            fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+                detached(py, || self.inner.write_file(&self.context, Form::Packed, &path))
+            }
+
+            /// Reads a ciphertext from a file; ``Context.load`` reads lists.
+            ///
+            /// Raises OSError, and what ``from_bytes`` raises.
+            #[staticmethod]
+            fn load(py: Python<'_>, context: &$context, path: PathBuf) -> PyResult<Self> {
+                let inner = detached(py, || Ciphertext::read_file(&context.0, &path, &Limits::default()))?;
                 Ok(Self { inner, context: context.0.clone(), evaluator: None })
             }
 
@@ -342,6 +507,15 @@ macro_rules! scheme_classes {
                 detached_by(py, raise_of_integers, || work(&self.0)).map(|inner| self.wrap(inner))
             }
 
+            /// x to a whole power.
+            fn power_of(&self, py: Python<'_>, x: &$ciphertext, exponent: u32) -> PyResult<$ciphertext> {
+                self.run(py, |ev| match exponent {
+                    // The number 1 in every slot.
+                    0 => ev.add_scalar(&ev.mul_scalar(&x.inner, 0)?, 1),
+                    exponent => power(ev, &x.inner, exponent),
+                })
+            }
+
             /// An operation with a ciphertext, an array or a number.
             fn join(
                 &self,
@@ -354,14 +528,15 @@ macro_rules! scheme_classes {
             ) -> PyResult<$ciphertext> {
                 if let Ok(y) = y.cast::<$ciphertext>() {
                     let y = &y.get().inner;
+                    check_contents(x.inner.content(), y.content())?;
                     return self.run(py, |ev| with_ciphertext(ev, &x.inner, y));
                 }
                 let numbers = WholeNumbers::of(y)?;
                 if let Some(c) = numbers.as_scalar() {
                     return self.run(py, |ev| with_number(ev, &x.inner, &c));
                 }
-                let context = self.0.context();
-                let p = numbers.encode(&Encoder::new(context), context.parameters().degree())?.map_err(raise)?;
+                let (encoder, n) = (Encoder::new(self.0.context()), self.0.context().parameters().degree());
+                let p = numbers.encode_beside(&encoder, x.inner.content(), n)?;
                 self.run(py, |ev| with_plaintext(ev, &x.inner, &p))
             }
         }
@@ -431,12 +606,27 @@ macro_rules! scheme_classes {
                 xs: Vec<Bound<'_, $ciphertext>>,
                 ys: Vec<Bound<'_, $ciphertext>>,
             ) -> PyResult<$ciphertext> {
-                if xs.len() != ys.len() {
-                    let message = format!("{} ciphertexts were given beside {}, as many are needed", ys.len(), xs.len());
-                    return Err(EncodingError::new_err(message));
-                }
+                same_length(xs.len(), ys.len())?;
+                check_all_contents(xs.iter().chain(&ys).map(|x| x.get().inner.content()))?;
                 let pairs: Vec<_> = xs.iter().zip(&ys).map(|(x, y)| (&x.get().inner, &y.get().inner)).collect();
                 self.run(py, |ev| ev.dot(&pairs))
+            }
+
+            /// weights[0] * xs[0] + weights[1] * xs[1] + ... + constant, for whole numbers as weights.
+            #[pyo3(signature = (xs, weights, *, constant = 0))]
+            fn weighted_sum(
+                &self,
+                py: Python<'_>,
+                xs: Vec<Bound<'_, $ciphertext>>,
+                weights: &Bound<'_, PyAny>,
+                constant: i64,
+            ) -> PyResult<$ciphertext> {
+                let weights = WholeNumbers::of(weights)?;
+                let weights = weights.as_vector()?;
+                same_length(xs.len(), weights.len())?;
+                check_all_contents(xs.iter().map(|x| x.get().inner.content()))?;
+                let terms: Vec<_> = xs.iter().map(|x| &x.get().inner).zip(weights.iter().copied()).collect();
+                self.run(py, |ev| ev.weighted_sum(&terms, constant))
             }
 
             /// The same message modulo the first `limbs` primes: products do this by themselves.
@@ -462,11 +652,30 @@ macro_rules! scheme_classes {
 
             /// Slot c of each row of the result is the sum of the slots c, c + stride, ..., c + (count - 1) * stride of x.
             ///
-            /// Needs keys for ``rotations_of_sum(count, stride=stride)``.
-            #[pyo3(signature = (x, count, *, stride = 1))]
-            fn sum(&self, py: Python<'_>, x: &$ciphertext, count: u32, stride: i32) -> PyResult<$ciphertext> {
-                let plan = Plan::usual(count.max(1) as usize, stride as isize);
-                self.run(py, |ev| plan.apply(ev, &x.inner))
+            /// count: None for all numbers of one row; the sum of all numbers stands in the first slot, in every slot if they
+            /// fill a period. Needs keys for ``rotations_of_sum(count, stride=stride, steps=steps)``.
+            ///
+            /// Raises EncodingError if the slots reach over more than the numbers of x, or for a stride of 0.
+            #[pyo3(signature = (x, count = None, *, stride = 1, steps = None))]
+            fn sum(
+                &self,
+                py: Python<'_>,
+                x: &$ciphertext,
+                count: Option<i64>,
+                stride: i64,
+                steps: Option<usize>,
+            ) -> PyResult<$ciphertext> {
+                let (extent, row) = (x.inner.content().extent(), x.inner.parameters().row_slots());
+                let terms = terms_of_sum(count, stride, extent, row)?;
+                let plan = plan_of_sum(terms, steps)?;
+                self.run(py, |ev| {
+                    let sum = plan.apply(ev, &x.inner)?;
+                    match SumOf::of(terms, extent, row) {
+                        SumOf::Repeats(period) => sum.with_period(period),
+                        SumOf::First => sum.with_length(Some(1)),
+                        SumOf::Slots => Ok(sum),
+                    }
+                })
             }
 
             /// A polynomial of every slot, with integer coefficients, lowest first: ceil(log2(len(coefficients))) levels.
@@ -476,21 +685,25 @@ macro_rules! scheme_classes {
                 x: &$ciphertext,
                 coefficients: &Bound<'_, PyAny>,
             ) -> PyResult<$ciphertext> {
-                let coefficients = WholeNumbers::of(coefficients)?.entries;
-                let polynomial = Polynomial::power(coefficients).map_err(raise)?;
+                let coefficients = WholeNumbers::of(coefficients)?.as_vector()?.to_vec();
+                let polynomial = Polynomial::power(coefficients).map_err(raise_of_integers)?;
                 self.run(py, |ev| polynomial.evaluate(ev, &x.inner))
             }
 
-            /// matrix @ row for both rows, for a matrix of whole numbers of shape (rows, columns).
+            /// matrix @ x, for a matrix of whole numbers of shape (rows, columns) and a vector of `columns` numbers.
             ///
-            /// Each row of x holds the vector over and over, at a distance of the power of two from max(rows, columns) on,
-            /// and so does the result. Needs keys for ``rotations_of_matrix(matrix)``.
+            /// A vector of all n slots and a matrix of n/2 columns: matrix @ row for both rows. Needs keys for
+            /// ``rotations_of_matrix(matrix)``. Vectors that were encrypted with ``repeat=True`` take fewer, those of
+            /// ``rotations_of_matrix(matrix, slots=p)``, where p is the power of two from the count of numbers on.
+            ///
+            /// Raises EncodingError unless there are as many columns as numbers; see ``with_length`` of ciphertexts.
             fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &$ciphertext) -> PyResult<$ciphertext> {
-                let (rows, columns): (usize, usize) =
-                    matrix.py().import("numpy")?.call_method1("asarray", (matrix,))?.getattr("shape")?.extract()?;
-                let entries = WholeNumbers::of(matrix)?.entries;
-                let map = LinearMap::dense(rows, columns, &entries).map_err(raise)?;
-                self.run(py, |ev| map.apply(ev, &x.inner))
+                let (matrix, extent) = (WholeNumbers::of(matrix)?.into_matrix()?, x.inner.content().extent());
+                let parameters = x.inner.parameters();
+                let whole = (matrix.columns() == parameters.row_slots()).then_some(parameters.degree());
+                check_columns(matrix.columns(), extent, whole)?;
+                let both = extent.length().is_some() && extent.length() == whole;
+                self.run(py, |ev| matrix.apply(ev, &x.inner)?.with_length((!both).then_some(matrix.rows())))
             }
 
             fn __reduce__<'py>(
