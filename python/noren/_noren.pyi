@@ -19,6 +19,12 @@ class EncodingError(Error): ...
 class WireError(Error): ...
 
 @final
+class progress:
+    def __new__(cls, function: Callable[[int, int], object]) -> Self: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, type_: object, value: object, traceback: object, /) -> None: ...
+
+@final
 class Parameters:
     def __new__(
         cls,
@@ -74,6 +80,10 @@ class Parameters:
 class Context:
     def __new__(cls, parameters: Parameters, *, threads: int | None = None, parallel: str | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
+    def parallel(self) -> str: ...
+    @property
     def parameters(self) -> Parameters: ...
     @property
     def slots(self) -> int: ...
@@ -86,6 +96,7 @@ class Context:
         level: int | None = None,
         rotations_at: Mapping[int, int] | None = None,
         seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> Keys: ...
     def steps_of_sum(self, count: int, *, level: int | None = None, key_memory: int = 268435456) -> int: ...
     def encode(self, values: ArrayLike, *, slots: int | None = None, level: int | None = None) -> Plaintext: ...
@@ -186,6 +197,8 @@ class EvaluationKeys:
 @final
 class Plaintext:
     @property
+    def context(self) -> Context: ...
+    @property
     def level(self) -> int: ...
     @property
     def slots(self) -> int: ...
@@ -202,6 +215,8 @@ class Plaintext:
 @final
 class Ciphertext:
     __array_ufunc__: None
+    @property
+    def context(self) -> Context: ...
     @property
     def level(self) -> int: ...
     @property
@@ -377,7 +392,13 @@ class Program:
         column_names: Sequence[str] | None = None,
         max_abs: ArrayLike | Mapping[str, float] | None = None,
     ) -> Plan: ...
-    def run(self, evaluator: Evaluator, table: EncryptedTable) -> EncryptedTable: ...
+    def run(
+        self,
+        evaluator: Evaluator,
+        table: EncryptedTable,
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> EncryptedTable: ...
 
 @final
 class Plan:
@@ -389,7 +410,14 @@ class Plan:
     def relinearization(self) -> int | None: ...
     @property
     def counts(self) -> dict[str, int]: ...
-    def keygen(self, context: Context, *, level: int | None = None, seed: bytes | None = None) -> Keys: ...
+    def keygen(
+        self,
+        context: Context,
+        *,
+        level: int | None = None,
+        seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Keys: ...
     def __or__(self, other: Plan, /) -> Plan: ...
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -548,6 +576,8 @@ class IntegerEvaluationKeys:
 class BgvContext:
     def __new__(cls, parameters: IntegerParameters, *, threads: int | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
     def parameters(self) -> IntegerParameters: ...
     def keygen(
         self,
@@ -557,6 +587,7 @@ class BgvContext:
         relinearization: bool = True,
         limbs: int | None = None,
         seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> IntegerKeys: ...
     def encrypt(
         self,
@@ -574,6 +605,8 @@ class BgvContext:
 
 @final
 class BgvCiphertext:
+    @property
+    def context(self) -> BgvContext: ...
     @property
     def level(self) -> int: ...
     @property
@@ -620,6 +653,8 @@ class BgvEvaluator:
 class BfvContext:
     def __new__(cls, parameters: IntegerParameters, *, threads: int | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
     def parameters(self) -> IntegerParameters: ...
     def keygen(
         self,
@@ -629,6 +664,7 @@ class BfvContext:
         relinearization: bool = True,
         limbs: int | None = None,
         seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> IntegerKeys: ...
     def encrypt(
         self,
@@ -646,6 +682,8 @@ class BfvContext:
 
 @final
 class BfvCiphertext:
+    @property
+    def context(self) -> BfvContext: ...
     @property
     def level(self) -> int: ...
     @property
@@ -845,8 +883,16 @@ class TfheExpandedServerKeys:
 class TfheContext:
     def __new__(cls, parameters: TfheParameters, *, threads: int | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
     def parameters(self) -> TfheParameters: ...
-    def keygen(self, *, circuit: bool = False, seed: bytes | None = None) -> TfheKeys: ...
+    def keygen(
+        self,
+        *,
+        circuit: bool = False,
+        seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> TfheKeys: ...
     def encrypt(
         self, values: ArrayLike, key: TfheSecretKey, *, digits: bool = False, seed: bytes | None = None
     ) -> EncryptedArray: ...
@@ -857,6 +903,8 @@ class TfheContext:
 
 @final
 class EncryptedArray:
+    @property
+    def context(self) -> TfheContext: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property

@@ -7,7 +7,8 @@ use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::errors::{EncodingError, raise};
+use crate::errors::EncodingError;
+use crate::progress::Heard;
 
 /// Numbers from Python: a shape, and the entries in row-major order.
 pub(crate) struct Numbers {
@@ -129,9 +130,10 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
     }
 }
 
-/// Runs `work` without the interpreter, and turns what it refuses into an exception.
+/// Runs `work` without the interpreter, and turns what it refuses into an exception; signals end it, and the function of
+/// ``noren.progress`` hears of it.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    py.detach(work).map_err(raise)
+    Heard::new(py, None).watch(py, work)
 }
 
 /// The entries in row-major order, whatever the strides.

@@ -218,7 +218,7 @@ impl PyBootstrapKeys {
     /// Makes the keys of a secret in memory; ``generate_file`` adds keys of the program.
     ///
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
-    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    /// progress: called with (done, of) after each key. What it raises ends the work.
     ///
     /// Raises ParameterMismatchError for a secret of other parameters.
     #[staticmethod]
@@ -232,13 +232,12 @@ impl PyBootstrapKeys {
     ) -> PyResult<Self> {
         let seed = seed_of(seed)?;
         let (context, parameters, secret) = (secret.0.context.clone(), parameters.0.clone(), &secret.0.key);
-        let heard = Heard::new(progress);
+        let heard = Heard::new(py, progress);
         let hear = |done, of| heard.call(done, of);
-        let keys = detached(py, || {
+        let keys = heard.watch_calls(py, || {
             let keys = BootstrapKeys::generate(&context, &parameters, secret, seed, Some(&hear))?;
             Ok(BootstrapKeyFile { context: context.clone(), parameters, keys: Arc::new(keys) })
         })?;
-        heard.raise()?;
         Ok(Self(Arc::new(keys)))
     }
 
@@ -270,13 +269,11 @@ impl PyBootstrapKeys {
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
         let request = KeyRequest { rotations: rotations.0, rotations_at, ..KeyRequest::default() };
         let (parameters, file) = (&parameters.0, secret.0.clone());
-        let heard = Heard::new(progress);
+        let heard = Heard::new(py, progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
-        let bytes = detached(py, || {
+        heard.watch_calls(py, || {
             BootstrapKeyFile::generate(&path, &file.context, parameters, &file.key, seed, &request, &mut hear)
-        })?;
-        heard.raise()?;
-        Ok(bytes)
+        })
     }
 
     /// Reads keys from a file, with their parameters; a file of ``noren expand`` is mapped. progress: see ``generate``.
@@ -286,11 +283,11 @@ impl PyBootstrapKeys {
     #[staticmethod]
     #[pyo3(signature = (path, *, progress = None))]
     fn load(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<Self> {
-        let heard = Heard::new(progress);
+        let heard = Heard::new(py, progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         let resources = Resources::of_machine(&path);
-        let file = detached(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
-        heard.raise()?;
+        let file =
+            heard.watch_calls(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
         Ok(Self(Arc::new(file)))
     }
 

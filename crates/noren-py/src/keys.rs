@@ -14,7 +14,8 @@ use crate::array::detached;
 use crate::context::{PyContext, seed_of};
 use crate::key_classes::key_classes;
 use crate::parameters::PyParameters;
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, shared_context};
+use crate::progress::Heard;
 
 key_classes! {
     scheme: ckks,
@@ -37,9 +38,11 @@ impl PyKeys {
         context: &Context,
         request: &KeyRequest,
         seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let seed = seed_of(seed)?;
-        let keys = detached(py, || context.generate_keys(seed, request))?;
+        let (seed, heard) = (seed_of(seed)?, Heard::new(py, progress));
+        let hear = |done, of| heard.call(done, of);
+        let keys = heard.watch_calls(py, || context.generate_keys_with_progress(seed, request, Some(&hear)))?;
         Self::new(py, context, keys)
     }
 }
