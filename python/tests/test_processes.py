@@ -206,7 +206,7 @@ INTERRUPTED = {
 }
 
 
-@pytest.mark.parametrize("threads", [None, 1, 2])
+@pytest.mark.parametrize("threads", [None, 1])
 @pytest.mark.parametrize("call", INTERRUPTED)
 def test_signals_end_long_calls(call: str, threads: int | None) -> None:
     code = f"""
@@ -214,7 +214,7 @@ def test_signals_end_long_calls(call: str, threads: int | None) -> None:
         from noren import bfv, ckks, tfhe
         ctx = tfhe.Context(tfhe.Parameters("TOY_2_2"), threads={threads})
         keys = ctx.keygen()
-        x = ctx.evaluator(keys.server).bind(ctx.encrypt(np.zeros(20000, np.uint32), keys.secret))
+        x = ctx.evaluator(keys.server).bind(ctx.encrypt(np.zeros(300, np.uint64), keys.secret))
         print("ready", flush=True)
         try:
             {INTERRUPTED[call].format(threads=threads)}

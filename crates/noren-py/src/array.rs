@@ -2,12 +2,12 @@
 
 use noren::Complex64;
 use noren::ckks::{Encoder, Plaintext, Scale};
-use noren::error::Result;
+use noren::error::{Error, Result};
 use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::errors::EncodingError;
+use crate::errors::{EncodingError, raise};
 use crate::progress::Heard;
 
 /// Numbers from Python: a shape, and the entries in row-major order.
@@ -133,7 +133,16 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
 /// Runs `work` without the interpreter, and turns what it refuses into an exception; signals end it, and the function of
 /// ``noren.progress`` hears of it.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    Heard::new(py, None).watch(py, work)
+    detached_by(py, raise, work)
+}
+
+/// [`detached`], with another way to turn what it refuses into an exception.
+pub(crate) fn detached_by<T: Send>(
+    py: Python<'_>,
+    raise: fn(Error) -> PyErr,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    Heard::new(None).follow(py, raise, work)
 }
 
 /// The entries in row-major order, whatever the strides.

@@ -232,9 +232,9 @@ impl PyBootstrapKeys {
     ) -> PyResult<Self> {
         let seed = seed_of(seed)?;
         let (context, parameters, secret) = (secret.0.context.clone(), parameters.0.clone(), &secret.0.key);
-        let heard = Heard::new(py, progress);
+        let heard = Heard::new(progress);
         let hear = |done, of| heard.call(done, of);
-        let keys = heard.watch_calls(py, || {
+        let keys = heard.watch(py, || {
             let keys = BootstrapKeys::generate(&context, &parameters, secret, seed, Some(&hear))?;
             Ok(BootstrapKeyFile { context: context.clone(), parameters, keys: Arc::new(keys) })
         })?;
@@ -269,9 +269,9 @@ impl PyBootstrapKeys {
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
         let request = KeyRequest { rotations: rotations.0, rotations_at, ..KeyRequest::default() };
         let (parameters, file) = (&parameters.0, secret.0.clone());
-        let heard = Heard::new(py, progress);
+        let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
-        heard.watch_calls(py, || {
+        heard.watch(py, || {
             BootstrapKeyFile::generate(&path, &file.context, parameters, &file.key, seed, &request, &mut hear)
         })
     }
@@ -283,11 +283,10 @@ impl PyBootstrapKeys {
     #[staticmethod]
     #[pyo3(signature = (path, *, progress = None))]
     fn load(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<Self> {
-        let heard = Heard::new(py, progress);
+        let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         let resources = Resources::of_machine(&path);
-        let file =
-            heard.watch_calls(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
+        let file = heard.watch(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
         Ok(Self(Arc::new(file)))
     }
 

@@ -12,7 +12,7 @@ use crate::array::detached;
 use crate::context::PyContext;
 use crate::errors::raise;
 use crate::evaluator::{PyEvaluator, on_either};
-use crate::keys::PyKeys;
+use crate::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::progress::Heard;
 use crate::table::{PyEncryptedTable, bounds_of};
@@ -94,8 +94,11 @@ impl PyProgram {
         table: &PyEncryptedTable,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedTable> {
-        let inner =
-            Heard::new(py, progress).watch(py, || on_either!(evaluator, ev => self.program.run(ev, &table.inner)))?;
+        let inner = Heard::new(progress).follow(
+            py,
+            raise,
+            || on_either!(evaluator, ev => self.program.run(ev, &table.inner)),
+        )?;
         Ok(PyEncryptedTable { inner, context: evaluator.plain.context().clone() })
     }
 
@@ -167,6 +170,25 @@ impl PyPlan {
         let level = level.unwrap_or_else(|| context.0.parameters().max_level());
         let request = self.0.key_request(level).map_err(raise)?;
         PyKeys::generate(py, &context.0, &request, seed, progress)
+    }
+
+    /// Makes evaluation keys for a secret that there is, as ``keygen``; ``keys.evaluation | more`` has them beside the others.
+    ///
+    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    /// Raises what ``keygen`` raises.
+    #[pyo3(signature = (secret, *, level = None, seed = None, progress = None))]
+    fn evaluation_keys(
+        &self,
+        py: Python<'_>,
+        secret: &PySecretKey,
+        level: Option<usize>,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEvaluationKeys> {
+        let context = &secret.0.context;
+        let level = level.unwrap_or_else(|| context.parameters().max_level());
+        let request = self.0.key_request(level).map_err(raise)?;
+        PyEvaluationKeys::generate(py, context, secret, &request, seed, progress)
     }
 
     fn __or__(&self, other: &Self) -> Self {

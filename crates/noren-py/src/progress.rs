@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use noren::Interrupt;
-use noren::error::Result;
+use noren::error::{Error as Refusal, Result};
 use pyo3::prelude::*;
 
 use crate::errors::{Error, raise};
@@ -34,8 +34,9 @@ struct State {
 
 impl Heard {
     /// A function that hears of progress; without one, that of ``noren.progress``.
-    pub(crate) fn new(py: Python<'_>, function: Option<Py<PyAny>>) -> Self {
-        let listener = || LISTENERS.with_borrow(|listeners| listeners.last().map(|function| function.clone_ref(py)));
+    pub(crate) fn new(function: Option<Py<PyAny>>) -> Self {
+        let listener =
+            || LISTENERS.with_borrow(|listeners| Python::attach(|py| listeners.last().map(|last| last.clone_ref(py))));
         let function = function.or_else(listener);
         Self(Arc::new(State {
             function,
@@ -85,16 +86,22 @@ impl Heard {
     /// Runs `work` without the interpreter, while signals are looked for: what their handlers raise, such as
     /// KeyboardInterrupt, ends the work, and so does what functions of Python raise. That goes before what the work refuses.
     ///
-    /// The function hears of the steps of the work's own loops.
+    /// The work itself calls [`Heard::call`].
     pub(crate) fn watch<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-        let heard = self.clone();
-        let progress = self.0.function.is_some().then(|| Box::new(move |done, of| heard.call(done, of)) as Box<_>);
-        self.run(py, progress, work)
+        self.run(py, None, work)?.map_err(raise)
     }
 
-    /// As [`Heard::watch`], for work that itself calls [`Heard::call`].
-    pub(crate) fn watch_calls<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-        self.run(py, None, work)
+    /// As [`Heard::watch`], but that the function hears of the steps of the work's own loops; with a way to turn what the work
+    /// refuses into an exception.
+    pub(crate) fn follow<T: Send>(
+        &self,
+        py: Python<'_>,
+        raise: fn(Refusal) -> PyErr,
+        work: impl FnOnce() -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let heard = self.clone();
+        let progress = self.0.function.is_some().then(|| Box::new(move |done, of| heard.call(done, of)) as Box<_>);
+        self.run(py, progress, work)?.map_err(raise)
     }
 
     fn run<T: Send>(
@@ -102,7 +109,7 @@ impl Heard {
         py: Python<'_>,
         progress: Option<Box<dyn Fn(usize, usize) + Send + Sync>>,
         work: impl FnOnce() -> Result<T> + Send,
-    ) -> PyResult<T> {
+    ) -> PyResult<Result<T>> {
         // Of many short calls in a row, too.
         py.check_signals()?;
         check_process()?;
@@ -119,7 +126,7 @@ impl Heard {
             interrupt.run(work)
         });
         self.raise()?;
-        done.map_err(|interrupted| raise(interrupted.into()))?.map_err(raise)
+        done.map_err(|interrupted| raise(interrupted.into()))
     }
 }
 

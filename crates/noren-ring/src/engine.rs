@@ -259,6 +259,7 @@ impl Engine {
     #[cfg(feature = "parallel")]
     fn spread<T: Send>(&self, tasks: Vec<T>, worker: impl Fn(&mut dyn FnMut() -> Option<T>) + Send + Sync) {
         use rayon::prelude::*;
+        interrupt::check();
         let workers = self.threads().min(tasks.len());
         let tasks = Mutex::new(tasks.into_iter());
         let next = || {

@@ -13,9 +13,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::array::detached;
+use crate::array::{detached, detached_by};
 use crate::context::seed_of;
-use crate::errors::{EncodingError, raise};
+use crate::errors::{EncodingError, raise, raise_of_integers};
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
@@ -176,10 +176,10 @@ impl PyLookupPlan {
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyLookupKeys> {
-        let (seed, heard) = (seed_of(seed)?, Heard::new(py, progress));
+        let (seed, heard) = (seed_of(seed)?, Heard::new(progress));
         let (context, key) = (&secret.0.context, &secret.0.key);
         let hear = |done, of| heard.call(done, of);
-        let keys = heard.watch_calls(py, || LookupKeyFile::generate(context, &self.0, key, seed, Some(&hear)))?;
+        let keys = heard.watch(py, || LookupKeyFile::generate(context, &self.0, key, seed, Some(&hear)))?;
         Ok(PyLookupKeys(Arc::new(keys)))
     }
 
@@ -299,7 +299,7 @@ impl PyPreparedLookup {
         pairs: &[[&Ciphertext; 2]],
         keys: &PyLookupKeys,
     ) -> PyResult<Vec<PyBfvCiphertext>> {
-        let results = detached(py, || {
+        let results = detached_by(py, raise_of_integers, || {
             keys.0.check(self.0.plan())?;
             self.0.evaluate_many(&evaluator.0, &keys.0.keys, pairs, &|_| {})
         })?;
@@ -408,7 +408,7 @@ pub(crate) fn prepare_lookup(
     values: Py<PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyPreparedLookup> {
-    let heard = Heard::new(py, progress);
+    let heard = Heard::new(progress);
     let asked = heard.clone();
     let function = Function::batch(plan.0.layout().domain(), move |x, y, out| {
         if x.is_empty() || asked.stopped() {
@@ -419,7 +419,7 @@ pub(crate) fn prepare_lookup(
         }
     });
     let hear = |done, of| heard.call(done, of);
-    let prepared = heard.watch_calls(py, || Lookup::prepare(&context.0, &plan.0, &function, Some(&hear)))?;
+    let prepared = heard.watch(py, || Lookup::prepare(&context.0, &plan.0, &function, Some(&hear)))?;
     Ok(PyPreparedLookup(prepared))
 }
 

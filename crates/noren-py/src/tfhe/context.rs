@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 use crate::array::detached;
 use crate::context::seed_of;
+use crate::errors::raise;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 use crate::tfhe::array::PyEncryptedArray;
@@ -59,7 +60,7 @@ impl PyTfheContext {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyTfheKeys> {
         let (seed, context) = (seed_of(seed)?, &self.0);
-        let (secret, server, circuit) = Heard::new(py, progress).watch(py, || {
+        let (secret, server, circuit) = Heard::new(progress).follow(py, raise, || {
             let secret = context.secret_key(&seed);
             let server = context.compact_keys(&seed, &secret)?;
             let circuit = circuit.then(|| context.circuit_keys(&seed, &secret)).transpose()?;
