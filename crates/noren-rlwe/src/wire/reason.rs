@@ -27,12 +27,21 @@ pub enum Reason {
     )]
     Magic,
     /// The format has another version.
-    #[error("format version {found}, this library reads version {needed}: use a matching release")]
+    #[error("format version {found}, this library reads up to version {needed}: use a matching release")]
     Version {
         /// The version in the header.
         found: u16,
-        /// The version that is read.
+        /// The latest version that is read.
         needed: u16,
+    },
+    /// The format is that of an earlier version, in which objects of this kind did not say whose they are.
+    #[error(
+        "format version {found}, which does not say whose key it belongs to: make it again with this release \
+         (secret keys, parameters and everything of TFHE of that version are still read)"
+    )]
+    NoOwner {
+        /// The version in the header.
+        found: u16,
     },
     /// The kind is none that this library knows.
     #[error("unknown kind of object {found:#06x}: use a newer release")]

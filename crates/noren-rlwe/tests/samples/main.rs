@@ -6,6 +6,7 @@ mod errors;
 mod galois;
 mod keyswitch;
 mod multiply;
+mod owners;
 mod parameters;
 mod product;
 mod raise;

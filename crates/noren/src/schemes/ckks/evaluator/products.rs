@@ -95,7 +95,7 @@ impl Evaluator {
         let (scale, estimate) =
             sum_of_products(lowered.iter().map(|[a, b]| (a.scale.mul(&b.scale), a.estimate.product(&b.estimate))))?;
         let pairs: Vec<_> = lowered.iter().map(|[a, b]| [&a.inner, &b.inner]).collect();
-        let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into());
+        let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into(), operand.key_id());
         let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
         Ok(self.one_level_down(operand, inner, &scale, estimate))
     }
@@ -126,7 +126,7 @@ impl Evaluator {
             let pairs: Vec<_> = pairs.iter().map(|(a, p)| (&a.inner.parts()[i], &p.inner.poly)).collect();
             ring.inner_product(&pairs)
         };
-        Ok(self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)]), scale, estimate))
+        Ok(self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)], operand.key_id()), scale, estimate))
     }
 
     /// The result of a product with this scale that was relinearised and rescaled.
