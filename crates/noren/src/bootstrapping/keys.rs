@@ -79,19 +79,21 @@ impl BootstrapKeys {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::KeyMismatch`] for keys of different secret keys,
-    /// [`Error::MissingKey`] names all that are missing, [`Error::KeyLevel`] for one of too few limbs, [`Error::KeyShape`] for a set of another shape.
+    /// [`Error::MissingKey`] names all that are missing, [`Error::KeyLevel`] for one of too few limbs, [`Error::KeyShape`] for a
+    /// set of another shape.
     pub(super) fn check(&self, context: &Context, parameters: &Parameters) -> Result<()> {
         let rlwe = context.parameters().rlwe();
         rlwe.check_fingerprint(&self.evaluation.parameters().fingerprint(), "the evaluation keys")?;
-        let (owner, to, from) = (self.owner(), &self.to_ephemeral, &self.from_ephemeral);
+        let (to, from) = (&self.to_ephemeral, &self.from_ephemeral);
+        let (found, needed) = (from.limbs(), parameters.max_level() + 1);
+        if found != needed {
+            return Err(Error::KeyLevel { kind: "the ephemeral secret".into(), found, needed, key: None });
+        }
+        let owner = self.owner();
         owner.check(&self.slot_to_coeff.owner(), "the set of keys of slot to coefficient")?;
         owner.check(&Owner { key: to.from(), ..to.owner() }, "the key to the ephemeral secret")?;
         owner.check(&from.owner(), "the key from the ephemeral secret")?;
         to.owner().key.check(from.from(), "the ephemeral secret of the key from it")?;
-        let (found, needed) = (self.from_ephemeral.limbs(), parameters.max_level() + 1);
-        if found != needed {
-            return Err(Error::KeyLevel { kind: "the ephemeral secret".into(), found, needed });
-        }
 
         let (mut missing, mut available) = (Vec::new(), Vec::new());
         let sets = [(&self.evaluation, ""), (&self.slot_to_coeff, "of slot to coefficient: ")];
@@ -103,12 +105,12 @@ impl BootstrapKeys {
             if !kinds.is_empty() {
                 available.push(format!("{name}{}", keys.describe()));
             }
-            missing.extend(kinds.into_iter().map(|kind| format!("{name}{kind}")));
+            missing.extend(kinds.into_iter().map(|need| format!("{name}{}", need.usage)));
         }
         if missing.is_empty() {
             return Ok(());
         }
-        Err(Error::MissingKey { kind: missing.join(", "), available: available.join("; ") })
+        Err(Error::MissingKey { kind: missing.join(", "), available: available.join("; "), keys: Vec::new() })
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::keygen::KeyGenerator;
-use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey, describe_automorphism};
+use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
 use noren_rlwe::parameters::Parameters as RlweParameters;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
@@ -48,8 +49,8 @@ impl KeyName {
             (KeySet::ToEphemeral, _) => "the switch to the ephemeral secret".to_owned(),
             (KeySet::FromEphemeral, _) => "the switch from the ephemeral secret".to_owned(),
             (KeySet::Evaluation, 0) => "relinearisation".to_owned(),
-            (KeySet::Evaluation, k) => describe_automorphism(k, n),
-            (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", describe_automorphism(k, n)),
+            (KeySet::Evaluation, k) => KeyUse::of_automorphism(k, n).to_string(),
+            (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", KeyUse::of_automorphism(k, n)),
         }
     }
 }
@@ -204,7 +205,8 @@ impl Gathered {
     /// another secret key than the one to the ephemeral secret switches from; [`Error::KeyShape`] if it has another shape than
     /// its set.
     pub(super) fn finish(self) -> Result<BootstrapKeys> {
-        let missing = |kind: &str| Error::MissingKey { kind: kind.to_owned(), available: "others".to_owned() };
+        let missing =
+            |kind: &str| Error::MissingKey { kind: kind.to_owned(), available: "others".to_owned(), keys: Vec::new() };
         let to_ephemeral = self.to_ephemeral.ok_or_else(|| missing("the switch to the ephemeral secret"))?;
         let from_ephemeral = self.from_ephemeral.ok_or_else(|| missing("the switch from the ephemeral secret"))?;
         let set = |shape, keys: Vec<(u32, Arc<KeySwitchKey>)>| {
