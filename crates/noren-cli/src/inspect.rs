@@ -330,7 +330,10 @@ fn samples(sections: &[Section<'_>], first: u32, kind: Kind) -> noren::Result<Op
         for section in item {
             match section.place().tag {
                 tags::MEANING if is_ckks => {
-                    let [slots, high, low, ..] = section.word_array::<6>()?;
+                    let words: Vec<u64> = section.words()?.iter().collect();
+                    let [slots, high, low, ..] = words[..] else {
+                        return Err(section.value("the words of a vector", words.len(), "at least 3"));
+                    };
                     let scale = Scale::from_parts(f64::from_bits(high), f64::from_bits(low))
                         .ok_or_else(|| section.value("the scale", high, "a positive number"))?;
                     (found.slots, found.log_scale) = (Some(slots), Some(scale.log2()));

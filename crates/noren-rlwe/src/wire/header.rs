@@ -92,7 +92,7 @@ impl Header {
         let code = u16::from_le_bytes(field(bytes, 10));
         let kind = Kind::from_code(code).ok_or(Reason::UnknownKind { found: code })?;
         if version < kind.since() {
-            return Err(Reason::NoOwner { found: version });
+            return Err(Reason::Outdated { found: version, needed: kind.since() });
         }
         for (name, at) in [("the word of flags", 12), ("the reserved word", 28)] {
             let found = u32::from_le_bytes(field(bytes, at)).into();

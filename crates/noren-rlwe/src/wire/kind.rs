@@ -214,8 +214,8 @@ impl Kind {
 
     /// The version of the format since which the contents of this kind are what they are.
     ///
-    /// Version 2 brought the identity of the secret key to all keys, ciphertexts and tables of ring learning with errors. Secret
-    /// keys give their identity themselves, and objects of TFHE always had one.
+    /// Version 2 brought the identity of the secret key to all keys, ciphertexts and tables of ring learning with errors, and the
+    /// length and period to vectors. Secret keys give their identity themselves, and objects of TFHE always had one.
     #[must_use]
     pub const fn since(self) -> u16 {
         match self {
@@ -223,6 +223,7 @@ impl Kind {
             | Self::EvaluationKeys
             | Self::Ciphertext
             | Self::KeySwitchKey
+            | Self::CkksPlaintext
             | Self::CkksCiphertext
             | Self::CkksCiphertexts
             | Self::CkksPublicKey
@@ -230,6 +231,7 @@ impl Kind {
             | Self::Table
             | Self::BootstrapKeys
             | Self::ExpandedBootstrapKeys
+            | Self::IntegerPlaintext
             | Self::BgvCiphertext
             | Self::BfvCiphertext
             | Self::IntegerPublicKey

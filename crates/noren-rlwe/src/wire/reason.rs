@@ -34,14 +34,16 @@ pub enum Reason {
         /// The latest version that is read.
         needed: u16,
     },
-    /// The format is that of an earlier version, in which objects of this kind did not say whose they are.
+    /// The format is that of an earlier version, in which objects of this kind said less.
     #[error(
-        "format version {found}, which does not say whose key it belongs to: make it again with this release \
-         (secret keys, parameters and everything of TFHE of that version are still read)"
+        "format version {found}, which does not say whose key it belongs to or which slots are values, as version {needed} \
+         does: make it again with this release (of version 1 secret keys, parameters and everything of TFHE are still read)"
     )]
-    NoOwner {
+    Outdated {
         /// The version in the header.
         found: u16,
+        /// The first version in which the contents are what they are.
+        needed: u16,
     },
     /// The kind is none that this library knows.
     #[error("unknown kind of object {found:#06x}: use a newer release")]

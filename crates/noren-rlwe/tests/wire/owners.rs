@@ -44,7 +44,7 @@ fn files_of_the_first_version_say_whose_they_are_or_are_refused() {
             }
             _ => {
                 let found = reason(&sample, VERSION_AT, &1u16.to_le_bytes());
-                assert_eq!(found, Reason::NoOwner { found: 1 }, "{}", sample.name);
+                assert_eq!(found, Reason::Outdated { found: 1, needed: 2 }, "{}", sample.name);
                 assert!(found.to_string().contains("make it again"), "{found}");
             }
         }

@@ -137,6 +137,7 @@ impl<'a> Encryptor<'a> {
             inner: self.inner.encrypt(&plaintext.inner)?,
             scale: plaintext.scale,
             slots: plaintext.slots,
+            extent: plaintext.extent,
             estimate: noise::fresh(parameters.rlwe(), self.mode, &plaintext.scale, exact),
             parameters: parameters.clone(),
         })
@@ -244,6 +245,7 @@ impl<'a> Decryptor<'a> {
             inner,
             scale: ciphertext.scale,
             slots: ciphertext.slots,
+            extent: ciphertext.extent,
             estimate: ciphertext.estimate.clone(),
             parameters: ciphertext.parameters.clone(),
         })
