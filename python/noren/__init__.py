@@ -23,8 +23,8 @@ from noren._noren import (
     ScaleError,
     WireError,
     __version__,
-    progress,
 )
+from noren._progress import progress
 
 __all__ = [
     "EncodingError",

@@ -12,7 +12,6 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -175,8 +174,9 @@ def test_a_child_of_a_fork_during_a_call_is_refused_at_once() -> None:
 
 @pytest.mark.parametrize("threads", [None, 1, 3])
 def test_threads_survive_pickling(threads: int | None) -> None:
-    def threads_of(thing: Any) -> int:
-        return pickle.loads(pickle.dumps(thing)).context.threads  # type: ignore[no-any-return]
+    def threads_of(thing: object) -> int:
+        found: int = pickle.loads(pickle.dumps(thing)).context.threads
+        return found
 
     expected = os.cpu_count() if threads is None else threads
     ctx = ckks.Context(CKKS, threads=threads, parallel="modulus")
@@ -245,16 +245,19 @@ def test_progress_is_heard_and_what_it_raises_ends_the_work() -> None:
 
     ctx = ckks.Context(CKKS)
     ctx.keygen(rotations=[1, 2, 3], progress=hear)
-    assert heard == sorted(heard) and heard[-1][0] == heard[-1][1] >= 4
+    assert heard == sorted(heard)
+    assert heard[-1][0] == heard[-1][1] >= 4
     heard.clear()
     torus = tfhe.Context(TFHE)
     keys = torus.keygen(progress=hear)
-    assert heard and heard[-1][0] == heard[-1][1]
+    assert heard
+    assert heard[-1][0] == heard[-1][1]
     heard.clear()
     x = torus.evaluator(keys.server).bind(torus.encrypt(np.arange(4, dtype=np.uint8), keys.secret))
     with noren.progress(hear):
         x * x
-    assert heard and heard[-1][0] == heard[-1][1]
+    assert heard
+    assert heard[-1][0] == heard[-1][1]
     heard.clear()
     x + x
     assert not heard

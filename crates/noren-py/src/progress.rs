@@ -131,7 +131,7 @@ impl Heard {
 }
 
 /// Hears of the progress of all calls in a ``with`` block; see ``noren.progress``.
-#[pyclass(frozen, name = "progress", module = "noren")]
+#[pyclass(frozen, name = "Progress", module = "noren._noren")]
 pub(crate) struct PyProgress(Py<PyAny>);
 
 #[pymethods]

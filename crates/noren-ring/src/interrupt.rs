@@ -99,7 +99,7 @@ impl Interrupt {
             check();
             work()
         };
-        panic::catch_unwind(AssertUnwindSafe(|| within(current, work))).map_err(|payload| caught(payload))
+        panic::catch_unwind(AssertUnwindSafe(|| within(current, work))).map_err(caught)
     }
 
     /// Calls the watcher.
