@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::errors::{EncodingError, raise};
+use crate::progress::Heard;
 use crate::vectors::{no_values, tiled};
 
 /// Numbers from Python: a shape, and the entries in row-major order.
@@ -206,7 +207,8 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
     }
 }
 
-/// Runs `work` without the interpreter, and turns what it refuses into an exception.
+/// Runs `work` without the interpreter, and turns what it refuses into an exception; signals end it, and the function of
+/// ``noren.progress`` hears of it.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     detached_by(py, raise, work)
 }
@@ -217,7 +219,7 @@ pub(crate) fn detached_by<T: Send>(
     raise: fn(Error) -> PyErr,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    py.detach(work).map_err(raise)
+    Heard::new(None).follow(py, raise, work)
 }
 
 /// The entries in row-major order, whatever the strides.

@@ -20,6 +20,9 @@ pub enum Error {
     /// A ring or an element cannot be made.
     #[error(transparent)]
     Ring(#[from] noren_ring::error::Error),
+    /// Work was ended by its [`Interrupt`](noren_ring::interrupt::Interrupt).
+    #[error(transparent)]
+    Interrupted(#[from] noren_ring::interrupt::Interrupted),
     /// A key or sample would be easier to break than the parameters promise.
     #[error(
         "{key}: a modulus of {log_qp:.1} bits is too large for {level} security with a {secret} secret of degree {n}, \
@@ -98,12 +101,15 @@ pub enum Error {
         /// The largest that the parameters carry.
         needed: f64,
     },
-    /// Two things were made with different keys.
-    #[error("{what} belongs to key {right}, {left} is in use: use things of the same owner and version")]
+    /// Two things belong to different secret keys.
+    #[error(
+        "{what} belongs to key {right}, in use is key {left}: use keys and ciphertexts of one secret key, and note that \
+         every key generation without a seed draws a new one"
+    )]
     KeyMismatch {
-        /// The name of the key in use, first bytes in hexadecimal.
+        /// The identity of the secret key in use, first bytes in hexadecimal.
         left: String,
-        /// The name of the key of the other thing, first bytes in hexadecimal.
+        /// The identity of the other thing's secret key, first bytes in hexadecimal.
         right: String,
         /// What the other thing is.
         what: &'static str,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 
@@ -73,13 +74,15 @@ pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters.
+    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters, [`Error::KeyMismatch`] if its keys are of
+    /// another secret key.
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited>;
 }
 
 impl WithBootstrapping for Evaluator {
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited> {
         self.context().check(&bootstrapper.parameters().ckks()?, "the bootstrapper")?;
+        self.keys().owner().check(&bootstrapper.owner(), "the bootstrapper")?;
         Ok(Unlimited { evaluator: self.clone(), renewal: Arc::new(Renewal::new(bootstrapper)?) })
     }
 }
@@ -207,6 +210,10 @@ impl SlotEvaluator for Unlimited {
     type Plaintext = Plaintext;
     type Factor = Factor;
     type Estimate = Estimate;
+
+    fn engine(&self) -> Option<&Engine> {
+        Some(self.evaluator.context().rlwe().ring().engine())
+    }
 
     fn slots(&self, x: &Ciphertext) -> usize {
         x.slots()

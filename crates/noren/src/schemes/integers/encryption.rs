@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
 use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::decrypt::decrypt;
@@ -10,6 +11,7 @@ use noren_rlwe::encrypt::Encryptor as RlweEncryptor;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{PublicKey, SecretKey};
 use noren_rlwe::noise::Measured;
+use noren_rlwe::owner::KeyId;
 
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
@@ -66,6 +68,12 @@ impl<S: Scheme> Ciphertext<S> {
     #[must_use]
     pub fn level(&self) -> usize {
         depth::<S>(self.parameters.laws(), &self.noise, self.limbs())
+    }
+
+    /// The identity of the secret key that decrypts it.
+    #[must_use]
+    pub const fn key_id(&self) -> KeyId {
+        self.inner.key_id()
     }
 
     /// How it is encoded, and which slots are values.
@@ -193,6 +201,11 @@ impl<'a> Decryptor<'a> {
     pub fn new(context: &Context, key: &'a SecretKey) -> Result<Self> {
         context.parameters().rlwe().check_fingerprint(key.fingerprint(), "the secret key")?;
         Ok(Self { context: context.clone(), key })
+    }
+
+    /// The threads on which independent ciphertexts are decrypted side by side.
+    pub(crate) fn engine(&self) -> &Engine {
+        self.context.rlwe().ring().engine()
     }
 
     /// The message.
