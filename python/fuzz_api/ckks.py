@@ -112,7 +112,7 @@ class World:
             if most > value.magnitude * (1 + 1e-12) + bound:
                 raise Finding("magnitude", f"values up to {most:.17g} beside a magnitude of {value.magnitude:.17g}")
             try:
-                found = self.ctx.decrypt(value, self.keys.secret, complex=True)
+                found = self.ctx.decrypt(value.with_length(value.slots), self.keys.secret, complex=True)
             except Error as error:
                 raise Finding("refused", f"decrypt: {error}") from error
         return compare(found, truth, bound)
@@ -155,7 +155,8 @@ def encrypt(w: World, rng: Rng) -> Call:
     truth = np.zeros(w.slots, np.clongdouble)
     truth[:count] = exact(values)
     text = f"ctx.encrypt({text_of(values)}, keys.{name}, slots={w.slots}, level={options.get('level')})"
-    return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)), truth)
+    # All slots are compared, and zeros fill them.
+    return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)).with_length(w.slots), truth)
 
 
 def encrypt_rows(w: World, rng: Rng) -> Call:
@@ -345,13 +346,15 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call:
     if chance(rng, 0.2):
         options["steps"] = int(rng.integers(1, 4))
     stride = options.get("stride", 1)
-    truth = sum((np.roll(x.truth, -k * stride) for k in range(count)), np.zeros(slots, np.clongdouble))
+    truth: Any = sum((np.roll(x.truth, -k * stride) for k in range(count)), np.zeros(slots, np.clongdouble))
+    if (count - 1) * abs(stride) >= slots:
+        truth = REFUSE
     text = ", ".join([str(count), *(f"{name}={value}" for name, value in options.items())])
     return Call(f"ev.sum(x, {text})", lambda: w.ev.sum(x.value, count, **options), truth)
 
 
 def matvec(w: World, rng: Rng, x: Item) -> Call:
-    """Right in the rows of the matrix; beyond them only where the vector repeats."""
+    """Right in the rows of the matrix."""
     slots = len(x.truth)
     rows, columns = (int(k) for k in rng.integers(1, min(slots, 9) + 1, 2))
     matrix: Any = rng.uniform(-1, 1, (rows, columns))
@@ -362,14 +365,11 @@ def matvec(w: World, rng: Rng, x: Item) -> Call:
     ev = evaluator_for(w, rng, ckks.rotations_of_matrix(matrix))
     product = np.dot(exact(matrix), x.truth[:columns])
     truth = np.full(slots, np.nan, np.clongdouble)
-    period = 1 << (max(rows, columns) - 1).bit_length()
-    if slots % period == 0 and (x.truth == np.tile(x.truth[:period], slots // period)).all():
-        truth[:] = np.tile(np.append(product, np.zeros(period - rows)), slots // period)
     truth[:rows] = product
     text = f"matrix {text_of(np.asarray(matrix))} times x"
     if chance(rng, 0.5):
-        return Call(text, lambda: ev.matvec(matrix, x.value), truth)
-    return Call(text, lambda: np.asarray(matrix) @ ev.bind(x.value), truth)
+        return Call(text, lambda: ev.matvec(matrix, x.value.with_length(columns)).with_length(slots), truth)
+    return Call(text, lambda: (np.asarray(matrix) @ ev.bind(x.value.with_length(columns))).with_length(slots), truth)
 
 
 def evaluator_for(w: World, rng: Rng, rotations: list[int]) -> ckks.Evaluator:
@@ -461,7 +461,7 @@ def secret_round_trip(w: World, rng: Rng, x: Item) -> Call:
 
     return Call(
         "ctx.decrypt(x, SecretKey.from_bytes(bytes(secret)), complex=True)",
-        lambda: w.ctx.decrypt(x.value, key, complex=True),
+        lambda: w.ctx.decrypt(x.value.with_length(x.value.slots), key, complex=True),
         x.truth,
         check=check,
     )
@@ -473,7 +473,7 @@ def release(w: World, rng: Rng, x: Item) -> Call:
     def check(found: Any, truth: Any) -> float:
         return compare(found, truth.real, x.value.error_bound + 1.5 * 2.0**-bits)
 
-    run = lambda: w.ctx.decrypt_for_release(x.value, w.keys.secret, bits=bits)
+    run = lambda: w.ctx.decrypt_for_release(x.value.with_length(x.value.slots), w.keys.secret, bits=bits)
     return Call(f"ctx.decrypt_for_release(x, secret, bits={bits})", run, x.truth, check=check)
 
 
@@ -489,7 +489,12 @@ def real_part(w: World, rng: Rng, x: Item) -> Call:
             raise Finding("accepted", f"imaginary parts up to {float(imaginary.max()):.3g} were dropped without a word")
         return compare(found, truth.real, bound)
 
-    return Call("ctx.decrypt(x, secret)", lambda: w.ctx.decrypt(x.value, w.keys.secret), x.truth, check=check)
+    return Call(
+        "ctx.decrypt(x, secret)",
+        lambda: w.ctx.decrypt(x.value.with_length(x.value.slots), w.keys.secret),
+        x.truth,
+        check=check,
+    )
 
 
 def observe(w: World, rng: Rng, x: Item) -> Call:

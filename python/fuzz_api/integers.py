@@ -109,7 +109,7 @@ class World:
         if value.noise_budget <= 0:
             return 0.0
         try:
-            found = self.ctx.decrypt(value, self.keys.secret, **self.reading())
+            found = self.ctx.decrypt(value.with_length(self.n), self.keys.secret, **self.reading())
         except Error as error:
             raise Finding("refused", f"decrypt with a budget of {value.noise_budget}: {error}") from error
         compare(found, truth, self.t)
@@ -191,10 +191,8 @@ def encrypt(w: World, rng: Rng) -> Call:
     truth = np.array([0] * w.n, dtype=object)
     truth[:count] = whole(values)
     options = {"seed": seed_bytes(rng), **w.reading()}
-    if w.has_slots and count == w.n and chance(rng, 0.3):
-        values = np.asarray(values).reshape(2, -1)
     text = f"ctx.encrypt({text_of(np.asarray(values))}, keys.{name}, {w.reading()})"
-    return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)), truth)
+    return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)).with_length(w.n), truth)
 
 
 def binary(symbol: str, name: str) -> Any:
@@ -220,9 +218,7 @@ def product(w: World, x: Item, y: Item) -> Any:
 
 def with_plain(w: World, rng: Rng, x: Item) -> Call:
     other: Any = w.numbers(rng, w.n)
-    if chance(rng, 0.2):
-        other = np.asarray(other).reshape(2, -1)
-    elif chance(rng, 0.5):
+    if chance(rng, 0.5):
         value = int(rng.integers(-(w.t // 2), w.t))
         other = one_of(rng, value, value, np.int64(value), np.array(value), value % 2 == 0, 0, 1, -1, 2)
     return plain_call(w, rng, x, other)
@@ -264,15 +260,15 @@ def meaning(other: Any, w: World) -> Any:
         array = np.asanyarray(other)
     except (ValueError, OverflowError):
         return None
-    if isinstance(array, np.ma.MaskedArray) or array.size == 0 or array.ndim > 2:
+    if isinstance(array, np.ma.MaskedArray) or array.size == 0 or array.ndim > 1:
         return None
     if array.dtype.kind == "O" and isinstance(other, int):
         return whole([other] * w.n)
     if array.dtype.kind not in "biu":
         return None
-    if array.size == 1 and array.ndim < 2:
+    if array.size == 1:
         return whole([array.item()] * w.n)
-    return whole(array) if array.shape in ((w.n,), (2, w.row)) else None
+    return whole(array) if array.shape == (w.n,) else None
 
 
 def unary(w: World, rng: Rng, x: Item) -> Call | None:
@@ -310,8 +306,9 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call | None:
     count = int(one_of(rng, w.row, 2 ** int(rng.integers(0, w.row.bit_length())), int(rng.integers(1, 9))))
     stride = int(one_of(rng, 1, 1, 1, 2, -1))
     options = {} if stride == 1 else {"stride": stride}
-    truth = sum((rolled(w, x.truth, k * stride) for k in range(count)), np.array([0] * w.n, dtype=object))
-    return Call(f"ev.sum(x, {count}, {options})", lambda: w.ev.sum(x.value, count, **options), truth % w.t)
+    total = sum((rolled(w, x.truth, k * stride) for k in range(count)), np.array([0] * w.n, dtype=object))
+    truth: Any = REFUSE if (count - 1) * abs(stride) >= w.row else total % w.t
+    return Call(f"ev.sum(x, {count}, {options})", lambda: w.ev.sum(x.value, count, **options), truth)
 
 
 def dot(w: World, rng: Rng, x: Item, y: Item, z: Item) -> Call | None:
@@ -333,23 +330,20 @@ def polynomial(w: World, rng: Rng, x: Item) -> Call | None:
 
 
 def matvec(w: World, rng: Rng, x: Item) -> Call | None:
-    """Right in the rows of the matrix, in both rows of slots; beyond them where the vector repeats."""
+    """Right in the rows of the matrix, in the first row of slots."""
     if not told(x):
         return None
     rows, columns = (int(k) for k in rng.integers(1, min(w.row, 8) + 1, 2))
     matrix = np.asarray(rng.integers(-3, 4, (rows, columns)))
     truth = np.full((2, w.row), None, dtype=object)
-    period = 1 << (max(rows, columns) - 1).bit_length()
     for k, row in enumerate(x.truth.reshape(2, -1)):
         found = [sum(int(a) * b for a, b in zip(line, row, strict=False)) % w.t for line in matrix]
-        if w.row % period == 0 and (row == np.tile(row[:period], w.row // period)).all():
-            truth[k] = (found + [0] * (period - rows)) * (w.row // period)
         truth[k, :rows] = found
     ev = evaluator_for(w, rng, list(bgv.rotations_of_matrix(matrix)))
     text = f"matrix {text_of(matrix)} times x"
     if chance(rng, 0.3) and hasattr(type(x.value), "__rmatmul__"):
-        return Call(text, lambda: matrix @ ev.bind(x.value), truth.ravel())
-    return Call(text, lambda: ev.matvec(matrix, x.value), truth.ravel())
+        return Call(text, lambda: (matrix @ ev.bind(x.value.with_length(columns))).with_length(w.n), truth.ravel())
+    return Call(text, lambda: ev.matvec(matrix, x.value.with_length(columns)).with_length(w.n), truth.ravel())
 
 
 def evaluator_for(w: World, rng: Rng, rotations: list[int]) -> Any:
@@ -404,7 +398,7 @@ def signed(w: World, rng: Rng, x: Item) -> Call | None:
             raise Finding("wrong", f"number {k} is {found[k]} with signed=True, true {truth[k]} (mod {w.t})")
         return 0.0
 
-    run = lambda: w.ctx.decrypt(x.value, w.keys.secret, signed=True, **w.reading())
+    run = lambda: w.ctx.decrypt(x.value.with_length(w.n), w.keys.secret, signed=True, **w.reading())
     return Call("ctx.decrypt(x, secret, signed=True)", run, centred, check=check)
 
 

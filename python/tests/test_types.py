@@ -1,8 +1,9 @@
 """What an encrypted vector is not: a number, a truth value, an array; and what is no vector of numbers."""
 
 import operator
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ import pytest
 import noren
 from noren import bfv, bgv, ckks
 from noren._tabulate import tabulate
+
+# A ciphertext of any scheme, used as nobody should.
+Ciphertext: TypeAlias = Any
+Use: TypeAlias = Callable[[], object]
 
 T = 65537
 INTEGERS = bgv.Parameters(10, T, [40] * 3, [48], security=None)
@@ -24,7 +29,7 @@ class World:
         self.ev: Any = self.ctx.evaluator(self.keys.evaluation)
         self.x = self.encrypt([1, 2, 3])
 
-    def encrypt(self, values: Any, **how: Any) -> Any:
+    def encrypt(self, values: object, **how: bool) -> Ciphertext:
         return self.ev.bind(self.ctx.encrypt(values, self.keys.public, **how))
 
 
@@ -41,7 +46,7 @@ def world(request: pytest.FixtureRequest) -> World:
             for compare in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
         ],
         (lambda x: x == 1, "decrypt"),
-        (lambda x: [1] == [x], "decrypt"),
+        (lambda x: [x] == [1], "decrypt"),
         (lambda x: x in [1, 2], "decrypt"),
         (lambda x: 1 in x, "decrypt"),
         (bool, "neither true nor false"),
@@ -60,19 +65,19 @@ def world(request: pytest.FixtureRequest) -> World:
         (np.mean, "mean"),
         (lambda x: np.dot(np.eye(3), x), "matrix @ x"),
         (lambda x: np.roll(x, 1), "roll"),
-        (lambda x: np.matmul(np.eye(3), x), ""),
-        (lambda x: np.add(np.ones(3), x), ""),
-        (lambda x: np.ones(3, dtype=bool) & x, ""),
-        (lambda x: x @ x, ""),
+        (lambda x: np.matmul(np.eye(3), x), "matmul|ufunc"),
+        (lambda x: np.add(np.ones(3), x), "ufunc"),
+        (lambda x: np.ones(3, dtype=bool) & x, "unsupported"),
+        (lambda x: x @ x, "decrypt|unsupported"),
     ],
 )
-def test_what_needs_the_key_is_refused(world: World, use: Any, advice: str) -> None:
+def test_what_needs_the_key_is_refused(world: World, use: Callable[[Ciphertext], object], advice: str) -> None:
     with pytest.raises(TypeError, match=advice):
         use(world.x)
 
 
 def test_masked_arrays_are_refused(world: World) -> None:
-    masked = np.ma.masked_array([1, 2, 3], mask=[0, 1, 0])
+    masked = np.ma.masked_array([1, 2, 3], mask=[False, True, False])
     for use in (world.encrypt, lambda v: world.x + v, lambda v: v * world.x, lambda v: world.ev.mul(world.x, v)):
         with pytest.raises((noren.EncodingError, TypeError), match=r"filled|ufuncs"):
             use(masked)
@@ -91,7 +96,7 @@ def test_masked_arrays_are_refused(world: World) -> None:
         b"123",
     ],
 )
-def test_what_is_no_number_is_named(world: World, values: Any) -> None:
+def test_what_is_no_number_is_named(world: World, values: object) -> None:
     with pytest.raises(TypeError, match="dtype"):
         world.encrypt(values)
     with pytest.raises(TypeError):
@@ -102,7 +107,8 @@ def test_whole_numbers_beyond_64_bits_are_refused(world: World) -> None:
     for values in ([2**70], [1, -(2**64)]):
         with pytest.raises(noren.EncodingError, match="64 bits"):
             world.encrypt(values)
-    for use in (lambda: world.x + 2**70, lambda: world.x * -(2**64), lambda: world.x - [2**70]):
+    uses: tuple[Use, ...] = (lambda: world.x + 2**70, lambda: world.x * -(2**64), lambda: world.x - [2**70])
+    for use in uses:
         with pytest.raises(noren.EncodingError, match="64 bits"):
             use()
 
@@ -125,7 +131,8 @@ def test_slots_and_coefficients_do_not_mix(scheme: ModuleType) -> None:
     world = World(scheme)
     x, y = world.encrypt([1, 2, 3]), world.encrypt([1, -2, 3], coefficients=True)
     secret = world.keys.secret
-    for refused in (lambda: x + y, lambda: y - x, lambda: x * y, lambda: world.ev.rotate(y, 1)):
+    uses: tuple[Use, ...] = (lambda: x + y, lambda: y - x, lambda: x * y, lambda: world.ev.rotate(y, 1))
+    for refused in uses:
         with pytest.raises(noren.Error, match="encoding"):
             refused()
     with pytest.raises(noren.EncodingError, match="coefficients=True"):
@@ -135,7 +142,7 @@ def test_slots_and_coefficients_do_not_mix(scheme: ModuleType) -> None:
     with pytest.raises(noren.EncodingError, match="repeat"):
         world.encrypt([1], coefficients=True, repeat=True)
     # Clear operands are encoded as the ciphertext is.
-    found = world.ctx.decrypt(y + [0, 1], secret, coefficients=True, signed=True)
+    found = world.ctx.decrypt(world.ev.add(y, [0, 1]), secret, coefficients=True, signed=True)
     assert found[:4].tolist() == [1, -1, 3, 0]
     found = world.ctx.decrypt(y * [0, 2], secret, coefficients=True, signed=True)
     assert found[:5].tolist() == [0, 2, -4, 6, 0]
@@ -158,14 +165,14 @@ def test_errors_of_signed_functions_name_the_signed_number() -> None:
     signed = [(-8, 16)]
     with pytest.raises(noren.Error, match="no value at -3"):
         tabulate(lambda x: x // (x + 3), signed, (-8, 7), None)
-    with pytest.raises(noren.EncodingError, match="is -9 at -8, .* from -8 to 7"):
+    with pytest.raises(noren.EncodingError, match=r"is -9 at -8, .* from -8 to 7"):
         tabulate(lambda x: x - 1, signed, (-8, 7), None)
-    with pytest.raises(noren.EncodingError, match="0.5 at -7"):
+    with pytest.raises(noren.EncodingError, match=r"0\.5 at -7"):
         tabulate(lambda x: x / 2 + 4, signed, (-8, 7), None)
     assert tabulate(abs, signed, (0, 15), None).tolist() == [abs(x) for x in range(-8, 8)]
 
 
 def test_lookups_name_the_value_that_was_given() -> None:
-    params = bfv.Parameters(9, 7681, [50] * 8, [50] * 2, security=None)
-    with pytest.raises(noren.EncodingError, match="-3841 at 0, .* from -3840 to 7680"):
-        bfv.Lookup(lambda x: np.full_like(x, -3841), domain=16).prepare(bfv.Context(params))
+    params = bfv.Parameters(10, 12289, [50] * 10, [50] * 2, security=None)
+    with pytest.raises(noren.EncodingError, match=r"-6145 at 0, .* from -6144 to 12288"):
+        bfv.Lookup(lambda x: np.full_like(x, -6145), domain=16).prepare(bfv.Context(params))

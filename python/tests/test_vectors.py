@@ -1,8 +1,9 @@
 """Vectors, matrices and the verbs that all schemes share: right for every shape, or refused."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 import noren
 from noren import bfv, bgv, ckks
+
+# A ciphertext of any scheme.
+Ciphertext: TypeAlias = Any
+Use: TypeAlias = Callable[[], object]
 
 T = 65537
 SEED = bytes(range(32))
@@ -35,10 +40,10 @@ class World:
         self.ev: Any = self.ctx.evaluator(self.keys.evaluation)
         self.slots: int = self.encrypt([1]).slots
 
-    def encrypt(self, values: ArrayLike, **how: Any) -> Any:
+    def encrypt(self, values: ArrayLike, **how: bool) -> Ciphertext:
         return self.ev.bind(self.ctx.encrypt(values, self.keys.public, **how))
 
-    def check(self, x: Any, expected: ArrayLike) -> None:
+    def check(self, x: Ciphertext, expected: ArrayLike) -> None:
         """Shape and numbers; within the bound, or exact."""
         expected = np.asarray(expected)
         if self.scheme is ckks:
@@ -86,7 +91,7 @@ def test_repeated_vectors_take_fewer_keys(world: World) -> None:
 
 def test_matrices_of_other_shapes_are_refused(world: World) -> None:
     x = world.encrypt([1, 2, 3])
-    with pytest.raises(noren.EncodingError, match="8 columns.*3 values.*with_length"):
+    with pytest.raises(noren.EncodingError, match=r"8 columns.*3 values.*with_length"):
         LAYERS[0] @ x
     with pytest.raises(noren.EncodingError, match="2 dimensions"):
         world.ev.matvec([1, 2, 3], x)
@@ -103,9 +108,10 @@ def test_sums_count_every_value_once(world: World) -> None:
     world.check(world.ev.sum(x), [6])
     world.check(world.ev.sum(y), [10, 10, 10, 10])
     assert world.ev.sum(y).period == 1
+    world.check(world.ev.add(world.ev.sum(y), [1, 2, 3, 4]), [11, 12, 13, 14])
     # A sum in every slot stands beside vectors of any length, one in the first slot does not.
     world.check(x * world.ev.sum(y), [10, 20, 30])
-    with pytest.raises(noren.EncodingError, match="1 values|1 and 3|3 and 1"):
+    with pytest.raises(noren.EncodingError, match="3 and 1"):
         x * world.ev.sum(x)
     for count, stride in ((0, 1), (-1, 1), (4, 1), (2, 0), (3, 2), (2, -3), (2**40, 1), (2, -(2**62))):
         with pytest.raises(noren.EncodingError):
@@ -136,12 +142,13 @@ def test_clear_operands_are_those_of_numpy(world: World) -> None:
 def test_encrypted_operands_have_one_shape(world: World) -> None:
     x, y, z = world.encrypt([1, 2, 3]), world.encrypt([1, 2]), world.encrypt([4, 5, 6], repeat=True)
     world.check(x * z + x, [5, 12, 21])
-    for refused in (
+    uses: tuple[Use, ...] = (
         lambda: x + y,
         lambda: x * y,
         lambda: world.ev.dot([x, y], [x, y]),
         lambda: world.ev.weighted_sum([x, y], [1, 2]),
-    ):
+    )
+    for refused in uses:
         with pytest.raises(noren.EncodingError, match="3 and 2"):
             refused()
     world.check(world.ev.weighted_sum([x, z], [2, 3], constant=1), [15, 20, 25])
@@ -162,7 +169,8 @@ def test_lists_and_files(world: World, tmp_path: Path) -> None:
     xs = world.ctx.encrypt(rows, world.keys.public)
     found = world.ctx.decrypt(xs, world.keys.secret)
     assert np.abs(found - rows).max() < 1e-6
-    for empty in ([], np.zeros((2, 0), dtype=int)):
+    nothing: tuple[ArrayLike, ...] = ([], np.zeros((2, 0), dtype=int))
+    for empty in nothing:
         with pytest.raises(noren.EncodingError, match="no values"):
             world.ctx.encrypt(empty, world.keys.public)
     assert world.ctx.encrypt(np.zeros((0, 3), dtype=int), world.keys.public) == []
@@ -211,7 +219,8 @@ def test_division_is_by_clear_numbers_of_ckks() -> None:
     for zero in (0, 0.0, [1, 0, 2], 0j):
         with pytest.raises(ZeroDivisionError):
             x / zero
-    for refused in (lambda: x / x, lambda: 1 / x, lambda: np.ones(3) / x):
+    uses: tuple[Use, ...] = (lambda: x / x, lambda: 1 / x, lambda: np.ones(3) / x)
+    for refused in uses:
         with pytest.raises(TypeError, match="polynomial"):
             refused()
 
@@ -219,6 +228,7 @@ def test_division_is_by_clear_numbers_of_ckks() -> None:
 @pytest.mark.parametrize("scheme", [bgv, bfv])
 def test_integers_are_not_divided(scheme: ModuleType) -> None:
     x = World(scheme).encrypt([2, 4])
-    for refused in (lambda: x / 2, lambda: 2 / x):
+    uses: tuple[Use, ...] = (lambda: x / 2, lambda: 2 / x)
+    for refused in uses:
         with pytest.raises(TypeError, match="pow"):
             refused()

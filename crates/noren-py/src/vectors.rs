@@ -32,8 +32,9 @@ pub(crate) fn extent_beside(count: usize, x: Extent, slots: usize) -> PyResult<E
         return Err(no_values());
     }
     if count == x.values() {
-        let length = x.length().map_or(Extent::of_slots(slots), |length| Extent::of_values(length, slots));
-        return Ok(length.repeated(x.period()));
+        let extent = x.length().map_or(Extent::of_slots(slots), |length| Extent::of_values(length, slots));
+        // More numbers than a period do not repeat after it.
+        return Ok(if count <= x.period() { extent.repeated(x.period()) } else { extent });
     }
     if count == slots {
         return Ok(Extent::of_slots(slots));

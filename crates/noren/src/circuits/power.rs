@@ -29,7 +29,7 @@ pub fn power<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, exponent: u32) -> Resu
     let x = ev.with_levels(x, exponent.next_power_of_two().ilog2() as usize)?;
     let mut powers = BTreeMap::from([(1, x)]);
     // Halves of the halves are the quotients by powers of two, rounded down and up.
-    for bits in (0..exponent.ilog2()).rev() {
+    for bits in (0..=exponent.ilog2()).rev() {
         for e in [exponent >> bits, exponent.div_ceil(1 << bits)] {
             if !powers.contains_key(&e) {
                 let (high, low) = (&powers[&e.div_ceil(2)], &powers[&(e / 2)]);
