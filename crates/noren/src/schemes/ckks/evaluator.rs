@@ -103,7 +103,8 @@ impl Evaluator {
 
     /// The result of an operation on `operand`.
     fn result(&self, operand: &Ciphertext, inner: rlwe::Ciphertext, scale: Scale, estimate: Estimate) -> Ciphertext {
-        Ciphertext { inner, scale, slots: operand.slots, estimate, parameters: operand.parameters.clone() }
+        let (slots, parameters) = (operand.slots, operand.parameters.clone());
+        Ciphertext { inner, scale, slots, estimate, parameters }.noting_room()
     }
 }
 

@@ -114,16 +114,21 @@ impl SlotEvaluator for Evaluator {
         a.with_magnitude(bound)
     }
 
+    fn with_range(&self, a: Ciphertext, [low, high]: [f64; 2]) -> Ciphertext {
+        a.with_range(low, high)
+    }
+
     fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
         Evaluator::at_level(self, a, level)
     }
 
     fn bounds(&self, a: &Ciphertext) -> Option<Bounds> {
-        Some(Bounds { magnitude: a.magnitude(), error: a.estimate.worst() })
+        let error = if a.estimate.overflows() { f64::INFINITY } else { a.estimate.worst() };
+        Some(Bounds { range: *a.estimate.range(), error })
     }
 
     fn split_error(&self, mut a: Ciphertext) -> (Ciphertext, Estimate) {
-        let exact = Estimate::exact(a.magnitude(), a.estimate.tag());
+        let exact = a.estimate.without_error();
         let estimate = std::mem::replace(&mut a.estimate, exact);
         (a, estimate)
     }
