@@ -3,14 +3,16 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use noren::KeyUse;
+
 /// What a verb refuses.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// What the library refuses.
-    #[error(transparent)]
+    #[error("{}", text(.0))]
     Library(noren::Error),
     /// The library refuses a file.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), text(source))]
     File { path: PathBuf, source: noren::Error },
     /// A place in an input is not what it must be.
     #[error("{}: {place}: found {found}, needed {needed}", path.display())]
@@ -30,7 +32,7 @@ pub(crate) enum Failure {
     /// Evaluation keys do not cover a program.
     #[error(
         "{} cannot run {program} on a table of {rows} rows and {columns} columns at level {level}: it lacks {missing}. \
-         Make keys with: noren keygen --program {program} --rows {rows} --columns {columns}",
+         Their owner adds keys with: noren keygen --add --out KEYS --program {program} --rows {rows} --columns {columns}",
         path.display()
     )]
     MissingKeys { path: PathBuf, program: &'static str, rows: usize, columns: usize, level: usize, missing: String },
@@ -86,6 +88,31 @@ impl From<noren::Error> for Failure {
             error => Self::Library(error),
         }
     }
+}
+
+/// What the library refuses, with the call of the tool that makes what is missing.
+fn text(error: &noren::Error) -> String {
+    let (what, keys) = match error {
+        noren::Error::MissingKey { kind, available, keys } if !keys.is_empty() => {
+            (format!("the evaluation keys have no key for {kind}, they have {available}"), &keys[..])
+        }
+        error => return error.to_string(),
+    };
+    let steps = keys.iter().filter_map(|need| match need.usage {
+        KeyUse::Rotation { steps, .. } => Some(steps.to_string()),
+        _ => None,
+    });
+    let mut options = vec![steps.collect::<Vec<_>>().join(",")];
+    options.retain(|steps| !steps.is_empty());
+    options.iter_mut().for_each(|steps| steps.insert_str(0, "--rotations "));
+    if keys.iter().any(|need| need.usage == KeyUse::Conjugation) {
+        options.push("--swap-rows".to_owned());
+    }
+    if options.is_empty() {
+        // Products: every verb that makes keys makes theirs.
+        return format!("{what}: make keys anew with noren keygen");
+    }
+    format!("{what}: their owner adds them with: noren keygen --add --out KEYS {}", options.join(" "))
 }
 
 /// What to do where the operating system only says what is wrong.

@@ -13,7 +13,7 @@ use noren::programs::integers::IntegerLayout;
 use noren::programs::table::Layout;
 use noren::wire::{Form, Kind, Limits, Object, Reader};
 use noren::{bfv, ckks, tfhe};
-use noren_rlwe::keys::describe_automorphism;
+use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file;
@@ -244,7 +244,7 @@ fn keys(sections: &[Section<'_>], before: usize, parameters: &Parameters) -> nor
     let items = sections.chunk_by(|a, b| a.place().item == b.place().item).skip(before);
     let automorphism = |section: &Section<'_>, exponent: u64| match u32::try_from(exponent) {
         Ok(0) => Ok("relinearisation".to_owned()),
-        Ok(k) => Ok(describe_automorphism(k, parameters.degree())),
+        Ok(k) => Ok(KeyUse::of_automorphism(k, parameters.degree()).to_string()),
         Err(_) => Err(section.value("the automorphism", exponent, "below 2n")),
     };
     let key = |item: &[Section<'_>]| {

@@ -12,8 +12,10 @@ use crate::describe::words::bytes;
 use crate::failure::Failure;
 use crate::files::{Force, OutputSet};
 
-const SECRET: &str = "secret.key";
-const PUBLIC: &str = "public.key";
+/// The name of the secret key.
+pub(crate) const SECRET: &str = "secret.key";
+/// The name of the public key.
+pub(crate) const PUBLIC: &str = "public.key";
 
 /// The name of the evaluation keys of programs.
 pub(crate) const EVALUATION: &str = "eval.keys";
@@ -37,8 +39,8 @@ pub(crate) struct Report<P> {
 /// A file that was written.
 #[derive(Serialize)]
 pub(crate) struct Written {
-    path: PathBuf,
-    bytes: u64,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
 }
 
 /// A directory that is there already: that of the keys, or the one in which theirs is to be made.

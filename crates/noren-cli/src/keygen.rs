@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::files::{self, Force};
 use crate::key_files::{EVALUATION, KeyFiles, Report};
 use crate::tfhe::plan::parse_set;
-use crate::{integers, lookup, programs, progress, tfhe};
+use crate::{additions, integers, lookup, programs, progress, tfhe};
 
 /// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, for exact integers, or for TFHE
 #[derive(Debug, Args)]
@@ -35,29 +35,32 @@ use crate::{integers, lookup, programs, progress, tfhe};
         noren keygen --out keys --bootstrap n16 --rotations 1,2,4\n  \
         noren keygen --out keys --lookup 32768\n  \
         noren keygen --out keys --integers bfv.params --rotations 1,2 --swap-rows\n  \
-        noren keygen --out keys --tfhe 2_2\n\n\
+        noren keygen --out keys --tfhe 2_2\n  \
+        noren keygen --out keys --add --program variance --rows 285 --columns 30\n  \
+        noren keygen --out keys --add --rotations 8,16\n\n\
         With --bootstrap the third file is bootstrap.keys: all that bootstrapping needs, products, and the rotations asked for. \
         With --lookup it is lookup.keys: all that any function of two integers of such a domain needs. \
         With --tfhe there are two files: secret.key encrypts too, server.keys goes to whoever computes; with --circuit a third, \
-        circuit.keys, goes there too."
+        circuit.keys, goes there too. \
+        With --add no secret is made: secret.key is read, and eval.keys or bootstrap.keys get the keys that they lack."
 )]
 pub(crate) struct Arguments {
     /// The directory for the keys
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The programs to run
-    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme", value_name = "PROGRAM,...",
-        value_delimiter = ',', value_parser = PossibleValuesParser::new(Program::NAMES))]
+    #[arg(long, required_unless_present_any = ["scheme", "add"], conflicts_with = "scheme", value_name = "PROGRAM,...",
+        requires = "rows", requires = "columns", value_delimiter = ',', value_parser = PossibleValuesParser::new(Program::NAMES))]
     program: Vec<String>,
     /// The model of a program, as JSON; PROGRAM=FILE says of which
     #[arg(long, value_name = "[PROGRAM=]FILE", conflicts_with = "scheme")]
     model: Vec<String>,
     /// The number of rows of tables
-    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme",
+    #[arg(long, required_unless_present_any = ["scheme", "add"], conflicts_with = "scheme",
         value_parser = value_parser!(u32).range(1..))]
     rows: Option<u32>,
     /// The number of columns, or their names
-    #[arg(long, required_unless_present = "scheme", conflicts_with = "scheme", value_name = "COUNT|NAME,...",
+    #[arg(long, required_unless_present_any = ["scheme", "add"], conflicts_with = "scheme", value_name = "COUNT|NAME,...",
         value_parser = parse_columns)]
     columns: Option<Columns>,
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
@@ -69,6 +72,9 @@ pub(crate) struct Arguments {
     /// Use these parameters instead of choosing some
     #[arg(long, value_name = "FILE", conflicts_with = "precision")]
     params: Option<PathBuf>,
+    /// Add keys for the secret in the directory, which programs, --rotations or --swap-rows need, to those that are there
+    #[arg(long, group = "rotating", group = "swapping", conflicts_with_all = ["params", "precision", "scheme", "force"])]
+    add: bool,
     /// Make keys for bootstrapping with these parameters instead; see `noren plan`
     #[arg(long, value_name = "PRESET", value_parser = parse_preset,
         group = "scheme", group = "rotating", conflicts_with = "params")]
@@ -78,7 +84,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "X[,Y]", value_parser = lookup::plan::parse_domain, group = "scheme")]
     lookup: Option<[usize; 2]>,
     /// Make keys for exact integers with these parameters instead: products, and what --rotations and --swap-rows ask for
-    #[arg(long, value_name = "FILE", group = "scheme", group = "rotating", conflicts_with = "params")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        group = "scheme",
+        group = "rotating",
+        group = "swapping",
+        conflicts_with = "params"
+    )]
     integers: Option<PathBuf>,
     /// Make keys for integers and truth values that are encrypted one by one, with this set of docs/tfhe.md
     #[arg(long, value_name = "SET", value_parser = parse_set, group = "scheme", conflicts_with = "params")]
@@ -104,7 +117,7 @@ pub(crate) struct Arguments {
     )]
     rotations: Vec<isize>,
     /// Also the key that swaps the two rows of slots of exact integers
-    #[arg(long, requires = "integers", conflicts_with = "program")]
+    #[arg(long, requires = "swapping", conflicts_with = "program")]
     swap_rows: bool,
     /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
     #[arg(long, value_name = "HEX", value_parser = parse_seed)]
@@ -154,17 +167,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         let wanted = Wanted { preset, slots, mode };
         return keys::run(Job { wanted, rotations, out, seed, plan_only, force }, console);
     }
+    if arguments.add {
+        let programs = programs::programs(&arguments.program, &arguments.model)?;
+        let swap_rows = arguments.swap_rows;
+        let wanted = additions::Wanted { programs, shape: shape(arguments)?, rotations, swap_rows };
+        return additions::run(additions::Job { out, wanted, seed, plan_only }, console);
+    }
     let programs = programs::programs(&arguments.program, &arguments.model)?;
     let given = params.as_ref().map(|path| files::read_parameters(path, console)).transpose()?;
-    let bounds = arguments.bounds.as_deref().map(bounds::read).transpose()?;
-    // They are there wherever a program is.
-    let Columns { count: columns, names: column_names } = arguments.columns.clone().unwrap_or_default();
-    let rows = arguments.rows.unwrap_or_default() as usize;
-    let shape = Shape { rows, columns, column_names, bounds };
-    if let Some(path) = &arguments.bounds {
-        // Bounds that do not suit the columns are refused with the name of their file.
-        shape.layout(1).map_err(Failure::file(path))?;
-    }
+    let shape = shape(arguments)?;
     let plan = match given {
         Some(parameters) => Plan::with_parameters(&programs, &shape, parameters)?,
         None => Plan::for_precision(&programs, &shape, arguments.precision)?,
@@ -192,6 +203,20 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let files = files.finish(&context, made.secret, made.public, bytes)?;
     drop(shown);
     console.report(&Report { plan: report, keys: None, files })
+}
+
+/// The tables that programs are to run on.
+fn shape(arguments: &Arguments) -> Result<Shape, Failure> {
+    let bounds = arguments.bounds.as_deref().map(bounds::read).transpose()?;
+    // They are there wherever a program is.
+    let Columns { count: columns, names: column_names } = arguments.columns.clone().unwrap_or_default();
+    let rows = arguments.rows.unwrap_or_default() as usize;
+    let shape = Shape { rows, columns, column_names, bounds };
+    if let Some(path) = &arguments.bounds {
+        // Bounds that do not suit the columns are refused with the name of their file.
+        shape.layout(1).map_err(Failure::file(path))?;
+    }
+    Ok(shape)
 }
 
 impl fmt::Debug for HexSeed {

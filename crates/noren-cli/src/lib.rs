@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
 //! | `info`, `params`, `plan`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
+//! | `additions` | what `keygen --add` does |
 //! | `bootstrap` | the plan of bootstrapping, `expand`, and what `keygen --bootstrap` does |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption |
 //! | `lookup` | functions of encrypted integers: their plan, keys, `prepare`, and what `eval lookup` does |
@@ -19,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod additions;
 mod bench;
 mod bootstrap;
 mod bounds;

@@ -2,7 +2,7 @@
 
 use noren::Complex64;
 use noren::ckks::{Encoder, Plaintext, Scale};
-use noren::error::Result;
+use noren::error::{Error, Result};
 use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -131,6 +131,15 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
 
 /// Runs `work` without the interpreter, and turns what it refuses into an exception.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    detached_by(py, raise, work)
+}
+
+/// [`detached`], with another way to turn what it refuses into an exception.
+pub(crate) fn detached_by<T: Send>(
+    py: Python<'_>,
+    raise: fn(Error) -> PyErr,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
     py.detach(work).map_err(raise)
 }
 

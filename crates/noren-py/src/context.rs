@@ -100,6 +100,37 @@ impl PyContext {
         PyKeys::generate(py, &self.0, &request, seed)
     }
 
+    /// Makes evaluation keys for a secret that there is; ``keys.evaluation | more`` has them beside the others.
+    ///
+    /// rotations, conjugation, relinearization, level, rotations_at: which keys, as of ``keygen``.
+    /// seed: 32 secret bytes from which the keys follow; None draws them from the operating system.
+    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    ///
+    /// Raises ParameterMismatchError for a secret of other parameters, and what ``keygen`` raises.
+    #[pyo3(
+        signature = (secret, *, rotations = Integers::default(), conjugation = false, relinearization = false,
+            level = None, rotations_at = None, seed = None, progress = None),
+        text_signature = "($self, secret, *, rotations=(), conjugation=False, relinearization=False, level=None, \
+            rotations_at=None, seed=None, progress=None)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+    fn evaluation_keys(
+        &self,
+        py: Python<'_>,
+        secret: &PySecretKey,
+        rotations: Integers,
+        conjugation: bool,
+        relinearization: bool,
+        level: Option<usize>,
+        rotations_at: Option<BTreeMap<isize, usize>>,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEvaluationKeys> {
+        let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
+        let request = KeyRequest { relinearization, rotations: rotations.0, conjugation, level, rotations_at };
+        PyEvaluationKeys::generate(py, &self.0, secret, &request, seed, progress)
+    }
+
     /// The number of steps in which ``Evaluator.sum`` of so many slots is fastest at a level, None for the highest, with
     /// keys of at most `key_memory` bytes.
     ///

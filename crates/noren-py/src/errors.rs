@@ -1,6 +1,7 @@
 //! One exception for each family of errors, all of them `noren.Error`, which is a `ValueError`.
 
 use noren::error::Error as Refusal;
+use noren::{KeyNeed, KeyUse};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -24,9 +25,18 @@ create_exception!(
 );
 create_exception!(noren, WireError, Error, "Bytes are not what they should be: damaged, cut off, or of another kind.");
 
-/// The exception for an error.
+/// The exception for an error, in the words of CKKS.
 pub(crate) fn raise(error: Refusal) -> PyErr {
-    let text = error.to_string();
+    raise_of(Words::Ckks, error)
+}
+
+/// The exception for an error, in the words of exact integers.
+pub(crate) fn raise_of_integers(error: Refusal) -> PyErr {
+    raise_of(Words::Integers, error)
+}
+
+fn raise_of(words: Words, error: Refusal) -> PyErr {
+    let text = words.text(&error);
     match error {
         Refusal::Insecure { .. } => InsecureError::new_err(text),
         Refusal::MissingKey { .. } | Refusal::KeyLevel { .. } => MissingKeyError::new_err(text),
@@ -43,5 +53,69 @@ pub(crate) fn raise(error: Refusal) -> PyErr {
             None => PyOSError::new_err(text),
         },
         _ => Error::new_err(text),
+    }
+}
+
+/// The names of arguments that schemes do not share.
+#[derive(Clone, Copy)]
+enum Words {
+    Ckks,
+    Integers,
+}
+
+impl Words {
+    /// The message, with the call that makes what is missing.
+    fn text(self, error: &Refusal) -> String {
+        match error {
+            Refusal::MissingKey { kind, available, keys } if !keys.is_empty() => {
+                format!("the evaluation keys have no key for {kind}, they have {available}: {}", self.call(keys, false))
+            }
+            Refusal::KeyLevel { kind, found, needed, key: Some(usage) } => {
+                let call = self.call(&[KeyNeed { usage: *usage, limbs: *needed }], true);
+                let [found, needed] = [*found, *needed].map(|limbs| self.limbs(limbs));
+                format!("the key for {kind} serves ciphertexts of at most {found}, this one has {needed}: {call}")
+            }
+            error => error.to_string(),
+        }
+    }
+
+    /// The call that makes these keys; for all levels, or for those alone that they are needed at.
+    fn call(self, keys: &[KeyNeed], limited: bool) -> String {
+        let conjugation = match self {
+            Self::Ckks => "conjugation",
+            Self::Integers => "swap",
+        };
+        let mut rotations = Vec::new();
+        let mut flags = Vec::new();
+        for need in keys {
+            match need.usage {
+                KeyUse::Rotation { steps, .. } => rotations.push(steps),
+                KeyUse::Relinearization => flags.push("relinearization=True".to_owned()),
+                KeyUse::Conjugation => flags.push(format!("{conjugation}=True")),
+                // No method of Python needs others.
+                KeyUse::ConjugatedRotation { .. } | KeyUse::Automorphism { .. } => {}
+            }
+        }
+        if !rotations.is_empty() {
+            flags.insert(0, format!("rotations={rotations:?}"));
+        }
+        if let (true, Some(most)) = (limited, keys.iter().map(|need| need.limbs).max()) {
+            flags.push(match self {
+                Self::Ckks => format!("level={}", most - 1),
+                Self::Integers => format!("limbs={most}"),
+            });
+        }
+        format!(
+            "make it for the same secret with `more = context.evaluation_keys(secret, {})`, and compute with \
+             `evaluator.with_keys(more)`, or `context.evaluator(keys.evaluation | more)`",
+            flags.join(", ")
+        )
+    }
+
+    fn limbs(self, limbs: usize) -> String {
+        match self {
+            Self::Ckks => format!("level {}", limbs - 1),
+            Self::Integers => format!("{limbs} limbs"),
+        }
     }
 }

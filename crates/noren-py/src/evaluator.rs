@@ -18,6 +18,7 @@ use crate::bootstrapper::PyBootstrapper;
 use crate::ciphertext::PyCiphertext;
 use crate::context::PyContext;
 use crate::errors::{EncodingError, MissingKeyError, raise};
+use crate::key_sets;
 use crate::keys::PyEvaluationKeys;
 use crate::operand::Operand;
 
@@ -150,6 +151,17 @@ impl PyEvaluator {
     #[getter]
     fn keys(&self) -> PyEvaluationKeys {
         PyEvaluationKeys::new(self.plain.context(), self.plain.keys().as_ref().clone())
+    }
+
+    /// An evaluator with these keys and more of the same secret, and with the bootstrapping of this one; see
+    /// ``Context.evaluation_keys``.
+    ///
+    /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
+    fn with_keys(&self, more: &PyEvaluationKeys) -> PyResult<Self> {
+        let merged = Arc::new(key_sets::merged(self.plain.keys(), &more.0.key)?);
+        let unlimited = self.unlimited.as_ref().map(|known| known.with_keys(merged.clone())).transpose();
+        let plain = Evaluator::new(self.plain.context(), merged).map_err(raise)?;
+        Ok(Self { plain, unlimited: unlimited.map_err(raise)? })
     }
 
     /// The same ciphertext with operators that use this evaluator.

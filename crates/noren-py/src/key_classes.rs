@@ -3,7 +3,7 @@
 /// The classes of a key each, with the context that it belongs to, its bytes and files; and the class of all three.
 ///
 /// `scheme`: the module of the library with its `Context`, `KeyFile` and `Keys`; `parameters`: the class of its parameters;
-/// `contexts`: getters for the contexts of keys.
+/// `contexts`: getters for the contexts of keys; `sets`: methods of the class of evaluation keys that differ between schemes.
 macro_rules! key_classes {
     (
         scheme: $scheme:ident,
@@ -14,7 +14,8 @@ macro_rules! key_classes {
         secret: $secret:ident $secret_python:literal,
         public: $public:ident $public_python:literal,
         evaluation: $evaluation:ident $evaluation_python:literal,
-        encryption: $encryption:ident, $shared:ident
+        encryption: $encryption:ident, $shared:ident,
+        sets: {$($sets:tt)*}
     ) => {
         /// The three keys of one owner, made by ``Context.keygen``.
         #[pyclass(frozen, name = $keys_python, module = $module)]
@@ -91,21 +92,48 @@ macro_rules! key_classes {
             /// Pickles and bytes of it are as secret as the key.
             $secret, $secret_python, SecretKey, $module, $scheme, $parameters,
             [$($(#[$context_doc])* $getter: $context_class),+]
+            {}
         );
         key_classes!(@key
             /// Encrypts; for everybody. Can be pickled.
             $public, $public_python, PublicKey, $module, $scheme, $parameters,
             [$($(#[$context_doc])* $getter: $context_class),+]
+            {}
         );
         key_classes!(@key
             /// Evaluates; nothing in it decrypts. Can be pickled.
+            ///
+            /// ``keys | more`` has the keys of both, of one secret; ``Context.evaluation_keys`` makes more of them.
             $evaluation, $evaluation_python, EvaluationKeys, $module, $scheme, $parameters,
             [$($(#[$context_doc])* $getter: $context_class),+]
+            {
+                /// All keys of both sets, which are of one secret; where both have a key, the one that serves more limbs.
+                ///
+                /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
+                fn __or__(&self, other: &Self) -> PyResult<Self> {
+                    let merged = $crate::key_sets::merged(&self.0.key, &other.0.key)?;
+                    Ok(Self::new(&self.0.context, merged))
+                }
+
+                /// How many keys there are.
+                fn __len__(&self) -> usize {
+                    self.0.key.uses().count()
+                }
+
+                /// Whether there is a key for products of ciphertexts.
+                #[getter]
+                fn has_relinearization(&self) -> bool {
+                    self.0.key.has_relinearization()
+                }
+
+                $($sets)*
+            }
         );
     };
     (@key
         $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $module:literal, $scheme:ident, $parameters:ident,
         [$($(#[$context_doc:meta])* $getter:ident: $context_class:ident),+]
+        {$($more:tt)*}
     ) => {
         $(#[$doc])*
         #[pyclass(frozen, name = $python, module = $module)]
@@ -132,6 +160,14 @@ macro_rules! key_classes {
             fn parameters(&self) -> $parameters {
                 $parameters(self.0.context.parameters().clone())
             }
+
+            /// Bytes in memory.
+            #[getter]
+            fn nbytes(&self) -> u64 {
+                self.0.key.bytes()
+            }
+
+            $($more)*
 
             /// The key that ``bytes(key)`` gave, with its parameters.
             ///
@@ -175,7 +211,14 @@ macro_rules! key_classes {
             }
 
             fn __repr__(&self) -> String {
-                format!(concat!($python, "(n={})"), self.0.context.parameters().degree())
+                let n = self.0.context.parameters().degree();
+                $crate::display::key($python, n, &self.0.key, self.0.key.bytes())
+            }
+
+            /// What notebooks show.
+            fn _repr_html_(&self) -> String {
+                let n = self.0.context.parameters().degree();
+                $crate::display::key_table($python, n, &self.0.key, self.0.key.bytes())
             }
         }
     };

@@ -1,5 +1,6 @@
 //! `SecretKey`, `PublicKey`, `EvaluationKeys`, and `Keys`, which holds one of each.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,8 +14,10 @@ use pyo3::types::PyBytes;
 use crate::array::detached;
 use crate::context::{PyContext, seed_of};
 use crate::key_classes::key_classes;
+use crate::key_sets;
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, shared_context};
+use crate::progress::Heard;
 
 key_classes! {
     scheme: ckks,
@@ -28,7 +31,35 @@ key_classes! {
     secret: PySecretKey "SecretKey",
     public: PyPublicKey "PublicKey",
     evaluation: PyEvaluationKeys "EvaluationKeys",
-    encryption: EncryptionKey, SharedKey
+    encryption: EncryptionKey, SharedKey,
+    sets: {
+        /// The rotations that there are keys for, by the shorter way round: {steps: the highest level that its key serves}.
+        #[getter]
+        fn rotations(&self) -> BTreeMap<isize, usize> {
+            key_sets::rotations(&self.0.key).into_iter().map(|(steps, limbs)| (steps, limbs - 1)).collect()
+        }
+
+        /// Whether there is a key for ``Evaluator.conjugate``.
+        #[getter]
+        fn has_conjugation(&self) -> bool {
+            key_sets::has_conjugation(&self.0.key)
+        }
+
+        /// The same keys for ciphertexts up to a level, which take less memory and time; lower ones stay as they are.
+        ///
+        /// Raises LevelError for a level that there is not.
+        fn at_level(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
+            let context = &self.0.context;
+            let cut = detached(py, || {
+                let left = context.parameters().max_level();
+                if level > left {
+                    return Err(noren::Error::LevelExhausted { needed: level, left });
+                }
+                self.0.key.at_limbs(context.rlwe(), level + 1)
+            })?;
+            Ok(Self::new(context, cut))
+        }
+    }
 }
 
 impl PyKeys {
@@ -41,6 +72,23 @@ impl PyKeys {
         let seed = seed_of(seed)?;
         let keys = detached(py, || context.generate_keys(seed, request))?;
         Self::new(py, context, keys)
+    }
+}
+
+impl PyEvaluationKeys {
+    /// Makes the keys of a request for a secret that there is.
+    pub(crate) fn generate(
+        py: Python<'_>,
+        context: &Context,
+        secret: &PySecretKey,
+        request: &KeyRequest,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (seed, heard, secret) = (seed_of(seed)?, Heard::new(progress), &secret.0.key);
+        let hear = |done, of| heard.call(done, of);
+        let keys = heard.watch(py, || context.evaluation_keys(secret, seed, request, Some(&hear)))?;
+        Ok(Self::new(context, keys))
     }
 }
 

@@ -7,6 +7,8 @@
 //! | `parameters` | `Parameters` |
 //! | `pickle` | contexts that unpickled objects share |
 //! | `key_classes` | the classes of keys, written once |
+//! | `key_sets` | sets of evaluation keys: what is in them, both of two |
+//! | `display` | what classes show of themselves |
 //! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
 //! | `context` | `Context`: key generation, encoding, encryption, decryption |
 //! | `plaintext` | `Plaintext` |
@@ -31,10 +33,12 @@ mod bootstrap_keys;
 mod bootstrapper;
 mod ciphertext;
 mod context;
+mod display;
 mod errors;
 mod evaluator;
 mod integers;
 mod key_classes;
+mod key_sets;
 mod keys;
 mod operand;
 mod parameters;

@@ -12,7 +12,7 @@ use crate::array::detached;
 use crate::context::PyContext;
 use crate::errors::raise;
 use crate::evaluator::{PyEvaluator, on_either};
-use crate::keys::PyKeys;
+use crate::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::table::{PyEncryptedTable, bounds_of};
 
@@ -156,6 +156,25 @@ impl PyPlan {
         let level = level.unwrap_or_else(|| context.0.parameters().max_level());
         let request = self.0.key_request(level).map_err(raise)?;
         PyKeys::generate(py, &context.0, &request, seed)
+    }
+
+    /// Makes evaluation keys for a secret that there is, as ``keygen``; ``keys.evaluation | more`` has them beside the others.
+    ///
+    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    /// Raises what ``keygen`` raises.
+    #[pyo3(signature = (secret, *, level = None, seed = None, progress = None))]
+    fn evaluation_keys(
+        &self,
+        py: Python<'_>,
+        secret: &PySecretKey,
+        level: Option<usize>,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEvaluationKeys> {
+        let context = &secret.0.context;
+        let level = level.unwrap_or_else(|| context.parameters().max_level());
+        let request = self.0.key_request(level).map_err(raise)?;
+        PyEvaluationKeys::generate(py, context, secret, &request, seed, progress)
     }
 
     fn __or__(&self, other: &Self) -> Self {

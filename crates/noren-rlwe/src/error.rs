@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::key_use::{KeyNeed, KeyUse};
 use crate::security::Security;
 use crate::shape::KeyShape;
 use crate::wire::reason::Reason;
@@ -118,12 +119,14 @@ pub enum Error {
         needed: String,
     },
     /// An evaluation key is missing.
-    #[error("the evaluation keys have no key for {kind}, they have {available}: make them with that key too")]
+    #[error("the evaluation keys have no key for {kind}, they have {available}: {}", how_to_add(keys))]
     MissingKey {
         /// What the key is for, such as `relinearisation` or `rotation by 3 (X -> X^125)`.
         kind: String,
         /// The keys that there are.
         available: String,
+        /// The keys that are to be added to those of the same secret; none if a circuit makes its keys by itself.
+        keys: Vec<KeyNeed>,
     },
     /// A key was made for lower levels than it is used at.
     #[error(
@@ -137,6 +140,8 @@ pub enum Error {
         found: usize,
         /// The number of limbs of the ciphertext.
         needed: usize,
+        /// The key that is to be added to those of the same secret; none if a circuit makes its keys by itself.
+        key: Option<KeyUse>,
     },
     /// A key has another shape than those that it should serve with.
     #[error("{what} has the shape ({found}), its set has ({needed}): keep keys of different shapes in different sets")]
@@ -396,6 +401,14 @@ pub fn short_fingerprint(fingerprint: &[u8; 32]) -> String {
     /// Eight digits tell apart what one person has lying around.
     const SHOWN_BYTES: usize = 4;
     fingerprint[..SHOWN_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What to do about keys that are missing.
+fn how_to_add(keys: &[KeyNeed]) -> &'static str {
+    match keys {
+        [] => "make them with that key too",
+        _ => "make it for the same secret with `Context::evaluation_keys`, and merge both sets",
+    }
 }
 
 /// A number of bytes as people read it.

@@ -63,7 +63,7 @@ pub fn sum_giant_steps(
     let limbs = ciphertext.limbs();
     let shape = keys.shape();
     if shape.limbs < limbs {
-        return Err(Error::KeyLevel { kind: "sums of rotations".into(), found: shape.limbs, needed: limbs });
+        return Err(Error::KeyLevel { kind: "sums of rotations".into(), found: shape.limbs, needed: limbs, key: None });
     }
     let switching = context.switching(shape)?;
     let c0 = &ciphertext.parts()[0];

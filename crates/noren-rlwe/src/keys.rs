@@ -8,7 +8,10 @@ use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
 use zeroize::Zeroizing;
 
+use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::key_use::{KeyNeed, KeyUse};
+use crate::keygen::KeyRequest;
 use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
 use crate::shape::KeyShape;
@@ -24,6 +27,13 @@ pub struct SecretKey {
 }
 
 impl SecretKey {
+    /// Bytes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let n = self.coefficients.len();
+        (n + size_of::<u64>() * n * self.poly.limbs()) as u64
+    }
+
     /// How the secret was drawn.
     #[must_use]
     pub fn distribution(&self) -> SecretDistribution {
@@ -49,6 +59,12 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
+    /// Bytes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (2 * size_of::<u64>() * self.b.degree() * self.b.limbs()) as u64
+    }
+
     /// The fingerprint of the parameters that the key was made with.
     #[must_use]
     pub fn fingerprint(&self) -> &[u8; 32] {
@@ -91,6 +107,36 @@ impl KeySwitchKey {
     #[must_use]
     pub fn shape(&self) -> KeyShape {
         self.shape
+    }
+
+    /// Bytes of the pairs in memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        size_of_val(self.pairs.words()) as u64
+    }
+
+    /// The key for ciphertexts of at most so many limbs: a copy without the last limbs, and the digits that they alone have. It
+    /// is what [`KeyGenerator`](crate::keygen::KeyGenerator) makes for so many limbs from the same seed.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] for a context of other parameters, [`Error::KeyLevel`] for more limbs than the key has,
+    /// [`Error::Parameters`] for none.
+    pub fn at_limbs(&self, context: &Context, limbs: usize) -> Result<Self> {
+        context.parameters().check_fingerprint(&self.fingerprint, "the key switching key")?;
+        if limbs > self.limbs {
+            return Err(Error::KeyLevel { kind: "key switching".into(), found: self.limbs, needed: limbs, key: None });
+        }
+        if limbs == 0 {
+            return Err(Error::parameter("limbs", limbs, format!("1 to the {} limbs of the key", self.limbs)));
+        }
+        let switching = context.switching(self.shape)?;
+        let digits = switching.decomposer().gadget().digits_at(limbs).len();
+        let mut pairs = KeyPairs::zero(&switching.ring_qp(limbs), digits);
+        for digit in 0..digits {
+            let [b, a] = self.pairs.pair(digit);
+            pairs.set(digit, [&b, &a]);
+        }
+        Ok(Self { pairs, shape: self.shape, seed: self.seed.clone(), limbs, fingerprint: self.fingerprint })
     }
 
     /// The public seed of the uniform halves.
@@ -145,7 +191,7 @@ impl EvaluationKeys {
     /// # Errors
     /// [`Error::MissingKey`] if there is none, [`Error::KeyLevel`] if it was made for fewer limbs.
     pub fn relinearization(&self, limbs: usize) -> Result<&Arc<KeySwitchKey>> {
-        self.usable(self.relinearization.as_ref(), limbs, || "relinearisation".into())
+        self.usable(self.relinearization.as_ref(), limbs, || KeyUse::Relinearization)
     }
 
     /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs.
@@ -153,7 +199,7 @@ impl EvaluationKeys {
     /// # Errors
     /// [`Error::MissingKey`] if there is none, [`Error::KeyLevel`] if it was made for fewer limbs.
     pub fn galois(&self, k: u32, limbs: usize) -> Result<&Arc<KeySwitchKey>> {
-        self.usable(self.galois.get(&k), limbs, || describe_automorphism(k, self.parameters.degree()))
+        self.usable(self.galois.get(&k), limbs, || self.use_of(k))
     }
 
     /// Refuses uses whose keys are missing: of the relinearisation key for so many limbs, and of the keys of automorphisms, as
@@ -163,13 +209,10 @@ impl EvaluationKeys {
     /// [`Error::MissingKey`] names all keys that are missing, [`Error::KeyLevel`] one that was made for fewer limbs.
     pub fn check(&self, relinearization: Option<usize>, galois: impl IntoIterator<Item = (u32, usize)>) -> Result<()> {
         let missing = self.missing(relinearization, galois)?;
-        if missing.is_empty() {
-            return Ok(());
-        }
-        Err(Error::MissingKey { kind: missing.join(", "), available: self.describe() })
+        if missing.is_empty() { Ok(()) } else { Err(self.lacks(missing)) }
     }
 
-    /// The names of the keys that [`EvaluationKeys::check`] misses, each once.
+    /// The keys that [`EvaluationKeys::check`] misses, each once, for the most limbs that are needed.
     ///
     /// # Errors
     /// [`Error::KeyLevel`] for a key that was made for fewer limbs.
@@ -177,23 +220,70 @@ impl EvaluationKeys {
         &self,
         relinearization: Option<usize>,
         galois: impl IntoIterator<Item = (u32, usize)>,
-    ) -> Result<Vec<String>> {
-        let relinearization = relinearization.map(|limbs| self.relinearization(limbs));
-        let galois = galois.into_iter().map(|(k, limbs)| self.galois(k, limbs));
-        let mut missing = Vec::new();
-        for key in relinearization.into_iter().chain(galois) {
-            match key {
-                Err(Error::MissingKey { kind, .. }) if missing.contains(&kind) => {}
-                Err(Error::MissingKey { kind, .. }) => missing.push(kind),
-                other => _ = other?,
+    ) -> Result<Vec<KeyNeed>> {
+        let mut missing: Vec<KeyNeed> = Vec::new();
+        let mut miss = |usage, limbs: usize| match missing.iter_mut().find(|need| need.usage == usage) {
+            Some(need) => need.limbs = need.limbs.max(limbs),
+            None => missing.push(KeyNeed { usage, limbs }),
+        };
+        if let Some(limbs) = relinearization {
+            match &self.relinearization {
+                None => miss(KeyUse::Relinearization, limbs),
+                Some(_) => _ = self.relinearization(limbs)?,
+            }
+        }
+        for (k, limbs) in galois {
+            match self.galois.contains_key(&k) {
+                false => miss(self.use_of(k), limbs),
+                true => _ = self.galois(k, limbs)?,
             }
         }
         Ok(missing)
     }
 
+    /// The part of a request that these keys do not serve: keys that are missing, or were made for fewer limbs.
+    #[must_use]
+    pub fn lacking(&self, request: &KeyRequest) -> KeyRequest {
+        let relinearization = request.relinearization.filter(|&limbs| self.relinearization(limbs).is_err());
+        let galois = request.galois.iter().copied().filter(|&(k, limbs)| k != 1 && self.galois(k, limbs).is_err());
+        KeyRequest { relinearization, galois: galois.collect() }
+    }
+
     /// The exponents k of the automorphisms that there are keys for, in order, each with its key.
     pub fn automorphisms(&self) -> impl ExactSizeIterator<Item = (u32, &Arc<KeySwitchKey>)> {
         self.galois.iter().map(|(&k, key)| (k, key))
+    }
+
+    /// What each key is for, and the most limbs of ciphertexts that it serves: that for products first.
+    pub fn uses(&self) -> impl Iterator<Item = KeyNeed> {
+        let need = |usage, key: &KeySwitchKey| KeyNeed { usage, limbs: key.limbs };
+        let products = self.relinearization.iter().map(move |key| need(KeyUse::Relinearization, key));
+        products.chain(self.galois.iter().map(move |(&k, key)| need(self.use_of(k), key)))
+    }
+
+    /// Bytes of all keys in memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.relinearization.iter().chain(self.galois.values()).map(|key| key.bytes()).sum()
+    }
+
+    /// The keys for ciphertexts of at most so many limbs, which take less memory and time: each as
+    /// [`KeySwitchKey::at_limbs`], and those for fewer limbs as they are.
+    ///
+    /// # Errors
+    /// As [`KeySwitchKey::at_limbs`].
+    pub fn at_limbs(&self, context: &Context, limbs: usize) -> Result<Self> {
+        context.parameters().check_fingerprint(&self.parameters.fingerprint(), "the evaluation keys")?;
+        if !(1..=self.shape.limbs).contains(&limbs) {
+            return Err(Error::parameter("limbs", limbs, format!("1 to the {} limbs of the keys", self.shape.limbs)));
+        }
+        let cut = |key: &Arc<KeySwitchKey>| match key.limbs <= limbs {
+            true => Ok(key.clone()),
+            false => key.at_limbs(context, limbs).map(Arc::new),
+        };
+        let galois = self.galois.iter().map(|(&k, key)| Ok((k, cut(key)?))).collect::<Result<_>>()?;
+        let relinearization = self.relinearization.as_ref().map(cut).transpose()?;
+        Ok(Self { relinearization, galois, parameters: self.parameters.clone(), shape: self.shape })
     }
 
     /// Whether there is a relinearisation key.
@@ -249,13 +339,32 @@ impl EvaluationKeys {
         &self,
         key: Option<&'a Arc<KeySwitchKey>>,
         limbs: usize,
-        kind: impl Fn() -> String,
+        usage: impl Fn() -> KeyUse,
     ) -> Result<&'a Arc<KeySwitchKey>> {
         match key {
-            None => Err(Error::MissingKey { kind: kind(), available: self.describe() }),
-            Some(key) if key.limbs < limbs => Err(Error::KeyLevel { kind: kind(), found: key.limbs, needed: limbs }),
+            None => Err(self.lacks(vec![KeyNeed { usage: usage(), limbs }])),
+            Some(key) if key.limbs < limbs => {
+                let (kind, key_use) = (usage().to_string(), self.is_usual().then(&usage));
+                Err(Error::KeyLevel { kind, found: key.limbs, needed: limbs, key: key_use })
+            }
             Some(key) => Ok(key),
         }
+    }
+
+    /// The error that names keys that are missing.
+    fn lacks(&self, missing: Vec<KeyNeed>) -> Error {
+        let kind = missing.iter().map(|need| need.usage.to_string()).collect::<Vec<_>>().join(", ");
+        // Keys of another shape belong to a circuit, which makes them in a way of its own.
+        let keys = if self.is_usual() { missing } else { Vec::new() };
+        Error::MissingKey { kind, available: self.describe(), keys }
+    }
+
+    fn is_usual(&self) -> bool {
+        self.shape == self.parameters.shape()
+    }
+
+    fn use_of(&self, k: u32) -> KeyUse {
+        KeyUse::of_automorphism(k, self.parameters.degree())
     }
 
     /// What keys there are, in words.
@@ -263,63 +372,12 @@ impl EvaluationKeys {
     pub fn describe(&self) -> String {
         /// More names than this help nobody.
         const SHOWN: usize = 8;
-        let n = self.parameters.degree();
-        let mut names: Vec<String> = self.relinearization.iter().map(|_| "relinearisation".into()).collect();
-        names.extend(self.galois.keys().take(SHOWN).map(|&k| describe_automorphism(k, n)));
+        let products = self.relinearization.iter().map(|_| KeyUse::Relinearization);
+        let moves = self.galois.keys().take(SHOWN).map(|&k| self.use_of(k));
+        let mut names: Vec<String> = products.chain(moves).map(|usage| usage.to_string()).collect();
         if self.galois.len() > SHOWN {
             names.push(format!("{} more automorphisms", self.galois.len() - SHOWN));
         }
         if names.is_empty() { "none".into() } else { names.join(", ") }
-    }
-}
-
-/// The automorphism `X -> X^k` of the ring of degree n by what it does to slots: such as `rotation by 3 (X -> X^125)`.
-///
-/// The powers of 5 rotate the slots, to the left for positive steps, and `2n - 1` conjugates them, or swaps the rows of
-/// exact integers.
-#[must_use]
-pub fn describe_automorphism(k: u32, n: usize) -> String {
-    let m = 2 * n as u64;
-    let k = u64::from(k);
-    // 5 has order n/2 modulo 2n.
-    let steps_of = |k: u64| {
-        let mut power = 1;
-        (0..n as i64 / 2).find(|_| {
-            let found = power == k;
-            power = power * 5 % m;
-            found
-        })
-    };
-    // The shorter way round.
-    let signed = |steps: i64| {
-        if steps > n as i64 / 4 { steps - n as i64 / 2 } else { steps }
-    };
-    match (steps_of(k), steps_of((m - k % m) % m)) {
-        (Some(steps), _) => format!("rotation by {} (X -> X^{k})", signed(steps)),
-        (None, Some(0)) => "conjugation or row swap".into(),
-        (None, Some(steps)) => {
-            format!("conjugation and rotation by {} (X -> X^{k})", signed(steps))
-        }
-        (None, None) => format!("X -> X^{k}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn automorphisms_are_described_by_what_they_do_to_slots() {
-        for (k, text) in [
-            (1, "rotation by 0 (X -> X^1)"),
-            (125, "rotation by 3 (X -> X^125)"),
-            // 5 * 205 = 1 modulo 1024.
-            (205, "rotation by -1 (X -> X^205)"),
-            (1023, "conjugation or row swap"),
-            (1019, "conjugation and rotation by 1 (X -> X^1019)"),
-            (6, "X -> X^6"),
-        ] {
-            assert_eq!(describe_automorphism(k, 512), text);
-        }
     }
 }

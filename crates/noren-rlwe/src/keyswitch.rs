@@ -154,7 +154,7 @@ fn check_images(context: &Context, images: &[Image], limbs: usize) -> Result<Opt
 pub(crate) fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<Arc<Switching>> {
     context.parameters().check_fingerprint(&key.fingerprint, "the key switching key")?;
     if key.limbs < limbs {
-        return Err(Error::KeyLevel { kind: "key switching".into(), found: key.limbs, needed: limbs });
+        return Err(Error::KeyLevel { kind: "key switching".into(), found: key.limbs, needed: limbs, key: None });
     }
     context.switching(key.shape)
 }

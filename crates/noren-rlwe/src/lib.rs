@@ -12,6 +12,7 @@
 //! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
 //! | [`shape`] | [`KeyShape`](shape::KeyShape): what a key switching key covers |
 //! | [`keys`] | [`SecretKey`](keys::SecretKey), [`PublicKey`](keys::PublicKey), [`EvaluationKeys`](keys::EvaluationKeys) |
+//! | [`key_use`] | [`KeyUse`](key_use::KeyUse): what an evaluation key is for |
 //! | [`key_class`] | [`KeyClass`](key_class::KeyClass): keys that are planned |
 //! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
 //! | [`encrypt`], [`decrypt`] | the two ends |
@@ -39,6 +40,7 @@ pub mod error;
 pub mod galois;
 pub mod hoisting;
 pub mod key_class;
+pub mod key_use;
 pub mod keygen;
 pub mod keys;
 pub mod keyswitch;

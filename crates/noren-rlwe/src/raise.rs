@@ -46,7 +46,7 @@ pub fn mod_raise_switch(context: &Context, ciphertext: &Ciphertext, key: &KeySwi
     check_degree(ciphertext)?;
     if key.limbs <= ciphertext.limbs() {
         let needed = ciphertext.limbs() + 1;
-        return Err(Error::KeyLevel { kind: "raising".into(), found: key.limbs, needed });
+        return Err(Error::KeyLevel { kind: "raising".into(), found: key.limbs, needed, key: None });
     }
     match ciphertext.parts() {
         [c0, c1] => {

@@ -60,6 +60,7 @@ pub mod wire {
 pub use noren_math::random::Seed;
 pub use noren_ring::parallel::Parallel;
 pub use noren_rlwe::error::{self, Error, Result};
+pub use noren_rlwe::key_use::{KeyNeed, KeyUse};
 pub use noren_rlwe::keys::{EvaluationKeys, PublicKey, SecretKey};
 pub use noren_rlwe::resources::Resources;
 pub use noren_rlwe::security::{self, SecretDistribution, Security};

@@ -14,7 +14,7 @@ use crate::key_files::{KeyFiles, Report, existing};
 use crate::progress;
 
 /// The name of the file of what evaluates.
-const BOOTSTRAP: &str = "bootstrap.keys";
+pub(crate) const BOOTSTRAP: &str = "bootstrap.keys";
 
 /// What keys are made, and how.
 pub(crate) struct Job<'a> {

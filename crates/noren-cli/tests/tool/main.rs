@@ -1,5 +1,6 @@
 //! The tool as its users meet it: the program, run on files in directories of its own.
 
+mod additions;
 mod bench;
 mod bootstrap;
 mod integers;

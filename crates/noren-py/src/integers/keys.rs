@@ -1,5 +1,6 @@
 //! Keys of exact integers, which serve BGV and BFV.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use crate::array::detached;
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::schemes::{PyBfvContext, PyBgvContext};
 use crate::key_classes::key_classes;
+use crate::key_sets;
 use crate::pickle::{Pickle, shared_context};
 
 key_classes! {
@@ -30,7 +32,29 @@ key_classes! {
     secret: PyIntegerSecretKey "IntegerSecretKey",
     public: PyIntegerPublicKey "IntegerPublicKey",
     evaluation: PyIntegerEvaluationKeys "IntegerEvaluationKeys",
-    encryption: IntegerEncryptionKey, SharedIntegerKey
+    encryption: IntegerEncryptionKey, SharedIntegerKey,
+    sets: {
+        /// The rotations that there are keys for, by the shorter way round: {steps: the most limbs that its key serves}.
+        #[getter]
+        fn rotations(&self) -> BTreeMap<isize, usize> {
+            key_sets::rotations(&self.0.key)
+        }
+
+        /// Whether there is a key for ``Evaluator.swap_rows``.
+        #[getter]
+        fn has_swap(&self) -> bool {
+            key_sets::has_conjugation(&self.0.key)
+        }
+
+        /// The same keys for ciphertexts of at most so many limbs, which take less memory and time; shorter ones stay as they
+        /// are.
+        ///
+        /// Raises Error for limbs that there are not.
+        fn at_limbs(&self, py: Python<'_>, limbs: usize) -> PyResult<Self> {
+            let context = &self.0.context;
+            Ok(Self::new(context, detached(py, || self.0.key.at_limbs(context.rlwe(), limbs))?))
+        }
+    }
 }
 
 impl SharedIntegerKey {

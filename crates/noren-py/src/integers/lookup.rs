@@ -13,9 +13,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::array::detached;
+use crate::array::{detached, detached_by};
 use crate::context::seed_of;
-use crate::errors::{EncodingError, raise};
+use crate::errors::{EncodingError, raise, raise_of_integers};
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
@@ -294,7 +294,7 @@ impl PyPreparedLookup {
         pairs: &[[&Ciphertext; 2]],
         keys: &PyLookupKeys,
     ) -> PyResult<Vec<PyBfvCiphertext>> {
-        let results = detached(py, || {
+        let results = detached_by(py, raise_of_integers, || {
             keys.0.check(self.0.plan())?;
             self.0.evaluate_many(&evaluator.0, &keys.0.keys, pairs, &|_| {})
         })?;

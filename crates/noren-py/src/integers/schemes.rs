@@ -1,5 +1,6 @@
 //! The classes of one scheme: `Context`, `Ciphertext` and `Evaluator`, for BGV and for BFV.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use noren::bfv::Bfv;
@@ -15,13 +16,15 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::array::{Integers, detached};
+use crate::array::{Integers, detached, detached_by};
 use crate::context::seed_of;
-use crate::errors::{EncodingError, raise};
+use crate::errors::{EncodingError, raise, raise_of_integers};
 use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
+use crate::key_sets;
 use crate::pickle::{Pickle, shared_context};
+use crate::progress::Heard;
 
 /// An operation of an evaluator with a second operand.
 type Operation<S, T> = fn(&Evaluator<S>, &Ciphertext<S>, &T) -> Result<Ciphertext<S>>;
@@ -81,6 +84,41 @@ macro_rules! scheme_classes {
                 let seed = seed_of(seed)?;
                 let keys = detached(py, || self.0.generate_keys(seed, &request, None))?;
                 PyIntegerKeys::new(py, &self.0, keys)
+            }
+
+            /// Makes evaluation keys for a secret that there is; ``keys.evaluation | more`` has them beside the others.
+            ///
+            /// rotations, swap, relinearization, limbs: which keys, as of ``keygen``.
+            /// rotations_at: rotations up to limbs of their own, as {steps: limbs}.
+            /// seed: 32 secret bytes from which the keys follow; None draws them from the operating system.
+            /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+            ///
+            /// Raises ParameterMismatchError for a secret of other parameters, and what ``keygen`` raises.
+            #[pyo3(
+                signature = (secret, *, rotations = Integers::default(), swap = false, relinearization = false,
+                    limbs = None, rotations_at = None, seed = None, progress = None),
+                text_signature = "($self, secret, *, rotations=(), swap=False, relinearization=False, limbs=None, \
+                    rotations_at=None, seed=None, progress=None)"
+            )]
+            #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+            fn evaluation_keys(
+                &self,
+                py: Python<'_>,
+                secret: &PyIntegerSecretKey,
+                rotations: Integers,
+                swap: bool,
+                relinearization: bool,
+                limbs: Option<usize>,
+                rotations_at: Option<BTreeMap<isize, usize>>,
+                seed: Option<&[u8]>,
+                progress: Option<Py<PyAny>>,
+            ) -> PyResult<PyIntegerEvaluationKeys> {
+                let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
+                let request = KeyRequest { relinearization, rotations: rotations.0, swap, limbs, rotations_at };
+                let (seed, heard, secret) = (seed_of(seed)?, Heard::new(progress), &secret.0.key);
+                let hear = |done, of| heard.call(done, of);
+                let keys = heard.watch(py, || self.0.evaluation_keys(secret, seed, &request, Some(&hear)))?;
+                Ok(PyIntegerEvaluationKeys::new(&self.0, keys))
             }
 
             /// Encrypts whole numbers from -t/2 to t - 1: a vector of at most n, with zeros after it, or shape (2, n/2).
@@ -301,7 +339,7 @@ macro_rules! scheme_classes {
                 py: Python<'_>,
                 work: impl FnOnce(&Evaluator<$scheme>) -> Result<Ciphertext<$scheme>> + Send,
             ) -> PyResult<$ciphertext> {
-                detached(py, || work(&self.0)).map(|inner| self.wrap(inner))
+                detached_by(py, raise_of_integers, || work(&self.0)).map(|inner| self.wrap(inner))
             }
 
             /// An operation with a ciphertext, an array or a number.
@@ -345,6 +383,14 @@ macro_rules! scheme_classes {
             #[getter]
             fn keys(&self) -> PyIntegerEvaluationKeys {
                 PyIntegerEvaluationKeys::new(self.0.context(), self.0.keys().as_ref().clone())
+            }
+
+            /// An evaluator with these keys and more of the same secret; see ``Context.evaluation_keys``.
+            ///
+            /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
+            fn with_keys(&self, more: &PyIntegerEvaluationKeys) -> PyResult<Self> {
+                let merged = key_sets::merged(self.0.keys(), &more.0.key)?;
+                Evaluator::new(self.0.context(), Arc::new(merged)).map(Self).map_err(raise)
             }
 
             /// The same ciphertext with operators that use this evaluator.
@@ -405,7 +451,7 @@ macro_rules! scheme_classes {
 
             /// Several rotations of one ciphertext, which share most of the work.
             fn rotate_many(&self, py: Python<'_>, x: &$ciphertext, steps: Integers) -> PyResult<Vec<$ciphertext>> {
-                let all = detached(py, || self.0.rotate_many(&x.inner, &steps.0))?;
+                let all = detached_by(py, raise_of_integers, || self.0.rotate_many(&x.inner, &steps.0))?;
                 Ok(all.into_iter().map(|inner| self.wrap(inner)).collect())
             }
 

@@ -81,7 +81,7 @@ impl BootstrapKeys {
         rlwe.check_fingerprint(self.from_ephemeral.fingerprint(), "the key from the ephemeral secret")?;
         let (found, needed) = (self.from_ephemeral.limbs(), parameters.max_level() + 1);
         if found != needed {
-            return Err(Error::KeyLevel { kind: "the ephemeral secret".into(), found, needed });
+            return Err(Error::KeyLevel { kind: "the ephemeral secret".into(), found, needed, key: None });
         }
 
         let (mut missing, mut available) = (Vec::new(), Vec::new());
@@ -94,12 +94,12 @@ impl BootstrapKeys {
             if !kinds.is_empty() {
                 available.push(format!("{name}{}", keys.describe()));
             }
-            missing.extend(kinds.into_iter().map(|kind| format!("{name}{kind}")));
+            missing.extend(kinds.into_iter().map(|need| format!("{name}{}", need.usage)));
         }
         if missing.is_empty() {
             return Ok(());
         }
-        Err(Error::MissingKey { kind: missing.join(", "), available: available.join("; ") })
+        Err(Error::MissingKey { kind: missing.join(", "), available: available.join("; "), keys: Vec::new() })
     }
 }
 

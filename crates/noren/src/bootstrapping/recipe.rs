@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::keygen::KeyGenerator;
-use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey, describe_automorphism};
+use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
@@ -47,8 +48,8 @@ impl KeyName {
             (KeySet::ToEphemeral, _) => "the switch to the ephemeral secret".to_owned(),
             (KeySet::FromEphemeral, _) => "the switch from the ephemeral secret".to_owned(),
             (KeySet::Evaluation, 0) => "relinearisation".to_owned(),
-            (KeySet::Evaluation, k) => describe_automorphism(k, n),
-            (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", describe_automorphism(k, n)),
+            (KeySet::Evaluation, k) => KeyUse::of_automorphism(k, n).to_string(),
+            (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", KeyUse::of_automorphism(k, n)),
         }
     }
 }
@@ -192,7 +193,8 @@ impl Gathered {
     /// # Errors
     /// [`Error::MissingKey`] if the key to or from the ephemeral secret is missing.
     pub(super) fn finish(self) -> Result<BootstrapKeys> {
-        let missing = |kind: &str| Error::MissingKey { kind: kind.to_owned(), available: "others".to_owned() };
+        let missing =
+            |kind: &str| Error::MissingKey { kind: kind.to_owned(), available: "others".to_owned(), keys: Vec::new() };
         Ok(BootstrapKeys {
             to_ephemeral: self.to_ephemeral.ok_or_else(|| missing("the switch to the ephemeral secret"))?,
             from_ephemeral: self.from_ephemeral.ok_or_else(|| missing("the switch from the ephemeral secret"))?,

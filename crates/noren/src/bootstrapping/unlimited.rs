@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::keys::EvaluationKeys;
 
 use crate::bootstrapping::bootstrapper::Bootstrapper;
 use crate::bootstrapping::renewal::Renewal;
@@ -94,6 +95,15 @@ impl Unlimited {
     #[must_use]
     pub fn bootstrapper(&self) -> &Bootstrapper {
         &self.renewal.bootstrapper
+    }
+
+    /// The same with other evaluation keys of the same secret; both share the memory and the count.
+    ///
+    /// # Errors
+    /// As [`Evaluator::new`].
+    pub fn with_keys(&self, keys: Arc<EvaluationKeys>) -> Result<Self> {
+        let evaluator = Evaluator::new(self.evaluator.context(), keys)?;
+        Ok(Self { evaluator, renewal: self.renewal.clone() })
     }
 
     /// The same message at the level of results, or, if it is there, as it is; see [`Bootstrapper::bootstrap`].

@@ -268,7 +268,7 @@ fn circuits_name_the_missing_key() {
     let x = Encryptor::public(&context, &keys.public, Seed::from_bytes([4; 32])).unwrap().encrypt(&plaintext).unwrap();
     let ev = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
     assert!(trace::sum(&ev, &x, 2, 1).is_ok());
-    let Err(Error::MissingKey { kind, available }) = Plan::unrolled(8, 1, 1).unwrap().apply(&ev, &x) else {
+    let Err(Error::MissingKey { kind, available, .. }) = Plan::unrolled(8, 1, 1).unwrap().apply(&ev, &x) else {
         panic!("keys are missing")
     };
     assert!((2..8).all(|steps| kind.contains(&format!("rotation by {steps} "))), "{kind}");

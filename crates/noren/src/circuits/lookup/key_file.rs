@@ -87,7 +87,12 @@ impl LookupKeyFile {
         }
         let exponents = plan.rotations().into_iter().map(|steps| self.context.rotation_exponent(steps));
         let needed = exponents.chain([self.context.swap_exponent()]).map(|k| (k, plan.limbs()));
-        self.keys.sparse.check(Some(plan.limbs()), needed)
+        // The plan makes these keys, and not the context.
+        self.keys.sparse.check(Some(plan.limbs()), needed).map_err(|error| match error {
+            Error::MissingKey { kind, available, .. } => Error::MissingKey { kind, available, keys: Vec::new() },
+            Error::KeyLevel { kind, found, needed, .. } => Error::KeyLevel { kind, found, needed, key: None },
+            error => error,
+        })
     }
 
     /// What the keys of a set are for, by its number in a file, and whether they are told apart by automorphisms.

@@ -3,6 +3,7 @@
 use noren_math::random::Seed;
 use noren_rlwe::error::Result;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest as RlweRequest};
+use noren_rlwe::keys::{EvaluationKeys, SecretKey};
 
 use crate::schemes::ckks::context::Context;
 
@@ -50,6 +51,49 @@ impl Context {
     ) -> Result<Keys> {
         let wanted = self.automorphisms_of(request)?;
         KeyGenerator::new(self.rlwe(), seed).keys(&wanted, progress)
+    }
+
+    /// Makes the evaluation keys of a request for a secret that there is; `progress` as in
+    /// [`Context::generate_keys_with_progress`]. [`EvaluationKeys::merge`] adds them to those that it has.
+    ///
+    /// The seed is as secret as the keys. It may be the one that the secret was made from, and otherwise is used for nothing
+    /// else.
+    ///
+    /// # Errors
+    /// As [`Context::generate_keys`], and [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for a
+    /// secret of other parameters.
+    ///
+    /// # Examples
+    /// ```
+    /// use noren::ckks::{Context, KeyRequest, ParametersSpec};
+    /// use noren::{Security, Seed};
+    ///
+    /// let spec = ParametersSpec {
+    ///     log_n: 10,
+    ///     log_q: vec![50, 40],
+    ///     log_p: vec![50],
+    ///     log_scale: 40,
+    ///     security: Security::None,
+    ///     ..ParametersSpec::default()
+    /// };
+    /// let context = Context::new(spec.build()?)?;
+    /// let keys = context.generate_keys(Seed::random()?, &KeyRequest::default())?;
+    ///
+    /// let request = KeyRequest { rotations: vec![1, 2], ..KeyRequest::default() };
+    /// let mut evaluation = (*keys.evaluation).clone();
+    /// evaluation.merge(context.evaluation_keys(&keys.secret, Seed::random()?, &request, None)?)?;
+    /// assert_eq!(evaluation.automorphisms().len(), 2);
+    /// # Ok::<(), noren::Error>(())
+    /// ```
+    pub fn evaluation_keys(
+        &self,
+        secret: &SecretKey,
+        seed: Seed,
+        request: &KeyRequest,
+        progress: Option<&dyn Fn(usize, usize)>,
+    ) -> Result<EvaluationKeys> {
+        let wanted = self.automorphisms_of(request)?;
+        KeyGenerator::new(self.rlwe(), seed).evaluation_keys(secret, &wanted, progress)
     }
 
     /// The request in terms of automorphisms and limbs, as [`KeyGenerator`] takes it.

@@ -3,6 +3,7 @@
 use noren_math::random::Seed;
 use noren_rlwe::error::Result;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest as RlweRequest};
+use noren_rlwe::keys::{EvaluationKeys, SecretKey};
 
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encryption::check_limbs;
@@ -44,6 +45,26 @@ impl Context {
     ) -> Result<Keys> {
         let wanted = self.automorphisms_of(request)?;
         KeyGenerator::new(self.rlwe(), seed).keys(&wanted, progress)
+    }
+
+    /// Makes the evaluation keys of a request for a secret that there is; `progress` as in [`Context::generate_keys`].
+    /// [`EvaluationKeys::merge`] adds them to those that it has.
+    ///
+    /// The seed is as secret as the keys. It may be the one that the secret was made from, and otherwise is used for nothing
+    /// else.
+    ///
+    /// # Errors
+    /// As [`Context::generate_keys`], and [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for a
+    /// secret of other parameters.
+    pub fn evaluation_keys(
+        &self,
+        secret: &SecretKey,
+        seed: Seed,
+        request: &KeyRequest,
+        progress: Option<&dyn Fn(usize, usize)>,
+    ) -> Result<EvaluationKeys> {
+        let wanted = self.automorphisms_of(request)?;
+        KeyGenerator::new(self.rlwe(), seed).evaluation_keys(secret, &wanted, progress)
     }
 
     /// The request in terms of automorphisms, as [`KeyGenerator`] takes it.

@@ -43,6 +43,7 @@ impl Evaluator {
                 let keys = self.circuit().ok_or_else(|| Error::MissingKey {
                     kind: "circuit bootstrapping".into(),
                     available: "those of bootstraps".into(),
+                    keys: Vec::new(),
                 })?;
                 let results = inputs.chunks(INPUTS).flat_map(|inputs| self.choose(inputs, keys, control, tables));
                 let result = |(sample, range): (Lwe, &Range)| Ciphertext {

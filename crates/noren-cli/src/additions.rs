@@ -1,0 +1,268 @@
+//! `noren keygen --add`: more evaluation keys for the secret in a directory.
+
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::sync::Arc;
+
+use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Progress};
+use noren::programs::plan::{Plan, Shape};
+use noren::programs::program::Program;
+use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
+use noren::{EvaluationKeys, KeyUse, PublicKey, Resources, SecretKey, Seed, bfv, ckks};
+use noren_rlwe::context::Context;
+use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
+use noren_rlwe::wire::key_file::KeyFile;
+use serde::Serialize;
+
+use crate::bootstrap::keys::BOOTSTRAP;
+use crate::console::Console;
+use crate::describe::Describe;
+use crate::describe::words::{bytes, count};
+use crate::failure::Failure;
+use crate::files::{self, Force, OutputSet};
+use crate::key_files::{EVALUATION, PUBLIC, SECRET, Written};
+use crate::progress;
+
+/// What the keys are to serve.
+pub(crate) struct Wanted<'a> {
+    pub(crate) programs: Vec<Program>,
+    /// The tables that the programs run on.
+    pub(crate) shape: Shape,
+    pub(crate) rotations: &'a [isize],
+    pub(crate) swap_rows: bool,
+}
+
+/// Which keys are added where.
+pub(crate) struct Job<'a> {
+    /// The directory of the keys.
+    pub(crate) out: &'a Path,
+    pub(crate) wanted: Wanted<'a>,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) plan_only: bool,
+}
+
+/// What was added.
+#[derive(Serialize)]
+struct Report {
+    /// What the new keys are for.
+    added: Vec<String>,
+    /// How many keys the file has now.
+    keys: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<Written>,
+}
+
+/// Adds the keys that are missing to those in the directory. The file is replaced when the new one is whole, and not touched if
+/// anything fails.
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let secret = job.out.join(SECRET);
+    let _lock = lock(&secret)?;
+    let wanted = &job.wanted;
+    if wanted.programs.is_empty() && wanted.rotations.is_empty() && !wanted.swap_rows {
+        let needed = "--program, --rotations or --swap-rows: what the keys are for".to_owned();
+        return Err(Failure::Unsuitable { what: "--add", found: "nothing to add".to_owned(), needed });
+    }
+    match files::kind(&secret)? {
+        Kind::CkksSecretKey if job.out.join(BOOTSTRAP).exists() && !job.out.join(EVALUATION).exists() => {
+            beside_bootstrapping(&job, &secret, console)
+        }
+        Kind::CkksSecretKey => add(&job, &secret, console, |context| of_vectors(&job.wanted, context, None)),
+        Kind::IntegerSecretKey => add(&job, &secret, console, |context| of_integers(&job.wanted, &secret, context)),
+        found => {
+            let needed = "a secret key of CKKS, or of exact integers";
+            Err(Failure::input(&secret, "--add", found, needed))
+        }
+    }
+}
+
+/// Keeps two runs from adding to the same file at once: what the first had written would be lost.
+fn lock(secret: &Path) -> Result<File, Failure> {
+    let failed = |source| Failure::Io { path: secret.to_owned(), source };
+    let file = File::open(secret).map_err(failed)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::input(secret, "--add", "another run that adds keys", "one at a time: start it again later"))
+        }
+        // Where the system has no locks, there is none.
+        _ => Ok(file),
+    }
+}
+
+/// What programs or rotations need of CKKS; rotations up to a level, or all.
+fn of_vectors(wanted: &Wanted<'_>, context: &ckks::Context, level: Option<usize>) -> Result<KeyRequest, Failure> {
+    if wanted.swap_rows {
+        let needed = "keys of exact integers: the slots of CKKS have no rows".to_owned();
+        return Err(Failure::Unsuitable { what: "--swap-rows", found: "a secret key of CKKS".to_owned(), needed });
+    }
+    let request = match &wanted.programs[..] {
+        [] => ckks::KeyRequest { rotations: wanted.rotations.to_vec(), level, ..ckks::KeyRequest::default() },
+        programs => Plan::with_parameters(programs, &wanted.shape, context.parameters().clone())?.key_request()?,
+    };
+    Ok(context.automorphisms_of(&request)?)
+}
+
+/// What rotations and the swap need of exact integers.
+fn of_integers(wanted: &Wanted<'_>, secret: &Path, context: &bfv::Context) -> Result<KeyRequest, Failure> {
+    if !wanted.programs.is_empty() {
+        return Err(Failure::input(secret, "--program", "a secret key of exact integers", "one of CKKS"));
+    }
+    let (rotations, swap) = (wanted.rotations.to_vec(), wanted.swap_rows);
+    Ok(context.automorphisms_of(&bfv::KeyRequest { rotations, swap, ..bfv::KeyRequest::default() })?)
+}
+
+/// Adds keys to `eval.keys`.
+fn add<C>(
+    job: &Job<'_>,
+    secret: &Path,
+    console: &Console,
+    request: impl FnOnce(&C) -> Result<KeyRequest, Failure>,
+) -> Result<(), Failure>
+where
+    C: FileContext<Parameters: Describe>,
+    SecretKey: FileKey<C>,
+    PublicKey: FileKey<C>,
+    EvaluationKeys: FileKey<C>,
+{
+    let KeyFile { context, key: secret } = files::read_key::<C, SecretKey>(secret, console)?;
+    check_public::<C>(job.out, &secret)?;
+    let path = job.out.join(EVALUATION);
+    let mut evaluation = match path.exists() {
+        true => {
+            KeyFile::<C, EvaluationKeys>::read_file(&(), &path, &Limits::default()).map_err(Failure::file(&path))?.key
+        }
+        false => EvaluationKeys::new(context.rlwe().parameters()),
+    };
+    check_parameters(&secret, &evaluation, &path)?;
+    let lacking = evaluation.lacking(&request(&context)?);
+    let Some(made) = made(job, context.rlwe(), &secret, &lacking)? else {
+        return console.report(&Report::new(&evaluation, &lacking, None));
+    };
+    evaluation.merge(made).map_err(Failure::file(&path))?;
+    let mut report = Report::new(&evaluation, &lacking, None);
+    let file = KeyFile { context, key: evaluation };
+    report.file = Some(replaced(job.out, EVALUATION, |path| file.write_file(&(), Form::Packed, path))?);
+    console.report(&report)
+}
+
+/// Adds rotations to `bootstrap.keys`.
+fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Result<(), Failure> {
+    let path = job.out.join(BOOTSTRAP);
+    if !job.wanted.programs.is_empty() {
+        let needed = "--rotations: name those that the program needs";
+        return Err(Failure::input(&path, "--program", "keys of bootstrapping", needed));
+    }
+    let secret = files::read_key::<ckks::Context, SecretKey>(secret, console)?.key;
+    check_public::<ckks::Context>(job.out, &secret)?;
+    let shown = progress::bar("reading bootstrapping keys", 1);
+    let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
+    let file = BootstrapKeyFile::open(&path, &Limits::default(), &Resources::of_machine(&path), &mut heard);
+    let BootstrapKeyFile { context, parameters, keys } = file.map_err(Failure::file(&path))?;
+    drop(shown);
+    check_parameters(&secret, &keys.evaluation, &path)?;
+    let request = of_vectors(&job.wanted, &context, Some(parameters.output_level()))?;
+    let lacking = keys.evaluation.lacking(&request);
+    let Some(made) = made(job, context.rlwe(), &secret, &lacking)? else {
+        return console.report(&Report::new(&keys.evaluation, &lacking, None));
+    };
+    let mut evaluation = (*keys.evaluation).clone();
+    evaluation.merge(made).map_err(Failure::file(&path))?;
+    let mut report = Report::new(&evaluation, &lacking, None);
+    let keys = Arc::new(BootstrapKeys { evaluation: Arc::new(evaluation), ..(*keys).clone() });
+    let file = BootstrapKeyFile { context, parameters, keys };
+    report.file = Some(replaced(job.out, BOOTSTRAP, |path| file.write_file(&(), Form::Packed, path))?);
+    console.report(&report)
+}
+
+/// Refuses a public key of other parameters than the secret: the directory is then not that of one owner.
+fn check_public<C>(directory: &Path, secret: &SecretKey) -> Result<(), Failure>
+where
+    C: FileContext,
+    PublicKey: FileKey<C>,
+{
+    let path = directory.join(PUBLIC);
+    if !path.exists() {
+        return Ok(());
+    }
+    let public = KeyFile::<C, PublicKey>::read_file(&(), &path, &Limits::default()).map_err(Failure::file(&path))?.key;
+    if public.fingerprint() == secret.fingerprint() {
+        return Ok(());
+    }
+    Err(Failure::file(&path)(noren::Error::mismatch(secret.fingerprint(), public.fingerprint(), "the public key")))
+}
+
+fn check_parameters(secret: &SecretKey, evaluation: &EvaluationKeys, path: &Path) -> Result<(), Failure> {
+    let found = evaluation.parameters().fingerprint();
+    if found == *secret.fingerprint() {
+        return Ok(());
+    }
+    Err(Failure::file(path)(noren::Error::mismatch(secret.fingerprint(), &found, "the evaluation keys")))
+}
+
+/// The keys that are lacking; none if nothing is to be made.
+fn made(
+    job: &Job<'_>,
+    context: &Context,
+    secret: &SecretKey,
+    lacking: &KeyRequest,
+) -> Result<Option<EvaluationKeys>, Failure> {
+    if job.plan_only || *lacking == KeyRequest::default() {
+        return Ok(None);
+    }
+    let seed = match &job.seed {
+        Some(seed) => seed.clone(),
+        None => Seed::random().map_err(noren::Error::from)?,
+    };
+    let shown = progress::bar("making evaluation keys", 1);
+    let heard = |done, of| shown.set(done, of);
+    Ok(Some(KeyGenerator::new(context, seed).evaluation_keys(secret, lacking, Some(&heard))?))
+}
+
+/// Puts a file in the place of another when it is whole.
+fn replaced<T>(
+    directory: &Path,
+    name: &'static str,
+    write: impl FnOnce(&Path) -> noren::Result<T>,
+) -> Result<Written, Failure> {
+    let outputs = OutputSet::new(directory, &[name], &Force { force: true })?;
+    let shown = progress::spinner("writing keys".to_owned());
+    let bytes = outputs.write_with(name, write)?;
+    let path = outputs.finish(&[name])?.remove(0);
+    drop(shown);
+    Ok(Written { path, bytes })
+}
+
+impl Report {
+    fn new(keys: &EvaluationKeys, lacking: &KeyRequest, file: Option<Written>) -> Self {
+        let n = keys.parameters().degree();
+        let products = lacking.relinearization.iter().map(|_| KeyUse::Relinearization);
+        let mut galois: Vec<u32> = lacking.galois.iter().map(|&(k, _)| k).collect();
+        galois.sort_unstable();
+        galois.dedup();
+        let moves = galois.into_iter().map(|k| KeyUse::of_automorphism(k, n));
+        let added = products.chain(moves).map(|usage| usage.to_string()).collect();
+        Self { added, keys: keys.uses().count(), file }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// More names than this help nobody.
+        const SHOWN: usize = 8;
+        if self.added.is_empty() {
+            return write!(f, "nothing to add: {} there serve", count(self.keys, "key"));
+        }
+        let more = self.added.len().saturating_sub(SHOWN);
+        let mut names = self.added[..self.added.len() - more].join(", ");
+        if more > 0 {
+            names += &format!(", {more} more");
+        }
+        match &self.file {
+            None => write!(f, "lacking    {}: {names}", count(self.added.len(), "key")),
+            Some(Written { path, bytes: size }) => {
+                writeln!(f, "added {}: {names}", count(self.added.len(), "key"))?;
+                write!(f, "wrote {}, {}, {}", path.display(), count(self.keys, "key"), bytes(*size as f64))
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What classes show of themselves: sizes, contents of keys, and tables for notebooks.
+
+use std::fmt::{self, Write};
+
+use noren::{EvaluationKeys, PublicKey, SecretKey};
+
+use crate::key_sets;
+
+/// Bytes as people read them, such as `60.1 MB`.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    match units.into_iter().find(|&(_, size)| bytes as f64 >= size) {
+        Some((unit, size)) => format!("{:.1} {unit}", bytes as f64 / size),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// At most so many numbers are shown one by one.
+const SHOWN: usize = 8;
+
+/// The first of some numbers, and how many there are more.
+pub(crate) fn list(numbers: impl ExactSizeIterator<Item = isize>) -> String {
+    let more = numbers.len().saturating_sub(SHOWN);
+    let mut shown: Vec<String> = numbers.take(SHOWN).map(|number| number.to_string()).collect();
+    if more > 0 {
+        shown.push(format!("... {more} more"));
+    }
+    format!("[{}]", shown.join(", "))
+}
+
+/// A key that says what it holds, besides its ring and its size.
+pub(crate) trait Holds {
+    /// Names with values.
+    fn contents(&self) -> Vec<(&'static str, String)>;
+}
+
+impl Holds for SecretKey {
+    fn contents(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+impl Holds for PublicKey {
+    fn contents(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+impl Holds for EvaluationKeys {
+    fn contents(&self) -> Vec<(&'static str, String)> {
+        let rotations = key_sets::rotations(self);
+        let mut contents = vec![("keys", self.uses().count().to_string())];
+        if self.has_relinearization() {
+            contents.push(("products", "yes".to_owned()));
+        }
+        if key_sets::has_conjugation(self) {
+            contents.push(("conjugation or swap", "yes".to_owned()));
+        }
+        if !rotations.is_empty() {
+            contents.push(("rotations", list(rotations.keys().copied())));
+        }
+        contents
+    }
+}
+
+/// The `repr` of a key, such as `EvaluationKeys(n=1024, keys=3, products, rotations=[1, 2], 1.2 MB)`.
+pub(crate) fn key(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
+    let mut text = format!("{name}(n={n}, ");
+    for (name, value) in key.contents() {
+        let _ = if value == "yes" { write!(text, "{name}, ") } else { write!(text, "{name}={value}, ") };
+    }
+    text + &size(bytes) + ")"
+}
+
+/// The table of a key for notebooks.
+pub(crate) fn key_table(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
+    let rows = std::iter::once(("degree n", n.to_string())).chain(key.contents());
+    table(name, &rows.chain([("size in memory", size(bytes))]).collect::<Vec<_>>())
+}
+
+/// A small table for notebooks: a title, and names with values.
+pub(crate) fn table(title: &str, rows: &[(&str, String)]) -> String {
+    let mut html = format!("<table><caption>{}</caption>", Escaped(title));
+    for (name, value) in rows {
+        let _ =
+            write!(html, "<tr><th style=\"text-align:left\">{}</th><td>{}</td></tr>", Escaped(name), Escaped(value));
+    }
+    html + "</table>"
+}
+
+/// Text in HTML.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|sign| match sign {
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '&' => f.write_str("&amp;"),
+            sign => f.write_char(sign),
+        })
+    }
+}

@@ -1,0 +1,29 @@
+//! Sets of evaluation keys: what is in them, and both of two.
+
+use std::collections::BTreeMap;
+
+use noren::{EvaluationKeys, KeyNeed, KeyUse};
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+
+/// All keys of two sets of one secret.
+pub(crate) fn merged(left: &EvaluationKeys, right: &EvaluationKeys) -> PyResult<EvaluationKeys> {
+    let mut merged = left.clone();
+    merged.merge(right.clone()).map_err(raise)?;
+    Ok(merged)
+}
+
+/// The rotations that there are keys for, by the shorter way round, each with the most limbs that its key serves.
+pub(crate) fn rotations(keys: &EvaluationKeys) -> BTreeMap<isize, usize> {
+    let rotation = |need: KeyNeed| match need.usage {
+        KeyUse::Rotation { steps, .. } => Some((steps, need.limbs)),
+        _ => None,
+    };
+    keys.uses().filter_map(rotation).collect()
+}
+
+/// Whether there is a key for conjugation, or the swap of rows.
+pub(crate) fn has_conjugation(keys: &EvaluationKeys) -> bool {
+    keys.uses().any(|need| need.usage == KeyUse::Conjugation)
+}
