@@ -219,6 +219,21 @@ fn any_scale_level_magnitude_and_number_of_slots_is_taken() {
 }
 
 #[test]
+fn real_bootstrapping_refuses_what_may_be_complex() {
+    let world = world();
+    let z = random(43, world.parameters.slots());
+    let input = world.encrypt(&z);
+    let refused = world.real.bootstrap(&input).err().expect("complex numbers");
+    assert!(refused.to_string().contains("complex or paired") && matches!(refused, Error::NotReal { .. }), "{refused}");
+    // What was real stays so, in both modes.
+    let input = world.encrypt(&reals(&z));
+    for bootstrapper in [&world.real, &world.complex] {
+        let result = bootstrapper.bootstrap(&input).expect("real numbers");
+        assert_eq!(result.estimate().range(), input.estimate().range());
+    }
+}
+
+#[test]
 fn other_rings_cuts_and_orders_do_the_same() {
     let groups = |cuts: &[(u32, usize)]| -> Vec<Group> {
         cuts.iter().map(|&(layers, baby_steps)| Group { layers, baby_steps }).collect()
