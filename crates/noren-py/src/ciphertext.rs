@@ -132,7 +132,7 @@ impl PyCiphertext {
     /// Polynomials on an interval ask for it where the range that is known is wider. A wrong range makes results and later
     /// error bounds wrong. Raises ValueError unless low <= high.
     fn with_range(&self, low: f64, high: f64) -> PyResult<Self> {
-        if !(low <= high) {
+        if low.is_nan() || high.is_nan() || low > high {
             return Err(PyValueError::new_err(format!("low is {low} and high is {high}, low must not be above high")));
         }
         Ok(self.beside(self.inner.clone().with_range(low, high)))

@@ -82,7 +82,7 @@ impl Range {
     /// what is no interval states nothing.
     #[must_use]
     pub fn clipped(self, low: f64, high: f64) -> Self {
-        if !(low <= high) {
+        if low.is_nan() || high.is_nan() || low > high {
             return self;
         }
         let [known_low, known_high] = self.interval().unwrap_or_else(|| [-self.magnitude(), self.magnitude()]);
