@@ -339,7 +339,7 @@ impl PyContext {
         let (inner, key) = (&ciphertext.inner, &key.0.key);
         let decryptor = || {
             let decryptor = Decryptor::new(&self.0, key)?;
-            Ok(if allow_unbounded { decryptor.allow_unbounded() } else { decryptor })
+            Ok::<_, noren::Error>(if allow_unbounded { decryptor.allow_unbounded() } else { decryptor })
         };
         match complex {
             Some(true) => Ok(detached(py, || decryptor()?.decrypt_complex(inner))?.into_pyarray(py).into_any()),

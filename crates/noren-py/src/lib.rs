@@ -64,8 +64,8 @@ mod module {
     use crate::context::PyContext;
     #[pymodule_export]
     use crate::errors::{
-        EncodingError, Error, InsecureError, LevelError, MissingKeyError, ParameterMismatchError, RangeError,
-        ScaleError, WireError,
+        EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
+        RangeError, ScaleError, WireError,
     };
     #[pymodule_export]
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};

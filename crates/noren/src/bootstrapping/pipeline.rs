@@ -207,7 +207,7 @@ impl Pipeline {
             Some(joint) => joint.apply(&self.evaluator, &result.with_magnitude(a.magnitude()))?,
             None => result,
         };
-        let result = like(a, Ciphertext { scale: *end, slots: a.slots, ..result }.noting_room());
+        let result = like(a, Ciphertext { scale: *end, slots: a.slots, extent: a.extent, ..result }.noting_room());
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
         let real_parts = if self.mode == Mode::Real { 1.0 } else { 2.0 };
         let series_error = real_parts * self.parameters.series().error() * SERIES_ROOM * base;
@@ -272,7 +272,8 @@ impl Pipeline {
         let deviation = self.raised_deviation() * (self.parameters.gap() as f64).sqrt();
         let scale = raised_scale(context, &self.parameters)?;
         let estimate = Estimate::exact(Range::disc(RAISED_DEVIATIONS * deviation), mix(tag, RAISED));
-        Ok((Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() }, error))
+        let (slots, extent) = (a.slots, a.extent);
+        Ok((Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() }, error))
     }
 
     /// The root of the mean square of raised slots: a coefficient over `q_0` is a sum of h + 1 uniform numbers, and a slot is one

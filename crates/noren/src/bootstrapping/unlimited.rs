@@ -73,13 +73,15 @@ pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters.
+    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters, [`Error::KeyMismatch`] if its keys are of
+    /// another secret key.
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited>;
 }
 
 impl WithBootstrapping for Evaluator {
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited> {
         self.context().check(&bootstrapper.parameters().ckks()?, "the bootstrapper")?;
+        self.keys().owner().check(&bootstrapper.owner(), "the bootstrapper")?;
         Ok(Unlimited { evaluator: self.clone(), renewal: Arc::new(Renewal::new(bootstrapper)?) })
     }
 }
@@ -212,6 +214,10 @@ impl SlotEvaluator for Unlimited {
         x.slots()
     }
 
+    fn period(&self, x: &Ciphertext) -> usize {
+        x.extent().period()
+    }
+
     /// Without end: the largest number there is, for every ciphertext. See [`Unlimited::levels_left`].
     fn level(&self, _: &Ciphertext) -> usize {
         usize::MAX
@@ -337,6 +343,10 @@ impl SlotEvaluator for Unlimited {
 
     fn with_range(&self, a: Ciphertext, [low, high]: [f64; 2]) -> Ciphertext {
         a.with_range(low, high)
+    }
+
+    fn with_period(&self, a: Ciphertext, period: usize) -> Ciphertext {
+        SlotEvaluator::with_period(&self.evaluator, a, period)
     }
 
     /// The vector as it is: its levels have no end, and stay so.

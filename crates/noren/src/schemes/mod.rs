@@ -17,6 +17,7 @@ pub mod bgv;
 pub mod ckks;
 pub mod clear;
 pub mod costs;
+pub mod extent;
 pub mod integers;
 pub mod range;
 pub mod slots;

@@ -120,6 +120,11 @@ pub trait SlotEvaluator {
     /// How many slots `x` has: a power of two.
     fn slots(&self, x: &Self::Ciphertext) -> usize;
 
+    /// After how many slots `x` repeats, as far as is known: a power of two up to [`slots`](Self::slots).
+    fn period(&self, x: &Self::Ciphertext) -> usize {
+        self.slots(x)
+    }
+
     /// How many multiplications can still follow one another on `x`.
     fn level(&self, x: &Self::Ciphertext) -> usize;
 
@@ -278,6 +283,14 @@ pub trait SlotEvaluator {
     /// [`with_magnitude`](Self::with_magnitude).
     #[must_use]
     fn with_range(&self, a: Self::Ciphertext, _interval: [f64; 2]) -> Self::Ciphertext {
+        a
+    }
+
+    /// The same vector, of which the caller knows that it repeats after `period` slots, a power of two up to the slots.
+    ///
+    /// Circuits whose operands repeat know it of their results. A statement that is false makes later results wrong.
+    #[must_use]
+    fn with_period(&self, a: Self::Ciphertext, _period: usize) -> Self::Ciphertext {
         a
     }
 

@@ -159,7 +159,7 @@ impl Pipeline {
         let bound = |layers: u32| SINE_ROOM * magnitude * libm::exp2(0.5 * f64::from(layers));
         let result = self.slot_to_coeff.apply(&self.evaluator, &exact, bound)?;
         let scale = *parameters.scale_at(parameters.output_level());
-        let result = like(a, Ciphertext { scale, slots: a.slots, ..result }.noting_room());
+        let result = like(a, Ciphertext { scale, slots: a.slots, extent: a.extent, ..result }.noting_room());
         // The transform is the root of n times a unitary matrix: so much random errors grow, and with them what rounding the
         // entries of matrices did to the multiples of `q_0`, which are random.
         let spread = (parameters.slots() as f64).sqrt();
@@ -197,7 +197,8 @@ impl Pipeline {
         let estimate =
             Estimate::exact(Range::disc(RAISED_DEVIATIONS * deviation * unit), mix(a.estimate.tag(), RAISED));
         let scale = raised_scale(parameters)?;
-        Ok(Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() })
+        let (slots, extent) = (a.slots, a.extent);
+        Ok(Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() })
     }
 
     /// The scale of the exponentials for which the doubled sines, read as v, stand at [`sine_scale`], for a message at a scale

@@ -22,6 +22,10 @@ impl SlotEvaluator for Evaluator {
         x.slots()
     }
 
+    fn period(&self, x: &Ciphertext) -> usize {
+        x.extent().period()
+    }
+
     fn level(&self, x: &Ciphertext) -> usize {
         x.level()
     }
@@ -116,6 +120,11 @@ impl SlotEvaluator for Evaluator {
 
     fn with_range(&self, a: Ciphertext, [low, high]: [f64; 2]) -> Ciphertext {
         a.with_range(low, high)
+    }
+
+    fn with_period(&self, mut a: Ciphertext, period: usize) -> Ciphertext {
+        a.extent = a.extent.repeated(period);
+        a
     }
 
     fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {

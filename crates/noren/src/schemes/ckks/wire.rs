@@ -21,6 +21,7 @@ use crate::schemes::ckks::estimate::{Estimate, Group, Key, Nature};
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::extent::{EXTENT_NEEDED, Extent};
 use crate::schemes::range::Range;
 
 /// Parameters: one word, the base-two logarithm of the highest scale.
@@ -31,8 +32,9 @@ const LOG_P: u16 = 0x03;
 /// Parameters: two words for each restart of the ladder, the level and the base-two logarithm of its scale; only where
 /// there are any.
 const RESTARTS: u16 = 0x04;
-/// Samples: eight words, the slots, the two parts of the scale, whether the message is real, its lowest and highest value
-/// (the negative magnitude and the magnitude, if it is not), the bias, the name.
+/// Samples: ten words, the slots, the two parts of the scale, whether the message is real, its lowest and highest value
+/// (the negative magnitude and the magnitude, if it is not), the bias, the name, the length (0 for all slots) and the
+/// period.
 const MEANING: u16 = 0x01;
 /// Samples: four words for each group of error sources, the key, the members (low, high), the variance.
 const SOURCES: u16 = 0x02;
@@ -134,12 +136,12 @@ impl<T: Wrapped> Object for Message<T> {
     }
 
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        write_meaning(writer, self.slots, &self.scale, &self.estimate);
+        write_meaning(writer, (self.slots, self.extent), &self.scale, &self.estimate);
         self.inner.write(context.rlwe(), writer);
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let (slots, scale, estimate) = read_meaning(context, reader)?;
+        let ((slots, extent), scale, estimate) = read_meaning(context, reader)?;
         let inner = T::read(context.rlwe(), reader)?;
         inner.check()?;
         let parameters = context.parameters().clone();
@@ -147,7 +149,7 @@ impl<T: Wrapped> Object for Message<T> {
             Some(limbs) => estimate.with_room(room(&parameters, limbs, &scale)),
             None => estimate,
         };
-        Ok(Self { inner, scale, slots, estimate, parameters })
+        Ok(Self { inner, scale, slots, extent, estimate, parameters })
     }
 }
 
@@ -184,14 +186,15 @@ impl Object for Ciphertexts {
     }
 }
 
-fn write_meaning(writer: &mut Writer<'_>, slots: usize, scale: &Scale, estimate: &Estimate) {
+fn write_meaning(writer: &mut Writer<'_>, (slots, extent): (usize, Extent), scale: &Scale, estimate: &Estimate) {
     let (high, low) = scale.parts();
     let magnitude = estimate.magnitude();
     let interval = estimate.range().interval();
     let [lowest, highest] = interval.unwrap_or([-magnitude, magnitude]).map(f64::to_bits);
     let scale = [high, low].map(f64::to_bits);
     let known = [u64::from(interval.is_some()), lowest, highest, estimate.bias().to_bits()];
-    writer.words(MEANING, [&[slots as u64], &scale[..], &known, &[estimate.tag()]].concat());
+    let extent = [extent.length().unwrap_or(0), extent.period()].map(|count| count as u64);
+    writer.words(MEANING, [&[slots as u64], &scale[..], &known, &[estimate.tag()], &extent].concat());
     let words = |group: &Group| {
         let members = group.members;
         [code(group.key), members as u64, (members >> u64::BITS) as u64, group.variance.to_bits()]
@@ -199,14 +202,17 @@ fn write_meaning(writer: &mut Writer<'_>, slots: usize, scale: &Scale, estimate:
     writer.words(SOURCES, estimate.groups().iter().flat_map(words).collect::<Vec<_>>());
 }
 
-fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(usize, Scale, Estimate)> {
+fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, Extent), Scale, Estimate)> {
     let section = reader.take(MEANING)?;
-    let [slots, high, low, real, lowest, highest, bias, tag] = section.word_array()?;
+    let [slots, high, low, real, lowest, highest, bias, tag, length, period] = section.word_array()?;
     let most = context.parameters().max_slots();
     let slots = match usize::try_from(slots) {
         Ok(slots) if slots.is_power_of_two() && slots <= most => slots,
         _ => return Err(section.value("the slots", slots, format!("a power of two up to {most}"))),
     };
+    let refused = || section.value("the extent", format!("{length}, {period}"), EXTENT_NEEDED);
+    let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
+    let extent = Extent::new((length > 0).then_some(length), period, slots).map_err(|_| refused())?;
     let [high, low, lowest, highest, bias] = [high, low, lowest, highest, bias].map(f64::from_bits);
     let range = match real {
         1 if lowest <= highest => Range::real(lowest, highest),
@@ -225,7 +231,7 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(usize, Sc
     let estimate = groups.filter(|_| rest.is_empty()).and_then(|groups| Estimate::from_parts(range, bias, tag, groups));
     let needed = "numbers that are not negative, and groups in order";
     let estimate = estimate.ok_or_else(|| sources.value("the estimate", format!("{} words", words.len()), needed))?;
-    Ok((slots, scale, estimate))
+    Ok(((slots, extent), scale, estimate))
 }
 
 /// The key of a group as one word: nature, class and bucket, a byte each.

@@ -14,6 +14,7 @@ use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 
+use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
@@ -29,7 +30,8 @@ use crate::schemes::integers::scheme::Scheme;
 /// - **Noise.** Every result carries a prediction of its noise. Products that would leave no budget are refused with
 ///   [`Error::NoiseExhausted`].
 ///
-/// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`].
+/// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`], and those of another secret key
+/// than that of the keys with [`Error::KeyMismatch`].
 #[derive(Clone)]
 pub struct Evaluator<S> {
     context: Context,
@@ -64,8 +66,10 @@ impl<S: Scheme> Evaluator<S> {
         self.context.rlwe().ring_q(limbs)
     }
 
-    fn check(&self, a: &Ciphertext<S>) -> Result<()> {
-        self.context.check(&a.parameters, "the ciphertext")
+    /// Refuses a ciphertext of other parameters or of another secret key.
+    pub(crate) fn check(&self, a: &Ciphertext<S>) -> Result<()> {
+        self.context.check(&a.parameters, "the ciphertext")?;
+        self.keys.check_ciphertext(&a.inner)
     }
 
     /// Refuses what has to be relinearised first.
@@ -79,9 +83,9 @@ impl<S: Scheme> Evaluator<S> {
     }
 
     /// The result of an operation.
-    fn result(&self, inner: rlwe::Ciphertext, factor: u64, noise: Noise) -> Ciphertext<S> {
+    fn result(&self, inner: rlwe::Ciphertext, factor: u64, noise: Noise, content: Content) -> Ciphertext<S> {
         let parameters = self.context.parameters().clone();
-        Ciphertext { inner, factor, noise, parameters, scheme: PhantomData }
+        Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData }
     }
 
     /// Refuses a result that may be wrong.

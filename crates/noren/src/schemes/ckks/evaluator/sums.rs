@@ -44,7 +44,7 @@ impl Evaluator {
     pub fn neg(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.neg(part)).collect());
+        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.neg(part)).collect(), a.key_id());
         Ok(self.result(a, inner, a.scale, a.estimate.clone().negated()))
     }
 
@@ -98,7 +98,8 @@ impl Evaluator {
     pub fn mul_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul_integer(part, k)).collect());
+        let inner =
+            rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul_integer(part, k)).collect(), a.key_id());
         let tag = mix(a.estimate.tag(), named(CONSTANT, &[k as f64]));
         Ok(self.result(a, inner, a.scale, a.estimate.clone().multiplied(Complex64::from(k as f64)).named(tag)))
     }
@@ -111,7 +112,8 @@ impl Evaluator {
         self.check(a)?;
         let ring = self.ring(a.level());
         let unit = self.context.imaginary_unit();
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul(part, unit)).collect());
+        let inner =
+            rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul(part, unit)).collect(), a.key_id());
         Ok(self.result(a, inner, a.scale, a.estimate.clone().turned()))
     }
 
@@ -190,7 +192,7 @@ impl Evaluator {
         let ring = self.ring(a.level());
         let parts = a.inner.parts().iter().zip(b.inner.parts()).map(|(x, y)| operation(&ring, x, y)).collect();
         let estimate = known(&a.estimate, &b.estimate).with_bias(miss * b.magnitude());
-        Ok(self.result(a, rlwe::Ciphertext::new(parts), a.scale, estimate))
+        Ok(self.result(a, rlwe::Ciphertext::new(parts, a.key_id()), a.scale, estimate).beside(b.extent))
     }
 
     fn join_plain(
@@ -205,7 +207,7 @@ impl Evaluator {
         let mut inner = a.inner.clone();
         operation(self.context.rlwe(), &mut inner, &p.inner)?;
         let estimate = known(&a.estimate, &p.estimate).with_bias(miss * p.estimate.magnitude());
-        Ok(self.result(a, inner, a.scale, estimate))
+        Ok(self.result(a, inner, a.scale, estimate).beside(p.extent))
     }
 
     /// Adds a constant at a scale; gives how far the integers are from it.
