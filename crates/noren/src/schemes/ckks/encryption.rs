@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::encrypt::Encryptor as RlweEncryptor;
@@ -257,6 +258,11 @@ impl<'a> Decryptor<'a> {
     #[must_use]
     pub fn allow_unbounded(self) -> Self {
         Self { unbounded: true, ..self }
+    }
+
+    /// The threads on which independent ciphertexts are decrypted side by side.
+    pub(crate) fn engine(&self) -> &Engine {
+        self.context.rlwe().ring().engine()
     }
 
     /// Decrypts to a plaintext of the same level, scale and estimate.
