@@ -115,9 +115,7 @@ pub(crate) fn stack_arrays(
 /// The refusal of arrays of different types.
 pub(crate) fn of_types(x: &PyEncryptedArray, y: &PyEncryptedArray) -> PyErr {
     let (x, y) = (x.column.element(), y.column.element());
-    PyTypeError::new_err(format!(
-        "an encrypted array of {x} meets one of {y}: make both one type, with x.astype(\"{y}\")"
-    ))
+    Error::new_err(format!("an encrypted array of {x} meets one of {y}: make both one type, with x.astype(\"{y}\")"))
 }
 
 /// A shape as Python shows it.
