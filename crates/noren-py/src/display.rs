@@ -28,26 +28,29 @@ pub(crate) fn list(numbers: impl ExactSizeIterator<Item = isize>) -> String {
     format!("[{}]", shown.join(", "))
 }
 
+/// A name with a value.
+pub(crate) type Row = (&'static str, String);
+
 /// A key that says what it holds, besides its ring and its size.
 pub(crate) trait Holds {
     /// Names with values.
-    fn contents(&self) -> Vec<(&'static str, String)>;
+    fn contents(&self) -> Vec<Row>;
 }
 
 impl Holds for SecretKey {
-    fn contents(&self) -> Vec<(&'static str, String)> {
+    fn contents(&self) -> Vec<Row> {
         Vec::new()
     }
 }
 
 impl Holds for PublicKey {
-    fn contents(&self) -> Vec<(&'static str, String)> {
+    fn contents(&self) -> Vec<Row> {
         Vec::new()
     }
 }
 
 impl Holds for EvaluationKeys {
-    fn contents(&self) -> Vec<(&'static str, String)> {
+    fn contents(&self) -> Vec<Row> {
         let rotations = key_sets::rotations(self);
         let mut contents = vec![("keys", self.uses().count().to_string())];
         if self.has_relinearization() {
@@ -79,7 +82,7 @@ pub(crate) fn key_table(name: &str, n: usize, key: &impl Holds, bytes: u64) -> S
 }
 
 /// A small table for notebooks: a title, and names with values.
-pub(crate) fn table(title: &str, rows: &[(&str, String)]) -> String {
+pub(crate) fn table(title: &str, rows: &[Row]) -> String {
     let mut html = format!("<table><caption>{}</caption>", Escaped(title));
     for (name, value) in rows {
         let _ =
