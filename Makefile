@@ -7,7 +7,7 @@ CARGO  ?= cargo
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python docs bench fuzz clean
+.PHONY: demo test test-full build lint test-rust test-python docs bench fuzz fuzz-api clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -84,6 +84,13 @@ fuzz:
 	@for target in $$($(CARGO) +nightly fuzz list); do \
 		$(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=2048 || exit 1; \
 	done
+
+## fuzz-api: random programs and mistakes on the public API of Python and Rust, against numpy and plain arithmetic, for
+## FUZZ_API_SECONDS each, one after the other. A finding is shown with the command that runs it again.
+FUZZ_API_SECONDS ?= 300
+fuzz-api: build
+	cd python && ../$(BIN)/python -m fuzz_api --seconds $(FUZZ_API_SECONDS)
+	FUZZ_API_SECONDS=$(FUZZ_API_SECONDS) $(CARGO) test --release --package noren --test api_fuzz -- --ignored --nocapture
 
 clean:
 	rm -rf target $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv

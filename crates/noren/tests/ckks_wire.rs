@@ -169,6 +169,10 @@ fn meanings_that_are_never_written_are_refused() {
         (2, 1.0f64.to_bits()),
         (3, negative),
         (4, no_number),
+        (6, 513),
+        (7, 0),
+        (7, 3),
+        (7, 1024),
     ] {
         let refused = written(with(&meaning, at, value), sources.clone());
         assert!(matches!(refused, Err(Error::Wire { .. })), "word {at} of the meaning");

@@ -284,7 +284,7 @@ fn suite<W: World>(world: &W) {
     let map = LinearMap::dense(8, 8, &W::numbers(&matrix())).unwrap();
     let entry = |j: usize| (0..8).map(|k| matrix()[j % 8 * 8 + k] * rows[k]).sum();
     let expected: Vec<i64> = (0..SLOTS).map(entry).collect();
-    check("matrix", map.apply(ev, &world.vector(&rows)), &expected);
+    check("matrix", map.apply(ev, &ev.with_period(world.vector(&rows), 8)), &expected);
 
     let coefficients = [1, -2, 0, 3, 1];
     let at = |x: i64| coefficients.iter().rev().fold(0, |sum, c| sum * x + c);

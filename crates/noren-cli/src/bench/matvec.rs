@@ -37,7 +37,7 @@ pub(super) fn run(run: &Run<'_>) -> Result<(), Failure> {
         let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
         let (encoder, decryptor) = (Encoder::new(&context), Decryptor::new(&context, &keys.secret)?);
         let encryptor = Encryptor::public(&context, &keys.public, seed(1))?;
-        let x = encryptor.encrypt(&encoder.encode_row(&vector.repeat(copies))?)?;
+        let x = encryptor.encrypt(&encoder.encode_repeated(&vector)?)?;
         let prepared = map.prepare(&evaluator, &x)?;
         let right = encoder.decode(&decryptor.decrypt(&prepared.apply(&evaluator, &x)?)?)? == expected;
         let timing = right

@@ -206,7 +206,8 @@ impl Pipeline {
             Some(joint) => joint.apply(&self.evaluator, &result.with_magnitude(a.magnitude()))?,
             None => result,
         };
-        let result = Ciphertext { scale: *end, slots: a.slots, ..result }.with_magnitude(a.magnitude());
+        let result =
+            Ciphertext { scale: *end, slots: a.slots, extent: a.extent, ..result }.with_magnitude(a.magnitude());
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
         let real_parts = if self.mode == Mode::Real { 1.0 } else { 2.0 };
         let series_error = real_parts * self.parameters.series().error() * SERIES_ROOM * base;
@@ -271,7 +272,8 @@ impl Pipeline {
         let deviation = self.raised_deviation() * (self.parameters.gap() as f64).sqrt();
         let scale = raised_scale(context, &self.parameters)?;
         let estimate = Estimate::exact(RAISED_DEVIATIONS * deviation, mix(tag, RAISED));
-        Ok((Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() }, error))
+        let (slots, extent) = (a.slots, a.extent);
+        Ok((Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() }, error))
     }
 
     /// The root of the mean square of raised slots: a coefficient over `q_0` is a sum of h + 1 uniform numbers, and a slot is one

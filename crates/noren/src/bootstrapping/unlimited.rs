@@ -212,6 +212,10 @@ impl SlotEvaluator for Unlimited {
         x.slots()
     }
 
+    fn period(&self, x: &Ciphertext) -> usize {
+        x.extent().period()
+    }
+
     /// Without end: the largest number there is, for every ciphertext. See [`Unlimited::levels_left`].
     fn level(&self, _: &Ciphertext) -> usize {
         usize::MAX
@@ -333,6 +337,10 @@ impl SlotEvaluator for Unlimited {
 
     fn with_magnitude(&self, a: Ciphertext, bound: f64) -> Ciphertext {
         a.with_magnitude(bound)
+    }
+
+    fn with_period(&self, a: Ciphertext, period: usize) -> Ciphertext {
+        SlotEvaluator::with_period(&self.evaluator, a, period)
     }
 
     /// The vector as it is: its levels have no end, and stay so.

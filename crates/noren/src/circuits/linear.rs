@@ -6,10 +6,15 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
 
-/// A linear map `y = A x` on vectors of dimension `n`, a power of two.
+/// A linear map `y = A x`, by the diagonals of its matrix.
 ///
-/// A vector with more slots than `n` holds `x` over and over (`slots / n` copies), and so does the result. With the
-/// diagonals `D_k[j] = A[j][(j + k) mod n]` and `k = a + n_1 b`,
+/// - [`LinearMap::dense`] acts on vectors that repeat after `n` slots, a power of two: `D_k[j] = A[j][(j + k) mod n]`. The
+///   result repeats after `n` slots too.
+/// - [`LinearMap::windowed`] acts on the first `columns` slots of any vector, by generalised diagonals
+///   `D_k[j] = A[j][j + k]` for k from `-(rows - 1)` to `columns - 1`: about twice as many. What the other slots hold does not
+///   matter. The result has zeros from slot `rows` on.
+///
+/// [`Matrix`](crate::circuits::matrix::Matrix) chooses between them. With `k = a + n_1 b`,
 /// `y = sum_b rot_{n_1 b}( sum_a rot_{-n_1 b}(D_k) * rot_a(x) )`:
 /// the baby steps `a` are rotations of one ciphertext, which share a decomposition, and each giant step `b` is one
 /// rotation of its own. Diagonals that are zero cost nothing. One level.
@@ -30,7 +35,9 @@ use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearMap<T = f64> {
     dimension: usize,
-    diagonals: BTreeMap<usize, Vec<T>>,
+    /// Whether diagonals repeat after the dimension, or stand once, in the first slots.
+    repeats: bool,
+    diagonals: BTreeMap<isize, Vec<T>>,
     baby_steps: usize,
 }
 
@@ -41,6 +48,7 @@ pub struct LinearMap<T = f64> {
 /// for each baby step: 128 diagonals at n = 2^14, l + k = 6 take 96 MiB and 24 MiB.
 pub struct PreparedMap<F> {
     dimension: usize,
+    repeats: bool,
     level: usize,
     babies: Vec<isize>,
     giants: Vec<GiantStep<F>>,
@@ -63,18 +71,40 @@ impl<T: Scalar> LinearMap<T> {
     /// # Errors
     /// No entry, a number of entries that is not `rows * columns`, an entry that is not finite.
     pub fn dense(rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
-        if entries.is_empty() || rows.checked_mul(columns) != Some(entries.len()) {
-            let needed = format!("{rows} times {columns}, and at least 1");
-            return Err(Error::Length { what: "entries of a matrix", found: entries.len(), needed });
+        Self::dense_in(rows.max(columns).next_power_of_two(), rows, columns, entries)
+    }
+
+    /// [`LinearMap::dense`] of a larger dimension, a power of two: for vectors that repeat later.
+    ///
+    /// # Errors
+    /// As [`LinearMap::dense`], and a dimension below the rows or columns, or that is not a power of two.
+    pub fn dense_in(dimension: usize, rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
+        check_entries(rows, columns, entries)?;
+        if dimension < rows.max(columns) {
+            let needed = format!("at least {}, the larger of the rows and columns", rows.max(columns));
+            return Err(Error::parameter("dimension", dimension, needed));
         }
-        T::check(entries)?;
-        let n = rows.max(columns).next_power_of_two();
         let mut diagonals = BTreeMap::new();
-        for (index, &entry) in entries.iter().enumerate().filter(|(_, entry)| **entry != T::ZERO) {
-            let (row, column) = (index / columns, index % columns);
-            diagonals.entry((n + column - row) % n).or_insert_with(|| vec![T::ZERO; n])[row] = entry;
+        for (row, column, entry) in nonzero(columns, entries) {
+            let k = (dimension + column - row) % dimension;
+            diagonals.entry(k).or_insert_with(|| vec![T::ZERO; dimension])[row] = entry;
         }
-        Self::from_diagonals(n, diagonals)
+        Self::from_diagonals(dimension, diagonals)
+    }
+
+    /// The map of a matrix on the first `columns` slots of any vector, whatever the other slots hold.
+    ///
+    /// # Errors
+    /// As [`LinearMap::dense`].
+    pub fn windowed(rows: usize, columns: usize, entries: &[T]) -> Result<Self> {
+        check_entries(rows, columns, entries)?;
+        let mut diagonals: BTreeMap<isize, Vec<T>> = BTreeMap::new();
+        for (row, column, entry) in nonzero(columns, entries) {
+            let k = column.cast_signed() - row.cast_signed();
+            diagonals.entry(k).or_insert_with(|| vec![T::ZERO; rows])[row] = entry;
+        }
+        let dimension = rows.max(columns).next_power_of_two();
+        Ok(Self { dimension, repeats: false, diagonals, baby_steps: 1 }.with_cheapest_steps())
     }
 
     /// The map with the diagonals `D_k[j] = A[j][(j + k) mod n]`; those that are not named are zero.
@@ -99,12 +129,17 @@ impl<T: Scalar> LinearMap<T> {
             T::check(diagonal)?;
         }
         diagonals.retain(|_, diagonal| diagonal.iter().any(|&entry| entry != T::ZERO));
-        if diagonals.is_empty() {
-            diagonals.insert(0, vec![T::ZERO; dimension]);
+        let diagonals = diagonals.into_iter().map(|(k, diagonal)| (k.cast_signed(), diagonal)).collect();
+        Ok(Self { dimension, repeats: true, diagonals, baby_steps: 1 }.with_cheapest_steps())
+    }
+
+    /// The number of baby steps that costs least. There is one diagonal at least.
+    fn with_cheapest_steps(mut self) -> Self {
+        if self.diagonals.is_empty() {
+            self.diagonals.insert(0, vec![T::ZERO; self.dimension]);
         }
-        let map = Self { dimension, diagonals, baby_steps: 1 };
-        let baby_steps = (0..=dimension.ilog2()).map(|bits| 1 << bits).min_by_key(|&n1| map.cost(n1)).unwrap_or(1);
-        Ok(Self { baby_steps, ..map })
+        let all = (0..=self.dimension.ilog2()).map(|bits| 1 << bits);
+        Self { baby_steps: all.min_by_key(|&n1| self.cost(n1)).unwrap_or(1), ..self }
     }
 
     /// The same map with `n_1` baby steps, instead of the number that costs least.
@@ -135,8 +170,7 @@ impl<T: Scalar> LinearMap<T> {
     #[must_use]
     pub fn rotations(&self) -> Vec<isize> {
         let (babies, giants) = self.steps(self.baby_steps);
-        let all: BTreeSet<usize> = babies.union(&giants).copied().filter(|&r| r != 0).collect();
-        all.into_iter().map(usize::cast_signed).collect()
+        babies.union(&giants).copied().filter(|&r| r != 0).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Encodes the diagonals for the level and slots of `operand`.
@@ -154,20 +188,22 @@ impl<T: Scalar> LinearMap<T> {
             return Err(Error::Length { what: "slots of the vector", found: slots, needed });
         }
         let (babies, giants) = self.steps(self.baby_steps);
-        let babies: Vec<usize> = babies.into_iter().collect();
+        let babies: Vec<isize> = babies.into_iter().collect();
+        let period = if self.repeats { self.dimension } else { slots }.cast_signed();
         let giants = giants
             .into_iter()
             .map(|giant| {
                 let terms = babies.iter().enumerate().filter_map(|(position, baby)| {
                     let diagonal = self.diagonals.get(&(giant + baby))?;
-                    let shifted: Vec<T> = (0..slots).map(|j| diagonal[(slots + j - giant) % self.dimension]).collect();
+                    let at = |j: usize| (j.cast_signed() - giant).rem_euclid(period).cast_unsigned();
+                    let shifted: Vec<T> = (0..slots).map(|j| *diagonal.get(at(j)).unwrap_or(&T::ZERO)).collect();
                     Some(ev.encode_factor(&shifted, operand).map(|plain| (position, plain)))
                 });
-                Ok(GiantStep { rotation: giant.cast_signed(), terms: terms.collect::<Result<_>>()? })
+                Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
             })
             .collect::<Result<_>>()?;
-        let babies = babies.into_iter().map(usize::cast_signed).collect();
-        Ok(PreparedMap { dimension: self.dimension, level: ev.level(operand), babies, giants })
+        let (dimension, repeats) = (self.dimension, self.repeats);
+        Ok(PreparedMap { dimension, repeats, level: ev.level(operand), babies, giants })
     }
 
     /// `A x`, with the diagonals encoded on the way; one level.
@@ -179,13 +215,14 @@ impl<T: Scalar> LinearMap<T> {
     }
 
     /// The rotations of the baby steps and of the giant steps that have a diagonal, 0 included.
-    fn steps(&self, baby_steps: usize) -> (BTreeSet<usize>, BTreeSet<usize>) {
-        self.diagonals.keys().map(|k| (k % baby_steps, k - k % baby_steps)).unzip()
+    fn steps(&self, baby_steps: usize) -> (BTreeSet<isize>, BTreeSet<isize>) {
+        let baby = |k: &isize| k.rem_euclid(baby_steps.cast_signed());
+        self.diagonals.keys().map(|k| (baby(k), k - baby(k))).unzip()
     }
 
     fn cost(&self, baby_steps: usize) -> usize {
         let (babies, giants) = self.steps(baby_steps);
-        let real = |steps: &BTreeSet<usize>| steps.iter().filter(|&&r| r != 0).count();
+        let real = |steps: &BTreeSet<isize>| steps.iter().filter(|&&r| r != 0).count();
         real(&babies) + GIANT_COST * real(&giants)
     }
 }
@@ -194,13 +231,24 @@ impl<F> PreparedMap<F> {
     /// `A x`; one level.
     ///
     /// # Errors
-    /// A vector of another level than the one that the map was prepared for; no level left; missing keys, all of which
-    /// the error names.
+    /// A vector of another level than the one that the map was prepared for, or that does not repeat after the dimension; no
+    /// level left; missing keys, all of which the error names.
     pub fn apply<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         if ev.level(x) != self.level {
             return Err(Error::LevelMismatch { left: self.level, right: ev.level(x) });
         }
-        ev.sum_giant_steps(x, &self.babies, &self.giants)
+        if !self.repeats {
+            return ev.sum_giant_steps(x, &self.babies, &self.giants);
+        }
+        let period = ev.period(x);
+        if period > self.dimension {
+            let needed = format!(
+                "at most {}, the dimension of the map: encode the vector repeated, or state its period, or use Matrix",
+                self.dimension
+            );
+            return Err(Error::Length { what: "slots after which the vector repeats", found: period, needed });
+        }
+        Ok(ev.with_period(ev.sum_giant_steps(x, &self.babies, &self.giants)?, self.dimension))
     }
 
     /// The dimension of the map.
@@ -208,4 +256,18 @@ impl<F> PreparedMap<F> {
     pub const fn dimension(&self) -> usize {
         self.dimension
     }
+}
+
+fn check_entries<T: Scalar>(rows: usize, columns: usize, entries: &[T]) -> Result<()> {
+    if entries.is_empty() || rows.checked_mul(columns) != Some(entries.len()) {
+        let needed = format!("{rows} times {columns}, and at least 1");
+        return Err(Error::Length { what: "entries of a matrix", found: entries.len(), needed });
+    }
+    T::check(entries)
+}
+
+/// The entries that are not zero, with their row and column.
+fn nonzero<T: Scalar>(columns: usize, entries: &[T]) -> impl Iterator<Item = (usize, usize, T)> {
+    let places = entries.iter().enumerate().map(move |(index, &entry)| (index / columns, index % columns, entry));
+    places.filter(|(_, _, entry)| *entry != T::ZERO)
 }

@@ -3,7 +3,8 @@
 //! | file | what it computes | levels |
 //! |---|---|---|
 //! | [`trace`] | sums over rotations, and copies by rotations | 0 |
-//! | [`linear`] | matrix times vector | 1 |
+//! | [`matrix`] | matrix times vector, for every vector | 1 |
+//! | [`linear`] | linear maps by their diagonals: what `matrix` chooses from | 1 |
 //! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
 //! | [`lookup`] | any function of two encrypted integers | |
@@ -14,6 +15,7 @@ pub mod approx;
 mod grid;
 pub mod linear;
 pub mod lookup;
+pub mod matrix;
 mod paterson_stockmeyer;
 pub mod polynomial;
 pub mod radix;

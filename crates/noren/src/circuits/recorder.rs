@@ -66,6 +66,7 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blank {
     slots: usize,
+    period: usize,
     depth: usize,
 }
 
@@ -104,7 +105,13 @@ impl<T> Recorder<T> {
     /// A fresh ciphertext of so many slots.
     #[must_use]
     pub const fn fresh(&self, slots: usize) -> Blank {
-        Blank { slots, depth: 0 }
+        Blank { slots, period: slots, depth: 0 }
+    }
+
+    /// A fresh ciphertext of so many slots, whose values repeat after `period` of them.
+    #[must_use]
+    pub const fn fresh_repeated(&self, slots: usize, period: usize) -> Blank {
+        Blank { slots, period, depth: 0 }
     }
 
     /// What has been asked so far.
@@ -118,10 +125,10 @@ impl<T> Recorder<T> {
         self.demands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn deeper(&self, slots: usize, depth: usize) -> Blank {
+    fn deeper(&self, a: &Blank, depth: usize) -> Blank {
         let mut demands = self.lock();
         demands.depth = demands.depth.max(depth);
-        Blank { slots, depth }
+        Blank { depth, ..*a }
     }
 
     fn rotations(&self, a: &Blank, steps: &[isize]) {
@@ -155,6 +162,10 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
         x.slots
     }
 
+    fn period(&self, x: &Blank) -> usize {
+        x.period
+    }
+
     fn level(&self, x: &Blank) -> usize {
         LEVELS - x.depth
     }
@@ -175,7 +186,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {
-        Ok(Blank { slots: a.slots, depth: a.depth.max(b.depth) })
+        Ok(Blank { slots: a.slots, period: a.period.max(b.period), depth: a.depth.max(b.depth) })
     }
 
     fn sub(&self, a: &Blank, b: &Blank) -> Result<Blank> {
@@ -191,7 +202,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn add_plain(&self, a: &Blank, _p: &()) -> Result<Blank> {
-        Ok(a.clone())
+        Ok(Blank { period: a.slots, ..a.clone() })
     }
 
     fn mul(&self, a: &Blank, b: &Blank) -> Result<Blank> {
@@ -207,24 +218,24 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn mul_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
-        Ok(self.deeper(a.slots, a.depth + 1))
+        Ok(self.deeper(a, a.depth + 1))
     }
 
     fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
-        let (slots, depth) = deepest(terms.iter().map(|(x, _)| *x))?;
-        Ok(self.deeper(slots, depth + 1))
+        let deepest = deepest(terms.iter().map(|(x, _)| *x))?;
+        Ok(self.deeper(&deepest, deepest.depth + 1))
     }
 
     fn dot(&self, pairs: &[(&Blank, &Blank)]) -> Result<Blank> {
-        let (slots, depth) = deepest(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
-        self.products(pairs.len(), depth);
-        Ok(self.deeper(slots, depth + 1))
+        let deepest = deepest(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
+        self.products(pairs.len(), deepest.depth);
+        Ok(self.deeper(&deepest, deepest.depth + 1))
     }
 
     fn dot_plain(&self, pairs: &[(&Blank, &())]) -> Result<Blank> {
-        let (slots, depth) = deepest(pairs.iter().map(|(a, _)| *a))?;
+        let deepest = deepest(pairs.iter().map(|(a, _)| *a))?;
         self.lock().counts.plain_products += pairs.len();
-        Ok(self.deeper(slots, depth + 1))
+        Ok(Blank { period: deepest.slots, ..self.deeper(&deepest, deepest.depth + 1) })
     }
 
     fn rotate(&self, a: &Blank, steps: isize) -> Result<Blank> {
@@ -251,16 +262,20 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
             // The level is used at the end.
             self.rotations(a, &[giant.rotation]);
         }
-        deepest(sums.iter()).map(|(slots, depth)| Blank { slots, depth })
+        deepest(sums.iter())
     }
 
     fn with_magnitude(&self, a: Blank, _bound: f64) -> Blank {
         a
     }
 
+    fn with_period(&self, a: Blank, period: usize) -> Blank {
+        Blank { period, ..a }
+    }
+
     fn at_level(&self, a: &Blank, level: usize) -> Result<Blank> {
         match LEVELS.checked_sub(level) {
-            Some(depth) if depth >= a.depth => Ok(self.deeper(a.slots, depth)),
+            Some(depth) if depth >= a.depth => Ok(self.deeper(a, depth)),
             _ => Err(Error::LevelExhausted { needed: level, left: LEVELS - a.depth }),
         }
     }
@@ -278,8 +293,10 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 }
 
-fn deepest<'a>(operands: impl Iterator<Item = &'a Blank>) -> Result<(usize, usize)> {
-    operands.map(|x| (x.slots, x.depth)).reduce(|a, b| (a.0, a.1.max(b.1))).ok_or_else(|| Error::Length {
+/// A vector of the largest depth and period of the operands.
+fn deepest<'a>(operands: impl Iterator<Item = &'a Blank>) -> Result<Blank> {
+    let join = |a: Blank, b: Blank| Blank { period: a.period.max(b.period), depth: a.depth.max(b.depth), ..a };
+    operands.cloned().reduce(join).ok_or_else(|| Error::Length {
         what: "terms of a sum",
         found: 0,
         needed: "at least 1".to_owned(),

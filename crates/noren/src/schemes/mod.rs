@@ -16,6 +16,7 @@ pub mod bgv;
 pub mod ckks;
 pub mod clear;
 pub mod costs;
+pub mod extent;
 pub mod integers;
 pub mod slots;
 pub mod tfhe;

@@ -118,6 +118,11 @@ pub trait SlotEvaluator {
     /// How many slots `x` has: a power of two.
     fn slots(&self, x: &Self::Ciphertext) -> usize;
 
+    /// After how many slots `x` repeats, as far as is known: a power of two up to [`slots`](Self::slots).
+    fn period(&self, x: &Self::Ciphertext) -> usize {
+        self.slots(x)
+    }
+
     /// How many multiplications can still follow one another on `x`.
     fn level(&self, x: &Self::Ciphertext) -> usize;
 
@@ -271,6 +276,14 @@ pub trait SlotEvaluator {
     /// estimate false; the values stay as they are.
     #[must_use]
     fn with_magnitude(&self, a: Self::Ciphertext, bound: f64) -> Self::Ciphertext;
+
+    /// The same vector, of which the caller knows that it repeats after `period` slots, a power of two up to the slots.
+    ///
+    /// Circuits whose operands repeat know it of their results. A statement that is false makes later results wrong.
+    #[must_use]
+    fn with_period(&self, a: Self::Ciphertext, _period: usize) -> Self::Ciphertext {
+        a
+    }
 
     /// The same vector at a lower level.
     ///

@@ -261,7 +261,7 @@ fn plain_operands_serve_at_every_level() {
         let x = world.encrypt(&a[..8], levels);
         let refused = prepared.apply(&ev, &x);
         assert!(matches!(refused, Err(Error::Length { .. })), "other slots");
-        let x = world.encrypt(&a[..8].repeat(64), levels);
+        let x = world.encrypt(&a[..8].repeat(64), levels).with_period(8).expect("a power of two");
         let y = prepared.apply(&ev, &x).expect("levels do not end");
         assert!(world.error(&y, (0..512).map(|j| clear(j % 8))) <= 9.0 * PRECISION, "{levels}");
     }

@@ -48,7 +48,8 @@ const SLACK: f64 = 8.0;
 /// with the cleartext twin within their own error bounds, and these must not be above [`SLACK`] times the worst error.
 fn check_encrypted(circuit: &Circuit, values: &[f64], what: &str) {
     let recorder = Recorder::new();
-    circuit.run(&recorder, &recorder.fresh(values.len())).unwrap();
+    let period = if let Circuit::Linear(map) = circuit { map.dimension() } else { values.len() };
+    circuit.run(&recorder, &recorder.fresh_repeated(values.len(), period)).unwrap();
     let demands = recorder.demands();
     // The last prime leaves room for results up to 2^(50 - 40 - 1).
     let mut log_q = vec![40; demands.depth + 1];
@@ -65,6 +66,7 @@ fn check_encrypted(circuit: &Circuit, values: &[f64], what: &str) {
     let keys = context.generate_keys(Seed::from_bytes([1; 32]), &demands.key_request(demands.depth).unwrap()).unwrap();
     let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([2; 32])).unwrap();
     let plaintext = Encoder::new(&context).encode(values, values.len(), demands.depth).unwrap();
+    let plaintext = plaintext.with_period(period).unwrap();
     let evaluator = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
     let decryptor = Decryptor::new(&context, &keys.secret).unwrap();
     let clear = circuit.run(&EV, &vector(values.to_vec(), demands.depth)).unwrap();

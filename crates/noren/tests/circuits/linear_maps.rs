@@ -23,7 +23,7 @@ fn linear_map_is_the_matrix_product_for_every_number_of_baby_steps() {
         assert_eq!(y.level(), 0);
 
         let recorder = Recorder::new();
-        map.apply(&recorder, &recorder.fresh(slots)).unwrap();
+        map.apply(&recorder, &recorder.fresh_repeated(slots, n)).unwrap();
         let demands = recorder.demands();
         assert!(demands.rotations.keys().eq(&map.rotations()));
         assert_eq!(demands.rotations.len(), baby_steps + n / baby_steps - 2);

@@ -81,6 +81,17 @@ fn other_counts_join_doublings_between_one_bits() {
 }
 
 #[test]
+fn no_count_takes_more_memory_than_a_ring_has_slots() {
+    for count in [1 << 31, u32::MAX as usize, 1 << 40] {
+        let plan = Plan::usual(count, 1);
+        assert!(plan.rotations().len() < 200, "{count}");
+        assert!(matches!(Plan::unrolled(count, 1, 1), Err(Error::Parameters { name: "steps", .. })), "{count}");
+    }
+    assert!(Plan::unrolled(1 << 17, 1, 2).is_ok());
+    assert!(matches!(Plan::unrolled(1 << 40, 1 << 30, 40), Err(Error::Parameters { name: "stride", .. })));
+}
+
+#[test]
 fn plans_ask_for_the_rotations_they_name() {
     for count in 1..200 {
         for steps in all_steps(count) {

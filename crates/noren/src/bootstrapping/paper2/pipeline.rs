@@ -157,7 +157,7 @@ impl Pipeline {
         let bound = |layers: u32| SINE_ROOM * magnitude * libm::exp2(0.5 * f64::from(layers));
         let result = self.slot_to_coeff.apply(&self.evaluator, &exact, bound)?;
         let scale = *parameters.scale_at(parameters.output_level());
-        let result = Ciphertext { scale, slots: a.slots, ..result }.with_magnitude(magnitude);
+        let result = Ciphertext { scale, slots: a.slots, extent: a.extent, ..result }.with_magnitude(magnitude);
         // The transform is the root of n times a unitary matrix: so much random errors grow, and with them what rounding the
         // entries of matrices did to the multiples of `q_0`, which are random.
         let spread = (parameters.slots() as f64).sqrt();
@@ -194,7 +194,8 @@ impl Pipeline {
         let unit = PI / libm::exp2(f64::from(parameters.spec().doublings));
         let estimate = Estimate::exact(RAISED_DEVIATIONS * deviation * unit, mix(a.estimate.tag(), RAISED));
         let scale = raised_scale(parameters)?;
-        Ok(Ciphertext { inner, scale, estimate, slots: a.slots, parameters: a.parameters.clone() })
+        let (slots, extent) = (a.slots, a.extent);
+        Ok(Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() })
     }
 
     /// The scale of the exponentials for which the doubled sines, read as v, stand at [`sine_scale`], for a message at a scale

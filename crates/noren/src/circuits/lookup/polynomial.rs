@@ -18,6 +18,7 @@ use crate::circuits::lookup::layout::Layout;
 use crate::circuits::lookup::one_hot::one_hot;
 use crate::circuits::lookup::prepared::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Encoder, Evaluator, KeyRequest, Noise, Parameters};
+use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encryption::scaled;
 
 /// `f(x, y) = sum_i f_{i, y} x^i`, evaluated for all y at once: the vectors `V_i = (f_{i, 0}, f_{i, 1}, ..)` times the powers
@@ -209,7 +210,9 @@ impl PolynomialLookup {
         let sums = sum_streamed(context.rlwe(), limbs, &[&images], &self.factors)?.remove(0);
         let sum = |inner: rlwe::Ciphertext| {
             let (noise, parameters) = (noise.clone(), self.parameters.clone());
-            evaluator.mod_switch_to_noise(&Ciphertext { inner, factor: 1, noise, parameters, scheme: PhantomData })
+            let content = Content::slots(parameters.degree());
+            let sum = Ciphertext { inner, factor: 1, noise, content, parameters, scheme: PhantomData };
+            evaluator.mod_switch_to_noise(&sum)
         };
         sums.into_iter().map(sum).collect()
     }

@@ -103,7 +103,7 @@ impl Lookup {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for ciphertexts or keys of other parameters, [`Error::MissingKey`] if the evaluator has no
-    /// relinearisation key, [`Error::NoiseExhausted`] if the numbers carry too much noise already.
+    /// relinearisation key, [`Error::Parameters`] for numbers that are coefficients, [`Error::NoiseExhausted`] if the numbers carry too much noise already.
     pub fn evaluate(
         &self,
         evaluator: &Evaluator,
@@ -131,6 +131,7 @@ impl Lookup {
     ) -> Result<Vec<Ciphertext>> {
         let (context, plan) = (evaluator.context(), &self.plan);
         context.check(plan.parameters(), "the prepared function")?;
+        pairs.iter().flatten().try_for_each(|x| x.content().check_slots())?;
         let matrix = match &self.form {
             Form::Matrix(matrix) => matrix,
             Form::Line(line) => {

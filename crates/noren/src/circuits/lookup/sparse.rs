@@ -12,6 +12,7 @@ use crate::circuits::lookup::keys::LookupKeys;
 use crate::circuits::lookup::one_hot::one_hot;
 use crate::circuits::lookup::plan::Plan;
 use crate::schemes::bfv::{Ciphertext, Context, Evaluator, Noise, Plaintext};
+use crate::schemes::integers::content::Content;
 
 /// The one-hot vector of a number, block by block, with the factor and the noise that it had before.
 pub(super) struct Entries {
@@ -95,5 +96,7 @@ pub(super) fn leave(
         Some([_, exit]) => switch_secret(context.rlwe(), &sum, exit)?,
         None => sum,
     };
-    Ok(Ciphertext { inner, factor, noise, parameters: context.parameters().clone(), scheme: PhantomData })
+    let parameters = context.parameters().clone();
+    let content = Content::slots(parameters.degree());
+    Ok(Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData })
 }

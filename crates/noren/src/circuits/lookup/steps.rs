@@ -19,6 +19,7 @@ use crate::circuits::lookup::sparse::{Entries, leave};
 use crate::schemes::bfv::{
     Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Noise, ParametersSpec,
 };
+use crate::schemes::integers::content::Content;
 use crate::security::Security;
 
 /// By so many bits a measured standard deviation may differ from the predicted one, which is that of the average secret and
@@ -66,7 +67,8 @@ impl World {
 
     fn wrap(&self, inner: &rlwe::Ciphertext, noise: Noise) -> Ciphertext {
         let parameters = self.context.parameters().clone();
-        Ciphertext { inner: inner.clone(), factor: 1, noise, parameters, scheme: PhantomData }
+        let content = Content::slots(parameters.degree());
+        Ciphertext { inner: inner.clone(), factor: 1, noise, content, parameters, scheme: PhantomData }
     }
 
     /// Every step of a lookup with a matrix. After the rounding to few limbs, which leaves nothing of what was before, noise

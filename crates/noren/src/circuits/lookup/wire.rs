@@ -18,6 +18,7 @@ use crate::circuits::lookup::plan::Plan;
 use crate::circuits::lookup::prepared::{Form as Prepared, Lookup};
 use crate::circuits::lookup::table::Rest;
 use crate::schemes::bfv::{Context, Plaintext};
+use crate::schemes::integers::content::Content;
 
 /// The form: 0 for a matrix, and of what a function without one depends on, in the order of [`LINES`]; the domain of x and of
 /// y, the baby steps, the norm of the matrix as the bits of an `f64`, and the value at the numbers without a slot.
@@ -133,5 +134,6 @@ fn plaintexts(context: &Context, reader: &mut Reader<'_>, tag: u16, count: usize
     if let Some(x) = signed.iter().find(|x| !(-half..=half).contains(*x)) {
         return Err(section.value("a coefficient", x, format!("from {} to {half}", -half)));
     }
-    Ok(signed.chunks_exact(degree).map(|chunk| Plaintext::new(parameters, chunk.to_vec())).collect())
+    let content = Content::slots(degree);
+    Ok(signed.chunks_exact(degree).map(|chunk| Plaintext::new(parameters, chunk.to_vec(), content)).collect())
 }

@@ -50,24 +50,30 @@ enum Step {
 const USUAL: RotationCosts =
     RotationCosts { shared: 3.0, end: 1.0, cached: 1.0, streamed: 1.0, key_bytes: 1, cache_bytes: u64::MAX };
 
+/// The most doublings of one step: no ring has more than 2^16 slots, and a step of m doublings has `2^m - 1` rotations.
+const MOST_DOUBLINGS: usize = 16;
+
 impl Plan {
     /// The plan with `steps` steps for the doublings, of as equal sizes as can be, the smaller ones first.
     ///
     /// For a power of two, `2^M`, there may be 1 to M steps (0 for M = 0). Otherwise each one bit of `count` but the
     /// first ends a run of doublings, and adds a rotation by `stride`: there are as many steps as runs at least, and the
-    /// longest pieces of runs are divided first.
+    /// longest pieces of runs are divided first. A step takes at most 16 doublings.
     ///
     /// # Errors
-    /// A number of steps that there cannot be; no terms.
+    /// A number of steps that there cannot be; no terms; `count * stride` beyond the range of `isize`.
     pub fn unrolled(count: usize, stride: isize, steps: usize) -> Result<Self> {
         let runs = runs(count)?;
-        let most: usize = runs.iter().sum();
-        if !(runs.len()..=most).contains(&steps) {
-            let needed = format!("{} to {most}, for a sum of {count} terms", runs.len());
-            return Err(Error::parameter("steps", steps, needed));
+        let (least, most) = steps_of(&runs);
+        if !(least..=most).contains(&steps) {
+            return Err(Error::parameter("steps", steps, format!("{least} to {most}, for a sum of {count} terms")));
         }
-        let mut pieces = vec![1; runs.len()];
-        for _ in runs.len()..steps {
+        if isize::try_from(count).ok().and_then(|count| count.checked_mul(stride)).is_none() {
+            let needed = format!("such that {count} terms lie within 2^63 slots");
+            return Err(Error::parameter("stride", stride, needed));
+        }
+        let mut pieces: Vec<usize> = runs.iter().map(|run| run.div_ceil(MOST_DOUBLINGS)).collect();
+        for _ in least..steps {
             let longest = |&run: &usize| runs[run].div_ceil(pieces[run]);
             if let Some(run) = (0..runs.len()).rev().max_by_key(longest) {
                 pieces[run] += 1;
@@ -96,8 +102,8 @@ impl Plan {
     /// # Errors
     /// A limit below the keys of one doubling at a time, which are the fewest: the error names both; no terms.
     pub fn fastest(count: usize, stride: isize, costs: &RotationCosts, key_memory: u64) -> Result<Self> {
-        let runs = runs(count)?;
-        let plans = (runs.len()..=runs.iter().sum()).rev().map(|steps| Self::unrolled(count, stride, steps));
+        let (least, most) = steps_of(&runs(count)?);
+        let plans = (least..=most).rev().map(|steps| Self::unrolled(count, stride, steps));
         let plans = plans.collect::<Result<Vec<_>>>()?;
         let smallest = plans.iter().map(|plan| plan.key_bytes(costs)).min().unwrap_or(0);
         let affordable = plans.into_iter().filter(|plan| plan.key_bytes(costs) <= key_memory);
@@ -114,7 +120,7 @@ impl Plan {
     /// keys. It depends on the number of terms alone, so that keys can be asked for before there are parameters.
     ///
     /// # Panics
-    /// `count` is zero.
+    /// `count` is zero, or `count * stride` beyond the range of `isize`.
     #[must_use]
     pub fn usual(count: usize, stride: isize) -> Self {
         assert!(count > 0, "a sum needs at least one term");
@@ -210,6 +216,11 @@ fn runs(count: usize) -> Result<Vec<usize>> {
         }
     }
     Ok(runs)
+}
+
+/// The fewest and the most steps that doublings in runs of these lengths take.
+fn steps_of(runs: &[usize]) -> (usize, usize) {
+    (runs.iter().map(|run| run.div_ceil(MOST_DOUBLINGS)).sum(), runs.iter().sum())
 }
 
 /// The sizes of `pieces` pieces of a run, the smaller ones first.

@@ -13,6 +13,7 @@ use crate::schemes::ckks::factor::{Factor, row_words};
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::extent::Extent;
 
 /// Coefficients below this are rounded to 64-bit integers, larger ones to 128 bits.
 const NARROW: f64 = (1u64 << 62) as f64;
@@ -83,6 +84,25 @@ impl Encoder {
         self.encode_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale)
     }
 
+    /// Encodes real values over and over in all of so many slots, at the canonical scale of a level: with zeros after them up
+    /// to a power of two, which is the period. Matrices of this dimension take fewer rotations then.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_real`].
+    pub fn encode_repeated(&self, values: &[f64], slots: usize, level: usize) -> Result<Plaintext> {
+        self.context.check_level(level)?;
+        self.encode_repeated_with(values, slots, level, self.context.parameters().scale_at(level))
+    }
+
+    /// Encodes complex values as [`Encoder::encode_repeated`] does real ones.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_real`].
+    pub fn encode_repeated_complex(&self, values: &[Complex64], slots: usize, level: usize) -> Result<Plaintext> {
+        self.context.check_level(level)?;
+        self.encode_repeated_with(values, slots, level, self.context.parameters().scale_at(level))
+    }
+
     /// Encodes real values for [`Evaluator::sum_giant_steps`](crate::schemes::ckks::evaluator::Evaluator): as
     /// [`Encoder::encode_real`], modulo the special primes too.
     ///
@@ -139,6 +159,24 @@ impl Encoder {
     pub fn decode_complex(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>> {
         let (re, im) = self.decode(plaintext)?;
         Ok(re.into_iter().zip(im).map(|(re, im)| Complex64::new(re, im)).collect())
+    }
+
+    /// [`Encoder::encode_repeated`] at any scale.
+    fn encode_repeated_with<T: Copy + Into<Complex64>>(
+        &self,
+        values: &[T],
+        slots: usize,
+        level: usize,
+        scale: &Scale,
+    ) -> Result<Plaintext> {
+        let period = values.len().next_power_of_two();
+        if values.is_empty() || period > slots {
+            let needed = format!("1 to {slots}, the number of slots");
+            return Err(Error::Length { what: "values", found: values.len(), needed });
+        }
+        let value = |j: usize| values.get(j % period).map_or((0.0, 0.0), |&x| (x.into().re, x.into().im));
+        let repeated = self.encode_with(slots, value, slots, level, scale)?;
+        Ok(Plaintext { extent: Extent::of_values(values.len(), slots).repeated(period), ..repeated })
     }
 
     fn encode_with(
@@ -212,7 +250,8 @@ impl Encoder {
         };
         let parameters = self.context.parameters().clone();
         let estimate = encoded(&parameters, slots, magnitude, residue, level, scale);
-        Ok(Message { inner: ring.ntt(poly), scale: *scale, slots, estimate, parameters })
+        let extent = Extent::of_values(count, slots);
+        Ok(Message { inner: ring.ntt(poly), scale: *scale, slots, extent, estimate, parameters })
     }
 
     fn decode(&self, plaintext: &Plaintext) -> Result<(Vec<f64>, Vec<f64>)> {

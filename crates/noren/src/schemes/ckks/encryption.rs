@@ -130,6 +130,7 @@ impl<'a> Encryptor<'a> {
             inner: self.inner.encrypt(&plaintext.inner)?,
             scale: plaintext.scale,
             slots: plaintext.slots,
+            extent: plaintext.extent,
             estimate: noise::fresh(parameters.rlwe(), self.mode, &plaintext.scale, exact),
             parameters: parameters.clone(),
         })
@@ -237,6 +238,7 @@ impl<'a> Decryptor<'a> {
             inner,
             scale: ciphertext.scale,
             slots: ciphertext.slots,
+            extent: ciphertext.extent,
             estimate: ciphertext.estimate.clone(),
             parameters: ciphertext.parameters.clone(),
         })

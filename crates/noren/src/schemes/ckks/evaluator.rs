@@ -103,7 +103,8 @@ impl Evaluator {
 
     /// The result of an operation on `operand`.
     fn result(&self, operand: &Ciphertext, inner: rlwe::Ciphertext, scale: Scale, estimate: Estimate) -> Ciphertext {
-        Ciphertext { inner, scale, slots: operand.slots, estimate, parameters: operand.parameters.clone() }
+        let (slots, extent) = (operand.slots, operand.extent);
+        Ciphertext { inner, scale, slots, extent, estimate, parameters: operand.parameters.clone() }
     }
 }
 

@@ -1,8 +1,11 @@
 //! What plaintexts, ciphertexts and factors have in common: polynomials that mean numbers.
 
+use noren_rlwe::error::Result;
+
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::extent::Extent;
 
 /// Polynomials `T` with what they mean: numbers in so many slots, at this scale, of these parameters, and as exact as
 /// the estimate says.
@@ -14,6 +17,7 @@ pub struct Message<T> {
     pub(crate) inner: T,
     pub(crate) scale: Scale,
     pub(crate) slots: usize,
+    pub(crate) extent: Extent,
     pub(crate) estimate: Estimate,
     pub(crate) parameters: Parameters,
 }
@@ -21,14 +25,52 @@ pub struct Message<T> {
 impl<T> Message<T> {
     /// The same meaning of what the polynomials become.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Message<U> {
-        let Self { inner, scale, slots, estimate, parameters } = self;
-        Message { inner: change(inner), scale, slots, estimate, parameters }
+        let Self { inner, scale, slots, extent, estimate, parameters } = self;
+        Message { inner: change(inner), scale, slots, extent, estimate, parameters }
     }
 
     /// How many slots it has.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.slots
+    }
+
+    /// How many of the slots are values of the vector, and after how many they repeat.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// The same message, of which the first `length` slots are the vector; `None` for all slots of a period.
+    ///
+    /// # Errors
+    /// [`Error::Length`](noren_rlwe::error::Error::Length) for a length of 0 or above the slots.
+    pub fn with_length(self, length: Option<usize>) -> Result<Self> {
+        let extent = self.extent.with_length(length, self.slots)?;
+        Ok(Self { extent, ..self })
+    }
+
+    /// The same message, of which the caller knows that it repeats after `period` slots: matrices of that dimension are then
+    /// applied with fewer rotations. A period that is wrong makes such results wrong.
+    ///
+    /// # Errors
+    /// [`Error::Length`](noren_rlwe::error::Error::Length) for what is no power of two up to the slots.
+    pub fn with_period(self, period: usize) -> Result<Self> {
+        let extent = Extent::new(self.extent.length(), period, self.slots)?;
+        Ok(Self { extent, ..self })
+    }
+
+    /// The result of an operation slot by slot with something of this extent.
+    pub(crate) fn beside(self, other: Extent) -> Self {
+        Self { extent: self.extent.join(other), ..self }
+    }
+
+    /// The result of moving slots by so many steps.
+    pub(crate) fn moved_by(self, steps: isize) -> Self {
+        if steps.unsigned_abs().is_multiple_of(self.extent.period()) {
+            return self;
+        }
+        Self { extent: self.extent.moved(), ..self }
     }
 
     /// The exact scale: the polynomial is this multiple of the message.

@@ -22,6 +22,10 @@ impl SlotEvaluator for Evaluator {
         x.slots()
     }
 
+    fn period(&self, x: &Ciphertext) -> usize {
+        x.extent().period()
+    }
+
     fn level(&self, x: &Ciphertext) -> usize {
         x.level()
     }
@@ -112,6 +116,11 @@ impl SlotEvaluator for Evaluator {
 
     fn with_magnitude(&self, a: Ciphertext, bound: f64) -> Ciphertext {
         a.with_magnitude(bound)
+    }
+
+    fn with_period(&self, mut a: Ciphertext, period: usize) -> Ciphertext {
+        a.extent = a.extent.repeated(period);
+        a
     }
 
     fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {

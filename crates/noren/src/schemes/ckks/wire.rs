@@ -21,6 +21,7 @@ use crate::schemes::ckks::estimate::{Estimate, Group, Key, Nature};
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::extent::{EXTENT_NEEDED, Extent};
 
 /// Parameters: one word, the base-two logarithm of the highest scale.
 const LOG_SCALE: u16 = 0x01;
@@ -30,7 +31,8 @@ const LOG_P: u16 = 0x03;
 /// Parameters: two words for each restart of the ladder, the level and the base-two logarithm of its scale; only where
 /// there are any.
 const RESTARTS: u16 = 0x04;
-/// Samples: six words, the slots, the two parts of the scale, the magnitude, the bias, the name.
+/// Samples: eight words, the slots, the two parts of the scale, the magnitude, the bias, the name, the length (0 for all
+/// slots) and the period.
 const MEANING: u16 = 0x01;
 /// Samples: four words for each group of error sources, the key, the members (low, high), the variance.
 const SOURCES: u16 = 0x02;
@@ -123,15 +125,15 @@ impl<T: Wrapped> Object for Message<T> {
     }
 
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        write_meaning(writer, self.slots, &self.scale, &self.estimate);
+        write_meaning(writer, (self.slots, self.extent), &self.scale, &self.estimate);
         self.inner.write(context.rlwe(), writer);
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let (slots, scale, estimate) = read_meaning(context, reader)?;
+        let ((slots, extent), scale, estimate) = read_meaning(context, reader)?;
         let inner = T::read(context.rlwe(), reader)?;
         inner.check()?;
-        Ok(Self { inner, scale, slots, estimate, parameters: context.parameters().clone() })
+        Ok(Self { inner, scale, slots, extent, estimate, parameters: context.parameters().clone() })
     }
 }
 
@@ -168,10 +170,11 @@ impl Object for Ciphertexts {
     }
 }
 
-fn write_meaning(writer: &mut Writer<'_>, slots: usize, scale: &Scale, estimate: &Estimate) {
+fn write_meaning(writer: &mut Writer<'_>, (slots, extent): (usize, Extent), scale: &Scale, estimate: &Estimate) {
     let (high, low) = scale.parts();
     let numbers = [high, low, estimate.magnitude(), estimate.bias()].map(f64::to_bits);
-    writer.words(MEANING, [&[slots as u64], &numbers[..], &[estimate.tag()]].concat());
+    let extent = [extent.length().unwrap_or(0), extent.period()].map(|count| count as u64);
+    writer.words(MEANING, [&[slots as u64], &numbers[..], &[estimate.tag()], &extent].concat());
     let words = |group: &Group| {
         let members = group.members;
         [code(group.key), members as u64, (members >> u64::BITS) as u64, group.variance.to_bits()]
@@ -179,14 +182,17 @@ fn write_meaning(writer: &mut Writer<'_>, slots: usize, scale: &Scale, estimate:
     writer.words(SOURCES, estimate.groups().iter().flat_map(words).collect::<Vec<_>>());
 }
 
-fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(usize, Scale, Estimate)> {
+fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, Extent), Scale, Estimate)> {
     let section = reader.take(MEANING)?;
-    let [slots, high, low, magnitude, bias, tag] = section.word_array()?;
+    let [slots, high, low, magnitude, bias, tag, length, period] = section.word_array()?;
     let most = context.parameters().max_slots();
     let slots = match usize::try_from(slots) {
         Ok(slots) if slots.is_power_of_two() && slots <= most => slots,
         _ => return Err(section.value("the slots", slots, format!("a power of two up to {most}"))),
     };
+    let refused = || section.value("the extent", format!("{length}, {period}"), EXTENT_NEEDED);
+    let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
+    let extent = Extent::new((length > 0).then_some(length), period, slots).map_err(|_| refused())?;
     let [high, low, magnitude, bias] = [high, low, magnitude, bias].map(f64::from_bits);
     let scale = Scale::from_parts(high, low);
     let scale = scale.ok_or_else(|| section.value("the scale", format!("{high} + {low}"), "positive, in two parts"))?;
@@ -198,7 +204,7 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<(usize, Sc
         groups.filter(|_| rest.is_empty()).and_then(|groups| Estimate::from_parts(magnitude, bias, tag, groups));
     let needed = "numbers that are not negative, and groups in order";
     let estimate = estimate.ok_or_else(|| sources.value("the estimate", format!("{} words", words.len()), needed))?;
-    Ok((slots, scale, estimate))
+    Ok(((slots, extent), scale, estimate))
 }
 
 /// The key of a group as one word: nature, class and bucket, a byte each.

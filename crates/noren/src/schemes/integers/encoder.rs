@@ -9,6 +9,8 @@ use noren_ring::ring::Ring;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::costs::factor_words;
+use crate::schemes::extent::Extent;
+use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::parameters::Parameters;
 
@@ -34,12 +36,20 @@ pub struct Plaintext {
     /// `log2` of the root of the sum of all squares, and of the largest absolute value.
     pub(crate) log2_norm: f64,
     pub(crate) log2_max: f64,
+    /// What the polynomial stands for.
+    pub(crate) content: Content,
     /// The same polynomial modulo the primes of some ring, or of a subring, for products.
     pub(crate) prepared: Option<Poly<Eval>>,
     pub(crate) parameters: Parameters,
 }
 
 impl Plaintext {
+    /// How it is encoded, and which slots are values.
+    #[must_use]
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
     /// The parameters.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
@@ -79,13 +89,14 @@ impl Plaintext {
         factor_words(self.coefficients.len(), self.coefficients.len() / gap)
     }
 
-    pub(crate) fn new(parameters: &Parameters, coefficients: Vec<i64>) -> Self {
+    pub(crate) fn new(parameters: &Parameters, coefficients: Vec<i64>, content: Content) -> Self {
         let squares: f64 = coefficients.iter().map(|&x| x as f64 * x as f64).sum();
         let max = coefficients.iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
         Self {
             coefficients: coefficients.into(),
             log2_norm: libm::log2(squares) / 2.0,
             log2_max: libm::log2(max as f64),
+            content,
             prepared: None,
             parameters: parameters.clone(),
         }
@@ -106,7 +117,7 @@ impl Encoder {
     /// [`Error::Parameters`] if t has no slots.
     pub fn encode(&self, values: &[i64]) -> Result<Plaintext> {
         let n = self.context.parameters().degree();
-        self.embed(values, n, |slot| slot)
+        self.embed(values, n, |slot| slot, Extent::of_values(values.len(), n))
     }
 
     /// Encodes the same values in both rows. Fewer values than the n/2 slots of a row are followed by zeros.
@@ -115,7 +126,21 @@ impl Encoder {
     /// As [`Encoder::encode`].
     pub fn encode_row(&self, values: &[i64]) -> Result<Plaintext> {
         let half = self.context.parameters().row_slots();
-        self.embed(values, half, |slot| slot % half)
+        self.embed(values, half, |slot| slot % half, Extent::of_values(values.len(), half))
+    }
+
+    /// Encodes values over and over in both rows: with zeros after them up to a power of two, which is the period. Matrices of
+    /// this dimension take fewer rotations then.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`], for more values than the n/2 slots of a row, and for none.
+    pub fn encode_repeated(&self, values: &[i64]) -> Result<Plaintext> {
+        let half = self.context.parameters().row_slots();
+        let period = values.len().next_power_of_two();
+        if values.is_empty() {
+            return Err(Error::Length { what: "values", found: 0, needed: format!("1 to {half}") });
+        }
+        self.embed(values, half, |slot| slot % period, Extent::of_values(values.len(), half).repeated(period))
     }
 
     /// Encodes values as coefficients, from the constant one up. Fewer values than n are followed by zeros.
@@ -131,15 +156,17 @@ impl Encoder {
         for (i, (&value, out)) in values.iter().zip(&mut coefficients).enumerate() {
             *out = modulus.center(modulus.residue(i, value)?);
         }
-        Ok(Plaintext::new(parameters, coefficients))
+        let extent = Extent::of_values(values.len(), parameters.degree());
+        Ok(Plaintext::new(parameters, coefficients, Content { encoding: Encoding::Coefficients, extent }))
     }
 
     /// The values of all n slots, the first row first. Range: out `[0, t)`.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Parameters`] if t has no
-    /// slots.
+    /// slots or the values are coefficients.
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
+        plaintext.content.check_slots()?;
         let slots = self.context.slots()?;
         let mut row: Vec<u64> = self.decode_coefficients(plaintext)?.into_iter().map(i64::cast_unsigned).collect();
         kernels().ntt_forward(&mut row, &slots.table);
@@ -163,6 +190,16 @@ impl Encoder {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let modulus = self.context.parameters().modulus();
         Ok(plaintext.coefficients.iter().map(|&x| modulus.reduce(x.into()).cast_signed()).collect())
+    }
+
+    /// [`Encoder::decode_coefficients`] with values in `(-t/2, t/2]`.
+    ///
+    /// # Errors
+    /// As [`Encoder::decode_coefficients`].
+    pub fn decode_coefficients_signed(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
+        self.context.check(&plaintext.parameters, "the plaintext")?;
+        let modulus = self.context.parameters().modulus();
+        Ok(plaintext.coefficients.iter().map(|&x| modulus.center(modulus.reduce(x.into()))).collect())
     }
 
     /// The same plaintext, transformed once for products with ciphertexts of at most so many limbs.
@@ -216,7 +253,7 @@ impl Encoder {
     }
 
     /// The plaintext whose slot j holds value `source(j)`; where there is none, 0.
-    fn embed(&self, values: &[i64], most: usize, source: impl Fn(usize) -> usize) -> Result<Plaintext> {
+    fn embed(&self, values: &[i64], most: usize, source: impl Fn(usize) -> usize, extent: Extent) -> Result<Plaintext> {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
         let slots = self.context.slots()?;
         check_length(values.len(), most)?;
@@ -227,7 +264,8 @@ impl Encoder {
             row[position as usize] = residues.get(source(slot)).copied().unwrap_or(0);
         }
         kernels().ntt_inverse(&mut row, &slots.table);
-        Ok(Plaintext::new(parameters, row.into_iter().map(|x| modulus.center(x)).collect()))
+        let content = Content { encoding: Encoding::Slots, extent };
+        Ok(Plaintext::new(parameters, row.into_iter().map(|x| modulus.center(x)).collect(), content))
     }
 }
 

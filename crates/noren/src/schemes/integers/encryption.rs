@@ -11,6 +11,8 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{PublicKey, SecretKey};
 use noren_rlwe::noise::Measured;
 
+use crate::schemes::extent::Extent;
+use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::noise::{Mode, Noise};
@@ -24,6 +26,7 @@ pub struct Ciphertext<S> {
     /// f, a unit modulo t.
     pub(crate) factor: u64,
     pub(crate) noise: Noise,
+    pub(crate) content: Content,
     pub(crate) parameters: Parameters,
     pub(crate) scheme: PhantomData<S>,
 }
@@ -66,6 +69,32 @@ impl<S: Scheme> Ciphertext<S> {
         depth::<S>(self.parameters.laws(), &self.noise, self.limbs())
     }
 
+    /// How it is encoded, and which slots are values.
+    #[must_use]
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// The same ciphertext, of which the first `length` slots are the vector; `None` for all slots of a period.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a length of 0 or above the slots.
+    pub fn with_length(mut self, length: Option<usize>) -> Result<Self> {
+        self.content.extent = self.content.extent.with_length(length, self.parameters.degree())?;
+        Ok(self)
+    }
+
+    /// The same ciphertext, of which the caller knows that both rows are the same and repeat after `period` slots: matrices
+    /// of that dimension are then applied with fewer rotations. A period that is wrong makes such results wrong.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for what is no power of two up to n/2.
+    pub fn with_period(mut self, period: usize) -> Result<Self> {
+        Extent::new(None, period, self.parameters.row_slots())?;
+        self.content.extent = self.content.extent.repeated(period);
+        Ok(self)
+    }
+
     /// The parameters.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
@@ -81,8 +110,8 @@ impl<S: Scheme> Ciphertext<S> {
     /// The same ciphertext in another scheme: no word changes, and the same keys serve.
     #[must_use]
     pub fn convert<T: Scheme>(self) -> Ciphertext<T> {
-        let Self { inner, factor, noise, parameters, .. } = self;
-        Ciphertext { inner, factor, noise, parameters, scheme: PhantomData }
+        let Self { inner, factor, noise, content, parameters, .. } = self;
+        Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData }
     }
 }
 
@@ -138,6 +167,7 @@ impl<'a, S: Scheme> Encryptor<'a, S> {
             inner: self.inner.encrypt(&rlwe::Plaintext { poly })?,
             factor: 1,
             noise: parameters.laws().fresh(self.mode, limbs),
+            content: plaintext.content,
             parameters: parameters.clone(),
             scheme: PhantomData,
         })
@@ -195,7 +225,7 @@ impl<'a> Decryptor<'a> {
         let numbers = numbers.expect("fewer than 126 bits are read");
         let factor = modulus.neg(modulus.inv(modulus.mul(parameters.q_mod_t(kept), ciphertext.factor)));
         let message = numbers.into_iter().map(|x| modulus.center(modulus.mul(modulus.reduce(x), factor)));
-        Ok(Plaintext::new(parameters, message.collect()))
+        Ok(Plaintext::new(parameters, message.collect(), ciphertext.content))
     }
 
     /// Measures the noise of a ciphertext, as parts of its modulus, for tests and diagnosis. A decryption is right where

@@ -14,6 +14,7 @@ use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 
+use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
@@ -79,9 +80,9 @@ impl<S: Scheme> Evaluator<S> {
     }
 
     /// The result of an operation.
-    fn result(&self, inner: rlwe::Ciphertext, factor: u64, noise: Noise) -> Ciphertext<S> {
+    fn result(&self, inner: rlwe::Ciphertext, factor: u64, noise: Noise, content: Content) -> Ciphertext<S> {
         let parameters = self.context.parameters().clone();
-        Ciphertext { inner, factor, noise, parameters, scheme: PhantomData }
+        Ciphertext { inner, factor, noise, content, parameters, scheme: PhantomData }
     }
 
     /// Refuses a result that may be wrong.

@@ -22,6 +22,7 @@
 //! | [`wire`] | bytes of everything |
 //! | [`noise`] | [`Noise`], and the [`Laws`](noise::Laws) by which it grows |
 
+pub mod content;
 pub mod context;
 pub mod encoder;
 pub mod encryption;
@@ -37,6 +38,7 @@ pub mod wire;
 
 mod slots;
 
+pub use content::{Content, Encoding};
 pub use context::Context;
 pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};

@@ -22,6 +22,10 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
         x.parameters().row_slots()
     }
 
+    fn period(&self, x: &Ciphertext<S>) -> usize {
+        x.content().extent().period().min(self.slots(x))
+    }
+
     fn level(&self, x: &Ciphertext<S>) -> usize {
         x.level()
     }
@@ -114,6 +118,14 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
     }
 
     fn with_magnitude(&self, a: Ciphertext<S>, _bound: f64) -> Ciphertext<S> {
+        a
+    }
+
+    /// Of rows that may differ nothing is said: each repeats for itself.
+    fn with_period(&self, mut a: Ciphertext<S>, period: usize) -> Ciphertext<S> {
+        if a.content.extent.period() <= self.slots(&a) {
+            a.content.extent = a.content.extent.repeated(period);
+        }
         a
     }
 

@@ -14,6 +14,8 @@ use noren_rlwe::wire::reader::Reader;
 use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::writer::Writer;
 
+use crate::schemes::extent::{EXTENT_NEEDED, Extent};
+use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
@@ -28,6 +30,8 @@ const LOG_Q: u16 = 0x02;
 const LOG_P: u16 = 0x03;
 /// Plaintexts: one word for each coefficient, from 0 to t - 1.
 const COEFFICIENTS: u16 = 0x01;
+/// Plaintexts and ciphertexts: three words, the encoding (0 slots, 1 coefficients), the length (0 for all), the period.
+const CONTENT: u16 = 0x03;
 /// Ciphertexts: one word, the factor.
 const FACTOR: u16 = 0x01;
 /// Ciphertexts: the base-two logarithms of the variances of the noise by degree, each as the bits of an `f64`.
@@ -90,6 +94,7 @@ impl Object for Plaintext {
         let modulus = self.parameters.modulus();
         let residues = self.coefficients.iter().map(|&x| modulus.reduce(x.into()));
         writer.words(COEFFICIENTS, residues.collect::<Vec<u64>>());
+        write_content(writer, self.content);
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
@@ -104,7 +109,8 @@ impl Object for Plaintext {
             let refused = || section.value("a coefficient", word, format!("below {}", modulus.value()));
             if word < modulus.value() { Ok(modulus.center(word)) } else { Err(refused()) }
         };
-        Ok(Self::new(parameters, words.iter().map(coefficient).collect::<Result<_>>()?))
+        let coefficients = words.iter().map(coefficient).collect::<Result<_>>()?;
+        Ok(Self::new(parameters, coefficients, read_content(reader, n)?))
     }
 }
 
@@ -123,6 +129,7 @@ impl<S: Scheme> Object for Ciphertext<S> {
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
         writer.words(FACTOR, vec![self.factor]);
         writer.words(NOISE, self.noise.variances().iter().map(|x| x.to_bits()).collect::<Vec<_>>());
+        write_content(writer, self.content);
         self.inner.write(context.rlwe(), writer);
     }
 
@@ -140,10 +147,32 @@ impl<S: Scheme> Object for Ciphertext<S> {
         let noise = Noise::from_variances(variances);
         let needed = "logarithms of variances between 2^-65536 and 2^65536, or of 0";
         let noise = noise.ok_or_else(|| section.value("the noise", format!("{degrees} words"), needed))?;
+        let content = read_content(reader, parameters.degree())?;
         let inner = rlwe::Ciphertext::read(context.rlwe(), reader)?;
         if inner.degree() > MOST_DEGREE {
             return Err(Error::DegreeTooHigh { found: inner.degree(), needed: MOST_DEGREE });
         }
-        Ok(Self { inner, factor, noise, parameters: parameters.clone(), scheme: PhantomData })
+        Ok(Self { inner, factor, noise, content, parameters: parameters.clone(), scheme: PhantomData })
     }
+}
+
+fn read_content(reader: &mut Reader<'_>, n: usize) -> Result<Content> {
+    let section = reader.take(CONTENT)?;
+    let [code, length, period] = section.word_array()?;
+    let refused =
+        || section.value("the content", format!("{code}, {length}, {period}"), format!("0 or 1, {EXTENT_NEEDED}"));
+    let encoding = match code {
+        0 => Encoding::Slots,
+        1 => Encoding::Coefficients,
+        _ => return Err(refused()),
+    };
+    let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
+    let extent = Extent::new((length > 0).then_some(length), period, n).map_err(|_| refused())?;
+    Ok(Content { encoding, extent })
+}
+
+fn write_content(writer: &mut Writer<'_>, content: Content) {
+    let code = u64::from(content.encoding == Encoding::Coefficients);
+    let extent = content.extent;
+    writer.words(CONTENT, vec![code, extent.length().unwrap_or(0) as u64, extent.period() as u64]);
 }

@@ -68,7 +68,8 @@ impl Evaluator {
         let inner = rlwe::Ciphertext::new(parts.iter().map(|part| ring.gather(Operand::Sum(part))).collect());
         let inner = linear::rescale(self.context.rlwe(), inner)?;
         let estimate = noise::rescaled(sum.estimate, self.context.parameters().rlwe(), target);
-        Ok(self.result(operand, inner, *target, estimate))
+        let result = self.result(operand, inner, *target, estimate);
+        Ok(terms.iter().fold(result, |result, (x, _)| result.beside(x.extent)))
     }
 
     /// `sum a_k b_k + sum c_j x_j + constant` at this level and exactly this scale, with one relinearisation and one
@@ -145,7 +146,9 @@ impl Evaluator {
         estimates.extend(sum.map(|sum| sum.estimate));
         let (_, estimate) = sum_of_products(estimates.into_iter().map(|part| (before, part)))?;
         let estimate = noise::switched_rescaled(estimate, parameters.rlwe(), target, ring.limbs());
-        Ok(self.result(operand, inner, *target, estimate))
+        let result = self.result(operand, inner, *target, estimate);
+        let factors = products.iter().flat_map(|product| [product.a, product.b]);
+        Ok(factors.chain(terms.iter().map(|&(x, _)| x)).fold(result, |result, x| result.beside(x.extent)))
     }
 
     /// Refuses operands of other parameters or slots than the first, and those that are not above a level.

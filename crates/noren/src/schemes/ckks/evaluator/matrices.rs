@@ -78,8 +78,8 @@ impl Evaluator {
         for giant in giants {
             giant.terms.iter().try_for_each(|(_, factor)| self.check_factor(a, factor.borrow()))?;
         }
-        let steps: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
-        self.check_rotations(a, &steps)?;
+        let steps_taken: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
+        self.check_rotations(a, &steps_taken)?;
         let (scale, estimate) = self.estimate_giant_steps(a, babies, giants, order)?;
 
         let exponents: Vec<u32> = babies.iter().map(|&steps| self.exponent(a, steps)).collect();
@@ -91,7 +91,10 @@ impl Evaluator {
         let inner = sum_giant_steps(self.context.rlwe(), &a.inner, &exponents, &steps, order, &self.keys, true)?;
         let parameters = self.context.parameters();
         let scale = scale.div_u64(parameters.prime(a.level()));
-        Ok(self.result(a, inner, scale, noise::rescaled(estimate, parameters.rlwe(), &scale)))
+        let result = self.result(a, inner, scale, noise::rescaled(estimate, parameters.rlwe(), &scale));
+        let result = steps_taken.iter().fold(result, |result, &steps| result.moved_by(steps));
+        let factors = giants.iter().flat_map(|giant| &giant.terms).map(|(_, factor)| factor.borrow().extent);
+        Ok(factors.fold(result, Ciphertext::beside))
     }
 
     /// The scale and the estimate before rescaling.

@@ -29,7 +29,7 @@ impl Evaluator {
         check_levels(1, a.level().min(b.level()))?;
         let [a, b] = self.level_pair(a, b)?;
         let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
-        Ok(self.one_level_down(&a, inner, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate)))
+        Ok(self.one_level_down(&a, inner, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate)).beside(b.extent))
     }
 
     /// `a a`.
@@ -56,7 +56,7 @@ impl Evaluator {
         let inner = multiply_relinearize(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
         let (scale, estimate) = (a.scale.mul(&b.scale), a.estimate.product(&b.estimate));
         let estimate = noise::switched(estimate, self.context.parameters().rlwe(), &scale, inner.limbs(), 1);
-        Ok(self.result(&a, inner, scale, estimate))
+        Ok(self.result(&a, inner, scale, estimate).beside(b.extent))
     }
 
     /// `a p`, rescaled: one level down. The plaintext is of the level of `a`.
@@ -97,7 +97,8 @@ impl Evaluator {
         let pairs: Vec<_> = lowered.iter().map(|[a, b]| [&a.inner, &b.inner]).collect();
         let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into());
         let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
-        Ok(self.one_level_down(operand, inner, &scale, estimate))
+        let result = self.one_level_down(operand, inner, &scale, estimate);
+        Ok(lowered.iter().flatten().fold(result, |result, x| result.beside(x.extent)))
     }
 
     /// `sum a_k p_k`, with one rescaling; all operands are of one level.
@@ -126,7 +127,8 @@ impl Evaluator {
             let pairs: Vec<_> = pairs.iter().map(|(a, p)| (&a.inner.parts()[i], &p.inner.poly)).collect();
             ring.inner_product(&pairs)
         };
-        Ok(self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)]), scale, estimate))
+        let result = self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)]), scale, estimate);
+        Ok(pairs.iter().fold(result, |result, (a, p)| result.beside(a.extent).beside(p.extent)))
     }
 
     /// The result of a product with this scale that was relinearised and rescaled.

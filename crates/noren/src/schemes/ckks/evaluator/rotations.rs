@@ -27,7 +27,8 @@ impl Evaluator {
             return Ok(a.clone());
         }
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
-        Ok(self.result(a, inner, a.scale, self.switched(a, rotated(&a.estimate, steps, a.slots), 1)))
+        let estimate = self.switched(a, rotated(&a.estimate, steps, a.slots), 1);
+        Ok(self.result(a, inner, a.scale, estimate).moved_by(steps))
     }
 
     /// The rotations of `a` by all of `steps`, in their order: the digits of `a` are made only once.
@@ -43,7 +44,8 @@ impl Evaluator {
             if k == 1 {
                 return a.clone();
             }
-            self.result(a, inner, a.scale, self.switched(a, rotated(&a.estimate, steps, a.slots), 1))
+            let estimate = self.switched(a, rotated(&a.estimate, steps, a.slots), 1);
+            self.result(a, inner, a.scale, estimate).moved_by(steps)
         };
         Ok(images.into_iter().zip(&exponents).zip(steps).map(rotate).collect())
     }
@@ -88,7 +90,8 @@ impl Evaluator {
             let sum = sum.named(named);
             if switches == 0 { sum } else { self.switched(a, sum, switches) }
         });
-        Ok(self.result(a, inner, a.scale, estimate))
+        let result = self.result(a, inner, a.scale, estimate);
+        Ok(sums.iter().copied().flatten().fold(result, |result, &steps| result.moved_by(steps)))
     }
 
     /// Refuses rotations of `a` whose keys are missing or too short.

@@ -188,7 +188,7 @@ impl Evaluator {
         let ring = self.ring(a.level());
         let parts = a.inner.parts().iter().zip(b.inner.parts()).map(|(x, y)| operation(&ring, x, y)).collect();
         let estimate = a.estimate.sum(&b.estimate).with_bias(miss * b.magnitude());
-        Ok(self.result(a, rlwe::Ciphertext::new(parts), a.scale, estimate))
+        Ok(self.result(a, rlwe::Ciphertext::new(parts), a.scale, estimate).beside(b.extent))
     }
 
     fn join_plain(
@@ -202,7 +202,7 @@ impl Evaluator {
         let mut inner = a.inner.clone();
         operation(self.context.rlwe(), &mut inner, &p.inner)?;
         let estimate = a.estimate.sum(&p.estimate).with_bias(miss * p.estimate.magnitude());
-        Ok(self.result(a, inner, a.scale, estimate))
+        Ok(self.result(a, inner, a.scale, estimate).beside(p.extent))
     }
 
     /// Adds a constant at a scale; gives how far the integers are from it.

@@ -57,7 +57,7 @@ impl<S: Scheme> Evaluator<S> {
         }
         let inner = linear::mod_switch(self.context.rlwe(), a.inner.clone(), limbs)?;
         let noise = a.noise.with(&self.context.parameters().laws().rounding(limbs));
-        Ok(Cow::Owned(self.result(inner, a.factor, noise)))
+        Ok(Cow::Owned(self.result(inner, a.factor, noise, a.content)))
     }
 
     /// The ciphertext without the limbs that its noise does not need.

@@ -42,8 +42,10 @@ impl<S: Scheme> Evaluator<S> {
         }
         let factors = || giants.iter().flat_map(|giant| &giant.terms);
         factors().try_for_each(|(_, factor)| self.check_plain(factor.borrow()))?;
-        let steps: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
-        self.check_rotations(a, &steps)?;
+        let steps_taken: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
+        self.check_rotations(a, &steps_taken)?;
+        let moved_content = steps_taken.iter().fold(a.content, |content, &steps| content.rotated(steps));
+        let content = factors().try_fold(moved_content, |content, (_, p)| content.sum(p.borrow().content))?;
 
         let (laws, limbs) = (self.context.parameters().laws(), a.limbs());
         let exponent = |steps: isize| self.context.rotation_exponent(steps);
@@ -71,6 +73,6 @@ impl<S: Scheme> Evaluator<S> {
         let rlwe = self.context.rlwe();
         let inner = sum_giant_steps(rlwe, &a.inner, &babies, &steps, Order::Separate, &self.keys, rescale)?;
         let noise = if rescale { noise.with(&laws.rounding(limbs - 1)) } else { noise };
-        self.settled(self.result(inner, a.factor, noise))
+        self.settled(self.result(inner, a.factor, noise, content))
     }
 }

@@ -8,6 +8,7 @@ use noren_rlwe::linear;
 use noren_rlwe::multiply::relinearize;
 use noren_rlwe::product::Factors;
 
+use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::{Evaluator, first};
@@ -42,11 +43,12 @@ impl<S: Scheme> Evaluator<S> {
             return self.relinearize(&self.tensors(pairs)?);
         };
         let parameters = self.context.parameters();
+        let content = sum.content;
         let (noise, kept) = relinearized::<S>(parameters.laws(), &sum.noise, sum.limbs);
         self.check_budget("a product", &noise)?;
         let t = parameters.modulus().value();
         let inner = S::multiply(self.context.rlwe(), &sum.factors(), t, kept, &self.keys)?;
-        Ok(self.result(inner, factor, noise))
+        Ok(self.result(inner, factor, noise, content))
     }
 
     /// `a b` as three parts: several such products are added before one [`Evaluator::relinearize`].
@@ -59,7 +61,7 @@ impl<S: Scheme> Evaluator<S> {
         self.check_budget("a product", &sum.noise)?;
         let inner = S::tensor(self.context.rlwe(), &sum.factors(), parameters.modulus().value())?;
         let factor = S::product_factor(parameters, a.factor, b.factor, sum.limbs);
-        Ok(self.result(inner, factor, sum.noise))
+        Ok(self.result(inner, factor, sum.noise, sum.content))
     }
 
     /// Brings a product back to two parts, and drops the limbs that its noise does not need. Two parts stay as they are.
@@ -74,7 +76,7 @@ impl<S: Scheme> Evaluator<S> {
         let inner = relinearize(self.context.rlwe(), &a.inner, &self.keys)?;
         let laws = self.context.parameters().laws();
         let noise = a.noise.with(&laws.switches(1, a.limbs(), a.limbs()));
-        self.settled(self.result(inner, a.factor, noise))
+        self.settled(self.result(inner, a.factor, noise, a.content))
     }
 
     /// `a p`, with the limbs that its noise needs.
@@ -87,12 +89,13 @@ impl<S: Scheme> Evaluator<S> {
     pub fn mul_plain(&self, a: &Ciphertext<S>, p: &Plaintext) -> Result<Ciphertext<S>> {
         self.check(a)?;
         self.check_plain(p)?;
+        let content = a.content.product(p.content, self.context.parameters().degree())?;
         let noise = sum_of_plain_products([(&a.noise, p)].into_iter());
         self.check_budget("a product with a plaintext", &noise)?;
         let mut inner = a.inner.clone();
         let poly = p.in_ring(&self.ring(a.limbs())).into_owned();
         linear::mul_plain_assign(self.context.rlwe(), &mut inner, &rlwe::Plaintext { poly })?;
-        self.settled(self.result(inner, a.factor, noise))
+        self.settled(self.result(inner, a.factor, noise, content))
     }
 
     /// `sum a_k p_k`, of ciphertexts of one number of parts.
@@ -108,6 +111,7 @@ impl<S: Scheme> Evaluator<S> {
             return products[1..].iter().try_fold(products[0].clone(), |sum, product| self.add(&sum, product));
         }
         pairs.iter().try_for_each(|(_, p)| self.check_plain(p))?;
+        let content = self.content_of_products(pairs.iter().map(|(a, p)| (a.content, p.content)))?;
         let lowered = pairs.iter().map(|&(a, _)| self.lowered(a, limbs)).collect::<Result<Vec<_>>>()?;
         let noise = sum_of_plain_products(lowered.iter().zip(pairs).map(|(a, &(_, p))| (&a.noise, p)));
         self.check_budget("a sum of products with plaintexts", &noise)?;
@@ -118,7 +122,7 @@ impl<S: Scheme> Evaluator<S> {
             ring.inner_product(&pairs)
         };
         let inner = rlwe::Ciphertext::new((0..=operand.degree()).map(part).collect());
-        self.settled(self.result(inner, operand.factor, noise))
+        self.settled(self.result(inner, operand.factor, noise, content))
     }
 
     /// `sum a_k b_k` as three parts, whatever the factors of the products.
@@ -140,7 +144,15 @@ impl<S: Scheme> Evaluator<S> {
         let factor = factors.next().filter(|first| factors.all(|factor| factor == *first));
         let noises = pairs.iter().map(|[a, b]| S::product_noise(parameters.laws(), &a.noise, &b.noise, limbs));
         let noise = noises.fold(Noise::none(), |sum, noise| sum.plus(&noise));
-        Ok(SumOfProducts { pairs, limbs, factor, noise })
+        let content = self.content_of_products(pairs.iter().map(|[a, b]| (a.content, b.content)))?;
+        Ok(SumOfProducts { pairs, limbs, factor, noise, content })
+    }
+
+    /// The content of a sum of products, at least one.
+    fn content_of_products(&self, pairs: impl Iterator<Item = (Content, Content)>) -> Result<Content> {
+        let n = self.context.parameters().degree();
+        let products = pairs.map(|(a, b)| a.product(b, n));
+        products.reduce(|sum, product| sum?.sum(product?)).unwrap_or(Ok(Content::slots(n)))
     }
 
     /// The fewest limbs of some ciphertexts, and their factor if they have one in common.
@@ -163,6 +175,7 @@ struct SumOfProducts<'a, S: Scheme> {
     /// The factor of the sum, if all products have the same.
     factor: Option<u64>,
     noise: Noise,
+    content: Content,
 }
 
 impl<S: Scheme> SumOfProducts<'_, S> {

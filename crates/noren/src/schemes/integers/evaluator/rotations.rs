@@ -3,6 +3,7 @@
 use noren_rlwe::error::Result;
 use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms_in_steps};
 
+use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
 use crate::schemes::integers::scheme::Scheme;
@@ -15,7 +16,8 @@ impl<S: Scheme> Evaluator<S> {
     /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the key of this rotation is missing or too short,
     /// [`Error::DegreeTooHigh`](noren_rlwe::error::Error::DegreeTooHigh) if `a` must be relinearised first.
     pub fn rotate(&self, a: &Ciphertext<S>, steps: isize) -> Result<Ciphertext<S>> {
-        self.image(a, self.context.rotation_exponent(steps))
+        let image = self.image(a, self.context.rotation_exponent(steps))?;
+        Ok(Ciphertext { content: a.content.rotated(steps), ..image })
     }
 
     /// The rotations of `a` by all of `steps`, in their order: the digits of `a` are made only once.
@@ -27,9 +29,11 @@ impl<S: Scheme> Evaluator<S> {
         self.check_exponents(a, &exponents)?;
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
         let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
-        let image =
-            |(inner, &k): (_, &u32)| if k == 1 { a.clone() } else { self.result(inner, a.factor, noise.clone()) };
-        Ok(images.into_iter().zip(&exponents).map(image).collect())
+        let image = |(inner, (&k, &steps)): (_, (&u32, &isize))| match k {
+            1 => a.clone(),
+            _ => self.result(inner, a.factor, noise.clone(), a.content.rotated(steps)),
+        };
+        Ok(images.into_iter().zip(exponents.iter().zip(steps)).map(image).collect())
     }
 
     /// The two rows of slots swapped.
@@ -37,7 +41,10 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::rotate`].
     pub fn swap_rows(&self, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
-        self.image(a, self.context.swap_exponent())
+        let (image, n) = (self.image(a, self.context.swap_exponent())?, self.context.parameters().degree());
+        // Rows that are the same stay what they are.
+        let content = if a.content.extent.period() < n { a.content } else { Content::slots(n) };
+        Ok(Ciphertext { content, ..image })
     }
 
     /// `a + sum rotate(a, r)` over the r in `steps`, with one decomposition and one division by the special modulus.
@@ -68,7 +75,8 @@ impl<S: Scheme> Evaluator<S> {
             }
         });
         self.check_budget("a sum of rotations", &noise)?;
-        Ok(self.result(inner, a.factor, noise))
+        let content = sums.iter().copied().flatten().fold(a.content, |content, &steps| content.rotated(steps));
+        Ok(self.result(inner, a.factor, noise, content))
     }
 
     /// Refuses rotations of `a` whose keys are missing or too short.
@@ -83,17 +91,19 @@ impl<S: Scheme> Evaluator<S> {
 
     fn check_exponents(&self, a: &Ciphertext<S>, exponents: &[u32]) -> Result<()> {
         self.check_linear(a)?;
+        a.content.check_slots()?;
         let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.limbs()));
         self.keys.check(None, galois)
     }
 
     fn image(&self, a: &Ciphertext<S>, k: u32) -> Result<Ciphertext<S>> {
         self.check_linear(a)?;
+        a.content.check_slots()?;
         if k == 1 {
             return Ok(a.clone());
         }
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
         let switch = self.context.parameters().laws().switches(1, a.limbs(), a.limbs());
-        Ok(self.result(inner, a.factor, a.noise.with(&switch)))
+        Ok(self.result(inner, a.factor, a.noise.with(&switch), a.content))
     }
 }

@@ -16,11 +16,12 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch).
     pub fn add(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
+        let content = a.content.sum(b.content)?;
         let [a, b] = self.aligned(a, b)?;
         let noise = a.noise.plus(&b.noise);
         let mut inner = a.inner.clone();
         linear::add_assign(self.context.rlwe(), &mut inner, &b.inner)?;
-        Ok(self.result(inner, a.factor, noise))
+        Ok(self.result(inner, a.factor, noise, content))
     }
 
     /// `a - b`.
@@ -28,11 +29,12 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::add`].
     pub fn sub(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
+        let content = a.content.sum(b.content)?;
         let [a, b] = self.aligned(a, b)?;
         let noise = a.noise.plus(&b.noise);
         let mut inner = a.inner.clone();
         linear::sub_assign(self.context.rlwe(), &mut inner, &b.inner)?;
-        Ok(self.result(inner, a.factor, noise))
+        Ok(self.result(inner, a.factor, noise, content))
     }
 
     /// `-a`.
@@ -43,7 +45,7 @@ impl<S: Scheme> Evaluator<S> {
         self.check(a)?;
         let mut inner = a.inner.clone();
         linear::neg_assign(self.context.rlwe(), &mut inner);
-        Ok(self.result(inner, a.factor, a.noise.clone()))
+        Ok(self.result(inner, a.factor, a.noise.clone(), a.content))
     }
 
     /// `a + p`.
@@ -88,7 +90,8 @@ impl<S: Scheme> Evaluator<S> {
         let modulus = self.context.parameters().modulus();
         let c = modulus.center(modulus.reduce(c.into()));
         let inner = multiple(&self.ring(a.limbs()), &a.inner, c);
-        Ok(self.result(inner, a.factor, a.noise.scaled(libm::log2(c.unsigned_abs() as f64))))
+        let noise = a.noise.scaled(libm::log2(c.unsigned_abs() as f64));
+        Ok(self.result(inner, a.factor, noise, a.content))
     }
 
     /// `constant + sum c_k x_k`.
@@ -114,7 +117,8 @@ impl<S: Scheme> Evaluator<S> {
         let residues: Vec<_> = ring.moduli().zip(&rest).map(quotient).collect();
         let mut inner = a.inner.clone();
         ring.add_constant_assign(&mut inner.parts_mut()[0], &residues);
-        Ok(self.result(inner, a.factor, a.noise.with(&parameters.laws().plain_rounding(a.limbs()))))
+        let noise = a.noise.with(&parameters.laws().plain_rounding(a.limbs()));
+        Ok(self.result(inner, a.factor, noise, a.content))
     }
 
     fn join_plain(
@@ -125,11 +129,12 @@ impl<S: Scheme> Evaluator<S> {
     ) -> Result<Ciphertext<S>> {
         self.check(a)?;
         self.check_plain(p)?;
+        let content = a.content.sum(p.content)?;
         let poly = scaled(&self.context, &p.coefficients, a.factor, a.limbs());
         let mut inner = a.inner.clone();
         op(self.context.rlwe(), &mut inner, &rlwe::Plaintext { poly })?;
         let rounding = self.context.parameters().laws().plain_rounding(a.limbs());
-        Ok(self.result(inner, a.factor, a.noise.with(&rounding)))
+        Ok(self.result(inner, a.factor, a.noise.with(&rounding), content))
     }
 }
 

@@ -1,0 +1,159 @@
+//! What is public about a vector of slots: how many values it has, and after how many slots it repeats.
+
+use noren_rlwe::error::{Error, Result};
+
+/// The length and the period of a vector of slots.
+///
+/// - **Length**: how many values were encoded, in the first slots. The slots after them hold zeros at first; operations with
+///   numbers in every slot change them too, so that they mean nothing. Where values were moved between slots, there is no
+///   length, and all slots of a period count.
+/// - **Period**: a power of two p such that slot j holds what slot j + p holds, the number of slots where nothing repeats.
+///   What was encoded without being repeated has the number of slots as its period, whatever the values.
+///
+/// Both follow from the shapes of inputs and from the operations, never from values, so that they tell nothing of what is
+/// encrypted or of a plain operand.
+///
+/// # Examples
+/// ```
+/// use noren::schemes::extent::Extent;
+///
+/// let fresh = Extent::of_values(3, 8);
+/// assert_eq!((fresh.length(), fresh.period(), fresh.values()), (Some(3), 8, 3));
+/// assert_eq!(fresh.moved().values(), 8);
+/// assert!(!fresh.fits(Extent::of_values(2, 8)) && fresh.fits(fresh.moved()));
+/// assert_eq!(fresh.join(Extent::of_values(3, 8).repeated(4)).period(), 8);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    length: Option<usize>,
+    period: usize,
+}
+
+/// What messages say of an extent that cannot be.
+pub(crate) const EXTENT_NEEDED: &str = "a length up to the slots, and as period a power of two up to them";
+
+impl Extent {
+    /// Values in the first of so many slots, which do not repeat. None are a vector of zeros in all slots.
+    #[must_use]
+    pub const fn of_values(length: usize, slots: usize) -> Self {
+        Self { length: if length == 0 { None } else { Some(length) }, period: slots }
+    }
+
+    /// So many slots, all of which count, and which do not repeat.
+    #[must_use]
+    pub const fn of_slots(slots: usize) -> Self {
+        Self { length: None, period: slots }
+    }
+
+    /// A length, and a period that is a power of two up to `slots`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a length of 0 or above the slots, or another period.
+    pub fn new(length: Option<usize>, period: usize, slots: usize) -> Result<Self> {
+        if !period.is_power_of_two() || period > slots {
+            let needed = format!("a power of two up to {slots}, the number of slots");
+            return Err(Error::Length { what: "period of a vector", found: period, needed });
+        }
+        Self { length: None, period }.with_length(length, slots)
+    }
+
+    /// The same with another length, `None` for all slots of a period.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a length of 0 or above the slots.
+    pub fn with_length(self, length: Option<usize>, slots: usize) -> Result<Self> {
+        match length {
+            Some(found) if found == 0 || found > slots => {
+                let needed = format!("1 to {slots}, the number of slots");
+                Err(Error::Length { what: "values of a vector", found, needed })
+            }
+            _ => Ok(Self { length, ..self }),
+        }
+    }
+
+    /// The same with a smaller period, which the caller knows.
+    #[must_use]
+    pub const fn repeated(self, period: usize) -> Self {
+        Self { period, ..self }
+    }
+
+    /// How many values there are; none if all slots of a period count.
+    #[must_use]
+    pub const fn length(self) -> Option<usize> {
+        self.length
+    }
+
+    /// After how many slots the vector repeats.
+    #[must_use]
+    pub const fn period(self) -> usize {
+        self.period
+    }
+
+    /// How many slots count: the length, or the period where there is none.
+    #[must_use]
+    pub const fn values(self) -> usize {
+        match self.length {
+            Some(length) => length,
+            None => self.period,
+        }
+    }
+
+    /// Whether slot by slot an operation with `other` is one of the values: the lengths are the same, or one of the vectors
+    /// has none or holds one number in every slot.
+    #[must_use]
+    pub fn fits(self, other: Self) -> bool {
+        self.period == 1
+            || other.period == 1
+            || self.length.is_none()
+            || other.length.is_none()
+            || self.length == other.length
+    }
+
+    /// The extent of a result of an operation slot by slot: the larger period, and the length if it is the same. A number in
+    /// every slot takes the length of the other operand.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        let length = match (self.period, other.period) {
+            (1, _) => other.length,
+            (_, 1) => self.length,
+            _ if self.length == other.length => self.length,
+            _ => None,
+        };
+        Self { length, period: self.period.max(other.period) }
+    }
+
+    /// The extent once slots were moved: around the end of a period. Values that fill a period are as many as before.
+    #[must_use]
+    pub fn moved(self) -> Self {
+        Self { length: self.length.filter(|&length| length == self.period), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_extent_is_refused() {
+        assert!(Extent::new(Some(3), 4, 8).is_ok() && Extent::new(None, 8, 8).is_ok());
+        for (length, period) in [(Some(0), 4), (Some(9), 4), (None, 16), (None, 6), (None, 0)] {
+            assert!(matches!(Extent::new(length, period, 8), Err(Error::Length { .. })), "{length:?} {period}");
+        }
+    }
+
+    #[test]
+    fn a_number_in_every_slot_fits_everything() {
+        let (number, vector) = (Extent::of_values(1, 8).repeated(1), Extent::of_values(3, 8));
+        assert!(number.fits(vector) && vector.fits(number));
+        assert_eq!((number.join(vector), vector.join(number)), (vector, vector));
+        // One value in the first slot is another thing.
+        assert!(!Extent::of_values(1, 8).fits(vector));
+    }
+
+    #[test]
+    fn values_that_fill_a_period_are_moved_among_themselves() {
+        assert_eq!(Extent::of_values(4, 8).repeated(4).moved().length(), Some(4));
+        assert_eq!(Extent::of_values(3, 8).repeated(4).moved().values(), 4);
+        assert_eq!(Extent::of_values(3, 8).moved().values(), 8);
+    }
+}

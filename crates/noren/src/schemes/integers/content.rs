@@ -1,0 +1,96 @@
+//! What a polynomial modulo t stands for: slots or coefficients, and how many.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::schemes::extent::Extent;
+
+/// How numbers are written as a polynomial. Operands of one operation are encoded alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// In slots: products are those of slots.
+    Slots,
+    /// As coefficients: products are those of polynomials modulo `X^n + 1`.
+    Coefficients,
+}
+
+impl Encoding {
+    /// What messages call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Slots => "slots",
+            Self::Coefficients => "coefficients",
+        }
+    }
+}
+
+/// The encoding of a vector, and which of its n slots or coefficients are values.
+///
+/// Slots are counted through both rows. A period of n/2 or less says that both rows are the same; n says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Content {
+    pub(crate) encoding: Encoding,
+    pub(crate) extent: Extent,
+}
+
+impl Content {
+    /// All n slots.
+    #[must_use]
+    pub const fn slots(n: usize) -> Self {
+        Self { encoding: Encoding::Slots, extent: Extent::of_slots(n) }
+    }
+
+    /// The encoding.
+    #[must_use]
+    pub const fn encoding(self) -> Encoding {
+        self.encoding
+    }
+
+    /// How many values there are, and after how many slots they repeat.
+    #[must_use]
+    pub const fn extent(self) -> Extent {
+        self.extent
+    }
+
+    /// That of a sum. Polynomials of any lengths are added.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for operands that are not encoded alike.
+    pub(crate) fn sum(self, other: Self) -> Result<Self> {
+        if self.encoding == other.encoding {
+            return Ok(Self { extent: self.extent.join(other.extent), ..self });
+        }
+        let (found, needed) = (other.encoding.name(), self.encoding.name());
+        Err(Error::parameter("encoding of the second operand", found, format!("{needed}, as that of the first")))
+    }
+
+    /// That of a product: polynomials become longer.
+    ///
+    /// # Errors
+    /// As [`Content::sum`].
+    pub(crate) fn product(self, other: Self, n: usize) -> Result<Self> {
+        let sum = self.sum(other)?;
+        Ok(if sum.encoding == Encoding::Slots { sum } else { Self { extent: Extent::of_slots(n), ..sum } })
+    }
+
+    /// That of a vector whose rows were rotated by so many steps.
+    pub(crate) fn rotated(self, steps: isize) -> Self {
+        if steps.unsigned_abs().is_multiple_of(self.extent.period()) {
+            return self;
+        }
+        Self { extent: self.extent.moved(), ..self }
+    }
+
+    /// Refuses what has no slots.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for coefficients.
+    pub(crate) fn check_slots(self) -> Result<()> {
+        match self.encoding {
+            Encoding::Slots => Ok(()),
+            found @ Encoding::Coefficients => {
+                Err(Error::parameter("encoding of the vector", found.name(), "slots: nothing else can be moved"))
+            }
+        }
+    }
+}

@@ -1,0 +1,441 @@
+"""BGV and BFV: random rings and moduli; every operation against whole numbers of Python modulo t."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from fuzz_api.draw import Rng, chance, one_of, seed_bytes, text_of
+from fuzz_api.program import Call, Item, Verb
+from fuzz_api.verdict import REFUSE, Finding
+from noren import Error, bfv, bgv
+
+OPERATIONS: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+
+def whole(values: Any) -> Any:
+    """Return whole numbers of any size."""
+    return np.array([int(value) for value in np.asarray(values).ravel()], dtype=object)
+
+
+class World:
+    """A ring and a modulus with slots, one of the two schemes, a secret with some keys."""
+
+    has_slots = True
+
+    def __init__(self, rng: Rng) -> None:
+        self.pessimism = 0
+        self.text: list[str] = []
+        self.scheme: ModuleType = one_of(rng, bgv, bfv)
+        name = self.scheme.__name__.split(".")[-1]
+        self.params = self._parameters(rng)
+        self.t, self.n = self.params.plaintext_modulus, self.params.n
+        self.row = self.n // 2
+        self.ctx: Any = self.scheme.Context(self.params, threads=1)
+        self.text.append(f"ctx = {name}.Context(params, threads=1)")
+        self._keys(rng)
+        self._other: Any = None
+
+    def _parameters(self, rng: Rng) -> bgv.Parameters:
+        while True:
+            log_n = int(rng.integers(4, 10))
+            t = self._modulus(rng, 2 ** (log_n + 1))
+            bits = int(rng.integers(25, 51))
+            log_q = [bits] * int(rng.integers(1, 9))
+            if chance(rng, 0.2):
+                log_q = [int(b) for b in rng.integers(20, 51, len(log_q))]
+            log_p = [int(b) for b in rng.integers(40, 51, int(rng.integers(0, 4) or 2))]
+            if chance(rng, 0.05):
+                log_p = []
+            options: dict[str, Any] = {}
+            if chance(rng, 0.3):
+                options["dnum"] = int(rng.integers(0, len(log_q) + 1))
+            if chance(rng, 0.3):
+                options["secret"] = one_of(rng, "gaussian", "ternary", min(8, 2 ** (log_n - 1)))
+            try:
+                params = bgv.Parameters(log_n, t, log_q, log_p, security=None, **options)
+            except Error:
+                continue
+            self.text.append(
+                f"params = bgv.Parameters({log_n}, {t}, {log_q}, {log_p}, security=None"
+                + "".join(f", {name}={value!r}" for name, value in options.items())
+                + ")"
+            )
+            return params
+
+    def _modulus(self, rng: Rng, step: int) -> int:
+        """Return a prime that is 1 modulo 2 n."""
+        start = int(one_of(rng, 1, 1, 65536, 65536, 2**20, 2**30, 2**35))
+        candidate = start - start % step + 1
+        while not (candidate > 2 and is_prime(candidate)):
+            candidate += step
+        return candidate
+
+    def _keys(self, rng: Rng) -> None:
+        row = self.row
+        request: dict[str, Any] = {
+            "rotations": sorted({int(r) for r in rng.integers(-row, row + 1, int(rng.integers(0, 6)))}),
+            "swap": chance(rng, 0.6),
+            "relinearization": chance(rng, 0.9),
+        }
+        if chance(rng, 0.5):
+            request["rotations"] = sorted({*request["rotations"], *(2**k for k in range(row.bit_length() - 1))})
+        if chance(rng, 0.1):
+            request["limbs"] = int(rng.integers(1, self.params.max_limbs + 1))
+        seed = seed_bytes(rng)
+        try:
+            self.keys = self.ctx.keygen(**request, seed=seed)
+        except Error:
+            request = {"rotations": [], "swap": False, "relinearization": False}
+            self.keys = self.ctx.keygen(**request, seed=seed)
+        self.ev = self.ctx.evaluator(self.keys.evaluation)
+        self.request = request
+        self.text.append(f"keys = ctx.keygen(**{request}, seed=bytes.fromhex('{seed.hex()}'))")
+
+    def other(self, rng: Rng) -> tuple[Any, Any]:
+        """Return keys of another secret of the same parameters."""
+        if self._other is None:
+            keys = self.ctx.keygen(**self.request, seed=seed_bytes(rng))
+            self._other = keys, self.ctx.evaluator(keys.evaluation)
+        found: tuple[Any, Any] = self._other
+        return found
+
+    def verify(self, value: Any, truth: Any, kind: str) -> float:
+        """Decrypt: equal, or refused for its noise."""
+        if value.noise_budget <= 0:
+            return 0.0
+        try:
+            found = self.ctx.decrypt(value, self.keys.secret, **self.reading())
+        except Error as error:
+            raise Finding("refused", f"decrypt with a budget of {value.noise_budget}: {error}") from error
+        compare(found, truth, self.t)
+        return 0.0
+
+    def reading(self) -> dict[str, bool]:
+        """Return how results are read."""
+        return {} if self.has_slots else {"coefficients": True}
+
+    def numbers(self, rng: Rng, count: int) -> Any:
+        """Return whole numbers of the range that is taken."""
+        t = self.t
+        values = [int(v) for v in rng.integers(-(t // 2), t, count)]
+        match int(rng.integers(8)):
+            case 0:
+                return [v % 3 for v in values]
+            case 1:
+                return np.array([v % min(t, 100) for v in values], dtype=np.uint8)
+            case 2:
+                return np.array([v % 2 == 0 for v in values])
+            case 3:
+                return np.array([t - 1] * count)
+            case 4:
+                return np.array([-(t // 2)] * count)
+            case 5:
+                return values
+            case _:
+                return np.array(values)
+
+
+class CoefficientWorld(World):
+    """Any modulus: polynomials modulo X^n + 1."""
+
+    has_slots = False
+
+    def _modulus(self, rng: Rng, step: int) -> int:
+        return int(one_of(rng, 2, 3, 4, 16, 255, 256, 2**16, 65537, 2**20 - 3, 2**30, 12289))
+
+
+def is_prime(n: int) -> bool:
+    """Return whether n is prime, for n below 2^64."""
+    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+    if n < 2 or any(n % p == 0 for p in bases):
+        return n in bases
+    d, r = n - 1, 0
+    while d % 2 == 0:
+        d, r = d // 2, r + 1
+    for a in bases:
+        x = pow(a, d, n)
+        if x in (1, n - 1):
+            continue
+        for _ in range(r - 1):
+            x = x * x % n
+            if x == n - 1:
+                break
+        else:
+            return False
+    return True
+
+
+def compare(found: Any, truth: Any, t: int) -> None:
+    """Raise a Finding for unequal residues; None in the truth stands for what is not told."""
+    if len(found) != len(truth):
+        raise Finding("wrong", f"{len(found)} numbers, {len(truth)} expected")
+    for slot, (a, b) in enumerate(zip(found.tolist(), truth, strict=True)):
+        if b is not None and a != b % t:
+            raise Finding("wrong", f"number {slot} is {a}, true {b % t} (mod {t})")
+
+
+def told(x: Item) -> bool:
+    """Return whether all slots are known."""
+    return all(value is not None for value in x.truth)
+
+
+def encrypt(w: World, rng: Rng) -> Call:
+    count = w.n if chance(rng, 0.6) else int(rng.integers(1, w.n + 1))
+    values = w.numbers(rng, count)
+    key, name = (w.keys.public, "public") if chance(rng, 0.5) else (w.keys.secret, "secret")
+    truth = np.array([0] * w.n, dtype=object)
+    truth[:count] = whole(values)
+    options = {"seed": seed_bytes(rng), **w.reading()}
+    if w.has_slots and count == w.n and chance(rng, 0.3):
+        values = np.asarray(values).reshape(2, -1)
+    text = f"ctx.encrypt({text_of(np.asarray(values))}, keys.{name}, {w.reading()})"
+    return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)), truth)
+
+
+def binary(symbol: str, name: str) -> Any:
+    def make(w: World, rng: Rng, x: Item, y: Item) -> Call:
+        if not (told(x) and told(y)):
+            return Call("x", lambda: x.value, x.truth)
+        truth = product(w, x, y) if symbol == "*" else OPERATIONS[symbol](x.truth, y.truth)
+        if chance(rng, 0.5):
+            return Call(f"ev.{name}(x, y)", lambda: getattr(w.ev, name)(x.value, y.value), truth % w.t)
+        return Call(f"x {symbol} y", lambda: OPERATIONS[symbol](x.value, y.value), truth % w.t)
+
+    return make
+
+
+def product(w: World, x: Item, y: Item) -> Any:
+    """Return the product slot by slot, or of polynomials."""
+    if w.has_slots:
+        return x.truth * y.truth
+    full = np.convolve(x.truth % w.t, y.truth % w.t)
+    full = np.append(full, [0] * (2 * w.n - len(full)))
+    return full[: w.n] - full[w.n :]
+
+
+def with_plain(w: World, rng: Rng, x: Item) -> Call:
+    other: Any = w.numbers(rng, w.n)
+    if chance(rng, 0.2):
+        other = np.asarray(other).reshape(2, -1)
+    elif chance(rng, 0.5):
+        value = int(rng.integers(-(w.t // 2), w.t))
+        other = one_of(rng, value, value, np.int64(value), np.array(value), value % 2 == 0, 0, 1, -1, 2)
+    return plain_call(w, rng, x, other)
+
+
+def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
+    """One of the calls with a clear operand."""
+    true = meaning(other, w)
+    symbol = one_of(rng, "+", "-", "*", "r+", "r-", "r*", "add", "sub", "mul")
+    v = x.value
+    run = {
+        "+": lambda: v + other,
+        "-": lambda: v - other,
+        "*": lambda: v * other,
+        "r+": lambda: other + v,
+        "r-": lambda: other - v,
+        "r*": lambda: other * v,
+        "add": lambda: w.ev.add(v, other),
+        "sub": lambda: w.ev.sub(v, other),
+        "mul": lambda: w.ev.mul(v, other),
+    }[symbol]
+    truth: Any = REFUSE
+    if true is not None:
+        operation = {"r+": "+", "r*": "*", "add": "+", "sub": "-", "mul": "*"}.get(symbol, symbol)
+        pairs = zip(x.truth, true, strict=True)
+        values = [None if a is None else combine(operation, a, b) % w.t for a, b in pairs]
+        truth = np.array(values, dtype=object)
+    return Call(f"x {symbol} {text_of(other)}", run, truth)
+
+
+def combine(operation: str, a: int, b: int) -> int:
+    """Return the result for one slot."""
+    return {"+": a + b, "-": a - b, "*": a * b, "r-": b - a}[operation]
+
+
+def meaning(other: Any, w: World) -> Any:
+    """Return the operand in every slot, or None for what is none."""
+    try:
+        array = np.asanyarray(other)
+    except (ValueError, OverflowError):
+        return None
+    if isinstance(array, np.ma.MaskedArray) or array.size == 0 or array.ndim > 2:
+        return None
+    if array.dtype.kind == "O" and isinstance(other, int):
+        return whole([other] * w.n)
+    if array.dtype.kind not in "biu":
+        return None
+    if array.size == 1 and array.ndim < 2:
+        return whole([array.item()] * w.n)
+    return whole(array) if array.shape in ((w.n,), (2, w.row)) else None
+
+
+def unary(w: World, rng: Rng, x: Item) -> Call | None:
+    if not told(x):
+        return None
+    name = one_of(rng, "neg", "square", "-x")
+    truth = -x.truth if name != "square" else product(w, x, x)
+    run = (lambda: -x.value) if name == "-x" else (lambda: getattr(w.ev, name)(x.value))
+    return Call(f"{name}(x)", run, truth % w.t)
+
+
+def rolled(w: World, truth: Any, steps: int) -> Any:
+    """Rotate both rows."""
+    return np.roll(truth.reshape(2, -1), -steps, axis=1).ravel()
+
+
+def rotate(w: World, rng: Rng, x: Item) -> Call:
+    steps = int(one_of(rng, *(w.request["rotations"] or [0]), 0, int(rng.integers(-9, 9)), w.row))
+    return Call(f"ev.rotate(x, {steps})", lambda: w.ev.rotate(x.value, steps), rolled(w, x.truth, steps))
+
+
+def rotate_many(w: World, rng: Rng, x: Item) -> Call:
+    steps = [int(one_of(rng, *(w.request["rotations"] or [0]), 0)) for _ in range(int(rng.integers(1, 4)))]
+    truth = [rolled(w, x.truth, step) for step in steps]
+    return Call(f"ev.rotate_many(x, {steps})", lambda: w.ev.rotate_many(x.value, steps), truth)
+
+
+def swap_rows(w: World, rng: Rng, x: Item) -> Call:
+    return Call("ev.swap_rows(x)", lambda: w.ev.swap_rows(x.value), x.truth.reshape(2, -1)[::-1].ravel())
+
+
+def sum_of_slots(w: World, rng: Rng, x: Item) -> Call | None:
+    if not told(x):
+        return None
+    count = int(one_of(rng, w.row, 2 ** int(rng.integers(0, w.row.bit_length())), int(rng.integers(1, 9))))
+    stride = int(one_of(rng, 1, 1, 1, 2, -1))
+    options = {} if stride == 1 else {"stride": stride}
+    truth = sum((rolled(w, x.truth, k * stride) for k in range(count)), np.array([0] * w.n, dtype=object))
+    return Call(f"ev.sum(x, {count}, {options})", lambda: w.ev.sum(x.value, count, **options), truth % w.t)
+
+
+def dot(w: World, rng: Rng, x: Item, y: Item, z: Item) -> Call | None:
+    if not (told(x) and told(y) and told(z)):
+        return None
+    truth = (product(w, x, y) + product(w, z, z)) % w.t
+    return Call("ev.dot([x, z], [y, z])", lambda: w.ev.dot([x.value, z.value], [y.value, z.value]), truth)
+
+
+def polynomial(w: World, rng: Rng, x: Item) -> Call | None:
+    if not told(x):
+        return None
+    coefficients = w.numbers(rng, int(rng.integers(1, 9)))
+    truth = np.array([0] * w.n, dtype=object)
+    for coefficient in reversed([int(c) for c in coefficients]):
+        truth = (truth * x.truth + coefficient) % w.t
+    text = f"ev.polynomial(x, {text_of(np.asarray(coefficients))})"
+    return Call(text, lambda: w.ev.polynomial(x.value, coefficients), truth)
+
+
+def matvec(w: World, rng: Rng, x: Item) -> Call | None:
+    """Right in the rows of the matrix, in both rows of slots; beyond them where the vector repeats."""
+    if not told(x):
+        return None
+    rows, columns = (int(k) for k in rng.integers(1, min(w.row, 8) + 1, 2))
+    matrix = np.asarray(rng.integers(-3, 4, (rows, columns)))
+    truth = np.full((2, w.row), None, dtype=object)
+    period = 1 << (max(rows, columns) - 1).bit_length()
+    for k, row in enumerate(x.truth.reshape(2, -1)):
+        found = [sum(int(a) * b for a, b in zip(line, row, strict=False)) % w.t for line in matrix]
+        if w.row % period == 0 and (row == np.tile(row[:period], w.row // period)).all():
+            truth[k] = (found + [0] * (period - rows)) * (w.row // period)
+        truth[k, :rows] = found
+    ev = evaluator_for(w, rng, list(bgv.rotations_of_matrix(matrix)))
+    text = f"matrix {text_of(matrix)} times x"
+    if chance(rng, 0.3) and hasattr(type(x.value), "__rmatmul__"):
+        return Call(text, lambda: matrix @ ev.bind(x.value), truth.ravel())
+    return Call(text, lambda: ev.matvec(matrix, x.value), truth.ravel())
+
+
+def evaluator_for(w: World, rng: Rng, rotations: list[int]) -> Any:
+    """Return an evaluator with keys of the same secret for these rotations besides, where they can be made."""
+    add = getattr(w.ctx, "evaluation_keys", None)
+    if add is None or chance(rng, 0.1) or not w.request["relinearization"]:
+        return w.ev
+    more = add(w.keys.secret, rotations=rotations, seed=seed_bytes(rng))
+    return w.ctx.evaluator(w.keys.evaluation | more)
+
+
+def mod_switch(w: World, rng: Rng, x: Item) -> Call:
+    limbs = int(rng.integers(1, w.params.max_limbs + 1))
+    truth = x.truth if limbs <= x.value.limbs else REFUSE
+    return Call(f"ev.mod_switch(x, {limbs})", lambda: w.ev.mod_switch(x.value, limbs), truth)
+
+
+def round_trip(w: World, rng: Rng, x: Item) -> Call:
+    match int(rng.integers(3)):
+        case 0:
+
+            def run() -> Any:
+                return w.ev.bind(w.scheme.Ciphertext.from_bytes(w.ctx, bytes(x.value)))
+        case 1:
+
+            def run() -> Any:
+                again, ev = pickle.loads(pickle.dumps((x.value, w.ev)))
+                return ev.bind(again)
+        case _:
+
+            def run() -> Any:
+                return w.ev.bind(pickle.loads(pickle.dumps(x.value)))
+
+    return Call("x by bytes or pickle", run, x.truth)
+
+
+def convert(w: World, rng: Rng, x: Item) -> Call:
+    """To the other scheme and back."""
+    other = (bfv if w.scheme is bgv else bgv).Context(w.params, threads=1)
+    return Call("x.convert there and back", lambda: w.ev.bind(w.ctx.convert(other.convert(x.value))), x.truth)
+
+
+def signed(w: World, rng: Rng, x: Item) -> Call | None:
+    if not told(x):
+        return None
+    centred = np.array([(v + (w.t - 1) // 2) % w.t - (w.t - 1) // 2 for v in x.truth], dtype=object)
+
+    def check(found: Any, truth: Any) -> float:
+        wrong = [k for k, (a, b) in enumerate(zip(found.tolist(), truth, strict=True)) if a != b]
+        if wrong:
+            k = wrong[0]
+            raise Finding("wrong", f"number {k} is {found[k]} with signed=True, true {truth[k]} (mod {w.t})")
+        return 0.0
+
+    run = lambda: w.ctx.decrypt(x.value, w.keys.secret, signed=True, **w.reading())
+    return Call("ctx.decrypt(x, secret, signed=True)", run, centred, check=check)
+
+
+def observe(w: World, rng: Rng, x: Item) -> Call:
+    def check(found: Any, truth: Any) -> float:
+        return 0.0
+
+    return Call("repr(x)", lambda: (repr(x.value), repr(w.ctx), repr(w.params), repr(w.ev)), None, check=check)
+
+
+ONE, TWO, THREE = ("ciphertext",), ("ciphertext",) * 2, ("ciphertext",) * 3
+COEFFICIENT_VERBS: list[Verb] = [
+    Verb("encrypt", encrypt, weight=1.5),
+    Verb("add", binary("+", "add"), TWO),
+    Verb("sub", binary("-", "sub"), TWO),
+    Verb("mul", binary("*", "mul"), TWO, 2.0),
+    Verb("unary", unary, ONE, 1.5),
+    Verb("mod_switch", mod_switch, ONE, 0.7),
+    Verb("round_trip", round_trip, ONE, 0.6),
+    Verb("convert", convert, ONE, 0.3),
+    Verb("signed", signed, ONE, 0.3),
+    Verb("dot", dot, THREE, 0.7),
+    Verb("observe", observe, ONE, 0.2),
+]
+VERBS: list[Verb] = [
+    *COEFFICIENT_VERBS,
+    Verb("with_plain", with_plain, ONE, 3.0),
+    Verb("rotate", rotate, ONE),
+    Verb("rotate_many", rotate_many, ONE, 0.5),
+    Verb("swap_rows", swap_rows, ONE, 0.5),
+    Verb("sum", sum_of_slots, ONE, 0.8),
+    Verb("polynomial", polynomial, ONE, 1.0),
+    Verb("matvec", matvec, ONE, 1.0),
+]
