@@ -3,17 +3,21 @@
 import gc
 import multiprocessing
 import pickle
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import noren
 from noren import bfv, bgv, ckks
 
-# Classes of any of the three schemes.
+# Classes, ciphertexts and values of any of the three schemes.
 Scheme: TypeAlias = Any
+Ciphertext: TypeAlias = Any
+Call: TypeAlias = Callable[[], object]
 SCHEMES = [ckks, bgv, bfv]
 A, B = np.arange(4), np.array([3, 1, 0, 2])
 
@@ -30,11 +34,12 @@ class Owner:
         self.ctx = self.scheme.Context(params, threads=1)
         self.keys = self.ctx.keygen(relinearization=False)
 
-    def encrypt(self, values: Any) -> Any:
+    def encrypt(self, values: NDArray[np.int64]) -> Ciphertext:
         return self.ctx.encrypt(values, self.keys.public)
 
-    def decrypt(self, x: Any) -> Any:
-        return self.ctx.decrypt(x, self.keys.secret)[:4].round(3).tolist()
+    def decrypt(self, x: Ciphertext) -> list[float]:
+        values: list[float] = self.ctx.decrypt(x, self.keys.secret)[:4].round(3).tolist()
+        return values
 
 
 @pytest.fixture(params=SCHEMES, ids=["ckks", "bgv", "bfv"])
@@ -51,7 +56,7 @@ def test_fresh_loaded_and_unpickled_ciphertexts_find_their_evaluator(owner: Owne
     loaded = owner.scheme.Ciphertext.from_bytes(owner.ctx, bytes(x))
     for other in (x, loaded, pickle.loads(pickle.dumps(x)), ev.bind(x)):
         assert owner.decrypt(other + other) == (2 * A).tolist()
-        assert owner.decrypt(3 * other - 1) == (3 * A - 1).tolist() or owner.scheme is not ckks
+        assert owner.decrypt(3 * other + 1) == (3 * A + 1).tolist()
         assert owner.decrypt(x + other) == (2 * A).tolist()
     kept = x + x
     del ev, other
@@ -59,7 +64,7 @@ def test_fresh_loaded_and_unpickled_ciphertexts_find_their_evaluator(owner: Owne
     # The evaluator of a result lives on with it; Python holds none that would serve others.
     assert owner.decrypt(kept + kept) == (4 * A).tolist()
     with pytest.raises(noren.MissingKeyError):
-        -x
+        x.__neg__()
 
 
 def test_evaluators_with_different_keys_are_told_apart(owner: Owner) -> None:
@@ -92,7 +97,7 @@ def test_evaluators_of_other_contexts(owner: Owner) -> None:
     twin = owner.scheme.Context(owner.ctx.parameters, threads=1)
     ev = twin.evaluator(pickle.loads(pickle.dumps(owner.keys.evaluation)))
     assert owner.decrypt(x + x) == (2 * A).tolist()
-    assert repr(ev) != repr(foreign) or ev is not foreign
+    assert ev.context.parameters != foreign.context.parameters
 
 
 def test_cells_that_run_again_do_not_mix_keys(owner: Owner) -> None:
@@ -102,13 +107,14 @@ def test_cells_that_run_again_do_not_mix_keys(owner: Owner) -> None:
     ev = ctx.evaluator(keys.evaluation)
     y = x + x
     keys = ctx.keygen(relinearization=False)
-    for call in (
+    calls: list[Call] = [
         lambda: ctx.decrypt(y, keys.secret),
         lambda: ctx.evaluator(keys.evaluation).add(x, x),
         lambda: x + ctx.encrypt(B, keys.public),
         lambda: ev.keys | keys.evaluation,
         lambda: ev.with_keys(ctx.evaluation_keys(keys.secret, rotations=[1])),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(noren.KeyMismatchError):
             call()
     ev = ctx.evaluator(keys.evaluation)
@@ -122,7 +128,7 @@ def test_cells_that_run_again_do_not_mix_keys(owner: Owner) -> None:
     assert ctx.decrypt(ev.rotate(x, 1), keys.secret)[:3].round(3).tolist() == A[1:].tolist()
 
 
-def double(x: Any) -> bytes:
+def double(x: Ciphertext) -> bytes:
     return bytes(x + x)
 
 
@@ -152,7 +158,8 @@ def test_ciphertexts_say_what_is_known(owner: Owner) -> None:
     assert "no product" in (ev.at_level(x, 0) if owner.scheme is ckks else ev.mod_switch(x, 1)).explain()
     for thing in (owner.ctx, owner.ctx.parameters, ev.keys, owner.keys.secret, owner.keys.public):
         html = thing._repr_html_()
-        assert html.startswith("<table>") and html.endswith("</table>")
+        assert html.startswith("<table>")
+        assert html.endswith("</table>")
         assert "1024" in html
     assert "none" in owner.ctx._repr_html_()
     assert "rotations=[-2, 1]" in repr(ev)

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use noren::{EvaluationKeys, PublicKey, SecretKey};
+use noren_rlwe::owner::KeyId;
 
 use crate::key_sets;
 
@@ -35,21 +36,36 @@ pub(crate) type Row = (&'static str, String);
 pub(crate) trait Holds {
     /// Names with values.
     fn contents(&self) -> Vec<Row>;
+
+    /// The identity of the secret key that it belongs to.
+    fn key_id(&self) -> KeyId;
 }
 
 impl Holds for SecretKey {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
     fn contents(&self) -> Vec<Row> {
         Vec::new()
     }
 }
 
 impl Holds for PublicKey {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
     fn contents(&self) -> Vec<Row> {
         Vec::new()
     }
 }
 
 impl Holds for EvaluationKeys {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
     fn contents(&self) -> Vec<Row> {
         let rotations = key_sets::rotations(self);
         let mut contents = vec![("keys", self.uses().count().to_string())];
@@ -66,19 +82,20 @@ impl Holds for EvaluationKeys {
     }
 }
 
-/// The `repr` of a key, such as `EvaluationKeys(n=1024, keys=3, products, rotations=[1, 2], 1.2 MB)`.
+/// The `repr` of a key, such as `EvaluationKeys(n=1024, keys=3, products, rotations=[1, 2], key=0a1b2c3d, 1.2 MB)`.
 pub(crate) fn key(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
     let mut text = format!("{name}(n={n}, ");
     for (name, value) in key.contents() {
         let _ = if value == "yes" { write!(text, "{name}, ") } else { write!(text, "{name}={value}, ") };
     }
-    text + &size(bytes) + ")"
+    text + &format!("key={}, {})", key.key_id(), size(bytes))
 }
 
 /// The table of a key for notebooks.
 pub(crate) fn key_table(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
     let rows = std::iter::once(("degree n", n.to_string())).chain(key.contents());
-    table(name, &rows.chain([("size in memory", size(bytes))]).collect::<Vec<_>>())
+    let ends = [("key", key.key_id().to_string()), ("size in memory", size(bytes))];
+    table(name, &rows.chain(ends).collect::<Vec<_>>())
 }
 
 /// A small table for notebooks: a title, and names with values.

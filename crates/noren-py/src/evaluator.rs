@@ -60,7 +60,12 @@ impl Held for PyEvaluator {
     }
 
     fn serves(&self, operand: &PyCiphertext) -> Match {
-        key_sets::serves(self.plain.context().rlwe(), self.plain.keys(), operand.context().rlwe())
+        key_sets::serves(
+            self.plain.context().rlwe(),
+            self.plain.keys(),
+            operand.context().rlwe(),
+            operand.inner.key_id(),
+        )
     }
 
     fn covers(&self, other: &Self) -> bool {

@@ -47,6 +47,7 @@ pub(crate) fn of_ckks(x: &ckks::Ciphertext) -> Vec<Row> {
             format!("slots are at most {}; this level holds at most {}", number(x.magnitude()), number(room)),
         ),
         ("error", error(x, bound)),
+        ("key", x.key_id().to_string()),
         ("size", size(bytes(x.rlwe()))),
     ]
 }
@@ -88,6 +89,7 @@ pub(crate) fn of_integers<S: Scheme>(x: &integers::Ciphertext<S>) -> Vec<Row> {
         ("level", format!("{level}: {products}")),
         ("noise budget", format!("{budget:.1} bits: it {trust}")),
         ("limbs", format!("{} of {}", x.limbs(), parameters.max_limbs())),
+        ("key", x.key_id().to_string()),
         ("size", size(bytes(x.rlwe()))),
     ]
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use noren::{EvaluationKeys, KeyNeed, KeyUse};
 use noren_rlwe::context::Context;
 use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::owner::KeyId;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -31,12 +32,14 @@ pub(crate) fn has_conjugation(keys: &EvaluationKeys) -> bool {
     keys.uses().any(|need| need.usage == KeyUse::Conjugation)
 }
 
-/// How keys in a context serve a ciphertext in another one.
-pub(crate) fn serves(context: &Context, keys: &EvaluationKeys, other: &Context) -> Match {
-    match context.parameters().fingerprint() == other.parameters().fingerprint() {
-        false => Match::Foreign,
-        true if context.is(other) => Match::Context,
-        true => Match::Parameters,
+/// How keys in a context serve a ciphertext of a secret key in another context.
+pub(crate) fn serves(context: &Context, keys: &EvaluationKeys, other: &Context, key: KeyId) -> Match {
+    let same_parameters = context.parameters().fingerprint() == other.parameters().fingerprint();
+    match (same_parameters, keys.owner().key == key) {
+        (false, _) => Match::Foreign,
+        (true, false) => Match::OtherKey,
+        (true, true) if context.is(other) => Match::Context,
+        (true, true) => Match::Parameters,
     }
 }
 

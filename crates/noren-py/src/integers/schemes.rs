@@ -377,7 +377,7 @@ macro_rules! scheme_classes {
             }
 
             fn serves(&self, operand: &$ciphertext) -> Match {
-                key_sets::serves(self.0.context().rlwe(), self.0.keys(), operand.context().rlwe())
+                key_sets::serves(self.0.context().rlwe(), self.0.keys(), operand.context().rlwe(), operand.inner.key_id())
             }
 
             fn covers(&self, other: &Self) -> bool {
