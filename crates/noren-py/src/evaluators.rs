@@ -69,7 +69,8 @@ pub(crate) fn evaluator_of<E: Held>(operand: &E::Operand) -> PyResult<E> {
     let of = |wanted| matches.iter().filter(move |(found, _)| *found == wanted).map(|(_, known)| known);
     let near: Vec<&Arc<E>> = of(Match::Context).collect();
     let serving = if near.is_empty() { of(Match::Parameters).collect() } else { near };
-    if let Some(best) = serving.iter().find(|best| serving.iter().all(|other| best.covers(other))) {
+    let covers = |best: &Arc<E>, other: &Arc<E>| Arc::ptr_eq(best, other) || best.covers(other);
+    if let Some(best) = serving.iter().find(|best| serving.iter().all(|other| covers(best, other))) {
         return Ok(E::clone(best));
     }
     let message = match (serving.len(), of(Match::OtherKey).count()) {
