@@ -52,7 +52,7 @@ impl PyCiphertext {
         Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() }
     }
 
-    pub(crate) fn context(&self) -> &Context {
+    pub(crate) fn home(&self) -> &Context {
         &self.context
     }
 

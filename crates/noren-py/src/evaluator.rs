@@ -63,7 +63,7 @@ impl Held for PyEvaluator {
         key_sets::serves(
             self.plain.context().rlwe(),
             self.plain.keys(),
-            operand.context().rlwe(),
+            operand.home().rlwe(),
             operand.inner.key_id(),
         )
     }

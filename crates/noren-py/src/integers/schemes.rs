@@ -235,7 +235,7 @@ macro_rules! scheme_classes {
         }
 
         impl $ciphertext {
-            pub(crate) fn context(&self) -> &Context {
+            pub(crate) fn home(&self) -> &Context {
                 &self.context
             }
 
@@ -395,7 +395,7 @@ macro_rules! scheme_classes {
             }
 
             fn serves(&self, operand: &$ciphertext) -> Match {
-                key_sets::serves(self.0.context().rlwe(), self.0.keys(), operand.context().rlwe(), operand.inner.key_id())
+                key_sets::serves(self.0.context().rlwe(), self.0.keys(), operand.home().rlwe(), operand.inner.key_id())
             }
 
             fn covers(&self, other: &Self) -> bool {
