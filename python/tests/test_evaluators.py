@@ -167,5 +167,7 @@ def test_ciphertexts_say_what_is_known(owner: Owner) -> None:
 
 def test_a_bound_that_is_none_is_explained() -> None:
     owner = Owner(ckks)
-    x = owner.encrypt(A).with_magnitude(1e30)
+    ev = owner.ctx.evaluator(owner.keys.evaluation)
+    # 2^10 is the most that q_0 holds at a scale of 2^40.
+    x = ev.at_level(owner.encrypt(A), 0) * (1 << 20)
     assert "with_magnitude" in x.explain()

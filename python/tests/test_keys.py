@@ -176,7 +176,8 @@ def test_bootstrapping_keys_say_what_they_take() -> None:
     params = bootstrapping.Parameters("toy")
     secret = ckks.Context(params.ckks).keygen(relinearization=False).secret
     keys = bootstrapping.BootstrapKeys.generate(params, secret)
-    assert keys.nbytes == params.plan().key_bytes
+    # A plan counts keys as for the most limbs of their kind.
+    assert 0.9 * params.plan().key_bytes < keys.nbytes <= params.plan().key_bytes
     assert "MB" in repr(keys)
     # What a program rotates by is added to them.
     more = keys.context.evaluation_keys(secret, rotations=[77], level=params.output_level)

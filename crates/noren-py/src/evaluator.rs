@@ -60,12 +60,7 @@ impl Held for PyEvaluator {
     }
 
     fn serves(&self, operand: &PyCiphertext) -> Match {
-        key_sets::serves(
-            self.plain.context().rlwe(),
-            self.plain.keys(),
-            operand.home().rlwe(),
-            operand.inner.key_id(),
-        )
+        key_sets::serves(self.plain.context().rlwe(), self.plain.keys(), operand.home().rlwe(), operand.inner.key_id())
     }
 
     fn covers(&self, other: &Self) -> bool {

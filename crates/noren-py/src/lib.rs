@@ -69,7 +69,7 @@ mod module {
     #[pymodule_export]
     use crate::errors::{
         EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
-        ScaleError, WireError,
+        RangeError, ScaleError, WireError,
     };
     #[pymodule_export]
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};
@@ -103,10 +103,12 @@ mod module {
     use crate::tfhe::evaluator::PyTfheEvaluator;
     #[pymodule_export]
     use crate::tfhe::keys::{
-        PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys,
+        PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys,
     };
     #[pymodule_export]
     use crate::tfhe::parameters::PyTfheParameters;
+    #[pymodule_export]
+    use crate::tfhe::shape::{concatenate_arrays, stack_arrays};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
