@@ -81,12 +81,12 @@ def test_missing_keys_are_named(world: World, raises_naming: Check) -> None:
     x = world.encrypt(world.values(world.ctx.slots), slots=world.ctx.slots)
     raises_naming(noren.MissingKeyError, lambda: world.ev.rotate(x, 77), "rotation by 77")
     raises_naming(noren.MissingKeyError, lambda: world.ev.rotate_many(x, [1, 78]), "rotation by 78")
-    secret = world.keys.secret
-    none = world.ctx.evaluator(world.ctx.evaluation_keys(secret))
+    none = world.ctx.evaluator(world.ctx.evaluation_keys(world.keys.secret))
     raises_naming(noren.MissingKeyError, lambda: none.square(x), "relinearisation")
     raises_naming(noren.MissingKeyError, lambda: none.conjugate(x), "conjugation")
-    few = world.ctx.evaluation_keys(secret, relinearization=True, rotations_at={1: 0}, level=1)
-    low = world.ctx.evaluator(few)
+    low = world.ctx.evaluator(
+        world.ctx.evaluation_keys(world.keys.secret, rotations_at={1: 0}, level=1, relinearization=True)
+    )
     raises_naming(noren.MissingKeyError, lambda: low.square(x), "relinearisation", "level 1", "level 3")
     raises_naming(noren.MissingKeyError, lambda: low.rotate(x, 1), "rotation by 1")
 
