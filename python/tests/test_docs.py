@@ -58,6 +58,7 @@ noren\\._noren\\.(Bfv|Bgv)?Ciphertext\\.__matmul__
 noren\\._noren\\.(Bfv|Bgv)?Ciphertext\\.__rpow__
 noren\\._noren\\.(Bfv|Bgv)?Ciphertext\\.__array__
 noren\\._noren\\.Plan\\.__ror__
+noren\\._noren\\.(Integer)?EvaluationKeys\\.__ror__
 """
 
 

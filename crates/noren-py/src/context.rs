@@ -16,9 +16,11 @@ use pyo3::types::PyList;
 
 use crate::array::{Integers, Numbers, Row, detached};
 use crate::ciphertext::PyCiphertext;
+use crate::display::table;
 use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
-use crate::files::Held;
+use crate::explain;
+use crate::files::Filed;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
@@ -331,7 +333,7 @@ impl PyContext {
 
     /// Writes a ciphertext, or a list of them, to a file, as a whole or not at all. Raises OSError.
     fn save(&self, py: Python<'_>, path: PathBuf, ciphertexts: &Bound<'_, PyAny>) -> PyResult<()> {
-        let held = Held::of(ciphertexts, |x: &Bound<'_, PyCiphertext>| x.get().inner.clone())?;
+        let held = Filed::of(ciphertexts, |x: &Bound<'_, PyCiphertext>| x.get().inner.clone())?;
         held.save(py, &self.0, &path, Ciphertexts)
     }
 
@@ -339,7 +341,7 @@ impl PyContext {
     ///
     /// Raises OSError, WireError for files that are damaged or of another kind, ParameterMismatchError for other parameters.
     fn load<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
-        let held = Held::load(py, &self.0, &path, |list: Ciphertexts| list.0)?;
+        let held = Filed::load(py, &self.0, &path, |list: Ciphertexts| list.0)?;
         held.wrap(py, |inner| PyCiphertext::new(&self.0, inner, None))
     }
 
@@ -361,6 +363,11 @@ impl PyContext {
 
     fn __repr__(&self) -> String {
         format!("Context(n={}, max_level={})", self.0.parameters().degree(), self.0.parameters().max_level())
+    }
+
+    /// What notebooks show.
+    fn _repr_html_(&self) -> String {
+        table("Context (CKKS)", &explain::of_ckks_parameters(self.0.parameters()))
     }
 }
 

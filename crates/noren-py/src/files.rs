@@ -13,12 +13,12 @@ use crate::array::detached;
 use crate::errors::EncodingError;
 
 /// What a file of ciphertexts holds.
-pub(crate) enum Held<T> {
+pub(crate) enum Filed<T> {
     One(T),
     Several(Vec<T>),
 }
 
-impl<T> Held<T> {
+impl<T> Filed<T> {
     /// The ciphertext, or those of a list, as Python holds them.
     pub(crate) fn of<'py, P: PyClass>(
         ciphertexts: &Bound<'py, PyAny>,

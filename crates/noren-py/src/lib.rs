@@ -8,6 +8,7 @@
 //! | `pickle` | contexts that unpickled objects share |
 //! | `key_classes` | the classes of keys, written once |
 //! | `key_sets` | sets of evaluation keys: what is in them, both of two |
+//! | `explain` | what is known of ciphertexts and parameters, in words |
 //! | `display` | what classes show of themselves |
 //! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
 //! | `context` | `Context`: key generation, encoding, encryption, decryption |
@@ -18,6 +19,7 @@
 //! | `refusals` | what a ciphertext does not do: comparisons, truth, arrays |
 //! | `files` | ciphertexts in files |
 //! | `evaluator` | `Evaluator` |
+//! | `evaluators` | which evaluator serves a ciphertext that none made |
 //! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
 //! | `bootstrapper` | `Bootstrapper` |
 //! | `integers` | the classes of `noren.bgv` and `noren.bfv` |
@@ -39,6 +41,8 @@ mod context;
 mod display;
 mod errors;
 mod evaluator;
+mod evaluators;
+mod explain;
 mod files;
 mod integers;
 mod key_classes;
