@@ -97,6 +97,7 @@ impl Threads {
             // A thread of a pool is one of this process.
             Self::Current if rayon::current_thread_index().is_some() => return work(true),
             Self::Current => GLOBAL.get().map_or(Chosen::Global, Pools::choose),
+            Self::Own(pools) if pools.runs_here() => return work(true),
             Self::Own(pools) => pools.choose(),
         };
         match chosen {
@@ -111,6 +112,12 @@ impl Threads {
 }
 
 impl Pools {
+    /// Whether this is a thread of the first pool, and so of its process.
+    fn runs_here(&self) -> bool {
+        let threads = self.first.as_ref().and_then(|pool| pool.threads.as_ref());
+        threads.is_some_and(|threads| threads.current_thread_index().is_some())
+    }
+
     /// The pool of this process.
     fn choose(&self) -> Chosen {
         let here = process::id();

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use noren_ring::interrupt;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 
@@ -114,6 +115,7 @@ impl Column {
             Samples::Digits(Ciphertexts(ciphertexts)) => ciphertexts,
         };
         let number = |digits: &[Ciphertext]| {
+            interrupt::check();
             let size = i128::from(parameters.message_size());
             let mut value = 0;
             for digit in digits.iter().rev() {

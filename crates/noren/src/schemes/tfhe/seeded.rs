@@ -1,6 +1,7 @@
 //! Fresh ciphertexts as they travel: their masks are a seed.
 
 use noren_math::random::Seed;
+use noren_ring::interrupt;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::{KeyId, Owner};
@@ -129,6 +130,7 @@ impl Encryptor<'_> {
         self.context.parameters().torus().spec().glwe_noise.sample(&mut seed.xof("error"), &mut bodies);
         let mut mask = vec![0; self.context.parameters().torus().dimension()];
         for (place, (body, &message)) in bodies.iter_mut().zip(messages).enumerate() {
+            interrupt::check();
             write_mask(&uniform, place, &mut mask);
             *body = body.wrapping_add(message).wrapping_add(self.secret.hidden(&mask));
         }
