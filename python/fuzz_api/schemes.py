@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz_api import bootstrapping, ckks, integers, lookups, mistakes, tables, tfhe
+from fuzz_api import bootstrapping, ckks, integers, lookups, mistakes, selftest, tables, tfhe
 from fuzz_api.program import Scheme
 
 SCHEMES: dict[str, Scheme] = {
@@ -17,4 +17,13 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("lookups", lookups.World, lookups.VERBS, first=1, steps=(3, 8), weight=0.7),
         Scheme("bootstrapping", bootstrapping.World, bootstrapping.VERBS, first=2, steps=(4, 9), weight=0.4),
     )
+}
+
+# What the fuzzer must find; run by its own tests alone.
+SELFTESTS = tuple(f"selftest-{kind}" for kind in selftest.KINDS)
+SCHEMES |= {
+    f"selftest-{kind}": Scheme(
+        f"selftest-{kind}", selftest.World, selftest.verbs(kind), weight=0, steps=(9, 10), limit=3
+    )
+    for kind in selftest.KINDS
 }
