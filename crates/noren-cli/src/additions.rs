@@ -131,9 +131,9 @@ where
         true => {
             KeyFile::<C, EvaluationKeys>::read_file(&(), &path, &Limits::default()).map_err(Failure::file(&path))?.key
         }
-        false => EvaluationKeys::new(context.rlwe().parameters()),
+        false => EvaluationKeys::new(context.rlwe().parameters(), secret.owner().key),
     };
-    check_parameters(&secret, &evaluation, &path)?;
+    check_owner(&secret, &evaluation, &path)?;
     let lacking = evaluation.lacking(&request(&context)?);
     let Some(made) = made(job, context.rlwe(), &secret, &lacking)? else {
         return console.report(&Report::new(&evaluation, &lacking, None));
@@ -159,7 +159,7 @@ fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Resu
     let file = BootstrapKeyFile::open(&path, &Limits::default(), &Resources::of_machine(&path), &mut heard);
     let BootstrapKeyFile { context, parameters, keys } = file.map_err(Failure::file(&path))?;
     drop(shown);
-    check_parameters(&secret, &keys.evaluation, &path)?;
+    check_owner(&secret, &keys.evaluation, &path)?;
     let request = of_vectors(&job.wanted, &context, Some(parameters.output_level()))?;
     let lacking = keys.evaluation.lacking(&request);
     let Some(made) = made(job, context.rlwe(), &secret, &lacking)? else {
@@ -174,7 +174,7 @@ fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Resu
     console.report(&report)
 }
 
-/// Refuses a public key of other parameters than the secret: the directory is then not that of one owner.
+/// Refuses a public key of another secret key: the directory is then not that of one owner.
 fn check_public<C>(directory: &Path, secret: &SecretKey) -> Result<(), Failure>
 where
     C: FileContext,
@@ -185,18 +185,12 @@ where
         return Ok(());
     }
     let public = KeyFile::<C, PublicKey>::read_file(&(), &path, &Limits::default()).map_err(Failure::file(&path))?.key;
-    if public.fingerprint() == secret.fingerprint() {
-        return Ok(());
-    }
-    Err(Failure::file(&path)(noren::Error::mismatch(secret.fingerprint(), public.fingerprint(), "the public key")))
+    secret.owner().check(&public.owner(), "the public key").map_err(Failure::file(&path))
 }
 
-fn check_parameters(secret: &SecretKey, evaluation: &EvaluationKeys, path: &Path) -> Result<(), Failure> {
-    let found = evaluation.parameters().fingerprint();
-    if found == *secret.fingerprint() {
-        return Ok(());
-    }
-    Err(Failure::file(path)(noren::Error::mismatch(secret.fingerprint(), &found, "the evaluation keys")))
+/// Refuses evaluation keys of another secret key.
+fn check_owner(secret: &SecretKey, evaluation: &EvaluationKeys, path: &Path) -> Result<(), Failure> {
+    secret.owner().check(&evaluation.owner(), "the set of evaluation keys").map_err(Failure::file(path))
 }
 
 /// The keys that are lacking; none if nothing is to be made.

@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         }
         console.warn(format_args!("{}: {what}", arguments.input.display()));
     }
-    check_key(arguments, &table, &slots)?;
+    check_size(arguments, &table, &slots)?;
     let has_row_names = match table.layout() {
         Layout::Table(layout) => !layout.row_names().is_empty(),
         Layout::Pairs(_) => true,
@@ -117,8 +117,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     })
 }
 
-/// Refuses numbers that are larger than the ciphertexts can hold: with another key they come out at random.
-fn check_key(arguments: &Arguments, table: &EncryptedTable<Ciphertext>, slots: &[Vec<f64>]) -> Result<(), Failure> {
+/// Refuses numbers that are larger than the ciphertexts state.
+fn check_size(arguments: &Arguments, table: &EncryptedTable<Ciphertext>, slots: &[Vec<f64>]) -> Result<(), Failure> {
     if arguments.unchecked {
         return Ok(());
     }
@@ -141,10 +141,10 @@ fn check_key(arguments: &Arguments, table: &EncryptedTable<Ciphertext>, slots: &
     for (ciphertext, found) in table.ciphertexts().iter().zip(largest) {
         let needed = ciphertext.magnitude() + ciphertext.error_bound();
         if found > needed {
-            let (path, key) = (arguments.input.clone(), arguments.key.clone());
+            let path = arguments.input.clone();
             let found = format!("decrypts to numbers up to {found:.3e}");
             let needed = format!("its ciphertexts hold at most {needed:.3e}");
-            return Err(Failure::OtherKey { path, key, found, needed });
+            return Err(Failure::FalseStatement { path, found, needed });
         }
     }
     Ok(())
@@ -166,7 +166,7 @@ fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> 
         let (count, value) = (matrix.out_of_range.len(), matrix.values[row * columns + column]);
         return Some(format!(
             "{} is {value}, which no argument inside the interval gives{function}; {count} numbers are like that, \
-             and no number of the table can be trusted. Widen the interval of the model (or the key is another one)",
+             and no number of the table can be trusted. Widen the interval of the model",
             place(row, column)
         ));
     }

@@ -39,12 +39,13 @@ pub(crate) enum Failure {
     /// Decrypted numbers that cannot be right.
     #[error("{}: {what}; nothing was written. Pass --unchecked to write the numbers all the same", path.display())]
     Unconfirmed { path: PathBuf, what: String },
-    /// A file that the key does not open.
+    /// A file whose ciphertexts are not what it states of them.
     #[error(
-        "{}: {found} where {needed}: {} is not the key that it was encrypted for; nothing was written",
-        path.display(), key.display()
+        "{}: {found} where {needed}: what the file states is false, and no number of it can be trusted; nothing was \
+         written",
+        path.display()
     )]
-    OtherKey { path: PathBuf, key: PathBuf, found: String, needed: String },
+    FalseStatement { path: PathBuf, found: String, needed: String },
     /// Threads cannot be started.
     #[error("--threads {found}: {reason}")]
     Threads { found: usize, reason: String },

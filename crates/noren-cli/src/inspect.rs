@@ -12,12 +12,13 @@ use noren::programs::columns;
 use noren::programs::integers::IntegerLayout;
 use noren::programs::table::Layout;
 use noren::wire::{Form, Kind, Limits, Object, Reader};
-use noren::{bfv, ckks, tfhe};
+use noren::{KeyId, SecretKey, bfv, ckks, tfhe};
+use noren_rlwe::context::Context;
 use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file;
-use noren_rlwe::wire::header::VERSION;
+use noren_rlwe::wire::header::Encoding;
 use noren_rlwe::wire::section::Section;
 use serde::Serialize;
 
@@ -49,6 +50,11 @@ mod tags {
     pub(super) const CIPHERTEXT_SEED: u16 = 0x0101;
     /// Of a ciphertext: its first half.
     pub(super) const CIPHERTEXT_FIRST: u16 = 0x0110;
+    /// Of a key or a ciphertext: the identity of its secret key.
+    pub(super) const OWNER: u16 = 0x0103;
+    /// Of keys, and of ciphertexts, of TFHE: their name.
+    pub(super) const TFHE_KEYS: u16 = 0x0101;
+    pub(super) const TFHE_CIPHERTEXTS: u16 = 0x0001;
     /// Of an evaluation key: the exponent of its automorphism, 0 for relinearisation.
     pub(super) const ELEMENT: u16 = 0x0101;
     /// Of an evaluation key: its first digit.
@@ -65,6 +71,8 @@ struct Report {
     sections: Option<usize>,
     form: Option<&'static str>,
     fingerprint: String,
+    /// The identity of the secret key.
+    owner: Option<String>,
     digest: &'static str,
     parameters: Option<Description>,
     evaluation_keys: Vec<Key>,
@@ -132,11 +140,12 @@ impl Report {
         let mut report = Self {
             path: path.to_owned(),
             kind: kind.name(),
-            version: VERSION,
+            version: reader.header().version,
             bytes,
             sections: Some(reader.sections().len()),
             form,
             fingerprint: short_fingerprint(&reader.header().fingerprint),
+            owner: owner(kind, reader.sections())?.map(|key| key.to_string()),
             digest: "ok",
             parameters: None,
             evaluation_keys: Vec::new(),
@@ -154,7 +163,11 @@ impl Report {
             Kind::CkksParameters | Kind::CkksSecretKey | Kind::CkksPublicKey | Kind::CkksEvaluationKeys => {
                 let parameters = ckks::Parameters::read(&(), &mut reader)?;
                 if kind == Kind::CkksEvaluationKeys {
-                    report.evaluation_keys = keys(reader.sections(), 1, parameters.rlwe())?;
+                    report.evaluation_keys = keys(reader.sections(), 2, parameters.rlwe())?;
+                }
+                if kind == Kind::CkksSecretKey {
+                    let context = ckks::Context::new(parameters.clone())?;
+                    report.owner = Some(owner_of_secret(context.rlwe(), &mut reader)?);
                 }
                 report.parameters = Some(parameters.describe());
             }
@@ -165,10 +178,13 @@ impl Report {
             | Kind::LookupKeys => {
                 let parameters = bfv::Parameters::read(&(), &mut reader)?;
                 let before = match kind {
-                    Kind::IntegerEvaluationKeys => Some(1),
-                    Kind::LookupKeys => Some(2),
+                    Kind::IntegerEvaluationKeys | Kind::LookupKeys => Some(2),
                     _ => None,
                 };
+                if kind == Kind::IntegerSecretKey {
+                    let context = bfv::Context::new(parameters.clone())?;
+                    report.owner = Some(owner_of_secret(context.rlwe(), &mut reader)?);
+                }
                 if let Some(before) = before {
                     report.evaluation_keys = keys(reader.sections(), before, parameters.rlwe())?;
                 }
@@ -223,11 +239,12 @@ impl Report {
         Ok(Self {
             path: path.to_owned(),
             kind: kind.name(),
-            version: VERSION,
+            version: contents.version,
             bytes: contents.bytes,
             sections: None,
             form: Some(if contents.expanded { "expanded" } else { "packed" }),
             fingerprint: short_fingerprint(&contents.parameters.fingerprint()),
+            owner: contents.owner.map(|key| key.to_string()),
             digest: "ok",
             parameters: Some(contents.parameters.ckks()?.describe()),
             evaluation_keys: contents.keys().map(key).collect(),
@@ -237,6 +254,37 @@ impl Report {
             function: None,
         })
     }
+}
+
+/// The identity of the secret key that a file belongs to, if its sections say so.
+fn owner(kind: Kind, sections: &[Section<'_>]) -> noren::Result<Option<KeyId>> {
+    let bytes = |s: &&Section<'_>| s.encoding() == Encoding::Bytes;
+    let find =
+        |first: u32, tag| sections.iter().filter(bytes).find(|s| s.place().item >= first && s.place().tag == tag);
+    let name = |section: Option<&Section<'_>>| section.map(|s| Ok(KeyId(s.array()?))).transpose();
+    match kind {
+        Kind::TfheSecretKey | Kind::TfheKeys | Kind::TfheLightKeys | Kind::TfheServerKeys | Kind::TfheCircuitKeys => {
+            name(find(1, tags::TFHE_KEYS))
+        }
+        Kind::TfheCiphertexts | Kind::TfheBits | Kind::TfheIntegers | Kind::TfheSeededCiphertexts => {
+            name(find(0, tags::TFHE_CIPHERTEXTS))
+        }
+        Kind::TfheColumns => name(find(1, tags::TFHE_CIPHERTEXTS)),
+        // The first key leads from the main secret to the sparse one.
+        Kind::KeySwitchKey | Kind::LookupKeys => {
+            let both = find(0, tags::OWNER).map(|section| section.array::<{ 2 * KeyId::BYTES }>()).transpose()?;
+            let at = if kind == Kind::LookupKeys { KeyId::BYTES } else { 0 };
+            Ok(both.map(|ids| KeyId(std::array::from_fn(|i| ids[at + i]))))
+        }
+        _ if kind.since() > 1 => name(find(0, tags::OWNER)),
+        _ => Ok(None),
+    }
+}
+
+/// The identity of the secret key behind the parameters that were read.
+fn owner_of_secret(context: &Context, reader: &mut Reader<'_>) -> noren::Result<String> {
+    reader.next_item()?;
+    Ok(SecretKey::read(context, reader)?.owner().key.to_string())
 }
 
 /// The evaluation keys, with so many items before them.
@@ -282,7 +330,10 @@ fn samples(sections: &[Section<'_>], first: u32, kind: Kind) -> noren::Result<Op
         for section in item {
             match section.place().tag {
                 tags::MEANING if is_ckks => {
-                    let [slots, high, low, ..] = section.word_array::<6>()?;
+                    let words: Vec<u64> = section.words()?.iter().collect();
+                    let [slots, high, low, ..] = words[..] else {
+                        return Err(section.value("the words of a vector", words.len(), "at least 3"));
+                    };
                     let scale = Scale::from_parts(f64::from_bits(high), f64::from_bits(low))
                         .ok_or_else(|| section.value("the scale", high, "a positive number"))?;
                     (found.slots, found.log_scale) = (Some(slots), Some(scale.log2()));
@@ -312,7 +363,8 @@ impl fmt::Display for Report {
         let form = self.form.map_or_else(String::new, |form| format!(", {form}"));
         let sections = self.sections.map_or_else(String::new, |sections| format!(", {sections} sections"));
         write!(f, "\nformat version {}{sections}{form}, digest {}", self.version, self.digest)?;
-        write!(f, "\nbelongs to parameters {}", self.fingerprint)?;
+        let owner = self.owner.as_ref().map_or_else(String::new, |key| format!(" and key {key}"));
+        write!(f, "\nbelongs to parameters {}{owner}", self.fingerprint)?;
         if let Some(Samples { count, slots, level, log_scale, seeded }) = &self.ciphertexts {
             write!(f, "\n{}", words::count(*count, "ciphertext"))?;
             match slots.zip(*log_scale) {

@@ -17,6 +17,7 @@ create_exception!(noren, MissingKeyError, Error, "An evaluation key is missing, 
 create_exception!(noren, LevelError, Error, "Too few levels are left, or operands are at different levels.");
 create_exception!(noren, ScaleError, Error, "Operands have different scales.");
 create_exception!(noren, ParameterMismatchError, Error, "Things that were made with different parameters meet.");
+create_exception!(noren, KeyMismatchError, Error, "Keys or ciphertexts of different secret keys meet.");
 create_exception!(
     noren,
     EncodingError,
@@ -43,6 +44,7 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         Refusal::LevelExhausted { .. } | Refusal::LevelMismatch { .. } => LevelError::new_err(text),
         Refusal::ScaleMismatch { .. } => ScaleError::new_err(text),
         Refusal::ParameterMismatch { .. } => ParameterMismatchError::new_err(text),
+        Refusal::KeyMismatch { .. } => KeyMismatchError::new_err(text),
         Refusal::Length { .. } | Refusal::NotFinite { .. } | Refusal::Overflow { .. } | Refusal::NotAResidue { .. } => {
             EncodingError::new_err(text)
         }

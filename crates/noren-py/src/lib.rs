@@ -64,7 +64,8 @@ mod module {
     use crate::context::PyContext;
     #[pymodule_export]
     use crate::errors::{
-        EncodingError, Error, InsecureError, LevelError, MissingKeyError, ParameterMismatchError, ScaleError, WireError,
+        EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
+        ScaleError, WireError,
     };
     #[pymodule_export]
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};

@@ -4,6 +4,8 @@ use noren_math::random::Seed;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 
+use crate::owner::KeyId;
+
 /// What is encrypted: a polynomial modulo the first primes q.
 #[derive(Debug, Clone)]
 pub struct Plaintext {
@@ -30,23 +32,31 @@ impl Plaintext {
 pub struct Ciphertext {
     parts: Vec<Poly<Eval>>,
     seed: Option<Seed>,
+    /// The identity of s.
+    key: KeyId,
 }
 
 impl Ciphertext {
-    /// The ciphertext of these parts, the constant one first.
+    /// The ciphertext of these parts, the constant one first, under the secret key of this identity.
     ///
     /// # Panics
     /// If there are none, or their windows differ.
     #[must_use]
-    pub fn new(parts: Vec<Poly<Eval>>) -> Self {
+    pub fn new(parts: Vec<Poly<Eval>>, key: KeyId) -> Self {
         assert!(!parts.is_empty(), "a ciphertext has at least one part");
         assert!(parts.iter().all(|part| part.window() == parts[0].window()), "parts have different moduli");
-        Self { parts, seed: None }
+        Self { parts, seed: None, key }
     }
 
     /// A fresh symmetric ciphertext, whose second part is `uniform(seed, "ciphertext")`.
-    pub(crate) fn seeded(parts: [Poly<Eval>; 2], seed: Seed) -> Self {
-        Self { seed: Some(seed), ..Self::new(parts.into()) }
+    pub(crate) fn seeded(parts: [Poly<Eval>; 2], seed: Seed, key: KeyId) -> Self {
+        Self { seed: Some(seed), ..Self::new(parts.into(), key) }
+    }
+
+    /// The identity of the secret key that decrypts it.
+    #[must_use]
+    pub const fn key_id(&self) -> KeyId {
+        self.key
     }
 
     /// The parts, the constant one first.

@@ -38,7 +38,7 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// [`Error::ParameterMismatch`] if the key was made with other parameters.
     pub fn public(context: &Context, key: &'a PublicKey, seed: Seed) -> Result<Self> {
-        context.parameters().check_fingerprint(&key.fingerprint, "the public key")?;
+        context.parameters().check_fingerprint(key.fingerprint(), "the public key")?;
         Ok(Self::new(context, Key::Public(key), seed))
     }
 
@@ -47,7 +47,7 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// [`Error::ParameterMismatch`] if the key was made with other parameters.
     pub fn symmetric(context: &Context, key: &'a SecretKey, seed: Seed) -> Result<Self> {
-        context.parameters().check_fingerprint(&key.fingerprint, "the secret key")?;
+        context.parameters().check_fingerprint(key.fingerprint(), "the secret key")?;
         Ok(Self::new(context, Key::Secret(key), seed))
     }
 
@@ -99,7 +99,7 @@ fn with_public(ring: &Ring, key: &PublicKey, seed: &Seed, m: &Poly<Eval>) -> Cip
     sample::gaussian(&mut seed.xof("error/0"), &mut e_0);
     sample::gaussian(&mut seed.xof("error/1"), &mut e_1);
     let parts = ring.mask([&key.b, &key.a], &v, [&e_0, &e_1], m);
-    Ciphertext::new(parts.map(Poly::into_public).into())
+    Ciphertext::new(parts.map(Poly::into_public).into(), key.owner.key)
 }
 
 fn with_secret(ring: &Ring, key: &SecretKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {
@@ -107,7 +107,7 @@ fn with_secret(ring: &Ring, key: &SecretKey, seed: &Seed, m: &Poly<Eval>) -> Cip
     let c1 = uniform_half(ring, &public);
     let mut c0 = masked(ring, error(ring, seed, "error/0"), &c1, &key.poly);
     ring.add_assign(&mut c0, m);
-    Ciphertext::seeded([c0.into_public(), c1], public)
+    Ciphertext::seeded([c0.into_public(), c1], public, key.owner.key)
 }
 
 /// The second part of a fresh symmetric ciphertext, from its public seed.

@@ -98,12 +98,15 @@ pub enum Error {
         /// The largest that the parameters carry.
         needed: f64,
     },
-    /// Two things were made with different keys.
-    #[error("{what} belongs to key {right}, {left} is in use: use things of the same owner and version")]
+    /// Two things belong to different secret keys.
+    #[error(
+        "{what} belongs to key {right}, in use is key {left}: use keys and ciphertexts of one secret key, and note that \
+         every key generation without a seed draws a new one"
+    )]
     KeyMismatch {
-        /// The name of the key in use, first bytes in hexadecimal.
+        /// The identity of the secret key in use, first bytes in hexadecimal.
         left: String,
-        /// The name of the key of the other thing, first bytes in hexadecimal.
+        /// The identity of the other thing's secret key, first bytes in hexadecimal.
         right: String,
         /// What the other thing is.
         what: &'static str,

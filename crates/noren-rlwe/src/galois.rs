@@ -34,7 +34,8 @@ pub fn conjugation_exponent(n: usize) -> u32 {
 /// # Errors
 /// [`Error::MissingKey`](crate::error::Error::MissingKey) and [`Error::KeyLevel`](crate::error::Error::KeyLevel) if the
 /// key is missing or too short, [`Error::DegreeTooHigh`](crate::error::Error::DegreeTooHigh) if the ciphertext must be
-/// relinearised first, [`Error::NotAnAutomorphism`](crate::error::Error::NotAnAutomorphism).
+/// relinearised first, [`Error::KeyMismatch`](crate::error::Error::KeyMismatch) if it belongs to another secret key,
+/// [`Error::NotAnAutomorphism`](crate::error::Error::NotAnAutomorphism).
 pub fn apply_automorphism(
     context: &Context,
     ciphertext: &Ciphertext,
@@ -126,5 +127,6 @@ fn moving<'a>(
     });
     let found = found.collect::<Result<Vec<_>>>()?;
     check_degree(ciphertext)?;
+    keys.check_ciphertext(ciphertext)?;
     found.into_iter().map(|(k, key)| Ok((context.automorphism(k)?, key))).collect()
 }

@@ -44,7 +44,7 @@ pub struct GiantStep<'a> {
 /// # Errors
 /// [`Error::LevelExhausted`] if only one limb should be rescaled, [`Error::DegreeTooHigh`] if the ciphertext must be
 /// relinearised first, [`Error::MissingKey`], [`Error::KeyLevel`] and [`Error::NotAnAutomorphism`] as for single automorphisms,
-/// [`Error::Parameters`] without special primes.
+/// [`Error::KeyMismatch`] if the keys belong to another secret key, [`Error::Parameters`] without special primes.
 ///
 /// # Panics
 /// A term names a baby step that there is not, a plaintext lacks a limb, or there is no giant step; in turn, if the first
@@ -60,6 +60,7 @@ pub fn sum_giant_steps(
 ) -> Result<Ciphertext> {
     check_levels(usize::from(rescale), ciphertext.level())?;
     check_degree(ciphertext)?;
+    keys.check_ciphertext(ciphertext)?;
     let limbs = ciphertext.limbs();
     let shape = keys.shape();
     if shape.limbs < limbs {
@@ -81,7 +82,8 @@ pub fn sum_giant_steps(
     let mod_down = switching.mod_down(limbs);
     let divide = if rescale { switching.mod_down_rescale(limbs) } else { mod_down };
     let matrix = Matrix { images: &images, giants: &giants, order, mod_down, divide };
-    Ok(Ciphertext::new(switching.decomposer().multiply_matrix(&context.ring_q(limbs), [c0, &c1], &matrix).into()))
+    let parts = switching.decomposer().multiply_matrix(&context.ring_q(limbs), [c0, &c1], &matrix);
+    Ok(Ciphertext::new(parts.into(), ciphertext.key_id()))
 }
 
 /// An automorphism with its key.

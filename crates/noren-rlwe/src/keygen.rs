@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
+use crate::owner::{KeyId, Owner};
 use crate::security::{self, SecretDistribution};
 use crate::shape::{KeyShape, Switching};
 
@@ -102,7 +103,7 @@ impl KeyGenerator {
         let seed = own.derive("uniform");
         let a = public_half(&ring, &seed);
         let b = masked(&ring, error(&ring, &own, "error"), &a, &secret.poly).into_public();
-        Ok(PublicKey { b, a, seed, fingerprint: parameters.fingerprint() })
+        Ok(PublicKey { b, a, seed, owner: secret.owner })
     }
 
     /// The relinearisation key, from `s^2` to `s`, for ciphertexts of so many limbs; `None` means all of the shape.
@@ -115,7 +116,7 @@ impl KeyGenerator {
         let ring = switching.ring_qp(limbs);
         let square = ring.mul(&secret.poly, &secret.poly);
         let label = format!("relinearization/{}", self.binding(&[secret]));
-        Ok(self.switch(&switching, &label, &square, &secret.poly, limbs))
+        Ok(self.switch(&switching, &label, [&square, &secret.poly], [secret, secret], limbs))
     }
 
     /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs; `None` means all.
@@ -128,7 +129,7 @@ impl KeyGenerator {
         let ring = switching.ring_qp(limbs);
         let image = ring.automorphism(&secret.poly, &self.context.automorphism(k)?.inverse());
         let label = format!("galois/{k}/{}", self.binding(&[secret]));
-        Ok(self.switch(&switching, &label, &secret.poly, &image, limbs))
+        Ok(self.switch(&switching, &label, [&secret.poly, &image], [secret, secret], limbs))
     }
 
     /// The key that switches ciphertexts of so many limbs from one secret to another; `None` means all. It is an
@@ -140,7 +141,7 @@ impl KeyGenerator {
         self.check_secret(from)?;
         let (switching, limbs) = self.check("key switching key", to, limbs)?;
         let label = format!("switching/{}", self.binding(&[from, to]));
-        Ok(self.switch(&switching, &label, &from.poly, &to.poly, limbs))
+        Ok(self.switch(&switching, &label, [&from.poly, &to.poly], [from, to], limbs))
     }
 
     /// The secret key, its public key and the evaluation keys of a request; `progress` as in
@@ -174,7 +175,8 @@ impl KeyGenerator {
         }
         let total = wanted.len() + usize::from(request.relinearization.is_some());
         let report = |done| progress.iter().for_each(|report| report(done, total));
-        let mut keys = EvaluationKeys::shaped(self.context.parameters(), self.shape);
+        self.check_secret(secret)?;
+        let mut keys = EvaluationKeys::shaped(self.context.parameters(), self.shape, secret.owner.key);
         let mut done = 0;
         if request.relinearization.is_some() {
             keys.insert_relinearization(Arc::new(self.relinearization(secret, request.relinearization)?))?;
@@ -203,18 +205,18 @@ impl KeyGenerator {
         secret_key(&self.context, small, distribution)
     }
 
-    /// The pairs of all digits that so many limbs have.
+    /// The pairs of all digits that so many limbs have, from one polynomial to another; the secrets are those that the
+    /// polynomials are made of.
     ///
     /// A key for fewer limbs is the longer key without its last limbs: the streams do not depend on them.
     fn switch(
         &self,
         switching: &Switching,
         label: &str,
-        from: &Poly<Eval>,
-        to: &Poly<Eval>,
+        [from, to]: [&Poly<Eval>; 2],
+        secrets: [&SecretKey; 2],
         limbs: usize,
     ) -> KeySwitchKey {
-        let parameters = self.context.parameters();
         let (ring, ring_q) = (switching.ring_qp(limbs), switching.ring_q(limbs));
         let own = self.seed.derive(&self.shaped_label(label));
         let seed = own.derive("uniform");
@@ -229,7 +231,8 @@ impl KeyGenerator {
             ring_q.mul_scalar_add_assign(&mut b, from, &factor);
             pairs.set(j, [&b.into_public(), &a]);
         }
-        KeySwitchKey { pairs, shape: self.shape, seed, limbs, fingerprint: parameters.fingerprint() }
+        let [before, after] = secrets.map(|secret| secret.owner);
+        KeySwitchKey { pairs, shape: self.shape, seed, limbs, owner: after, from: before.key }
     }
 
     /// The label of a key's streams: two keys of different shapes share none.
@@ -269,7 +272,7 @@ impl KeyGenerator {
     }
 
     fn check_secret(&self, secret: &SecretKey) -> Result<()> {
-        self.context.parameters().check_fingerprint(&secret.fingerprint, "the secret key")
+        self.context.parameters().check_fingerprint(secret.fingerprint(), "the secret key")
     }
 
     fn check_security(&self, key: &'static str, secret: &SecretKey, log_qp: f64) -> Result<()> {
@@ -278,7 +281,7 @@ impl KeyGenerator {
     }
 }
 
-/// The secret key with these coefficients.
+/// The secret key with these coefficients, which give it its identity.
 ///
 /// # Panics
 /// If there are not as many coefficients as the degree.
@@ -290,7 +293,9 @@ pub(crate) fn secret_key(
     let ring = context.ring();
     let wide = Zeroizing::new(coefficients.iter().map(|&x| i64::from(x)).collect::<Vec<_>>());
     let poly = ring.ntt(ring.from_signed(&wide).into_secret());
-    SecretKey { poly, coefficients, distribution, fingerprint: context.parameters().fingerprint() }
+    let fingerprint = context.parameters().fingerprint();
+    let owner = Owner { fingerprint, key: KeyId::of_secret(&fingerprint, &coefficients) };
+    SecretKey { poly, coefficients, distribution, owner }
 }
 
 /// The uniform half of a public key, from its public seed.

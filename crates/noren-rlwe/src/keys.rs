@@ -8,10 +8,12 @@ use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
 use zeroize::Zeroizing;
 
+use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::key_use::{KeyNeed, KeyUse};
 use crate::keygen::KeyRequest;
+use crate::owner::{KeyId, Owner};
 use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
 use crate::shape::KeyShape;
@@ -23,7 +25,7 @@ pub struct SecretKey {
     /// The same secret as small integers; a distribution is never wider than 32.
     pub(crate) coefficients: Zeroizing<Vec<i8>>,
     pub(crate) distribution: SecretDistribution,
-    pub(crate) fingerprint: [u8; 32],
+    pub(crate) owner: Owner,
 }
 
 impl SecretKey {
@@ -40,10 +42,16 @@ impl SecretKey {
         self.distribution
     }
 
+    /// The parameters that the key was made with, and its identity.
+    #[must_use]
+    pub const fn owner(&self) -> Owner {
+        self.owner
+    }
+
     /// The fingerprint of the parameters that the key was made with.
     #[must_use]
     pub fn fingerprint(&self) -> &[u8; 32] {
-        &self.fingerprint
+        &self.owner.fingerprint
     }
 }
 
@@ -55,10 +63,16 @@ pub struct PublicKey {
     pub(crate) a: Poly<Eval>,
     /// `a` is `uniform(seed, "public")`.
     pub(crate) seed: Seed,
-    pub(crate) fingerprint: [u8; 32],
+    pub(crate) owner: Owner,
 }
 
 impl PublicKey {
+    /// The parameters that the key was made with, and the secret key that it belongs to.
+    #[must_use]
+    pub const fn owner(&self) -> Owner {
+        self.owner
+    }
+
     /// Bytes in memory.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -68,7 +82,7 @@ impl PublicKey {
     /// The fingerprint of the parameters that the key was made with.
     #[must_use]
     pub fn fingerprint(&self) -> &[u8; 32] {
-        &self.fingerprint
+        &self.owner.fingerprint
     }
 }
 
@@ -87,7 +101,10 @@ pub struct KeySwitchKey {
     /// `a_j` is `uniform(seed, "digit/{j}")`.
     pub(crate) seed: Seed,
     pub(crate) limbs: usize,
-    pub(crate) fingerprint: [u8; 32],
+    /// Of s.
+    pub(crate) owner: Owner,
+    /// The identity of s', or of the secret that s' is an image or a power of.
+    pub(crate) from: KeyId,
 }
 
 impl KeySwitchKey {
@@ -122,7 +139,7 @@ impl KeySwitchKey {
     /// [`Error::ParameterMismatch`] for a context of other parameters, [`Error::KeyLevel`] for more limbs than the key has,
     /// [`Error::Parameters`] for none.
     pub fn at_limbs(&self, context: &Context, limbs: usize) -> Result<Self> {
-        context.parameters().check_fingerprint(&self.fingerprint, "the key switching key")?;
+        context.parameters().check_fingerprint(self.fingerprint(), "the key switching key")?;
         if limbs > self.limbs {
             return Err(Error::KeyLevel { kind: "key switching".into(), found: self.limbs, needed: limbs, key: None });
         }
@@ -136,7 +153,7 @@ impl KeySwitchKey {
             let [b, a] = self.pairs.pair(digit);
             pairs.set(digit, [&b, &a]);
         }
-        Ok(Self { pairs, shape: self.shape, seed: self.seed.clone(), limbs, fingerprint: self.fingerprint })
+        Ok(Self { pairs, shape: self.shape, seed: self.seed.clone(), limbs, owner: self.owner, from: self.from })
     }
 
     /// The public seed of the uniform halves.
@@ -145,33 +162,74 @@ impl KeySwitchKey {
         &self.seed
     }
 
+    /// The identity of the secret key that it switches from. Of keys for relinearisation and automorphisms it is the one
+    /// that they are encryptions under.
+    #[must_use]
+    pub const fn from(&self) -> KeyId {
+        self.from
+    }
+
+    /// The parameters that the key was made with, and the secret key that it is an encryption under.
+    #[must_use]
+    pub const fn owner(&self) -> Owner {
+        self.owner
+    }
+
     /// The fingerprint of the parameters that the key was made with.
     #[must_use]
     pub fn fingerprint(&self) -> &[u8; 32] {
-        &self.fingerprint
+        &self.owner.fingerprint
     }
 }
 
-/// The keys that evaluation needs, all of one shape: nothing in them decrypts.
+/// A key switching key without its polynomials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyOutline {
+    /// Its shape.
+    pub shape: KeyShape,
+    /// The number of limbs of the largest ciphertext that it switches.
+    pub limbs: usize,
+    /// The parameters, and the secret key that it is an encryption under.
+    pub owner: Owner,
+    /// The secret key that it switches from.
+    pub from: KeyId,
+}
+
+/// The keys that evaluation needs, all of one secret key and one shape: nothing in them decrypts.
 #[derive(Debug, Clone)]
 pub struct EvaluationKeys {
     pub(crate) relinearization: Option<Arc<KeySwitchKey>>,
     pub(crate) galois: BTreeMap<u32, Arc<KeySwitchKey>>,
     pub(crate) parameters: Parameters,
     pub(crate) shape: KeyShape,
+    pub(crate) key: KeyId,
 }
 
 impl EvaluationKeys {
-    /// No keys yet, for those of the usual shape.
+    /// No keys yet, for those of the usual shape and of this secret key.
     #[must_use]
-    pub fn new(parameters: &Parameters) -> Self {
-        Self::shaped(parameters, parameters.shape())
+    pub fn new(parameters: &Parameters, key: KeyId) -> Self {
+        Self::shaped(parameters, parameters.shape(), key)
     }
 
-    /// No keys yet, for those of this shape.
+    /// No keys yet, for those of this shape and of this secret key.
     #[must_use]
-    pub fn shaped(parameters: &Parameters, shape: KeyShape) -> Self {
-        Self { relinearization: None, galois: BTreeMap::new(), parameters: parameters.clone(), shape }
+    pub fn shaped(parameters: &Parameters, shape: KeyShape, key: KeyId) -> Self {
+        Self { relinearization: None, galois: BTreeMap::new(), parameters: parameters.clone(), shape, key }
+    }
+
+    /// The parameters, and the secret key that all keys belong to.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
+    }
+
+    /// Refuses ciphertexts of another secret key.
+    ///
+    /// # Errors
+    /// [`Error::KeyMismatch`].
+    pub fn check_ciphertext(&self, ciphertext: &Ciphertext) -> Result<()> {
+        self.key.check(ciphertext.key_id(), "the ciphertext")
     }
 
     /// The parameters that the keys were made with.
@@ -283,7 +341,7 @@ impl EvaluationKeys {
         };
         let galois = self.galois.iter().map(|(&k, key)| Ok((k, cut(key)?))).collect::<Result<_>>()?;
         let relinearization = self.relinearization.as_ref().map(cut).transpose()?;
-        Ok(Self { relinearization, galois, parameters: self.parameters.clone(), shape: self.shape })
+        Ok(Self { relinearization, galois, parameters: self.parameters.clone(), shape: self.shape, key: self.key })
     }
 
     /// Whether there is a relinearisation key.
@@ -295,10 +353,10 @@ impl EvaluationKeys {
     /// Takes in a relinearisation key, unless there is one for more limbs.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if it was made with other parameters, [`Error::KeyShape`] if it has another shape.
+    /// [`Error::ParameterMismatch`] if it was made with other parameters, [`Error::KeyMismatch`] if it belongs to another
+    /// secret key, [`Error::KeyShape`] if it has another shape.
     pub fn insert_relinearization(&mut self, key: Arc<KeySwitchKey>) -> Result<()> {
-        self.parameters.check_fingerprint(&key.fingerprint, "the relinearisation key")?;
-        self.check_shape("the relinearisation key", key.shape)?;
+        self.check_key("the relinearisation key", &key)?;
         if self.relinearization.as_ref().is_none_or(|known| known.limbs < key.limbs) {
             self.relinearization = Some(key);
         }
@@ -308,10 +366,10 @@ impl EvaluationKeys {
     /// Takes in the key of the automorphism `X -> X^k`, unless there is one for more limbs.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if it was made with other parameters, [`Error::KeyShape`] if it has another shape.
+    /// [`Error::ParameterMismatch`] if it was made with other parameters, [`Error::KeyMismatch`] if it belongs to another
+    /// secret key, [`Error::KeyShape`] if it has another shape.
     pub fn insert_galois(&mut self, k: u32, key: Arc<KeySwitchKey>) -> Result<()> {
-        self.parameters.check_fingerprint(&key.fingerprint, "the Galois key")?;
-        self.check_shape("the Galois key", key.shape)?;
+        self.check_key("the Galois key", &key)?;
         if self.galois.get(&k).is_none_or(|known| known.limbs < key.limbs) {
             self.galois.insert(k, key);
         }
@@ -321,14 +379,22 @@ impl EvaluationKeys {
     /// Takes in all keys of another set of the same secret; where both have a key, the one for more limbs stays.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if they were made with other parameters, [`Error::KeyShape`] if they have another shape.
+    /// [`Error::ParameterMismatch`] if they were made with other parameters, [`Error::KeyMismatch`] if they belong to another
+    /// secret key, [`Error::KeyShape`] if they have another shape.
     pub fn merge(&mut self, other: Self) -> Result<()> {
-        self.parameters.check_fingerprint(&other.parameters.fingerprint(), "the other set of evaluation keys")?;
+        self.owner().check(&other.owner(), "the other set of evaluation keys")?;
         self.check_shape("the other set of evaluation keys", other.shape)?;
         if let Some(key) = other.relinearization {
             self.insert_relinearization(key)?;
         }
         other.galois.into_iter().try_for_each(|(k, key)| self.insert_galois(k, key))
+    }
+
+    /// Refuses a key that is not of this set: relinearisation and automorphisms stay under one secret.
+    pub(crate) fn check_key(&self, what: &'static str, key: &KeySwitchKey) -> Result<()> {
+        self.owner().check(&key.owner, what)?;
+        self.key.check(key.from, what)?;
+        self.check_shape(what, key.shape)
     }
 
     fn check_shape(&self, what: &'static str, found: KeyShape) -> Result<()> {

@@ -34,14 +34,16 @@ pub fn switch_key(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Resu
 /// [`switch_key`] does for its second part.
 ///
 /// # Errors
-/// As [`switch_key`], and [`Error::DegreeTooHigh`] if there are more than two parts.
+/// As [`switch_key`], [`Error::DegreeTooHigh`] if there are more than two parts, and [`Error::KeyMismatch`] if the key
+/// switches from another secret.
 pub fn switch_secret(context: &Context, ciphertext: &Ciphertext, key: &KeySwitchKey) -> Result<Ciphertext> {
     let limbs = ciphertext.limbs();
     check_degree(ciphertext)?;
     check_key(context, key, limbs)?;
+    key.from.check(ciphertext.key_id(), "the ciphertext")?;
     match ciphertext.parts() {
         [c0, c1] => switch_added(context, c1.into(), limbs, key, [Some(c0.into()), None], limbs),
-        parts => Ok(Ciphertext::new(vec![parts[0].clone(), context.ring_q(limbs).zero()])),
+        parts => Ok(Ciphertext::new(vec![parts[0].clone(), context.ring_q(limbs).zero()], key.owner.key)),
     }
 }
 
@@ -59,25 +61,27 @@ pub(crate) fn switch_added(
     let terms = [Term { key: &key.pairs, automorphism: None }];
     let divide = switching.mod_down_to(limbs, kept);
     let switch = KeySwitch { terms: &terms, moved: None, added, divide };
-    Ok(Ciphertext::new(switching.decomposer().switch(&context.ring_q(limbs), c, &switch).into()))
+    let parts = switching.decomposer().switch(&context.ring_q(limbs), c, &switch);
+    Ok(Ciphertext::new(parts.into(), key.owner.key))
 }
 
 /// An automorphism with its key.
 pub(crate) type Image<'a> = (Arc<Automorphism>, &'a KeySwitchKey);
 
-/// The images of a ciphertext of one or two parts under automorphisms with their keys: with one decomposition.
+/// The images of a ciphertext of one or two parts under automorphisms with their keys, of its secret key: with one
+/// decomposition.
 pub(crate) fn switch_images(context: &Context, ciphertext: &Ciphertext, images: &[Image]) -> Result<Vec<Ciphertext>> {
-    let limbs = ciphertext.limbs();
+    let (limbs, owner) = (ciphertext.limbs(), ciphertext.key_id());
     let ring = context.ring_q(limbs);
-    match (ciphertext.parts(), check_images(context, images, limbs)?) {
+    match (ciphertext.parts(), check_images(context, images, ciphertext)?) {
         (_, None) => Ok(Vec::new()),
         ([c0, c1, ..], Some(switching)) => {
             let terms = terms(images);
             let images = switching.decomposer().switch_each(&ring, c1, &moved(&switching, c0, &terms));
-            Ok(images.into_iter().map(|parts| Ciphertext::new(parts.into())).collect())
+            Ok(images.into_iter().map(|parts| Ciphertext::new(parts.into(), owner)).collect())
         }
         (parts, Some(_)) => {
-            let image = |(psi, _): &Image| Ciphertext::new(vec![ring.automorphism(&parts[0], psi), ring.zero()]);
+            let image = |(psi, _): &Image| Ciphertext::new(vec![ring.automorphism(&parts[0], psi), ring.zero()], owner);
             Ok(images.iter().map(image).collect())
         }
     }
@@ -91,20 +95,20 @@ pub(crate) fn sum_images(
     direct: &[Poly<Eval>],
     images: &[Image],
 ) -> Result<Ciphertext> {
-    let limbs = ciphertext.limbs();
+    let (limbs, owner) = (ciphertext.limbs(), ciphertext.key_id());
     let ring = context.ring_q(limbs);
-    match (ciphertext.parts(), check_images(context, images, limbs)?) {
-        (_, None) => Ok(Ciphertext::new(direct.to_vec())),
+    match (ciphertext.parts(), check_images(context, images, ciphertext)?) {
+        (_, None) => Ok(Ciphertext::new(direct.to_vec(), owner)),
         ([c0, c1, ..], Some(switching)) => {
             let terms = terms(images);
             let added = [0, 1].map(|i| direct.get(i).map(Operand::from));
             let switch = KeySwitch { added, ..moved(&switching, c0, &terms) };
-            Ok(Ciphertext::new(switching.decomposer().switch(&ring, c1, &switch).into()))
+            Ok(Ciphertext::new(switching.decomposer().switch(&ring, c1, &switch).into(), owner))
         }
         (parts, Some(_)) => {
             let mut sum = direct[0].clone();
             images.iter().for_each(|(psi, _)| ring.automorphism_add_assign(&mut sum, &parts[0], psi));
-            Ok(Ciphertext::new(vec![sum, ring.zero()]))
+            Ok(Ciphertext::new(vec![sum, ring.zero()], owner))
         }
     }
 }
@@ -117,13 +121,15 @@ pub(crate) fn sum_images_in_steps(
     steps: &[Vec<Image>],
 ) -> Result<Ciphertext> {
     let limbs = ciphertext.limbs();
-    let switchings = steps.iter().map(|images| check_images(context, images, limbs)).collect::<Result<Vec<_>>>()?;
+    let switchings =
+        steps.iter().map(|images| check_images(context, images, ciphertext)).collect::<Result<Vec<_>>>()?;
     let switching = switchings.into_iter().flatten().next().expect("a step has an automorphism");
     let [c0, c1] = [0, 1].map(|i| &ciphertext.parts()[i]);
     let terms: Vec<Vec<Term>> = steps.iter().map(|images| terms(images)).collect();
     let steps: Vec<&[Term]> = terms.iter().map(Vec::as_slice).collect();
     let (ring, divide) = (context.ring_q(limbs), switching.mod_down(limbs));
-    Ok(Ciphertext::new(switching.decomposer().sum_in_steps(&ring, [c0, c1], &steps, divide).into()))
+    let parts = switching.decomposer().sum_in_steps(&ring, [c0, c1], &steps, divide);
+    Ok(Ciphertext::new(parts.into(), ciphertext.key_id()))
 }
 
 /// Refuses ciphertexts that must be relinearised first.
@@ -143,16 +149,21 @@ fn terms<'a>(images: &'a [Image]) -> Vec<Term<'a>> {
     images.iter().map(|(psi, key)| Term { key: &key.pairs, automorphism: Some(psi) }).collect()
 }
 
-/// Refuses images with keys of other parameters or for fewer limbs; the converters of the keys, which are of one set and so
-/// of one shape, unless there are none.
-fn check_images(context: &Context, images: &[Image], limbs: usize) -> Result<Option<Arc<Switching>>> {
-    let switchings = images.iter().map(|(_, key)| check_key(context, key, limbs)).collect::<Result<Vec<_>>>()?;
+/// Refuses images with keys of other parameters, of another secret key or for fewer limbs; the converters of the keys, which
+/// are of one set and so of one shape, unless there are none.
+fn check_images(context: &Context, images: &[Image], ciphertext: &Ciphertext) -> Result<Option<Arc<Switching>>> {
+    let check = |(_, key): &Image| {
+        let switching = check_key(context, key, ciphertext.limbs())?;
+        key.from.check(ciphertext.key_id(), "the ciphertext")?;
+        Ok(switching)
+    };
+    let switchings = images.iter().map(check).collect::<Result<Vec<_>>>()?;
     Ok(switchings.into_iter().next())
 }
 
 /// Refuses a key of other parameters or for fewer limbs; its converters.
 pub(crate) fn check_key(context: &Context, key: &KeySwitchKey, limbs: usize) -> Result<Arc<Switching>> {
-    context.parameters().check_fingerprint(&key.fingerprint, "the key switching key")?;
+    context.parameters().check_fingerprint(key.fingerprint(), "the key switching key")?;
     if key.limbs < limbs {
         return Err(Error::KeyLevel { kind: "key switching".into(), found: key.limbs, needed: limbs, key: None });
     }

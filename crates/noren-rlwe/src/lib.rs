@@ -10,6 +10,7 @@
 //! | [`security`] | how large a modulus a ring of a given degree carries, by dated tables |
 //! | [`context`] | [`Context`](context::Context): parameters with their rings and converters |
 //! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
+//! | [`owner`] | [`KeyId`](owner::KeyId): whose a key or a ciphertext is |
 //! | [`shape`] | [`KeyShape`](shape::KeyShape): what a key switching key covers |
 //! | [`keys`] | [`SecretKey`](keys::SecretKey), [`PublicKey`](keys::PublicKey), [`EvaluationKeys`](keys::EvaluationKeys) |
 //! | [`key_use`] | [`KeyUse`](key_use::KeyUse): what an evaluation key is for |
@@ -47,6 +48,7 @@ pub mod keyswitch;
 pub mod linear;
 pub mod multiply;
 pub mod noise;
+pub mod owner;
 pub mod parameters;
 pub mod product;
 pub mod raise;

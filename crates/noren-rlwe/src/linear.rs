@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 /// `a += b`; where one has fewer parts, its missing ones are zero.
 ///
 /// # Errors
-/// [`Error::LevelMismatch`] if the operands have different numbers of limbs.
+/// [`Error::LevelMismatch`] if the operands have different numbers of limbs, [`Error::KeyMismatch`] if they belong to
+/// different secret keys.
 pub fn add_assign(context: &Context, a: &mut Ciphertext, b: &Ciphertext) -> Result<()> {
     join(context, a, b, Ring::add_assign, Poly::clone)
 }
@@ -88,8 +89,8 @@ pub fn drop_limbs(context: &Context, mut a: Ciphertext, limbs: usize) -> Result<
 /// [`Error::LevelExhausted`] if there is only one limb.
 pub fn rescale(context: &Context, a: Ciphertext) -> Result<Ciphertext> {
     check_levels(1, a.level())?;
-    let divide = context.rescale(a.limbs());
-    Ok(Ciphertext::new(divide.apply_all(a.into_parts())))
+    let (divide, owner) = (context.rescale(a.limbs()), a.key_id());
+    Ok(Ciphertext::new(divide.apply_all(a.into_parts()), owner))
 }
 
 /// Divides message and noise by all primes but the first `limbs`, with one rounding; at so many limbs it stays as it is.
@@ -106,8 +107,8 @@ pub fn mod_switch(context: &Context, a: Ciphertext, limbs: usize) -> Result<Ciph
     if limbs == a.limbs() {
         return Ok(a);
     }
-    let divide = context.mod_switch(a.limbs(), limbs);
-    Ok(Ciphertext::new(divide.apply_all(a.into_parts())))
+    let (divide, owner) = (context.mod_switch(a.limbs(), limbs), a.key_id());
+    Ok(Ciphertext::new(divide.apply_all(a.into_parts()), owner))
 }
 
 /// Refuses an operation that consumes more levels than are left.
@@ -115,8 +116,9 @@ pub(crate) fn check_levels(needed: usize, left: usize) -> Result<()> {
     if needed <= left { Ok(()) } else { Err(Error::LevelExhausted { needed, left }) }
 }
 
-/// Refuses operands of different levels.
-pub(crate) fn check_same_level(a: &Ciphertext, b: &Ciphertext) -> Result<()> {
+/// Refuses operands of different secret keys or different levels.
+pub(crate) fn check_pair(a: &Ciphertext, b: &Ciphertext) -> Result<()> {
+    a.key_id().check(b.key_id(), "the second operand")?;
     if a.limbs() == b.limbs() { Ok(()) } else { Err(Error::LevelMismatch { left: a.level(), right: b.level() }) }
 }
 
@@ -140,7 +142,7 @@ fn join(
     both: impl Fn(&Ring, &mut Poly<Eval>, &Poly<Eval>),
     only: impl Fn(&Poly<Eval>) -> Poly<Eval>,
 ) -> Result<()> {
-    check_same_level(a, b)?;
+    check_pair(a, b)?;
     let ring = context.ring_q(a.limbs());
     let common = a.parts().len().min(b.parts().len());
     for (x, y) in a.parts_mut().iter_mut().zip(b.parts()) {

@@ -13,9 +13,10 @@ use crate::linear;
 /// The product of two ciphertexts as polynomials in the secret: part k is the sum of `a_i b_{k-i}`.
 ///
 /// # Errors
-/// [`Error::LevelMismatch`] if the operands have different numbers of limbs.
+/// [`Error::LevelMismatch`] if the operands have different numbers of limbs, [`Error::KeyMismatch`] if they belong to
+/// different secret keys.
 pub fn tensor(context: &Context, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-    linear::check_same_level(a, b)?;
+    linear::check_pair(a, b)?;
     let ring = context.ring_q(a.limbs());
     let part = |k: usize| {
         let pairs: Vec<(&Poly<Eval>, &Poly<Eval>)> = a
@@ -26,15 +27,16 @@ pub fn tensor(context: &Context, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphe
             .collect();
         ring.inner_product(&pairs)
     };
-    Ok(Ciphertext::new((0..=a.degree() + b.degree()).map(part).collect()))
+    Ok(Ciphertext::new((0..=a.degree() + b.degree()).map(part).collect(), a.key_id()))
 }
 
 /// Brings a product back to two parts: `c_2 s^2` is switched to the secret `s`. Two parts stay as they are.
 ///
 /// # Errors
 /// [`Error::DegreeTooHigh`] above degree 2, [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is
-/// missing or too short.
+/// missing or too short, [`Error::KeyMismatch`] if the keys belong to another secret key.
 pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext> {
+    keys.check_ciphertext(ciphertext)?;
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return Ok(ciphertext.clone());
     };
@@ -47,6 +49,7 @@ pub fn relinearize(context: &Context, ciphertext: &Ciphertext, keys: &Evaluation
 /// # Errors
 /// As [`relinearize`], and [`Error::LevelExhausted`] if there is only one limb.
 pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &EvaluationKeys) -> Result<Ciphertext> {
+    keys.check_ciphertext(ciphertext)?;
     linear::check_levels(1, ciphertext.level())?;
     let Some([c0, c1, c2]) = three_parts(ciphertext)? else {
         return linear::rescale(context, ciphertext.clone());
@@ -54,7 +57,8 @@ pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &Ev
     switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, ciphertext.level())
 }
 
-/// [`relinearize_rescale`] of three parts of so many limbs that need not be written down.
+/// [`relinearize_rescale`] of three parts of so many limbs that need not be written down. They belong to the secret key of the
+/// keys, which is for the caller to check.
 ///
 /// # Errors
 /// As [`relinearize_rescale`].
@@ -78,9 +82,12 @@ pub fn multiply_relinearize(
     b: &Ciphertext,
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
-    linear::check_same_level(a, b)?;
+    linear::check_pair(a, b)?;
     match (a.parts(), b.parts()) {
-        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, a.limbs()),
+        ([a0, a1], [b0, b1]) => {
+            keys.check_ciphertext(a)?;
+            switched_product(context, [a0, a1], [b0, b1], keys, a.limbs())
+        }
         _ => relinearize(context, &tensor(context, a, b)?, keys),
     }
 }
@@ -95,10 +102,13 @@ pub fn multiply_relinearize_rescale(
     b: &Ciphertext,
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
-    linear::check_same_level(a, b)?;
+    linear::check_pair(a, b)?;
     linear::check_levels(1, a.level())?;
     match (a.parts(), b.parts()) {
-        ([a0, a1], [b0, b1]) => switched_product(context, [a0, a1], [b0, b1], keys, a.level()),
+        ([a0, a1], [b0, b1]) => {
+            keys.check_ciphertext(a)?;
+            switched_product(context, [a0, a1], [b0, b1], keys, a.level())
+        }
         _ => relinearize_rescale(context, &tensor(context, a, b)?, keys),
     }
 }

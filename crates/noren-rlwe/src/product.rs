@@ -11,8 +11,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keys::EvaluationKeys;
 use crate::keyswitch::{check_degree, check_key};
-use crate::linear::check_same_level;
+use crate::linear::check_pair;
 use crate::multiply::switch_square;
+use crate::owner::KeyId;
 
 /// Two ciphertexts of one or two parts that are multiplied. Twice the same one, at the same address, is a square, which
 /// takes less time.
@@ -26,22 +27,23 @@ pub type Factors<'a> = [&'a Ciphertext; 2];
 /// [`ScaledProduct`](noren_ring::product::ScaledProduct) says how large the error is. Range: t in `[1, 2^50)`.
 ///
 /// # Errors
-/// [`Error::LevelMismatch`] if ciphertexts have different numbers of limbs, [`Error::DegreeTooHigh`] if one must be
+/// [`Error::LevelMismatch`] if ciphertexts have different numbers of limbs, [`Error::KeyMismatch`] if they belong to
+/// different secret keys, [`Error::DegreeTooHigh`] if one must be
 /// relinearised first, [`Error::Parameters`] if there are too few auxiliary primes or none is special.
 ///
 /// # Panics
 /// If there is no product, or t is a multiple of a prime of the parameters.
 pub fn tensor_scaled(context: &Context, products: &[Factors], t: u64) -> Result<Ciphertext> {
-    let limbs = check(products)?;
+    let (limbs, owner) = check(products)?;
     let product = context.scaled_product(limbs, t)?;
-    with_parts(context, products, |factors| Ok(Ciphertext::new(product.multiply(factors).into())))
+    with_parts(context, products, |factors| Ok(Ciphertext::new(product.multiply(factors).into(), owner)))
 }
 
 /// [`tensor_scaled`] and [`relinearize`](crate::multiply::relinearize) at once, modulo the first `kept` limbs alone: the three
 /// parts are not divided one by one, and there is one rounding in place of three.
 ///
 /// # Errors
-/// As [`tensor_scaled`]; [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is missing or too short;
+/// As [`tensor_scaled`], also for keys of another secret key; [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is missing or too short;
 /// [`Error::LevelExhausted`] if more limbs are to be kept than there are.
 ///
 /// # Panics
@@ -53,13 +55,14 @@ pub fn multiply_scaled(
     kept: usize,
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
-    let limbs = check(products)?;
+    let (limbs, owner) = check(products)?;
     check_kept(limbs, kept)?;
+    keys.owner().key.check(owner, "the ciphertext")?;
     let key = keys.relinearization(limbs)?;
     let switching = check_key(context, key, limbs)?;
     let product = switching.scaled_product(limbs, kept, t)?;
     with_parts(context, products, |factors| {
-        Ok(Ciphertext::new(product.multiply(switching.decomposer(), key.pairs(), factors).into()))
+        Ok(Ciphertext::new(product.multiply(switching.decomposer(), key.pairs(), factors).into(), owner))
     })
 }
 
@@ -83,8 +86,9 @@ pub fn multiply_switched(
     kept: usize,
     keys: &EvaluationKeys,
 ) -> Result<Ciphertext> {
-    let limbs = check(products)?;
+    let (limbs, owner) = check(products)?;
     check_kept(limbs, kept)?;
+    keys.owner().key.check(owner, "the ciphertext")?;
     let ring = context.ring_q(limbs);
     with_parts(context, products, |factors| {
         let residues = ring.integer_residues(t.into());
@@ -99,17 +103,17 @@ pub fn multiply_switched(
     })
 }
 
-/// Refuses factors of different levels or degrees; how many limbs they have.
+/// Refuses factors of different secret keys, levels or degrees; how many limbs they have, and whose they are.
 ///
 /// # Panics
 /// If there is none.
-fn check(products: &[Factors]) -> Result<usize> {
+fn check(products: &[Factors]) -> Result<(usize, KeyId)> {
     let first = products.first().expect("a sum of products has one at least")[0];
     products.as_flattened().iter().try_for_each(|factor| {
-        check_same_level(first, factor)?;
+        check_pair(first, factor)?;
         check_degree(factor)
     })?;
-    Ok(first.limbs())
+    Ok((first.limbs(), first.key_id()))
 }
 
 /// Refuses to keep more limbs than there are.

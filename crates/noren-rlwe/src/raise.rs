@@ -24,7 +24,7 @@ pub fn mod_raise(context: &Context, ciphertext: &Ciphertext, limbs: usize) -> Re
         return Err(Error::parameter("limbs", limbs, needed));
     }
     let ring = context.ring_q(limbs);
-    Ok(Ciphertext::new(ciphertext.parts().iter().map(|part| ring.raise(part)).collect()))
+    Ok(Ciphertext::new(ciphertext.parts().iter().map(|part| ring.raise(part)).collect(), ciphertext.key_id()))
 }
 
 /// [`mod_raise`] to all limbs of the key and a switch to its secret, in one pass: under the secret of the key the result
@@ -40,9 +40,11 @@ pub fn mod_raise(context: &Context, ciphertext: &Ciphertext, limbs: usize) -> Re
 ///
 /// # Errors
 /// [`Error::KeyLevel`] if the key was made for no more limbs than the ciphertext has, [`Error::ParameterMismatch`] if it was
-/// made with other parameters, [`Error::DegreeTooHigh`] if the ciphertext has more than two parts.
+/// made with other parameters, [`Error::KeyMismatch`] if it switches from another secret than that of the ciphertext,
+/// [`Error::DegreeTooHigh`] if the ciphertext has more than two parts.
 pub fn mod_raise_switch(context: &Context, ciphertext: &Ciphertext, key: &KeySwitchKey) -> Result<Ciphertext> {
-    context.parameters().check_fingerprint(&key.fingerprint, "the key switching key")?;
+    context.parameters().check_fingerprint(key.fingerprint(), "the key switching key")?;
+    key.from.check(ciphertext.key_id(), "the ciphertext")?;
     check_degree(ciphertext)?;
     if key.limbs <= ciphertext.limbs() {
         let needed = ciphertext.limbs() + 1;
@@ -51,11 +53,12 @@ pub fn mod_raise_switch(context: &Context, ciphertext: &Ciphertext, key: &KeySwi
     match ciphertext.parts() {
         [c0, c1] => {
             let switching = context.switching(key.shape)?;
-            Ok(Ciphertext::new(switching.mod_down(key.limbs).raise_and_switch([c0, c1], &key.pairs).into()))
+            let parts = switching.mod_down(key.limbs).raise_and_switch([c0, c1], &key.pairs);
+            Ok(Ciphertext::new(parts.into(), key.owner.key))
         }
         parts => {
             let ring = context.ring_q(key.limbs);
-            Ok(Ciphertext::new(vec![ring.raise(&parts[0]), ring.zero()]))
+            Ok(Ciphertext::new(vec![ring.raise(&parts[0]), ring.zero()], key.owner.key))
         }
     }
 }

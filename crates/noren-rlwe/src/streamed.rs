@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::galois::{apply_automorphism, apply_automorphisms};
 use crate::keys::EvaluationKeys;
 use crate::keyswitch::check_degree;
-use crate::linear::{add_assign, check_same_level};
+use crate::linear::{add_assign, check_pair};
+use crate::owner::KeyId;
 
 /// So many images are made at a time, before they are laid out for the products.
 const AT_ONCE: usize = 32;
@@ -18,7 +19,8 @@ const AT_ONCE: usize = 32;
 /// [`sum_streamed`] reads them, of one of so many lots.
 ///
 /// # Errors
-/// [`Error::LevelMismatch`] if the ciphertexts have different numbers of limbs, [`Error::DegreeTooHigh`] if one must be
+/// [`Error::LevelMismatch`] if the ciphertexts have different numbers of limbs, [`Error::KeyMismatch`] if they or the keys
+/// belong to different secret keys, [`Error::DegreeTooHigh`] if one must be
 /// relinearised first, [`Error::MissingKey`], [`Error::KeyLevel`] and [`Error::NotAnAutomorphism`] as for single
 /// automorphisms.
 ///
@@ -34,7 +36,7 @@ pub fn images(
     let first = ciphertexts.first().expect("images are those of a ciphertext");
     let mut images = Images::unset(&context.ring_q(first.limbs()), ciphertexts.len() * exponents.len(), lots);
     for (i, ciphertext) in ciphertexts.iter().enumerate() {
-        check_same_level(first, ciphertext)?;
+        check_pair(first, ciphertext)?;
         check_degree(ciphertext)?;
         for (j, exponents_now) in exponents.chunks(AT_ONCE).enumerate() {
             let made = apply_automorphisms(context, ciphertext, exponents_now, keys)?;
@@ -47,7 +49,7 @@ pub fn images(
     Ok(images)
 }
 
-/// The sums `S_b = sum_a f_{b A + a} y_a` over A images, for each lot of images: see
+/// The sums `S_b = sum_a f_{b A + a} y_a` over A images under the secret key of this identity, for each lot of images: see
 /// [`Ring::streamed_sums`](noren_ring::ring::Ring::streamed_sums).
 ///
 /// # Errors
@@ -60,6 +62,7 @@ pub fn sum_streamed(
     limbs: usize,
     lots: &[&Images],
     factors: &SmallPolynomials,
+    key: KeyId,
 ) -> Result<Vec<Vec<Ciphertext>>> {
     let images = lots.first().map_or(0, |lot| lot.count());
     if images == 0 || !factors.count().is_multiple_of(images) {
@@ -67,7 +70,7 @@ pub fn sum_streamed(
         return Err(Error::Length { what: "factors", found: factors.count(), needed });
     }
     let sums = context.ring_q(limbs).streamed_sums(lots, factors);
-    let lot = |sums: Vec<_>| sums.into_iter().map(|pair: [_; 2]| Ciphertext::new(pair.into())).collect();
+    let lot = |sums: Vec<_>| sums.into_iter().map(|pair: [_; 2]| Ciphertext::new(pair.into(), key)).collect();
     Ok(sums.into_iter().map(lot).collect())
 }
 

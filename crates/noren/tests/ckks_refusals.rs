@@ -5,6 +5,7 @@ mod world;
 use std::sync::Arc;
 
 use noren::ckks::{Ciphertext, Context, Decryptor, Encryptor, Evaluator, KeyRequest, ParametersSpec};
+use noren::schemes::slots::GiantStep;
 use noren::{Complex64, Error, Result};
 use world::{World, real, seed, toy, uniform};
 
@@ -213,4 +214,95 @@ fn releases_are_rounded_and_refused_beyond_their_bits() {
     assert_ne!(released, decryptor.decrypt_for_release(&x.ciphertext, allowed, &seed(24)).expect("release"));
     let refused = decryptor.decrypt_for_release(&x.ciphertext, allowed + 1, &seed(23));
     assert!(matches!(refused, Err(Error::Parameters { name: "bits", .. })));
+}
+
+#[test]
+fn ciphertexts_of_another_secret_are_refused_by_every_operation() {
+    let (world, other) = (World::new(toy(), 30, &[1, 2]), World::new(toy(), 31, &[1, 2]));
+    let (x, y) = (world.encrypt(&real(&uniform(1, 512)), 32).ciphertext, other.encrypt(&real(&uniform(1, 512)), 32));
+    let (y, level) = (y.ciphertext, world.max_level());
+    let plain = world.encode(&real(&uniform(2, 512)), level).plaintext;
+    let factor = world
+        .encoder
+        .encode_factor(&[1.0; 512], 512, level, world.context.parameters().scale_at(level))
+        .expect("encode");
+    let (ev, one) = (&world.evaluator, Complex64::ONE);
+    let target = world.context.parameters().scale_at(level - 1);
+    let giants = [GiantStep { rotation: 0, terms: vec![(0, &factor)] }];
+    let both = |(a, _): (Ciphertext, Ciphertext)| a;
+    let first = |mut all: Vec<Ciphertext>| all.remove(0);
+    let refused = [
+        ev.add(&x, &y),
+        ev.add(&y, &x),
+        ev.sub(&x, &y),
+        ev.neg(&y),
+        ev.add_plain(&y, &plain),
+        ev.sub_plain(&y, &plain),
+        ev.add_const(&y, one),
+        ev.mul_const(&y, one),
+        ev.mul_integer(&y, 2),
+        ev.mul_i(&y),
+        ev.weighted_sum(&[(&x, 1.0), (&y, 1.0)], 0.0),
+        ev.mul(&x, &y),
+        ev.mul(&y, &y),
+        ev.square(&y),
+        ev.mul_no_rescale(&y, &x),
+        ev.mul_plain(&y, &plain),
+        ev.mul_plain_no_rescale(&y, &plain),
+        ev.dot(&[(&x, &x), (&x, &y)]),
+        ev.dot_plain(&[(&x, &plain), (&y, &plain)]),
+        ev.rescale(&y),
+        ev.at_level(&y, 1),
+        ev.at_level(&y, level),
+        ev.align(&x, &y).map(both),
+        ev.drop_level(&y, 1),
+        ev.reread(y.clone(), target),
+        ev.combine(&[(&x, one), (&y, one)], Complex64::ZERO, level - 1, target),
+        ev.dot_combine(&[(&x, &y)], &[], Complex64::ZERO, level - 1, target),
+        ev.dot_combine(&[(&x, &x)], &[(&y, one)], Complex64::ZERO, level - 1, target),
+        ev.rotate(&y, 1),
+        ev.rotate(&y, 0),
+        ev.rotate_many(&y, &[1, 2]).map(first),
+        ev.conjugate(&y),
+        ev.sum_rotations(&y, &[1, 2]),
+        ev.sum_rotations_in_turn(&y, &[&[1], &[2]]),
+        ev.check_rotations(&y, &[1]).map(|()| y.clone()),
+        ev.sum_giant_steps(&y, &[0], &giants),
+    ];
+    for (i, result) in refused.into_iter().enumerate() {
+        let error = refusal(result);
+        assert!(matches!(error, Error::KeyMismatch { what: "the ciphertext", .. }), "{i}: {error}");
+    }
+    // Without keys an evaluator still knows whose it is.
+    let bare = world.context.generate_keys(seed(30), &KeyRequest::default()).expect("keys").evaluation;
+    let bare = Evaluator::new(&world.context, bare).expect("evaluator");
+    assert!(bare.add(&x, &x).is_ok());
+    assert!(matches!(refusal(bare.add(&y, &y)), Error::KeyMismatch { .. }));
+}
+
+#[test]
+fn no_pair_of_secrets_decrypts_for_each_other() {
+    const SECRETS: u64 = 8;
+    let spec = || ParametersSpec { log_n: 6, log_q: vec![45, 35], log_p: vec![], log_scale: 35, ..toy() };
+    let context = Context::new(spec().build().expect("parameters")).expect("context");
+    let keys = |i| context.generate_keys(seed(i), &KeyRequest::default()).expect("keys");
+    let worlds: Vec<_> = (0..SECRETS).map(keys).collect();
+    let plaintext = noren::ckks::Encoder::new(&context).encode(&[0.5], 32, 1).expect("encode");
+    for (i, keys) in worlds.iter().enumerate() {
+        let encryptor = Encryptor::public(&context, &keys.public, seed(50)).expect("encryptor");
+        let ciphertext = encryptor.encrypt(&plaintext).expect("encrypt");
+        for (j, other) in worlds.iter().enumerate() {
+            let decryptor = Decryptor::new(&context, &other.secret).expect("decryptor");
+            let results = [
+                decryptor.decrypt(&ciphertext).map(drop),
+                decryptor.decrypt_real(&ciphertext).map(drop),
+                decryptor.decrypt_complex(&ciphertext).map(drop),
+                decryptor.decrypt_for_release(&ciphertext, 1, &seed(51)).map(drop),
+            ];
+            for result in results {
+                let mismatch = matches!(result, Err(Error::KeyMismatch { .. }));
+                assert!(if i == j { result.is_ok() } else { mismatch }, "{i}, {j}: {result:?}");
+            }
+        }
+    }
 }

@@ -371,6 +371,34 @@ fn missing_keys_are_named() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn keys_and_numbers_of_another_secret_are_refused() -> Result<()> {
+    let world = World::new(4, 97, 16)?;
+    let context = &world.context;
+    let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
+    let stranger = context.generate_keys(Seed::from_bytes([5; 32]), &request, None)?;
+    let strangers = World { keys: stranger, context: context.clone(), evaluator: world.evaluator.clone() };
+    let plan = Plan::new(context.parameters(), [16, 16])?;
+    let keys = |secret| LookupKeys::generate(context, Seed::from_bytes([9; 32]), secret, &plan, None);
+    let (own, foreign) = (keys(&world.keys.secret)?, keys(&strangers.keys.secret)?);
+    let side = |world: &World, which| world.encrypt(plan.layout(), &[3], which);
+    let (x, y, z) = (side(&world, 0)?, side(&world, 1)?, side(&strangers, 1)?);
+    let matrix = Lookup::prepare(context, &plan, &scrambled([16, 16], 97), None)?;
+    let line = Lookup::prepare(context, &plan, &Function::rule([16, 16], |x, y| Some(x + y)), None)?;
+    for lookup in [&matrix, &line] {
+        let results = [
+            lookup.evaluate(&world.evaluator, &foreign, &x, &y),
+            lookup.evaluate(&world.evaluator, &own, &x, &z),
+            lookup.evaluate(&world.evaluator, &own, &z, &z),
+            lookup.evaluate(&world.evaluator, &foreign, &z, &z),
+        ];
+        for (i, result) in results.into_iter().enumerate() {
+            assert!(matches!(result, Err(Error::KeyMismatch { .. })), "{i}: {:?}", result.err());
+        }
+    }
+    Ok(())
+}
+
 /// Runs itself again with less address space than the matrix takes.
 #[cfg(target_os = "linux")]
 #[test]

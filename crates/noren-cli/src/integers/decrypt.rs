@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
     let decryptor = Decryptor::new(&file.context, &file.key)?;
     let of_input = || Failure::file(&arguments.input);
     let mut values = table.decrypt(&decryptor, &Encoder::new(&file.context)).map_err(of_input())?;
-    check_key(arguments, &table, &decryptor)?;
+    check_noise(arguments, &table, &decryptor)?;
     let modulus = file.context.parameters().modulus();
     if arguments.signed {
         values.iter_mut().for_each(|x| *x = modulus.center(x.cast_unsigned()));
@@ -63,15 +63,14 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
     })
 }
 
-/// Refuses ciphertexts with more noise than they can have: under another key it fills the modulus.
-fn check_key(arguments: &Arguments, table: &IntegerTable, decryptor: &Decryptor<'_>) -> Result<(), Failure> {
+/// Refuses ciphertexts with more noise than they state.
+fn check_noise(arguments: &Arguments, table: &IntegerTable, decryptor: &Decryptor<'_>) -> Result<(), Failure> {
     for ciphertext in table.ciphertexts() {
         let largest = (-ciphertext.noise_budget() - 1.0).exp2();
         if decryptor.measure_noise(ciphertext)?.max > largest {
-            let (path, key) = (arguments.input.clone(), arguments.key.clone());
-            let found = "has noise that fills the modulus".to_owned();
-            let needed = format!("its ciphertexts have at most 2^{:.0} of it", largest.log2());
-            return Err(Failure::OtherKey { path, key, found, needed });
+            let (path, found) = (arguments.input.clone(), "has more noise than that".to_owned());
+            let needed = format!("its ciphertexts have at most 2^{:.0} of the modulus", largest.log2());
+            return Err(Failure::FalseStatement { path, found, needed });
         }
     }
     Ok(())

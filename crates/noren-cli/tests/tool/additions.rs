@@ -92,10 +92,12 @@ fn additions_that_cannot_be_are_refused_and_change_nothing() {
 
     sandbox.parameters("other.params", 11);
     sandbox.keygen("other", "other.params", "mean", '1');
-    for name in ["public.key", "eval.keys"] {
-        let (own, foreign) = (sandbox.read(&format!("keys/{name}")), sandbox.read(&format!("other/{name}")));
+    sandbox.keygen("stranger", "small.params", "mean", '2');
+    let foreign = [("other", "belongs to parameters"), ("stranger", "belongs to key")];
+    for (name, (from, needed)) in ["public.key", "eval.keys"].into_iter().flat_map(|name| foreign.map(|f| (name, f))) {
+        let (own, foreign) = (sandbox.read(&format!("keys/{name}")), sandbox.read(&format!("{from}/{name}")));
         sandbox.write(&format!("keys/{name}"), &foreign);
-        sandbox.refused(&[&add[..], &["keys", "--rotations", "5"]].concat(), &[name, "belongs to parameters"]);
+        sandbox.refused(&[&add[..], &["keys", "--rotations", "5"]].concat(), &[name, needed]);
         sandbox.write(&format!("keys/{name}"), &own);
     }
     sandbox.integers("small.integers", 10, 65537, 3);

@@ -6,6 +6,7 @@ mod bootstrap;
 mod integers;
 mod lookup;
 mod lookup_refusals;
+mod owners;
 mod refusals;
 mod sandbox;
 mod tables;

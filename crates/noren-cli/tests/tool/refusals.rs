@@ -90,14 +90,6 @@ fn keys_of_other_parameters_are_refused() {
 }
 
 #[test]
-fn another_secret_of_the_same_parameters_is_found_out() {
-    let sandbox = encrypted("stranger", "mean");
-    sandbox.keygen("other", "small.params", "mean", '2');
-    sandbox.refused(&decrypt("other/secret.key", "table.ct"), &["other/secret.key is not the key", "table.ct"]);
-    sandbox.done(&[&decrypt("other/secret.key", "table.ct")[..], &["--unchecked"]].concat());
-}
-
-#[test]
 fn missing_keys_are_named() {
     let sandbox = encrypted("missing", "sum");
     let shape = "--rows 12 --columns 3";

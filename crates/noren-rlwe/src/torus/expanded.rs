@@ -7,9 +7,9 @@ use noren_ring::torus::key_switch::{LINE_WORDS, LweSwitch};
 use noren_ring::torus::product::TorusProduct;
 
 use crate::error::{Error, Result};
+use crate::owner::{KeyId, Owner};
 use crate::torus::keys::ServerKeys;
 use crate::torus::parameters::TorusParameters;
-use crate::torus::secret::{KeyId, Owner};
 use crate::wire::expanded::MappedContainer;
 use crate::wire::reader::Reader;
 use crate::wire::writer::Writer;

@@ -13,10 +13,11 @@ use noren_ring::torus::product::TorusProduct;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
+use crate::owner::{KeyId, Owner};
 use crate::torus::glwe_rows::{GlweRows, log_weight};
 use crate::torus::keys::{CompactKeys, ServerKeys};
 use crate::torus::parameters::TorusParameters;
-use crate::torus::secret::{KeyId, Owner, TorusSecret, secret_bits, short_inner_product};
+use crate::torus::secret::{TorusSecret, secret_bits, short_inner_product};
 use crate::torus::wire;
 use crate::wire::stream::Stream;
 

@@ -8,10 +8,10 @@ use noren_ring::torus::bootstrap::Bootstrap;
 use noren_ring::torus::key_switch::LweSwitch;
 use noren_ring::torus::product::TorusProduct;
 
+use crate::owner::{KeyId, Owner};
 use crate::torus::glwe_rows::write_row;
 use crate::torus::keygen::{rotation_label, switch_masks};
 use crate::torus::parameters::TorusParameters;
-use crate::torus::secret::{KeyId, Owner};
 
 /// The keys of a bootstrap as they travel: a public seed, from which all masks are drawn, and the bodies.
 ///

@@ -1,7 +1,5 @@
 //! The two secrets, and samples under the long one.
 
-use std::fmt;
-
 use noren_math::random::{Seed, Xof};
 use noren_math::torus::product::Grouping;
 use noren_math::torus_sample;
@@ -9,20 +7,8 @@ use noren_ring::torus::lwe::Lwe;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::{Error, Result};
+use crate::owner::{KeyId, Owner};
 use crate::torus::parameters::TorusParameters;
-
-/// Tells the keys of one owner from those of others, and old ones from new ones. It is public, and says nothing of secrets.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct KeyId(pub [u8; 16]);
-
-/// What a key or a ciphertext belongs to: parameters, and the keys of one owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owner {
-    /// The fingerprint of the parameters.
-    pub fingerprint: [u8; 32],
-    /// The keys.
-    pub key: KeyId,
-}
 
 /// The short secret of n bits and the long one of kN bits, the coefficients of k polynomials. Wiped when dropped; whoever
 /// holds it reads everything.
@@ -119,36 +105,6 @@ impl TorusSecret {
 /// The mask of a fresh sample, from its public seed.
 pub fn fresh_mask(seed: &Seed, out: &mut [u64]) {
     seed.xof("ciphertext").fill_u64(out);
-}
-
-impl Owner {
-    /// Refuses a thing of other parameters or another key.
-    ///
-    /// # Errors
-    /// [`Error::ParameterMismatch`], [`Error::KeyMismatch`].
-    pub fn check(&self, found: &Self, what: &'static str) -> Result<()> {
-        if found.fingerprint != self.fingerprint {
-            return Err(Error::mismatch(&self.fingerprint, &found.fingerprint, what));
-        }
-        if found.key != self.key {
-            return Err(Error::KeyMismatch { left: self.key.to_string(), right: found.key.to_string(), what });
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// As many bytes as errors show of fingerprints.
-        const SHOWN: usize = 4;
-        self.0[..SHOWN].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyId({self})")
-    }
 }
 
 /// Independent uniform bits.

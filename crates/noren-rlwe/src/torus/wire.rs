@@ -7,12 +7,13 @@ use noren_math::torus::product::Grouping;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
+use crate::owner::KeyId;
 use crate::security::Security;
 use crate::torus::keys::CompactKeys;
 use crate::torus::light::spec::LightSpec;
 use crate::torus::noise::TorusNoise;
 use crate::torus::parameters::{TorusParameters, TorusSpec};
-use crate::torus::secret::{KeyId, TorusSecret};
+use crate::torus::secret::TorusSecret;
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;

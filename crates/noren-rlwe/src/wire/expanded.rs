@@ -11,9 +11,12 @@ use noren_ring::key::{BLOCK, KeyPairs};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::keys::KeySwitchKey;
+use crate::keys::{KeyOutline, KeySwitchKey};
+use crate::owner::{KeyId, Owner};
 use crate::shape::KeyShape;
-use crate::wire::keys::{SEED, SEED_BYTES, SHAPE, SHAPE_WORDS, key_ring, read_shape};
+use crate::wire::keys::{
+    KEY, SEED, SEED_BYTES, SHAPE, SHAPE_WORDS, SWITCH_BYTES, key_ring, read_shape, read_switch_ids, switch_ids,
+};
 use crate::wire::kind::Kind;
 use crate::wire::reader::{Limits, Reader};
 use crate::wire::section::Section;
@@ -81,6 +84,7 @@ impl KeySwitchKey {
         if shape != context.parameters().shape() {
             writer.announce_words(SHAPE, SHAPE_WORDS);
         }
+        writer.announce_bytes(KEY, SWITCH_BYTES);
         writer.announce_bytes(SEED, SEED_BYTES);
         writer.announce_words(LAYOUT, LAYOUT_WORDS);
         writer.announce_words(PAIRS, KeyPairs::word_count(&ring, digits));
@@ -93,6 +97,7 @@ impl KeySwitchKey {
             let KeyShape { limbs, special, digits } = self.shape;
             writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
         }
+        writer.bytes(KEY, switch_ids(self));
         writer.bytes(SEED, self.seed.as_bytes().as_slice());
         writer.words(LAYOUT, vec![self.limbs as u64, BLOCK as u64]);
         writer.words(PAIRS, self.pairs.words());
@@ -112,7 +117,7 @@ impl KeySwitchKey {
         container: &MappedContainer,
         check_residues: bool,
     ) -> Result<Self> {
-        let (shape, limbs, seed) = start(context, reader)?;
+        let Start { shape, limbs, owner, from, seed } = Start::read(context, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let section = reader.take(PAIRS)?;
         let (row, found) = (container.row(&section)?, section.words()?.len());
@@ -122,34 +127,45 @@ impl KeySwitchKey {
         if check_residues && let Some(limb) = pairs.find_out_of_range() {
             return Err(section.value("a residue", format!("above, in limb {limb}"), "below its prime"));
         }
-        Ok(Self { pairs, shape, seed, limbs, fingerprint: context.parameters().fingerprint() })
+        Ok(Self { pairs, shape, seed, limbs, owner, from })
     }
 
     /// As [`KeySwitchKey::skim`], of the sections of [`KeySwitchKey::write_expanded`].
     ///
     /// # Errors
     /// [`Error::Wire`] if there is no such key.
-    pub fn skim_expanded(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize)> {
-        let (shape, limbs, _) = start(context, reader)?;
+    pub fn skim_expanded(context: &Context, reader: &mut Reader<'_>) -> Result<KeyOutline> {
+        let Start { shape, limbs, owner, from, .. } = Start::read(context, reader)?;
         reader.take(PAIRS)?.words()?;
-        Ok((shape, limbs))
+        Ok(KeyOutline { shape, limbs, owner, from })
     }
 }
 
-/// The sections before the words: shape, limbs and seed.
-fn start(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize, Seed)> {
-    let parameters = context.parameters();
-    let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
-    let shape = shape.unwrap_or(parameters.shape());
-    let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
-    let section = reader.take(LAYOUT)?;
-    let [limbs, block] = section.word_array::<LAYOUT_WORDS>()?;
-    if block != BLOCK as u64 {
-        return Err(section.value("the words of a block", block, format!("{BLOCK}: expand the keys again")));
+/// The sections before the words.
+struct Start {
+    shape: KeyShape,
+    limbs: usize,
+    owner: Owner,
+    from: KeyId,
+    seed: Seed,
+}
+
+impl Start {
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let parameters = context.parameters();
+        let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
+        let shape = shape.unwrap_or(parameters.shape());
+        let (owner, from) = read_switch_ids(parameters, reader)?;
+        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
+        let section = reader.take(LAYOUT)?;
+        let [limbs, block] = section.word_array::<LAYOUT_WORDS>()?;
+        if block != BLOCK as u64 {
+            return Err(section.value("the words of a block", block, format!("{BLOCK}: expand the keys again")));
+        }
+        let limbs = usize::try_from(limbs).unwrap_or(usize::MAX);
+        if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
+            return Err(section.value("limbs", limbs, format!("1 to {}", shape.limbs)));
+        }
+        Ok(Self { shape, limbs, owner, from, seed })
     }
-    let limbs = usize::try_from(limbs).unwrap_or(usize::MAX);
-    if shape.digits == 0 || !(1..=shape.limbs).contains(&limbs) {
-        return Err(section.value("limbs", limbs, format!("1 to {}", shape.limbs)));
-    }
-    Ok((shape, limbs, seed))
 }

@@ -6,8 +6,9 @@ use crate::wire::reason::{Place, Reason};
 
 /// The first bytes: not ASCII, so that no text begins like this; both line ends, so that a text filter shows.
 pub const MAGIC: [u8; 8] = [0x89, b'N', b'O', b'R', b'E', b'N', b'\r', b'\n'];
-/// The version of the format that is written and read.
-pub const VERSION: u16 = 1;
+/// The version of the format that is written. Of earlier ones those kinds are read whose contents are the same
+/// ([`Kind::since`]).
+pub const VERSION: u16 = 2;
 /// Bytes of the header: the table of contents follows.
 pub const HEADER_BYTES: usize = 96;
 /// Bytes of an entry of the table of contents.
@@ -28,6 +29,8 @@ const DIGEST_END: usize = HEADER_BYTES;
 /// The header of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
+    /// The version of the format.
+    pub version: u16,
     /// What the container holds.
     pub kind: Kind,
     /// Bytes of the whole container.
@@ -83,11 +86,14 @@ impl Header {
             return Err(Reason::Length { found: bytes.len() as u64, needed: HEADER_BYTES as u64 });
         };
         let version = u16::from_le_bytes(field(bytes, 8));
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(Reason::Version { found: version, needed: VERSION });
         }
         let code = u16::from_le_bytes(field(bytes, 10));
         let kind = Kind::from_code(code).ok_or(Reason::UnknownKind { found: code })?;
+        if version < kind.since() {
+            return Err(Reason::Outdated { found: version, needed: kind.since() });
+        }
         for (name, at) in [("the word of flags", 12), ("the reserved word", 28)] {
             let found = u32::from_le_bytes(field(bytes, at)).into();
             if found != 0 {
@@ -101,14 +107,14 @@ impl Header {
         }
         let length = u64::from_le_bytes(field(bytes, 16));
         let (fingerprint, digest) = (field(bytes, 32), field(bytes, DIGEST_AT));
-        Ok(Self { kind, length, sections, fingerprint, digest })
+        Ok(Self { version, kind, length, sections, fingerprint, digest })
     }
 
     /// The bytes of the header.
     pub(super) fn to_bytes(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[8..10].copy_from_slice(&self.version.to_le_bytes());
         bytes[10..12].copy_from_slice(&self.kind.code().to_le_bytes());
         bytes[16..24].copy_from_slice(&self.length.to_le_bytes());
         bytes[24..28].copy_from_slice(&self.sections.to_le_bytes());

@@ -62,7 +62,6 @@ impl<C: FileContext, K: FileKey<C>> Object for KeyFile<C, K> {
     /// caller to say.
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
         let context = C::of(C::Parameters::read(&(), reader)?)?;
-        // Without evaluation keys there is no item behind the parameters.
         reader.next_item()?;
         let key = K::read(context.rlwe(), reader)?;
         Ok(Self { context, key })

@@ -10,7 +10,8 @@ use noren_ring::ring::Ring;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keygen::{digit_half, public_half, secret_key};
-use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
+use crate::keys::{EvaluationKeys, KeyOutline, KeySwitchKey, PublicKey, SecretKey};
+use crate::owner::{KeyId, Owner};
 use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
 use crate::shape::KeyShape;
@@ -30,6 +31,9 @@ const COEFFICIENTS: u16 = 0x0102;
 const ELEMENT: u16 = 0x0101;
 /// Three words: the limbs, special primes and digits of a key's shape, unless it is the usual one.
 pub(super) const SHAPE: u16 = 0x0102;
+/// The identity of the secret key that a key or a set belongs to; of a key switching key, behind it that of the secret key that
+/// it switches from.
+pub(super) const KEY: u16 = 0x0103;
 /// The seed of the uniform halves.
 pub(super) const SEED: u16 = 0x0110;
 /// The half b of a public key.
@@ -40,6 +44,8 @@ const DIGIT: u16 = 0x0120;
 /// Words of a shape, and bytes of a seed.
 pub(super) const SHAPE_WORDS: usize = 3;
 pub(super) const SEED_BYTES: usize = 32;
+/// Bytes of the identities of a key switching key.
+pub(super) const SWITCH_BYTES: usize = 2 * KeyId::BYTES;
 
 /// What relinearisation keys have in place of an exponent, which is odd.
 const RELINEARIZATION: u64 = 0;
@@ -91,16 +97,18 @@ impl Object for PublicKey {
     }
 
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        writer.bytes(KEY, self.owner.key.0.as_slice());
         writer.bytes(SEED, self.seed.as_bytes().as_slice());
         writer.poly(B, context.ring_q(context.parameters().max_limbs()), &self.b);
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
         let ring = context.ring_q(context.parameters().max_limbs());
+        let owner = Owner { fingerprint: context.parameters().fingerprint(), key: KeyId(reader.take(KEY)?.array()?) };
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let b = reader.take(B)?.poly(&ring)?;
         let a = public_half(&ring, &seed);
-        Ok(Self { b, a, seed, fingerprint: context.parameters().fingerprint() })
+        Ok(Self { b, a, seed, owner })
     }
 }
 
@@ -121,6 +129,7 @@ impl Object for KeySwitchKey {
             let KeyShape { limbs, special, digits } = self.shape;
             writer.words(SHAPE, [limbs, special, digits].map(|count| count as u64).to_vec());
         }
+        writer.bytes(KEY, switch_ids(self));
         writer.bytes(SEED, self.seed.as_bytes().as_slice());
         for (tag, digit) in (DIGIT..).zip(0..self.pairs.digits()) {
             writer.key_half(tag, &self.pairs, digit, 0);
@@ -128,7 +137,7 @@ impl Object for KeySwitchKey {
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let Start { shape, limbs, seed, first } = Start::read(context, reader)?;
+        let Start { shape, limbs, owner, from, seed, first } = Start::read(context, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         let b = first.poly(&ring)?;
         // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
@@ -137,8 +146,7 @@ impl Object for KeySwitchKey {
         for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
             pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
         }
-        let fingerprint = context.parameters().fingerprint();
-        Ok(Self { pairs, shape, seed, limbs, fingerprint })
+        Ok(Self { pairs, shape, seed, limbs, owner, from })
     }
 }
 
@@ -146,6 +154,8 @@ impl Object for KeySwitchKey {
 struct Start<'a> {
     shape: KeyShape,
     limbs: usize,
+    owner: Owner,
+    from: KeyId,
     seed: Seed,
     first: Section<'a>,
 }
@@ -155,6 +165,7 @@ impl<'a> Start<'a> {
         let parameters = context.parameters();
         let shape = reader.take_if(SHAPE).map(|section| read_shape(parameters, &section)).transpose()?;
         let shape = shape.unwrap_or(parameters.shape());
+        let (owner, from) = read_switch_ids(parameters, reader)?;
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let first = reader.take(DIGIT)?;
         let (window, special) = (first.window()?, parameters.first_limb());
@@ -164,17 +175,17 @@ impl<'a> Start<'a> {
             let needed = format!("{start}.. with {} special primes and up to {} others", shape.special, shape.limbs);
             return Err(first.value("limbs", format!("{window:?}"), needed));
         }
-        Ok(Self { shape, limbs, seed, first })
+        Ok(Self { shape, limbs, owner, from, seed, first })
     }
 }
 
 impl KeySwitchKey {
-    /// The shape and the limbs of the key in the current item, whose sections are passed over without being expanded.
+    /// What there is to know of the key in the current item, whose sections are passed over without being expanded.
     ///
     /// # Errors
     /// [`Error::Wire`] if there is no such key.
-    pub fn skim(context: &Context, reader: &mut Reader<'_>) -> Result<(KeyShape, usize)> {
-        let Start { shape, limbs, first, .. } = Start::read(context, reader)?;
+    pub fn skim(context: &Context, reader: &mut Reader<'_>) -> Result<KeyOutline> {
+        let Start { shape, limbs, owner, from, first, .. } = Start::read(context, reader)?;
         let (ring, digits) = key_ring(context, shape, limbs)?;
         for tag in (DIGIT..).take(digits).skip(1) {
             let (found, needed) = (reader.take(tag)?, ring.range());
@@ -182,7 +193,7 @@ impl KeySwitchKey {
                 return Err(first.value("limbs", format!("{:?}", found.window()?), format!("{needed:?}")));
             }
         }
-        Ok((shape, limbs))
+        Ok(KeyOutline { shape, limbs, owner, from })
     }
 
     /// Announces the sections of a key of this shape, for ciphertexts of so many limbs, that is written later.
@@ -194,6 +205,7 @@ impl KeySwitchKey {
         if shape != context.parameters().shape() {
             writer.announce_words(SHAPE, SHAPE_WORDS);
         }
+        writer.announce_bytes(KEY, SWITCH_BYTES);
         writer.announce_bytes(SEED, SEED_BYTES);
         for (tag, _) in (DIGIT..).zip(0..digits) {
             writer.announce_poly(tag, &ring);
@@ -214,14 +226,13 @@ impl Object for EvaluationKeys {
         self.parameters.fingerprint()
     }
 
-    /// Adds one item for each key.
+    /// Adds the identity of the secret key, then one item for each key.
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
         let relinearization = self.relinearization.iter().map(|key| (RELINEARIZATION, key));
         let galois = self.galois.iter().map(|(&k, key)| (u64::from(k), key));
-        for (i, (element, key)) in relinearization.chain(galois).enumerate() {
-            if i > 0 {
-                writer.next_item();
-            }
+        writer.bytes(KEY, self.key.0.as_slice());
+        for (element, key) in relinearization.chain(galois) {
+            writer.next_item();
             writer.words(ELEMENT, vec![element]);
             key.write(context, writer);
         }
@@ -229,9 +240,9 @@ impl Object for EvaluationKeys {
 
     /// Takes all items that are left.
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let mut keys = Self::new(context.parameters());
+        let mut keys = Self::new(context.parameters(), KeyId(reader.take(KEY)?.array()?));
         let mut previous = None;
-        while reader.has_more() && (previous.is_none() || reader.next_item()?) {
+        while reader.next_item()? {
             let section = reader.take(ELEMENT)?;
             let [element] = section.word_array()?;
             if previous.is_some_and(|previous| element <= previous) {
@@ -251,6 +262,7 @@ impl Object for EvaluationKeys {
             } else if key.shape != keys.shape {
                 return Err(section.value("the shape of the key", key.shape, "the same in all keys of a set"));
             }
+            keys.check_key("a key of the set", &key)?;
             if element == RELINEARIZATION {
                 keys.relinearization = Some(key);
             } else {
@@ -272,6 +284,18 @@ pub(super) fn key_ring(context: &Context, shape: KeyShape, limbs: usize) -> Resu
         return Err(Error::parameter("limbs", limbs, needed));
     }
     Ok((switching.ring_qp(limbs), switching.decomposer().gadget().digits_at(limbs).len()))
+}
+
+/// The identities of a key switching key: the secret key that it is an encryption under, and the one that it switches from.
+pub(super) fn switch_ids(key: &KeySwitchKey) -> Vec<u8> {
+    [key.owner.key.0, key.from.0].concat()
+}
+
+/// What [`switch_ids`] wrote.
+pub(super) fn read_switch_ids(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<(Owner, KeyId)> {
+    let ids = reader.take(KEY)?.array::<SWITCH_BYTES>()?;
+    let [key, from] = [0, KeyId::BYTES].map(|at| KeyId(std::array::from_fn(|i| ids[at + i])));
+    Ok((Owner { fingerprint: parameters.fingerprint(), key }, from))
 }
 
 /// The shape of a key: not the usual one, which is left out, so that a key has one form only.

@@ -212,6 +212,36 @@ impl Kind {
         }
     }
 
+    /// The version of the format since which the contents of this kind are what they are.
+    ///
+    /// Version 2 brought the identity of the secret key to all keys, ciphertexts and tables of ring learning with errors, and the
+    /// length and period to vectors. Secret keys give their identity themselves, and objects of TFHE always had one.
+    #[must_use]
+    pub const fn since(self) -> u16 {
+        match self {
+            Self::PublicKey
+            | Self::EvaluationKeys
+            | Self::Ciphertext
+            | Self::KeySwitchKey
+            | Self::CkksPlaintext
+            | Self::CkksCiphertext
+            | Self::CkksCiphertexts
+            | Self::CkksPublicKey
+            | Self::CkksEvaluationKeys
+            | Self::Table
+            | Self::BootstrapKeys
+            | Self::ExpandedBootstrapKeys
+            | Self::IntegerPlaintext
+            | Self::BgvCiphertext
+            | Self::BfvCiphertext
+            | Self::IntegerPublicKey
+            | Self::IntegerEvaluationKeys
+            | Self::IntegerTable
+            | Self::LookupKeys => 2,
+            _ => 1,
+        }
+    }
+
     /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
     #[must_use]
     pub const fn is_secret(self) -> bool {

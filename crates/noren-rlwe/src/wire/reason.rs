@@ -27,11 +27,22 @@ pub enum Reason {
     )]
     Magic,
     /// The format has another version.
-    #[error("format version {found}, this library reads version {needed}: use a matching release")]
+    #[error("format version {found}, this library reads up to version {needed}: use a matching release")]
     Version {
         /// The version in the header.
         found: u16,
-        /// The version that is read.
+        /// The latest version that is read.
+        needed: u16,
+    },
+    /// The format is that of an earlier version, in which objects of this kind said less.
+    #[error(
+        "format version {found}, which does not say whose key it belongs to or which slots are values, as version {needed} \
+         does: make it again with this release (of version 1 secret keys, parameters and everything of TFHE are still read)"
+    )]
+    Outdated {
+        /// The version in the header.
+        found: u16,
+        /// The first version in which the contents are what they are.
         needed: u16,
     },
     /// The kind is none that this library knows.

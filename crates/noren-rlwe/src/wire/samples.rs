@@ -7,6 +7,7 @@ use crate::ciphertext::{Ciphertext, Plaintext};
 use crate::context::Context;
 use crate::encrypt::uniform_half;
 use crate::error::Result;
+use crate::owner::KeyId;
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;
@@ -17,6 +18,8 @@ use crate::wire::writer::Writer;
 const POLY: u16 = 0x0101;
 /// The seed of the second part of a fresh symmetric ciphertext, which is then left out.
 const SEED: u16 = 0x0101;
+/// The identity of the secret key of a ciphertext.
+const KEY: u16 = 0x0103;
 /// The first part of a ciphertext; the others have the tags behind it.
 const PART: u16 = 0x0110;
 /// The most parts of a ciphertext that is written or read.
@@ -70,6 +73,7 @@ impl Object for Ciphertext {
             }
             None => parts,
         };
+        writer.bytes(KEY, self.key_id().0.to_vec());
         for (tag, part) in (PART..).zip(written) {
             writer.poly(tag, ring.clone(), part);
         }
@@ -80,12 +84,13 @@ impl Object for Ciphertext {
             Some(section) => Some(Seed::from_bytes(section.array()?)),
             None => None,
         };
+        let key = KeyId(reader.take(KEY)?.array()?);
         let first = reader.take(PART)?;
         let ring = context.ring_q(level_limbs(context, &first)?);
         let first = first.poly(&ring)?;
         if let Some(seed) = seed {
             let second = uniform_half(&ring, &seed);
-            return Ok(Self::seeded([first, second], seed));
+            return Ok(Self::seeded([first, second], seed, key));
         }
         let mut parts: Vec<Poly<Eval>> = vec![first];
         for tag in PART + 1..PART + MAX_PARTS {
@@ -94,7 +99,7 @@ impl Object for Ciphertext {
                 None => break,
             }
         }
-        Ok(Self::new(parts))
+        Ok(Self::new(parts, key))
     }
 }
 

@@ -239,7 +239,7 @@ impl<'a> Writer<'a> {
             end = (end + length).next_multiple_of(header::ALIGNMENT);
         }
         let (kind, fingerprint) = (self.kind, self.fingerprint);
-        (Header { kind, length: end, sections: count, fingerprint, digest: [0; 32] }, entries)
+        (Header { version: header::VERSION, kind, length: end, sections: count, fingerprint, digest: [0; 32] }, entries)
     }
 }
 

@@ -42,7 +42,12 @@ fn rescaling_rounds_with_the_noise_predicted() {
             let ring = setup.context.ring_q(limbs - 1);
             let again = after.parts().iter().map(|part| ring.mul_integer(part, dropped as i64)).collect();
             let predicted = noise::rounding(setup.parameters()) * dropped as f64;
-            setup.assert_noise(&Ciphertext::new(again), &before, predicted, &format!("{secret}, {limbs} limbs"));
+            setup.assert_noise(
+                &Ciphertext::new(again, setup.key()),
+                &before,
+                predicted,
+                &format!("{secret}, {limbs} limbs"),
+            );
         }
     }
 }
@@ -58,7 +63,7 @@ fn secrets_have_the_distribution_that_they_say() {
         assert_eq!(setup.secret.distribution(), distribution);
         // (0, 1) decrypts to the secret itself.
         let ring = setup.context.ring_q(1);
-        let one = Ciphertext::new(vec![ring.zero(), ring.constant(&[1])]);
+        let one = Ciphertext::new(vec![ring.zero(), ring.constant(&[1])], setup.key());
         let poly = decrypt(&setup.context, &setup.secret, &one).expect("one context").poly;
         let secret = ring.to_centered_i128(&coefficients(&setup.context, &poly)).expect("small");
         assert!(secret.iter().all(|x| (-1..=1).contains(x)));

@@ -133,7 +133,7 @@ fn levels_and_degrees_that_do_not_fit_are_refused() {
     let lowest = setup.arbitrary(1, 1, "lowest");
     assert!(matches!(linear::rescale(context, lowest), Err(Error::LevelExhausted { needed: 1, left: 0 })));
     let cube = setup.arbitrary(3, 2, "cube");
-    let none = EvaluationKeys::new(setup.parameters());
+    let none = EvaluationKeys::new(setup.parameters(), setup.key());
     let refused = apply_automorphisms(context, &cube, &[1], &none);
     assert!(matches!(refused, Err(Error::DegreeTooHigh { found: 2, needed: 1 })));
 }

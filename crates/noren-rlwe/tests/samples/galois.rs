@@ -54,7 +54,8 @@ fn images_decrypt_to_images_at_every_level() {
 #[test]
 fn the_identity_needs_no_key() {
     let setup = Setup::new(spec(4, 2, 1, 0));
-    let (keys, ciphertext) = (EvaluationKeys::new(setup.parameters()), setup.arbitrary(2, 1, "ciphertext"));
+    let (keys, ciphertext) =
+        (EvaluationKeys::new(setup.parameters(), setup.key()), setup.arbitrary(2, 1, "ciphertext"));
     let same = apply_automorphism(&setup.context, &ciphertext, 1, &keys).expect("no key needed");
     assert_eq!(ciphertext_words(&setup.context, &same), ciphertext_words(&setup.context, &ciphertext));
     let doubled = sum_automorphisms(&setup.context, &ciphertext, &[1], &keys).expect("no key needed");

@@ -94,7 +94,7 @@ fn what_is_missing_is_told_apart_by_use_and_limbs() {
     let lacking = KeyRequest { relinearization: Some(2), galois: vec![(5, 3), (125, 1)] };
     assert_eq!(keys.lacking(&wanted), lacking);
     // Circuits make keys of other shapes by themselves.
-    let shaped = EvaluationKeys::shaped(setup.parameters(), KeyShape { limbs: 2, special: 1, digits: 1 });
+    let shaped = EvaluationKeys::shaped(setup.parameters(), KeyShape { limbs: 2, special: 1, digits: 1 }, setup.key());
     let Err(Error::MissingKey { keys: needed, .. }) = shaped.galois(5, 1) else { panic!("there is none") };
     assert!(needed.is_empty());
 }

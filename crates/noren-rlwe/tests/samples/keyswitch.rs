@@ -25,9 +25,10 @@ fn switched(
     let c = setup.context.ring_q(limbs).uniform(&crate::small::seed(4), &format!("c/{limbs}"));
     let zero = setup.context.ring_q(limbs).zero();
     // Decrypting (0, c) under s' multiplies c with s'.
-    let expected = noren_rlwe::decrypt::decrypt(&setup.context, from, &Ciphertext::new(vec![zero, c.clone()]));
+    let product = Ciphertext::new(vec![zero, c.clone()], from.owner().key);
+    let expected = noren_rlwe::decrypt::decrypt(&setup.context, from, &product);
     let pair = switch_key(&setup.context, &c, key).expect("long enough");
-    (Ciphertext::new(pair.into()), expected.expect("one context"))
+    (Ciphertext::new(pair.into(), setup.key()), expected.expect("one context"))
 }
 
 #[test]
@@ -90,7 +91,8 @@ fn truncated_keys_are_the_start_of_longer_ones() {
         // Both switch to the same bits, at the key's own level and below it.
         for used in 1..=limbs {
             let c = setup.context.ring_q(used).uniform(&crate::small::seed(5), "c");
-            let by = |key| Ciphertext::new(switch_key(&setup.context, &c, key).expect("long enough").into());
+            let by =
+                |key| Ciphertext::new(switch_key(&setup.context, &c, key).expect("long enough").into(), setup.key());
             assert_eq!(ciphertext_words(&setup.context, &by(&short)), ciphertext_words(&setup.context, &by(&whole)));
         }
         if limbs < LIMBS {
@@ -112,10 +114,10 @@ fn sparse_secrets_come_and_go() {
     let back = setup.generator.switching(&sparse, &setup.secret, None).expect("no security asked");
     let ciphertext = setup.arbitrary(1, 1, "dense");
     let expected = noren_rlwe::decrypt::decrypt(&setup.context, &setup.secret, &ciphertext).expect("one context");
-    let apply = |ciphertext: &Ciphertext, key| {
+    let apply = |ciphertext: &Ciphertext, key: &KeySwitchKey| {
         let [mut u0, u1] = switch_key(&setup.context, &ciphertext.parts()[1], key).expect("long enough");
         setup.context.ring_q(1).add_assign(&mut u0, &ciphertext.parts()[0]);
-        Ciphertext::new(vec![u0, u1])
+        Ciphertext::new(vec![u0, u1], key.owner().key)
     };
     let encapsulated = apply(&ciphertext, &there);
     let measured = noise::measure(&setup.context, &sparse, &encapsulated, &expected).expect("one context");
@@ -139,7 +141,7 @@ fn auxiliary_primes_change_no_key_and_no_result() {
     assert_eq!(plain.parameters().fingerprint(), longer.parameters().fingerprint());
     let result = |setup: &Setup| {
         let key = setup.generator.galois(&setup.secret, 5, None).expect("no security asked");
-        let mut keys = EvaluationKeys::new(setup.parameters());
+        let mut keys = EvaluationKeys::new(setup.parameters(), setup.key());
         keys.insert_galois(5, Arc::new(key)).expect("one shape");
         let image = apply_automorphism(&setup.context, &setup.arbitrary(4, 1, "c"), 5, &keys).expect("key there");
         let rescaled = rescale(&setup.context, image.clone()).expect("four limbs");

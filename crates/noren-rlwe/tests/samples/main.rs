@@ -7,6 +7,7 @@ mod galois;
 mod key_sets;
 mod keyswitch;
 mod multiply;
+mod owners;
 mod parameters;
 mod product;
 mod raise;

@@ -65,7 +65,7 @@ fn relinearising_and_rescaling_at_once_rounds_once() {
             let again = after.parts().iter().map(|part| ring.mul_integer(part, dropped as i64)).collect();
             let predicted = noise::key_switch_rescale(setup.parameters(), limbs) * dropped as f64;
             let what = format!("{special} special primes, {dnum} digits, {limbs} limbs");
-            setup.assert_noise(&Ciphertext::new(again), &before, predicted, &what);
+            setup.assert_noise(&Ciphertext::new(again, setup.key()), &before, predicted, &what);
         }
     }
 }
@@ -73,7 +73,7 @@ fn relinearising_and_rescaling_at_once_rounds_once() {
 #[test]
 fn two_parts_stay_as_they_are() {
     let setup = Setup::new(spec(4, 2, 1, 0));
-    let (keys, two) = (EvaluationKeys::new(setup.parameters()), setup.arbitrary(2, 1, "two"));
+    let (keys, two) = (EvaluationKeys::new(setup.parameters(), setup.key()), setup.arbitrary(2, 1, "two"));
     let same = relinearize(&setup.context, &two, &keys).expect("nothing to do");
     assert_eq!(ciphertext_words(&setup.context, &same), ciphertext_words(&setup.context, &two));
     let rescaled = relinearize_rescale(&setup.context, &two, &keys).expect("no key needed");
@@ -87,7 +87,7 @@ fn products_that_cannot_be_relinearised_are_refused() {
     let (context, short) = (&setup.context, relinearization(&setup, 1));
     let product = setup.arbitrary(2, 2, "product");
     assert!(matches!(relinearize(context, &product, &short), Err(Error::KeyLevel { found: 1, needed: 2, .. })));
-    let none = EvaluationKeys::new(setup.parameters());
+    let none = EvaluationKeys::new(setup.parameters(), setup.key());
     let refused = relinearize(context, &product, &none).expect_err("no key").to_string();
     assert!(refused.contains("relinearisation") && refused.contains("they have none"), "{refused}");
     let cube = setup.arbitrary(2, 3, "cube");

@@ -170,7 +170,7 @@ fn a_missing_part_is_zero_and_higher_ones_are_refused() {
     let setup = Setup::new(scaled_spec(4, 2, 1, 2));
     let (context, keys) = (&setup.context, relinearization(&setup));
     let (one, two) = (setup.arbitrary(2, 0, "one"), setup.arbitrary(2, 1, "two"));
-    let padded = Ciphertext::new(vec![one.parts()[0].clone(), context.ring_q(2).zero()]);
+    let padded = Ciphertext::new(vec![one.parts()[0].clone(), context.ring_q(2).zero()], setup.key());
     for (short, long) in
         [([&one, &two], [&padded, &two]), ([&two, &one], [&two, &padded]), ([&one, &one], [&padded, &padded])]
     {
@@ -198,6 +198,7 @@ fn scaled_products_need_auxiliary_primes() {
     let refused = multiply_scaled(&setup.context, &[[&two, &two]], T, 3, &keys).expect_err("too few").to_string();
     assert!(refused.contains("auxiliary") && refused.contains("3 limbs"), "{refused}");
     assert!(multiply_switched(&setup.context, &[[&two, &two]], T, 2, &keys).is_ok());
-    let refused = multiply_scaled(&setup.context, &[[&two, &two]], T, 3, &EvaluationKeys::new(setup.parameters()));
+    let refused =
+        multiply_scaled(&setup.context, &[[&two, &two]], T, 3, &EvaluationKeys::new(setup.parameters(), setup.key()));
     assert!(matches!(refused, Err(Error::MissingKey { .. })));
 }

@@ -46,7 +46,7 @@ fn raising_adds_multiples_of_the_modulus_and_no_noise() {
     let setup = Setup::new(spec(6, 5, 1, 0));
     for (limbs, degree) in [(1, 1), (1, 0), (1, 2), (2, 1)] {
         let secret = sparse(&setup);
-        let ciphertext = setup.arbitrary(limbs, degree, "few limbs");
+        let ciphertext = setup.arbitrary_under(&secret, limbs, degree, "few limbs");
         let low = decrypted(&setup, &secret, &ciphertext);
         let modulus: i128 = setup.parameters().q()[..limbs].iter().map(|&q| i128::from(q)).product();
         for to in limbs + 1..=5 {
@@ -99,7 +99,7 @@ fn noise_of_a_raise_with_a_switch_is_as_predicted() {
         for (to, shape) in (from + 1..=limbs).flat_map(|to| [(to, usual), (to, one_digit)]) {
             let generator = setup.generator.shaped(shape).expect("supported");
             let key = generator.switching(&secret, &setup.secret, Some(to)).expect("no security asked");
-            let ciphertext = setup.arbitrary(from, 1, "few limbs");
+            let ciphertext = setup.arbitrary_under(&secret, from, 1, "few limbs");
             let alone = mod_raise(&setup.context, &ciphertext, to).expect("more limbs");
             let expected = decrypt(&setup.context, &secret, &alone).expect("one context");
             let raised = mod_raise_switch(&setup.context, &ciphertext, &key).expect("longer");
@@ -115,12 +115,12 @@ fn a_raise_with_a_switch_costs_no_more_noise_than_one_after_the_other() {
     let setup = Setup::new(spec(12, 4, 2, 2));
     let (context, secret) = (&setup.context, sparse(&setup));
     let key = setup.generator.switching(&secret, &setup.secret, None).expect("no security asked");
-    let ciphertext = setup.arbitrary(1, 1, "few limbs");
+    let ciphertext = setup.arbitrary_under(&secret, 1, 1, "few limbs");
     let alone = mod_raise(context, &ciphertext, 4).expect("more limbs");
     let expected = decrypt(context, &secret, &alone).expect("one context");
     let [mut first, second] = switch_key(context, &alone.parts()[1], &key).expect("long enough");
     context.ring_q(4).add_assign(&mut first, &alone.parts()[0]);
-    let steps = Ciphertext::new(vec![first, second]);
+    let steps = Ciphertext::new(vec![first, second], setup.key());
     let one_by_one = switch_secret(context, &alone, &key).expect("long enough");
     assert_eq!(ciphertext_words(context, &one_by_one), ciphertext_words(context, &steps));
     let at_once = mod_raise_switch(context, &ciphertext, &key).expect("longer");
@@ -134,8 +134,8 @@ fn a_ciphertext_without_a_second_part_needs_no_key() {
     let setup = Setup::new(spec(6, 3, 1, 0));
     let (context, secret) = (&setup.context, sparse(&setup));
     let key = setup.generator.switching(&secret, &setup.secret, None).expect("no security asked");
-    let plain = setup.arbitrary(1, 0, "one part");
-    let low = decrypted(&setup, &setup.secret, &plain);
+    let plain = setup.arbitrary_under(&secret, 1, 0, "one part");
+    let low = decrypted(&setup, &secret, &plain);
     let raised = mod_raise_switch(context, &plain, &key).expect("longer");
     assert_eq!(decrypted(&setup, &setup.secret, &raised), low);
     let switched = switch_secret(context, &plain, &key).expect("long enough");
@@ -147,7 +147,8 @@ fn a_ciphertext_without_a_second_part_needs_no_key() {
 fn wrong_levels_keys_and_parameters_are_refused() {
     let (setup, other) = (Setup::new(spec(6, 3, 1, 0)), Setup::new(spec(6, 3, 2, 0)));
     let (context, secret) = (&setup.context, sparse(&setup));
-    let (low, high) = (setup.arbitrary(1, 1, "low"), setup.arbitrary(3, 1, "high"));
+    let arbitrary = |limbs, degree, label| setup.arbitrary_under(&secret, limbs, degree, label);
+    let (low, high) = (arbitrary(1, 1, "low"), arbitrary(3, 1, "high"));
     for (ciphertext, limbs) in [(&low, 0), (&low, 1), (&low, 4), (&high, 3), (&high, 2)] {
         let refused = mod_raise(context, ciphertext, limbs);
         let Err(error @ Error::Parameters { name: "limbs", .. }) = refused else { panic!("{limbs}: {refused:?}") };
@@ -160,7 +161,7 @@ fn wrong_levels_keys_and_parameters_are_refused() {
     }
     let refused = switch_secret(context, &high, &key(Some(1)));
     assert!(matches!(refused, Err(Error::KeyLevel { found: 1, needed: 3, .. })));
-    let product = setup.arbitrary(1, 2, "product");
+    let product = arbitrary(1, 2, "product");
     for refused in [mod_raise_switch(context, &product, &key(None)), switch_secret(context, &product, &key(None))] {
         assert!(matches!(refused, Err(Error::DegreeTooHigh { found: 2, needed: 1 })));
     }
@@ -182,7 +183,7 @@ fn results_do_not_depend_on_threads() {
         let sparse = generator.ephemeral_secret("raise", weight).expect("supported");
         let key = generator.switching(&sparse, &secret, None).expect("no security asked");
         let parts = ["c0", "c1"].map(|label| context.ring_q(1).uniform(&seed(2), label));
-        let ciphertext = Ciphertext::new(parts.into());
+        let ciphertext = Ciphertext::new(parts.into(), sparse.owner().key);
         let [alone, switched] = [
             mod_raise(&context, &ciphertext, 4).expect("more limbs"),
             mod_raise_switch(&context, &ciphertext, &key).expect("longer"),
@@ -206,7 +207,7 @@ fn an_ephemeral_secret_is_its_label_and_seed() {
     let ring = setup.context.ring_q(2);
     let show = |secret: &SecretKey| {
         let one = ring.constant(&[1, 1]);
-        decrypted(&setup, secret, &Ciphertext::new(vec![ring.zero(), one]))
+        decrypted(&setup, secret, &Ciphertext::new(vec![ring.zero(), one], secret.owner().key))
     };
     for weight in [1, WEIGHT, 1 << 10] {
         let secret = draw("a", weight);
@@ -219,7 +220,10 @@ fn an_ephemeral_secret_is_its_label_and_seed() {
     }
     assert_ne!(show(&draw("secret", WEIGHT)), show(&setup.secret), "not the main secret");
     // What it decrypts is marked to be wiped.
-    let plaintext = decrypt(&setup.context, &draw("a", 1), &setup.arbitrary(2, 1, "c")).expect("one context");
+    let plaintext = {
+        let secret = draw("a", 1);
+        decrypt(&setup.context, &secret, &setup.arbitrary_under(&secret, 2, 1, "c")).expect("one context")
+    };
     assert!(plaintext.poly.is_secret());
 }
 

@@ -33,8 +33,10 @@ fn noise_is_as_predicted_for_every_shape_at_every_level() {
             let ring = setup.context.ring_q(limbs);
             let c = ring.uniform(&seed(4), &format!("c/{limbs}"));
             // Decrypting (0, c) under the first secret multiplies c with it.
-            let expected = decrypt(&setup.context, &from, &Ciphertext::new(vec![ring.zero(), c.clone()]));
-            let switched = Ciphertext::new(switch_key(&setup.context, &c, &key).expect("long enough").into());
+            let expected =
+                decrypt(&setup.context, &from, &Ciphertext::new(vec![ring.zero(), c.clone()], from.owner().key));
+            let switched =
+                Ciphertext::new(switch_key(&setup.context, &c, &key).expect("long enough").into(), setup.key());
             let predicted = noise::key_switch_shaped(setup.parameters(), limbs, shape).expect("supported");
             setup.assert_noise(
                 &switched,
@@ -138,7 +140,7 @@ fn shapes_that_do_not_fit_are_refused() {
     let key = few.switching(&setup.secret, &setup.secret, None).expect("no security asked");
     let refused = switch_key(&setup.context, &setup.context.ring_q(3).zero(), &key);
     assert!(matches!(refused, Err(Error::KeyLevel { found: 2, needed: 3, .. })));
-    let none = EvaluationKeys::shaped(setup.parameters(), shape(2, 1, 1));
+    let none = EvaluationKeys::shaped(setup.parameters(), shape(2, 1, 1), setup.key());
     let refused = sum_giant_steps(&setup.context, &setup.arbitrary(3, 1, "a"), &[1], &[], Order::Separate, &none, true);
     assert!(matches!(refused, Err(Error::KeyLevel { found: 2, needed: 3, .. })));
 }

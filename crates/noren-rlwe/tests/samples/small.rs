@@ -8,6 +8,7 @@ use noren_rlwe::context::Context;
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::SecretKey;
 use noren_rlwe::noise::measure;
+use noren_rlwe::owner::KeyId;
 use noren_rlwe::parameters::{Parameters, ParametersSpec};
 use noren_rlwe::security::Security;
 
@@ -32,8 +33,19 @@ impl Setup {
 
     /// A ciphertext of uniform parts: an encryption of whatever it decrypts to.
     pub fn arbitrary(&self, limbs: usize, degree: usize, label: &str) -> Ciphertext {
+        self.arbitrary_under(&self.secret, limbs, degree, label)
+    }
+
+    /// [`Setup::arbitrary`] under another secret.
+    pub fn arbitrary_under(&self, secret: &SecretKey, limbs: usize, degree: usize, label: &str) -> Ciphertext {
         let ring = self.context.ring_q(limbs);
-        Ciphertext::new((0..=degree).map(|i| ring.uniform(&seed(2), &format!("{label}/{i}"))).collect())
+        let parts = (0..=degree).map(|i| ring.uniform(&seed(2), &format!("{label}/{i}"))).collect();
+        Ciphertext::new(parts, secret.owner().key)
+    }
+
+    /// The identity of the secret.
+    pub fn key(&self) -> KeyId {
+        self.secret.owner().key
     }
 
     /// A uniform plaintext.

@@ -54,8 +54,8 @@ fn headers_with_unknown_fields_are_refused() {
         assert_eq!(reason(&sample, 0, b"\x88"), Reason::Magic);
         // What a text filter makes of the signature.
         assert_eq!(reason(&sample, 6, b"\n\n"), Reason::Magic);
-        for version in [0, 2, u16::MAX] {
-            let needed = Reason::Version { found: version, needed: 1 };
+        for version in [0, 3, u16::MAX] {
+            let needed = Reason::Version { found: version, needed: 2 };
             assert_eq!(reason(&sample, VERSION_AT, &version.to_le_bytes()), needed);
         }
         for code in [0, 0x00ff, u16::MAX] {
@@ -138,13 +138,13 @@ fn sections_that_are_not_where_they_must_be_are_refused() {
     let overlapping = section(&keys.bytes, 1) as u64 - 64;
     assert!(matches!(reason(keys, entry(1, OFFSET), &overlapping.to_le_bytes()), Reason::Offset { .. }), "no overlap");
     assert!(matches!(reason(keys, entry(0, ENCODING), &[5, 0]), Reason::Encoding { .. }), "unknown encoding");
-    assert!(matches!(reason(keys, entry(0, ENCODING), &[0, 0]), Reason::Encoding { .. }), "bytes for words");
-    assert!(matches!(reason(keys, entry(2, ENCODING), &[3, 0]), Reason::Encoding { .. }), "mixed forms");
-    assert!(matches!(reason(keys, entry(1, DETAIL), &[1]), Reason::Value { .. }), "bytes have no detail");
-    assert!(matches!(reason(keys, entry(1, TAG), &[0x11]), Reason::Missing { .. }), "a seed is needed");
-    assert!(matches!(reason(keys, entry(0, LENGTH), &[16]), Reason::SectionLength { .. }), "one word");
-    // Behind the 8 bytes of the first section, and behind a table of contents with an even number of entries.
-    let at = section(&keys.bytes, 0);
+    assert!(matches!(reason(keys, entry(1, ENCODING), &[0, 0]), Reason::Encoding { .. }), "bytes for words");
+    assert!(matches!(reason(keys, entry(4, ENCODING), &[3, 0]), Reason::Encoding { .. }), "mixed forms");
+    assert!(matches!(reason(keys, entry(0, DETAIL), &[1]), Reason::Value { .. }), "bytes have no detail");
+    assert!(matches!(reason(keys, entry(3, TAG), &[0x11]), Reason::Missing { .. }), "a seed is needed");
+    assert!(matches!(reason(keys, entry(1, LENGTH), &[16]), Reason::SectionLength { .. }), "one word");
+    // Behind the 8 bytes of an exponent, and behind a table of contents with an even number of entries.
+    let at = section(&keys.bytes, 1);
     assert_eq!(reason(keys, at + 8, &[1]), Reason::Padding { at: at as u64 + 8 });
     let secret = find(&all, "secret_key");
     assert_eq!(section_count(&secret.bytes), 2);

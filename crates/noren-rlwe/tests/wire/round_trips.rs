@@ -15,7 +15,7 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::writer::Form;
 
-use crate::samples::{FORMS, objects, samples};
+use crate::samples::{FORMS, Objects, objects, samples};
 
 #[test]
 fn every_object_comes_back_byte_for_byte() {
@@ -74,12 +74,13 @@ fn keys_that_were_read_decrypt_and_encrypt() {
 
 #[test]
 fn an_empty_set_of_keys_comes_back() {
-    let context = objects(SecretDistribution::Ternary).context;
-    let empty = EvaluationKeys::new(context.parameters());
+    let Objects { context, secret, .. } = objects(SecretDistribution::Ternary);
+    let empty = EvaluationKeys::new(context.parameters(), secret.owner().key);
     let bytes = empty.to_bytes(&context, Form::Packed);
     let again = EvaluationKeys::from_bytes(&context, &bytes).expect("just written");
     assert!(!again.has_relinearization() && again.automorphisms().len() == 0);
-    assert_eq!(bytes.len(), 128, "a header, filled up");
+    assert_eq!(again.owner(), secret.owner());
+    assert_eq!(bytes.len(), 192, "a header with one entry, and an identity, filled up");
 }
 
 #[test]
@@ -107,8 +108,8 @@ fn containers_can_be_listed_without_knowing_their_kind() {
     let bytes = objects.evaluation.to_bytes(&objects.context, Form::Packed);
     let reader = Reader::open_any(&bytes, &Limits::default()).expect("just written");
     assert_eq!((reader.header().kind, reader.form()), (Kind::EvaluationKeys, Some(Form::Packed)));
-    // Relinearisation, X -> X^5 and X -> X^31, each with its exponent, seed and digits.
-    assert_eq!(reader.sections().last().map(|section| section.place().item), Some(2));
+    // The owner; then relinearisation, X -> X^5 and X -> X^31, each with its exponent, identities, seed and digits.
+    assert_eq!(reader.sections().last().map(|section| section.place().item), Some(3));
     let elements: Vec<u64> =
         reader.sections().iter().filter_map(|section| section.words().ok()).flat_map(|w| w.iter()).collect();
     assert_eq!(elements, [0, 5, 31]);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::Owner;
 
 use crate::bootstrapping::iteration;
 use crate::bootstrapping::keys::BootstrapKeys;
@@ -62,6 +63,12 @@ impl Bootstrapper {
         &self.pipeline.parameters
     }
 
+    /// The parameters of the ciphertexts, and the secret key that they must belong to.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        self.pipeline.evaluator.keys().owner()
+    }
+
     /// The level of results: that of [the parameters](Parameters::output_level), and one less for [`Mode::Paired`].
     #[must_use]
     pub fn output_level(&self) -> usize {
@@ -89,7 +96,8 @@ impl Bootstrapper {
     /// says how it is made.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`]; [`Error::Length`] if there are more slots than are bootstrapped;
+    /// [`Error::ParameterMismatch`]; [`Error::KeyMismatch`] for a ciphertext of another secret key than that of the keys;
+    /// [`Error::Length`] if there are more slots than are bootstrapped;
     /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there are so many that nothing would be
     /// gained, or if the magnitude and the bound on the error are together above [`MAX_MAGNITUDE`].
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
@@ -107,7 +115,7 @@ impl Bootstrapper {
     }
 
     fn check(&self, a: &Ciphertext) -> Result<()> {
-        self.pipeline.evaluator.context().check(&a.parameters, "the ciphertext")?;
+        self.pipeline.evaluator.check(a)?;
         let slots = self.parameters().slots();
         if a.slots() > slots {
             let needed = format!("at most {slots}, the slots that are bootstrapped");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{KeySwitchKey, SecretKey};
+use noren_rlwe::owner::KeyId;
 use noren_rlwe::resources::Resources;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file::{self, Access};
@@ -20,7 +21,7 @@ use noren_rlwe::wire::writer::{Form, Writer};
 use crate::bootstrapping::demand::Demand;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::recipe::{Entry, Gathered, KeyName, Maker, recipe};
+use crate::bootstrapping::recipe::{Entry, Gathered, KeyName, KeySet, Maker, recipe};
 use crate::bootstrapping::wire::{announce_name, read_name, write_name};
 use crate::schemes::ckks::{Context, KeyRequest};
 
@@ -123,19 +124,21 @@ impl BootstrapKeyFile {
         let mut items = Items::open(path, layout.kind(), limits)?;
         let parameters = parameters_of(&mut items)?;
         let context = Context::new(parameters.ckks()?)?;
-        let (bytes, most) = (items.header().length, largest_key(&parameters));
-        let mut keys: Vec<Entry> = Vec::new();
+        let (version, bytes, most) = (items.header().version, items.header().length, largest_key(&parameters));
+        let (mut keys, mut owner): (Vec<Entry>, Option<KeyId>) = (Vec::new(), None);
         while let Some(mut reader) = items.read(1, most)? {
             let name = read_name(context.rlwe(), keys.last().map(|entry| entry.name), &mut reader)?;
-            let (shape, limbs) = match layout {
+            let outline = match layout {
                 Layout::Seeded => KeySwitchKey::skim(context.rlwe(), &mut reader)?,
                 Layout::Expanded => KeySwitchKey::skim_expanded(context.rlwe(), &mut reader)?,
             };
             reader.finish()?;
-            keys.push(Entry { name, shape, limbs });
+            let key = if name.set == KeySet::ToEphemeral { outline.from } else { outline.owner.key };
+            owner.get_or_insert(key).check(key, "a key of the file")?;
+            keys.push(Entry { name, shape: outline.shape, limbs: outline.limbs });
         }
         items.finish()?;
-        Ok(Contents { parameters, bytes, expanded: layout == Layout::Expanded, keys })
+        Ok(Contents { parameters, version, bytes, expanded: layout == Layout::Expanded, owner, keys })
     }
 
     /// Writes the keys of a file as they lie in memory into another, which can be mapped; gives its bytes. No more than a
@@ -198,8 +201,8 @@ impl BootstrapKeyFile {
     /// every key.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path, [`Error::WrongKind`], [`Error::Wire`] if the file was damaged, [`Error::MissingKey`] names
-    /// all keys that bootstrapping needs and that are missing.
+    /// [`Error::Io`] with the path, [`Error::WrongKind`], [`Error::Wire`] if the file was damaged, [`Error::KeyMismatch`] if its
+    /// keys belong to different secret keys, [`Error::MissingKey`] names all keys that bootstrapping needs and that are missing.
     pub fn read(path: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<Self> {
         let mut gathered = Vec::new();
         let each = |name, key| {
@@ -279,10 +282,14 @@ impl Object for BootstrapKeyFile {
 pub struct Contents {
     /// What the keys are for.
     pub parameters: Parameters,
+    /// The version of the format.
+    pub version: u16,
     /// Bytes of the file.
     pub bytes: u64,
     /// Whether the keys lie there as in memory.
     pub expanded: bool,
+    /// The identity of the secret key whose ciphertexts are bootstrapped; none if there are no keys.
+    pub owner: Option<KeyId>,
     keys: Vec<Entry>,
 }
 

@@ -6,6 +6,7 @@ use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keygen::KeyRequest as RlweRequest;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
+use noren_rlwe::owner::Owner;
 use noren_rlwe::shape::KeyShape;
 
 use crate::bootstrapping::dft::Direction;
@@ -68,21 +69,31 @@ impl BootstrapKeys {
         ends.into_iter().chain(evaluation).chain(galois(KeySet::SlotToCoeff, &self.slot_to_coeff))
     }
 
+    /// The parameters, and the secret key whose ciphertexts are bootstrapped.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        self.evaluation.owner()
+    }
+
     /// Refuses keys that do not serve these parameters, before anything is computed.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::MissingKey`] names all that are missing,
-    /// [`Error::KeyLevel`] for one of too few limbs, [`Error::KeyShape`] for a set of another shape.
+    /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::KeyMismatch`] for keys of different secret keys,
+    /// [`Error::MissingKey`] names all that are missing, [`Error::KeyLevel`] for one of too few limbs, [`Error::KeyShape`] for a
+    /// set of another shape.
     pub(super) fn check(&self, context: &Context, parameters: &Parameters) -> Result<()> {
         let rlwe = context.parameters().rlwe();
         rlwe.check_fingerprint(&self.evaluation.parameters().fingerprint(), "the evaluation keys")?;
-        rlwe.check_fingerprint(&self.slot_to_coeff.parameters().fingerprint(), "the keys of slot to coefficient")?;
-        rlwe.check_fingerprint(self.to_ephemeral.fingerprint(), "the key to the ephemeral secret")?;
-        rlwe.check_fingerprint(self.from_ephemeral.fingerprint(), "the key from the ephemeral secret")?;
-        let (found, needed) = (self.from_ephemeral.limbs(), parameters.max_level() + 1);
+        let (to, from) = (&self.to_ephemeral, &self.from_ephemeral);
+        let (found, needed) = (from.limbs(), parameters.max_level() + 1);
         if found != needed {
             return Err(Error::KeyLevel { kind: "the ephemeral secret".into(), found, needed, key: None });
         }
+        let owner = self.owner();
+        owner.check(&self.slot_to_coeff.owner(), "the set of keys of slot to coefficient")?;
+        owner.check(&Owner { key: to.from(), ..to.owner() }, "the key to the ephemeral secret")?;
+        owner.check(&from.owner(), "the key from the ephemeral secret")?;
+        to.owner().key.check(from.from(), "the ephemeral secret of the key from it")?;
 
         let (mut missing, mut available) = (Vec::new(), Vec::new());
         let sets = [(&self.evaluation, ""), (&self.slot_to_coeff, "of slot to coefficient: ")];

@@ -9,6 +9,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
+use noren_rlwe::parameters::Parameters as RlweParameters;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
@@ -141,11 +142,15 @@ impl<'a> Maker<'a> {
 
 /// Keys on their way into sets.
 pub(super) struct Gathered {
+    parameters: RlweParameters,
+    /// Of the keys to and from the ephemeral secret.
     shapes: [KeyShape; 2],
+    /// Of the two sets.
+    set_shapes: [KeyShape; 2],
     to_ephemeral: Option<Arc<KeySwitchKey>>,
     from_ephemeral: Option<Arc<KeySwitchKey>>,
-    evaluation: EvaluationKeys,
-    slot_to_coeff: EvaluationKeys,
+    evaluation: Vec<(u32, Arc<KeySwitchKey>)>,
+    slot_to_coeff: Vec<(u32, Arc<KeySwitchKey>)>,
 }
 
 impl Gathered {
@@ -155,16 +160,21 @@ impl Gathered {
     /// None for parameters that were built.
     pub(super) fn new(context: &Context, parameters: &Parameters) -> Result<Self> {
         let [(usual, _), (few, _)] = requests(context, parameters)?;
-        let set = |shape| EvaluationKeys::shaped(context.parameters().rlwe(), shape);
-        let shapes = ephemeral_shapes(parameters);
-        let (evaluation, slot_to_coeff) = (set(usual), set(few));
-        Ok(Self { shapes, to_ephemeral: None, from_ephemeral: None, evaluation, slot_to_coeff })
+        Ok(Self {
+            parameters: context.parameters().rlwe().clone(),
+            shapes: ephemeral_shapes(parameters),
+            set_shapes: [usual, few],
+            to_ephemeral: None,
+            from_ephemeral: None,
+            evaluation: Vec::new(),
+            slot_to_coeff: Vec::new(),
+        })
     }
 
     /// Takes in a key.
     ///
     /// # Errors
-    /// [`Error::KeyShape`] if it has another shape than its set.
+    /// [`Error::KeyShape`] if it has another shape than the key to or from the ephemeral secret must have.
     pub(super) fn take(&mut self, name: KeyName, key: KeySwitchKey) -> Result<()> {
         let key = Arc::new(key);
         let of_shape = |key: Arc<KeySwitchKey>, what, needed| {
@@ -181,25 +191,36 @@ impl Gathered {
             KeySet::FromEphemeral => {
                 self.from_ephemeral = of_shape(key, "the key from the ephemeral secret", self.shapes[1])?;
             }
-            KeySet::Evaluation if name.element == 0 => self.evaluation.insert_relinearization(key)?,
-            KeySet::Evaluation => self.evaluation.insert_galois(name.element, key)?,
-            KeySet::SlotToCoeff => self.slot_to_coeff.insert_galois(name.element, key)?,
+            KeySet::Evaluation => self.evaluation.push((name.element, key)),
+            KeySet::SlotToCoeff => self.slot_to_coeff.push((name.element, key)),
         }
         Ok(())
     }
 
-    /// The sets; whether they have all keys is for [`BootstrapKeys::check`] to say.
+    /// The sets; whether they have all keys, and the keys to and from the ephemeral secret belong to them, is for
+    /// [`BootstrapKeys::check`] to say.
     ///
     /// # Errors
-    /// [`Error::MissingKey`] if the key to or from the ephemeral secret is missing.
+    /// [`Error::MissingKey`] if the key to or from the ephemeral secret is missing; [`Error::KeyMismatch`] if a key belongs to
+    /// another secret key than the one to the ephemeral secret switches from; [`Error::KeyShape`] if it has another shape than
+    /// its set.
     pub(super) fn finish(self) -> Result<BootstrapKeys> {
         let missing =
             |kind: &str| Error::MissingKey { kind: kind.to_owned(), available: "others".to_owned(), keys: Vec::new() };
-        Ok(BootstrapKeys {
-            to_ephemeral: self.to_ephemeral.ok_or_else(|| missing("the switch to the ephemeral secret"))?,
-            from_ephemeral: self.from_ephemeral.ok_or_else(|| missing("the switch from the ephemeral secret"))?,
-            evaluation: Arc::new(self.evaluation),
-            slot_to_coeff: Arc::new(self.slot_to_coeff),
-        })
+        let to_ephemeral = self.to_ephemeral.ok_or_else(|| missing("the switch to the ephemeral secret"))?;
+        let from_ephemeral = self.from_ephemeral.ok_or_else(|| missing("the switch from the ephemeral secret"))?;
+        let set = |shape, keys: Vec<(u32, Arc<KeySwitchKey>)>| {
+            let mut set = EvaluationKeys::shaped(&self.parameters, shape, to_ephemeral.from());
+            for (element, key) in keys {
+                match element {
+                    0 => set.insert_relinearization(key)?,
+                    k => set.insert_galois(k, key)?,
+                }
+            }
+            Ok::<_, Error>(Arc::new(set))
+        };
+        let [usual, few] = self.set_shapes;
+        let (evaluation, slot_to_coeff) = (set(usual, self.evaluation)?, set(few, self.slot_to_coeff)?);
+        Ok(BootstrapKeys { evaluation, slot_to_coeff, to_ephemeral, from_ephemeral })
     }
 }

@@ -73,13 +73,15 @@ pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters.
+    /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters, [`Error::KeyMismatch`] if its keys are of
+    /// another secret key.
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited>;
 }
 
 impl WithBootstrapping for Evaluator {
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited> {
         self.context().check(&bootstrapper.parameters().ckks()?, "the bootstrapper")?;
+        self.keys().owner().check(&bootstrapper.owner(), "the bootstrapper")?;
         Ok(Unlimited { evaluator: self.clone(), renewal: Arc::new(Renewal::new(bootstrapper)?) })
     }
 }

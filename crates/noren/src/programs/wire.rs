@@ -1,6 +1,7 @@
 //! Encrypted tables as bytes.
 
 use noren_rlwe::error::Result;
+use noren_rlwe::owner::KeyId;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Reader;
@@ -8,30 +9,31 @@ use noren_rlwe::wire::writer::Writer;
 
 use crate::programs::integers::{IntegerLayout, IntegerTable};
 use crate::programs::table::{EncryptedTable, Layout};
-use crate::schemes::bfv;
+use crate::schemes::{bfv, ckks};
 
 /// The layout, as JSON in UTF-8; each ciphertext follows in an item of its own.
 const LAYOUT: u16 = 0x0001;
 
-impl<C: Object> Object for EncryptedTable<C> {
-    type Context = C::Context;
+impl Object for EncryptedTable<ckks::Ciphertext> {
+    type Context = ckks::Context;
     const KIND: Kind = Kind::Table;
 
-    fn needed_fingerprint(context: &C::Context) -> Option<[u8; 32]> {
-        C::needed_fingerprint(context)
+    fn needed_fingerprint(context: &ckks::Context) -> Option<[u8; 32]> {
+        ckks::Ciphertext::needed_fingerprint(context)
     }
 
-    fn fingerprint(&self, context: &C::Context) -> [u8; 32] {
+    fn fingerprint(&self, context: &ckks::Context) -> [u8; 32] {
         // A layout has at least one row and one column, so there is at least one ciphertext.
         self.ciphertexts()[0].fingerprint(context)
     }
 
-    fn write<'a>(&'a self, context: &'a C::Context, writer: &mut Writer<'a>) {
+    fn write<'a>(&'a self, context: &'a ckks::Context, writer: &mut Writer<'a>) {
         write(self.layout().to_json(), self.ciphertexts(), context, writer);
     }
 
-    fn read(context: &C::Context, reader: &mut Reader<'_>) -> Result<Self> {
+    fn read(context: &ckks::Context, reader: &mut Reader<'_>) -> Result<Self> {
         let (layout, ciphertexts) = read(Layout::from_json, Layout::to_json, context, reader)?;
+        check_owner(&ciphertexts, ckks::Ciphertext::key_id)?;
         Self::new(layout, ciphertexts)
     }
 }
@@ -54,6 +56,7 @@ impl Object for IntegerTable {
 
     fn read(context: &bfv::Context, reader: &mut Reader<'_>) -> Result<Self> {
         let (layout, ciphertexts) = read(IntegerLayout::from_json, IntegerLayout::to_json, context, reader)?;
+        check_owner(&ciphertexts, bfv::Ciphertext::key_id)?;
         Self::new(layout, ciphertexts)
     }
 }
@@ -64,6 +67,12 @@ fn write<'a, C: Object>(layout: String, ciphertexts: &'a [C], context: &'a C::Co
         writer.next_item();
         ciphertext.write(context, writer);
     }
+}
+
+/// Refuses a table whose ciphertexts belong to different secret keys.
+fn check_owner<C>(ciphertexts: &[C], key: impl Fn(&C) -> KeyId) -> Result<()> {
+    let Some(first) = ciphertexts.first().map(&key) else { return Ok(()) };
+    ciphertexts.iter().try_for_each(|ciphertext| first.check(key(ciphertext), "a ciphertext of the table"))
 }
 
 /// A layout in the one form that is written, and the ciphertexts behind it.

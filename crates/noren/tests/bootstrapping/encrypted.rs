@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use noren::bootstrapping::{
-    BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Plan, Preset, Role,
+    BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Plan, Preset, Role, WithBootstrapping,
 };
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::{Complex64, Error, EvaluationKeys, Seed};
@@ -298,14 +298,14 @@ fn what_cannot_be_bootstrapped_is_refused() {
     assert!(matches!(foreign, Err(Error::ParameterMismatch { .. })));
 
     // All that is missing is named at once.
-    let none = EvaluationKeys::new(world.context.parameters().rlwe());
+    let none = EvaluationKeys::new(world.context.parameters().rlwe(), world.keys.secret.owner().key);
     let keys = Arc::new(BootstrapKeys { evaluation: Arc::new(none), ..(*world.bootstrap).clone() });
     let Error::MissingKey { kind, .. } = new(&world.context, &world.parameters, &keys) else { panic!("another error") };
     for named in ["relinearisation", "conjugation", "rotation by 1 "] {
         assert!(kind.contains(named), "{named}: {kind}");
     }
     let few = world.bootstrap.slot_to_coeff.shape();
-    let none = EvaluationKeys::shaped(world.context.parameters().rlwe(), few);
+    let none = EvaluationKeys::shaped(world.context.parameters().rlwe(), few, world.keys.secret.owner().key);
     let keys = Arc::new(BootstrapKeys { slot_to_coeff: Arc::new(none), ..(*world.bootstrap).clone() });
     let Error::MissingKey { kind, .. } = new(&world.context, &world.parameters, &keys) else { panic!("another error") };
     assert!(kind.contains("of slot to coefficient: rotation by 1 ") && !kind.contains("conjugation"), "{kind}");
@@ -368,4 +368,37 @@ fn parameters_of_all_presets_have_primes() {
         let scale = ckks.scale_at(parameters.output_level()).log2();
         assert!((scale - f64::from(parameters.spec().application.bits)).abs() < 1e-4, "{preset}: 2^{scale}");
     }
+}
+
+#[test]
+fn keys_and_ciphertexts_of_another_secret_are_refused() {
+    let world = world();
+    let mismatch = |error: Option<Error>| assert!(matches!(error, Some(Error::KeyMismatch { .. })), "{error:?}");
+    let strangers = world.context.generate_keys(seed(40), &KeyRequest::default()).expect("keys");
+    let level = world.parameters.input_level();
+    let plaintext = Encoder::new(&world.context).encode(&[0.5, 0.25], 512, level).expect("encode");
+    let encryptor = Encryptor::public(&world.context, &strangers.public, seed(3)).expect("encryptor");
+    mismatch(world.real.bootstrap(&encryptor.encrypt(&plaintext).expect("encrypt")).err());
+    let generate = |secret, number| {
+        BootstrapKeys::generate(&world.context, &world.parameters, secret, seed(number), None).expect("keys")
+    };
+    // Keys of two secrets in one set, whichever they are.
+    let other = generate(&strangers.secret, 42);
+    let own = &*world.bootstrap;
+    let sets = [
+        BootstrapKeys { evaluation: other.evaluation.clone(), ..own.clone() },
+        BootstrapKeys { slot_to_coeff: other.slot_to_coeff.clone(), ..own.clone() },
+        BootstrapKeys { to_ephemeral: other.to_ephemeral.clone(), ..own.clone() },
+        BootstrapKeys { from_ephemeral: other.from_ephemeral.clone(), ..own.clone() },
+        // The same main secret, but two ephemeral ones.
+        BootstrapKeys { to_ephemeral: generate(&world.keys.secret, 43).to_ephemeral.clone(), ..own.clone() },
+    ];
+    for keys in sets {
+        let new = Bootstrapper::new(&world.context, &world.parameters, Arc::new(keys), Mode::Complex);
+        mismatch(new.err());
+    }
+    // An evaluator of other keys than its bootstrapper.
+    let evaluator = Evaluator::new(&world.context, strangers.evaluation.clone()).expect("one context");
+    let bootstrapper = Bootstrapper::new(&world.context, &world.parameters, world.bootstrap.clone(), Mode::Real);
+    mismatch(evaluator.with_bootstrapping(Arc::new(bootstrapper.expect("its keys"))).err());
 }

@@ -281,7 +281,7 @@ fn damaged_expanded_files_are_refused() {
 fn keys_that_are_missing_are_named() {
     let World { parameters, context, keys, .. } = World::tiny();
     let whole = BootstrapKeys::generate(context, parameters, &keys.secret, seed(2), None).expect("keys");
-    let empty = noren::EvaluationKeys::new(context.parameters().rlwe());
+    let empty = noren::EvaluationKeys::new(context.parameters().rlwe(), keys.secret.owner().key);
     let without = BootstrapKeys { evaluation: Arc::new(empty), ..whole };
     let file = BootstrapKeyFile { context: context.clone(), parameters: parameters.clone(), keys: Arc::new(without) };
     let scratch = Scratch::new("missing");
@@ -338,4 +338,24 @@ fn a_failure_in_the_middle_leaves_the_old_file_and_nothing_else() {
     assert!(fs::read(&path).expect("written") == *bytes && scratch.names() == ["keys"]);
     let missing = generate(&scratch.path("no/keys"), context, parameters, keys, &KeyRequest::default(), &mut |_| {});
     assert!(matches!(missing, Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound));
+}
+
+#[test]
+fn keys_of_two_secrets_in_one_file_are_refused() {
+    let World { parameters, context, keys, .. } = World::tiny();
+    let strangers = context.generate_keys(seed(8), &KeyRequest::default()).expect("keys");
+    let own = BootstrapKeys::generate(context, parameters, &keys.secret, seed(2), None).expect("keys");
+    let other = BootstrapKeys::generate(context, parameters, &strangers.secret, seed(2), None).expect("keys");
+    let mixed = [
+        BootstrapKeys { slot_to_coeff: other.slot_to_coeff, ..own.clone() },
+        BootstrapKeys { from_ephemeral: other.from_ephemeral, ..own.clone() },
+        BootstrapKeys { to_ephemeral: other.to_ephemeral, ..own },
+    ];
+    let scratch = Scratch::new("mixed");
+    for keys in mixed {
+        let file = BootstrapKeyFile { context: context.clone(), parameters: parameters.clone(), keys: Arc::new(keys) };
+        for error in refused(&scratch, &file.to_bytes(&(), Form::Packed)) {
+            assert!(matches!(error, Error::KeyMismatch { .. }), "{error}");
+        }
+    }
 }

@@ -121,7 +121,7 @@ fn more_slots_other_keys_and_modes_without_room_are_refused() {
     let keys = BootstrapKeys::generate(&world.context, &all.parameters, &world.keys.secret, seed(6), None);
     let short = refused(keys.expect("the same primes"));
     assert!(matches!(&short, Error::KeyLevel { kind, .. } if kind.starts_with("rotation by 32 ")), "{short}");
-    let none = Arc::new(EvaluationKeys::new(world.context.parameters().rlwe()));
+    let none = Arc::new(EvaluationKeys::new(world.context.parameters().rlwe(), world.keys.secret.owner().key));
     let missing = refused(BootstrapKeys { evaluation: none, ..(*world.bootstrap).clone() });
     let Error::MissingKey { kind, .. } = missing else { panic!("{missing}") };
     for named in ["rotation by 32 ", "rotation by 64 ", "rotation by 256 "] {

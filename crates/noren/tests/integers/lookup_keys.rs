@@ -119,3 +119,14 @@ fn lookups_without_memory_are_refused_with_both_numbers() {
     assert!(check(needed).is_ok());
     assert!(matches!(check(needed - 1), Err(Error::Resources { needed: found, .. }) if found == needed));
 }
+
+#[test]
+fn keys_of_two_secrets_are_refused() {
+    let own = keys([4, 4]);
+    let stranger = own.context.generate_keys(seed(3), &KeyRequest::default(), None).expect("keys").secret;
+    let other = LookupKeyFile::generate(&own.context, &own.plan, &stranger, seed(2), None).expect("no security");
+    assert_ne!(own.owner(), other.owner());
+    let mixed = LookupKeyFile { evaluation: other.evaluation.clone(), ..own };
+    let refused = LookupKeyFile::from_bytes(&(), &mixed.to_bytes(&(), Form::Packed));
+    assert!(matches!(refused, Err(Error::KeyMismatch { .. })));
+}

@@ -3,7 +3,8 @@
 use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Context, Decryptor, Encoder, Encryptor, KeyRequest};
 use noren::error::Error;
-use noren::schemes::integers::Scheme;
+use noren::schemes::integers::{self, Scheme};
+use noren::schemes::slots::GiantStep;
 
 use crate::small::{Setup, seed, spec};
 
@@ -55,4 +56,60 @@ fn missing_keys_and_foreign_things_are_refused() {
     assert!(matches!(ev.add(&a, &b), Err(Error::ParameterMismatch { .. })));
     let decryptor = Decryptor::new(&other, &setup.keys.secret).unwrap();
     assert!(matches!(decryptor.decrypt(&a), Err(Error::ParameterMismatch { .. })));
+}
+
+fn ciphertexts_of_another_secret<S: Scheme>() {
+    let request = KeyRequest { relinearization: true, rotations: vec![1, 2], swap: true, ..KeyRequest::default() };
+    let setup = Setup::new(spec(3), &request);
+    let strangers = setup.context.generate_keys(seed(7), &request, None).unwrap();
+    let (ev, plaintext) = (setup.evaluator::<S>(), setup.encode(&setup.values(1)));
+    let x = setup.encrypt::<S>(&setup.values(1), 2);
+    let encryptor: integers::Encryptor<S> =
+        integers::Encryptor::public(&setup.context, &strangers.public, seed(3)).unwrap();
+    let y = encryptor.encrypt(&plaintext).unwrap();
+    let giants = [GiantStep { rotation: 0, terms: vec![(0, &plaintext)] }];
+    let refused = [
+        ev.add(&x, &y),
+        ev.add(&y, &x),
+        ev.sub(&x, &y),
+        ev.neg(&y),
+        ev.add_plain(&y, &plaintext),
+        ev.sub_plain(&y, &plaintext),
+        ev.add_scalar(&y, 1),
+        ev.sub_scalar(&y, 1),
+        ev.mul_scalar(&y, 2),
+        ev.weighted_sum(&[(&x, 1), (&y, 1)], 0),
+        ev.mul(&x, &y),
+        ev.square(&y),
+        ev.mul_no_relinearize(&x, &y),
+        ev.relinearize(&y),
+        ev.dot(&[(&x, &x), (&x, &y)]),
+        ev.mul_plain(&y, &plaintext),
+        ev.dot_plain(&[(&x, &plaintext), (&y, &plaintext)]),
+        ev.mod_switch(&y, 2),
+        ev.mod_switch_to_noise(&y),
+        ev.at_level(&y, 0),
+        ev.rotate(&y, 1),
+        ev.rotate(&y, 0),
+        ev.swap_rows(&y),
+        ev.rotate_many(&y, &[1, 2]).map(|mut all| all.remove(0)),
+        ev.sum_rotations(&y, &[1, 2]),
+        ev.sum_rotations_in_turn(&y, &[&[1], &[2]]),
+        ev.check_rotations(&y, &[1]).map(|()| y.clone()),
+        ev.sum_giant_steps(&y, &[0], &giants),
+    ];
+    for (i, result) in refused.into_iter().enumerate() {
+        assert!(matches!(result, Err(Error::KeyMismatch { .. })), "{}, {i}: {:?}", S::NAME, result.err());
+    }
+    assert!(matches!(setup.decryptor().decrypt(&y), Err(Error::KeyMismatch { .. })));
+    assert!(matches!(setup.decryptor().measure_noise(&y), Err(Error::KeyMismatch { .. })));
+    let decryptor = Decryptor::new(&setup.context, &strangers.secret).unwrap();
+    assert!(decryptor.decrypt(&y).is_ok() && matches!(decryptor.decrypt(&x), Err(Error::KeyMismatch { .. })));
+    assert_eq!(y.clone().convert::<Bgv>().key_id(), strangers.secret.owner().key);
+}
+
+#[test]
+fn ciphertexts_of_another_secret_are_refused_by_every_operation() {
+    ciphertexts_of_another_secret::<Bgv>();
+    ciphertexts_of_another_secret::<Bfv>();
 }

@@ -113,3 +113,19 @@ fn bytes_of_tables_that_are_none_are_refused() {
         }
     }
 }
+
+#[test]
+fn a_table_of_two_secrets_is_refused() {
+    let (setup, other) = (setup(), setup());
+    let strangers = other.context.generate_keys(seed(9), &KeyRequest::default(), None).unwrap();
+    let n = setup.context.parameters().degree();
+    let layout = || IntegerLayout::new(1, 2, n, 1).unwrap();
+    let own = encrypt(&setup, layout(), &[3, 4]).unwrap();
+    let foreign = encrypt(&Setup { keys: strangers, ..other }, layout(), &[3, 4]).unwrap();
+    assert!(matches!(foreign.decrypt(&setup.decryptor(), &setup.encoder()), Err(Error::KeyMismatch { .. })));
+    let mixed = vec![own.ciphertexts()[0].clone(), foreign.ciphertexts()[1].clone()];
+    let mixed = IntegerTable::new(layout(), mixed).unwrap();
+    let bytes = mixed.to_bytes(&setup.context, Form::Packed);
+    let refused = IntegerTable::from_bytes(&setup.context, &bytes);
+    assert!(matches!(refused, Err(Error::KeyMismatch { what: "a ciphertext of the table", .. })));
+}

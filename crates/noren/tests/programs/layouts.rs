@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use noren::Seed;
-use noren::ckks::{Ciphertext, Decryptor, Encoder, Encryptor, KeyRequest};
+use noren::ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
 use noren::error::Error;
 use noren::programs::layout::TableLayout;
 use noren::programs::pairs::PairLayout;
@@ -139,4 +139,33 @@ fn released_tables_are_rounded_within_their_bounds() {
         assert_eq!((value / unit).fract(), 0.0, "a multiple of the spacing");
     }
     assert!(table.decrypt_for_release(&decryptor, 40, &Seed::from_bytes([9; 32])).is_err());
+}
+
+#[test]
+fn tables_and_keys_of_another_secret_are_refused() {
+    let context = context(8, 40, 2);
+    let data = Data::new(20, 3);
+    let program = Program::parse("mean", None).unwrap();
+    let demands = program.plan(&data.layout(32)).unwrap();
+    let request = demands.key_request(demands.depth).unwrap();
+    let [own, other] = [1, 2].map(|i| context.generate_keys(Seed::from_bytes([i; 32]), &request).unwrap());
+    let encrypt = |keys: &noren::ckks::Keys| {
+        let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([6; 32])).unwrap();
+        let layout = data.layout(32);
+        EncryptedTable::encrypt(&Encoder::new(&context), &encryptor, layout, &data.entries, demands.depth).unwrap()
+    };
+    let (table, foreign) = (encrypt(&own), encrypt(&other));
+    let evaluator = Evaluator::new(&context, own.evaluation.clone()).unwrap();
+    let decryptor = Decryptor::new(&context, &own.secret).unwrap();
+    let mismatch = |error: Option<Error>| assert!(matches!(error, Some(Error::KeyMismatch { .. })), "{error:?}");
+    mismatch(program.run(&evaluator, &foreign).err());
+    mismatch(foreign.decrypt(&decryptor).err());
+    mismatch(foreign.decrypt_for_release(&decryptor, 1, &Seed::from_bytes([7; 32])).err());
+    assert!(program.run(&evaluator, &table).unwrap().decrypt(&decryptor).is_ok());
+    // A table with a ciphertext of each.
+    let (layout, mut ciphertexts) = table.into_parts();
+    *ciphertexts.last_mut().unwrap() = foreign.ciphertexts().last().unwrap().clone();
+    assert!(ciphertexts.len() > 1, "two ciphertexts");
+    let mixed = EncryptedTable::new(layout, ciphertexts).unwrap();
+    mismatch(EncryptedTable::<Ciphertext>::from_bytes(&context, &mixed.to_bytes(&context, Form::Packed)).err());
 }

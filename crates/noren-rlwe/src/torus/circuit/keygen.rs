@@ -5,10 +5,11 @@ use noren_ring::engine::Engine;
 use noren_ring::torus::product::TorusProduct;
 
 use crate::error::Result;
+use crate::owner::Owner;
 use crate::torus::circuit::keys::{Bodies, CompactCircuitKeys, Part};
 use crate::torus::circuit::parameters::CircuitParameters;
 use crate::torus::glwe_rows::{GlweRows, hex};
-use crate::torus::secret::{Owner, TorusSecret};
+use crate::torus::secret::TorusSecret;
 
 impl CompactCircuitKeys {
     /// The keys of this secret.

@@ -8,9 +8,9 @@ use noren_ring::torus::glwe_switch::GlweSwitch;
 use noren_ring::torus::product::TorusProduct;
 use noren_ring::torus::trace::{self, Trace};
 
+use crate::owner::{KeyId, Owner};
 use crate::torus::circuit::parameters::CircuitParameters;
 use crate::torus::glwe_rows::write_row;
-use crate::torus::secret::{KeyId, Owner};
 
 /// The keys as they travel: a public seed, from which all masks are drawn, and the bodies of all rows.
 ///

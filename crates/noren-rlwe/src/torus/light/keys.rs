@@ -9,11 +9,11 @@ use noren_ring::torus::product::TorusProduct;
 use noren_ring::torus::trace::Trace;
 use noren_ring::torus::unpacking::unpack;
 
+use crate::owner::{KeyId, Owner};
 use crate::torus::glwe_rows::write_row;
 use crate::torus::keys::{ServerKeys, expand_switch};
 use crate::torus::light::spec::LightSpec;
 use crate::torus::parameters::TorusParameters;
-use crate::torus::secret::{KeyId, Owner};
 
 /// The keys as they travel: a public seed, from which all masks are drawn, and the bodies of all rows.
 ///

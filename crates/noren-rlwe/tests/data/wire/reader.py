@@ -22,7 +22,7 @@ BLAKE3_IV = (
     0x5BE0CD19,
 )
 BLAKE3_PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
-CHUNK_START, CHUNK_END, PARENT, ROOT, KEYED_HASH = 1, 2, 4, 8, 16
+CHUNK_START, CHUNK_END, PARENT, ROOT, KEYED_HASH, CONTEXT, MATERIAL = 1, 2, 4, 8, 16, 32, 64
 LARGEST_ERROR = 32
 
 
@@ -61,8 +61,9 @@ def compress(chain, block, counter, length, flags):
     return [v[i] ^ v[i + 8] for i in range(8)]
 
 
-def blake3(data, key=None):
-    words, base = (struct.unpack("<8I", key), KEYED_HASH) if key else (BLAKE3_IV, 0)
+def blake3(data, key=None, mode=None):
+    words = struct.unpack("<8I", key) if key else BLAKE3_IV
+    base = (KEYED_HASH if key else 0) if mode is None else mode
 
     def tree(data, counter, root):
         if len(data) <= 1024:
@@ -80,6 +81,12 @@ def blake3(data, key=None):
         return compress(words, struct.pack("<16I", *children), 0, 64, base | PARENT | root)
 
     return struct.pack("<8I", *tree(data, 0, ROOT))
+
+
+def key_id(fingerprint, secret):
+    """The identity of a secret key: 16 bytes of BLAKE3 in its mode of key derivation."""
+    context = blake3(b"noren identity of a secret key, version 1", mode=CONTEXT)
+    return blake3(fingerprint + struct.pack(f"{len(secret)}b", *secret), context, MATERIAL)[:16]
 
 
 def chacha20(key):
@@ -141,7 +148,7 @@ def unpack(data, at, count, bits):
 def read(path):
     data = path.read_bytes()
     magic, version, kind, flags, length, count, reserved = struct.unpack("<8sHHIQII", data[:32])
-    assert magic == b"\x89NOREN\r\n" and (version, flags, reserved) == (1, 0, 0)
+    assert magic == b"\x89NOREN\r\n" and (version, flags, reserved) == (2, 0, 0)
     assert length == len(data)
     assert data[64:96] == blake3(data[:64] + data[96:]), "digest"
     sections, end = [], 96 + 32 * count
@@ -231,6 +238,7 @@ def check_equations(parameters, names):
     half = 1 << (secret.detail - 1)
     s = [value - 2 * half if value >= half else value for value in values]
     assert all(abs(c) <= 1 for c in s)
+    owner = key_id(parameters.fingerprint, s)
 
     def check_small(b, seed, label, key, other):
         """b + a key - other is the same small polynomial modulo every prime."""
@@ -248,18 +256,22 @@ def check_equations(parameters, names):
     def zero(limb, q):
         return [0] * parameters.n
 
-    _, _, (seed, b) = read(names["public_key"])
+    _, _, (identity, seed, b) = read(names["public_key"])
+    assert (identity.tag, identity.data) == (0x103, owner)
     check_small(b.rows(parameters), seed.data, "public", s, zero)
 
     _, _, (plain,) = read(names["plaintext"])
     message = plain.rows(parameters)
-    _, _, (seed, part) = read(names["ciphertext_seeded"])
+    _, _, (seed, identity, part) = read(names["ciphertext_seeded"])
+    assert (identity.tag, identity.data) == (0x103, owner)
     check_small(part.rows(parameters), seed.data, "ciphertext", s, lambda limb, q: message[limb])
 
     _, _, sections = read(names["evaluation_keys"])
-    for item in range(sections[-1].item + 1):
-        element, seed, *digits = [section for section in sections if section.item == item]
+    assert (sections[0].tag, sections[0].data) == (0x103, owner)
+    for item in range(1, sections[-1].item + 1):
+        element, identities, seed, *digits = [section for section in sections if section.item == item]
         (k,) = element.words()
+        assert (identities.tag, identities.data) == (0x103, owner + owner)
         inverse = pow(k, -1, 2 * parameters.n) if k else 1
         image = [0] * parameters.n
         for i, c in enumerate(s):

@@ -100,7 +100,7 @@ impl Bootstrapper {
     }
 
     fn check(&self, a: &Ciphertext) -> Result<()> {
-        self.pipeline.evaluator.context().check(&a.parameters, "the ciphertext")?;
+        self.pipeline.evaluator.check(a)?;
         let parameters = self.parameters();
         let (needed, output) = (limb_level(0), limb_level(parameters.output_level()));
         check_size(a, needed, output)?;

@@ -6,6 +6,7 @@ use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
+use noren_rlwe::owner::Owner;
 use noren_rlwe::shape::KeyShape;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
@@ -75,6 +76,12 @@ impl LookupKeyFile {
         Ok(Self { context: context.clone(), plan: plan.clone(), evaluation, keys })
     }
 
+    /// The parameters, and the secret key whose numbers are looked up.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        self.evaluation.owner()
+    }
+
     /// Refuses functions of another plan than these keys serve: with another shape of keys, or rotations that are not there.
     ///
     /// # Errors
@@ -121,8 +128,11 @@ impl LookupKeyFile {
     }
 }
 
-/// The names of all keys of a plan, each with its shape and its limbs, in order.
-fn needed(context: &Context, plan: &Plan) -> Vec<(Name, KeyShape, usize)> {
+/// The name of a key, its shape and its limbs.
+type Needed = (Name, KeyShape, usize);
+
+/// All keys of a plan, in order: to the sparse secret, from it, of the usual shape; then those under the sparse secret.
+fn needed(context: &Context, plan: &Plan) -> ([Needed; 3], Vec<Needed>) {
     let (parameters, sparse) = (context.parameters(), plan.shape());
     let mut exponents: Vec<u32> = plan.rotations().iter().map(|&steps| context.rotation_exponent(steps)).collect();
     exponents.extend([0, context.swap_exponent()]);
@@ -134,8 +144,7 @@ fn needed(context: &Context, plan: &Plan) -> Vec<(Name, KeyShape, usize)> {
         ((Set::FromSparse, 0), sparse, plan.limbs()),
         ((Set::Usual, 0), usual, parameters.max_limbs()),
     ];
-    let sparse = exponents.into_iter().map(|k| ((Set::Sparse, k), sparse, plan.limbs()));
-    switches.into_iter().chain(sparse).collect()
+    (switches, exponents.into_iter().map(|k| ((Set::Sparse, k), sparse, plan.limbs())).collect())
 }
 
 impl Object for LookupKeyFile {
@@ -169,30 +178,40 @@ impl Object for LookupKeyFile {
         let context = Context::new(Parameters::read(&(), reader)?)?;
         reader.next_item()?;
         let plan = read_plan(context.parameters(), reader)?;
-        let mut switches = Vec::new();
-        let mut evaluation = EvaluationKeys::new(context.parameters().rlwe());
-        let mut sparse = EvaluationKeys::shaped(context.parameters().rlwe(), plan.shape());
-        for (name, shape, limbs) in needed(&context, &plan) {
-            reader.next_item()?;
-            let section = reader.take(NAME)?;
-            check_name(&section, name)?;
-            let key = KeySwitchKey::read(context.rlwe(), reader)?;
-            if key.shape() != shape {
-                return Err(Error::KeyShape { what: "a key of lookups", found: key.shape(), needed: shape });
-            }
-            if key.limbs() != limbs {
-                return Err(section.value("the limbs of a key", key.limbs(), limbs));
-            }
-            match name {
-                (Set::ToSparse | Set::FromSparse, _) => switches.push(key),
-                (Set::Usual, _) => evaluation.insert_relinearization(Arc::new(key))?,
-                (Set::Sparse, 0) => sparse.insert_relinearization(Arc::new(key))?,
-                (Set::Sparse, k) => sparse.insert_galois(k, Arc::new(key))?,
+        let ([to_sparse, from_sparse, usual], others) = needed(&context, &plan);
+        let enter = read_key(&context, reader, to_sparse)?;
+        let exit = read_key(&context, reader, from_sparse)?;
+        enter.owner().key.check(exit.from(), "the sparse secret of the key from it")?;
+        enter.from().check(exit.owner().key, "the key from the sparse secret")?;
+        let parameters = context.parameters().rlwe();
+        let mut evaluation = EvaluationKeys::new(parameters, enter.from());
+        evaluation.insert_relinearization(Arc::new(read_key(&context, reader, usual)?))?;
+        let mut sparse = EvaluationKeys::shaped(parameters, plan.shape(), enter.owner().key);
+        for needed in others {
+            let key = Arc::new(read_key(&context, reader, needed)?);
+            match needed.0 {
+                (_, 0) => sparse.insert_relinearization(key)?,
+                (_, k) => sparse.insert_galois(k, key)?,
             }
         }
-        let switches = switches.try_into().ok();
-        Ok(Self { context, plan, evaluation: Arc::new(evaluation), keys: LookupKeys { switches, sparse } })
+        let keys = LookupKeys { switches: Some([enter, exit]), sparse };
+        Ok(Self { context, plan, evaluation: Arc::new(evaluation), keys })
     }
+}
+
+/// The key in the next item, which must be this one.
+fn read_key(context: &Context, reader: &mut Reader<'_>, (name, shape, limbs): Needed) -> Result<KeySwitchKey> {
+    reader.next_item()?;
+    let section = reader.take(NAME)?;
+    check_name(&section, name)?;
+    let key = KeySwitchKey::read(context.rlwe(), reader)?;
+    if key.shape() != shape {
+        return Err(Error::KeyShape { what: "a key of lookups", found: key.shape(), needed: shape });
+    }
+    if key.limbs() != limbs {
+        return Err(section.value("the limbs of a key", key.limbs(), limbs));
+    }
+    Ok(key)
 }
 
 /// The plan that the words of a domain give.

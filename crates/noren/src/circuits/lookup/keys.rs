@@ -4,6 +4,7 @@ use noren_math::random::Seed;
 use noren_rlwe::error::Result;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
+use noren_rlwe::owner::Owner;
 
 use crate::circuits::lookup::plan::{Method, Plan};
 use crate::schemes::bfv::Context;
@@ -46,6 +47,15 @@ impl LookupKeys {
         let enter = generator.shaped(plan.entry_shape())?.switching(secret, &sparse, None)?;
         let switches = Some([enter, low.switching(&sparse, secret, None)?]);
         Ok(Self { switches, sparse: low.evaluation_keys(&sparse, &request, progress)? })
+    }
+
+    /// The parameters, and the secret key whose numbers are looked up.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        match &self.switches {
+            Some([_, exit]) => exit.owner(),
+            None => self.sparse.owner(),
+        }
     }
 
     /// How many bytes all keys take in memory.

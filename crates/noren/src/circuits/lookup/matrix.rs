@@ -88,7 +88,8 @@ impl Matrix {
         });
         let images = images.collect::<Result<Vec<_>>>()?;
         watch(Step::Babies);
-        let sums = sum_streamed(rlwe, plan.limbs(), &images.iter().collect::<Vec<_>>(), &self.factors)?;
+        let owner = keys.sparse.owner().key;
+        let sums = sum_streamed(rlwe, plan.limbs(), &images.iter().collect::<Vec<_>>(), &self.factors, owner)?;
         drop(images);
         watch(Step::Matrix);
         let sum_giants = |sums: &[rlwe::Ciphertext]| match plan.method() {

@@ -207,7 +207,8 @@ impl PolynomialLookup {
             }
         }
         let noise = noise.with(&self.parameters.laws().plain_rounding(limbs)).scaled(self.log2_norm);
-        let sums = sum_streamed(context.rlwe(), limbs, &[&images], &self.factors)?.remove(0);
+        let sums =
+            sum_streamed(context.rlwe(), limbs, &[&images], &self.factors, evaluator.keys().owner().key)?.remove(0);
         let sum = |inner: rlwe::Ciphertext| {
             let (noise, parameters) = (noise.clone(), self.parameters.clone());
             let content = Content::slots(parameters.degree());

@@ -30,6 +30,7 @@ impl Entries {
         blocks: usize,
     ) -> Result<Self> {
         let context = evaluator.context();
+        evaluator.keys().owner().check(&keys.owner(), "the set of lookup keys")?;
         let enter = |block| {
             let vector = one_hot(evaluator, plan.layout(), number, block)?;
             let limbs = vector.limbs().min(plan.entry_limbs());

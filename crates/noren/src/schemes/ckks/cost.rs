@@ -76,16 +76,16 @@ impl CostModel {
         let cache_bytes = shared_cache_bytes().unwrap_or(Self::default().cache_bytes);
         let limbs = level + 1;
         let ring = context.rlwe().ring_q(limbs);
-        let ciphertext = rlwe::Ciphertext::new(vec![ring.zero(), ring.zero()]);
 
         // What the key encrypts does not matter, nor that it is no key of these rotations.
         let generator = KeyGenerator::new(context.rlwe(), Seed::from_bytes([0; 32]));
         let key = Arc::new(generator.relinearization(&generator.secret(), Some(limbs))?);
+        let ciphertext = rlwe::Ciphertext::new(vec![ring.zero(), ring.zero()], key.owner().key);
         let many = (STREAMED_CACHES * cache_bytes / shape.key_bytes()) as usize + CACHED_ROTATIONS;
         let sums = [
-            Sum::new(context, 1, || key.clone())?,
-            Sum::new(context, CACHED_ROTATIONS, || key.clone())?,
-            Sum::new(context, many, || Arc::new(KeySwitchKey::clone(&key)))?,
+            Sum::new(context, 1, &key, Arc::clone)?,
+            Sum::new(context, CACHED_ROTATIONS, &key, Arc::clone)?,
+            Sum::new(context, many, &key, |key| Arc::new(KeySwitchKey::clone(key)))?,
         ];
         // In turns, so that what disturbs for a while disturbs all.
         let mut transforms = f64::INFINITY;
@@ -237,13 +237,18 @@ struct Sum {
 }
 
 impl Sum {
-    /// That of so many rotations, whose keys are made by `key`.
-    fn new(context: &Context, rotations: usize, key: impl Fn() -> Arc<KeySwitchKey>) -> Result<Self> {
-        let mut keys = EvaluationKeys::new(context.parameters().rlwe());
+    /// That of so many rotations, whose keys are copies of one.
+    fn new(
+        context: &Context,
+        rotations: usize,
+        key: &Arc<KeySwitchKey>,
+        copy: impl Fn(&Arc<KeySwitchKey>) -> Arc<KeySwitchKey>,
+    ) -> Result<Self> {
+        let mut keys = EvaluationKeys::new(context.parameters().rlwe(), key.owner().key);
         // Small rings have fewer rotations than that.
         let steps = (1..context.parameters().max_slots().cast_signed()).take(rotations);
         let mut exponents: Vec<u32> = steps.map(|steps| context.rotation_exponent(steps)).collect();
-        exponents.iter().try_for_each(|&k| keys.insert_galois(k, key()))?;
+        exponents.iter().try_for_each(|&k| keys.insert_galois(k, copy(key)))?;
         let distinct = exponents.len();
         exponents = (0..rotations).map(|i| exponents[i % distinct]).collect();
         Ok(Self { exponents, keys })

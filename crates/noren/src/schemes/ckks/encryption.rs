@@ -8,6 +8,7 @@ use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::encrypt::Encryptor as RlweEncryptor;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{PublicKey, SecretKey};
+use noren_rlwe::owner::KeyId;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
@@ -24,6 +25,12 @@ impl Ciphertext {
     #[must_use]
     pub fn level(&self) -> usize {
         self.inner.level()
+    }
+
+    /// The identity of the secret key that decrypts it.
+    #[must_use]
+    pub const fn key_id(&self) -> KeyId {
+        self.inner.key_id()
     }
 
     /// The same ciphertext with a better bound on its message, which the caller knows; errors of later products are
@@ -168,8 +175,8 @@ impl<'a> Decryptor<'a> {
     /// key (Li and Micciancio, eprint 2020/1533). What is to leave goes through [`Decryptor::decrypt_for_release`].
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the ciphertext was made with other
-    /// parameters.
+    /// [`Error::ParameterMismatch`] if the ciphertext was made with other parameters, [`Error::KeyMismatch`] if it belongs to
+    /// another secret key.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
         self.decrypt_limbs(ciphertext, ciphertext.inner.limbs())
     }
@@ -232,7 +239,7 @@ impl<'a> Decryptor<'a> {
         } else {
             let ring = context.ring_q(limbs);
             let parts = ciphertext.inner.parts().iter().map(|part| ring.restrict(part)).collect();
-            decrypt(context, self.key, &rlwe::Ciphertext::new(parts))?
+            decrypt(context, self.key, &rlwe::Ciphertext::new(parts, ciphertext.key_id()))?
         };
         Ok(Plaintext {
             inner,

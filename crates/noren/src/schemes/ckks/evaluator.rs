@@ -34,8 +34,8 @@ const SCALE_TOLERANCE: f64 = 1.0 / (1u64 << 30) as f64;
 ///   [`Evaluator::combine`] and [`Evaluator::dot_combine`] lead to any scale.
 /// - **Errors.** Every result carries a bound on its error, [`Ciphertext::error_bound`].
 ///
-/// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`], and operands of different
-/// numbers of slots with [`Error::Length`].
+/// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`], those of another secret key than
+/// that of the keys with [`Error::KeyMismatch`], and operands of different numbers of slots with [`Error::Length`].
 #[derive(Clone)]
 pub struct Evaluator {
     context: Context,
@@ -69,8 +69,10 @@ impl Evaluator {
         self.context.rlwe().ring_q(level + 1)
     }
 
-    fn check(&self, a: &Ciphertext) -> Result<()> {
-        self.context.check(&a.parameters, "the ciphertext")
+    /// Refuses a ciphertext of other parameters or of another secret key.
+    pub(crate) fn check(&self, a: &Ciphertext) -> Result<()> {
+        self.context.check(&a.parameters, "the ciphertext")?;
+        self.keys.check_ciphertext(&a.inner)
     }
 
     fn check_pair(&self, a: &Ciphertext, b: &Ciphertext) -> Result<()> {

@@ -96,7 +96,7 @@ mod tests {
         let keys = context.generate_keys(Seed::from_bytes([3; 32]), &request).expect("keys");
         let public = rewritten(&context, keys.public);
         rewritten(&context, (*keys.evaluation).clone());
-        rewritten(&context, EvaluationKeys::new(context.parameters().rlwe()));
+        rewritten(&context, EvaluationKeys::new(context.parameters().rlwe(), keys.secret.owner().key));
         let secret = rewritten(&context, keys.secret);
         let refused = KeyFile::<EvaluationKeys>::from_bytes(&(), &secret).err();
         assert!(matches!(refused, Some(Error::WrongKind { found, .. }) if found.starts_with("secret key")));

@@ -10,6 +10,7 @@ use noren_rlwe::encrypt::Encryptor as RlweEncryptor;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{PublicKey, SecretKey};
 use noren_rlwe::noise::Measured;
+use noren_rlwe::owner::KeyId;
 
 use crate::schemes::extent::Extent;
 use crate::schemes::integers::content::Content;
@@ -67,6 +68,12 @@ impl<S: Scheme> Ciphertext<S> {
     #[must_use]
     pub fn level(&self) -> usize {
         depth::<S>(self.parameters.laws(), &self.noise, self.limbs())
+    }
+
+    /// The identity of the secret key that decrypts it.
+    #[must_use]
+    pub const fn key_id(&self) -> KeyId {
+        self.inner.key_id()
     }
 
     /// How it is encoded, and which slots are values.

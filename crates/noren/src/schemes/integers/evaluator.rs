@@ -30,7 +30,8 @@ use crate::schemes::integers::scheme::Scheme;
 /// - **Noise.** Every result carries a prediction of its noise. Products that would leave no budget are refused with
 ///   [`Error::NoiseExhausted`].
 ///
-/// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`].
+/// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`], and those of another secret key
+/// than that of the keys with [`Error::KeyMismatch`].
 #[derive(Clone)]
 pub struct Evaluator<S> {
     context: Context,
@@ -65,8 +66,10 @@ impl<S: Scheme> Evaluator<S> {
         self.context.rlwe().ring_q(limbs)
     }
 
-    fn check(&self, a: &Ciphertext<S>) -> Result<()> {
-        self.context.check(&a.parameters, "the ciphertext")
+    /// Refuses a ciphertext of other parameters or of another secret key.
+    pub(crate) fn check(&self, a: &Ciphertext<S>) -> Result<()> {
+        self.context.check(&a.parameters, "the ciphertext")?;
+        self.keys.check_ciphertext(&a.inner)
     }
 
     /// Refuses what has to be relinearised first.

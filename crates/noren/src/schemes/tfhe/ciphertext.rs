@@ -1,7 +1,7 @@
 //! Ciphertexts: an integer, or a bit.
 
 use noren_ring::torus::lwe::Lwe;
-use noren_rlwe::torus::secret::Owner;
+use noren_rlwe::owner::Owner;
 
 /// An encrypted integer.
 ///

@@ -7,12 +7,13 @@ use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
 use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::Owner;
 use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
 use noren_rlwe::torus::circuit::parameters::CircuitParameters;
 use noren_rlwe::torus::keygen::TorusKeyGenerator;
 use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
 use noren_rlwe::torus::light::keys::LightKeys;
-use noren_rlwe::torus::secret::{Owner, TorusSecret};
+use noren_rlwe::torus::secret::TorusSecret;
 
 use crate::schemes::tfhe::encryption::needs_integers;
 use crate::schemes::tfhe::large::digits;

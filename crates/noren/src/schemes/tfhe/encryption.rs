@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::torus::secret::{Owner, TorusSecret};
+use noren_rlwe::owner::Owner;
+use noren_rlwe::torus::secret::TorusSecret;
 
 use crate::schemes::tfhe::ciphertext::{Bit, Ciphertext};
 use crate::schemes::tfhe::context::Context;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use noren_ring::torus::bootstrap::Table;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::Owner;
 use noren_rlwe::torus::circuit::keys::CircuitKeys;
 use noren_rlwe::torus::keys::ServerKeys;
-use noren_rlwe::torus::secret::Owner;
 
 use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::context::Context;

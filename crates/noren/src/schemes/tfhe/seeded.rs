@@ -3,7 +3,7 @@
 use noren_math::random::Seed;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::torus::secret::{KeyId, Owner};
+use noren_rlwe::owner::{KeyId, Owner};
 use noren_rlwe::wire::header::Encoding;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;

@@ -5,11 +5,12 @@
 
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::{KeyId, Owner};
 use noren_rlwe::torus::circuit::keys::CompactCircuitKeys;
 use noren_rlwe::torus::keys::CompactKeys;
 use noren_rlwe::torus::light::keys::LightKeys;
 use noren_rlwe::torus::parameters::TorusParameters;
-use noren_rlwe::torus::secret::{KeyId, Owner, TorusSecret};
+use noren_rlwe::torus::secret::TorusSecret;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Reader;

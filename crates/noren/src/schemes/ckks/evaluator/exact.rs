@@ -65,7 +65,8 @@ impl Evaluator {
         let ring = self.ring(level + 1);
         let sum = self.combination(&ring, terms, constant, &before)?;
         let parts = sum.parts(self.context.imaginary_unit());
-        let inner = rlwe::Ciphertext::new(parts.iter().map(|part| ring.gather(Operand::Sum(part))).collect());
+        let parts = parts.iter().map(|part| ring.gather(Operand::Sum(part))).collect();
+        let inner = rlwe::Ciphertext::new(parts, operand.key_id());
         let inner = linear::rescale(self.context.rlwe(), inner)?;
         let estimate = noise::rescaled(sum.estimate, self.context.parameters().rlwe(), target);
         let result = self.result(operand, inner, *target, estimate);

@@ -116,10 +116,10 @@ pub(super) fn multiple(ring: &Ring, a: &Ciphertext, factor: i128) -> rlwe::Ciphe
         ring.mul_scalar_assign(&mut part, &residues);
         part
     };
-    rlwe::Ciphertext::new(a.inner.parts().iter().map(multiple).collect())
+    rlwe::Ciphertext::new(a.inner.parts().iter().map(multiple).collect(), a.key_id())
 }
 
 /// A copy of the limbs of a ring.
 fn restricted(ring: &Ring, a: &Ciphertext) -> rlwe::Ciphertext {
-    rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.restrict(part)).collect())
+    rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.restrict(part)).collect(), a.key_id())
 }

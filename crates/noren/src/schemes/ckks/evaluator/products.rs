@@ -95,7 +95,7 @@ impl Evaluator {
         let (scale, estimate) =
             sum_of_products(lowered.iter().map(|[a, b]| (a.scale.mul(&b.scale), a.estimate.product(&b.estimate))))?;
         let pairs: Vec<_> = lowered.iter().map(|[a, b]| [&a.inner, &b.inner]).collect();
-        let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into());
+        let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into(), operand.key_id());
         let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
         let result = self.one_level_down(operand, inner, &scale, estimate);
         Ok(lowered.iter().flatten().fold(result, |result, x| result.beside(x.extent)))
@@ -127,7 +127,8 @@ impl Evaluator {
             let pairs: Vec<_> = pairs.iter().map(|(a, p)| (&a.inner.parts()[i], &p.inner.poly)).collect();
             ring.inner_product(&pairs)
         };
-        let result = self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)]), scale, estimate);
+        let result =
+            self.result(operand, rlwe::Ciphertext::new(vec![part(0), part(1)], operand.key_id()), scale, estimate);
         Ok(pairs.iter().fold(result, |result, (a, p)| result.beside(a.extent).beside(p.extent)))
     }
 

@@ -43,7 +43,7 @@ impl Evaluator {
     pub fn neg(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.neg(part)).collect());
+        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.neg(part)).collect(), a.key_id());
         Ok(self.result(a, inner, a.scale, a.estimate.clone()))
     }
 
@@ -97,7 +97,8 @@ impl Evaluator {
     pub fn mul_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul_integer(part, k)).collect());
+        let inner =
+            rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul_integer(part, k)).collect(), a.key_id());
         let tag = mix(a.estimate.tag(), named(CONSTANT, &[k as f64]));
         Ok(self.result(a, inner, a.scale, a.estimate.clone().scaled(k.unsigned_abs() as f64).named(tag)))
     }
@@ -110,7 +111,8 @@ impl Evaluator {
         self.check(a)?;
         let ring = self.ring(a.level());
         let unit = self.context.imaginary_unit();
-        let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul(part, unit)).collect());
+        let inner =
+            rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul(part, unit)).collect(), a.key_id());
         Ok(self.result(a, inner, a.scale, a.estimate.clone()))
     }
 
@@ -188,7 +190,7 @@ impl Evaluator {
         let ring = self.ring(a.level());
         let parts = a.inner.parts().iter().zip(b.inner.parts()).map(|(x, y)| operation(&ring, x, y)).collect();
         let estimate = a.estimate.sum(&b.estimate).with_bias(miss * b.magnitude());
-        Ok(self.result(a, rlwe::Ciphertext::new(parts), a.scale, estimate).beside(b.extent))
+        Ok(self.result(a, rlwe::Ciphertext::new(parts, a.key_id()), a.scale, estimate).beside(b.extent))
     }
 
     fn join_plain(

@@ -121,7 +121,7 @@ impl<S: Scheme> Evaluator<S> {
             let pairs: Vec<_> = lowered.iter().zip(&polys).map(|(a, p)| (&a.inner.parts()[i], &**p)).collect();
             ring.inner_product(&pairs)
         };
-        let inner = rlwe::Ciphertext::new((0..=operand.degree()).map(part).collect());
+        let inner = rlwe::Ciphertext::new((0..=operand.degree()).map(part).collect(), operand.key_id());
         self.settled(self.result(inner, operand.factor, noise, content))
     }
 

@@ -140,5 +140,5 @@ impl<S: Scheme> Evaluator<S> {
 
 /// An integer times every part.
 fn multiple(ring: &Ring, a: &rlwe::Ciphertext, w: i64) -> rlwe::Ciphertext {
-    rlwe::Ciphertext::new(a.parts().iter().map(|part| ring.mul_integer(part, w)).collect())
+    rlwe::Ciphertext::new(a.parts().iter().map(|part| ring.mul_integer(part, w)).collect(), a.key_id())
 }
