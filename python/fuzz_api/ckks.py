@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import operator
 import pickle
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import noren
 from fuzz_api.draw import (
     Exact,
     Rng,
@@ -103,10 +106,10 @@ class World:
         else:
             if value.slots != len(truth):
                 raise Finding("wrong", f"{value.slots} slots, {len(truth)} expected")
-            bound = value.error_bound
+            bound, truth = value.error_bound, truth[: length_of(value)]
             if not bound < np.inf:
                 self.pessimism += bool(fits(self.params, value, truth))
-                return 0.0
+                return self._unbounded(value)
             sizes = np.abs(truth)
             most = float(np.nanmax(sizes)) if not np.isnan(sizes).all() else 0.0
             if most > value.magnitude * (1 + 1e-12) + bound:
@@ -117,9 +120,27 @@ class World:
                 raise Finding("refused", f"decrypt: {error}") from error
         return compare(found, truth, bound)
 
+    def _unbounded(self, value: Any) -> float:
+        """What nothing is known of is not decrypted, unless that is asked for."""
+        try:
+            self.ctx.decrypt(value, self.keys.secret, complex=True)
+        except Error:
+            return 0.0
+        if hasattr(noren, "RangeError"):
+            raise Finding("accepted", "a ciphertext with an infinite error bound was decrypted")
+        return 0.0
+
+
+def length_of(value: Any) -> int:
+    """Return how many numbers are decrypted."""
+    shape: tuple[int, ...] = getattr(value, "shape", (value.slots,))
+    return shape[0]
+
 
 def compare(found: Any, truth: Any, bound: float) -> float:
     """Return error/bound over all slots whose truth is known."""
+    if len(found) != len(truth):
+        raise Finding("wrong", f"{len(found)} numbers, {len(truth)} expected")
     known = ~np.isnan(truth)
     error = np.abs(exact(found)[known] - truth[known])
     if not len(error):
@@ -142,6 +163,9 @@ def fits(params: ckks.Parameters, value: ckks.Ciphertext, truth: Any) -> bool:
     return bool(len(known)) and float(known.max()) * value.scale * 64 * np.sqrt(params.n) < modulus
 
 
+REPEATS = hasattr(ckks.Ciphertext, "period")
+
+
 # ---- what makes items
 
 
@@ -154,7 +178,12 @@ def encrypt(w: World, rng: Rng) -> Call:
         options["level"] = int(rng.integers(0, w.params.max_level + 1))
     truth = np.zeros(w.slots, np.clongdouble)
     truth[:count] = exact(values)
+    if chance(rng, 0.1) and REPEATS and count & (count - 1) == 0:
+        options["repeat"] = True
+        truth = np.tile(exact(values), w.slots // count)
     text = f"ctx.encrypt({text_of(values)}, keys.{name}, slots={w.slots}, level={options.get('level')})"
+    if "repeat" in options:
+        text = text.replace(", slots", ", repeat=True, slots")
     return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)), truth)
 
 
@@ -209,7 +238,7 @@ def with_plain(w: World, rng: Rng, x: Item) -> Call:
 
 def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
     """One of the calls with a clear operand, whose meaning is that of numpy."""
-    true = meaning(other, len(x.truth))
+    true = meaning(other, x)
     symbol = one_of(rng, "+", "-", "*", "r+", "r-", "r*", "add", "sub", "mul")
     v = x.value
     run = {
@@ -235,8 +264,9 @@ def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
     return Call(f"x {symbol} {text_of(other)}", run, truth)
 
 
-def meaning(other: Any, slots: int) -> Any:
-    """Return what numpy spreads over the slots, or None for what is no operand."""
+def meaning(other: Any, x: Item) -> Any:
+    """Return what numpy spreads over the slots, or None for what is no operand; slots after the values are not told."""
+    slots, length = len(x.truth), length_of(x.value)
     try:
         array = np.asanyarray(other)
     except ValueError:
@@ -249,9 +279,11 @@ def meaning(other: Any, slots: int) -> Any:
             array = np.asarray(float(other) if isinstance(other, int) or hasattr(other, "numerator") else None, float)
         except (OverflowError, TypeError):
             return None
-    if array.dtype.kind not in "biufc" or not np.isfinite(array).all() or array.size not in (1, slots):
+    if array.dtype.kind not in "biufc" or not np.isfinite(array).all() or array.size not in (1, length, slots):
         return None
-    return exact(array)
+    if array.size in (1, slots):
+        return exact(array)
+    return np.append(exact(array), np.full(slots - length, np.nan, np.clongdouble))
 
 
 def with_plaintext(w: World, rng: Rng, x: Item, p: Item) -> Call:
@@ -339,6 +371,10 @@ def dot(w: World, rng: Rng, x: Item, y: Item, z: Item) -> Call:
 def sum_of_slots(w: World, rng: Rng, x: Item) -> Call:
     slots = len(x.truth)
     count = int(one_of(rng, slots, slots, 2 ** int(rng.integers(0, slots.bit_length())), int(rng.integers(1, 9))))
+    if REPEATS and chance(rng, 0.3):
+        truth = np.full(slots, np.nan, np.clongdouble)
+        truth[0] = x.truth[: length_of(x.value)].sum()
+        return Call("ev.sum(x)", lambda: w.ev.sum(x.value), truth)
     options: dict[str, Any] = {}
     if chance(rng, 0.2):
         options["stride"] = int(one_of(rng, 2, -1, 3))
@@ -351,7 +387,7 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call:
 
 
 def matvec(w: World, rng: Rng, x: Item) -> Call:
-    """Right in the rows of the matrix; beyond them only where the vector repeats."""
+    """Right in the rows of the matrix; the slots after them are not told."""
     slots = len(x.truth)
     rows, columns = (int(k) for k in rng.integers(1, min(slots, 9) + 1, 2))
     matrix: Any = rng.uniform(-1, 1, (rows, columns))
@@ -362,9 +398,6 @@ def matvec(w: World, rng: Rng, x: Item) -> Call:
     ev = evaluator_for(w, rng, ckks.rotations_of_matrix(matrix))
     product = np.dot(exact(matrix), x.truth[:columns])
     truth = np.full(slots, np.nan, np.clongdouble)
-    period = 1 << (max(rows, columns) - 1).bit_length()
-    if slots % period == 0 and (x.truth == np.tile(x.truth[:period], slots // period)).all():
-        truth[:] = np.tile(np.append(product, np.zeros(period - rows)), slots // period)
     truth[:rows] = product
     text = f"matrix {text_of(np.asarray(matrix))} times x"
     if chance(rng, 0.5):
@@ -415,6 +448,33 @@ def series(coefficients: Exact, u: Exact, chebyshev: bool) -> Exact:
 # ---- statements and transport
 
 
+def power(w: World, rng: Rng, x: Item) -> Call:
+    exponent = one_of(rng, 0, 1, 2, 2, 3, 4, 5, 2.0, -1, 0.5)
+    truth: Any = REFUSE
+    if exponent in (0, 1, 2, 3, 4, 5):
+        truth = np.ones_like(x.truth)
+        for _ in range(int(exponent)):
+            truth = truth * x.truth
+    return Call(f"x ** {exponent}", lambda: x.value**exponent, truth)
+
+
+def quotient(w: World, rng: Rng, x: Item) -> Call:
+    divisor = one_of(rng, 2, -3, 0.5, 3.7, 1e-3, 0, 0.0, np.float32(2.5), float("nan"), float("inf"))
+    good = np.isfinite(divisor) and divisor != 0
+    truth = x.truth / np.clongdouble(divisor) if good else REFUSE
+    return Call(f"x / {divisor!r}", lambda: x.value / divisor, truth)
+
+
+def saved(w: World, rng: Rng, x: Item) -> Call:
+    def run() -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.ct"
+            x.value.save(path)
+            return w.ev.bind(ckks.Ciphertext.load(w.ctx, path))
+
+    return Call("ckks.Ciphertext.load(ctx, path) after x.save(path)", run, x.truth)
+
+
 def with_magnitude(w: World, rng: Rng, x: Item) -> Call:
     known = np.abs(x.truth[~np.isnan(x.truth)])
     if len(known) < len(x.truth):
@@ -452,12 +512,37 @@ def round_trip(w: World, rng: Rng, x: Item) -> Call:
     return Call(text, run, x.truth)
 
 
+def grown_keys(w: World, rng: Rng, x: Item) -> Call | None:
+    """A rotation with keys that were made later for the same secret."""
+    if not w.params.p:
+        return None
+    steps = int(rng.integers(-9, 10))
+    level = int(rng.integers(0, w.params.max_level + 1)) if chance(rng, 0.3) else None
+    seed = seed_bytes(rng)
+
+    def run() -> Any:
+        more = w.ctx.evaluation_keys(w.keys.secret, rotations=[steps], level=level, seed=seed)
+        if chance(rng, 0.5):
+            return w.ev.with_keys(more).rotate(x.value, steps)
+        return w.ctx.evaluator(more | w.keys.evaluation).rotate(x.value, steps)
+
+    text = f"rotation by {steps} with ctx.evaluation_keys(secret, rotations=[{steps}], level={level})"
+    return Call(text, run, np.roll(x.truth, -steps))
+
+
+def cut_keys(w: World, rng: Rng, x: Item) -> Call:
+    """A square with keys that were cut to a level."""
+    level = int(rng.integers(0, w.params.max_level + 1))
+    run = lambda: w.ctx.evaluator(w.keys.evaluation.at_level(level)).square(x.value)
+    return Call(f"square of x with keys.at_level({level})", run, x.truth * x.truth)
+
+
 def secret_round_trip(w: World, rng: Rng, x: Item) -> Call:
     key = ckks.SecretKey.from_bytes(bytes(w.keys.secret))
     bound = x.value.error_bound
 
     def check(found: Any, truth: Any) -> float:
-        return compare(found, truth, bound) if bound < np.inf else 0.0
+        return compare(found, truth[: length_of(x.value)], bound) if bound < np.inf else 0.0
 
     return Call(
         "ctx.decrypt(x, SecretKey.from_bytes(bytes(secret)), complex=True)",
@@ -471,7 +556,7 @@ def release(w: World, rng: Rng, x: Item) -> Call:
     bits = int(rng.integers(-4, 20))
 
     def check(found: Any, truth: Any) -> float:
-        return compare(found, truth.real, x.value.error_bound + 1.5 * 2.0**-bits)
+        return compare(found, truth.real[: length_of(x.value)], x.value.error_bound + 1.5 * 2.0**-bits)
 
     run = lambda: w.ctx.decrypt_for_release(x.value, w.keys.secret, bits=bits)
     return Call(f"ctx.decrypt_for_release(x, secret, bits={bits})", run, x.truth, check=check)
@@ -484,6 +569,7 @@ def real_part(w: World, rng: Rng, x: Item) -> Call:
     def check(found: Any, truth: Any) -> float:
         if not bound < np.inf:
             return 0.0
+        truth = truth[: length_of(x.value)]
         imaginary = np.abs(truth.imag[~np.isnan(truth)])
         if len(imaginary) and float(imaginary.max()) > bound:
             raise Finding("accepted", f"imaginary parts up to {float(imaginary.max()):.3g} were dropped without a word")
@@ -528,7 +614,10 @@ VERBS: list[Verb] = [
     Verb("matvec", matvec, ONE, 1.0),
     Verb("polynomial", polynomial, ONE, 1.5),
     Verb("with_magnitude", with_magnitude, ONE, 0.5),
+    *([Verb("power", power, ONE, 0.7), Verb("quotient", quotient, ONE, 0.5), Verb("saved", saved, ONE, 0.2)] * REPEATS),
     Verb("round_trip", round_trip, ONE, 0.6),
+    Verb("grown_keys", grown_keys, ONE, 0.5),
+    Verb("cut_keys", cut_keys, ONE, 0.3),
     Verb("secret_round_trip", secret_round_trip, ONE, 0.2),
     Verb("release", release, ONE, 0.3),
     Verb("real_part", real_part, ONE, 0.5),

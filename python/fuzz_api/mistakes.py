@@ -169,6 +169,8 @@ def foreign_call(w: Any, rng: Rng, x: Item, keys: Any, ev: Any, foreign: Any) ->
         "other_ev.add(x, 1)": lambda: ev.add(v, 1),
         "other_ev.rotate(x, 1)": lambda: ev.rotate(v, 1),
         "other_ev.square(x)": lambda: ev.square(v),
+        "keys.evaluation | other.evaluation": lambda: w.keys.evaluation | keys.evaluation,
+        "ev.with_keys(other.evaluation)": lambda: w.ev.with_keys(keys.evaluation),
     }
     text = one_of(rng, *calls)
     return Call(text, calls[text], REFUSE)
