@@ -5,6 +5,7 @@
 - `noren.tfhe`: arrays of truth values and integers, encrypted element by element;
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.programs`: whole computations on encrypted tables;
+- `noren.progress`: a function that hears how far long calls are;
 - `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed.
 
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
@@ -23,6 +24,7 @@ from noren._noren import (
     WireError,
     __version__,
 )
+from noren._progress import progress
 
 __all__ = [
     "EncodingError",
@@ -40,5 +42,6 @@ __all__ = [
     "bootstrapping",
     "ckks",
     "programs",
+    "progress",
     "tfhe",
 ]

@@ -20,6 +20,12 @@ class EncodingError(Error): ...
 class WireError(Error): ...
 
 @final
+class Progress:
+    def __new__(cls, function: Callable[[int, int], object]) -> Self: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, type_: object, value: object, traceback: object, /) -> None: ...
+
+@final
 class Parameters:
     def __new__(
         cls,
@@ -75,6 +81,10 @@ class Parameters:
 class Context:
     def __new__(cls, parameters: Parameters, *, threads: int | None = None, parallel: str | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
+    def parallel(self) -> str: ...
+    @property
     def parameters(self) -> Parameters: ...
     @property
     def slots(self) -> int: ...
@@ -87,6 +97,7 @@ class Context:
         level: int | None = None,
         rotations_at: Mapping[int, int] | None = None,
         seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> Keys: ...
     def evaluation_keys(
         self,
@@ -217,6 +228,8 @@ class EvaluationKeys:
 @final
 class Plaintext:
     @property
+    def context(self) -> Context: ...
+    @property
     def level(self) -> int: ...
     @property
     def slots(self) -> int: ...
@@ -233,6 +246,8 @@ class Plaintext:
 @final
 class Ciphertext:
     __array_ufunc__: None
+    @property
+    def context(self) -> Context: ...
     @property
     def level(self) -> int: ...
     @property
@@ -409,7 +424,13 @@ class Program:
         column_names: Sequence[str] | None = None,
         max_abs: ArrayLike | Mapping[str, float] | None = None,
     ) -> Plan: ...
-    def run(self, evaluator: Evaluator, table: EncryptedTable) -> EncryptedTable: ...
+    def run(
+        self,
+        evaluator: Evaluator,
+        table: EncryptedTable,
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> EncryptedTable: ...
 
 @final
 class Plan:
@@ -421,7 +442,14 @@ class Plan:
     def relinearization(self) -> int | None: ...
     @property
     def counts(self) -> dict[str, int]: ...
-    def keygen(self, context: Context, *, level: int | None = None, seed: bytes | None = None) -> Keys: ...
+    def keygen(
+        self,
+        context: Context,
+        *,
+        level: int | None = None,
+        seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Keys: ...
     def evaluation_keys(
         self,
         secret: SecretKey,
@@ -606,6 +634,8 @@ class IntegerEvaluationKeys:
 class BgvContext:
     def __new__(cls, parameters: IntegerParameters, *, threads: int | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
     def parameters(self) -> IntegerParameters: ...
     def keygen(
         self,
@@ -615,6 +645,7 @@ class BgvContext:
         relinearization: bool = True,
         limbs: int | None = None,
         seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> IntegerKeys: ...
     def evaluation_keys(
         self,
@@ -644,6 +675,8 @@ class BgvContext:
 
 @final
 class BgvCiphertext:
+    @property
+    def context(self) -> BgvContext: ...
     @property
     def level(self) -> int: ...
     @property
@@ -691,6 +724,8 @@ class BgvEvaluator:
 class BfvContext:
     def __new__(cls, parameters: IntegerParameters, *, threads: int | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
     def parameters(self) -> IntegerParameters: ...
     def keygen(
         self,
@@ -700,6 +735,7 @@ class BfvContext:
         relinearization: bool = True,
         limbs: int | None = None,
         seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
     ) -> IntegerKeys: ...
     def evaluation_keys(
         self,
@@ -729,6 +765,8 @@ class BfvContext:
 
 @final
 class BfvCiphertext:
+    @property
+    def context(self) -> BfvContext: ...
     @property
     def level(self) -> int: ...
     @property
@@ -929,8 +967,16 @@ class TfheExpandedServerKeys:
 class TfheContext:
     def __new__(cls, parameters: TfheParameters, *, threads: int | None = None) -> Self: ...
     @property
+    def threads(self) -> int: ...
+    @property
     def parameters(self) -> TfheParameters: ...
-    def keygen(self, *, circuit: bool = False, seed: bytes | None = None) -> TfheKeys: ...
+    def keygen(
+        self,
+        *,
+        circuit: bool = False,
+        seed: bytes | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> TfheKeys: ...
     def encrypt(
         self, values: ArrayLike, key: TfheSecretKey, *, digits: bool = False, seed: bytes | None = None
     ) -> EncryptedArray: ...
@@ -941,6 +987,8 @@ class TfheContext:
 
 @final
 class EncryptedArray:
+    @property
+    def context(self) -> TfheContext: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property

@@ -24,7 +24,7 @@ array([[ 3., 30.]])
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -119,15 +119,22 @@ def plan(
     return reduce(or_, plans)
 
 
-def run(evaluator: Evaluator, program: Program, table: EncryptedTable) -> EncryptedTable:
+def run(
+    evaluator: Evaluator,
+    program: Program,
+    table: EncryptedTable,
+    *,
+    progress: Callable[[int, int], object] | None = None,
+) -> EncryptedTable:
     """Return the encrypted result of a program; it needs no secret.
 
     Ciphertexts of the table are worked on side by side. Nothing but the numbers that were asked for is in the result.
+    `progress` is called with (done, of) as the work goes on; what it raises ends the work.
 
     Raises `noren.MissingKeyError` that names the key, `noren.LevelError` if the table has too few levels,
     `noren.ParameterMismatchError` for a table of other parameters, `noren.Error` for a model that does not suit it.
     """
-    return program.run(evaluator, table)
+    return program.run(evaluator, table, progress=progress)
 
 
 def decrypt_table(table: EncryptedTable, key: SecretKey, *, release_bits: int | None = None) -> Matrix:

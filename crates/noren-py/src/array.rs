@@ -8,6 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::errors::{EncodingError, raise};
+use crate::progress::Heard;
 
 /// Numbers from Python: a shape, and the entries in row-major order.
 pub(crate) struct Numbers {
@@ -129,7 +130,8 @@ impl<'py> FromPyObject<'_, 'py> for Integers {
     }
 }
 
-/// Runs `work` without the interpreter, and turns what it refuses into an exception.
+/// Runs `work` without the interpreter, and turns what it refuses into an exception; signals end it, and the function of
+/// ``noren.progress`` hears of it.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     detached_by(py, raise, work)
 }
@@ -140,7 +142,7 @@ pub(crate) fn detached_by<T: Send>(
     raise: fn(Error) -> PyErr,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    py.detach(work).map_err(raise)
+    Heard::new(None).follow(py, raise, work)
 }
 
 /// The entries in row-major order, whatever the strides.

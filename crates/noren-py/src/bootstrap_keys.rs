@@ -218,7 +218,7 @@ impl PyBootstrapKeys {
     /// Makes the keys of a secret in memory; ``generate_file`` adds keys of the program.
     ///
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
-    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    /// progress: called with (done, of) after each key. What it raises ends the work.
     ///
     /// Raises ParameterMismatchError for a secret of other parameters.
     #[staticmethod]
@@ -234,11 +234,10 @@ impl PyBootstrapKeys {
         let (context, parameters, secret) = (secret.0.context.clone(), parameters.0.clone(), &secret.0.key);
         let heard = Heard::new(progress);
         let hear = |done, of| heard.call(done, of);
-        let keys = detached(py, || {
+        let keys = heard.watch(py, || {
             let keys = BootstrapKeys::generate(&context, &parameters, secret, seed, Some(&hear))?;
             Ok(BootstrapKeyFile { context: context.clone(), parameters, keys: Arc::new(keys) })
         })?;
-        heard.raise()?;
         Ok(Self(Arc::new(keys)))
     }
 
@@ -272,11 +271,9 @@ impl PyBootstrapKeys {
         let (parameters, file) = (&parameters.0, secret.0.clone());
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
-        let bytes = detached(py, || {
+        heard.watch(py, || {
             BootstrapKeyFile::generate(&path, &file.context, parameters, &file.key, seed, &request, &mut hear)
-        })?;
-        heard.raise()?;
-        Ok(bytes)
+        })
     }
 
     /// Reads keys from a file, with their parameters; a file of ``noren expand`` is mapped. progress: see ``generate``.
@@ -289,8 +286,7 @@ impl PyBootstrapKeys {
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         let resources = Resources::of_machine(&path);
-        let file = detached(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
-        heard.raise()?;
+        let file = heard.watch(py, || BootstrapKeyFile::open(&path, &Limits::default(), &resources, &mut hear))?;
         Ok(Self(Arc::new(file)))
     }
 

@@ -11,7 +11,7 @@ use crate::context::PyContext;
 use crate::evaluator::PyEvaluator;
 use crate::operand::Operand;
 use crate::parameters::PyParameters;
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, shared_context};
 
 /// An encrypted vector.
 ///
@@ -108,6 +108,12 @@ impl PyCiphertext {
         self.inner.magnitude()
     }
 
+    /// The context that it belongs to.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext(self.context.clone())
+    }
+
     /// The parameters that it belongs to.
     #[getter]
     fn parameters(&self) -> PyParameters {
@@ -200,13 +206,13 @@ impl PyCiphertext {
     }
 
     #[staticmethod]
-    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
-        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
+    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8], threading: Threading) -> PyResult<Self> {
+        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0, &threading)?), data)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+        Ok((unpickle, (self.parameters(), self.__bytes__(py), self.context.threading())))
     }
 
     fn __repr__(&self) -> String {

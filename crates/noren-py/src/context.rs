@@ -6,6 +6,7 @@ use std::str::FromStr;
 use noren::circuits::trace::Plan;
 use noren::ckks::{Context, CostModel, Decryptor, Encoder, KeyRequest};
 use noren::error::Result;
+use noren::interrupt::Steps;
 use noren::{Parallel, Seed};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
@@ -18,7 +19,7 @@ use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
-use crate::pickle::shared_context;
+use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::plaintext::PyPlaintext;
 
 /// Keys of so many bytes are worth a faster sum: 256 MiB.
@@ -27,7 +28,7 @@ const DEFAULT_KEY_MEMORY: u64 = 256 << 20;
 /// CKKS parameters with their tables: makes keys, encodes, encrypts and decrypts.
 ///
 /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own; nor on
-/// `parallel`, what threads share: "coefficient", "modulus" or "both", the default. All methods let other Python threads run. A pickle holds the parameters alone.
+/// `parallel`, what threads share: "coefficient", "modulus" or "both", the default. All methods let other Python threads run. A pickle holds the parameters, `threads` and `parallel`.
 ///
 /// >>> from noren import ckks
 /// >>> params = ckks.Parameters(10, [50, 40], [50], security=None)  # a small ring, for an example
@@ -63,6 +64,18 @@ impl PyContext {
         PyParameters(self.0.parameters().clone())
     }
 
+    /// How many threads a call can use.
+    #[getter]
+    fn threads(&self) -> usize {
+        Shared::engine(&self.0).threads()
+    }
+
+    /// What threads share: "coefficient", "modulus" or "both".
+    #[getter]
+    fn parallel(&self) -> &'static str {
+        Shared::engine(&self.0).parallel().name()
+    }
+
     /// The largest number of slots: half the degree.
     #[getter]
     fn slots(&self) -> usize {
@@ -76,13 +89,14 @@ impl PyContext {
     /// level: the highest level that the keys serve, None for all; lower keys are smaller and faster.
     /// rotations_at: rotations up to a level of their own, as {steps: level}.
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+    /// progress: called with (done, of) after each key. What it raises ends the work.
     ///
     /// Raises InsecureError for a key whose modulus is too large, LevelError for a level that there is not.
     #[pyo3(
         signature = (*, rotations = Integers::default(), conjugation = false, relinearization = true, level = None,
-            rotations_at = None, seed = None),
+            rotations_at = None, seed = None, progress = None),
         text_signature = "($self, *, rotations=(), conjugation=False, relinearization=True, level=None, \
-            rotations_at=None, seed=None)"
+            rotations_at=None, seed=None, progress=None)"
     )]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn keygen(
@@ -94,10 +108,11 @@ impl PyContext {
         level: Option<usize>,
         rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
         let request = KeyRequest { relinearization, rotations: rotations.0, conjugation, level, rotations_at };
-        PyKeys::generate(py, &self.0, &request, seed)
+        PyKeys::generate(py, &self.0, &request, seed, progress)
     }
 
     /// Makes evaluation keys for a secret that there is; ``keys.evaluation | more`` has them beside the others.
@@ -213,7 +228,11 @@ impl PyContext {
         let key = key.shared();
         let encrypted = detached(py, || {
             let encryptor = key.encryptor(&self.0, seed)?;
-            let encrypt = |row: &Row<'_>| encryptor.encrypt(&self.encode_row(*row, slots, level)?);
+            let steps = Steps::new(rows.len());
+            let encrypt = |row: &Row<'_>| {
+                steps.advance(1);
+                encryptor.encrypt(&self.encode_row(*row, slots, level)?)
+            };
             rows.iter().map(encrypt).collect::<Result<Vec<_>>>()
         })?;
         let mut wrapped = Vec::with_capacity(encrypted.len());
@@ -277,12 +296,12 @@ impl PyContext {
     }
 
     #[staticmethod]
-    fn _unpickle(py: Python<'_>, parameters: &PyParameters) -> PyResult<Self> {
-        shared_context(py, &parameters.0).map(Self)
+    fn _unpickle(py: Python<'_>, parameters: &PyParameters, threading: Threading) -> PyResult<Self> {
+        shared_context(py, &parameters.0, &threading).map(Self)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyParameters,))> {
-        Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(),)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<ContextPickle<'py, PyParameters>> {
+        Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(), self.0.threading())))
     }
 
     fn __repr__(&self) -> String {

@@ -3,7 +3,7 @@
 use noren::error::Error as Refusal;
 use noren::{KeyNeed, KeyUse};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -54,6 +54,7 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
             Some(number) => PyOSError::new_err((number, source.to_string(), path)),
             None => PyOSError::new_err(text),
         },
+        Refusal::Interrupted(_) => PyKeyboardInterrupt::new_err(text),
         _ => Error::new_err(text),
     }
 }

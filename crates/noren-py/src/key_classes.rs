@@ -198,8 +198,8 @@ macro_rules! key_classes {
 
             // A pickle holds the parameters by themselves, so that all that is unpickled shares one context.
             #[staticmethod]
-            fn _unpickle(py: Python<'_>, parameters: &$parameters, data: &[u8]) -> PyResult<Self> {
-                let context: noren::$scheme::Context = shared_context(py, &parameters.0)?;
+            fn _unpickle(py: Python<'_>, parameters: &$parameters, data: &[u8], threading: Threading) -> PyResult<Self> {
+                let context: noren::$scheme::Context = shared_context(py, &parameters.0, &threading)?;
                 let key = detached(py, || <$inner>::from_bytes(context.rlwe(), data))?;
                 Ok(Self::new(&context, key))
             }
@@ -207,7 +207,7 @@ macro_rules! key_classes {
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, $parameters>> {
                 let bytes = py.detach(|| self.0.key.to_bytes(self.0.context.rlwe(), Form::Packed));
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-                Ok((unpickle, (self.parameters(), PyBytes::new(py, &bytes))))
+                Ok((unpickle, (self.parameters(), PyBytes::new(py, &bytes), self.0.context.threading())))
             }
 
             fn __repr__(&self) -> String {

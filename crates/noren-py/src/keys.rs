@@ -16,7 +16,7 @@ use crate::context::{PyContext, seed_of};
 use crate::key_classes::key_classes;
 use crate::key_sets;
 use crate::parameters::PyParameters;
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 
 key_classes! {
@@ -68,9 +68,11 @@ impl PyKeys {
         context: &Context,
         request: &KeyRequest,
         seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let seed = seed_of(seed)?;
-        let keys = detached(py, || context.generate_keys(seed, request))?;
+        let (seed, heard) = (seed_of(seed)?, Heard::new(progress));
+        let hear = |done, of| heard.call(done, of);
+        let keys = heard.watch(py, || context.generate_keys_with_progress(seed, request, Some(&hear)))?;
         Self::new(py, context, keys)
     }
 }

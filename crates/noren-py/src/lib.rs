@@ -88,6 +88,8 @@ mod module {
     #[pymodule_export]
     use crate::program::{PyPlan, PyProgram, choose_parameters};
     #[pymodule_export]
+    use crate::progress::PyProgress;
+    #[pymodule_export]
     use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
     #[pymodule_export]
     use crate::tfhe::array::PyEncryptedArray;
@@ -104,6 +106,13 @@ mod module {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        let hooks = pyo3::types::PyDict::new(py);
+        hooks.set_item("after_in_child", pyo3::wrap_pyfunction!(crate::progress::after_fork_in_child, py)?)?;
+        // Systems without fork have no such hooks.
+        if let Ok(register) = py.import("os")?.getattr("register_at_fork") {
+            register.call((), Some(&hooks))?;
+        }
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 

@@ -1,18 +1,31 @@
 //! Contexts of objects that arrive by pickle, and what a pickle holds; bytes and hashes of what stands for itself.
 
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use noren::error::Result;
-use noren::wire::{FileContext, Form, Object};
-use noren::{bgv, ckks, tfhe};
+use noren::wire::{Form, Object};
+use noren::{Engine, Parallel, bgv, ckks, tfhe};
 use pyo3::PyTypeInfo;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
 
-/// What pickle keeps of an object: how to make it again, from its parameters and bytes.
-pub(crate) type Pickle<'py, P> = (Bound<'py, PyAny>, (P, Bound<'py, PyBytes>));
+/// What pickle keeps of an object: how to make it again, from its parameters, its bytes and the threads of its context.
+pub(crate) type Pickle<'py, P> = (Bound<'py, PyAny>, (P, Bound<'py, PyBytes>, Threading));
+
+/// What pickle keeps of a context.
+pub(crate) type ContextPickle<'py, P> = (Bound<'py, PyAny>, (P, Threading));
+
+/// The threads that a context asked for, and what they share: what a pickle keeps of it besides its parameters.
+pub(crate) type Threading = (Option<usize>, String);
+
+/// Threads of a context that was not asked for any.
+pub(crate) fn usual_threading() -> Threading {
+    (None, Parallel::default().name().to_owned())
+}
 
 /// What pickle keeps of an object that stands for itself: how to make it again, from its bytes.
 pub(crate) type BytesPickle<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
@@ -40,8 +53,17 @@ pub(crate) trait Shared: Clone + Send + 'static {
     /// Its parameters.
     type Parameters: Clone + Sync;
 
-    /// The context of parameters.
-    fn of(parameters: Self::Parameters) -> Result<Self>;
+    /// The context of parameters with threads of its own.
+    fn of(parameters: Self::Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self>;
+
+    /// What its loops run on.
+    fn engine(&self) -> &Engine;
+
+    /// The threads that it asked for.
+    fn threading(&self) -> Threading {
+        let engine = self.engine();
+        (engine.asked_threads(), engine.parallel().name().to_owned())
+    }
 
     /// Whether it is the context of these parameters.
     fn belongs_to(&self, parameters: &Self::Parameters) -> bool;
@@ -53,8 +75,12 @@ pub(crate) trait Shared: Clone + Send + 'static {
 impl Shared for ckks::Context {
     type Parameters = ckks::Parameters;
 
-    fn of(parameters: Self::Parameters) -> Result<Self> {
-        <Self as FileContext>::of(parameters)
+    fn of(parameters: Self::Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
+        Self::with_parallel(parameters, threads, parallel)
+    }
+
+    fn engine(&self) -> &Engine {
+        self.rlwe().ring().engine()
     }
 
     fn belongs_to(&self, parameters: &Self::Parameters) -> bool {
@@ -70,8 +96,12 @@ impl Shared for ckks::Context {
 impl Shared for bgv::Context {
     type Parameters = bgv::Parameters;
 
-    fn of(parameters: Self::Parameters) -> Result<Self> {
-        <Self as FileContext>::of(parameters)
+    fn of(parameters: Self::Parameters, threads: Option<usize>, _: Parallel) -> Result<Self> {
+        Self::with_threads(parameters, threads)
+    }
+
+    fn engine(&self) -> &Engine {
+        self.rlwe().ring().engine()
     }
 
     fn belongs_to(&self, parameters: &Self::Parameters) -> bool {
@@ -87,8 +117,12 @@ impl Shared for bgv::Context {
 impl Shared for tfhe::Context {
     type Parameters = tfhe::Parameters;
 
-    fn of(parameters: Self::Parameters) -> Result<Self> {
-        Self::new(parameters)
+    fn of(parameters: Self::Parameters, threads: Option<usize>, _: Parallel) -> Result<Self> {
+        Self::with_threads(parameters, threads)
+    }
+
+    fn engine(&self) -> &Engine {
+        self.engine()
     }
 
     fn belongs_to(&self, parameters: &Self::Parameters) -> bool {
@@ -102,14 +136,21 @@ impl Shared for tfhe::Context {
 }
 
 /// The context of parameters that arrive by pickle.
-pub(crate) fn shared_context<C: Shared>(py: Python<'_>, parameters: &C::Parameters) -> PyResult<C> {
+pub(crate) fn shared_context<C: Shared>(
+    py: Python<'_>,
+    parameters: &C::Parameters,
+    threading: &Threading,
+) -> PyResult<C> {
+    let parallel = Parallel::from_str(&threading.1).map_err(|error| PyValueError::new_err(error.to_string()))?;
     // Without the interpreter, so that waiting for the lock keeps no other thread from running.
     detached(py, || {
         let mut contexts = C::kept().lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = contexts.iter().find(|context| context.belongs_to(parameters)) {
+        if let Some(found) =
+            contexts.iter().find(|context| context.belongs_to(parameters) && context.threading() == *threading)
+        {
             return Ok(found.clone());
         }
-        let context = C::of(parameters.clone())?;
+        let context = C::of(parameters.clone(), threading.0, parallel)?;
         if contexts.len() == KEPT_CONTEXTS {
             contexts.remove(0);
         }

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use crate::array::detached;
 use crate::context::PyContext;
 use crate::parameters::PyParameters;
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, shared_context};
 
 /// An encoded vector, made by ``Context.encode``.
 ///
@@ -51,6 +51,12 @@ impl PyPlaintext {
         self.inner.error_bound()
     }
 
+    /// The context that it belongs to.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext(self.context.clone())
+    }
+
     /// The parameters that it belongs to.
     #[getter]
     fn parameters(&self) -> PyParameters {
@@ -67,8 +73,8 @@ impl PyPlaintext {
     }
 
     #[staticmethod]
-    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
-        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
+    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8], threading: Threading) -> PyResult<Self> {
+        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0, &threading)?), data)
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -78,7 +84,7 @@ impl PyPlaintext {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+        Ok((unpickle, (self.parameters(), self.__bytes__(py), self.context.threading())))
     }
 
     fn __repr__(&self) -> String {

@@ -14,6 +14,7 @@ use crate::errors::raise;
 use crate::evaluator::{PyEvaluator, on_either};
 use crate::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
+use crate::progress::Heard;
 use crate::table::{PyEncryptedTable, bounds_of};
 
 /// A computation on an encrypted table, with its model.
@@ -85,8 +86,19 @@ impl PyProgram {
     }
 
     /// Runs the program on an encrypted table; see ``noren.programs.run``.
-    fn run(&self, py: Python<'_>, evaluator: &PyEvaluator, table: &PyEncryptedTable) -> PyResult<PyEncryptedTable> {
-        let inner = detached(py, || on_either!(evaluator, ev => self.program.run(ev, &table.inner)))?;
+    #[pyo3(signature = (evaluator, table, *, progress = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        evaluator: &PyEvaluator,
+        table: &PyEncryptedTable,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedTable> {
+        let inner = Heard::new(progress).follow(
+            py,
+            raise,
+            || on_either!(evaluator, ev => self.program.run(ev, &table.inner)),
+        )?;
         Ok(PyEncryptedTable { inner, context: evaluator.plain.context().clone() })
     }
 
@@ -145,17 +157,19 @@ impl PyPlan {
     ///
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
     /// Raises LevelError for a level below the depth, InsecureError as ``Context.keygen`` does.
-    #[pyo3(signature = (context, *, level = None, seed = None))]
+    /// progress: called with (done, of) after each key. What it raises ends the work.
+    #[pyo3(signature = (context, *, level = None, seed = None, progress = None))]
     fn keygen(
         &self,
         py: Python<'_>,
         context: &PyContext,
         level: Option<usize>,
         seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
         let level = level.unwrap_or_else(|| context.0.parameters().max_level());
         let request = self.0.key_request(level).map_err(raise)?;
-        PyKeys::generate(py, &context.0, &request, seed)
+        PyKeys::generate(py, &context.0, &request, seed, progress)
     }
 
     /// Makes evaluation keys for a secret that there is, as ``keygen``; ``keys.evaluation | more`` has them beside the others.

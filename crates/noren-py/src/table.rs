@@ -15,7 +15,7 @@ use crate::array::{Numbers, detached};
 use crate::context::{PyContext, seed_of};
 use crate::keys::{EncryptionKey, PySecretKey};
 use crate::parameters::PyParameters;
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, shared_context};
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
 ///
@@ -86,8 +86,8 @@ impl PyEncryptedTable {
     }
 
     #[staticmethod]
-    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8]) -> PyResult<Self> {
-        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0)?), data)
+    fn _unpickle(py: Python<'_>, parameters: &PyParameters, data: &[u8], threading: Threading) -> PyResult<Self> {
+        Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0, &threading)?), data)
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -97,7 +97,7 @@ impl PyEncryptedTable {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+        Ok((unpickle, (self.parameters(), self.__bytes__(py), self.context.threading())))
     }
 
     fn __repr__(&self) -> String {

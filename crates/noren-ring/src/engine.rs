@@ -8,9 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use noren_math::kernels::{Kernels, kernels};
 
 use crate::error::Error;
+use crate::interrupt;
 use crate::parallel::Parallel;
 use crate::pool::Pool;
 use crate::rows::{LimbRow, Rows};
+#[cfg(feature = "parallel")]
+use crate::threads::Threads;
 
 /// Work on fewer words stays on the calling thread: it takes about as long as waking another one.
 const SMALLEST_PARALLEL_WORK: usize = 1 << 14;
@@ -34,14 +37,11 @@ pub struct Engine {
     pool: Arc<Pool>,
 }
 
+/// Without the feature `parallel` all work stays on the calling thread.
+#[cfg(not(feature = "parallel"))]
 #[derive(Debug, Clone)]
 enum Threads {
     One,
-    /// Those of the pool in which the caller runs.
-    #[cfg(feature = "parallel")]
-    Current,
-    #[cfg(feature = "parallel")]
-    Own(Arc<rayon::ThreadPool>),
 }
 
 impl Engine {
@@ -66,13 +66,13 @@ impl Engine {
     /// How many threads a loop that is started here can use.
     #[must_use]
     pub fn threads(&self) -> usize {
-        match &self.threads {
-            Threads::One => 1,
-            #[cfg(feature = "parallel")]
-            Threads::Current => rayon::current_num_threads(),
-            #[cfg(feature = "parallel")]
-            Threads::Own(pool) => pool.current_num_threads(),
-        }
+        self.threads.count()
+    }
+
+    /// The threads that were asked for, as [`Engine::new`] takes them.
+    #[must_use]
+    pub fn asked_threads(&self) -> Option<usize> {
+        self.threads.asked()
     }
 
     /// The row kernels.
@@ -123,10 +123,13 @@ impl Engine {
     ) {
         if !self.spreads(words) {
             let mut scratch = scratch();
-            return tasks.for_each(|task| work(&mut scratch, task));
+            return tasks.for_each(|task| {
+                interrupt::check();
+                work(&mut scratch, task);
+            });
         }
         self.spread(tasks.collect(), |next| {
-            // Made with the first task: who comes late finds none.
+            // Made with the first task.
             let mut memory = None;
             while let Some(task) = next() {
                 work(memory.get_or_insert_with(&scratch), task);
@@ -149,6 +152,7 @@ impl Engine {
         let rows: Vec<LimbRow> = rows.collect();
         let (count, words) = (rows.len(), rows.len() * degree);
         if !self.spreads(words) {
+            interrupt::check();
             return rows.into_iter().for_each(|(limb, row)| work(limb, 0..degree, row));
         }
         let width = self.parallel.range(count, degree, self.threads());
@@ -197,7 +201,10 @@ impl Engine {
         let alone = Self { threads: Threads::One, ..self.clone() };
         if !self.spreads(words) {
             let mut scratch = scratch();
-            return tasks.for_each(|task| work(&alone, &mut scratch, task));
+            return tasks.for_each(|task| {
+                interrupt::check();
+                work(&alone, &mut scratch, task);
+            });
         }
         let tasks: Vec<(usize, T)> = tasks.enumerate().collect();
         if !self.parallel.spreads_limbs() {
@@ -220,53 +227,75 @@ impl Engine {
         words >= SMALLEST_PARALLEL_WORK && self.threads() > 1
     }
 
-    /// Runs `worker` on every thread, with what hands out the next task: in order, to who asks first.
+    /// Runs `work` on each item, several at a time, and returns the results in their order.
+    ///
+    /// For long work, such as that on a ciphertext each: one operation shares out its own loops.
+    pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+        let work = |item| {
+            interrupt::check();
+            work(item)
+        };
+        self.map_checked(items, work)
+    }
+
+    #[cfg(feature = "parallel")]
+    fn map_checked<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+        use rayon::prelude::*;
+        let interrupt = interrupt::current();
+        self.threads.enter(|shares| {
+            if !shares || items.len() < 2 {
+                return items.into_iter().map(work).collect();
+            }
+            items.into_par_iter().map(|item| interrupt::under(interrupt.clone(), || work(item))).collect()
+        })
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    fn map_checked<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+        items.into_iter().map(work).collect()
+    }
+
+    /// Runs `worker` on every thread, with what hands out the next task, in order.
     #[cfg(feature = "parallel")]
     fn spread<T: Send>(&self, tasks: Vec<T>, worker: impl Fn(&mut dyn FnMut() -> Option<T>) + Send + Sync) {
         use rayon::prelude::*;
+        interrupt::check();
         let workers = self.threads().min(tasks.len());
         let tasks = Mutex::new(tasks.into_iter());
-        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
-        self.enter(|| (0..workers).into_par_iter().with_max_len(1).for_each(|_| worker(&mut { next })));
+        let next = || {
+            interrupt::check();
+            tasks.lock().unwrap_or_else(PoisonError::into_inner).next()
+        };
+        let interrupt = interrupt::current();
+        self.threads.enter(|shares| {
+            if !shares {
+                return worker(&mut { next });
+            }
+            let worker = |_| interrupt::under(interrupt.clone(), || worker(&mut { next }));
+            (0..workers).into_par_iter().with_max_len(1).for_each(worker);
+        });
     }
 
     /// Runs `worker` here, with what hands out the next task.
     #[cfg(not(feature = "parallel"))]
     fn spread<T: Send>(&self, tasks: Vec<T>, worker: impl Fn(&mut dyn FnMut() -> Option<T>) + Send + Sync) {
         let mut tasks = tasks.into_iter();
-        worker(&mut || tasks.next());
+        worker(&mut || {
+            interrupt::check();
+            tasks.next()
+        });
     }
 
     /// Runs `work` on one of the threads, so that what it shares out needs no change of threads: several operations then hand
     /// over once, and not for each of their loops.
     pub fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.threads {
-            Threads::One => work(),
-            #[cfg(feature = "parallel")]
-            Threads::Current => rayon::scope(|_| work()),
-            #[cfg(feature = "parallel")]
-            Threads::Own(pool) => pool.install(work),
-        }
+        interrupt::check();
+        self.threads.enter(|_| work())
     }
 }
 
+#[cfg(not(feature = "parallel"))]
 impl Threads {
-    #[cfg(feature = "parallel")]
-    fn new(threads: Option<usize>) -> Result<Self, Error> {
-        match threads {
-            None => Ok(Self::Current),
-            Some(0) => Err(Error::Threads { found: 0, reason: "at least 1 is needed".into() }),
-            Some(1) => Ok(Self::One),
-            Some(found) => rayon::ThreadPoolBuilder::new()
-                .num_threads(found)
-                .thread_name(|i| format!("noren-{i}"))
-                .build()
-                .map(|pool| Self::Own(Arc::new(pool)))
-                .map_err(|error| Error::Threads { found, reason: error.to_string() }),
-        }
-    }
-
-    #[cfg(not(feature = "parallel"))]
     fn new(threads: Option<usize>) -> Result<Self, Error> {
         match threads {
             None | Some(1) => Ok(Self::One),
@@ -275,5 +304,17 @@ impl Threads {
                 reason: "this build has no feature `parallel`: ask for 1, or build with it".into(),
             }),
         }
+    }
+
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn asked(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn enter<R: Send>(&self, work: impl FnOnce(bool) -> R + Send) -> R {
+        work(false)
     }
 }

@@ -28,6 +28,7 @@
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
 //! | [`parallel`] | [`Parallel`](parallel::Parallel): how loops are shared out to threads |
 //! | [`torus`] | words that wrap around, their polynomials, and bootstrapping as arithmetic on them |
+//! | [`interrupt`] | [`Interrupt`](interrupt::Interrupt): ends long work, and hears of its progress |
 //! | [`engine`] | [`Engine`](engine::Engine): the kernels, the threads and the memory that all verbs use |
 
 #![forbid(unsafe_code)]
@@ -42,6 +43,7 @@ pub mod divide;
 pub mod engine;
 pub mod error;
 pub mod gadget;
+pub mod interrupt;
 pub mod key;
 mod lots;
 pub mod mask;
@@ -66,3 +68,5 @@ mod source;
 mod steps;
 mod storage;
 mod sums;
+#[cfg(feature = "parallel")]
+mod threads;

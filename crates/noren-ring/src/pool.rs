@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use noren_math::kernels::aligned::AlignedVec;
 
@@ -12,8 +13,13 @@ const LARGEST_EXCESS: usize = 2;
 /// Buffers that were given back, up to a number of bytes; fresh memory costs a page fault every 4 KiB.
 ///
 /// Buffers come back with whatever they held: who held secrets wipes them first.
+///
+/// In a child of `fork` the shelves may be locked for ever, by a thread of the parent that the child does not have: then
+/// there are none, and memory comes from the system.
 pub(crate) struct Pool {
     limit: usize,
+    /// The process that made it.
+    home: u32,
     shelves: Mutex<Shelves>,
 }
 
@@ -27,17 +33,18 @@ struct Shelves {
 impl Pool {
     /// An empty pool that keeps at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, shelves: Mutex::default() }
+        Self { limit, home: process::id(), shelves: Mutex::default() }
     }
 
     /// A buffer of at least `length` words that holds anything.
     pub(crate) fn take(&self, length: usize) -> AlignedVec<u64> {
-        self.shelves().take(length).unwrap_or_else(|| AlignedVec::zeroed(length))
+        let kept = self.shelves().and_then(|mut shelves| shelves.take(length));
+        kept.unwrap_or_else(|| AlignedVec::zeroed(length))
     }
 
     /// Keeps `buffer`, and lets longer ones go if there is no room for it.
     pub(crate) fn give(&self, buffer: AlignedVec<u64>) {
-        let mut shelves = self.shelves();
+        let Some(mut shelves) = self.shelves() else { return };
         let bytes = size_of_val(&*buffer);
         while shelves.bytes + bytes > self.limit {
             if !shelves.drop_longest(buffer.len()) {
@@ -50,17 +57,22 @@ impl Pool {
 
     /// Gives all buffers back to the system.
     pub(crate) fn clear(&self) {
-        drop(std::mem::take(&mut *self.shelves()));
+        drop(self.shelves().map(|mut shelves| std::mem::take(&mut *shelves)));
     }
 
     /// How many bytes are kept.
     pub(crate) fn bytes(&self) -> usize {
-        self.shelves().bytes
+        self.shelves().map_or(0, |shelves| shelves.bytes)
     }
 
-    fn shelves(&self) -> MutexGuard<'_, Shelves> {
+    fn shelves(&self) -> Option<MutexGuard<'_, Shelves>> {
         // No verb under the lock leaves the shelves half changed, so a panic elsewhere does not spoil them.
-        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+        match self.shelves.try_lock() {
+            Ok(shelves) => Some(shelves),
+            Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) if process::id() != self.home => None,
+            Err(TryLockError::WouldBlock) => Some(self.shelves.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 }
 

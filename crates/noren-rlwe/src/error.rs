@@ -20,6 +20,9 @@ pub enum Error {
     /// A ring or an element cannot be made.
     #[error(transparent)]
     Ring(#[from] noren_ring::error::Error),
+    /// Work was ended by its [`Interrupt`](noren_ring::interrupt::Interrupt).
+    #[error(transparent)]
+    Interrupted(#[from] noren_ring::interrupt::Interrupted),
     /// A key or sample would be easier to break than the parameters promise.
     #[error(
         "{key}: a modulus of {log_qp:.1} bits is too large for {level} security with a {secret} secret of degree {n}, \

@@ -58,6 +58,8 @@ pub mod wire {
 }
 
 pub use noren_math::random::Seed;
+pub use noren_ring::engine::Engine;
+pub use noren_ring::interrupt::{self, Interrupt, Interrupted};
 pub use noren_ring::parallel::Parallel;
 pub use noren_rlwe::error::{self, Error, Result};
 pub use noren_rlwe::key_use::{KeyNeed, KeyUse};

@@ -16,7 +16,7 @@ use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::schemes::{PyBfvContext, PyBgvContext};
 use crate::key_classes::key_classes;
 use crate::key_sets;
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, shared_context};
 
 key_classes! {
     scheme: bgv,

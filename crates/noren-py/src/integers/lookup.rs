@@ -20,7 +20,7 @@ use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
 use crate::integers::schemes::{PyBfvCiphertext, PyBfvContext, PyBfvEvaluator};
-use crate::pickle::{Pickle, bytes_of, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context};
 use crate::progress::Heard;
 
 /// How many numbers x and y there are.
@@ -165,7 +165,7 @@ impl PyLookupPlan {
     /// Makes the keys that lookups need, for all functions with this plan; nothing in them decrypts.
     ///
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
-    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    /// progress: called with (done, of) after each key. What it raises ends the work.
     ///
     /// Raises ParameterMismatchError for a secret of other parameters, InsecureError if a key would be too easy to break.
     #[pyo3(signature = (secret, *, seed = None, progress = None))]
@@ -251,15 +251,20 @@ impl PyLookupKeys {
     }
 
     #[staticmethod]
-    fn _unpickle(py: Python<'_>, parameters: &PyIntegerParameters, data: &[u8]) -> PyResult<Self> {
-        let context = shared_context(py, &parameters.0)?;
+    fn _unpickle(
+        py: Python<'_>,
+        parameters: &PyIntegerParameters,
+        data: &[u8],
+        threading: Threading,
+    ) -> PyResult<Self> {
+        let context = shared_context(py, &parameters.0, &threading)?;
         let file = detached(py, || LookupKeyFile::from_bytes(&(), data))?;
         Ok(Self(Arc::new(LookupKeyFile { context, ..file })))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyIntegerParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.plan().parameters(), self.__bytes__(py))))
+        Ok((unpickle, (self.plan().parameters(), self.__bytes__(py), self.0.context.threading())))
     }
 
     fn __repr__(&self) -> String {
@@ -403,7 +408,7 @@ pub(crate) fn prepare_lookup(
     values: Py<PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PyPreparedLookup> {
-    let heard = Arc::new(Heard::new(progress));
+    let heard = Heard::new(progress);
     let asked = heard.clone();
     let function = Function::batch(plan.0.layout().domain(), move |x, y, out| {
         if x.is_empty() || asked.stopped() {

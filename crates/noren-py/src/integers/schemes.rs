@@ -23,7 +23,7 @@ use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyInt
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
 use crate::key_sets;
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{ContextPickle, Pickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 
 /// An operation of an evaluator with a second operand.
@@ -57,19 +57,28 @@ macro_rules! scheme_classes {
                 PyIntegerParameters(self.0.parameters().clone())
             }
 
+            /// How many threads a call can use.
+            #[getter]
+            fn threads(&self) -> usize {
+                Shared::engine(&self.0).threads()
+            }
+
             /// Makes a secret key, its public key and evaluation keys.
             ///
             /// rotations: the rotations that ``Evaluator.rotate`` is to do, by how many slots of both rows.
             /// swap, relinearization: whether there are keys for ``swap_rows`` and for products of ciphertexts.
             /// limbs: the most primes of ciphertexts that the keys serve, None for all; such keys are smaller and faster.
             /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+            /// progress: called with (done, of) after each key. What it raises ends the work.
             ///
             /// Raises InsecureError for a key whose modulus is too large, Error for limbs that there are not.
             #[pyo3(
                 signature = (*, rotations = Integers::default(), swap = false, relinearization = true, limbs = None,
-                    seed = None),
-                text_signature = "($self, *, rotations=(), swap=False, relinearization=True, limbs=None, seed=None)"
+                    seed = None, progress = None),
+                text_signature = "($self, *, rotations=(), swap=False, relinearization=True, limbs=None, seed=None, \
+                    progress=None)"
             )]
+            #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
             fn keygen(
                 &self,
                 py: Python<'_>,
@@ -78,11 +87,14 @@ macro_rules! scheme_classes {
                 relinearization: bool,
                 limbs: Option<usize>,
                 seed: Option<&[u8]>,
+                progress: Option<Py<PyAny>>,
             ) -> PyResult<PyIntegerKeys> {
                 let (rotations, rotations_at) = (rotations.0, Vec::new());
                 let request = KeyRequest { relinearization, rotations, swap, limbs, rotations_at };
                 let seed = seed_of(seed)?;
-                let keys = detached(py, || self.0.generate_keys(seed, &request, None))?;
+                let heard = Heard::new(progress);
+                let hear = |done, of| heard.call(done, of);
+                let keys = heard.watch(py, || self.0.generate_keys(seed, &request, Some(&hear)))?;
                 PyIntegerKeys::new(py, &self.0, keys)
             }
 
@@ -188,12 +200,12 @@ macro_rules! scheme_classes {
             }
 
             #[staticmethod]
-            fn _unpickle(py: Python<'_>, parameters: &PyIntegerParameters) -> PyResult<Self> {
-                shared_context(py, &parameters.0).map(Self)
+            fn _unpickle(py: Python<'_>, parameters: &PyIntegerParameters, threading: Threading) -> PyResult<Self> {
+                shared_context(py, &parameters.0, &threading).map(Self)
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyIntegerParameters,))> {
-                Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(),)))
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<ContextPickle<'py, PyIntegerParameters>> {
+                Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(), self.0.threading())))
             }
 
             fn __repr__(&self) -> String {
@@ -234,6 +246,12 @@ macro_rules! scheme_classes {
             #[getter]
             fn level(&self) -> usize {
                 self.inner.level()
+            }
+
+            /// The context that it belongs to.
+            #[getter]
+            fn context(&self) -> $context {
+                $context(self.context.clone())
             }
 
             /// How many primes the modulus has.
@@ -304,13 +322,13 @@ macro_rules! scheme_classes {
             }
 
             #[staticmethod]
-            fn _unpickle(py: Python<'_>, parameters: &PyIntegerParameters, data: &[u8]) -> PyResult<Self> {
-                Self::from_bytes(py, &$context(shared_context(py, &parameters.0)?), data)
+            fn _unpickle(py: Python<'_>, parameters: &PyIntegerParameters, data: &[u8], threading: Threading) -> PyResult<Self> {
+                Self::from_bytes(py, &$context(shared_context(py, &parameters.0, &threading)?), data)
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyIntegerParameters>> {
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-                Ok((unpickle, (self.parameters(), self.__bytes__(py))))
+                Ok((unpickle, (self.parameters(), self.__bytes__(py), self.context.threading())))
             }
 
             fn __repr__(&self) -> String {

@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::array::detached;
 use crate::errors::{EncodingError, raise};
-use crate::pickle::{Pickle, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, shared_context};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::evaluator::PyTfheEvaluator;
 use crate::tfhe::numbers::{dtype_name, element_of};
@@ -106,6 +106,12 @@ impl PyEncryptedArray {
     #[getter]
     fn element(&self) -> String {
         self.column.element().to_string()
+    }
+
+    /// The context that it belongs to.
+    #[getter]
+    fn context(&self) -> PyTfheContext {
+        PyTfheContext(self.context.clone())
     }
 
     /// The parameters that it belongs to.
@@ -291,13 +297,13 @@ impl PyEncryptedArray {
     }
 
     #[staticmethod]
-    fn _unpickle(py: Python<'_>, parameters: &PyTfheParameters, data: &[u8]) -> PyResult<Self> {
-        Self::from_bytes(py, &PyTfheContext(shared_context(py, &parameters.0)?), data)
+    fn _unpickle(py: Python<'_>, parameters: &PyTfheParameters, data: &[u8], threading: Threading) -> PyResult<Self> {
+        Self::from_bytes(py, &PyTfheContext(shared_context(py, &parameters.0, &threading)?), data)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyTfheParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.parameters(), self.__bytes__(py)?)))
+        Ok((unpickle, (self.parameters(), self.__bytes__(py)?, self.context.threading())))
     }
 
     fn __repr__(&self) -> String {

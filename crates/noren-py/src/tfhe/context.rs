@@ -6,7 +6,9 @@ use pyo3::prelude::*;
 
 use crate::array::detached;
 use crate::context::seed_of;
-use crate::pickle::shared_context;
+use crate::errors::raise;
+use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
+use crate::progress::Heard;
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::evaluator::PyTfheEvaluator;
 use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys};
@@ -16,7 +18,7 @@ use crate::tfhe::parameters::PyTfheParameters;
 /// Parameters of TFHE with their tables: makes keys, encrypts and decrypts.
 ///
 /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All methods let
-/// other Python threads run. A pickle holds the parameters alone.
+/// other Python threads run. A pickle holds the parameters and `threads`.
 #[pyclass(frozen, name = "TfheContext", module = "noren._noren")]
 #[derive(Clone)]
 pub(crate) struct PyTfheContext(pub(crate) Context);
@@ -36,16 +38,29 @@ impl PyTfheContext {
         PyTfheParameters(self.0.parameters().clone())
     }
 
+    /// How many threads a call can use.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.0.engine().threads()
+    }
+
     /// Makes a secret key and the keys that compute.
     ///
     /// circuit: whether there are keys of circuit bootstrapping, for ``Evaluator.lookup`` of functions of 8 bits and more.
     /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
+    /// progress: called with (done, of) as the work goes on. What it raises ends the work.
     ///
     /// Raises Error if the parameters have no circuit bootstrapping.
-    #[pyo3(signature = (*, circuit = false, seed = None))]
-    fn keygen(&self, py: Python<'_>, circuit: bool, seed: Option<&[u8]>) -> PyResult<PyTfheKeys> {
+    #[pyo3(signature = (*, circuit = false, seed = None, progress = None))]
+    fn keygen(
+        &self,
+        py: Python<'_>,
+        circuit: bool,
+        seed: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyTfheKeys> {
         let (seed, context) = (seed_of(seed)?, &self.0);
-        let (secret, server, circuit) = detached(py, || {
+        let (secret, server, circuit) = Heard::new(progress).follow(py, raise, || {
             let secret = context.secret_key(&seed);
             let server = context.compact_keys(&seed, &secret)?;
             let circuit = circuit.then(|| context.circuit_keys(&seed, &secret)).transpose()?;
@@ -113,12 +128,12 @@ impl PyTfheContext {
     }
 
     #[staticmethod]
-    fn _unpickle(py: Python<'_>, parameters: &PyTfheParameters) -> PyResult<Self> {
-        shared_context(py, &parameters.0).map(Self)
+    fn _unpickle(py: Python<'_>, parameters: &PyTfheParameters, threading: Threading) -> PyResult<Self> {
+        shared_context(py, &parameters.0, &threading).map(Self)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyTfheParameters,))> {
-        Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(),)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<ContextPickle<'py, PyTfheParameters>> {
+        Ok((py.get_type::<Self>().getattr("_unpickle")?, (self.parameters(), self.0.threading())))
     }
 
     fn __repr__(&self) -> String {

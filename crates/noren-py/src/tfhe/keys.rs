@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::pickle::{BytesPickle, by_bytes, bytes_of, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context, usual_threading};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
 
@@ -70,7 +70,7 @@ macro_rules! key_class {
             }
 
             fn of(py: Python<'_>, file: KeyFile<$inner>) -> PyResult<Self> {
-                Ok(Self { shared: shared_context(py, &file.parameters)?, file: Arc::new(file) })
+                Ok(Self { shared: shared_context(py, &file.parameters, &usual_threading())?, file: Arc::new(file) })
             }
         }
 
@@ -115,8 +115,20 @@ macro_rules! key_class {
                 bytes_of(py, &*self.file)
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<BytesPickle<'py>> {
-                by_bytes::<Self>(self.__bytes__(py))
+            #[staticmethod]
+            fn _unpickle(
+                py: Python<'_>,
+                parameters: &PyTfheParameters,
+                data: &[u8],
+                threading: Threading,
+            ) -> PyResult<Self> {
+                let file = detached(py, || KeyFile::from_bytes(&(), data))?;
+                Ok(Self { shared: shared_context(py, &parameters.0, &threading)?, file: Arc::new(file) })
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyTfheParameters>> {
+                let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+                Ok((unpickle, (self.parameters(), self.__bytes__(py), self.shared.threading())))
             }
 
             fn __repr__(&self) -> String {

@@ -8,6 +8,7 @@ use noren_math::torus::monomial::Monomials;
 use noren_math::torus::product::{FourierKey, Grouping, KeyShape, TorusScratch};
 
 use crate::engine::Engine;
+use crate::interrupt::Steps;
 use crate::storage::Storage;
 use crate::torus::exact::ExactProduct;
 use crate::torus::polynomial::rotate_sub;
@@ -345,7 +346,9 @@ fn fourier_key(
     let total = values.len();
     let memory = || (AlignedVec::<u64>::zeroed(shape.samples.words()), AlignedVec::<f64>::zeroed(n));
     let tasks = values.chunks_exact_mut(words).enumerate();
+    let progress = Steps::new(steps);
     engine.run_with(total, tasks, memory, |(sample, scratch), (step, key): (usize, &mut [f64])| {
+        progress.advance(1);
         for row in 0..shape.rows() {
             write(step, row, sample);
             for (column, polynomial) in sample.chunks_exact(n).enumerate() {

@@ -3,6 +3,7 @@
 use noren_math::kernels::aligned::AlignedVec;
 
 use crate::engine::Engine;
+use crate::interrupt::Steps;
 use crate::torus::blind_rotation::{BlindRotation, Scratch};
 use crate::torus::key_switch::{Exponents, LweSwitch};
 use crate::torus::lwe::Lwe;
@@ -73,11 +74,15 @@ impl Bootstrap {
         let mut results = vec![Vec::new(); jobs.len()];
         let tasks = jobs.chunks(block).zip(results.chunks_mut(block));
         let words = jobs.len() * self.rotation.bits() * self.rotation.shape().words();
+        let steps = Steps::new(jobs.len());
         engine.run_with(
             words,
             tasks,
             || self.rotation.scratch(),
-            |scratch, (jobs, results)| self.run_block(scratch, jobs, results),
+            |scratch, (jobs, results)| {
+                self.run_block(scratch, jobs, results);
+                steps.advance(jobs.len());
+            },
         );
         results
     }

@@ -4,6 +4,7 @@ use noren_math::kernels::aligned::AlignedVec;
 use noren_math::torus::gadget::Gadget;
 
 use crate::engine::Engine;
+use crate::interrupt::Steps;
 use crate::torus::blind_rotation::{BlindRotation, GlweShape, Scratch};
 use crate::torus::bootstrap::shares;
 use crate::torus::glwe_switch::{GlweScratch, GlweSwitch};
@@ -159,10 +160,12 @@ impl CircuitBootstrap {
             trace: self.trace.scratch(),
             square: self.squares[0].scratch(),
         };
+        let steps = Steps::new(samples.len());
         engine.run_with(words, tasks, memory, |memory, (samples, results)| {
             let accumulators = self.rotate(switch, table, samples, &mut memory.rotation);
             for (acc, result) in accumulators.chunks_exact(shape.words()).zip(results) {
                 *result = self.controls(table, acc, memory);
+                steps.advance(1);
             }
         });
         results

@@ -3,6 +3,7 @@
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_ring::engine::Engine;
+use noren_ring::interrupt::Steps;
 use noren_ring::torus::polynomial::automorphism;
 use noren_ring::torus::product::{SmallFactor, TorusProduct};
 use noren_ring::torus::trace;
@@ -70,10 +71,12 @@ impl<'a> GlweRows<'a> {
         let n = parameters.shape().degree;
         let mut bodies = vec![0; items * rows * n];
         let mask = || vec![0; parameters.dimension()];
+        let progress = Steps::new(items * rows);
         engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
             let (item, row) = (place / rows, place % rows);
             self.write(&label(item, row), mask, body);
             message(item, row, body);
+            progress.advance(1);
         });
         bodies
     }

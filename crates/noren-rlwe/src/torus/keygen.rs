@@ -6,6 +6,7 @@ use std::path::Path;
 use noren_math::random::{Seed, Xof};
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
+use noren_ring::interrupt::Steps;
 use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
 use noren_ring::torus::bootstrap::Bootstrap;
 use noren_ring::torus::key_switch::LweSwitch;
@@ -172,7 +173,9 @@ impl<'a> RowMaker<'a> {
         let shape = self.generator.parameters.rotation();
         let (n, rows) = (shape.samples.degree, shape.rows());
         let mask = || vec![0; shape.samples.extracted()];
+        let steps = Steps::new(bodies.len() / n);
         engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
+            steps.advance(1);
             self.write_rotation(first + place / rows, place % rows, mask, body);
         });
     }

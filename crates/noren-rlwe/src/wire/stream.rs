@@ -2,6 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
+use noren_ring::interrupt;
 use zeroize::Zeroize;
 
 use crate::wire::header::{self, DIGEST_AT, Encoding, Entry, HEADER_BYTES, Header};
@@ -142,6 +143,7 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        interrupt::check();
         self.hasher.update(bytes);
         self.at += bytes.len() as u64;
         self.sink.write_all(bytes)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 
@@ -209,6 +210,10 @@ impl SlotEvaluator for Unlimited {
     type Plaintext = Plaintext;
     type Factor = Factor;
     type Estimate = Estimate;
+
+    fn engine(&self) -> Option<&Engine> {
+        Some(self.evaluator.context().rlwe().ring().engine())
+    }
 
     fn slots(&self, x: &Ciphertext) -> usize {
         x.slots()

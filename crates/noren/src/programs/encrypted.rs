@@ -2,7 +2,6 @@
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
-use rayon::prelude::*;
 
 use crate::circuits::recorder::Demands;
 use crate::programs::layout::TableLayout;
@@ -60,7 +59,8 @@ impl EncryptedTable<Ciphertext> {
     /// # Errors
     /// Ciphertexts of other parameters, or of other slots than the layout says.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Matrix> {
-        let slots = self.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<Result<Vec<_>>>()?;
+        let slots = decryptor.engine().map(self.ciphertexts().iter().collect(), |c| decryptor.decrypt_real(c));
+        let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
         let bounds: Vec<f64> = self.ciphertexts().iter().map(Ciphertext::error_bound).collect();
         self.layout().read(&slots, &bounds)
     }
@@ -73,12 +73,11 @@ impl EncryptedTable<Ciphertext> {
     /// # Errors
     /// As [`decrypt`](Self::decrypt), and more bits than the error bounds allow.
     pub fn decrypt_for_release(&self, decryptor: &Decryptor<'_>, bits: i32, seed: &Seed) -> Result<Matrix> {
-        let slots = self
-            .ciphertexts()
-            .par_iter()
-            .enumerate()
-            .map(|(index, c)| decryptor.decrypt_for_release(c, bits, &seed.derive(&format!("table/{index}"))))
-            .collect::<Result<Vec<_>>>()?;
+        let release = |(index, c): (usize, &Ciphertext)| {
+            decryptor.decrypt_for_release(c, bits, &seed.derive(&format!("table/{index}")))
+        };
+        let slots = decryptor.engine().map(self.ciphertexts().iter().enumerate().collect(), release);
+        let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
         // A release is within 3/2 of its spacing of the decryption.
         let spacing = libm::ldexp(1.5, -bits);
         let bounds: Vec<f64> = self.ciphertexts().iter().map(|c| c.error_bound() + spacing).collect();

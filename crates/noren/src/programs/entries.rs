@@ -1,28 +1,22 @@
 //! The same polynomial of every entry of a table.
 
 use noren_rlwe::error::Result;
-use rayon::prelude::*;
 
 use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::{Polynomial, to_unit};
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{BasisName, PolynomialModel};
-use crate::programs::program::{Table, TableEvaluator};
+use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `p(x)` of every entry; the levels of the polynomial, and one more unless the columns already span the interval.
 pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &PolynomialModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let task = Task::new(layout, model)?;
-    let values = table
-        .ciphertexts()
-        .par_iter()
-        .enumerate()
-        .map(|(index, x)| {
-            let unit = task.to_unit(ev, layout, index, x)?;
-            Ok(ev.with_magnitude(task.polynomial.evaluate(ev, &unit)?, 1.0))
-        })
-        .collect::<Result<_>>()?;
+    let values = side_by_side(ev, table.ciphertexts(), |index, x| {
+        let unit = task.to_unit(ev, layout, index, x)?;
+        Ok(ev.with_magnitude(task.polynomial.evaluate(ev, &unit)?, 1.0))
+    })?;
     let mut result = layout
         .clone()
         .without_guarantee()

@@ -1,7 +1,6 @@
 //! Tables of whole numbers, encrypted with BFV: the numbers of a column in slots, or each in a stretch of slots.
 
 use noren_rlwe::error::{Error, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::programs::layout::{check_count, check_length, check_power_of_two};
@@ -212,7 +211,8 @@ impl IntegerTable {
     /// [`Error::NoiseExhausted`] if they may be wrong, [`Error::ParameterMismatch`] for ciphertexts of other parameters.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>, encoder: &Encoder) -> Result<Vec<i64>> {
         let decrypt = |ciphertext: &Ciphertext| encoder.decode(&decryptor.decrypt(ciphertext)?);
-        let slots = self.ciphertexts.par_iter().map(decrypt).collect::<Result<Vec<_>>>()?;
+        let slots = decryptor.engine().map(self.ciphertexts.iter().collect(), decrypt);
+        let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(self.layout.unpack(&slots))
     }
 

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use noren_rlwe::error::Result;
-use rayon::prelude::*;
 
 use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::model::{PairsModel, SpreadModel};
 use crate::programs::pairs::{PairLayout, Unit};
-use crate::programs::program::{Table, TableEvaluator};
+use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::statistics::{mean_of, sum_products, sum_rows};
 use crate::programs::table::{EncryptedTable, Layout};
 
@@ -18,12 +17,8 @@ use crate::programs::table::{EncryptedTable, Layout};
 pub(super) fn covariance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &SpreadModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let divisor = model.divisor(layout)?;
-    let sums: Vec<E::Ciphertext> = table
-        .ciphertexts()
-        .par_chunks(layout.groups())
-        .map(|groups| sum_rows(ev, layout, groups))
-        .collect::<Result<_>>()?;
-    let means = sums.par_iter().map(|sum| mean_of(ev, layout, sum)).collect::<Result<_>>()?;
+    let sums = side_by_side(ev, table.ciphertexts().chunks(layout.groups()), |_, groups| sum_rows(ev, layout, groups))?;
+    let means = side_by_side(ev, &sums, |_, sum| mean_of(ev, layout, sum))?;
     let results = PairLayout::square(layout.clone().without_guarantee(), 0)?;
     // By Cauchy and Schwarz no covariance is larger than the variances, which are at most n / (n - ddof).
     let magnitude = layout.rows() as f64 / divisor;
@@ -81,29 +76,25 @@ fn for_pairs<E: TableEvaluator>(
             Some(centre) => rotate_columns(ev, layout, &centre.means[right..=right], units)?,
             None => BTreeMap::new(),
         };
-        let found: Vec<E::Ciphertext> = units
-            .par_iter()
-            .map(|(unit, positions)| {
-                let mut mask = vec![0.0; layout.slots()];
-                for position in positions {
-                    mask[position * layout.height()] = work.factor;
-                }
-                let pick = |x: &E::Ciphertext| ev.mul_plain(x, &ev.encode_for(&mask, x)?);
-                let left = block(layout, table.ciphertexts(), unit.left);
-                let pairs: Vec<_> = left.iter().zip(&columns[&unit.rotation]).collect();
-                let mut result = pick(&sum_products(ev, layout, &pairs)?)?;
-                if let Some(centre) = &work.centre {
-                    // The mask on the sums keeps products of means that nobody asked for from leaving.
-                    let product = ev.mul(&pick(&centre.sums[unit.left])?, &means[&unit.rotation][0])?;
-                    result = ev.sub(&result, &product)?;
-                }
-                Ok(ev.with_magnitude(result, work.magnitude))
-            })
-            .collect::<Result<_>>()?;
+        let found = side_by_side(ev, units, |_, (unit, positions)| {
+            let mut mask = vec![0.0; layout.slots()];
+            for position in positions {
+                mask[position * layout.height()] = work.factor;
+            }
+            let pick = |x: &E::Ciphertext| ev.mul_plain(x, &ev.encode_for(&mask, x)?);
+            let left = block(layout, table.ciphertexts(), unit.left);
+            let pairs: Vec<_> = left.iter().zip(&columns[&unit.rotation]).collect();
+            let mut result = pick(&sum_products(ev, layout, &pairs)?)?;
+            if let Some(centre) = &work.centre {
+                // The mask on the sums keeps products of means that nobody asked for from leaving.
+                let product = ev.mul(&pick(&centre.sums[unit.left])?, &means[&unit.rotation][0])?;
+                result = ev.sub(&result, &product)?;
+            }
+            Ok(ev.with_magnitude(result, work.magnitude))
+        })?;
         masked.extend(found);
     }
-    let packed =
-        masked.par_chunks(layout.height()).map(|units| pack(ev, units, work.magnitude)).collect::<Result<_>>()?;
+    let packed = side_by_side(ev, masked.chunks(layout.height()), |_, units| pack(ev, units, work.magnitude))?;
     EncryptedTable::new(Layout::Pairs(results), packed)
 }
 

@@ -1,5 +1,6 @@
 //! The programs: their names, their models, what they need, and how to run them.
 
+use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Demands, Recorder};
@@ -75,6 +76,25 @@ impl<E> TableEvaluator for E where
 {
 }
 
+/// Runs `work` on each item and its position, side by side on the threads of the evaluator.
+pub(super) fn side_by_side<E: TableEvaluator, T: Send, R: Send>(
+    ev: &E,
+    items: impl IntoIterator<Item = T>,
+    work: impl Fn(usize, T) -> Result<R> + Send + Sync,
+) -> Result<Vec<R>> {
+    let items: Vec<(usize, T)> = items.into_iter().enumerate().collect();
+    let steps = Steps::new(items.len());
+    let work = |(index, item)| {
+        let result = work(index, item);
+        steps.advance(1);
+        result
+    };
+    match ev.engine() {
+        Some(engine) => engine.map(items, work).into_iter().collect(),
+        None => items.into_iter().map(work).collect(),
+    }
+}
+
 /// A table of the ciphertexts of an evaluator.
 pub(super) type Table<E> = EncryptedTable<<E as SlotEvaluator>::Ciphertext>;
 
@@ -133,7 +153,7 @@ impl Program {
         Ok(recorder.demands())
     }
 
-    /// Runs the program; ciphertexts are worked on side by side on the threads of the current rayon pool.
+    /// Runs the program; ciphertexts are worked on side by side on the threads of the evaluator.
     ///
     /// Error bounds of the result are for the entries of the table as they are encrypted: if those only approximate
     /// something, only `mean` carries that over.

@@ -1,12 +1,11 @@
 //! One number for each row from all its columns: linear and logistic models.
 
 use noren_rlwe::error::Result;
-use rayon::prelude::*;
 
 use crate::circuits::trace;
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{Affine, LinearModel, LogisticModel};
-use crate::programs::program::{Table, TableEvaluator};
+use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `y_k = bias_k + sum_c weights_kc x_c` for each row; one level.
@@ -27,14 +26,12 @@ pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Logi
     let approximation = model.approximation()?;
     let mut affine = model.linear.resolve(layout, "probability")?;
     affine.scale_by(|_| 1.0 / model.interval);
-    let probabilities = weighted_columns(ev, layout, table.ciphertexts(), &affine)?
-        .into_par_iter()
-        .map(|score| {
-            // The model says that no score exceeds its interval.
-            let value = approximation.polynomial().evaluate(ev, &ev.with_magnitude(score, 1.0))?;
-            Ok(ev.with_magnitude(value, 1.0 + approximation.error()))
-        })
-        .collect::<Result<_>>()?;
+    let scores = weighted_columns(ev, layout, table.ciphertexts(), &affine)?;
+    let probabilities = side_by_side(ev, scores, |_, score| {
+        // The model says that no score exceeds its interval.
+        let value = approximation.polynomial().evaluate(ev, &ev.with_magnitude(score, 1.0))?;
+        Ok(ev.with_magnitude(value, 1.0 + approximation.error()))
+    })?;
     let layout = score_layout(layout, affine.names, false)?.with_guarantee(Guarantee {
         function: "1 / (1 + exp(-score))".to_owned(),
         interval: approximation.interval(),
@@ -82,35 +79,32 @@ fn weighted_columns<E: TableEvaluator>(
     let per = layout.columns_per_ciphertext();
     let side = outputs_per_ciphertext(layout, affine.weights.len());
     let rotations: Vec<isize> = (0..side).map(|d| (d * layout.height()).cast_signed()).collect();
-    let by_group: Vec<Vec<E::Ciphertext>> = (0..layout.groups())
-        .into_par_iter()
-        .map(|group| {
-            let rotated = ciphertexts
-                .chunks(layout.groups())
-                .map(|groups| ev.rotate_many(&groups[group], &rotations))
-                .collect::<Result<Vec<_>>>()?;
-            (0..affine.weights.len().div_ceil(per))
-                .map(|chunk| {
-                    let mut pairs = Vec::new();
-                    for (block, rotated) in rotated.iter().enumerate() {
-                        for (d, x) in rotated.iter().enumerate() {
-                            let weight = |slot_block: usize| {
-                                let column = block * per + (slot_block + d) % per;
-                                let weights = affine.weights.get(chunk * per + slot_block % side)?;
-                                weights.get(column).map(|w| libm::ldexp(*w, layout.exponents()[column]))
-                            };
-                            pairs.push((x, ev.encode_for(&layout.constant_blocks(group, weight), x)?));
-                        }
+    let by_group: Vec<Vec<E::Ciphertext>> = side_by_side(ev, 0..layout.groups(), |_, group| {
+        let rotated = ciphertexts
+            .chunks(layout.groups())
+            .map(|groups| ev.rotate_many(&groups[group], &rotations))
+            .collect::<Result<Vec<_>>>()?;
+        (0..affine.weights.len().div_ceil(per))
+            .map(|chunk| {
+                let mut pairs = Vec::new();
+                for (block, rotated) in rotated.iter().enumerate() {
+                    for (d, x) in rotated.iter().enumerate() {
+                        let weight = |slot_block: usize| {
+                            let column = block * per + (slot_block + d) % per;
+                            let weights = affine.weights.get(chunk * per + slot_block % side)?;
+                            weights.get(column).map(|w| libm::ldexp(*w, layout.exponents()[column]))
+                        };
+                        pairs.push((x, ev.encode_for(&layout.constant_blocks(group, weight), x)?));
                     }
-                    let pairs: Vec<_> = pairs.iter().map(|(x, plain)| (*x, plain)).collect();
-                    let partial = ev.dot_plain(&pairs)?;
-                    let sums = trace::sum(ev, &partial, per / side, (side * layout.height()).cast_signed())?;
-                    let bias = |slot_block: usize| affine.bias.get(chunk * per + slot_block % side).copied();
-                    ev.add_plain(&sums, &ev.encode_for(&layout.constant_blocks(group, bias), &sums)?)
-                })
-                .collect()
-        })
-        .collect::<Result<_>>()?;
+                }
+                let pairs: Vec<_> = pairs.iter().map(|(x, plain)| (*x, plain)).collect();
+                let partial = ev.dot_plain(&pairs)?;
+                let sums = trace::sum(ev, &partial, per / side, (side * layout.height()).cast_signed())?;
+                let bias = |slot_block: usize| affine.bias.get(chunk * per + slot_block % side).copied();
+                ev.add_plain(&sums, &ev.encode_for(&layout.constant_blocks(group, bias), &sums)?)
+            })
+            .collect()
+    })?;
     // From group by group to the order of the layout: chunk by chunk.
     let chunks = by_group[0].len();
     Ok((0..chunks).flat_map(|chunk| by_group.iter().map(move |group| group[chunk].clone())).collect())

@@ -1,12 +1,11 @@
 //! Sums over the rows of a table: sum, mean, variance.
 
 use noren_rlwe::error::Result;
-use rayon::prelude::*;
 
 use crate::circuits::trace;
 use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::model::SpreadModel;
-use crate::programs::program::{Table, TableEvaluator};
+use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `sum_r x_rc` for each column; one level.
@@ -33,22 +32,17 @@ pub(super) fn mean<E: TableEvaluator>(ev: &E, table: &Table<E>) -> Result<Table<
 pub(super) fn variance<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &SpreadModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let divisor = model.divisor(layout)?;
-    let variances = table
-        .ciphertexts()
-        .par_chunks(layout.groups())
-        .enumerate()
-        .map(|(block, groups)| {
-            let pairs: Vec<_> = groups.iter().map(|x| (x, x)).collect();
-            let squares = sum_products(ev, layout, &pairs)?;
-            let mask = layout.first_rows(block, |_| 1.0 / divisor);
-            let squares = ev.mul_plain(&squares, &ev.encode_for(&mask, &squares)?)?;
-            let sum = sum_rows(ev, layout, groups)?;
-            let masked = ev.mul_plain(&sum, &ev.encode_for(&mask, &sum)?)?;
-            let variance = ev.sub(&squares, &ev.mul(&masked, &mean_of(ev, layout, &sum)?)?)?;
-            // Numbers in [-1, 1] have mean square deviations up to 1.
-            Ok(ev.with_magnitude(variance, layout.rows() as f64 / divisor))
-        })
-        .collect::<Result<_>>()?;
+    let variances = side_by_side(ev, table.ciphertexts().chunks(layout.groups()), |block, groups| {
+        let pairs: Vec<_> = groups.iter().map(|x| (x, x)).collect();
+        let squares = sum_products(ev, layout, &pairs)?;
+        let mask = layout.first_rows(block, |_| 1.0 / divisor);
+        let squares = ev.mul_plain(&squares, &ev.encode_for(&mask, &squares)?)?;
+        let sum = sum_rows(ev, layout, groups)?;
+        let masked = ev.mul_plain(&sum, &ev.encode_for(&mask, &sum)?)?;
+        let variance = ev.sub(&squares, &ev.mul(&masked, &mean_of(ev, layout, &sum)?)?)?;
+        // Numbers in [-1, 1] have mean square deviations up to 1.
+        Ok(ev.with_magnitude(variance, layout.rows() as f64 / divisor))
+    })?;
     let exponents = layout.exponents().iter().map(|e| 2 * e).collect();
     one_row(&layout.clone().without_guarantee(), "variance", exponents, variances)
 }
@@ -83,15 +77,11 @@ fn weighted_sums<E: TableEvaluator>(
     ciphertexts: &[E::Ciphertext],
     factor: f64,
 ) -> Result<Vec<E::Ciphertext>> {
-    ciphertexts
-        .par_chunks(layout.groups())
-        .enumerate()
-        .map(|(block, groups)| {
-            let total = sum_rows(ev, layout, groups)?;
-            let mask = ev.encode_for(&layout.first_rows(block, |_| factor), &total)?;
-            Ok(ev.with_magnitude(ev.mul_plain(&total, &mask)?, 1.0))
-        })
-        .collect()
+    side_by_side(ev, ciphertexts.chunks(layout.groups()), |block, groups| {
+        let total = sum_rows(ev, layout, groups)?;
+        let mask = ev.encode_for(&layout.first_rows(block, |_| factor), &total)?;
+        Ok(ev.with_magnitude(ev.mul_plain(&total, &mask)?, 1.0))
+    })
 }
 
 /// `sum_r x_rc`, in the first row of each column.

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 
 /// A number in clear, as circuits hand it to evaluators.
@@ -114,6 +115,11 @@ pub trait SlotEvaluator {
     type Factor;
     /// An estimate of the error of a vector.
     type Estimate;
+
+    /// The threads on which independent vectors are worked on side by side; none for evaluators in clear.
+    fn engine(&self) -> Option<&Engine> {
+        None
+    }
 
     /// How many slots `x` has: a power of two.
     fn slots(&self, x: &Self::Ciphertext) -> usize;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use noren_ring::interrupt::Steps;
 use noren_rlwe::error::Result;
 
 use crate::circuits::radix::circuit::{Circuit, Function, ROOM, Step};
@@ -36,12 +37,14 @@ impl Runner {
         let rounds = circuit.rounds(outputs);
         let last_uses = last_uses(circuit, &rounds, outputs);
         let mut wires: Vec<Vec<Option<Ciphertext>>> = batch.iter().map(|operands| hold(circuit, operands)).collect();
+        let progress = Steps::new(rounds.iter().map(Vec::len).sum::<usize>() * batch.len());
         for (number, steps) in rounds.iter().enumerate() {
             let lookups = steps.iter().map(|step| self.lookup(step)).collect::<Result<Vec<_>>>()?;
             let sums = wires.iter().flat_map(|wires| steps.iter().map(|step| self.sum(wires, &step.operand)));
             let sums = sums.collect::<Result<Vec<_>>>()?;
             let pairs: Vec<_> = sums.iter().zip(lookups.iter().map(|lookup| &**lookup).cycle()).collect();
             let mut results = self.evaluator.lookup_pairs(&pairs)?.into_iter();
+            progress.advance(pairs.len());
             for wires in &mut wires {
                 for (step, values) in steps.iter().zip(&mut results) {
                     let places = step.functions.iter().map(|&(_, wire)| wire);

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::encrypt::Encryptor as RlweEncryptor;
@@ -167,6 +168,11 @@ impl<'a> Decryptor<'a> {
     pub fn new(context: &Context, key: &'a SecretKey) -> Result<Self> {
         context.parameters().rlwe().check_fingerprint(key.fingerprint(), "the secret key")?;
         Ok(Self { context: context.clone(), encoder: Encoder::new(context), key })
+    }
+
+    /// The threads on which independent ciphertexts are decrypted side by side.
+    pub(crate) fn engine(&self) -> &Engine {
+        self.context.rlwe().ring().engine()
     }
 
     /// Decrypts to a plaintext of the same level, scale and estimate.

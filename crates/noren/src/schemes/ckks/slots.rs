@@ -1,5 +1,6 @@
 //! CKKS as an evaluator of circuits.
 
+use noren_ring::engine::Engine;
 use noren_rlwe::error::Result;
 use num_complex::Complex64;
 
@@ -17,6 +18,10 @@ impl SlotEvaluator for Evaluator {
     type Plaintext = Plaintext;
     type Factor = Factor;
     type Estimate = Estimate;
+
+    fn engine(&self) -> Option<&Engine> {
+        Some(self.context().rlwe().ring().engine())
+    }
 
     fn slots(&self, x: &Ciphertext) -> usize {
         x.slots()

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use noren_math::random::Seed;
+use noren_ring::engine::Engine;
 use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::decrypt::decrypt;
@@ -202,6 +203,11 @@ impl<'a> Decryptor<'a> {
     pub fn new(context: &Context, key: &'a SecretKey) -> Result<Self> {
         context.parameters().rlwe().check_fingerprint(key.fingerprint(), "the secret key")?;
         Ok(Self { context: context.clone(), key })
+    }
+
+    /// The threads on which independent ciphertexts are decrypted side by side.
+    pub(crate) fn engine(&self) -> &Engine {
+        self.context.rlwe().ring().engine()
     }
 
     /// The message.

@@ -1,5 +1,6 @@
 //! Exact integers as evaluators of circuits: on each of the two rows.
 
+use noren_ring::engine::Engine;
 use noren_rlwe::error::Result;
 
 use crate::schemes::integers::encoder::{Encoder, Plaintext};
@@ -17,6 +18,10 @@ impl<S: Scheme> SlotEvaluator for Evaluator<S> {
     type Plaintext = Plaintext;
     type Factor = Plaintext;
     type Estimate = ();
+
+    fn engine(&self) -> Option<&Engine> {
+        Some(self.context().rlwe().ring().engine())
+    }
 
     fn slots(&self, x: &Ciphertext<S>) -> usize {
         x.parameters().row_slots()
