@@ -77,6 +77,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let key = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
     let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, &arguments.input)?;
     let decryptor = Decryptor::new(&key.context, &key.key)?;
+    let decryptor = if arguments.unchecked { decryptor.allow_unbounded() } else { decryptor };
     let of_input = || Failure::file(&arguments.input);
     let slots = table.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<noren::Result<Vec<_>>>();
     let slots = slots.map_err(of_input())?;

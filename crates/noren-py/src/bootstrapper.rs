@@ -12,7 +12,7 @@ use crate::errors::raise;
 
 /// Gives ciphertexts new levels. Shared between threads.
 ///
-/// mode: "real" for real numbers, which takes less time and drops imaginary parts, or "complex".
+/// mode: "real" for real numbers, which takes less time and refuses what may be complex, or "complex".
 ///
 /// Making one encodes the matrices. Messages may be of any magnitude up to 1024, as the ciphertext states it; the error
 /// of a result grows with it.

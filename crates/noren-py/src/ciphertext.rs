@@ -132,6 +132,24 @@ impl PyCiphertext {
         Ok(self.beside(inner))
     }
 
+    /// The same ciphertext, of which the caller knows that all slots are real and between low and high, zeros that fill slots
+    /// included. The narrower range counts.
+    ///
+    /// Polynomials on an interval ask for it where the range that is known is wider. A wrong range makes results and later
+    /// error bounds wrong. Raises ValueError unless low <= high.
+    fn with_range(&self, low: f64, high: f64) -> PyResult<Self> {
+        if low.is_nan() || high.is_nan() || low > high {
+            return Err(PyValueError::new_err(format!("low is {low} and high is {high}, low must not be above high")));
+        }
+        Ok(self.beside(self.inner.clone().with_range(low, high)))
+    }
+
+    /// Where every slot lies, as far as is known without decrypting: (low, high), or None if the slots may be complex.
+    #[getter]
+    fn range(&self) -> Option<(f64, f64)> {
+        self.inner.estimate().range().interval().map(|[low, high]| (low, high))
+    }
+
     /// The same ciphertext with this bound on its error, which the caller knows, in place of its own.
     ///
     /// For iterations that contract: their bounds grow with every step, the errors do not. A wrong bound makes later

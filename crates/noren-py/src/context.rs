@@ -187,15 +187,22 @@ impl PyContext {
     }
 
     /// The numbers in a plaintext: shape (slots,), float64, or complex128 if `complex`.
-    #[pyo3(signature = (plaintext, *, complex = false))]
-    fn decode<'py>(&self, py: Python<'py>, plaintext: &PyPlaintext, complex: bool) -> PyResult<Bound<'py, PyAny>> {
-        let encoder = Encoder::new(&self.0);
-        if complex {
-            let values = detached(py, || encoder.decode_complex(&plaintext.inner))?;
-            Ok(values.into_pyarray(py).into_any())
-        } else {
-            let values = detached(py, || encoder.decode_real(&plaintext.inner))?;
-            Ok(values.into_pyarray(py).into_any())
+    ///
+    /// complex: None for real numbers; False takes the real parts of complex ones.
+    ///
+    /// Raises RangeError for a plaintext of complex numbers if `complex` is None.
+    #[pyo3(signature = (plaintext, *, complex = None))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        plaintext: &PyPlaintext,
+        complex: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (encoder, inner) = (Encoder::new(&self.0), &plaintext.inner);
+        match complex {
+            Some(true) => Ok(detached(py, || encoder.decode_complex(inner))?.into_pyarray(py).into_any()),
+            Some(false) => Ok(detached(py, || encoder.decode_real_parts(inner))?.into_pyarray(py).into_any()),
+            None => Ok(detached(py, || encoder.decode_real(inner))?.into_pyarray(py).into_any()),
         }
     }
 
@@ -208,10 +215,14 @@ impl PyContext {
     /// slots: a power of two, None for as many as there are.
     /// level: the level of the ciphertext, None for the highest.
     /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
+    /// within: what is to be told of the values instead: a bound on absolute values, or a pair (low, high) for real values.
+    ///     Zeros that fill slots count. Bounds on errors and polynomials on an interval follow from it.
     ///
+    /// Raises Error for values outside `within`.
     /// Raises EncodingError for numbers that are not finite, too large for the level or too many, LevelError for a
     /// level that there is not, ParameterMismatchError for a key of other parameters.
-    #[pyo3(signature = (values, key, *, slots = None, level = None, seed = None))]
+    #[pyo3(signature = (values, key, *, slots = None, level = None, seed = None, within = None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
@@ -220,6 +231,7 @@ impl PyContext {
         slots: Option<usize>,
         level: Option<usize>,
         seed: Option<&[u8]>,
+        within: Option<Within>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let numbers = Numbers::of(values)?;
         let rows = numbers.rows()?;
@@ -231,7 +243,12 @@ impl PyContext {
             let steps = Steps::new(rows.len());
             let encrypt = |row: &Row<'_>| {
                 steps.advance(1);
-                encryptor.encrypt(&self.encode_row(*row, slots, level)?)
+                let plaintext = self.encode_row(*row, slots, level)?;
+                match within {
+                    None => encryptor.encrypt(&plaintext),
+                    Some(Within::Magnitude(magnitude)) => encryptor.encrypt_within(&plaintext, magnitude),
+                    Some(Within::Interval(low, high)) => encryptor.encrypt_in(&plaintext, [low, high]),
+                }
             };
             rows.iter().map(encrypt).collect::<Result<Vec<_>>>()
         })?;
@@ -247,24 +264,29 @@ impl PyContext {
 
     /// Decrypts a ciphertext to shape (slots,), or a sequence of k of them to shape (k, slots).
     ///
-    /// The numbers are float64, or complex128 if `complex`; otherwise imaginary parts are dropped. Their last digits
-    /// hold traces of the secret key: **they are for the owner of the key alone**. To hand results on, see
-    /// ``decrypt_for_release``.
+    /// The numbers are float64, or complex128 if `complex`. Their last digits hold traces of the secret key: **they are for
+    /// the owner of the key alone**. To hand results on, see ``decrypt_for_release``.
     ///
-    /// Raises ParameterMismatchError for a key or ciphertext of other parameters.
-    #[pyo3(signature = (ciphertext, key, *, complex = false))]
+    /// complex: None for real numbers; False drops the imaginary parts of complex ones.
+    /// allow_unbounded: whether to decrypt what may have left its modulus too, where ``error_bound`` is infinite: the
+    ///     numbers may be wrong by any amount.
+    ///
+    /// Raises ParameterMismatchError for a key or ciphertext of other parameters, RangeError for an infinite bound on the
+    /// error, and for numbers that may be complex if `complex` is None.
+    #[pyo3(signature = (ciphertext, key, *, complex = None, allow_unbounded = false))]
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
         ciphertext: &Bound<'py, PyAny>,
         key: &PySecretKey,
-        complex: bool,
+        complex: Option<bool>,
+        allow_unbounded: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Ok(ciphertext) = ciphertext.cast::<PyCiphertext>() {
-            return self.decrypt_one(py, ciphertext.get(), key, complex);
+            return self.decrypt_one(py, ciphertext.get(), key, complex, allow_unbounded);
         }
         let ciphertexts = ciphertext.extract::<Vec<Bound<'py, PyCiphertext>>>()?;
-        let rows = ciphertexts.iter().map(|one| self.decrypt_one(py, one.get(), key, complex));
+        let rows = ciphertexts.iter().map(|one| self.decrypt_one(py, one.get(), key, complex, allow_unbounded));
         py.import("numpy")?.call_method1("stack", (rows.collect::<PyResult<Vec<_>>>()?,))
     }
 
@@ -328,17 +350,29 @@ impl PyContext {
         py: Python<'py>,
         ciphertext: &PyCiphertext,
         key: &PySecretKey,
-        complex: bool,
+        complex: Option<bool>,
+        allow_unbounded: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (inner, key) = (&ciphertext.inner, &key.0.key);
-        if complex {
-            let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_complex(inner))?;
-            Ok(values.into_pyarray(py).into_any())
-        } else {
-            let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_real(inner))?;
-            Ok(values.into_pyarray(py).into_any())
+        let decryptor = || {
+            let decryptor = Decryptor::new(&self.0, key)?;
+            Ok::<_, noren::Error>(if allow_unbounded { decryptor.allow_unbounded() } else { decryptor })
+        };
+        match complex {
+            Some(true) => Ok(detached(py, || decryptor()?.decrypt_complex(inner))?.into_pyarray(py).into_any()),
+            Some(false) => Ok(detached(py, || decryptor()?.decrypt_real_parts(inner))?.into_pyarray(py).into_any()),
+            None => Ok(detached(py, || decryptor()?.decrypt_real(inner))?.into_pyarray(py).into_any()),
         }
     }
+}
+
+/// What a caller tells of values that are encrypted.
+#[derive(Clone, Copy, FromPyObject)]
+pub(crate) enum Within {
+    /// A bound on absolute values.
+    Magnitude(f64),
+    /// Where real values lie.
+    Interval(f64, f64),
 }
 
 /// 32 bytes from the caller, or fresh ones from the operating system.

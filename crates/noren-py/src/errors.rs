@@ -24,6 +24,12 @@ create_exception!(
     Error,
     "Numbers cannot be encoded: not finite, too large, too many, or of the wrong shape."
 );
+create_exception!(
+    noren,
+    RangeError,
+    Error,
+    "Numbers may lie outside the modulus, outside the interval of a polynomial, or off the real line."
+);
 create_exception!(noren, WireError, Error, "Bytes are not what they should be: damaged, cut off, or of another kind.");
 
 /// The exception for an error, in the words of CKKS.
@@ -47,6 +53,9 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         Refusal::KeyMismatch { .. } => KeyMismatchError::new_err(text),
         Refusal::Length { .. } | Refusal::NotFinite { .. } | Refusal::Overflow { .. } | Refusal::NotAResidue { .. } => {
             EncodingError::new_err(text)
+        }
+        Refusal::Unbounded { .. } | Refusal::OutsideInterval { .. } | Refusal::NotReal { .. } => {
+            RangeError::new_err(text)
         }
         Refusal::Wire { .. } | Refusal::WrongKind { .. } => WireError::new_err(text),
         // With a number, Python itself chooses the subclass: FileNotFoundError, PermissionError, ...
@@ -78,6 +87,13 @@ impl Words {
                 let [found, needed] = [*found, *needed].map(|limbs| self.limbs(limbs));
                 format!("the key for {kind} serves ciphertexts of at most {found}, this one has {needed}: {call}")
             }
+            Refusal::Unbounded { .. } => {
+                format!("{error}; ctx.decrypt(..., allow_unbounded=True) decrypts all the same")
+            }
+            Refusal::NotReal { what: what @ ("the ciphertext" | "the plaintext"), .. } => format!(
+                "{what} may hold complex numbers: use complex=True, complex=False to drop the imaginary parts, or \
+                 x.with_range(low, high) if it is known to be real"
+            ),
             error => error.to_string(),
         }
     }

@@ -226,6 +226,41 @@ pub enum Error {
         /// The base-two logarithm of the scale.
         scale_log2: f64,
     },
+    /// Nothing is known of a result: its message may have left its modulus.
+    #[error("{}", unbounded(*magnitude, *error, *scale_log2, *modulus_log2, *level))]
+    Unbounded {
+        /// A bound on the absolute value of the message.
+        magnitude: f64,
+        /// A bound on its error, without regard to the modulus.
+        error: f64,
+        /// The base-two logarithm of the scale.
+        scale_log2: f64,
+        /// The base-two logarithm of the modulus.
+        modulus_log2: f64,
+        /// The level of the ciphertext.
+        level: usize,
+    },
+    /// Numbers may lie outside the interval that a polynomial is for.
+    #[error(
+        "slots are known to lie in [{low}, {high}] only, the polynomial is for [{}, {}]: use an interval that holds them \
+         all, or state a narrower range, with_range, if it is known", interval[0], interval[1]
+    )]
+    OutsideInterval {
+        /// The lowest value that slots may have.
+        low: f64,
+        /// The highest.
+        high: f64,
+        /// The interval that is needed.
+        interval: [f64; 2],
+    },
+    /// Numbers may be complex where real ones are needed.
+    #[error("{what} may hold complex numbers, real ones are needed: {remedy}")]
+    NotReal {
+        /// What may be complex.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// An integer is outside the range in which integers modulo t are given.
     #[error("value {index} is {value}: an integer modulo {t} is given from {} to {}", -(*t as i64 / 2), t - 1)]
     NotAResidue {
@@ -332,6 +367,24 @@ pub enum Error {
         /// What the operating system says.
         source: std::io::Error,
     },
+}
+
+/// Why nothing is known of a result.
+fn unbounded(magnitude: f64, error: f64, scale_log2: f64, modulus_log2: f64, level: usize) -> String {
+    let needed = libm::log2(magnitude + error) + scale_log2 + 1.0;
+    let remedy = "state a smaller bound if one is known (with_magnitude, with_range) before that step, or use smaller values, \
+                  or a larger first prime";
+    if needed.is_finite() && needed >= modulus_log2 {
+        format!(
+            "nothing is known of the result: a message of up to {magnitude:.6e} with an error of up to {error:.1e} at scale \
+             2^{scale_log2:.1} needs {needed:.1} bits, the modulus of level {level} has {modulus_log2:.1}: {remedy}"
+        )
+    } else {
+        format!(
+            "nothing is known of the result (level {level}, magnitude up to {magnitude:.6e}, error up to {error:.1e}): a \
+             message on the way to it may have been too large for its modulus: {remedy}"
+        )
+    }
 }
 
 impl Error {

@@ -142,6 +142,8 @@ impl Setting<'_> {
                 break;
             }
             let low = encryptor.encrypt(&encoder.encode_complex(&message.values, slots, input, scale)?)?;
+            let magnitude = low.magnitude();
+            let low = if mode == Messages::Real { low.with_range(-magnitude, magnitude) } else { low };
             let (start, mut laps) = (Instant::now(), Vec::new());
             let high = bootstrapper.stages(&low, &mut |stage| laps.push((stage, Instant::now())))?.result;
             let time = nanoseconds(start.elapsed());

@@ -97,6 +97,7 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::KeyMismatch`] for a ciphertext of another secret key than that of the keys;
+    /// [`Error::NotReal`] in [`Mode::Real`] for a message that may be complex;
     /// [`Error::Length`] if there are more slots than are bootstrapped;
     /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there are so many that nothing would be
     /// gained, or if the magnitude and the bound on the error are together above [`MAX_MAGNITUDE`].
@@ -120,6 +121,11 @@ impl Bootstrapper {
         if a.slots() > slots {
             let needed = format!("at most {slots}, the slots that are bootstrapped");
             return Err(Error::Length { what: "slots of the ciphertext", found: a.slots(), needed });
+        }
+        if self.pipeline.mode == Mode::Real && a.estimate().range().interval().is_none() {
+            let remedy =
+                "bootstrap in mode complex or paired, or state its range (with_range) if it is known to be real";
+            return Err(Error::NotReal { what: "the ciphertext to bootstrap", remedy });
         }
         check_size(a, self.parameters().input_level(), self.output_level())
     }

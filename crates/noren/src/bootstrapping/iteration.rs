@@ -15,7 +15,7 @@ use num_complex::Complex64;
 
 use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::pipeline::{Pipeline, ROOM, Stage, Stages};
+use crate::bootstrapping::pipeline::{Pipeline, ROOM, Stage, Stages, like};
 use crate::schemes::ckks::{Ciphertext, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
@@ -53,7 +53,7 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let factor = Scale::from_log2(bits);
     let second = pipeline.run(&enlarged, &end.div(&factor), done)?;
     let correction = evaluator.reread(second.result.clone(), &factor)?;
-    let result = evaluator.add(&exact, &correction)?.with_magnitude(a.magnitude());
+    let result = like(a, evaluator.add(&exact, &correction)?);
     let result = evaluator.with_errors(result, &[(&input_error, 1.0 + ROOM)], 0.0);
     Ok(Stages { result, ..second })
 }

@@ -12,7 +12,7 @@ use crate::bootstrapping::parameters::Parameters;
 pub enum Mode {
     /// Complex numbers.
     Complex,
-    /// Real numbers: one exponential instead of two, and imaginary parts are dropped.
+    /// Real numbers: one exponential instead of two. Messages that are not known to be real are refused.
     Real,
     /// Complex numbers in at most half the slots of the ring: real and imaginary parts lie side by side in twice the slots,
     /// so that one exponential serves both. To bring them together again uses a level: results have one less.

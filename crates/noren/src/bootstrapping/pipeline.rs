@@ -18,6 +18,7 @@ use crate::bootstrapping::slots::{Joint, project};
 use crate::bootstrapping::transforms::{CoeffToSlot, SlotToCoeff};
 use crate::schemes::ckks::estimate::{Nature, mix};
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
+use crate::schemes::range::Range;
 use crate::schemes::slots::SlotEvaluator;
 
 /// By what part a message may be larger than `q_0 / rho`: scales of different levels differ by less.
@@ -183,7 +184,7 @@ impl Pipeline {
         let matrices = || self.coeff_to_slot.apply(&self.evaluator, raised.clone(), self.raised_deviation(), beside);
         let slots = self.stage(matrices)?;
         let (slots, own) = self.evaluator.split_error(slots);
-        let estimate = Estimate::exact(std::f64::consts::FRAC_1_SQRT_2, slots.estimate.tag());
+        let estimate = Estimate::exact(Range::disc(std::f64::consts::FRAC_1_SQRT_2), slots.estimate.tag());
         let slots = self.evaluator.with_errors(Ciphertext { estimate, ..slots }, &[(&own, 1.0)], 0.0);
         done(Stage::CoeffToSlot);
         let parts = self.stage(|| self.parts(&slots))?;
@@ -206,8 +207,7 @@ impl Pipeline {
             Some(joint) => joint.apply(&self.evaluator, &result.with_magnitude(a.magnitude()))?,
             None => result,
         };
-        let result =
-            Ciphertext { scale: *end, slots: a.slots, extent: a.extent, ..result }.with_magnitude(a.magnitude());
+        let result = like(a, Ciphertext { scale: *end, slots: a.slots, extent: a.extent, ..result }.noting_room());
         let base = base_scale(context, &self.parameters)?.ratio_to(coefficients.scale());
         let real_parts = if self.mode == Mode::Real { 1.0 } else { 2.0 };
         let series_error = real_parts * self.parameters.series().error() * SERIES_ROOM * base;
@@ -236,7 +236,7 @@ impl Pipeline {
         let level = self.parameters.input_level();
         let canonical = context.parameters().scale_at(level);
         let dropped = self.evaluator.drop_level(a, level)?;
-        let estimate = Estimate::exact(size, a.estimate.tag());
+        let estimate = Estimate::exact(Range::disc(size), a.estimate.tag());
         let x = Ciphertext { slots: self.parameters.slots(), estimate, ..dropped };
 
         // How much larger the message stands than it should, in powers of two.
@@ -266,12 +266,12 @@ impl Pipeline {
         let variance =
             2.0 * self.parameters.gap() as f64 * (there * there + back * back) / (a.scale.to_f64() * a.scale.to_f64());
         let tag = a.estimate.tag();
-        let error = Estimate::exact(0.0, mix(tag, SWITCHED)).with_source(Nature::Plain, variance, 0);
+        let error = Estimate::exact(Range::disc(0.0), mix(tag, SWITCHED)).with_source(Nature::Plain, variance, 0);
 
         // Where fewer slots are projected, of all the ring: the root of the gap more.
         let deviation = self.raised_deviation() * (self.parameters.gap() as f64).sqrt();
         let scale = raised_scale(context, &self.parameters)?;
-        let estimate = Estimate::exact(RAISED_DEVIATIONS * deviation, mix(tag, RAISED));
+        let estimate = Estimate::exact(Range::disc(RAISED_DEVIATIONS * deviation), mix(tag, RAISED));
         let (slots, extent) = (a.slots, a.extent);
         Ok((Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() }, error))
     }
@@ -313,6 +313,14 @@ impl Pipeline {
             [] => unreachable!("a message has a real part"),
         };
         evaluator.mul_i(&difference)
+    }
+}
+
+/// The result of bootstrapping, whose message is that of the input: as large, and real where that was real.
+pub(super) fn like(input: &Ciphertext, result: Ciphertext) -> Ciphertext {
+    match input.estimate.range().interval() {
+        Some([low, high]) => result.with_range(low, high),
+        None => result.with_magnitude(input.magnitude()),
     }
 }
 

@@ -16,6 +16,7 @@ use noren_rlwe::error::Result;
 use crate::bootstrapping::matrix::{Matrix, Place};
 use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::{Ciphertext, Estimate, Evaluator};
+use crate::schemes::range::Range;
 use crate::schemes::slots::SlotEvaluator;
 
 /// `-log2` of the probability that a mean of raised slots is larger than its bound, in a matrix.
@@ -55,7 +56,7 @@ impl SlotToCoeff {
         let mut errors = Vec::with_capacity(self.matrices.len());
         for (i, (matrix, place)) in self.matrices.iter().zip(&self.places).enumerate() {
             let before = magnitude * libm::exp2(0.5 * f64::from(place.below));
-            let exact = Ciphertext { estimate: Estimate::exact(before, x.estimate.tag()), ..x };
+            let exact = Ciphertext { estimate: Estimate::exact(Range::disc(before), x.estimate.tag()), ..x };
             let last = i + 1 == self.matrices.len();
             let product = match last && excess != 0 {
                 true => self.lowering(excess, || lower(*place))?.apply(evaluator, &exact)?,
@@ -65,7 +66,7 @@ impl SlotToCoeff {
             errors.push(error.averaged(1 << (place.below + place.group.layers), 1, slots));
             x = next;
         }
-        x.estimate = Estimate::exact(magnitude, x.estimate.tag());
+        x.estimate = Estimate::exact(Range::disc(magnitude), x.estimate.tag());
         let errors: Vec<_> = errors.iter().map(|error| (error, 1.0)).collect();
         Ok(evaluator.with_errors(x, &errors, 0.0))
     }
@@ -118,7 +119,7 @@ impl CoeffToSlot {
         let (mut x, error) = evaluator.split_error(x);
         let mut error = error;
         for (i, ((place, matrix), met)) in self.matrices.iter().zip(&self.met).enumerate() {
-            x.estimate = Estimate::exact(deviation * met, x.estimate.tag());
+            x.estimate = Estimate::exact(Range::disc(deviation * met), x.estimate.tag());
             if i + 1 == self.matrices.len() {
                 x = last(x);
             }

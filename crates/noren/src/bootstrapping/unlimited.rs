@@ -29,8 +29,8 @@ use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 ///   most [`MAX_MAGNITUDE`](crate::bootstrapping::bootstrapper::MAX_MAGNITUDE). Products multiply these bounds, which after
 ///   some steps are far above the truth: the error of a result grows with the bound, and beyond the limit it is refused. A
 ///   program that knows better says so with [`Ciphertext::with_magnitude`].
-/// - **Real or complex.** As the bootstrapper is: in [`Mode::Real`](crate::bootstrapping::Mode::Real) imaginary parts are
-///   dropped.
+/// - **Real or complex.** As the bootstrapper is: in [`Mode::Real`](crate::bootstrapping::Mode::Real) messages that may be
+///   complex are refused.
 ///
 /// Cheap to clone, and shared between threads; clones share the memory and the count.
 ///
@@ -344,6 +344,10 @@ impl SlotEvaluator for Unlimited {
 
     fn with_magnitude(&self, a: Ciphertext, bound: f64) -> Ciphertext {
         a.with_magnitude(bound)
+    }
+
+    fn with_range(&self, a: Ciphertext, [low, high]: [f64; 2]) -> Ciphertext {
+        a.with_range(low, high)
     }
 
     fn with_period(&self, a: Ciphertext, period: usize) -> Ciphertext {

@@ -74,11 +74,7 @@ impl<T: Scalar> Plan<T> {
 
     /// Evaluates at `x`, on a tape: its powers share all their errors, and the tape knows how these add up.
     pub fn run<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: E::Ciphertext) -> Result<E::Ciphertext> {
-        let range = match self.basis {
-            Basis::Chebyshev => 1.0,
-            Basis::Power => f64::INFINITY,
-        };
-        let (tape, x) = Tape::new(ev, x, range, self.degree);
+        let (tape, x) = Tape::new(ev, x, self.degree);
         let mut powers = Powers { made: BTreeMap::from([((1, tape.level(&x)), x)]), tape };
         for &k in &self.powers {
             powers.make(self.basis, k)?;

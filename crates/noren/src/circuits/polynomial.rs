@@ -1,9 +1,11 @@
 //! Polynomials of every slot, in minimal depth.
 
 use noren_rlwe::error::{Error, Result};
+use num_complex::Complex64;
 
 use crate::circuits::grid;
 use crate::circuits::paterson_stockmeyer::Plan;
+use crate::schemes::range::Range;
 use crate::schemes::slots::{Scalar, SlotEvaluator};
 
 /// The polynomials that the coefficients refer to.
@@ -113,16 +115,23 @@ impl<T: Scalar> Polynomial<T> {
     /// The method is that of Paterson and Stockmeyer, as a recursion on the degree with the number of levels as its
     /// budget. Even and odd polynomials never make the powers that they skip.
     ///
-    /// The slots must be real; in the Chebyshev basis they must lie in `[-1, 1]`, or the values explode. On that
-    /// domain (in the power basis: up to the magnitude of `x`) the error estimate of the result rests. It takes every
-    /// error along the way times the largest derivative of the result with respect to the step that it arises in.
+    /// In the Chebyshev basis real slots must lie in `[-1, 1]`, or the values explode: what the evaluator does not know to
+    /// lie there is refused. The error estimate of the result holds for all messages in the range that is known of `x`,
+    /// complex ones included. It takes every error along the way times the largest derivative of the result with respect to
+    /// the step that it arises in.
     ///
     /// Needs the relinearisation key, from degree 2.
     ///
     /// # Errors
-    /// Fewer levels left than the depth; a missing key.
+    /// Fewer levels left than the depth; a missing key; [`Error::OutsideInterval`].
     pub fn evaluate<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        Plan::new(self).run(ev, ev.with_levels(x, self.depth())?)
+        let x = match self.basis {
+            Basis::Chebyshev if ev.bounds(x).is_some_and(|bounds| bounds.range.interval().is_some()) => {
+                known_inside(ev, x, [-1.0, 1.0])?
+            }
+            _ => x.clone(),
+        };
+        Plan::new(self).run(ev, ev.with_levels(&x, self.depth())?)
     }
 }
 
@@ -149,14 +158,16 @@ impl Polynomial {
         if let [constant] = self.coefficients[..] {
             return constant.abs();
         }
-        let values: Vec<f64> = grid::points(self.degree(), 1.0).into_iter().map(|x| self.at(x)).collect();
+        let points = grid::points(self.degree(), Range::symmetric(1.0)).into_iter();
+        let values: Vec<Complex64> = points.map(|x| Complex64::from(self.at(x.re))).collect();
         grid::bound(&values)
     }
 
     /// The polynomial of `(2 x - a - b) / (b - a)` for slots in the interval `[a, b]`; one level more.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate); an interval that is empty or not finite.
+    /// As [`evaluate`](Self::evaluate); an interval that is empty or not finite; [`Error::OutsideInterval`] for slots that
+    /// are not known to lie in it, [`Error::NotReal`] for complex ones.
     pub fn evaluate_on<E: SlotEvaluator<Scalar = f64>>(
         &self,
         ev: &E,
@@ -164,10 +175,35 @@ impl Polynomial {
         interval: [f64; 2],
     ) -> Result<E::Ciphertext> {
         let (factor, shift) = to_unit(interval)?;
-        let x = ev.with_levels(x, self.depth() + 1)?;
+        let x = ev.with_levels(&known_inside(ev, x, interval)?, self.depth() + 1)?;
         let unit = ev.weighted_sum(&[(&x, factor)], shift)?;
-        self.evaluate(ev, &ev.with_magnitude(unit, 1.0))
+        self.evaluate(ev, &ev.with_range(unit, [-1.0, 1.0]))
     }
+}
+
+/// By what part of its width an interval may be exceeded: ranges are rounded. A polynomial of degree d, of at most 1 in the
+/// interval, is at most `1 + 2 d^2` times this part larger there, which is nothing beside what bounds allow.
+const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
+
+/// The vector, of which it is known that its slots lie in the interval.
+///
+/// # Errors
+/// [`Error::OutsideInterval`] and [`Error::NotReal`] where the evaluator knows the range of the slots, and it is wider.
+pub(crate) fn known_inside<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, interval: [f64; 2]) -> Result<E::Ciphertext> {
+    let Some(bounds) = ev.bounds(x) else {
+        return Ok(x.clone());
+    };
+    let Some([low, high]) = bounds.range.interval() else {
+        let remedy =
+            "use a polynomial without an interval, or state the range (with_range) if the numbers are known to be real";
+        return Err(Error::NotReal { what: "the argument of a polynomial on an interval", remedy });
+    };
+    let [a, b] = interval;
+    let allowed = ROUNDING * (b - a);
+    if a - allowed <= low && high <= b + allowed {
+        return Ok(ev.with_range(x.clone(), interval));
+    }
+    Err(Error::OutsideInterval { low, high, interval })
 }
 
 /// Factor and shift of the map that takes `[a, b]` to `[-1, 1]`: `x -> factor x + shift`.

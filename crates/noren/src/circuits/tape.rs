@@ -17,11 +17,14 @@
 //! ```
 //!
 //! with all derivatives taken at the exact x. As functions of x the values and the derivatives are polynomials of no
-//! higher degree than the result, so their values on a grid bound them. `docs/noise.md` has the proof.
+//! higher degree than the result, so their values on a grid bound them: on the interval of a real x, or on the circle
+//! about the disc of a complex one. `docs/noise.md` has the proof.
 
 use noren_rlwe::error::Result;
+use num_complex::Complex64;
 
 use crate::circuits::grid;
+use crate::schemes::range::Range;
 use crate::schemes::slots::{Bounds, Scalar, SlotEvaluator};
 
 /// Runs slot-by-slot operations on one input, and gives the result its error in the end.
@@ -30,7 +33,9 @@ use crate::schemes::slots::{Bounds, Scalar, SlotEvaluator};
 pub(super) struct Tape<'a, E: SlotEvaluator> {
     ev: &'a E,
     /// Where values and derivatives are followed in clear.
-    points: Vec<f64>,
+    points: Vec<Complex64>,
+    /// Where the input lies.
+    range: Range,
     /// The input, then every operation; none where no errors are estimated.
     steps: Vec<Step<E::Estimate>>,
 }
@@ -47,7 +52,7 @@ struct Step<T> {
     /// What it was made of, apart from constants.
     terms: Vec<Term>,
     /// In clear, at the points.
-    values: Vec<f64>,
+    values: Vec<Complex64>,
     /// Bound on the absolute value.
     magnitude: f64,
     /// Bound on the whole error in every slot; far above it where errors cancel.
@@ -66,17 +71,18 @@ enum Term {
 }
 
 impl<'a, E: SlotEvaluator> Tape<'a, E> {
-    /// A tape whose results are polynomials in `x` of at most this degree, for messages in `[-range, range]` (or less,
-    /// if the evaluator knows better); and the input, as its first value.
-    pub fn new(ev: &'a E, x: E::Ciphertext, range: f64, degree: usize) -> (Self, Value<E>) {
-        let mut tape = Self { ev, points: Vec::new(), steps: Vec::new() };
-        let Some(Bounds { magnitude, error: worst }) = ev.bounds(&x) else {
+    /// A tape whose results are polynomials in `x` of at most this degree, for messages in the range of `x`; and the input,
+    /// as its first value.
+    pub fn new(ev: &'a E, x: E::Ciphertext, degree: usize) -> (Self, Value<E>) {
+        let mut tape = Self { ev, points: Vec::new(), range: Range::symmetric(f64::INFINITY), steps: Vec::new() };
+        let Some(Bounds { range, error: worst }) = ev.bounds(&x) else {
             return (tape, Value { ciphertext: x, step: 0 });
         };
-        let range = range.min(magnitude);
         tape.points = grid::points(degree, range);
-        let (x, error) = ev.split_error(ev.with_magnitude(x, range));
-        tape.steps.push(Step { terms: Vec::new(), values: tape.points.clone(), magnitude: range, worst, error });
+        tape.range = range;
+        let (x, error) = ev.split_error(x);
+        let (values, magnitude) = (tape.points.clone(), range.magnitude());
+        tape.steps.push(Step { terms: Vec::new(), values, magnitude, worst, error });
         (tape, Value { ciphertext: x, step: 0 })
     }
 
@@ -147,6 +153,10 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
                 Term::Product(i, j) => self.steps[i].worst * self.steps[j].worst,
             });
             second_order += sensitivity * crossed.sum::<f64>();
+            if !step.worst.is_finite() {
+                // A value that may be too large for its modulus: nothing is known of what follows.
+                second_order = f64::INFINITY;
+            }
             errors.push((&step.error, sensitivity));
         }
         self.ev.with_errors(result.ciphertext, &errors, second_order)
@@ -157,15 +167,15 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
         let Some(known) = self.steps.get(..=result) else {
             return Vec::new();
         };
-        let mut derivatives = vec![vec![0.0; self.points.len()]; known.len()];
-        derivatives[result].fill(1.0);
+        let mut derivatives = vec![vec![Complex64::ZERO; self.points.len()]; known.len()];
+        derivatives[result].fill(Complex64::ONE);
         let mut sensitivities = vec![0.0; known.len()];
         for (index, step) in known.iter().enumerate().rev() {
             let outer = std::mem::take(&mut derivatives[index]);
             sensitivities[index] = grid::bound(&outer);
             for term in &step.terms {
                 match *term {
-                    Term::Multiple(c, i) => add_product(&mut derivatives[i], &outer, |_| c),
+                    Term::Multiple(c, i) => add_product(&mut derivatives[i], &outer, |_| Complex64::from(c)),
                     Term::Product(i, j) => {
                         add_product(&mut derivatives[i], &outer, |at| known[j].values[at]);
                         add_product(&mut derivatives[j], &outer, |at| known[i].values[at]);
@@ -179,16 +189,16 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
     /// Notes what was computed, and takes its error from it.
     fn record(&mut self, result: E::Ciphertext, terms: Vec<Term>, constant: f64) -> Value<E> {
         let step = self.steps.len();
-        let Some(Bounds { error: own, .. }) = self.ev.bounds(&result) else {
+        if self.steps.is_empty() {
             return Value { ciphertext: result, step: 0 };
-        };
-        let mut values = vec![constant; self.points.len()];
-        let mut worst = own;
+        }
+        let mut values = vec![Complex64::from(constant); self.points.len()];
+        let mut worst = 0.0;
         for term in &terms {
             match *term {
                 Term::Multiple(c, i) => {
                     let a = &self.steps[i];
-                    add_product(&mut values, &a.values, |_| c);
+                    add_product(&mut values, &a.values, |_| Complex64::from(c));
                     worst += c.abs() * a.worst;
                 }
                 Term::Product(i, j) => {
@@ -198,14 +208,21 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
                 }
             }
         }
-        let magnitude = grid::bound(&values);
-        let (ciphertext, error) = self.ev.split_error(self.ev.with_magnitude(result, magnitude));
+        let range = grid::range_of(&values, &self.range);
+        let result = match range.interval() {
+            Some(interval) => self.ev.with_range(result, interval),
+            None => self.ev.with_magnitude(result, range.magnitude()),
+        };
+        // What the step adds is known once it is known how large the result is.
+        worst += self.ev.bounds(&result).map_or(0.0, |bounds| bounds.error);
+        let magnitude = range.magnitude();
+        let (ciphertext, error) = self.ev.split_error(result);
         self.steps.push(Step { terms, values, magnitude, worst, error });
         Value { ciphertext, step }
     }
 }
 
 /// Adds `a(j) b(j)` to `sum(j)` for every point j.
-fn add_product(sum: &mut [f64], a: &[f64], b: impl Fn(usize) -> f64) {
+fn add_product(sum: &mut [Complex64], a: &[Complex64], b: impl Fn(usize) -> Complex64) {
     sum.iter_mut().zip(a).enumerate().for_each(|(at, (sum, a))| *sum += a * b(at));
 }

@@ -3,6 +3,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`slots`] | [`SlotEvaluator`](slots::SlotEvaluator): the contract between schemes and circuits |
+//! | [`range`] | [`Range`](range::Range): where the numbers of a vector lie, as far as is known in clear |
 //! | [`costs`] | [`RotationCosts`](costs::RotationCosts): what circuits know of a scheme's speed |
 //! | [`ckks`] | approximate numbers |
 //! | [`bgv`] | exact integers: products of small phases |
@@ -18,5 +19,6 @@ pub mod clear;
 pub mod costs;
 pub mod extent;
 pub mod integers;
+pub mod range;
 pub mod slots;
 pub mod tfhe;

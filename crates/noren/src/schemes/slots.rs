@@ -5,6 +5,8 @@ use std::fmt::Debug;
 use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 
+use crate::schemes::range::Range;
+
 /// A number in clear, as circuits hand it to evaluators.
 pub trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// 0.
@@ -62,8 +64,8 @@ impl Scalar for i64 {
 /// What an evaluator knows about every slot of a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
-    /// On the absolute value of the message.
-    pub magnitude: f64,
+    /// On the message.
+    pub range: Range,
     /// On the absolute value of the error. It need not be sharp.
     pub error: f64,
 }
@@ -282,6 +284,13 @@ pub trait SlotEvaluator {
     /// estimate false; the values stay as they are.
     #[must_use]
     fn with_magnitude(&self, a: Self::Ciphertext, bound: f64) -> Self::Ciphertext;
+
+    /// The same vector, of which the caller knows that all slots are real and in this interval; see
+    /// [`with_magnitude`](Self::with_magnitude).
+    #[must_use]
+    fn with_range(&self, a: Self::Ciphertext, _interval: [f64; 2]) -> Self::Ciphertext {
+        a
+    }
 
     /// The same vector, of which the caller knows that it repeats after `period` slots, a power of two up to the slots.
     ///

@@ -6,7 +6,7 @@ use noren::Complex64;
 use noren::bootstrapping::{Bootstrapper, Mode, Preset};
 use noren::ckks::{Ciphertext, Encoder, Encryptor};
 
-use crate::encrypted::{PRECISION, World, inputs, largest, random, reals, seed, world};
+use crate::encrypted::{PRECISION, World, inputs, random, reals, seed, stated, taken_as_real, world};
 use crate::numbers::{reversed, worst};
 
 /// Errors of one stage in all messages: the largest root of a mean square, the worst slot, and the largest bound.
@@ -38,7 +38,7 @@ fn encrypt(world: &World, z: &[Complex64]) -> Ciphertext {
     let scale = world.context.parameters().scale_at(level);
     let plaintext = Encoder::new(&world.context).encode_complex(z, z.len(), level, scale).expect("encode");
     let encryptor = Encryptor::symmetric(&world.context, &world.keys.secret, seed(3)).expect("encryptor");
-    encryptor.encrypt(&plaintext).expect("encrypt").with_magnitude(largest(z))
+    stated(encryptor.encrypt(&plaintext).expect("encrypt"), z)
 }
 
 /// Every stage of a complex message, against numbers.
@@ -77,7 +77,7 @@ fn measure(world: &World, seeds: u64) {
     for (_, z) in inputs(slots).into_iter().chain(more) {
         stages(world, &z, &mut rows);
         let input = encrypt(world, &z);
-        let real = world.real.bootstrap(&input).expect("bootstrap");
+        let real = world.real.bootstrap(&taken_as_real(&input)).expect("bootstrap");
         note(&mut rows, "result, real", &world.decrypt(&real), &reals(&z), real.error_bound());
         if let Some(paired) = &paired {
             let result = paired.bootstrap(&input).expect("bootstrap");

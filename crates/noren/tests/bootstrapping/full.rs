@@ -8,7 +8,7 @@ use noren::Complex64;
 use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Preset};
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 
-use crate::encrypted::{inputs, largest, random, reals, seed};
+use crate::encrypted::{inputs, random, reals, seed, stated};
 use crate::numbers::{reversed, worst};
 use crate::summary::Summary;
 
@@ -42,7 +42,7 @@ impl Full {
         let scale: &Scale = self.context.parameters().scale_at(level);
         let plaintext = Encoder::new(&self.context).encode_complex(z, z.len(), level, scale).expect("encode");
         let encryptor = Encryptor::symmetric(&self.context, &self.keys.secret, seed(3)).expect("encryptor");
-        encryptor.encrypt(&plaintext).expect("encrypt").with_magnitude(largest(z))
+        stated(encryptor.encrypt(&plaintext).expect("encrypt"), z)
     }
 
     fn decrypt(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {

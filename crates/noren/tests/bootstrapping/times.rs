@@ -40,7 +40,7 @@ impl Timed {
         let scale = context.parameters().scale_at(level);
         let plaintext = Encoder::new(&context).encode_complex(&z, z.len(), level, scale).expect("encode");
         let encryptor = Encryptor::symmetric(&context, &keys.secret, seed(3)).expect("encryptor");
-        let input = encryptor.encrypt(&plaintext).expect("encrypt").with_magnitude(1.0);
+        let input = encryptor.encrypt(&plaintext).expect("encrypt").with_range(-1.0, 1.0);
         Self { preset, parameters, threads, context, bootstrap: Arc::new(bootstrap), input }
     }
 

@@ -84,7 +84,13 @@ impl World {
 
     pub fn encode(&self, values: &[Complex64], level: usize) -> PlainTwin {
         let scale = self.context.parameters().scale_at(level);
-        let plaintext = self.encoder.encode_complex(values, values.len(), level, scale).expect("encode");
+        let reals: Vec<f64> = values.iter().map(|z| z.re).collect();
+        let plaintext = if values.iter().all(|z| z.im == 0.0) {
+            self.encoder.encode_real(&reals, values.len(), level, scale)
+        } else {
+            self.encoder.encode_complex(values, values.len(), level, scale)
+        };
+        let plaintext = plaintext.expect("encode");
         PlainTwin { plaintext, values: values.to_vec() }
     }
 

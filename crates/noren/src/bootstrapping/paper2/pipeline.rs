@@ -13,8 +13,10 @@ use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::paper2::levels::DoubleLevels;
 use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
 use crate::bootstrapping::paper2::transform::Transform;
+use crate::bootstrapping::pipeline::like;
 use crate::schemes::ckks::estimate::mix;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
+use crate::schemes::range::Range;
 use crate::schemes::slots::SlotEvaluator;
 
 /// The slots of a raised ciphertext are sums of products of two numbers, each about Gaussian. Beyond so many deviations
@@ -157,7 +159,7 @@ impl Pipeline {
         let bound = |layers: u32| SINE_ROOM * magnitude * libm::exp2(0.5 * f64::from(layers));
         let result = self.slot_to_coeff.apply(&self.evaluator, &exact, bound)?;
         let scale = *parameters.scale_at(parameters.output_level());
-        let result = Ciphertext { scale, slots: a.slots, extent: a.extent, ..result }.with_magnitude(magnitude);
+        let result = like(a, Ciphertext { scale, slots: a.slots, extent: a.extent, ..result }.noting_room());
         // The transform is the root of n times a unitary matrix: so much random errors grow, and with them what rounding the
         // entries of matrices did to the multiples of `q_0`, which are random.
         let spread = (parameters.slots() as f64).sqrt();
@@ -192,7 +194,8 @@ impl Pipeline {
         let weight = f64::from(parameters.spec().weight);
         let deviation = (parameters.ckks().degree() as f64 * (weight + 1.0) / 12.0).sqrt();
         let unit = PI / libm::exp2(f64::from(parameters.spec().doublings));
-        let estimate = Estimate::exact(RAISED_DEVIATIONS * deviation * unit, mix(a.estimate.tag(), RAISED));
+        let estimate =
+            Estimate::exact(Range::disc(RAISED_DEVIATIONS * deviation * unit), mix(a.estimate.tag(), RAISED));
         let scale = raised_scale(parameters)?;
         let (slots, extent) = (a.slots, a.extent);
         Ok(Ciphertext { inner, scale, estimate, slots, extent, parameters: a.parameters.clone() })

@@ -14,6 +14,7 @@ use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::extent::Extent;
+use crate::schemes::range::Range;
 
 /// Coefficients below this are rounded to 64-bit integers, larger ones to 128 bits.
 const NARROW: f64 = (1u64 << 62) as f64;
@@ -73,7 +74,7 @@ impl Encoder {
     /// degree; [`Error::NotFinite`]; [`Error::Overflow`] if a value does not fit the modulus of the level at this
     /// scale; [`Error::LevelExhausted`] if there is no such level.
     pub fn encode_real(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
-        self.encode_with(values.len(), |j| (values[j], 0.0), slots, level, scale)
+        self.encode_with(values.len(), |j| (values[j], 0.0), Field::Real, slots, level, scale)
     }
 
     /// Encodes complex values. Fewer values than slots are followed by zeros.
@@ -81,7 +82,7 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::encode_real`].
     pub fn encode_complex(&self, values: &[Complex64], slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
-        self.encode_with(values.len(), |j| (values[j].re, values[j].im), slots, level, scale)
+        self.encode_with(values.len(), |j| (values[j].re, values[j].im), Field::Complex, slots, level, scale)
     }
 
     /// Encodes real values over and over in all of so many slots, at the canonical scale of a level: with zeros after them up
@@ -91,7 +92,7 @@ impl Encoder {
     /// As [`Encoder::encode_real`].
     pub fn encode_repeated(&self, values: &[f64], slots: usize, level: usize) -> Result<Plaintext> {
         self.context.check_level(level)?;
-        self.encode_repeated_with(values, slots, level, self.context.parameters().scale_at(level))
+        self.encode_repeated_with(values, Field::Real, slots, level, self.context.parameters().scale_at(level))
     }
 
     /// Encodes complex values as [`Encoder::encode_repeated`] does real ones.
@@ -100,7 +101,7 @@ impl Encoder {
     /// As [`Encoder::encode_real`].
     pub fn encode_repeated_complex(&self, values: &[Complex64], slots: usize, level: usize) -> Result<Plaintext> {
         self.context.check_level(level)?;
-        self.encode_repeated_with(values, slots, level, self.context.parameters().scale_at(level))
+        self.encode_repeated_with(values, Field::Complex, slots, level, self.context.parameters().scale_at(level))
     }
 
     /// Encodes real values for [`Evaluator::sum_giant_steps`](crate::schemes::ckks::evaluator::Evaluator): as
@@ -110,7 +111,7 @@ impl Encoder {
     /// As [`Encoder::encode_real`].
     pub fn encode_factor(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Factor> {
         let special = self.context.parameters().rlwe().p().len();
-        self.embed(values.len(), |j| (values[j], 0.0), slots, level, scale, Some(special))
+        self.embed(values.len(), |j| (values[j], 0.0), Field::Real, slots, level, scale, Some(special))
     }
 
     /// Encodes complex values as [`Encoder::encode_factor`] does real ones.
@@ -141,14 +142,25 @@ impl Encoder {
         scale: &Scale,
         shape: KeyShape,
     ) -> Result<Factor> {
-        self.embed(values.len(), |j| (values[j].re, values[j].im), slots, level, scale, Some(shape.special))
+        let value = |j: usize| (values[j].re, values[j].im);
+        self.embed(values.len(), value, Field::Complex, slots, level, scale, Some(shape.special))
     }
 
-    /// The real parts of the slots.
+    /// The slots of a plaintext that is known to be real.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::NotReal`] if it may hold
+    /// complex numbers.
+    pub fn decode_real(&self, plaintext: &Plaintext) -> Result<Vec<f64>> {
+        check_real(&plaintext.estimate, "the plaintext")?;
+        self.decode_real_parts(plaintext)
+    }
+
+    /// The real parts of the slots; imaginary parts are dropped.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters.
-    pub fn decode_real(&self, plaintext: &Plaintext) -> Result<Vec<f64>> {
+    pub fn decode_real_parts(&self, plaintext: &Plaintext) -> Result<Vec<f64>> {
         Ok(self.decode(plaintext)?.0)
     }
 
@@ -165,6 +177,7 @@ impl Encoder {
     fn encode_repeated_with<T: Copy + Into<Complex64>>(
         &self,
         values: &[T],
+        field: Field,
         slots: usize,
         level: usize,
         scale: &Scale,
@@ -175,7 +188,7 @@ impl Encoder {
             return Err(Error::Length { what: "values", found: values.len(), needed });
         }
         let value = |j: usize| values.get(j % period).map_or((0.0, 0.0), |&x| (x.into().re, x.into().im));
-        let repeated = self.encode_with(slots, value, slots, level, scale)?;
+        let repeated = self.encode_with(slots, value, field, slots, level, scale)?;
         Ok(Plaintext { extent: Extent::of_values(values.len(), slots).repeated(period), ..repeated })
     }
 
@@ -183,19 +196,22 @@ impl Encoder {
         &self,
         count: usize,
         value: impl Fn(usize) -> (f64, f64),
+        field: Field,
         slots: usize,
         level: usize,
         scale: &Scale,
     ) -> Result<Plaintext> {
-        Ok(self.embed(count, value, slots, level, scale, None)?.map(|poly| rlwe::Plaintext { poly }))
+        Ok(self.embed(count, value, field, slots, level, scale, None)?.map(|poly| rlwe::Plaintext { poly }))
     }
 
     /// The polynomial of the values modulo the primes of the level; that of a factor modulo so many special primes too, the
     /// last of the list, and in the smallest ring that it needs.
+    #[expect(clippy::too_many_arguments, reason = "one for each part of what is encoded")]
     fn embed(
         &self,
         count: usize,
         value: impl Fn(usize) -> (f64, f64),
+        field: Field,
         slots: usize,
         level: usize,
         scale: &Scale,
@@ -214,6 +230,8 @@ impl Encoder {
         }
         let (mut re, mut im) = (vec![0.0; slots], vec![0.0; slots]);
         let (mut largest, mut square) = (0, 0.0f64);
+        // Zeros fill the slots after the values.
+        let (mut low, mut high) = if count < slots { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
         for j in 0..count {
             (re[j], im[j]) = value(j);
             let next = re[j] * re[j] + im[j] * im[j];
@@ -223,6 +241,7 @@ impl Encoder {
             if next > square {
                 (largest, square) = (j, next);
             }
+            (low, high) = (re[j].min(low), re[j].max(high));
         }
         let magnitude = square.sqrt();
         let mut ring = rlwe.ring();
@@ -249,7 +268,11 @@ impl Encoder {
             rounded(ring, &re, &im, factor, |x| x as i128, Ring::from_i128)
         };
         let parameters = self.context.parameters().clone();
-        let estimate = encoded(&parameters, slots, magnitude, residue, level, scale);
+        let range = match field {
+            Field::Real => Range::real(low, high),
+            Field::Complex => Range::disc(magnitude),
+        };
+        let estimate = encoded(&parameters, slots, range, residue, level, scale);
         let extent = Extent::of_values(count, slots);
         Ok(Message { inner: ring.ntt(poly), scale: *scale, slots, extent, estimate, parameters })
     }
@@ -268,6 +291,22 @@ impl Encoder {
         table.forward(&mut re, &mut im);
         Ok((re, im))
     }
+}
+
+/// What numbers are encoded as.
+#[derive(Clone, Copy)]
+enum Field {
+    Real,
+    Complex,
+}
+
+/// What to do with complex numbers.
+const READ_AS_COMPLEX: &str = "read them as complex numbers, ask for their real parts, or state their range (with_range) \
+                               if they are known to be real";
+
+/// Refuses what may hold complex numbers.
+pub(crate) fn check_real(estimate: &Estimate, what: &'static str) -> Result<()> {
+    if estimate.range().interval().is_some() { Ok(()) } else { Err(Error::NotReal { what, remedy: READ_AS_COMPLEX }) }
 }
 
 /// The base-two logarithm of [`WIDE`].
@@ -309,21 +348,12 @@ fn rounded<T: Copy + Default>(
 ///
 /// By Parseval the mean square over the slots of a polynomial is the sum of the squares of its coefficients. Estimates
 /// count in slots of the full embedding, of which `max_slots / slots` make one: hence that factor.
-fn encoded(
-    parameters: &Parameters,
-    slots: usize,
-    magnitude: f64,
-    residue: f64,
-    level: usize,
-    scale: &Scale,
-) -> Estimate {
-    let copies = (parameters.max_slots() / slots) as f64;
+fn encoded(parameters: &Parameters, slots: usize, range: Range, residue: f64, level: usize, scale: &Scale) -> Estimate {
+    let (copies, magnitude) = ((parameters.max_slots() / slots) as f64, range.magnitude());
     let variance = residue * copies / (scale.to_f64() * scale.to_f64());
     let contents = [residue, magnitude, scale.to_f64(), level as f64, slots as f64];
     let tag = contents.iter().fold(0, |tag, x| mix(tag, x.to_bits()));
-    Estimate::exact(magnitude, tag)
-        .with_source(Nature::Plain, variance, 0)
-        .with_bias(magnitude * transform_error(slots))
+    Estimate::exact(range, tag).with_source(Nature::Plain, variance, 0).with_bias(magnitude * transform_error(slots))
 }
 
 /// A bound on the error of encoding and decoding in `f64`, relative to the largest slot.
@@ -337,7 +367,7 @@ pub(crate) fn transform_error(slots: usize) -> f64 {
 
 /// How many of `limbs` limbs hold the message with a wide margin: modulo fewer primes everything is faster.
 pub(crate) fn limbs_to_read(context: &Context, limbs: usize, scale: &Scale, estimate: &Estimate) -> usize {
-    let expected = estimate.magnitude().max(1.0) * scale.to_f64();
+    let expected = (estimate.magnitude() + estimate.worst()).max(1.0) * scale.to_f64();
     let bits = libm::log2(expected) + 1.0 + MARGIN_BITS;
     let parameters = context.parameters().rlwe();
     (1..limbs).find(|&few| parameters.log_q(few) >= bits).unwrap_or(limbs)

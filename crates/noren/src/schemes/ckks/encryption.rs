@@ -13,10 +13,13 @@ use noren_rlwe::owner::KeyId;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
-use crate::schemes::ckks::encoder::{Encoder, Plaintext, limbs_to_read, transform_error};
+use crate::schemes::ckks::encoder::{Encoder, Plaintext, check_real, limbs_to_read, transform_error};
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::noise::{self, Mode};
+use crate::schemes::ckks::parameters::Parameters;
+use crate::schemes::ckks::scale::Scale;
+use crate::schemes::range::Range;
 
 /// An encrypted vector.
 pub type Ciphertext = Message<rlwe::Ciphertext>;
@@ -42,6 +45,17 @@ impl Ciphertext {
         self
     }
 
+    /// The same ciphertext, of which the caller knows that all slots are real and lie in `[low, high]`: also those that
+    /// no value was given for, which hold zero. The narrower range counts.
+    ///
+    /// Polynomials on an interval ask for it where the range that is known is wider. A wrong range makes results and later
+    /// error bounds wrong. What is no interval states nothing.
+    #[must_use]
+    pub fn with_range(mut self, low: f64, high: f64) -> Self {
+        self.estimate = self.estimate.with_range(low, high);
+        self
+    }
+
     /// The same ciphertext with this bound on its error, which the caller knows, in place of its own.
     ///
     /// For programs that shrink errors in a way that bounds of single operations cannot see, such as an iteration that
@@ -58,11 +72,52 @@ impl Ciphertext {
     /// Infinite if the message may be too large for the modulus of this level, so that nothing can be said.
     #[must_use]
     pub fn error_bound(&self) -> f64 {
-        let bound = self.estimate.bound(self.slots, self.parameters.max_slots());
-        let largest = libm::log2((self.magnitude() + bound) * self.scale.to_f64()) + 1.0;
-        // Written so that a bound that is not a number counts as none.
-        if largest < self.parameters.rlwe().log_q(self.inner.limbs()) { bound } else { f64::INFINITY }
+        if self.fits() { self.expected_error() } else { f64::INFINITY }
     }
+
+    /// The bound without regard to the modulus.
+    fn expected_error(&self) -> f64 {
+        self.estimate.bound(self.slots, self.parameters.max_slots())
+    }
+
+    /// How many bits message and error take at the scale, with their sign.
+    fn needed_bits(&self) -> f64 {
+        libm::log2((self.magnitude() + self.expected_error()) * self.scale.to_f64()) + 1.0
+    }
+
+    /// Whether the modulus holds the message with its error.
+    fn fits(&self) -> bool {
+        // Written so that a bound that is not a number counts as none.
+        self.needed_bits() < self.parameters.rlwe().log_q(self.inner.limbs())
+    }
+
+    /// Refuses a ciphertext of which nothing is known.
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`].
+    fn check_bound(&self) -> Result<()> {
+        if self.error_bound().is_finite() {
+            return Ok(());
+        }
+        Err(Error::Unbounded {
+            magnitude: self.magnitude(),
+            error: self.expected_error(),
+            scale_log2: self.scale.log2(),
+            modulus_log2: self.parameters.rlwe().log_q(self.inner.limbs()),
+            level: self.level(),
+        })
+    }
+
+    /// Notes what the modulus holds, so that a message that may not fit is not used as if it did.
+    pub(crate) fn noting_room(mut self) -> Self {
+        self.estimate = self.estimate.with_room(room(&self.parameters, self.inner.limbs(), &self.scale));
+        self
+    }
+}
+
+/// The largest message with its error that so many limbs hold at a scale.
+pub(crate) fn room(parameters: &Parameters, limbs: usize, scale: &Scale) -> f64 {
+    libm::exp2(parameters.rlwe().log_q(limbs) - 1.0 - scale.log2())
 }
 
 /// Encrypts plaintexts, each with fresh randomness.
@@ -102,7 +157,7 @@ impl<'a> Encryptor<'a> {
     ///
     /// The ciphertext carries a bound on its message in clear. It is the largest absolute value of the plaintext,
     /// rounded up to a power of two, but at least 1: values within [-1, 1] give nothing away. Where larger values
-    /// would, state the bound: [`Encryptor::encrypt_within`].
+    /// would, state the bound: [`Encryptor::encrypt_within`]. Whether the values are real is public too.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the plaintext was made with other
@@ -120,8 +175,6 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// As [`Encryptor::encrypt`], and [`Error::Parameters`] if a value is larger.
     pub fn encrypt_within(&self, plaintext: &Plaintext, magnitude: f64) -> Result<Ciphertext> {
-        let parameters = self.context.parameters();
-        self.context.check(&plaintext.parameters, "the plaintext")?;
         let largest = plaintext.estimate.magnitude();
         if largest > magnitude || !magnitude.is_finite() {
             return Err(Error::parameter(
@@ -130,18 +183,44 @@ impl<'a> Encryptor<'a> {
                 format!("at least {largest}, the largest value, and finite"),
             ));
         }
+        let range = match plaintext.estimate.range() {
+            Range::Real { .. } => Range::symmetric(magnitude),
+            Range::Complex { .. } => Range::disc(magnitude),
+        };
+        self.encrypt_known(plaintext, range)
+    }
+
+    /// Encrypts a plaintext of real values in `[low, high]`, zeros that fill slots included; the interval is public.
+    ///
+    /// # Errors
+    /// As [`Encryptor::encrypt`], [`Error::NotReal`] for complex values, and [`Error::Parameters`] if a value is outside.
+    pub fn encrypt_in(&self, plaintext: &Plaintext, [low, high]: [f64; 2]) -> Result<Ciphertext> {
+        let Some([lowest, highest]) = plaintext.estimate.range().interval() else {
+            return Err(Error::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" });
+        };
+        if !(low <= lowest && highest <= high && low.is_finite() && high.is_finite()) {
+            let needed = format!("finite, and hold {lowest} to {highest}, where the values lie");
+            return Err(Error::parameter("interval", format!("[{low}, {high}]"), needed));
+        }
+        self.encrypt_known(plaintext, Range::real(low, high))
+    }
+
+    fn encrypt_known(&self, plaintext: &Plaintext, range: Range) -> Result<Ciphertext> {
+        let parameters = self.context.parameters();
+        self.context.check(&plaintext.parameters, "the plaintext")?;
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let tag = self.tags.xof(&call.to_string()).next_u64();
         // The rounding that the plaintext knows of depends on its values: it stays out of the public estimate.
-        let exact = Estimate::exact(magnitude, tag).with_bias(magnitude * transform_error(plaintext.slots));
-        Ok(Ciphertext {
+        let exact = Estimate::exact(range, tag).with_bias(range.magnitude() * transform_error(plaintext.slots));
+        let ciphertext = Ciphertext {
             inner: self.inner.encrypt(&plaintext.inner)?,
             scale: plaintext.scale,
             slots: plaintext.slots,
             extent: plaintext.extent,
             estimate: noise::fresh(parameters.rlwe(), self.mode, &plaintext.scale, exact),
             parameters: parameters.clone(),
-        })
+        };
+        Ok(ciphertext.noting_room())
     }
 
     fn new(context: &Context, inner: RlweEncryptor<'a>, mode: Mode, tags: Seed) -> Self {
@@ -153,10 +232,15 @@ impl<'a> Encryptor<'a> {
 const TAGS: &str = "ckks/tags";
 
 /// Decrypts ciphertexts of one secret key.
+///
+/// A ciphertext whose message may have left its modulus, so that its [`error_bound`](Ciphertext::error_bound) is infinite,
+/// is refused with [`Error::Unbounded`]: its slots could be any numbers. [`Decryptor::allow_unbounded`] decrypts it all the
+/// same.
 pub struct Decryptor<'a> {
     context: Context,
     encoder: Encoder,
     key: &'a SecretKey,
+    unbounded: bool,
 }
 
 impl<'a> Decryptor<'a> {
@@ -167,7 +251,13 @@ impl<'a> Decryptor<'a> {
     /// parameters.
     pub fn new(context: &Context, key: &'a SecretKey) -> Result<Self> {
         context.parameters().rlwe().check_fingerprint(key.fingerprint(), "the secret key")?;
-        Ok(Self { context: context.clone(), encoder: Encoder::new(context), key })
+        Ok(Self { context: context.clone(), encoder: Encoder::new(context), key, unbounded: false })
+    }
+
+    /// The decryptor that also decrypts ciphertexts of which nothing is known: the numbers may be wrong by any amount.
+    #[must_use]
+    pub fn allow_unbounded(self) -> Self {
+        Self { unbounded: true, ..self }
     }
 
     /// The threads on which independent ciphertexts are decrypted side by side.
@@ -182,7 +272,7 @@ impl<'a> Decryptor<'a> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the ciphertext was made with other parameters, [`Error::KeyMismatch`] if it belongs to
-    /// another secret key.
+    /// another secret key, [`Error::Unbounded`] if its message may have left its modulus.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
         self.decrypt_limbs(ciphertext, ciphertext.inner.limbs())
     }
@@ -195,12 +285,21 @@ impl<'a> Decryptor<'a> {
         self.encoder.decode_complex(&self.decrypt_few(ciphertext)?)
     }
 
-    /// The real parts of the slots; see [`Decryptor::decrypt`] for who may see them.
+    /// The slots of a ciphertext that is known to be real; see [`Decryptor::decrypt`] for who may see them.
+    ///
+    /// # Errors
+    /// As [`Decryptor::decrypt`], and [`Error::NotReal`] if the slots may be complex.
+    pub fn decrypt_real(&self, ciphertext: &Ciphertext) -> Result<Vec<f64>> {
+        check_real(&ciphertext.estimate, "the ciphertext")?;
+        self.decrypt_real_parts(ciphertext)
+    }
+
+    /// The real parts of the slots; imaginary parts are dropped. See [`Decryptor::decrypt`] for who may see them.
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`].
-    pub fn decrypt_real(&self, ciphertext: &Ciphertext) -> Result<Vec<f64>> {
-        self.encoder.decode_real(&self.decrypt_few(ciphertext)?)
+    pub fn decrypt_real_parts(&self, ciphertext: &Ciphertext) -> Result<Vec<f64>> {
+        self.encoder.decode_real_parts(&self.decrypt_few(ciphertext)?)
     }
 
     /// The real parts of the slots as multiples of `2^-bits`, made fit to be seen by others.
@@ -217,6 +316,7 @@ impl<'a> Decryptor<'a> {
     /// As [`Decryptor::decrypt`], and [`Error::Parameters`] if the error bound is
     /// too large for so many bits, with the number of bits that it allows.
     pub fn decrypt_for_release(&self, ciphertext: &Ciphertext, bits: i32, seed: &Seed) -> Result<Vec<f64>> {
+        ciphertext.check_bound()?;
         let bound = ciphertext.error_bound();
         let allowed = -libm::log2(bound) - FLOODING_BITS;
         if f64::from(bits) > allowed {
@@ -239,6 +339,9 @@ impl<'a> Decryptor<'a> {
 
     fn decrypt_limbs(&self, ciphertext: &Ciphertext, limbs: usize) -> Result<Plaintext> {
         self.context.check(&ciphertext.parameters, "the ciphertext")?;
+        if !self.unbounded {
+            ciphertext.check_bound()?;
+        }
         let context = self.context.rlwe();
         let inner = if limbs == ciphertext.inner.limbs() {
             decrypt(context, self.key, &ciphertext.inner)?

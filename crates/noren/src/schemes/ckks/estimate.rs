@@ -1,13 +1,17 @@
 //! The error that each ciphertext carries, and how it grows.
 
+use num_complex::Complex64;
+
 use crate::schemes::ckks::tail::{self, Spread};
+use crate::schemes::range::{Range, modulus};
 
 /// What is known, without any key, about the message and the error of a ciphertext or plaintext.
 ///
 /// The error of slot j, in units of the message, is a sum of independent sources (an encryption, a key switch, a
 /// rounding), each random and of the same size in every slot, and of a systematic part. An estimate holds
 ///
-/// - `magnitude`: a bound on the absolute value of the message in every slot;
+/// - the [range](Range) of the message: an interval that holds every slot, or, for complex messages, a bound on their
+///   absolute value;
 /// - `bias`: a bound on the systematic part (constants and scales that integers cannot meet exactly, `f64` transforms);
 /// - the sources, in groups that are known to be independent of each other, with the variance of each group.
 ///
@@ -19,10 +23,15 @@ use crate::schemes::ckks::tail::{self, Spread};
 /// An estimate is public: it is stored with its ciphertext. The magnitude of a fresh ciphertext is a power of two from
 /// 1 up; see [`Encryptor::encrypt`](crate::schemes::ckks::encryption::Encryptor::encrypt). It is computed with
 /// operations that round alike on every machine.
+///
+/// A message that may be too large for the modulus of its ciphertext is no longer known: what is computed from it has an
+/// infinite bias, at any level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    magnitude: f64,
+    range: Range,
     bias: f64,
+    /// How large message and error may be together, so that the modulus of the ciphertext holds them.
+    room: f64,
     /// Names the polynomials: what is computed from the same ones in the same way has the same error.
     tag: u64,
     /// Sorted by key, one for each.
@@ -72,23 +81,32 @@ const FOLDED_PART: f64 = 1.0 / 256.0;
 
 impl Estimate {
     /// A message without error, whose polynomial is named by `tag`.
-    pub(crate) fn exact(magnitude: f64, tag: u64) -> Self {
-        Self { magnitude, bias: 0.0, tag, groups: Vec::new() }
+    pub(crate) fn exact(range: Range, tag: u64) -> Self {
+        Self { range, bias: 0.0, room: f64::INFINITY, tag, groups: Vec::new() }
     }
 
-    /// An estimate of its parts, as a file holds them; `None` if a number is negative or not a number, or the groups
-    /// are out of order.
-    pub(crate) fn from_parts(magnitude: f64, bias: f64, tag: u64, groups: Vec<Group>) -> Option<Self> {
+    /// An estimate of its parts, as a file holds them; `None` if a size is negative or not a number, the range is
+    /// empty, or the groups are out of order.
+    pub(crate) fn from_parts(range: Range, bias: f64, tag: u64, groups: Vec<Group>) -> Option<Self> {
         let sorted = groups.windows(2).all(|pair| pair[0].key < pair[1].key);
         let size = |x: f64| x >= 0.0 && x.is_sign_positive();
         let proper = groups.iter().all(|g| size(g.variance) && usize::from(g.key.class) < CLASSES);
-        (size(magnitude) && size(bias) && sorted && proper).then_some(Self { magnitude, bias, tag, groups })
+        let filled = range.interval().is_none_or(|[low, high]| low <= high);
+        let room = f64::INFINITY;
+        let sound = filled && size(range.magnitude()) && size(bias) && sorted && proper;
+        sound.then_some(Self { range, bias, room, tag, groups })
     }
 
     /// A bound on the absolute value of the message in every slot.
     #[must_use]
     pub fn magnitude(&self) -> f64 {
-        self.magnitude
+        self.range.magnitude()
+    }
+
+    /// Where the message lies in every slot.
+    #[must_use]
+    pub fn range(&self) -> &Range {
+        &self.range
     }
 
     /// A bound on the systematic error in every slot.
@@ -116,7 +134,15 @@ impl Estimate {
     /// The same with a better bound on the message, which the caller knows; the smaller bound counts.
     #[must_use]
     pub fn with_magnitude(mut self, magnitude: f64) -> Self {
-        self.magnitude = self.magnitude.min(magnitude);
+        self.range = self.range.within(magnitude);
+        self
+    }
+
+    /// The same of a message whose slots are all real, and from `low` to `high`, as the caller knows; the narrower range
+    /// counts.
+    #[must_use]
+    pub fn with_range(mut self, low: f64, high: f64) -> Self {
+        self.range = self.range.clipped(low, high);
         self
     }
 
@@ -128,6 +154,32 @@ impl Estimate {
         Self { bias, groups: Vec::new(), ..self }
     }
 
+    /// The same for a ciphertext whose modulus holds messages of this size.
+    pub(crate) fn with_room(mut self, room: f64) -> Self {
+        self.room = room;
+        self
+    }
+
+    /// Whether the modulus may be too small for the message with its error. Nothing is known of it then.
+    pub(crate) fn overflows(&self) -> bool {
+        // Written so that a bound that is not a number counts as none.
+        !(self.room == f64::INFINITY || self.magnitude() + self.worst() < self.room)
+    }
+
+    /// What is known where the message is used: nothing of one that may have left its modulus.
+    pub(crate) fn settled(mut self) -> Self {
+        if self.overflows() {
+            self.forget();
+        }
+        self.room = f64::INFINITY;
+        self
+    }
+
+    /// The message without what is known of its error.
+    pub(crate) fn without_error(&self) -> Self {
+        Self { range: self.range, bias: 0.0, room: self.room, tag: self.tag, groups: Vec::new() }
+    }
+
     pub(crate) fn tag(&self) -> u64 {
         self.tag
     }
@@ -136,10 +188,19 @@ impl Estimate {
         &self.groups
     }
 
-    /// The same error for a result named `tag`.
-    pub(crate) fn named(mut self, tag: u64) -> Self {
-        self.tag = tag;
-        self
+    /// The same message and error in a result named `tag`.
+    pub(crate) fn named(self, tag: u64) -> Self {
+        Self { tag, ..self.settled() }
+    }
+
+    /// The negative message; it keeps its name.
+    pub(crate) fn negated(self) -> Self {
+        Self { range: self.range.negated(), ..self.settled() }
+    }
+
+    /// The imaginary unit times the message; it keeps its name.
+    pub(crate) fn turned(self) -> Self {
+        Self { range: self.range.turned(), ..self.settled() }
     }
 
     /// Adds a new source of this variance. Sources of one `tag` differ by their salt.
@@ -160,72 +221,59 @@ impl Estimate {
         self
     }
 
-    /// Message and error times a factor of this absolute value.
-    pub(crate) fn scaled(mut self, gain: f64) -> Self {
-        self.magnitude *= gain;
-        self.bias *= gain;
-        self.amplify(gain);
-        self
+    /// Message and error times a factor.
+    pub(crate) fn multiplied(self, factor: Complex64) -> Self {
+        let range = self.range.multiplied(factor);
+        Self { range, ..self.settled().amplified(modulus(factor)) }
     }
 
     /// The same message with further errors, each times a factor of this absolute value.
     pub(crate) fn with_errors(mut self, errors: &[(&Self, f64)]) -> Self {
         for &(error, gain) in errors {
-            if (gain * gain).is_finite() {
-                let part = error.clone().scaled(gain);
-                self.bias += part.bias;
-                self.groups = merge(&self.groups, &part.groups);
-            } else {
-                // Nothing is known; and infinity times no error would not be a number.
-                self.bias = f64::INFINITY;
-            }
+            let part = error.clone().amplified(gain);
+            self.bias += part.bias;
+            self.groups = merge(&self.groups, &part.groups);
         }
         self.folded()
     }
 
-    /// The sum, or the difference, of two messages.
+    /// The sum of two messages.
     pub(crate) fn sum(&self, other: &Self) -> Self {
-        Self {
-            magnitude: self.magnitude + other.magnitude,
-            bias: self.bias + other.bias,
-            tag: mix(SUM, mix_symmetric(self.tag, other.tag)),
-            groups: merge(&self.groups, &other.groups),
-        }
-        .folded()
+        self.joined(other, self.range.plus(&other.range))
+    }
+
+    /// The difference of two messages.
+    pub(crate) fn difference(&self, other: &Self) -> Self {
+        self.joined(other, self.range.plus(&other.range.negated()))
     }
 
     /// The product of two messages: the error is `m_1 e_2 + m_2 e_1 + e_1 e_2`.
     pub(crate) fn product(&self, other: &Self) -> Self {
-        let (mut a, mut b) = (self.clone(), other.clone());
-        a.amplify(other.magnitude);
-        b.amplify(self.magnitude);
-        let systematic = other.magnitude * self.bias + self.magnitude * other.bias;
-        let both = self.worst() * other.worst();
-        Self {
-            magnitude: self.magnitude * other.magnitude,
-            bias: systematic + both,
-            tag: mix(PRODUCT, mix_symmetric(self.tag, other.tag)),
-            groups: merge(&a.groups, &b.groups),
-        }
-        .folded()
+        self.multiplied_by(other, self.range.times(&other.range))
+    }
+
+    /// The product of a message with itself.
+    pub(crate) fn squared(&self) -> Self {
+        self.multiplied_by(self, self.range.squared())
     }
 
     /// The message rotated by `steps` of `slots` slots; both count modulo `slots`.
     ///
     /// A source that was rotated by r is another one than itself, unless r is a multiple of the number of slots: then
     /// the slots that are read are the same again.
-    pub(crate) fn rotated(mut self, steps: usize, slots: usize) -> Self {
+    pub(crate) fn rotated(self, steps: usize, slots: usize) -> Self {
+        let mut rotated = self.settled();
         let steps = steps % slots;
         let classes = slots.min(CLASSES);
         let width = (slots / classes).min(MEMBER_BITS);
-        for group in &mut self.groups {
+        for group in &mut rotated.groups {
             let position = usize::from(group.key.class) + steps;
             group.key.class = (position % classes) as u8;
             group.members = rotate_blocks(group.members, width, position / classes);
         }
-        self.groups.sort_unstable_by_key(|g| g.key);
-        self.tag = mix(self.tag, mix(ROTATION, steps as u64));
-        self
+        rotated.groups.sort_unstable_by_key(|g| g.key);
+        rotated.tag = mix(rotated.tag, mix(ROTATION, steps as u64));
+        rotated
     }
 
     /// The error of a sum of `count` slots that are `stride` apart, each times a factor of absolute value `1 / count`; both are
@@ -275,8 +323,55 @@ impl Estimate {
         self.bias + tail::LARGEST_QUANTILE * self.std()
     }
 
-    fn amplify(&mut self, gain: f64) {
+    /// The error times a factor of this absolute value, for any message.
+    fn amplified(mut self, gain: f64) -> Self {
+        if self.bias == 0.0 && self.groups.is_empty() {
+            return self;
+        }
+        if !(gain * gain).is_finite() {
+            self.forget();
+            return self;
+        }
+        self.bias = systematic(gain, self.bias);
         self.groups.iter_mut().for_each(|g| g.variance *= gain * gain);
+        self
+    }
+
+    /// Says that nothing is known of the error.
+    fn forget(&mut self) {
+        self.bias = f64::INFINITY;
+        self.groups.clear();
+    }
+
+    fn joined(&self, other: &Self, range: Range) -> Self {
+        let mut sum = Self {
+            range,
+            bias: self.bias + other.bias,
+            room: f64::INFINITY,
+            tag: mix(SUM, mix_symmetric(self.tag, other.tag)),
+            groups: merge(&self.groups, &other.groups),
+        };
+        if self.overflows() || other.overflows() {
+            sum.forget();
+        }
+        sum.folded()
+    }
+
+    fn multiplied_by(&self, other: &Self, range: Range) -> Self {
+        let (own, others) = (self.magnitude(), other.magnitude());
+        let (a, b) = (self.clone().amplified(others), other.clone().amplified(own));
+        let both = systematic(self.worst(), other.worst());
+        let mut product = Self {
+            range,
+            bias: a.bias + b.bias + both,
+            room: f64::INFINITY,
+            tag: mix(PRODUCT, mix_symmetric(self.tag, other.tag)),
+            groups: merge(&a.groups, &b.groups),
+        };
+        if self.overflows() || other.overflows() {
+            product.forget();
+        }
+        product.folded()
     }
 
     /// Folds the smallest groups into the largest, linearly, where that hardly adds anything.
@@ -285,6 +380,10 @@ impl Estimate {
             return self;
         }
         let allowed = self.std() * FOLDED_PART;
+        if !allowed.is_finite() {
+            self.forget();
+            return self;
+        }
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by(|&i, &j| self.groups[i].variance.total_cmp(&self.groups[j].variance));
         let largest = order[order.len() - 1];
@@ -370,12 +469,18 @@ fn square(x: f64) -> f64 {
     x * x
 }
 
+/// The product of two bounds; nothing is known of what is infinite times zero.
+fn systematic(a: f64, b: f64) -> f64 {
+    let product = a * b;
+    if product.is_nan() { f64::INFINITY } else { product }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn fresh(tag: u64) -> Estimate {
-        Estimate::exact(1.0, tag).with_source(Nature::Plain, 1.0, 0)
+        Estimate::exact(Range::symmetric(1.0), tag).with_source(Nature::Plain, 1.0, 0)
     }
 
     #[test]
@@ -431,10 +536,44 @@ mod tests {
     fn folding_keeps_the_bound_and_the_size() {
         let mut sum = fresh(0);
         for tag in 1..3000 {
-            sum = sum.sum(&fresh(tag).rotated(tag as usize, 8192).scaled(1e-6));
+            sum = sum.sum(&fresh(tag).rotated(tag as usize, 8192).multiplied(Complex64::from(1e-6)));
         }
         assert!(sum.groups.len() <= FOLD_ABOVE + 1, "{}", sum.groups.len());
         assert!(sum.std() >= 1.0 && sum.std() < 1.1, "{}", sum.std());
+    }
+
+    #[test]
+    fn what_may_have_left_its_modulus_stays_unknown() {
+        let large = fresh(1).with_room(0.5);
+        let unknown = [
+            large.sum(&fresh(2)),
+            fresh(2).difference(&large),
+            large.product(&fresh(2)),
+            large.squared(),
+            large.clone().multiplied(Complex64::from(1e-9)),
+            large.clone().rotated(1, 8),
+            large.clone().negated(),
+            large.clone().named(3),
+        ];
+        for estimate in unknown {
+            assert_eq!(estimate.bias(), f64::INFINITY);
+            // However small it becomes.
+            assert_eq!(estimate.multiplied(Complex64::from(1e-300)).with_room(1e9).bound(1, 1), f64::INFINITY);
+        }
+        // Who knows that it is smaller says so before it is used.
+        let known = fresh(1).multiplied(Complex64::from(0.001)).with_room(0.5).with_magnitude(0.01);
+        assert!(known.sum(&fresh(2)).bound(1, 1).is_finite());
+    }
+
+    #[test]
+    fn infinite_errors_do_not_vanish() {
+        let huge = (0..2000).fold(fresh(0), |sum, tag| sum.sum(&fresh(tag).multiplied(Complex64::from(1e150))));
+        let huge = huge.multiplied(Complex64::from(1e150));
+        assert_eq!(huge.sum(&fresh(1)).bound(1, 1), f64::INFINITY);
+        let larger = huge.multiplied(Complex64::from(1e200));
+        assert_eq!(larger.bound(1, 1), f64::INFINITY);
+        let zero = Estimate::exact(Range::symmetric(0.0), 5);
+        assert_eq!(larger.product(&zero).bound(1, 1), f64::INFINITY);
     }
 
     #[test]

@@ -105,8 +105,8 @@ impl Evaluator {
 
     /// The result of an operation on `operand`.
     fn result(&self, operand: &Ciphertext, inner: rlwe::Ciphertext, scale: Scale, estimate: Estimate) -> Ciphertext {
-        let (slots, extent) = (operand.slots, operand.extent);
-        Ciphertext { inner, scale, slots, extent, estimate, parameters: operand.parameters.clone() }
+        let (slots, extent, parameters) = (operand.slots, operand.extent, operand.parameters.clone());
+        Ciphertext { inner, scale, slots, extent, estimate, parameters }.noting_room()
     }
 }
 

@@ -6,6 +6,7 @@ use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
+use crate::schemes::range::Range;
 
 /// What a computation needs of its parameters; see [`Parameters::for_requirements`].
 ///
@@ -132,7 +133,7 @@ impl Parameters {
     pub fn predicted_error(&self, depth: usize, max_abs: f64, slots: usize) -> f64 {
         let level = self.max_level();
         assert!(depth <= level, "depth {depth} of {level} levels");
-        let exact = Estimate::exact(max_abs, 0);
+        let exact = Estimate::exact(Range::symmetric(max_abs), 0);
         let mut estimate = noise::fresh(self.rlwe(), Mode::Public, self.scale_at(level), exact);
         for below in (level - depth..level).rev() {
             let product = estimate.product(&estimate).with_magnitude(max_abs);

@@ -123,6 +123,10 @@ impl SlotEvaluator for Evaluator {
         a.with_magnitude(bound)
     }
 
+    fn with_range(&self, a: Ciphertext, [low, high]: [f64; 2]) -> Ciphertext {
+        a.with_range(low, high)
+    }
+
     fn with_period(&self, mut a: Ciphertext, period: usize) -> Ciphertext {
         a.extent = a.extent.repeated(period);
         a
@@ -133,11 +137,12 @@ impl SlotEvaluator for Evaluator {
     }
 
     fn bounds(&self, a: &Ciphertext) -> Option<Bounds> {
-        Some(Bounds { magnitude: a.magnitude(), error: a.estimate.worst() })
+        let error = if a.estimate.overflows() { f64::INFINITY } else { a.estimate.worst() };
+        Some(Bounds { range: *a.estimate.range(), error })
     }
 
     fn split_error(&self, mut a: Ciphertext) -> (Ciphertext, Estimate) {
-        let exact = Estimate::exact(a.magnitude(), a.estimate.tag());
+        let exact = a.estimate.without_error();
         let estimate = std::mem::replace(&mut a.estimate, exact);
         (a, estimate)
     }

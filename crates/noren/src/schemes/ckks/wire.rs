@@ -16,12 +16,13 @@ use noren_rlwe::wire::section::Section;
 use noren_rlwe::wire::writer::Writer;
 
 use crate::schemes::ckks::context::Context;
-use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::encryption::{Ciphertext, room};
 use crate::schemes::ckks::estimate::{Estimate, Group, Key, Nature};
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::extent::{EXTENT_NEEDED, Extent};
+use crate::schemes::range::Range;
 
 /// Parameters: one word, the base-two logarithm of the highest scale.
 const LOG_SCALE: u16 = 0x01;
@@ -31,8 +32,9 @@ const LOG_P: u16 = 0x03;
 /// Parameters: two words for each restart of the ladder, the level and the base-two logarithm of its scale; only where
 /// there are any.
 const RESTARTS: u16 = 0x04;
-/// Samples: eight words, the slots, the two parts of the scale, the magnitude, the bias, the name, the length (0 for all
-/// slots) and the period.
+/// Samples: ten words, the slots, the two parts of the scale, whether the message is real, its lowest and highest value
+/// (the negative magnitude and the magnitude, if it is not), the bias, the name, the length (0 for all slots) and the
+/// period.
 const MEANING: u16 = 0x01;
 /// Samples: four words for each group of error sources, the key, the members (low, high), the variance.
 const SOURCES: u16 = 0x02;
@@ -97,6 +99,11 @@ pub trait Wrapped: Object<Context = RlweContext> {
     fn check(&self) -> Result<()> {
         Ok(())
     }
+
+    /// How many limbs hold the message, if it may become too large for them.
+    fn limbs(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl Wrapped for rlwe::Plaintext {
@@ -107,6 +114,10 @@ impl Wrapped for rlwe::Ciphertext {
     const MESSAGE_KIND: Kind = Kind::CkksCiphertext;
 
     /// Evaluators keep every ciphertext at two parts and rely on it.
+    fn limbs(&self) -> Option<usize> {
+        Some(rlwe::Ciphertext::limbs(self))
+    }
+
     fn check(&self) -> Result<()> {
         if self.degree() == 1 { Ok(()) } else { Err(Error::DegreeTooHigh { found: self.degree(), needed: 1 }) }
     }
@@ -133,7 +144,12 @@ impl<T: Wrapped> Object for Message<T> {
         let ((slots, extent), scale, estimate) = read_meaning(context, reader)?;
         let inner = T::read(context.rlwe(), reader)?;
         inner.check()?;
-        Ok(Self { inner, scale, slots, extent, estimate, parameters: context.parameters().clone() })
+        let parameters = context.parameters().clone();
+        let estimate = match inner.limbs() {
+            Some(limbs) => estimate.with_room(room(&parameters, limbs, &scale)),
+            None => estimate,
+        };
+        Ok(Self { inner, scale, slots, extent, estimate, parameters })
     }
 }
 
@@ -172,9 +188,13 @@ impl Object for Ciphertexts {
 
 fn write_meaning(writer: &mut Writer<'_>, (slots, extent): (usize, Extent), scale: &Scale, estimate: &Estimate) {
     let (high, low) = scale.parts();
-    let numbers = [high, low, estimate.magnitude(), estimate.bias()].map(f64::to_bits);
+    let magnitude = estimate.magnitude();
+    let interval = estimate.range().interval();
+    let [lowest, highest] = interval.unwrap_or([-magnitude, magnitude]).map(f64::to_bits);
+    let scale = [high, low].map(f64::to_bits);
+    let known = [u64::from(interval.is_some()), lowest, highest, estimate.bias().to_bits()];
     let extent = [extent.length().unwrap_or(0), extent.period()].map(|count| count as u64);
-    writer.words(MEANING, [&[slots as u64], &numbers[..], &[estimate.tag()], &extent].concat());
+    writer.words(MEANING, [&[slots as u64], &scale[..], &known, &[estimate.tag()], &extent].concat());
     let words = |group: &Group| {
         let members = group.members;
         [code(group.key), members as u64, (members >> u64::BITS) as u64, group.variance.to_bits()]
@@ -184,7 +204,7 @@ fn write_meaning(writer: &mut Writer<'_>, (slots, extent): (usize, Extent), scal
 
 fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, Extent), Scale, Estimate)> {
     let section = reader.take(MEANING)?;
-    let [slots, high, low, magnitude, bias, tag, length, period] = section.word_array()?;
+    let [slots, high, low, real, lowest, highest, bias, tag, length, period] = section.word_array()?;
     let most = context.parameters().max_slots();
     let slots = match usize::try_from(slots) {
         Ok(slots) if slots.is_power_of_two() && slots <= most => slots,
@@ -193,15 +213,22 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, E
     let refused = || section.value("the extent", format!("{length}, {period}"), EXTENT_NEEDED);
     let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
     let extent = Extent::new((length > 0).then_some(length), period, slots).map_err(|_| refused())?;
-    let [high, low, magnitude, bias] = [high, low, magnitude, bias].map(f64::from_bits);
+    let [high, low, lowest, highest, bias] = [high, low, lowest, highest, bias].map(f64::from_bits);
+    let range = match real {
+        1 if lowest <= highest => Range::real(lowest, highest),
+        0 if lowest == -highest && highest.is_sign_positive() => Range::disc(highest),
+        _ => {
+            let found = format!("{real}, {lowest} to {highest}");
+            return Err(section.value("the range", found, "1 and an interval, or 0 and a disc about zero"));
+        }
+    };
     let scale = Scale::from_parts(high, low);
     let scale = scale.ok_or_else(|| section.value("the scale", format!("{high} + {low}"), "positive, in two parts"))?;
     let sources = reader.take(SOURCES)?;
     let words: Vec<u64> = sources.words()?.iter().collect();
     let (groups, rest) = words.as_chunks::<GROUP_WORDS>();
     let groups: Option<Vec<Group>> = groups.iter().map(group).collect();
-    let estimate =
-        groups.filter(|_| rest.is_empty()).and_then(|groups| Estimate::from_parts(magnitude, bias, tag, groups));
+    let estimate = groups.filter(|_| rest.is_empty()).and_then(|groups| Estimate::from_parts(range, bias, tag, groups));
     let needed = "numbers that are not negative, and groups in order";
     let estimate = estimate.ok_or_else(|| sources.value("the estimate", format!("{} words", words.len()), needed))?;
     Ok(((slots, extent), scale, estimate))

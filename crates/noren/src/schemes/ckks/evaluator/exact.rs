@@ -39,8 +39,8 @@ impl Evaluator {
             return Err(Error::parameter("factor", factor.to_f64(), needed));
         }
         // The polynomials are the same, and so is their name.
-        let estimate = a.estimate.scaled(1.0 / factor.to_f64());
-        Ok(Ciphertext { scale, estimate, ..a })
+        let estimate = a.estimate.multiplied(Complex64::from(1.0 / factor.to_f64()));
+        Ok(Ciphertext { scale, estimate, ..a }.noting_room())
     }
 
     /// `constant + sum c_k x_k` at this level and exactly this scale, with one rescaling.
@@ -120,7 +120,7 @@ impl Evaluator {
         for Product { a, b, weight } in products {
             let (factor, miss) = whole_ratio(&before.mul_u64(*weight), &a.scale.mul(&b.scale))?;
             scaled.push(if factor == 1 { Cow::Borrowed(&a.inner) } else { Cow::Owned(multiple(&ring, a, factor)) });
-            let product = a.estimate.product(&b.estimate).scaled(*weight as f64);
+            let product = a.estimate.product(&b.estimate).multiplied(Complex64::from(*weight as f64));
             let bias = miss * product.magnitude();
             estimates.push(product.with_bias(bias));
         }

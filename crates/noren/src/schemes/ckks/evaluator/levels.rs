@@ -77,7 +77,7 @@ impl Evaluator {
         self.check(a)?;
         check_levels(level, a.level())?;
         let inner = restricted(&self.ring(level), a);
-        Ok(self.result(a, inner, a.scale, a.estimate.clone()))
+        Ok(self.result(a, inner, a.scale, a.estimate.clone().settled()))
     }
 
     /// The message of `a` at a lower level and any scale.
@@ -100,8 +100,8 @@ impl Evaluator {
     pub(super) fn rescaled(&self, a: Ciphertext) -> Result<Ciphertext> {
         let scale = a.scale.div_u64(self.context.parameters().prime(a.level()));
         let inner = linear::rescale(self.context.rlwe(), a.inner)?;
-        let estimate = noise::rescaled(a.estimate, self.context.parameters().rlwe(), &scale);
-        Ok(Ciphertext { inner, scale, estimate, ..a })
+        let estimate = noise::rescaled(a.estimate.settled(), self.context.parameters().rlwe(), &scale);
+        Ok(Ciphertext { inner, scale, estimate, ..a }.noting_room())
     }
 }
 

@@ -40,7 +40,7 @@ impl Evaluator {
         self.check(a)?;
         check_levels(1, a.level())?;
         let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &a.inner, &self.keys)?;
-        Ok(self.one_level_down(a, inner, &a.scale.mul(&a.scale), a.estimate.product(&a.estimate)))
+        Ok(self.one_level_down(a, inner, &a.scale.mul(&a.scale), a.estimate.squared()))
     }
 
     /// `a b`, relinearised but not rescaled: at the level of the lower operand, with the product of both scales.

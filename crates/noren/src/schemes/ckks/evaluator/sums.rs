@@ -14,6 +14,7 @@ use crate::schemes::ckks::encryption::Ciphertext;
 use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_scales, first};
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::range::{Range, modulus};
 
 /// Salts of the names of results.
 const CONSTANT: u64 = 0x31;
@@ -25,7 +26,7 @@ impl Evaluator {
     /// # Errors
     /// [`Error::ScaleMismatch`] at equal levels with different scales.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.join(a, b, Ring::add)
+        self.join(a, b, Ring::add, Estimate::sum)
     }
 
     /// `a - b`; see [`Evaluator::add`].
@@ -33,7 +34,7 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::add`].
     pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.join(a, b, Ring::sub)
+        self.join(a, b, Ring::sub, Estimate::difference)
     }
 
     /// `-a`.
@@ -44,7 +45,7 @@ impl Evaluator {
         self.check(a)?;
         let ring = self.ring(a.level());
         let inner = rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.neg(part)).collect(), a.key_id());
-        Ok(self.result(a, inner, a.scale, a.estimate.clone()))
+        Ok(self.result(a, inner, a.scale, a.estimate.clone().negated()))
     }
 
     /// `a + p`, for a plaintext of the level and scale of `a`.
@@ -52,7 +53,7 @@ impl Evaluator {
     /// # Errors
     /// [`Error::LevelMismatch`], [`Error::ScaleMismatch`].
     pub fn add_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
-        self.join_plain(a, p, linear::add_plain_assign)
+        self.join_plain(a, p, linear::add_plain_assign, Estimate::sum)
     }
 
     /// `a - p`; see [`Evaluator::add_plain`].
@@ -60,7 +61,7 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::add_plain`].
     pub fn sub_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
-        self.join_plain(a, p, linear::sub_plain_assign)
+        self.join_plain(a, p, linear::sub_plain_assign, Estimate::difference)
     }
 
     /// `a + c` in every slot.
@@ -71,7 +72,7 @@ impl Evaluator {
         self.check(a)?;
         let mut inner = a.inner.clone();
         let miss = self.add_constant(&mut inner, c, &a.scale)?;
-        let constant = Estimate::exact(modulus(c), named(CONSTANT, &[c.re, c.im])).with_bias(miss);
+        let constant = Estimate::exact(Range::constant(c), named(CONSTANT, &[c.re, c.im])).with_bias(miss);
         Ok(self.result(a, inner, a.scale, a.estimate.sum(&constant)))
     }
 
@@ -100,7 +101,7 @@ impl Evaluator {
         let inner =
             rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul_integer(part, k)).collect(), a.key_id());
         let tag = mix(a.estimate.tag(), named(CONSTANT, &[k as f64]));
-        Ok(self.result(a, inner, a.scale, a.estimate.clone().scaled(k.unsigned_abs() as f64).named(tag)))
+        Ok(self.result(a, inner, a.scale, a.estimate.clone().multiplied(Complex64::from(k as f64)).named(tag)))
     }
 
     /// `i a`, the imaginary unit times every slot: exact, and no level is used.
@@ -113,7 +114,7 @@ impl Evaluator {
         let unit = self.context.imaginary_unit();
         let inner =
             rlwe::Ciphertext::new(a.inner.parts().iter().map(|part| ring.mul(part, unit)).collect(), a.key_id());
-        Ok(self.result(a, inner, a.scale, a.estimate.clone()))
+        Ok(self.result(a, inner, a.scale, a.estimate.clone().turned()))
     }
 
     /// `constant + sum c_k x_k`, with one rescaling.
@@ -156,7 +157,7 @@ impl Evaluator {
                 }
             }
             let tag = mix(x.estimate.tag(), named(WEIGHTED, &[c.re, c.im]));
-            let term = x.estimate.clone().scaled(modulus(c)).with_bias(miss * x.magnitude()).named(tag);
+            let term = x.estimate.clone().multiplied(c).with_bias(miss * x.magnitude()).named(tag);
             estimate = Some(estimate.map_or_else(|| term.clone(), |sum| sum.sum(&term)));
         }
         let ([re, im], miss) = integers(ring, constant, scale)?;
@@ -168,7 +169,7 @@ impl Evaluator {
         let written = imaginary[0].multiples.is_empty();
         let imaginary = (!written).then(|| imaginary.each_ref().map(|sum| ring.gather(Operand::Sum(sum))));
         let name = named(WEIGHTED, &[constant.re, constant.im]);
-        let constant = Estimate::exact(modulus(constant), name).with_bias(miss);
+        let constant = Estimate::exact(Range::constant(constant), name).with_bias(miss);
         let estimate = estimate.map_or_else(|| constant.clone(), |sum| sum.sum(&constant));
         Ok(Combination { parts, imaginary, estimate })
     }
@@ -178,18 +179,19 @@ impl Evaluator {
         a: &Ciphertext,
         b: &Ciphertext,
         operation: fn(&Ring, &Poly<Eval>, &Poly<Eval>) -> Poly<Eval>,
+        known: fn(&Estimate, &Estimate) -> Estimate,
     ) -> Result<Ciphertext> {
         self.check_pair(a, b)?;
         if a.level() > b.level() {
-            return self.join(&self.at_level_and_scale(a, b.level(), &b.scale)?, b, operation);
+            return self.join(&self.at_level_and_scale(a, b.level(), &b.scale)?, b, operation, known);
         }
         if a.level() < b.level() {
-            return self.join(a, &self.at_level_and_scale(b, a.level(), &a.scale)?, operation);
+            return self.join(a, &self.at_level_and_scale(b, a.level(), &a.scale)?, operation, known);
         }
         let miss = check_scales(&a.scale, &b.scale)?;
         let ring = self.ring(a.level());
         let parts = a.inner.parts().iter().zip(b.inner.parts()).map(|(x, y)| operation(&ring, x, y)).collect();
-        let estimate = a.estimate.sum(&b.estimate).with_bias(miss * b.magnitude());
+        let estimate = known(&a.estimate, &b.estimate).with_bias(miss * b.magnitude());
         Ok(self.result(a, rlwe::Ciphertext::new(parts, a.key_id()), a.scale, estimate).beside(b.extent))
     }
 
@@ -198,12 +200,13 @@ impl Evaluator {
         a: &Ciphertext,
         p: &Plaintext,
         operation: fn(&Context, &mut rlwe::Ciphertext, &rlwe::Plaintext) -> Result<()>,
+        known: fn(&Estimate, &Estimate) -> Estimate,
     ) -> Result<Ciphertext> {
         self.check_plain(a, p)?;
         let miss = check_scales(&a.scale, &p.scale)?;
         let mut inner = a.inner.clone();
         operation(self.context.rlwe(), &mut inner, &p.inner)?;
-        let estimate = a.estimate.sum(&p.estimate).with_bias(miss * p.estimate.magnitude());
+        let estimate = known(&a.estimate, &p.estimate).with_bias(miss * p.estimate.magnitude());
         Ok(self.result(a, inner, a.scale, estimate).beside(p.extent))
     }
 
@@ -260,11 +263,6 @@ fn integers(ring: &Ring, c: Complex64, scale: &Scale) -> Result<([i128; 2], f64)
     };
     let ((re, miss_re), (im, miss_im)) = (round(c.re)?, round(c.im)?);
     Ok(([re, im], modulus(Complex64::new(miss_re, miss_im))))
-}
-
-/// The absolute value, by operations that round alike everywhere.
-fn modulus(c: Complex64) -> f64 {
-    (c.re * c.re + c.im * c.im).sqrt()
 }
 
 /// A name of constants.
