@@ -386,7 +386,6 @@ def integers_mixed(w: Any, rng: Rng, x: Item) -> Call:
         "x + coefficients": lambda: v + polynomial,
         "x * coefficients": lambda: v * polynomial,
         "ev.rotate(coefficients, 1)": lambda: w.ev.rotate(polynomial, 1) if 1 in w.request["rotations"] else raising(),
-        "coefficients + array": lambda: w.ev.add(polynomial, np.ones(w.n, int)),
         "ctx.decrypt(x, secret, coefficients=True)": lambda: w.ctx.decrypt(v, w.keys.secret, coefficients=True),
         "ctx.decrypt(coefficients, secret)": lambda: w.ctx.decrypt(polynomial, w.keys.secret),
     }

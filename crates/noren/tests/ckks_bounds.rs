@@ -294,3 +294,17 @@ fn plaintexts_know_their_own_rounding() {
     let plain = world.encode(&vec![Complex64::new(0.5, 0.25); 512], world.max_level());
     assert_eq!(plain.plaintext.estimate().std(), 0.0);
 }
+
+#[test]
+fn bounds_hold_the_rounding_of_large_results() {
+    let world = World::new(ParametersSpec { log_q: vec![50, 45, 45], log_p: vec![50], log_scale: 45, ..toy() }, 9, &[]);
+    let x = world.encrypt(&real(&uniform(9, 32)), 9);
+    for constant in [0.0, 1e3, 12_345_678.0, 2f64.powi(40)] {
+        let y = world.apply([&x], |ev, [x]| ev.add_const(x, constant.into()), |[x]| x + constant);
+        // Sums in clear are rounded to f64 themselves.
+        let error = worst(&world.decrypt(&y.ciphertext), &y.values);
+        let (bound, rounding) = (y.ciphertext.error_bound(), constant * f64::EPSILON);
+        assert!(error <= bound + rounding, "{constant}: {error:e} of {bound:e}");
+        assert!(bound >= 4.0 * rounding && bound <= 1e-10 + 32.0 * rounding, "{constant}: {bound:e}");
+    }
+}
