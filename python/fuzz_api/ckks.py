@@ -15,6 +15,7 @@ import noren
 from fuzz_api.draw import (
     Exact,
     Rng,
+    all_shown,
     chance,
     complex_vector,
     exact,
@@ -22,7 +23,6 @@ from fuzz_api.draw import (
     real_vector,
     scalar,
     seed_bytes,
-    size_of,
     text_of,
 )
 from fuzz_api.program import Call, Item, Verb
@@ -579,14 +579,15 @@ def real_part(w: World, rng: Rng, x: Item) -> Call:
 
 
 def observe(w: World, rng: Rng, x: Item) -> Call:
-    """What is shown of a ciphertext never raises."""
-    size = size_of(rng)
-    return Call("repr(x)", lambda: (repr(x.value), repr(w.ctx), repr(w.params), repr(w.ev), size), None, check=_text)
+    """What is shown of things never raises, and is never empty."""
+    things = (x.value, w.ctx, w.params, w.ev, w.keys.secret, w.keys.public, w.keys.evaluation)
+    return Call("repr, HTML and explain() of x, keys, ...", lambda: all_shown(things), None, check=texts)
 
 
-def _text(found: Any, truth: Any) -> float:
-    if not found[0]:
-        raise Finding("wrong", "an empty repr")
+def texts(found: Any, truth: Any) -> float:
+    """Check that all texts say something."""
+    if not all(isinstance(text, str) and text for text in found):
+        raise Finding("wrong", "an empty text")
     return 0.0
 
 

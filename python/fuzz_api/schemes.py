@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz_api import bootstrapping, ckks, integers, lookups, mistakes, selftest, tables, tfhe
+from fuzz_api import arrays, bootstrapping, ckks, integers, lookups, mistakes, selftest, tables, tfhe
 from fuzz_api.program import Scheme
 
 SCHEMES: dict[str, Scheme] = {
@@ -12,7 +12,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("ckks128", ckks.SecureWorld, ckks.VERBS, first=2, steps=(5, 10), weight=0.1),
         Scheme("integers", integers.World, [*integers.VERBS, *mistakes.INTEGERS], first=2, steps=(8, 22), weight=4),
         Scheme("coefficients", integers.CoefficientWorld, integers.COEFFICIENT_VERBS, first=2, steps=(5, 12), weight=1),
-        Scheme("tfhe", tfhe.World, [*tfhe.VERBS, *mistakes.TFHE], first=2, steps=(5, 12), weight=3),
+        Scheme("tfhe", tfhe.World, [*tfhe.VERBS, *arrays.VERBS, *mistakes.TFHE], first=2, steps=(5, 12), weight=3),
         Scheme("tables", tables.World, tables.VERBS, first=1, steps=(3, 8), weight=2),
         Scheme("lookups", lookups.World, lookups.VERBS, first=1, steps=(3, 8), weight=0.7),
         Scheme("bootstrapping", bootstrapping.World, bootstrapping.VERBS, first=2, steps=(4, 9), weight=0.4),
