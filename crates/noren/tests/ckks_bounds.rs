@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use noren::Complex64;
 use noren::ckks::{ParametersSpec, Scale};
-use world::{Twin, World, real, rotated, uniform};
+use world::{Twin, World, real, rotated, toy, uniform, worst};
 
 /// The claim: a bound is at most this many bits above the worst error of all trials.
 const MOST_BITS: f64 = 3.0;
