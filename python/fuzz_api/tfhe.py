@@ -260,15 +260,15 @@ def lookup(w: World, rng: Rng, x: Item) -> Call | None:
     return Call("ev.lookup(f, x)", lambda: w.ev.lookup(lambda v: table[v & 255], x.value), truth)
 
 
-def lookup_two(w: World, rng: Rng, x: Item, y: Item) -> Call | None:
-    if w.bits_only or x.truth.dtype != np.uint8 or y.truth.dtype != np.uint8 or x.truth.shape != y.truth.shape:
-        return None
-    if x.truth.size > 2:
+def lookup_two(w: World, rng: Rng, x: Item) -> Call | None:
+    if w.bits_only or x.truth.dtype != np.uint8 or x.truth.size > 2:
         return None
     a, b = (int(k) for k in rng.integers(1, 99, 2))
-    truth = ((a * x.truth.astype(int) + b * y.truth.astype(int) ** 2) % 256).astype(np.uint8)
-    run = lambda: w.ev.lookup(lambda p, q: (a * p + b * q * q) % 256, x.value, y.value)
-    return Call(f"ev.lookup(lambda x, y: ({a} x + {b} y^2) % 256, x, y)", run, truth)
+    y = np.asarray(rng.integers(0, 256, x.truth.shape)).astype(np.uint8)
+    second = w.ctx.encrypt(y, w.keys.secret, seed=seed_bytes(rng))
+    truth = np.asarray((a * x.truth.astype(int) + b * y.astype(int) ** 2) % 256).astype(np.uint8)
+    run = lambda: w.ev.lookup(lambda p, q: (a * p + b * q * q) % 256, x.value, second)
+    return Call(f"ev.lookup(lambda x, y: ({a} x + {b} y^2) % 256, x, {text_of(y)})", run, truth)
 
 
 def digits(w: World, rng: Rng) -> Call | None:
@@ -315,7 +315,7 @@ VERBS: list[Verb] = [
     Verb("reshape", reshape, ONE, 0.5),
     Verb("astype", astype, ONE, 0.7),
     Verb("lookup", lookup, ONE, 0.3),
-    Verb("lookup_two", lookup_two, TWO, 0.3),
+    Verb("lookup_two", lookup_two, ONE, 0.5),
     Verb("round_trip", round_trip, ONE, 0.6),
     Verb("observe", observe, ONE, 0.2),
 ]
