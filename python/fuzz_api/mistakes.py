@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz_api import ckks as on_reals
+from fuzz_api import ckks_verbs as on_reals
 from fuzz_api import integers as on_integers
 from fuzz_api import tfhe as on_arrays
 from fuzz_api.draw import Rng, one_of, real_vector, seed_bytes, text_of, weird

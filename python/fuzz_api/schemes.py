@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fuzz_api import arrays, bootstrapping, ckks, integers, lookups, mistakes, selftest, tables, tfhe
+from fuzz_api import arrays, bootstrapping, ckks, ckks_verbs, integers, lookups, mistakes, selftest, tables, tfhe
 from fuzz_api.program import Scheme
 
 SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
-        Scheme("ckks", ckks.World, [*ckks.VERBS, *mistakes.CKKS], first=2, steps=(8, 22), weight=5),
-        Scheme("ckks128", ckks.SecureWorld, ckks.VERBS, first=2, steps=(5, 10), weight=0.1),
+        Scheme("ckks", ckks.World, [*ckks_verbs.VERBS, *mistakes.CKKS], first=2, steps=(8, 22), weight=5),
+        Scheme("ckks128", ckks.SecureWorld, ckks_verbs.VERBS, first=2, steps=(5, 10), weight=0.1),
         Scheme("integers", integers.World, [*integers.VERBS, *mistakes.INTEGERS], first=2, steps=(8, 22), weight=4),
         Scheme("coefficients", integers.CoefficientWorld, integers.COEFFICIENT_VERBS, first=2, steps=(5, 12), weight=1),
         Scheme("tfhe", tfhe.World, [*tfhe.VERBS, *arrays.VERBS, *mistakes.TFHE], first=2, steps=(5, 12), weight=3),
