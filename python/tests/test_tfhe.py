@@ -291,11 +291,11 @@ def test_what_is_mixed_is_refused(world: World, bits: World) -> None:
     other = tfhe.Context(world.ctx.parameters)
     keys = other.keygen()
     foreign = other.encrypt(np.arange(3, dtype=np.uint8), keys.secret)
-    with pytest.raises(noren.Error, match="belongs to key"):
+    with pytest.raises(noren.KeyMismatchError, match="belongs to key"):
         x + foreign
-    with pytest.raises(noren.Error, match="belongs to key"):
+    with pytest.raises(noren.KeyMismatchError, match="belongs to key"):
         world.decrypt(foreign)
-    with pytest.raises(noren.Error, match="belongs to key"):
+    with pytest.raises(noren.KeyMismatchError, match="belongs to key"):
         world.ctx.evaluator(keys.server, world.keys.circuit)
     with pytest.raises(noren.ParameterMismatchError):
         bits.ctx.evaluator(keys.server)
