@@ -251,7 +251,8 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call:
     if REPEATS and chance(rng, 0.3):
         truth = np.full(slots, np.nan, np.clongdouble)
         truth[0] = x.truth[: length_of(x.value)].sum()
-        return Call("ev.sum(x)", lambda: w.ev.sum(x.value), truth)
+        ev: Any = w.ev
+        return Call("ev.sum(x)", lambda: ev.sum(x.value), truth)
     options: dict[str, Any] = {}
     if chance(rng, 0.2):
         options["stride"] = int(one_of(rng, 2, -1, 3))
@@ -343,11 +344,13 @@ def quotient(w: World, rng: Rng, x: Item) -> Call:
 
 
 def saved(w: World, rng: Rng, x: Item) -> Call:
+    ciphertext: Any = ckks.Ciphertext
+
     def run() -> Any:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.ct"
             x.value.save(path)
-            return w.ev.bind(ckks.Ciphertext.load(w.ctx, path))
+            return w.ev.bind(ciphertext.load(w.ctx, path))
 
     return Call("ckks.Ciphertext.load(ctx, path) after x.save(path)", run, x.truth)
 
