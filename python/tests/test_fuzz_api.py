@@ -12,8 +12,17 @@ from fuzz_api.runner import Worker, show_finding
 from fuzz_api.schemes import SCHEMES, SELFTESTS
 from fuzz_api.worker import encoded
 
-# Cases of each family, a few seconds in all; `make fuzz-api` runs all families.
-SHORT = {"tfhe": 30, "lookups": 12}
+# Cases of each family: about ten seconds in all.
+SHORT = {
+    "ckks": 300,
+    "ckks128": 3,
+    "integers": 200,
+    "coefficients": 60,
+    "tfhe": 30,
+    "tables": 25,
+    "lookups": 12,
+    "bootstrapping": 8,
+}
 
 
 @pytest.fixture(scope="module")

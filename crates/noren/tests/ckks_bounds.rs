@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use noren::Complex64;
 use noren::ckks::{ParametersSpec, Scale};
-use world::{Twin, World, real, rotated, uniform};
+use world::{Twin, World, real, rotated, toy, uniform, worst};
 
 /// The claim: a bound is at most this many bits above the worst error of all trials.
 const MOST_BITS: f64 = 3.0;
@@ -293,4 +293,19 @@ fn plaintexts_know_their_own_rounding() {
     // Constants meet the integers exactly where the scale is a power of two.
     let plain = world.encode(&vec![Complex64::new(0.5, 0.25); 512], world.max_level());
     assert_eq!(plain.plaintext.estimate().std(), 0.0);
+}
+
+#[test]
+fn bounds_hold_the_rounding_of_large_results() {
+    let world = World::new(ParametersSpec { log_q: vec![50, 45, 45], log_p: vec![50], log_scale: 45, ..toy() }, 9, &[]);
+    let x = world.encrypt(&real(&uniform(9, 32)), 9);
+    for constant in [0.0, 1e3, 12_345_678.0, 2f64.powi(40)] {
+        let y = world.apply([&x], |ev, [x]| ev.add_const(x, constant.into()), |[x]| x + constant);
+        // Sums in clear are rounded to f64 themselves.
+        let error = worst(&world.decrypt(&y.ciphertext), &y.values);
+        let (bound, rounding) = (y.ciphertext.error_bound(), constant * f64::EPSILON);
+        assert!(error <= bound + rounding, "{constant}: {error:e} of {bound:e}");
+        let most = x.ciphertext.error_bound() + 32.0 * rounding;
+        assert!((4.0 * rounding..=most).contains(&bound), "{constant}: {bound:e}");
+    }
 }

@@ -160,6 +160,8 @@ fn factors_are_the_plaintexts_of_their_values_in_the_smallest_ring() {
         let row = |limb| small.to_words(factor.rlwe())[limb * words..][..words].to_vec();
         let stretched: Vec<u64> = (0..2).flat_map(row).flat_map(|word| vec![word; 1024 / words]).collect();
         assert!(stretched == ring.to_words(&plain.rlwe().poly), "{period}");
-        assert_eq!(factor.estimate().bound(slots, slots), plain.error_bound(), "{period}");
+        let bound = factor.estimate().bound(slots, slots);
+        // Decoding rounds to f64.
+        assert!((bound..bound * 1.001).contains(&plain.error_bound()), "{period}");
     }
 }

@@ -110,6 +110,11 @@ impl<S: Scheme> World for Exact<S> {
         draw.one(&[self.t, -(self.t / 2) - 1, i64::MAX, i64::MIN, 2 * self.t])
     }
 
+    /// Modulo t.
+    fn large_number(&self, draw: &mut Draw) -> i64 {
+        self.wrong_number(draw)
+    }
+
     fn encrypt(&self, values: &[i64], draw: &mut Draw) -> Result<Ciphertext<S>> {
         encrypt(&self.context, &self.keys, values, draw.seed(), draw.chance(2))
     }

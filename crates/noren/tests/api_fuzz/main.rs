@@ -92,19 +92,16 @@ fn short_run(name: &str, count: u64) {
 }
 
 #[test]
-#[ignore = "mistakes with other secrets are not refused yet"]
 fn random_circuits_of_ckks_are_right_or_refused() {
     short_run("ckks", 150);
 }
 
 #[test]
-#[ignore = "mistakes with other secrets are not refused yet"]
 fn random_circuits_of_bgv_are_right_or_refused() {
     short_run("bgv", 80);
 }
 
 #[test]
-#[ignore = "mistakes with other secrets are not refused yet"]
 fn random_circuits_of_bfv_are_right_or_refused() {
     short_run("bfv", 80);
 }

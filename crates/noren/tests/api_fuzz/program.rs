@@ -24,8 +24,10 @@ pub trait World: Sized {
     fn rotations(&self) -> &[isize];
     /// A number as callers hand it in.
     fn number(&self, draw: &mut Draw) -> Self::Number;
-    /// A number that no caller may hand in.
+    /// A number that cannot be encoded.
     fn wrong_number(&self, draw: &mut Draw) -> Self::Number;
+    /// A number of an unusual size, which is taken as what it is, or refused.
+    fn large_number(&self, draw: &mut Draw) -> Self::Number;
     fn encrypt(&self, values: &[Self::Number], draw: &mut Draw) -> Result<Ciphertext<Self>>;
     fn encrypt_foreign(&self, values: &[Self::Number], draw: &mut Draw) -> Result<Ciphertext<Self>>;
     /// A ciphertext of other parameters.
@@ -63,7 +65,7 @@ enum Truth<W: World> {
 }
 
 /// All calls; some more often.
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "encrypt",
     "encrypt",
     "add",
@@ -92,6 +94,7 @@ const NAMES: [&str; 32] = [
     "mistake_foreign_secret",
     "mistake_parameters",
     "mistake_number",
+    "large_number",
     "mistake_length",
     "mistake_level",
     "other_plain",
@@ -332,13 +335,21 @@ fn call<W: World>(w: &W, step: Step, pool: &Pool<W>, draw: &mut Draw) -> (Result
             });
             (found, Truth::Refused)
         }
+        "large_number" => {
+            let k = w.large_number(draw);
+            let all = vec![k; slots];
+            match draw.below(3) {
+                0 => (ev.add_scalar(x, k), Truth::Values(plus(a, &all))),
+                1 => (ev.mul_scalar(x, k), Truth::Values(times(a, &all))),
+                _ => (ev.weighted_sum(&[(x, k)], k), Truth::Values(plus(&times(a, &all), &all))),
+            }
+        }
         "mistake_number" => {
             let wrong = w.wrong_number(draw);
-            let found = match draw.below(4) {
-                0 => ev.add_scalar(x, wrong),
-                1 => ev.mul_scalar(x, wrong),
-                2 => ev.encode_for(&[wrong], x).and_then(|p| ev.add_plain(x, &p)),
-                _ => ev.weighted_sum(&[(x, wrong)], W::Number::ZERO),
+            let found = if draw.chance(2) {
+                ev.encode_for(&[wrong], x).and_then(|p| ev.add_plain(x, &p))
+            } else {
+                ev.encode_factor(&[wrong], x).map(|_| x.clone())
             };
             (found, Truth::Refused)
         }

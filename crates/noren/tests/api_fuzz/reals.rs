@@ -123,6 +123,10 @@ impl World for Reals {
         draw.one(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY])
     }
 
+    fn large_number(&self, draw: &mut Draw) -> f64 {
+        draw.one(&[1e6, -12_345_678.0, 1e-12, 1e300, f64::MAX, f64::NAN, f64::INFINITY, f64::NEG_INFINITY])
+    }
+
     fn encrypt(&self, values: &[f64], draw: &mut Draw) -> Result<Ciphertext> {
         self.here.encrypt(&self.keys, values, self.slots, draw.seed(), draw.chance(2))
     }
@@ -149,7 +153,8 @@ impl World for Reals {
             return Err(format!("values up to {most:e} beside a magnitude of {:e}", x.magnitude()));
         }
         let errors = found.iter().zip(truth).map(|(found, &truth)| (found - truth).norm());
-        let worst = errors.fold(0.0, f64::max);
+        let worst = errors
+            .fold(0.0, |worst: f64, error| if worst.is_nan() || error.is_nan() { f64::NAN } else { worst.max(error) });
         if found.len() != truth.len() || worst.is_nan() || worst > bound + rounding {
             return Err(format!("an error of {worst:e} beyond the stated bound {bound:e}"));
         }

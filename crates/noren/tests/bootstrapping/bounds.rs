@@ -117,7 +117,9 @@ fn an_error_that_leaves_the_range_is_counted_with_the_message() {
         let shifted: Vec<Complex64> = z.iter().map(|z| z + error * 0.99).collect();
         let input = encrypt(world, &shifted);
         let stated = input.clone().with_magnitude(1.0).with_error_bound(error);
-        assert_eq!((stated.magnitude(), stated.error_bound()), (1.0, error));
+        assert_eq!(stated.magnitude(), 1.0);
+        // Decoding rounds to f64.
+        assert!((error..error + 1e-13).contains(&stated.error_bound()), "{error}");
         let result = world.complex.bootstrap(&stated).expect("bootstrap");
         let (before, after) = (world.decrypt(&stated), world.decrypt(&result));
         // The sum is what is bootstrapped, as exactly as any message of its size.

@@ -47,7 +47,8 @@ impl Plaintext {
     /// A bound on the error in every slot.
     #[must_use]
     pub fn error_bound(&self) -> f64 {
-        self.estimate.bound(self.slots, self.parameters.max_slots())
+        let error = self.estimate.bound(self.slots, self.parameters.max_slots());
+        error + decoding_error(self.slots) * (self.magnitude() + error)
     }
 }
 
@@ -363,6 +364,13 @@ fn encoded(parameters: &Parameters, slots: usize, range: Range, residue: f64, le
 /// allowance for the largest of all slots covers them: `4 * 2^-53 * (log2 n + 4)`.
 pub(crate) fn transform_error(slots: usize) -> f64 {
     4.0 * f64::EPSILON / 2.0 * (f64::from(slots.ilog2()) + 4.0)
+}
+
+/// A bound on the error of decoding in `f64`, relative to the largest slot: half of [`transform_error`].
+///
+/// It counts for the message as it is when it is decoded, however large it was when it was encoded.
+pub(crate) fn decoding_error(slots: usize) -> f64 {
+    transform_error(slots) / 2.0
 }
 
 /// How many of `limbs` limbs hold the message with a wide margin: modulo fewer primes everything is faster.

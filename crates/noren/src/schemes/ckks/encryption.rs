@@ -13,7 +13,7 @@ use noren_rlwe::owner::KeyId;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
-use crate::schemes::ckks::encoder::{Encoder, Plaintext, check_real, limbs_to_read, transform_error};
+use crate::schemes::ckks::encoder::{Encoder, Plaintext, check_real, decoding_error, limbs_to_read, transform_error};
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::noise::{self, Mode};
@@ -75,9 +75,10 @@ impl Ciphertext {
         if self.fits() { self.expected_error() } else { f64::INFINITY }
     }
 
-    /// The bound without regard to the modulus.
+    /// The bound without regard to the modulus: on the message and error, and on the rounding of their sum when it is decoded.
     fn expected_error(&self) -> f64 {
-        self.estimate.bound(self.slots, self.parameters.max_slots())
+        let error = self.estimate.bound(self.slots, self.parameters.max_slots());
+        error + decoding_error(self.slots) * (self.magnitude() + error)
     }
 
     /// How many bits message and error take at the scale, with their sign.
