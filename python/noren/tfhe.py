@@ -20,11 +20,14 @@ from noren._noren import TfheContext as Context
 from noren._noren import TfheEvaluator as Evaluator
 from noren._noren import TfheExpandedServerKeys as ExpandedServerKeys
 from noren._noren import TfheKeys as Keys
+from noren._noren import TfheLightKeys as LightKeys
 from noren._noren import TfheParameters as Parameters
 from noren._noren import TfheSecretKey as SecretKey
 from noren._noren import TfheServerKeys as ServerKeys
+from noren._noren import concatenate_arrays as concatenate
+from noren._noren import stack_arrays as stack
 
-PRESETS = ("2_2", "BOOL", "BOOL_128", "1_1", "3_3", "4_4", "TOY_2_2", "TOY_BOOL")
+PRESETS = ("2_2", "BOOL", "BOOL_128", "1_1", "3_3", "4_4", "2_2_LIGHT", "BOOL_LIGHT", "TOY_2_2", "TOY_BOOL")
 """Names that ``Parameters`` takes; those for comparisons with other libraries are in ``docs/tfhe.md``."""
 
 __all__ = [
@@ -35,7 +38,10 @@ __all__ = [
     "Evaluator",
     "ExpandedServerKeys",
     "Keys",
+    "LightKeys",
     "Parameters",
     "SecretKey",
     "ServerKeys",
+    "concatenate",
+    "stack",
 ]

@@ -12,7 +12,7 @@ Check = Callable[..., None]
 
 def test_every_error_is_a_noren_error_and_a_value_error() -> None:
     families = [getattr(noren, name) for name in noren.__all__ if name.endswith("Error")]
-    assert len(families) == 8
+    assert len(families) == 9
     for family in families:
         assert issubclass(family, noren.Error)
         assert issubclass(family, ValueError)
@@ -81,10 +81,12 @@ def test_missing_keys_are_named(world: World, raises_naming: Check) -> None:
     x = world.encrypt(world.values(world.ctx.slots), slots=world.ctx.slots)
     raises_naming(noren.MissingKeyError, lambda: world.ev.rotate(x, 77), "rotation by 77")
     raises_naming(noren.MissingKeyError, lambda: world.ev.rotate_many(x, [1, 78]), "rotation by 78")
-    none = world.ctx.evaluator(world.ctx.keygen(relinearization=False).evaluation)
+    none = world.ctx.evaluator(world.ctx.evaluation_keys(world.keys.secret))
     raises_naming(noren.MissingKeyError, lambda: none.square(x), "relinearisation")
     raises_naming(noren.MissingKeyError, lambda: none.conjugate(x), "conjugation")
-    low = world.ctx.evaluator(world.ctx.keygen(rotations_at={1: 0}, level=1).evaluation)
+    low = world.ctx.evaluator(
+        world.ctx.evaluation_keys(world.keys.secret, rotations_at={1: 0}, level=1, relinearization=True)
+    )
     raises_naming(noren.MissingKeyError, lambda: low.square(x), "relinearisation", "level 1", "level 3")
     raises_naming(noren.MissingKeyError, lambda: low.rotate(x, 1), "rotation by 1")
 

@@ -271,7 +271,7 @@ def test_lookups_that_are_refused(small: World, raises_naming: Check) -> None:
     raises_naming(TypeError, lambda: prepared(small.ev, x, x), "keys")  # type: ignore[call-arg]
     others = bfv.LookupPlan(small.ctx.parameters, (2, 2)).keygen(small.keys.secret)
     raises_naming(noren.MissingKeyError, lambda: prepared(small.ev, x, x, keys=others), "rotation")
-    without = small.ctx.evaluator(small.ctx.keygen(relinearization=False).evaluation)
+    without = small.ctx.evaluator(small.ctx.evaluation_keys(small.keys.secret))
     raises_naming(noren.MissingKeyError, lambda: prepared(without, x, x, keys=keys), "relinearisation")
     tired = x
     while tired.level > 2:

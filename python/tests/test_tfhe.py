@@ -223,7 +223,7 @@ def test_bytes_files_and_pickles_come_back(world: World, bits: World, tmp_path: 
     path = tmp_path / "x.ct"
     x.save(path)
     # 16 digits of each number, of 8 bytes while they are fresh.
-    assert path.stat().st_size < 16 * a.size * 8 + 1024 < len(bytes(x[:]))
+    assert path.stat().st_size < 16 * a.size * 8 + 1024 < len(bytes(x[::-1]))
     for again in (
         tfhe.EncryptedArray.from_bytes(world.ctx, bytes(x)),
         tfhe.EncryptedArray.load(world.ctx, path),
@@ -291,11 +291,11 @@ def test_what_is_mixed_is_refused(world: World, bits: World) -> None:
     other = tfhe.Context(world.ctx.parameters)
     keys = other.keygen()
     foreign = other.encrypt(np.arange(3, dtype=np.uint8), keys.secret)
-    with pytest.raises(noren.Error, match="belongs to key"):
+    with pytest.raises(noren.KeyMismatchError, match="belongs to key"):
         x + foreign
-    with pytest.raises(noren.Error, match="belongs to key"):
+    with pytest.raises(noren.KeyMismatchError, match="belongs to key"):
         world.decrypt(foreign)
-    with pytest.raises(noren.Error, match="belongs to key"):
+    with pytest.raises(noren.KeyMismatchError, match="belongs to key"):
         world.ctx.evaluator(keys.server, world.keys.circuit)
     with pytest.raises(noren.ParameterMismatchError):
         bits.ctx.evaluator(keys.server)
@@ -365,7 +365,7 @@ def test_sets_say_what_they_hold() -> None:
     for name in tfhe.PRESETS:
         params = tfhe.Parameters(name)
         assert params.preset == name
-        assert params.log2_failure < (-64 if name == "BOOL" else -128)
+        assert params.log2_failure < (-64 if name in ("BOOL", "BOOL_LIGHT") else -128)
         assert params.security == (None if name.startswith("TOY") else 128)
         assert (params.message_bits is None) == ("BOOL" in name)
         assert tfhe.Parameters.from_bytes(bytes(params)) == pickle.loads(pickle.dumps(params)) == params

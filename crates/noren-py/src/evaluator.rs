@@ -156,7 +156,7 @@ impl PyEvaluator {
     /// An evaluator with these keys and more of the same secret, and with the bootstrapping of this one; see
     /// ``Context.evaluation_keys``.
     ///
-    /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
+    /// Raises ParameterMismatchError for keys of other parameters, KeyMismatchError for those of another secret.
     fn with_keys(&self, more: &PyEvaluationKeys) -> PyResult<Self> {
         let merged = Arc::new(key_sets::merged(self.plain.keys(), &more.0.key)?);
         let unlimited = self.unlimited.as_ref().map(|known| known.with_keys(merged.clone())).transpose();
@@ -166,7 +166,7 @@ impl PyEvaluator {
 
     /// The same ciphertext with operators that use this evaluator.
     fn bind(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        // Drops nothing, and refuses ciphertexts of other parameters.
+        // Drops nothing, and refuses ciphertexts of other parameters or another secret.
         self.run(py, |ev| ev.drop_level(&x.inner, x.inner.level()))
     }
 

@@ -99,10 +99,12 @@ mod module {
     use crate::tfhe::evaluator::PyTfheEvaluator;
     #[pymodule_export]
     use crate::tfhe::keys::{
-        PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys,
+        PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys,
     };
     #[pymodule_export]
     use crate::tfhe::parameters::PyTfheParameters;
+    #[pymodule_export]
+    use crate::tfhe::shape::{concatenate_arrays, stack_arrays};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

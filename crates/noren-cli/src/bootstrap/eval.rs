@@ -63,6 +63,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let file = BootstrapKeyFile::open(job.keys, &limits, &resources, &mut heard).map_err(Failure::file(job.keys))?;
     drop(shown);
     let BootstrapKeyFile { context, parameters, keys } = file;
+    keys.owner().key.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
     let shown = progress::spinner("encoding the matrices".to_owned());
     let bootstrapper = Bootstrapper::new(&context, &parameters, keys.clone(), Mode::Real)?;
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;

@@ -71,6 +71,10 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let shown = progress::spinner("reading the keys".to_owned());
     let keys = files::read::<LookupKeyFile>(&(), job.keys)?;
     keys.check(lookup.plan()).map_err(Failure::file(job.keys))?;
+    for column in &columns {
+        let owner = keys.owner().key;
+        owner.check(column.table.key_id(), "the table").map_err(Failure::file(column.path))?;
+    }
     drop(shown);
     let evaluator = Evaluator::new(&keys.context, keys.evaluation.clone())?;
     let operands: Vec<[&Ciphertext; 2]> = x.iter().zip(y).map(|(x, y)| [x, y]).collect();

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::lookup;
 use crate::sandbox::Sandbox;
 
 /// Seeds of key pairs of the same parameters: every pair of them is wrong.
@@ -74,4 +75,37 @@ fn integers_of_another_secret_are_refused() {
     sandbox.done(&["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.csv"]);
     let [own, other] = ["keys", "other"].map(|directory| owner(&sandbox, &format!("{directory}/secret.key")));
     assert!(owner(&sandbox, "table.ct") == own && owner(&sandbox, "keys/public.key") == own && own != other);
+}
+
+#[test]
+fn lookups_with_keys_of_another_secret_are_refused() {
+    let sandbox = lookup::with_keys("owners-lookup", "5");
+    sandbox.done(&["keygen", "--out", "other", "--lookup", "5", "--params", "small.params"]);
+    lookup::encrypt(&sandbox, "5", &[[3, 4]]);
+    sandbox.done(&["prepare", "--params", "keys/public.key", "-o", "f.prepared", "--function", "max", "--domain", "5"]);
+    let eval = |keys| ["eval", "lookup", "--keys", keys, "--function", "f.prepared", "pairs.ct", "-o", "out.ct"];
+    sandbox.refused(&eval("other/lookup.keys"), &["pairs.ct", "belongs to key"]);
+    sandbox.done(&eval("keys/lookup.keys"));
+    sandbox
+        .refused(&["decrypt", "--key", "other/secret.key", "out.ct", "-o", "out.csv"], &["out.ct", "belongs to key"]);
+    let own = owner(&sandbox, "keys/secret.key");
+    assert!(["keys/lookup.keys", "pairs.ct", "out.ct"].iter().all(|file| owner(&sandbox, file) == own));
+}
+
+#[test]
+fn bootstrapping_with_keys_of_another_secret_is_refused() {
+    let sandbox = Sandbox::new("owners-bootstrap");
+    for directory in ["keys", "other"] {
+        sandbox.done(&["keygen", "--out", directory, "--bootstrap", "toy"]);
+    }
+    sandbox.write("table.csv", b"a\n1\n3\n");
+    sandbox.done(&["encrypt", "--key", "keys/public.key", "table.csv", "-o", "table.ct"]);
+    sandbox.done(&["expand", "other/bootstrap.keys", "-o", "other/mapped.keys"]);
+    for keys in ["other/bootstrap.keys", "other/mapped.keys"] {
+        let mean = ["eval", "mean", "--keys", keys, "table.ct", "-o", "mean.ct"];
+        sandbox.refused(&mean, &["table.ct", "belongs to key"]);
+    }
+    let [own, other] = ["keys", "other"].map(|directory| owner(&sandbox, &format!("{directory}/secret.key")));
+    assert!(owner(&sandbox, "keys/bootstrap.keys") == own && owner(&sandbox, "other/mapped.keys") == other);
+    assert!(own != other && owner(&sandbox, "table.ct") == own);
 }

@@ -405,7 +405,7 @@ macro_rules! scheme_classes {
 
             /// An evaluator with these keys and more of the same secret; see ``Context.evaluation_keys``.
             ///
-            /// Raises ParameterMismatchError for keys of other parameters, Error for those of another secret.
+            /// Raises ParameterMismatchError for keys of other parameters, KeyMismatchError for those of another secret.
             fn with_keys(&self, more: &PyIntegerEvaluationKeys) -> PyResult<Self> {
                 let merged = key_sets::merged(self.0.keys(), &more.0.key)?;
                 Evaluator::new(self.0.context(), Arc::new(merged)).map(Self).map_err(raise)
@@ -413,7 +413,7 @@ macro_rules! scheme_classes {
 
             /// The same ciphertext with operators that use this evaluator.
             fn bind(&self, py: Python<'_>, x: &$ciphertext) -> PyResult<$ciphertext> {
-                // Drops nothing, and refuses ciphertexts of other parameters.
+                // Drops nothing, and refuses ciphertexts of other parameters or another secret.
                 self.run(py, |ev| ev.mod_switch(&x.inner, x.inner.limbs()))
             }
 

@@ -9,21 +9,23 @@ use noren::wire::{Form, Limits, Object};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::array::detached;
+use crate::display;
 use crate::errors::{EncodingError, raise};
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::evaluator::PyTfheEvaluator;
 use crate::tfhe::numbers::{dtype_name, element_of};
 use crate::tfhe::parameters::PyTfheParameters;
+use crate::tfhe::shape::{positions, taken, text};
 
 /// An array of truth values or integers, each encrypted by itself; its shape and type are public.
 ///
 /// The operators ``+ - * // % & | ^ ~ << >> < <= == != >= >`` work element by element, as those of numpy arrays of the same type
-/// do: sums and products are modulo 2^bits; quotients are rounded down. The other operand is encrypted, of the same
-/// type and shape, or clear: a number, or an array that numpy spreads over the shape. Comparisons give truth values.
+/// do: sums and products are modulo 2^bits; quotients are rounded down. The other operand is encrypted, of the same type, or
+/// clear: a number, or an array; shapes are spread over each other as numpy does it. Comparisons give truth values.
 /// Operators are those of the evaluator that made one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh
 /// array.
 ///
@@ -49,6 +51,18 @@ impl PyEncryptedArray {
         Self { evaluator: Some(evaluator.clone()), ..self }
     }
 
+    /// The same array with other elements, in another shape.
+    pub(crate) fn with(&self, shape: Vec<usize>, column: Column) -> Self {
+        Self { shape, column, ..self.clone() }
+    }
+
+    /// The same for operators of the first evaluator of these arrays, if it has none.
+    pub(crate) fn or_bound_as<'a>(self, others: impl IntoIterator<Item = &'a Self>) -> Self {
+        let evaluator = self.evaluator.clone();
+        let evaluator = evaluator.or_else(|| others.into_iter().find_map(|other| other.evaluator.clone()));
+        Self { evaluator, ..self }
+    }
+
     /// The evaluator of this array, or of the other operand.
     fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<PyTfheEvaluator> {
         let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
@@ -66,6 +80,12 @@ impl PyEncryptedArray {
 
     fn join_reversed(&self, py: Python<'_>, operation: Binary, other: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.evaluator(Some(other))?.join_reversed(py, operation, other, self)
+    }
+
+    /// The elements at these positions, in their shape.
+    fn arranged(&self, positions: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (shape, column) = taken(&self.column, positions)?;
+        Ok(self.with(shape, column))
     }
 
     fn as_columns(&self) -> PyResult<Columns> {
@@ -126,23 +146,104 @@ impl PyEncryptedArray {
 
     /// The elements that numpy would give, encrypted. Raises IndexError, and EncodingError if there are none.
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let numpy = py.import("numpy")?;
-        let positions = numpy.call_method1("arange", (self.size(),))?.call_method1("reshape", (self.shape.clone(),))?;
-        let found = numpy.call_method1("asarray", (positions.get_item(index)?,))?;
-        let shape: Vec<usize> = found.getattr("shape")?.extract()?;
-        let positions: Vec<usize> = found.call_method0("ravel")?.call_method0("tolist")?.extract()?;
-        if positions.is_empty() {
-            return Err(EncodingError::new_err("the index selects no element: an encrypted array has at least one"));
-        }
-        let column = py.detach(|| self.column.gather(&positions));
-        Ok(Self { shape, column, ..self.clone() })
+        let (shape, column) = taken(&self.column, &positions(py, &self.shape)?.get_item(index)?)?;
+        Ok(self.with(shape, column))
     }
 
-    /// The same elements in another shape. Raises ValueError where numpy does.
-    fn reshape(&self, py: Python<'_>, shape: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let numpy = py.import("numpy")?;
-        let positions = numpy.call_method1("arange", (self.size(),))?.call_method1("reshape", (shape,))?;
-        Ok(Self { shape: positions.getattr("shape")?.extract()?, ..self.clone() })
+    /// The arrays along the first axis, or the elements. Raises TypeError for an array of no dimension.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let items = (0..self.__len__()?).map(|at| self.__getitem__(py, &at.into_pyobject(py)?.into_any()));
+        Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.try_iter()?.into_any())
+    }
+
+    /// How many dimensions there are.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Bytes of the ciphertexts in memory.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.column.bytes()
+    }
+
+    /// The same elements in another shape: a tuple, or one number for each axis. Raises ValueError where numpy does.
+    #[pyo3(signature = (*shape))]
+    fn reshape(&self, py: Python<'_>, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        self.arranged(&positions(py, &self.shape)?.call_method1("reshape", shape)?)
+    }
+
+    /// The array with its axes in another order, by default the opposite one. Raises ValueError where numpy does.
+    #[pyo3(signature = (*axes))]
+    fn transpose(&self, py: Python<'_>, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        self.arranged(&positions(py, &self.shape)?.call_method1("transpose", axes)?)
+    }
+
+    /// The array with its axes in the opposite order.
+    #[getter(T)]
+    fn transposed(&self, py: Python<'_>) -> PyResult<Self> {
+        self.arranged(&positions(py, &self.shape)?.getattr("T")?)
+    }
+
+    /// All elements in one row.
+    fn ravel(&self, py: Python<'_>) -> PyResult<Self> {
+        self.arranged(&positions(py, &self.shape)?.call_method0("ravel")?)
+    }
+
+    /// The sum of all elements, or of those along an axis; see ``Evaluator.sum``.
+    #[pyo3(signature = (axis = None))]
+    fn sum(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+        self.evaluator(None)?.sum(py, self, axis)
+    }
+
+    /// The smallest of all elements, or of those along an axis.
+    #[pyo3(signature = (axis = None))]
+    fn min(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+        self.evaluator(None)?.min(py, self, axis)
+    }
+
+    /// The largest of all elements, or of those along an axis.
+    #[pyo3(signature = (axis = None))]
+    fn max(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+        self.evaluator(None)?.max(py, self, axis)
+    }
+
+    /// Where the smallest element is, or the smallest of those along an axis; see ``Evaluator.argmax``.
+    #[pyo3(signature = (axis = None))]
+    fn argmin(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+        self.evaluator(None)?.argmin(py, self, axis)
+    }
+
+    /// Where the largest element is, or the largest of those along an axis; see ``Evaluator.argmax``.
+    #[pyo3(signature = (axis = None))]
+    fn argmax(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
+        self.evaluator(None)?.argmax(py, self, axis)
+    }
+
+    fn __abs__(&self, py: Python<'_>) -> PyResult<Self> {
+        self.evaluator(None)?.abs(py, self)
+    }
+
+    fn __divmod__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<(Self, Self)> {
+        self.evaluator(Some(other))?.quotients(py, self, other, false)
+    }
+
+    fn __rdivmod__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<(Self, Self)> {
+        self.evaluator(Some(other))?.quotients(py, self, other, true)
+    }
+
+    /// Comparisons are encrypted, so that nobody knows what an array contains.
+    fn __contains__(&self, _value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Err(PyTypeError::new_err(
+            "nobody knows what an encrypted array contains: use (x == value).max(), which is encrypted",
+        ))
+    }
+
+    /// Keeps numpy from taking an encrypted array for an array of objects.
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __array__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        Err(PyTypeError::new_err("numpy cannot see what is encrypted: decrypt with ctx.decrypt(x, keys.secret) first"))
     }
 
     /// The same values in another type: integers modulo 2^bits, truth values as 0 and 1, integers as whether they are not 0.
@@ -307,7 +408,19 @@ impl PyEncryptedArray {
     }
 
     fn __repr__(&self) -> String {
-        let shape: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
-        format!("EncryptedArray({}, shape=({}))", self.column.element(), shape.join(", "))
+        let bytes = display::size(self.column.bytes() as u64);
+        format!("EncryptedArray({}, shape={}, {bytes})", self.column.element(), text(&self.shape))
+    }
+
+    /// What notebooks show.
+    fn _repr_html_(&self) -> String {
+        let rows = [
+            ("type", self.column.element().to_string()),
+            ("shape", text(&self.shape)),
+            ("parameters", self.parameters().__repr__()),
+            ("secret key", self.column.owner().key.to_string()),
+            ("size in memory", display::size(self.column.bytes() as u64)),
+        ];
+        display::table("EncryptedArray", &rows)
     }
 }

@@ -1,7 +1,7 @@
 //! `Context` of TFHE: key generation, encryption and decryption.
 
 use noren::programs::columns::{Column, Element};
-use noren::tfhe::{Context, Decryptor, Encryptor};
+use noren::tfhe::{CompactKeys, Context, Decryptor, Encryptor, LightKeys};
 use pyo3::prelude::*;
 
 use crate::array::detached;
@@ -11,7 +11,9 @@ use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::evaluator::PyTfheEvaluator;
-use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys, PyTfheKeys, PyTfheSecretKey, PyTfheServerKeys};
+use crate::tfhe::keys::{
+    AnyServerKeys, PyTfheCircuitKeys, PyTfheKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys,
+};
 use crate::tfhe::numbers::{self, ExactNumbers};
 use crate::tfhe::parameters::PyTfheParameters;
 
@@ -22,6 +24,12 @@ use crate::tfhe::parameters::PyTfheParameters;
 #[pyclass(frozen, name = "TfheContext", module = "noren._noren")]
 #[derive(Clone)]
 pub(crate) struct PyTfheContext(pub(crate) Context);
+
+/// Server keys as they travel.
+enum Travelling {
+    Compact(CompactKeys),
+    Light(LightKeys),
+}
 
 #[pymethods]
 impl PyTfheContext {
@@ -62,13 +70,20 @@ impl PyTfheContext {
         let (seed, context) = (seed_of(seed)?, &self.0);
         let (secret, server, circuit) = Heard::new(progress).follow(py, raise, || {
             let secret = context.secret_key(&seed);
-            let server = context.compact_keys(&seed, &secret)?;
+            let server = if context.parameters().torus().spec().light.is_some() {
+                Travelling::Light(context.light_keys(&seed, &secret)?)
+            } else {
+                Travelling::Compact(context.compact_keys(&seed, &secret)?)
+            };
             let circuit = circuit.then(|| context.circuit_keys(&seed, &secret)).transpose()?;
             Ok((secret, server, circuit))
         })?;
         Ok(PyTfheKeys {
             secret: Py::new(py, PyTfheSecretKey::new(context, secret))?,
-            server: Py::new(py, PyTfheServerKeys::new(context, server))?,
+            server: match server {
+                Travelling::Compact(keys) => Py::new(py, PyTfheServerKeys::new(context, keys))?.into_any(),
+                Travelling::Light(keys) => Py::new(py, PyTfheLightKeys::new(context, keys))?.into_any(),
+            },
             circuit: circuit.map(|keys| Py::new(py, PyTfheCircuitKeys::new(context, keys))).transpose()?,
         })
     }
@@ -114,7 +129,7 @@ impl PyTfheContext {
         numbers::into_array(py, &values, x.column.element(), &x.shape)
     }
 
-    /// The evaluator of these keys, ServerKeys or ExpandedServerKeys.
+    /// The evaluator of these keys: ServerKeys, LightKeys or ExpandedServerKeys.
     ///
     /// Raises ParameterMismatchError for keys of other parameters, Error for keys of different owners.
     #[pyo3(signature = (keys, circuit = None))]

@@ -10,17 +10,18 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::array::detached;
-use crate::errors::EncodingError;
+use crate::errors::{EncodingError, raise};
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::function::Function;
 use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys};
-use crate::tfhe::numbers::{ExactNumbers, check_shape, element_of};
+use crate::tfhe::numbers::{ExactNumbers, element_of};
+use crate::tfhe::shape::{self, common, positions, spread, taken};
 
 /// Evaluates on encrypted arrays with server keys; for all threads at once.
 ///
-/// Where a method takes an operand `y`, this is an EncryptedArray of the type and shape of `x`, or clear: a number, or an array
-/// that numpy spreads over the shape. Every method raises ParameterMismatchError for an array of other parameters, EncodingError for
+/// Where a method takes an operand `y`, this is an EncryptedArray of the type of `x`, or clear: a number, or an array. Shapes are
+/// spread over each other as numpy does it. Every method raises ParameterMismatchError for an array of other parameters, EncodingError for
 /// shapes that differ and numbers out of range, Error for arrays of other keys or types, and for operations that a type does not have.
 #[pyclass(frozen, name = "TfheEvaluator", module = "noren._noren")]
 #[derive(Clone)]
@@ -78,16 +79,77 @@ impl PyTfheEvaluator {
         detached(py, || work(&self.0.columns)).map(|column| self.wrap(shape, column))
     }
 
-    /// What stands beside an encrypted array.
-    pub(crate) fn operand(&self, y: &Bound<'_, PyAny>, beside: &PyEncryptedArray) -> PyResult<Operand> {
+    /// What stands beside an encrypted array, spread over a shape.
+    fn operand(
+        &self,
+        py: Python<'_>,
+        y: &Bound<'_, PyAny>,
+        beside: &PyEncryptedArray,
+        shape: &[usize],
+    ) -> PyResult<Operand> {
         if let Ok(y) = y.cast::<PyEncryptedArray>() {
             let y = y.get();
-            check_shape(&beside.shape, &y.shape)?;
-            return Ok(Operand::Encrypted(y.column.clone()));
+            if y.column.element() != beside.column.element() {
+                return Err(shape::of_types(beside, y));
+            }
+            return Ok(Operand::Encrypted(spread(py, y, shape)?));
         }
         let element = beside.column.element();
-        let values = ExactNumbers::spread(y, self.0.context.parameters(), element, &beside.shape)?;
+        let values = ExactNumbers::spread(y, self.0.context.parameters(), element, shape)?;
         Ok(Operand::Clear(element, values))
+    }
+
+    /// An encrypted array and what stands beside it, spread over their common shape.
+    fn pair(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        y: &Bound<'_, PyAny>,
+    ) -> PyResult<(Vec<usize>, Column, Operand)> {
+        let shape = common(py, &[&x.shape, &shape_of(y)?])?;
+        if shape.contains(&0) {
+            return Err(EncodingError::new_err(
+                "the other operand is empty: an encrypted array has at least one element",
+            ));
+        }
+        Ok((shape.clone(), spread(py, x, &shape)?, self.operand(py, y, x, &shape)?))
+    }
+
+    /// Quotients, rounded down, and remainders; of `x` by `y`, or the other way round.
+    pub(crate) fn quotients(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        y: &Bound<'_, PyAny>,
+        reversed: bool,
+    ) -> PyResult<(PyEncryptedArray, PyEncryptedArray)> {
+        let (shape, x, y) = self.pair(py, x, y)?;
+        let (quotients, remainders) = detached(py, || {
+            let columns = &self.0.columns;
+            let y = y.column(columns)?;
+            if reversed { columns.div_rem(&y, &x) } else { columns.div_rem(&x, &y) }
+        })?;
+        Ok((self.wrap(&shape, quotients), self.wrap(&shape, remainders)))
+    }
+
+    /// The array with its elements along an axis in ascending order.
+    pub(crate) fn sorted(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+    ) -> PyResult<PyEncryptedArray> {
+        let (terms, rest) = self.terms(py, x, axis)?;
+        let column = detached(py, || Column::concatenate(self.0.columns.sort(&terms)?.iter()))?;
+        // Shape [terms, rest]: the axis goes back to its place.
+        let shape: Vec<usize> = std::iter::once(terms.len()).chain(rest).collect();
+        let places = positions(py, &shape)?;
+        let places = match axis {
+            None => places.call_method0("ravel")?,
+            Some(axis) => py.import("numpy")?.call_method1("moveaxis", (places, 0, axis))?,
+        };
+        let (shape, column) = taken(&column, &places)?;
+        Ok(self.wrap(&shape, column))
     }
 
     pub(crate) fn join(
@@ -97,10 +159,10 @@ impl PyTfheEvaluator {
         x: &PyEncryptedArray,
         y: &Bound<'_, PyAny>,
     ) -> PyResult<PyEncryptedArray> {
-        let y = self.operand(y, x)?;
-        self.run(py, &x.shape, |columns| match &y {
-            Operand::Encrypted(y) => columns.binary(operation, &x.column, y),
-            Operand::Clear(_, values) => columns.binary_known(operation, &x.column, values),
+        let (shape, x, y) = self.pair(py, x, y)?;
+        self.run(py, &shape, |columns| match &y {
+            Operand::Encrypted(y) => columns.binary(operation, &x, y),
+            Operand::Clear(_, values) => columns.binary_known(operation, &x, values),
         })
     }
 
@@ -112,8 +174,8 @@ impl PyTfheEvaluator {
         x: &Bound<'_, PyAny>,
         y: &PyEncryptedArray,
     ) -> PyResult<PyEncryptedArray> {
-        let x = self.operand(x, y)?;
-        self.run(py, &y.shape, |columns| columns.binary(operation, &*x.column(columns)?, &y.column))
+        let (shape, y, x) = self.pair(py, y, x)?;
+        self.run(py, &shape, |columns| columns.binary(operation, &*x.column(columns)?, &y))
     }
 
     pub(crate) fn cast(&self, py: Python<'_>, x: &PyEncryptedArray, to: Element) -> PyResult<PyEncryptedArray> {
@@ -121,6 +183,8 @@ impl PyTfheEvaluator {
     }
 
     /// The elements along an axis as columns, or all elements as columns of one, and the shape that is left.
+    ///
+    /// Raises what numpy raises for an axis that there is not.
     fn terms(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<(Vec<Column>, Vec<usize>)> {
         let numpy = py.import("numpy")?;
         let size: usize = x.shape.iter().product();
@@ -145,6 +209,14 @@ impl PyTfheEvaluator {
     }
 }
 
+/// The shape of an operand, encrypted or clear.
+fn shape_of(operand: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    if let Ok(array) = operand.cast::<PyEncryptedArray>() {
+        return Ok(array.get().shape.clone());
+    }
+    operand.py().import("numpy")?.call_method1("shape", (operand,))?.extract()
+}
+
 #[pymethods]
 impl PyTfheEvaluator {
     /// The context.
@@ -154,8 +226,11 @@ impl PyTfheEvaluator {
     }
 
     /// The same array, whose operators use this evaluator.
-    fn bind(&self, x: &PyEncryptedArray) -> PyEncryptedArray {
-        x.clone().bound(self)
+    ///
+    /// Raises ParameterMismatchError for an array of other parameters, KeyMismatchError for one of another secret key.
+    fn bind(&self, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
+        self.0.columns.check(&x.column).map_err(raise)?;
+        Ok(x.clone().bound(self))
     }
 
     /// The smaller of both elements.
@@ -168,8 +243,8 @@ impl PyTfheEvaluator {
         self.join(py, Binary::Max, x, y)
     }
 
-    /// Elements of `x` where the condition, an encrypted array of truth values of the same shape, holds, and of `y`
-    /// elsewhere. One of `x` and `y` may be clear.
+    /// Elements of `x` where the condition, an encrypted array of truth values, holds, and of `y` elsewhere. One of `x` and `y`
+    /// may be clear.
     #[pyo3(name = "where")]
     fn choose(
         &self,
@@ -184,30 +259,30 @@ impl PyTfheEvaluator {
             return Err(PyTypeError::new_err(message));
         };
         let like = like.get();
-        check_shape(&like.shape, &condition.shape)?;
-        let (x, y) = (self.operand(x, like)?, self.operand(y, like)?);
-        self.run(py, &like.shape, |columns| {
-            columns.select(&condition.column, &*x.column(columns)?, &*y.column(columns)?)
-        })
+        let shape = common(py, &[&condition.shape, &shape_of(x)?, &shape_of(y)?])?;
+        let condition = spread(py, condition, &shape)?;
+        let (x, y) = (self.operand(py, x, like, &shape)?, self.operand(py, y, like, &shape)?);
+        self.run(py, &shape, |columns| columns.select(&condition, &*x.column(columns)?, &*y.column(columns)?))
     }
 
-    /// The sum of all elements, or of those along an axis, in their type: modulo 2^bits.
+    /// The sum of all elements, or of those along an axis, in their type: modulo 2^bits. Of truth values how many are true, in the
+    /// narrowest unsigned type that holds their number.
     #[pyo3(signature = (x, axis = None))]
-    fn sum(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+    pub(crate) fn sum(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
         self.run(py, &shape, |columns| columns.sum(&terms))
     }
 
     /// The smallest of all elements, or of those along an axis.
     #[pyo3(signature = (x, axis = None))]
-    fn min(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+    pub(crate) fn min(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
         self.run(py, &shape, |columns| columns.fold(Binary::Min, &terms))
     }
 
     /// The largest of all elements, or of those along an axis.
     #[pyo3(signature = (x, axis = None))]
-    fn max(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+    pub(crate) fn max(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
         self.run(py, &shape, |columns| columns.fold(Binary::Max, &terms))
     }
@@ -215,9 +290,49 @@ impl PyTfheEvaluator {
     /// Where the largest element is, or the largest of those along an axis: the first place, counted from 0, as the narrowest
     /// unsigned type that holds all places.
     #[pyo3(signature = (x, axis = None))]
-    fn argmax(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+    pub(crate) fn argmax(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+    ) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
         self.run(py, &shape, |columns| columns.argmax(&terms))
+    }
+
+    /// Where the smallest element is, or the smallest of those along an axis; see ``argmax``.
+    #[pyo3(signature = (x, axis = None))]
+    pub(crate) fn argmin(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+    ) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, &shape, |columns| columns.argmin(&terms))
+    }
+
+    /// The elements along an axis in ascending order, None for all elements in one row.
+    ///
+    /// It takes about (log2 n)^2 / 2 rounds of n / 2 comparisons and n choices for n elements along the axis.
+    #[pyo3(signature = (x, axis = Some(-1)), text_signature = "($self, x, axis=-1)")]
+    fn sort(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+        self.sorted(py, x, axis)
+    }
+
+    /// The absolute values; that of the least integer of a type is itself, as for numpy.
+    pub(crate) fn abs(&self, py: Python<'_>, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
+        self.run(py, &x.shape, |columns| columns.abs(&x.column))
+    }
+
+    /// Quotients, rounded down, and remainders, which are computed together.
+    fn divmod(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        y: &Bound<'_, PyAny>,
+    ) -> PyResult<(PyEncryptedArray, PyEncryptedArray)> {
+        self.quotients(py, x, y, false)
     }
 
     /// Any function of integers of at most 16 bits, or of two of 8 bits, element by element.
@@ -239,14 +354,14 @@ impl PyTfheEvaluator {
         dtype: Option<&Bound<'_, PyAny>>,
         undefined: Option<i64>,
     ) -> PyResult<PyEncryptedArray> {
-        if let Some(y) = y {
-            check_shape(&x.shape, &y.shape)?;
-        }
-        let operands: Vec<&Column> = std::iter::once(&x.column).chain(y.map(|y| &y.column)).collect();
+        let arrays: Vec<&PyEncryptedArray> = std::iter::once(x).chain(y).collect();
+        let shape = common(py, &arrays.iter().map(|array| &array.shape[..]).collect::<Vec<_>>())?;
+        let operands = arrays.iter().map(|array| spread(py, array, &shape)).collect::<PyResult<Vec<_>>>()?;
+        let operands: Vec<&Column> = operands.iter().collect();
         let inputs: Vec<Element> = operands.iter().map(|column| column.element()).collect();
         let output = dtype.map(element_of).transpose()?.unwrap_or(inputs[0]);
         let function = Function::tabulate(py, self.0.context.parameters(), f, &inputs, output, undefined)?;
-        self.run(py, &x.shape, |columns| {
+        self.run(py, &shape, |columns| {
             let lookup = ColumnLookup::new(&self.0.context, &inputs, output, |point| function.at(point))?;
             columns.lookup(&lookup, &operands)
         })

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, KeyFile, SecretKey, ServerKeyFile, ServerKeys};
+use noren::tfhe::{CompactCircuitKeys, CompactKeys, Context, KeyFile, LightKeys, SecretKey, ServerKeyFile, ServerKeys};
 use noren::wire::{Form, Limits, Object};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
+use crate::display;
 use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context, usual_threading};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
@@ -19,9 +20,9 @@ pub(crate) struct PyTfheKeys {
     /// Encrypts and decrypts; stays with its owner.
     #[pyo3(get)]
     pub(crate) secret: Py<PyTfheSecretKey>,
-    /// Evaluates; nothing in it decrypts.
+    /// Evaluates; nothing in it decrypts. LightKeys where the parameters are of light keys, else ServerKeys.
     #[pyo3(get)]
-    pub(crate) server: Py<PyTfheServerKeys>,
+    pub(crate) server: Py<PyAny>,
     /// Looks up functions of many digits; None unless it was asked for. Nothing in it decrypts.
     #[pyo3(get)]
     pub(crate) circuit: Option<Py<PyTfheCircuitKeys>>,
@@ -30,11 +31,7 @@ pub(crate) struct PyTfheKeys {
 #[pymethods]
 impl PyTfheKeys {
     #[staticmethod]
-    fn _unpickle(
-        secret: Py<PyTfheSecretKey>,
-        server: Py<PyTfheServerKeys>,
-        circuit: Option<Py<PyTfheCircuitKeys>>,
-    ) -> Self {
+    fn _unpickle(secret: Py<PyTfheSecretKey>, server: Py<PyAny>, circuit: Option<Py<PyTfheCircuitKeys>>) -> Self {
         Self { secret, server, circuit }
     }
 
@@ -42,7 +39,7 @@ impl PyTfheKeys {
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyTfheSecretKey>, Py<PyTfheServerKeys>, Option<Py<PyTfheCircuitKeys>>))> {
+    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyTfheSecretKey>, Py<PyAny>, Option<Py<PyTfheCircuitKeys>>))> {
         let circuit = self.circuit.as_ref().map(|keys| keys.clone_ref(py));
         let parts = (self.secret.clone_ref(py), self.server.clone_ref(py), circuit);
         Ok((py.get_type::<Self>().getattr("_unpickle")?, parts))
@@ -53,9 +50,43 @@ impl PyTfheKeys {
     }
 }
 
+/// A key whose size is worth showing, or not.
+trait HeldKey {
+    /// Bytes in memory.
+    fn held(&self) -> Option<usize>;
+
+    fn shown(&self) -> String {
+        self.held().map_or_else(String::new, |bytes| format!(", {}", display::size(bytes as u64)))
+    }
+}
+
+impl HeldKey for SecretKey {
+    fn held(&self) -> Option<usize> {
+        None
+    }
+}
+
+impl HeldKey for CompactKeys {
+    fn held(&self) -> Option<usize> {
+        Some(self.bytes())
+    }
+}
+
+impl HeldKey for LightKeys {
+    fn held(&self) -> Option<usize> {
+        Some(self.bytes())
+    }
+}
+
+impl HeldKey for CompactCircuitKeys {
+    fn held(&self) -> Option<usize> {
+        Some(self.bytes())
+    }
+}
+
 /// The class of a key: its bytes, files and pickles; what is unpickled shares a context.
 macro_rules! key_class {
-    ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty) => {
+    ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty $(, $($more:tt)+)?) => {
         $(#[$doc])*
         #[pyclass(frozen, name = $python, module = "noren._noren")]
         pub(crate) struct $name {
@@ -132,8 +163,17 @@ macro_rules! key_class {
             }
 
             fn __repr__(&self) -> String {
-                format!(concat!($python, "({})"), self.parameters().__repr__())
+                format!(concat!($python, "({}{})"), self.parameters().__repr__(), self.file.key.shown())
             }
+
+            /// What notebooks show.
+            fn _repr_html_(&self) -> String {
+                let mut rows = vec![("parameters", self.parameters().__repr__())];
+                rows.extend(self.file.key.held().map(|bytes| ("size in memory", display::size(bytes as u64))));
+                display::table($python, &rows)
+            }
+
+            $($($more)+)?
         }
     };
 }
@@ -146,11 +186,31 @@ key_class!(
 );
 key_class!(
     /// Bootstraps, for all operations; nothing in it decrypts. Can be pickled.
-    PyTfheServerKeys, "TfheServerKeys", CompactKeys
+    PyTfheServerKeys, "TfheServerKeys", CompactKeys,
+    /// Bytes in memory; those that an evaluator makes of them are more.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.file.key.bytes()
+    }
+);
+key_class!(
+    /// Bootstraps, for all operations, of parameters of light keys: a tenth of the bytes of ServerKeys, from which an evaluator makes
+    /// its keys. Nothing in it decrypts. Can be pickled.
+    PyTfheLightKeys, "TfheLightKeys", LightKeys,
+    /// Bytes in memory; those that an evaluator makes of them are more.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.file.key.bytes()
+    }
 );
 key_class!(
     /// Looks up functions of many digits by circuit bootstrapping; nothing in it decrypts. Can be pickled.
-    PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys
+    PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys,
+    /// Bytes in memory; those that an evaluator makes of them are more.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.file.key.bytes()
+    }
 );
 
 /// Server keys as they lie in memory, in a file that is mapped: nothing is read or expanded before it is used, and
@@ -166,9 +226,10 @@ impl PyTfheExpandedServerKeys {
     ///
     /// Raises OSError.
     #[staticmethod]
-    fn write(py: Python<'_>, path: PathBuf, keys: &PyTfheServerKeys) -> PyResult<u64> {
-        let (context, key) = (&keys.shared, &keys.file.key);
-        detached(py, || ServerKeyFile::write(&path, context, &context.expand(key)?))
+    fn write(py: Python<'_>, path: PathBuf, keys: AnyServerKeys<'_>) -> PyResult<u64> {
+        let context = keys.context();
+        let keys = keys.expanded(py, &context)?;
+        detached(py, || ServerKeyFile::write(&path, &context, &keys))
     }
 
     /// Maps a file of such keys.
@@ -200,22 +261,37 @@ impl PyTfheExpandedServerKeys {
     }
 }
 
-/// Server keys of either kind.
+/// Server keys of any kind.
 #[derive(FromPyObject)]
 pub(crate) enum AnyServerKeys<'py> {
     #[pyo3(annotation = "ServerKeys")]
     Compact(Bound<'py, PyTfheServerKeys>),
+    #[pyo3(annotation = "LightKeys")]
+    Light(Bound<'py, PyTfheLightKeys>),
     #[pyo3(annotation = "ExpandedServerKeys")]
     Expanded(Bound<'py, PyTfheExpandedServerKeys>),
 }
 
 impl AnyServerKeys<'_> {
+    /// The context that they belong to.
+    fn context(&self) -> Context {
+        match self {
+            Self::Compact(keys) => keys.get().shared.clone(),
+            Self::Light(keys) => keys.get().shared.clone(),
+            Self::Expanded(keys) => keys.get().0.context.clone(),
+        }
+    }
+
     /// The keys, ready for use.
     pub(crate) fn expanded(&self, py: Python<'_>, context: &Context) -> PyResult<Arc<ServerKeys>> {
         match self {
             Self::Compact(keys) => {
                 let key = &keys.get().file.key;
                 detached(py, || context.expand(key).map(Arc::new))
+            }
+            Self::Light(keys) => {
+                let key = &keys.get().file.key;
+                detached(py, || context.expand_light(key).map(Arc::new))
             }
             Self::Expanded(keys) => Ok(Arc::clone(&keys.get().0.keys)),
         }

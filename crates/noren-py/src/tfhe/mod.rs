@@ -7,3 +7,4 @@ mod function;
 pub(crate) mod keys;
 pub(crate) mod numbers;
 pub(crate) mod parameters;
+pub(crate) mod shape;

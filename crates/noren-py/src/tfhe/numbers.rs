@@ -9,6 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::errors::EncodingError;
+use crate::tfhe::shape::text;
 
 /// Whole numbers or truth values from Python: a shape, and the entries in row-major order.
 pub(crate) struct ExactNumbers {
@@ -22,6 +23,10 @@ impl ExactNumbers {
     /// Reads anything that numpy takes for an array of integers or truth values.
     pub(crate) fn of(values: &Bound<'_, PyAny>) -> PyResult<Self> {
         let numpy = values.py().import("numpy")?;
+        if numpy.getattr("ma")?.call_method1("isMaskedArray", (values,))?.is_truthy()? {
+            let message = "a masked array was given, whose masked entries have no value: give x.filled(value)";
+            return Err(PyTypeError::new_err(message));
+        }
         let array = numpy.call_method1("asarray", (values,))?;
         let element = element_of(&array.getattr("dtype")?)?;
         let shape = array.getattr("shape")?.extract()?;
@@ -43,15 +48,15 @@ impl ExactNumbers {
         shape: &[usize],
     ) -> PyResult<Vec<i128>> {
         let numpy = values.py().import("numpy")?;
+        let numbers = Self::of(values)?;
         let array = numpy.call_method1("asarray", (values,))?;
-        let numbers = Self::of(&array)?;
         check_range(&numbers.entries, element, &element.range(parameters))?;
         if numbers.shape == shape {
             return Ok(numbers.entries);
         }
         let array = numpy.call_method1("broadcast_to", (array, shape.to_vec())).map_err(|_| {
-            let message = format!("an array of shape {:?} meets an encrypted one of shape {shape:?}", numbers.shape);
-            EncodingError::new_err(message)
+            let shapes = format!("{} and {}", text(&numbers.shape), text(shape));
+            EncodingError::new_err(format!("arrays of the shapes {shapes} do not broadcast together"))
         })?;
         Ok(Self::of(&array)?.entries)
     }
@@ -94,12 +99,4 @@ pub(crate) fn element_of(dtype: &Bound<'_, PyAny>) -> PyResult<Element> {
     name.parse().ok().filter(|element| *element != Element::Digit).ok_or_else(|| {
         PyTypeError::new_err(format!("whole numbers of 8 to 64 bits or truth values are needed, found dtype {name}"))
     })
-}
-
-/// Refuses arrays of different shapes.
-pub(crate) fn check_shape(x: &[usize], y: &[usize]) -> PyResult<()> {
-    if x == y {
-        return Ok(());
-    }
-    Err(EncodingError::new_err(format!("arrays of the shapes {x:?} and {y:?} meet: one shape is needed")))
 }

@@ -2,6 +2,7 @@
 
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::KeyId;
 
 use crate::circuits::recorder::Demands;
 use crate::programs::layout::TableLayout;
@@ -49,6 +50,14 @@ impl EncryptedTable<Ciphertext> {
             .map(|slots| encryptor.encrypt_within(&encoder.encode(slots, layout.slots(), level)?, 1.0))
             .collect::<Result<_>>()?;
         Self::new(Layout::Table(layout), ciphertexts)
+    }
+
+    /// The identity of the secret key that decrypts it, as its first ciphertext says. Of tables that were read, all ciphertexts
+    /// have one.
+    #[must_use]
+    pub fn key_id(&self) -> KeyId {
+        // A layout has at least one row and one column, so there is at least one ciphertext.
+        self.ciphertexts()[0].key_id()
     }
 
     /// Decrypts a table, with the error bounds of its numbers.

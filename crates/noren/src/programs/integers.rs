@@ -1,6 +1,7 @@
 //! Tables of whole numbers, encrypted with BFV: the numbers of a column in slots, or each in a stretch of slots.
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::KeyId;
 use serde::{Deserialize, Serialize};
 
 use crate::programs::layout::{check_count, check_length, check_power_of_two};
@@ -175,7 +176,8 @@ impl IntegerTable {
     ///
     /// # Errors
     /// [`Error::Length`] for a number of ciphertexts that is not that of the layout, [`Error::Parameters`] for slots or sizes
-    /// that their parameters do not have, [`Error::ParameterMismatch`] for ciphertexts of different ones.
+    /// that their parameters do not have, [`Error::ParameterMismatch`] for ciphertexts of different ones,
+    /// [`Error::KeyMismatch`] for ciphertexts of different secret keys.
     pub fn new(layout: IntegerLayout, ciphertexts: Vec<Ciphertext>) -> Result<Self> {
         check_length("ciphertexts of the table", ciphertexts.len(), layout.ciphertexts())?;
         let first = ciphertexts[0].parameters();
@@ -183,6 +185,8 @@ impl IntegerTable {
         if let Some(other) = ciphertexts.iter().map(Ciphertext::parameters).find(|parameters| *parameters != first) {
             return Err(Error::mismatch(&first.fingerprint(), &other.fingerprint(), "a ciphertext of the table"));
         }
+        let owner = ciphertexts[0].key_id();
+        ciphertexts.iter().try_for_each(|other| owner.check(other.key_id(), "a ciphertext of the table"))?;
         Ok(Self { layout, ciphertexts })
     }
 
@@ -214,6 +218,12 @@ impl IntegerTable {
         let slots = decryptor.engine().map(self.ciphertexts.iter().collect(), decrypt);
         let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
         Ok(self.layout.unpack(&slots))
+    }
+
+    /// The identity of the secret key that decrypts it.
+    #[must_use]
+    pub fn key_id(&self) -> KeyId {
+        self.ciphertexts[0].key_id()
     }
 
     /// Where the numbers lie.

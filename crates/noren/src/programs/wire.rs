@@ -1,7 +1,6 @@
 //! Encrypted tables as bytes.
 
 use noren_rlwe::error::Result;
-use noren_rlwe::owner::KeyId;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Reader;
@@ -33,8 +32,11 @@ impl Object for EncryptedTable<ckks::Ciphertext> {
 
     fn read(context: &ckks::Context, reader: &mut Reader<'_>) -> Result<Self> {
         let (layout, ciphertexts) = read(Layout::from_json, Layout::to_json, context, reader)?;
-        check_owner(&ciphertexts, ckks::Ciphertext::key_id)?;
-        Self::new(layout, ciphertexts)
+        let table = Self::new(layout, ciphertexts)?;
+        let owner = table.key_id();
+        let check = |other: &ckks::Ciphertext| owner.check(other.key_id(), "a ciphertext of the table");
+        table.ciphertexts().iter().try_for_each(check)?;
+        Ok(table)
     }
 }
 
@@ -56,7 +58,6 @@ impl Object for IntegerTable {
 
     fn read(context: &bfv::Context, reader: &mut Reader<'_>) -> Result<Self> {
         let (layout, ciphertexts) = read(IntegerLayout::from_json, IntegerLayout::to_json, context, reader)?;
-        check_owner(&ciphertexts, bfv::Ciphertext::key_id)?;
         Self::new(layout, ciphertexts)
     }
 }
@@ -67,12 +68,6 @@ fn write<'a, C: Object>(layout: String, ciphertexts: &'a [C], context: &'a C::Co
         writer.next_item();
         ciphertext.write(context, writer);
     }
-}
-
-/// Refuses a table whose ciphertexts belong to different secret keys.
-fn check_owner<C>(ciphertexts: &[C], key: impl Fn(&C) -> KeyId) -> Result<()> {
-    let Some(first) = ciphertexts.first().map(&key) else { return Ok(()) };
-    ciphertexts.iter().try_for_each(|ciphertext| first.check(key(ciphertext), "a ciphertext of the table"))
 }
 
 /// A layout in the one form that is written, and the ciphertexts behind it.

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::owner::Owner;
 
 use crate::programs::columns::element::Element;
 use crate::schemes::tfhe::{
@@ -138,6 +139,33 @@ impl Column {
         }
     }
 
+    /// The parameters and the secret key that it belongs to.
+    #[must_use]
+    pub fn owner(&self) -> &Owner {
+        match &self.form {
+            Form::Samples(Samples::Bits(Bits(bits))) => bits[0].owner(),
+            Form::Samples(Samples::Digits(Ciphertexts(digits))) => digits[0].owner(),
+            Form::Fresh(fresh) => &fresh.seeded.owner,
+        }
+    }
+
+    /// Bytes of the ciphertexts in memory; fresh ones that were not used yet are small.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let samples = match &self.form {
+            Form::Samples(samples) => samples,
+            Form::Fresh(fresh) => match fresh.samples.get() {
+                Some(samples) => samples,
+                None => return size_of::<u64>() * fresh.seeded.len(),
+            },
+        };
+        let words: usize = match samples {
+            Samples::Bits(Bits(bits)) => bits.iter().map(|bit| bit.sample.words().len()).sum(),
+            Samples::Digits(Ciphertexts(digits)) => digits.iter().map(|digit| digit.sample.words().len()).sum(),
+        };
+        size_of::<u64>() * words
+    }
+
     /// The ciphertexts as they travel, if they are fresh.
     pub(super) fn seeded(&self) -> Option<&SeededCiphertexts> {
         match &self.form {
@@ -168,7 +196,8 @@ impl Column {
     /// All elements, column after column.
     ///
     /// # Errors
-    /// [`Error::Length`] for no column; [`Error::Parameters`] for columns of different elements.
+    /// [`Error::Length`] for no column; [`Error::Parameters`] for columns of different elements; [`Error::ParameterMismatch`] and
+    /// [`Error::KeyMismatch`] for columns of others.
     pub fn concatenate<'a>(columns: impl Iterator<Item = &'a Self>) -> Result<Self> {
         let columns: Vec<&Self> = columns.collect();
         let Some(first) = columns.first() else {
@@ -176,6 +205,7 @@ impl Column {
         };
         let mut all = first.samples().clone();
         for column in &columns[1..] {
+            first.owner().check(column.owner(), "the column")?;
             match (&mut all, column.samples()) {
                 _ if column.element != first.element => return Err(first.other_than(column)),
                 (Samples::Bits(Bits(all)), Samples::Bits(Bits(more))) => all.extend_from_slice(more),

@@ -164,12 +164,18 @@ impl ColumnEvaluator {
         }
     }
 
-    /// The sum of all columns, element by element, modulo `2^bits`.
+    /// The sum of all columns, element by element, modulo `2^bits`; of truth values how many are true, as the narrowest unsigned
+    /// integer that holds the number of columns.
     ///
     /// # Errors
     /// As [`ColumnEvaluator::binary`]; [`Error::Length`] for no column.
     pub fn sum(&self, terms: &[Column]) -> Result<Column> {
         let element = self.check_terms(terms)?;
+        if element == Element::Bool {
+            let wide = Element::Unsigned(Element::narrowest(terms.len()));
+            let terms = terms.iter().map(|term| self.cast(term, wide)).collect::<Result<Vec<_>>>()?;
+            return self.sum(&terms);
+        }
         let integers = terms.iter().map(|term| self.integers_of(term)).collect::<Result<Vec<_>>>()?;
         let integers: Vec<&[Integer]> = integers.iter().map(Vec::as_slice).collect();
         self.column(element, self.integers(element)?.sum(&integers)?)
@@ -275,14 +281,14 @@ impl ColumnEvaluator {
     }
 
     /// What integers are evaluated with.
-    fn integers(&self, element: Element) -> Result<&radix::Evaluator> {
+    pub(super) fn integers(&self, element: Element) -> Result<&radix::Evaluator> {
         self.integers.as_deref().ok_or_else(|| {
             Error::parameter("parameters", self.parameters(), format!("2_2, for operations on elements of {element}"))
         })
     }
 
     /// The integers of a column.
-    fn integers_of(&self, column: &Column) -> Result<Vec<Integer>> {
+    pub(super) fn integers_of(&self, column: &Column) -> Result<Vec<Integer>> {
         let digits = column.element().digits(self.parameters())?;
         column.ciphertexts()?.chunks(digits).map(|digits| Integer::from_digits(digits.to_vec())).collect()
     }
@@ -293,7 +299,7 @@ impl ColumnEvaluator {
     }
 
     /// The column of these integers.
-    fn column(&self, element: Element, integers: Vec<Integer>) -> Result<Column> {
+    pub(super) fn column(&self, element: Element, integers: Vec<Integer>) -> Result<Column> {
         let digits: Vec<Ciphertext> = integers.iter().flat_map(|integer| integer.digits().iter().cloned()).collect();
         Column::of_digits(self.parameters(), element, digits)
     }
@@ -305,7 +311,7 @@ impl ColumnEvaluator {
     }
 
     /// Refuses columns of different elements or lengths.
-    fn check_alike(&self, a: &Column, b: &Column) -> Result<()> {
+    pub(super) fn check_alike(&self, a: &Column, b: &Column) -> Result<()> {
         if a.element() != b.element() {
             return Err(a.other_than(b));
         }
@@ -322,7 +328,7 @@ impl ColumnEvaluator {
     }
 
     /// Refuses no columns, and columns that differ.
-    fn check_terms(&self, terms: &[Column]) -> Result<Element> {
+    pub(super) fn check_terms(&self, terms: &[Column]) -> Result<Element> {
         let Some(first) = terms.first() else {
             return Err(Error::Length { what: "columns", found: 0, needed: "at least 1".into() });
         };

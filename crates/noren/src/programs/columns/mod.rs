@@ -7,6 +7,7 @@
 //! | [`evaluate`] | [`ColumnEvaluator`]: operations element by element |
 //! | [`lookup`] | [`ColumnLookup`]: functions of elements |
 //! | [`operation`] | [`Binary`], [`Unary`]: what is done with elements |
+//! | [`order`] | sorting, the place of the smallest, absolute values, quotients with remainders |
 //! | [`table`] | [`Layout`], [`Columns`]: several columns with their names and their shape |
 
 pub mod column;
@@ -14,6 +15,7 @@ pub mod element;
 pub mod evaluate;
 pub mod lookup;
 pub mod operation;
+pub mod order;
 pub mod table;
 mod wire;
 
