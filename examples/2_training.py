@@ -85,7 +85,8 @@ class Server:
             weights = ev.bootstrap(weights)
         # Column 0 holds the score of its record; the others hold sums over two records, and are masked.
         scores = ev.sum(records * weights, columns) * self.mask
-        scores = ev.sum(scores, columns, stride=-1)
+        # Numbers are cut off so that no score leaves the interval; bounds of sums cannot know that.
+        scores = ev.sum(scores, columns, stride=-1).with_magnitude(1.0)
         forces = ev.polynomial(scores, self.coefficients, basis="chebyshev")
         gradient = ev.sum(forces * records, self.layout.rows, stride=columns)
         # Sums of bounds know nothing of the mean; what the server knows of its model is said here.
@@ -94,7 +95,7 @@ class Server:
     def train(self, sent: bytes, epochs: int) -> list[bytes]:
         """The encrypted weights after each epoch, from zero on."""
         ev = self.evaluator
-        records = ev.bind(ckks.Ciphertext.from_bytes(self.context, sent))
+        records = ckks.Ciphertext.from_bytes(self.context, sent)
         weights = (records - records).with_magnitude(0.0)
         errors = weights.error_bound
         replies = []

@@ -20,7 +20,7 @@ def server(evaluation_keys: bytes, column: bytes, number: bytes) -> bytes:
     keys = bfv.EvaluationKeys.from_bytes(evaluation_keys)
     context = keys.bfv_context
     evaluator = context.evaluator(keys)
-    x, y = (evaluator.bind(bfv.Ciphertext.from_bytes(context, data)) for data in (column, number))
+    x, y = (bfv.Ciphertext.from_bytes(context, data) for data in (column, number))
     power = x - y
     for _ in range(SQUARINGS):
         power = evaluator.square(power)

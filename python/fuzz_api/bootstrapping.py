@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api import ckks as base
+from fuzz_api import ckks_verbs
 from fuzz_api.draw import Rng, chance, exact, one_of, seed_bytes
 from fuzz_api.program import Call, Item, Verb
 from fuzz_api.verdict import REFUSE
@@ -106,5 +107,5 @@ VERBS: list[Verb] = [
     Verb("imaginary", imaginary, ONE, 0.3),
     Verb("deep", deep, ONE, 1.0),
     Verb("too_low", too_low, ONE, 0.2, mistake=True),
-    *(verb for verb in base.VERBS if verb.name in TAKEN and verb.name != "round_trip"),
+    *(verb for verb in ckks_verbs.VERBS if verb.name in TAKEN and verb.name != "round_trip"),
 ]

@@ -179,9 +179,21 @@ def weird(rng: Rng) -> Any:
     return one_of(rng, *things)
 
 
+def shown(value: Any) -> list[str]:
+    """Return all texts that an object has for people."""
+    texts = [repr(value), str(value)]
+    texts += [getattr(value, name)() for name in ("_repr_html_", "explain") if hasattr(value, name)]
+    return texts
+
+
+def all_shown(things: tuple[Any, ...]) -> list[str]:
+    """Return all texts of all of these."""
+    return [text for thing in things for text in shown(thing)]
+
+
 def text_of(value: Any) -> str:
     """Return a short text of an argument."""
     if isinstance(value, np.ndarray):
         return f"<{value.dtype} {value.shape} {np.array2string(value.ravel()[:4], precision=3, separator=',')}>"
-    shown = repr(value)
-    return shown if len(shown) < 80 else shown[:77] + "..."
+    text = repr(value)
+    return text if len(text) < 80 else text[:77] + "..."

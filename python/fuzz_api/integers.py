@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import operator
 import pickle
+import tempfile
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from fuzz_api.draw import Rng, chance, one_of, seed_bytes, text_of
+from fuzz_api.draw import Rng, all_shown, chance, one_of, seed_bytes, text_of
 from fuzz_api.program import Call, Item, Verb
 from fuzz_api.verdict import REFUSE, Finding
 from noren import Error, bfv, bgv
+
+REPEATS = hasattr(bgv.Ciphertext, "period")
+
+UNTOLD = float("nan")
+"""A number that nothing is said of; arithmetic keeps it."""
 
 OPERATIONS: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
@@ -112,7 +119,7 @@ class World:
             found = self.ctx.decrypt(value, self.keys.secret, **self.reading())
         except Error as error:
             raise Finding("refused", f"decrypt with a budget of {value.noise_budget}: {error}") from error
-        compare(found, truth, self.t)
+        compare(found, truth[: length_of(value)], self.t)
         return 0.0
 
     def reading(self) -> dict[str, bool]:
@@ -171,17 +178,18 @@ def is_prime(n: int) -> bool:
 
 
 def compare(found: Any, truth: Any, t: int) -> None:
-    """Raise a Finding for unequal residues; None in the truth stands for what is not told."""
+    """Raise a Finding for unequal residues, where the truth is told."""
     if len(found) != len(truth):
         raise Finding("wrong", f"{len(found)} numbers, {len(truth)} expected")
     for slot, (a, b) in enumerate(zip(found.tolist(), truth, strict=True)):
-        if b is not None and a != b % t:
+        if b == b and a != b % t:
             raise Finding("wrong", f"number {slot} is {a}, true {b % t} (mod {t})")
 
 
-def told(x: Item) -> bool:
-    """Return whether all slots are known."""
-    return all(value is not None for value in x.truth)
+def length_of(value: Any) -> int:
+    """Return how many numbers are decrypted."""
+    shape: tuple[int, ...] = getattr(value, "shape", (value.parameters.n,))
+    return shape[0]
 
 
 def encrypt(w: World, rng: Rng) -> Call:
@@ -190,17 +198,17 @@ def encrypt(w: World, rng: Rng) -> Call:
     key, name = (w.keys.public, "public") if chance(rng, 0.5) else (w.keys.secret, "secret")
     truth = np.array([0] * w.n, dtype=object)
     truth[:count] = whole(values)
-    options = {"seed": seed_bytes(rng), **w.reading()}
-    if w.has_slots and count == w.n and chance(rng, 0.3):
-        values = np.asarray(values).reshape(2, -1)
-    text = f"ctx.encrypt({text_of(np.asarray(values))}, keys.{name}, {w.reading()})"
+    options: dict[str, Any] = {"seed": seed_bytes(rng), **w.reading()}
+    if REPEATS and w.has_slots and chance(rng, 0.1):
+        options["repeat"] = True
+        period = 1 << (count - 1).bit_length()
+        truth = np.tile(truth[:period], w.n // period)
+    text = f"ctx.encrypt({text_of(np.asarray(values))}, keys.{name}, {w.reading()}, repeat={'repeat' in options})"
     return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)), truth)
 
 
 def binary(symbol: str, name: str) -> Any:
     def make(w: World, rng: Rng, x: Item, y: Item) -> Call:
-        if not (told(x) and told(y)):
-            return Call("x", lambda: x.value, x.truth)
         truth = product(w, x, y) if symbol == "*" else OPERATIONS[symbol](x.truth, y.truth)
         if chance(rng, 0.5):
             return Call(f"ev.{name}(x, y)", lambda: getattr(w.ev, name)(x.value, y.value), truth % w.t)
@@ -230,7 +238,7 @@ def with_plain(w: World, rng: Rng, x: Item) -> Call:
 
 def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
     """One of the calls with a clear operand."""
-    true = meaning(other, w)
+    true = meaning(other, w, length_of(x.value))
     symbol = one_of(rng, "+", "-", "*", "r+", "r-", "r*", "add", "sub", "mul")
     v = x.value
     run = {
@@ -248,7 +256,7 @@ def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
     if true is not None:
         operation = {"r+": "+", "r*": "*", "add": "+", "sub": "-", "mul": "*"}.get(symbol, symbol)
         pairs = zip(x.truth, true, strict=True)
-        values = [None if a is None else combine(operation, a, b) % w.t for a, b in pairs]
+        values = [combine(operation, a, b) % w.t for a, b in pairs]
         truth = np.array(values, dtype=object)
     return Call(f"x {symbol} {text_of(other)}", run, truth)
 
@@ -258,7 +266,7 @@ def combine(operation: str, a: int, b: int) -> int:
     return {"+": a + b, "-": a - b, "*": a * b, "r-": b - a}[operation]
 
 
-def meaning(other: Any, w: World) -> Any:
+def meaning(other: Any, w: World, length: int) -> Any:
     """Return the operand in every slot, or None for what is none."""
     try:
         array = np.asanyarray(other)
@@ -272,12 +280,12 @@ def meaning(other: Any, w: World) -> Any:
         return None
     if array.size == 1 and array.ndim < 2:
         return whole([array.item()] * w.n)
+    if array.shape == (length,):
+        return np.append(whole(array), np.full(w.n - length, UNTOLD, dtype=object))
     return whole(array) if array.shape in ((w.n,), (2, w.row)) else None
 
 
 def unary(w: World, rng: Rng, x: Item) -> Call | None:
-    if not told(x):
-        return None
     name = one_of(rng, "neg", "square", "-x")
     truth = -x.truth if name != "square" else product(w, x, x)
     run = (lambda: -x.value) if name == "-x" else (lambda: getattr(w.ev, name)(x.value))
@@ -305,25 +313,24 @@ def swap_rows(w: World, rng: Rng, x: Item) -> Call:
 
 
 def sum_of_slots(w: World, rng: Rng, x: Item) -> Call | None:
-    if not told(x):
-        return None
     count = int(one_of(rng, w.row, 2 ** int(rng.integers(0, w.row.bit_length())), int(rng.integers(1, 9))))
     stride = int(one_of(rng, 1, 1, 1, 2, -1))
     options = {} if stride == 1 else {"stride": stride}
+    if REPEATS and chance(rng, 0.3):
+        length = length_of(x.value)
+        total = sum(x.truth[:length]) % w.t
+        truth = np.array([total, *[UNTOLD] * (w.n - 1)], dtype=object)
+        return Call("ev.sum(x)", lambda: w.ev.sum(x.value), truth)
     truth = sum((rolled(w, x.truth, k * stride) for k in range(count)), np.array([0] * w.n, dtype=object))
     return Call(f"ev.sum(x, {count}, {options})", lambda: w.ev.sum(x.value, count, **options), truth % w.t)
 
 
 def dot(w: World, rng: Rng, x: Item, y: Item, z: Item) -> Call | None:
-    if not (told(x) and told(y) and told(z)):
-        return None
     truth = (product(w, x, y) + product(w, z, z)) % w.t
     return Call("ev.dot([x, z], [y, z])", lambda: w.ev.dot([x.value, z.value], [y.value, z.value]), truth)
 
 
 def polynomial(w: World, rng: Rng, x: Item) -> Call | None:
-    if not told(x):
-        return None
     coefficients = w.numbers(rng, int(rng.integers(1, 9)))
     truth = np.array([0] * w.n, dtype=object)
     for coefficient in reversed([int(c) for c in coefficients]):
@@ -333,18 +340,12 @@ def polynomial(w: World, rng: Rng, x: Item) -> Call | None:
 
 
 def matvec(w: World, rng: Rng, x: Item) -> Call | None:
-    """Right in the rows of the matrix, in both rows of slots; beyond them where the vector repeats."""
-    if not told(x):
-        return None
+    """Right in the rows of the matrix, in both rows of slots."""
     rows, columns = (int(k) for k in rng.integers(1, min(w.row, 8) + 1, 2))
     matrix = np.asarray(rng.integers(-3, 4, (rows, columns)))
-    truth = np.full((2, w.row), None, dtype=object)
-    period = 1 << (max(rows, columns) - 1).bit_length()
+    truth = np.full((2, w.row), UNTOLD, dtype=object)
     for k, row in enumerate(x.truth.reshape(2, -1)):
-        found = [sum(int(a) * b for a, b in zip(line, row, strict=False)) % w.t for line in matrix]
-        if w.row % period == 0 and (row == np.tile(row[:period], w.row // period)).all():
-            truth[k] = (found + [0] * (period - rows)) * (w.row // period)
-        truth[k, :rows] = found
+        truth[k, :rows] = [sum(int(a) * b for a, b in zip(line, row, strict=False)) % w.t for line in matrix]
     ev = evaluator_for(w, rng, list(bgv.rotations_of_matrix(matrix)))
     text = f"matrix {text_of(matrix)} times x"
     if chance(rng, 0.3) and hasattr(type(x.value), "__rmatmul__"):
@@ -359,6 +360,55 @@ def evaluator_for(w: World, rng: Rng, rotations: list[int]) -> Any:
         return w.ev
     more = add(w.keys.secret, rotations=rotations, seed=seed_bytes(rng))
     return w.ctx.evaluator(w.keys.evaluation | more)
+
+
+def grown_keys(w: World, rng: Rng, x: Item) -> Call:
+    """A rotation with keys that were made later for the same secret."""
+    steps = int(rng.integers(-9, 10))
+    seed = seed_bytes(rng)
+
+    def run() -> Any:
+        more = w.ctx.evaluation_keys(w.keys.secret, rotations=[steps], seed=seed)
+        if chance(rng, 0.5):
+            return w.ev.with_keys(more).rotate(x.value, steps)
+        return w.ctx.evaluator(more | w.keys.evaluation).rotate(x.value, steps)
+
+    text = f"rotation by {steps} with ctx.evaluation_keys(secret, rotations=[{steps}])"
+    return Call(text, run, rolled(w, x.truth, steps))
+
+
+def cut_keys(w: World, rng: Rng, x: Item) -> Call | None:
+    """A square with keys that were cut to some limbs."""
+    limbs = int(rng.integers(1, w.params.max_limbs + 1))
+    run = lambda: w.ctx.evaluator(w.keys.evaluation.at_limbs(limbs)).square(x.value)
+    return Call(f"square of x with keys.at_limbs({limbs})", run, product(w, x, x) % w.t)
+
+
+def power(w: World, rng: Rng, x: Item) -> Call:
+    exponent = one_of(rng, 0, 1, 2, 3, 4, 7, -1, 0.5, 2.0)
+    truth: Any = REFUSE
+    if exponent in (0, 1, 2, 3, 4, 7) and w.has_slots:
+        truth = np.array([1] * w.n, dtype=object)
+        for _ in range(int(exponent)):
+            truth = truth * x.truth % w.t
+    return Call(f"x ** {exponent}", lambda: x.value**exponent, truth)
+
+
+def weighted_sum(w: World, rng: Rng, x: Item, y: Item, z: Item) -> Call:
+    a, b, c, d = (int(v) for v in rng.integers(-(w.t // 2), w.t, 4))
+    truth = (a * x.truth + b * y.truth + c * z.truth + d) % w.t
+    run = lambda: w.ev.weighted_sum([x.value, y.value, z.value], [a, b, c], constant=d)
+    return Call(f"ev.weighted_sum([x, y, z], [{a}, {b}, {c}], constant={d})", run, truth)
+
+
+def saved(w: World, rng: Rng, x: Item) -> Call:
+    def run() -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "x.ct"
+            x.value.save(path)
+            return w.ev.bind(w.scheme.Ciphertext.load(w.ctx, path))
+
+    return Call("Ciphertext.load(ctx, path) after x.save(path)", run, x.truth)
 
 
 def mod_switch(w: World, rng: Rng, x: Item) -> Call:
@@ -393,12 +443,11 @@ def convert(w: World, rng: Rng, x: Item) -> Call:
 
 
 def signed(w: World, rng: Rng, x: Item) -> Call | None:
-    if not told(x):
-        return None
-    centred = np.array([(v + (w.t - 1) // 2) % w.t - (w.t - 1) // 2 for v in x.truth], dtype=object)
+    half = (w.t - 1) // 2
+    centred = np.array([(v + half) % w.t - half for v in x.truth[: length_of(x.value)]], dtype=object)
 
     def check(found: Any, truth: Any) -> float:
-        wrong = [k for k, (a, b) in enumerate(zip(found.tolist(), truth, strict=True)) if a != b]
+        wrong = [k for k, (a, b) in enumerate(zip(found.tolist(), truth, strict=True)) if b == b and a != b]
         if wrong:
             k = wrong[0]
             raise Finding("wrong", f"number {k} is {found[k]} with signed=True, true {truth[k]} (mod {w.t})")
@@ -409,10 +458,10 @@ def signed(w: World, rng: Rng, x: Item) -> Call | None:
 
 
 def observe(w: World, rng: Rng, x: Item) -> Call:
-    def check(found: Any, truth: Any) -> float:
-        return 0.0
-
-    return Call("repr(x)", lambda: (repr(x.value), repr(w.ctx), repr(w.params), repr(w.ev)), None, check=check)
+    """What is shown of things never raises."""
+    things = (x.value, w.ctx, w.params, w.ev, w.keys.secret, w.keys.public, w.keys.evaluation)
+    check = lambda found, truth: 0.0 if all(found) else 1.0
+    return Call("repr, HTML and explain() of x, keys, ...", lambda: all_shown(things), None, check=check)
 
 
 ONE, TWO, THREE = ("ciphertext",), ("ciphertext",) * 2, ("ciphertext",) * 3
@@ -433,9 +482,19 @@ VERBS: list[Verb] = [
     *COEFFICIENT_VERBS,
     Verb("with_plain", with_plain, ONE, 3.0),
     Verb("rotate", rotate, ONE),
+    Verb("grown_keys", grown_keys, ONE, 0.5),
+    Verb("cut_keys", cut_keys, ONE, 0.3),
     Verb("rotate_many", rotate_many, ONE, 0.5),
     Verb("swap_rows", swap_rows, ONE, 0.5),
     Verb("sum", sum_of_slots, ONE, 0.8),
     Verb("polynomial", polynomial, ONE, 1.0),
     Verb("matvec", matvec, ONE, 1.0),
+    *(
+        [
+            Verb("power", power, ONE, 0.6),
+            Verb("weighted_sum", weighted_sum, THREE, 0.5),
+            Verb("saved", saved, ONE, 0.2),
+        ]
+        * REPEATS
+    ),
 ]

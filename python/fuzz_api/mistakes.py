@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz_api import ckks as on_reals
+from fuzz_api import ckks_verbs as on_reals
 from fuzz_api import integers as on_integers
 from fuzz_api import tfhe as on_arrays
 from fuzz_api.draw import Rng, one_of, real_vector, seed_bytes, text_of, weird
@@ -169,6 +169,8 @@ def foreign_call(w: Any, rng: Rng, x: Item, keys: Any, ev: Any, foreign: Any) ->
         "other_ev.add(x, 1)": lambda: ev.add(v, 1),
         "other_ev.rotate(x, 1)": lambda: ev.rotate(v, 1),
         "other_ev.square(x)": lambda: ev.square(v),
+        "keys.evaluation | other.evaluation": lambda: w.keys.evaluation | keys.evaluation,
+        "ev.with_keys(other.evaluation)": lambda: w.ev.with_keys(keys.evaluation),
     }
     text = one_of(rng, *calls)
     return Call(text, calls[text], REFUSE)
@@ -384,7 +386,6 @@ def integers_mixed(w: Any, rng: Rng, x: Item) -> Call:
         "x + coefficients": lambda: v + polynomial,
         "x * coefficients": lambda: v * polynomial,
         "ev.rotate(coefficients, 1)": lambda: w.ev.rotate(polynomial, 1) if 1 in w.request["rotations"] else raising(),
-        "coefficients + array": lambda: w.ev.add(polynomial, np.ones(w.n, int)),
         "ctx.decrypt(x, secret, coefficients=True)": lambda: w.ctx.decrypt(v, w.keys.secret, coefficients=True),
         "ctx.decrypt(coefficients, secret)": lambda: w.ctx.decrypt(polynomial, w.keys.secret),
     }

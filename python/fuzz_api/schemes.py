@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from fuzz_api import bootstrapping, ckks, integers, lookups, mistakes, tables, tfhe
+from fuzz_api import arrays, bootstrapping, ckks, ckks_verbs, integers, lookups, mistakes, selftest, tables, tfhe
 from fuzz_api.program import Scheme
 
 SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme
     for scheme in (
-        Scheme("ckks", ckks.World, [*ckks.VERBS, *mistakes.CKKS], first=2, steps=(8, 22), weight=5),
-        Scheme("ckks128", ckks.SecureWorld, ckks.VERBS, first=2, steps=(5, 10), weight=0.1),
+        Scheme("ckks", ckks.World, [*ckks_verbs.VERBS, *mistakes.CKKS], first=2, steps=(8, 22), weight=5),
+        Scheme("ckks128", ckks.SecureWorld, ckks_verbs.VERBS, first=2, steps=(5, 10), weight=0.1),
         Scheme("integers", integers.World, [*integers.VERBS, *mistakes.INTEGERS], first=2, steps=(8, 22), weight=4),
         Scheme("coefficients", integers.CoefficientWorld, integers.COEFFICIENT_VERBS, first=2, steps=(5, 12), weight=1),
-        Scheme("tfhe", tfhe.World, [*tfhe.VERBS, *mistakes.TFHE], first=2, steps=(5, 12), weight=3),
+        Scheme("tfhe", tfhe.World, [*tfhe.VERBS, *arrays.VERBS, *mistakes.TFHE], first=2, steps=(5, 12), weight=3),
         Scheme("tables", tables.World, tables.VERBS, first=1, steps=(3, 8), weight=2),
         Scheme("lookups", lookups.World, lookups.VERBS, first=1, steps=(3, 8), weight=0.7),
         Scheme("bootstrapping", bootstrapping.World, bootstrapping.VERBS, first=2, steps=(4, 9), weight=0.4),
     )
+}
+
+# What the fuzzer must find; run by its own tests alone.
+SELFTESTS = tuple(f"selftest-{kind}" for kind in selftest.KINDS)
+SCHEMES |= {
+    f"selftest-{kind}": Scheme(
+        f"selftest-{kind}", selftest.World, selftest.verbs(kind), weight=0, steps=(9, 10), limit=3
+    )
+    for kind in selftest.KINDS
 }

@@ -13,6 +13,7 @@ ALLOWED: tuple[type[Exception], ...] = (
     ValueError,
     IndexError,
     OverflowError,
+    ZeroDivisionError,
     MemoryError,
     OSError,
 )

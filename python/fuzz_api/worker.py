@@ -10,7 +10,6 @@ import resource
 import sys
 import time
 import warnings
-from dataclasses import asdict
 from typing import Any
 
 from fuzz_api.program import Report, run_case, shrink
@@ -44,7 +43,7 @@ def serve() -> None:
 
 def encoded(report: Report, seconds: float) -> dict[str, Any]:
     """Return the report as what JSON holds."""
-    return {**asdict(report), "seconds": seconds}
+    return {**vars(report), "seconds": seconds}
 
 
 if __name__ == "__main__":

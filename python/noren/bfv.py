@@ -8,7 +8,7 @@
 >>> ctx = bfv.Context(params)
 >>> keys = ctx.keygen()
 >>> ev = ctx.evaluator(keys.evaluation)
->>> x = ev.bind(ctx.encrypt([3, 5, 7], keys.public))
+>>> x = ctx.encrypt([3, 5, 7], keys.public)
 >>> ctx.decrypt(x * x * x, keys.secret)[:4]
 array([ 27, 125, 343,   0])
 

@@ -6,7 +6,7 @@
 >>> ctx = bgv.Context(params)
 >>> keys = ctx.keygen(rotations=[1], swap=True)
 >>> ev = ctx.evaluator(keys.evaluation)
->>> x = ev.bind(ctx.encrypt(np.arange(params.n), keys.public))
+>>> x = ctx.encrypt(np.arange(params.n), keys.public)
 >>> y = ctx.decrypt(x * x + 1, keys.secret)
 >>> bool((y == (np.arange(params.n) ** 2 + 1) % 65537).all())
 True

@@ -14,7 +14,7 @@ The client makes the keys and encrypts; whoever computes needs the file of boots
 >>> boot_keys = bootstrapping.BootstrapKeys.load(path)  # somewhere else
 >>> bootstrapper = bootstrapping.Bootstrapper(boot_keys, mode="real")
 >>> ev = boot_keys.context.evaluator(boot_keys.evaluation).with_bootstrapping(bootstrapper)
->>> y = ev.bind(x)
+>>> y = x
 >>> for _ in range(5):
 ...     y = ((y + ev.rotate(y, 1)) * 0.5).with_magnitude(1.0)
 >>> ev.bootstraps

@@ -7,7 +7,7 @@
 >>> keys = ctx.keygen(rotations=[1])
 >>> ev = ctx.evaluator(keys.evaluation)
 >>> values = np.linspace(-1, 1, ctx.slots)
->>> x = ev.bind(ctx.encrypt(values, keys.public))
+>>> x = ctx.encrypt(values, keys.public)
 >>> y = ev.rotate(x, 1) * x + 0.5
 >>> y.level
 1

@@ -55,6 +55,7 @@ ONLY_AT_RUN_TIME = """
 noren\\._noren\\.__all__
 noren\\._noren\\.Ciphertext\\.__matmul__
 noren\\._noren\\.Plan\\.__ror__
+noren\\._noren\\.(Integer)?EvaluationKeys\\.__ror__
 """
 
 

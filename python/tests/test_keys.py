@@ -11,7 +11,7 @@ import pytest
 from conftest import SEED, World
 
 import noren
-from noren import bfv, bgv, ckks, programs
+from noren import bfv, bgv, bootstrapping, ckks, programs
 
 # Of either scheme.
 Integers: TypeAlias = Any
@@ -170,3 +170,19 @@ def test_sets_of_other_parameters_are_refused(ctx: ckks.Context, keys: ckks.Keys
         ctx.evaluation_keys(foreign.secret, rotations=[1])
     with pytest.raises(TypeError):
         keys.evaluation | keys.secret  # type: ignore[operator]
+
+
+def test_bootstrapping_keys_say_what_they_take() -> None:
+    params = bootstrapping.Parameters("toy")
+    secret = ckks.Context(params.ckks).keygen(relinearization=False).secret
+    keys = bootstrapping.BootstrapKeys.generate(params, secret)
+    # A plan counts keys as for the most limbs of their kind.
+    assert 0.9 * params.plan().key_bytes < keys.nbytes <= params.plan().key_bytes
+    assert "MB" in repr(keys)
+    # What a program rotates by is added to them.
+    more = keys.context.evaluation_keys(secret, rotations=[77], level=params.output_level)
+    boot = bootstrapping.Bootstrapper(keys)
+    ev = keys.context.evaluator(keys.evaluation).with_bootstrapping(boot).with_keys(more)
+    x = keys.context.encrypt(np.arange(8) / 8, secret, slots=8, level=params.output_level)
+    found = keys.context.decrypt(ev.rotate(x, 77), secret)
+    assert np.abs(found - np.roll(np.arange(8) / 8, -77)).max() < 1e-6

@@ -13,7 +13,9 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::array::{Integers, detached};
 use crate::context::{PyContext, seed_of};
+use crate::display::size;
 use crate::errors::raise;
+use crate::key_sets;
 use crate::keys::{PyEvaluationKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::pickle::bytes_of;
@@ -323,7 +325,15 @@ impl PyBootstrapKeys {
         PyEvaluationKeys::new(&self.0.context, self.0.keys.evaluation.as_ref().clone())
     }
 
+    /// Bytes in memory, or of the mapped file.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        let keys = &self.0.keys;
+        keys.evaluation.bytes() + keys.slot_to_coeff.bytes() + keys.to_ephemeral.bytes() + keys.from_ephemeral.bytes()
+    }
+
     fn __repr__(&self) -> String {
-        format!("BootstrapKeys({:?})", self.0.parameters.name())
+        let (name, rotations) = (self.0.parameters.name(), key_sets::rotations(&self.0.keys.evaluation).len());
+        format!("BootstrapKeys({name:?}, rotations={rotations}, {})", size(self.nbytes()))
     }
 }

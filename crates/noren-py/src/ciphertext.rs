@@ -8,23 +8,29 @@ use pyo3::types::PyBytes;
 
 use crate::array::detached;
 use crate::context::PyContext;
+use crate::display::{Row, table};
 use crate::evaluator::PyEvaluator;
+use crate::evaluators::evaluator_of;
+use crate::explain;
 use crate::operand::Operand;
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
 
+/// The title of what is known of a ciphertext.
+const TITLE: &str = "Ciphertext (CKKS)";
+
 /// An encrypted vector.
 ///
 /// The operators ``+``, ``-``, ``*`` and ``matrix @ x`` are the methods ``add``, ``sub``, ``mul`` and ``matvec`` of the
-/// evaluator that made one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh ciphertext. Ciphertexts
-/// are immutable, and can be pickled; what was pickled has no evaluator.
+/// evaluator that made one of the operands, or of the one that there is for their parameters and key; where there are
+/// several with different keys, ``Evaluator.bind`` says which. Ciphertexts are immutable, and can be pickled.
 ///
 /// >>> from noren import ckks
 /// >>> params = ckks.Parameters(10, [50, 40], [50], security=None)  # a small ring, for an example
 /// >>> ctx = ckks.Context(params)
 /// >>> keys = ctx.keygen()
 /// >>> ev = ctx.evaluator(keys.evaluation)
-/// >>> x = ev.bind(ctx.encrypt([0.5, -0.25], keys.public, slots=2))
+/// >>> x = ctx.encrypt([0.5, -0.25], keys.public, slots=2)
 /// >>> ctx.decrypt(2 * x * x + 1, keys.secret).round(3)
 /// array([1.5  , 1.125])
 #[pyclass(frozen, name = "Ciphertext", module = "noren.ckks")]
@@ -46,14 +52,20 @@ impl PyCiphertext {
         Self { inner, context: self.context.clone(), evaluator: self.evaluator.clone() }
     }
 
-    /// The evaluator of this ciphertext, or of the other operand.
+    pub(crate) fn home(&self) -> &Context {
+        &self.context
+    }
+
+    /// The evaluator of this ciphertext, or of the other operand, or the one that serves what none made.
     fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<PyEvaluator> {
         let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
-        self.evaluator.clone().or_else(of_other).ok_or_else(|| {
-            PyTypeError::new_err(
-                "no operand was made by an evaluator, so there are no keys: use ev.bind(x), or methods such as ev.mul(x, y)",
-            )
-        })
+        self.evaluator.clone().or_else(of_other).map_or_else(|| evaluator_of(self), Ok)
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let evaluator = self.evaluator(None);
+        let operators = explain::of_operators(evaluator.as_ref().map(|ev| &**ev.plain.keys()));
+        explain::of_ckks(&self.inner).into_iter().chain([operators]).collect()
     }
 
     /// The result of a binary operator: `NotImplemented` beside what is no number.
@@ -118,6 +130,23 @@ impl PyCiphertext {
     #[getter]
     fn parameters(&self) -> PyParameters {
         PyParameters(self.context.parameters().clone())
+    }
+
+    /// Bytes in memory.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        explain::bytes(self.inner.rlwe())
+    }
+
+    /// What is known of the ciphertext without a key, in words: slots, level, scale, magnitude, error, size, and which keys
+    /// its operators have.
+    fn explain(&self) -> String {
+        explain::text(TITLE, &self.rows())
+    }
+
+    /// What notebooks show.
+    fn _repr_html_(&self) -> String {
+        table(TITLE, &self.rows())
     }
 
     /// The same ciphertext with a better bound on the absolute value of its slots, which the caller knows.

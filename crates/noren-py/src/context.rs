@@ -15,8 +15,10 @@ use pyo3::types::PyList;
 
 use crate::array::{Integers, Numbers, Row, detached};
 use crate::ciphertext::PyCiphertext;
+use crate::display::table;
 use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
+use crate::explain;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
@@ -328,6 +330,11 @@ impl PyContext {
 
     fn __repr__(&self) -> String {
         format!("Context(n={}, max_level={})", self.0.parameters().degree(), self.0.parameters().max_level())
+    }
+
+    /// What notebooks show.
+    fn _repr_html_(&self) -> String {
+        table("Context (CKKS)", &explain::of_ckks_parameters(self.0.parameters()))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use noren::{EvaluationKeys, PublicKey, SecretKey};
+use noren_rlwe::owner::KeyId;
 
 use crate::key_sets;
 
@@ -28,26 +29,44 @@ pub(crate) fn list(numbers: impl ExactSizeIterator<Item = isize>) -> String {
     format!("[{}]", shown.join(", "))
 }
 
+/// A name with a value.
+pub(crate) type Row = (&'static str, String);
+
 /// A key that says what it holds, besides its ring and its size.
 pub(crate) trait Holds {
     /// Names with values.
-    fn contents(&self) -> Vec<(&'static str, String)>;
+    fn contents(&self) -> Vec<Row>;
+
+    /// The identity of the secret key that it belongs to.
+    fn key_id(&self) -> KeyId;
 }
 
 impl Holds for SecretKey {
-    fn contents(&self) -> Vec<(&'static str, String)> {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn contents(&self) -> Vec<Row> {
         Vec::new()
     }
 }
 
 impl Holds for PublicKey {
-    fn contents(&self) -> Vec<(&'static str, String)> {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn contents(&self) -> Vec<Row> {
         Vec::new()
     }
 }
 
 impl Holds for EvaluationKeys {
-    fn contents(&self) -> Vec<(&'static str, String)> {
+    fn key_id(&self) -> KeyId {
+        self.owner().key
+    }
+
+    fn contents(&self) -> Vec<Row> {
         let rotations = key_sets::rotations(self);
         let mut contents = vec![("keys", self.uses().count().to_string())];
         if self.has_relinearization() {
@@ -63,23 +82,24 @@ impl Holds for EvaluationKeys {
     }
 }
 
-/// The `repr` of a key, such as `EvaluationKeys(n=1024, keys=3, products, rotations=[1, 2], 1.2 MB)`.
+/// The `repr` of a key, such as `EvaluationKeys(n=1024, keys=3, products, rotations=[1, 2], key=0a1b2c3d, 1.2 MB)`.
 pub(crate) fn key(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
     let mut text = format!("{name}(n={n}, ");
     for (name, value) in key.contents() {
         let _ = if value == "yes" { write!(text, "{name}, ") } else { write!(text, "{name}={value}, ") };
     }
-    text + &size(bytes) + ")"
+    text + &format!("key={}, {})", key.key_id(), size(bytes))
 }
 
 /// The table of a key for notebooks.
 pub(crate) fn key_table(name: &str, n: usize, key: &impl Holds, bytes: u64) -> String {
     let rows = std::iter::once(("degree n", n.to_string())).chain(key.contents());
-    table(name, &rows.chain([("size in memory", size(bytes))]).collect::<Vec<_>>())
+    let ends = [("key", key.key_id().to_string()), ("size in memory", size(bytes))];
+    table(name, &rows.chain(ends).collect::<Vec<_>>())
 }
 
 /// A small table for notebooks: a title, and names with values.
-pub(crate) fn table(title: &str, rows: &[(&str, String)]) -> String {
+pub(crate) fn table(title: &str, rows: &[Row]) -> String {
     let mut html = format!("<table><caption>{}</caption>", Escaped(title));
     for (name, value) in rows {
         let _ =

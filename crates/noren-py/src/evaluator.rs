@@ -1,7 +1,7 @@
 //! `Evaluator`: operations on ciphertexts.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use noren::Complex64;
 use noren::bootstrapping::{Unlimited, WithBootstrapping};
@@ -17,7 +17,9 @@ use crate::array::{Integers, Numbers, Row, detached};
 use crate::bootstrapper::PyBootstrapper;
 use crate::ciphertext::PyCiphertext;
 use crate::context::PyContext;
+use crate::display;
 use crate::errors::{EncodingError, MissingKeyError, raise};
+use crate::evaluators::{Held, Match, Registration};
 use crate::key_sets;
 use crate::keys::PyEvaluationKeys;
 use crate::operand::Operand;
@@ -33,11 +35,37 @@ use crate::operand::Operand;
 /// different numbers of slots, LevelError if too few levels are left, and MissingKeyError that names the key if one is
 /// missing. A pickle holds the evaluation keys; an evaluator with bootstrapping cannot be pickled.
 #[pyclass(frozen, name = "Evaluator", module = "noren.ckks")]
-#[derive(Clone)]
 pub(crate) struct PyEvaluator {
     pub(crate) plain: Evaluator,
     /// With bootstrapping, if it has it.
     pub(crate) unlimited: Option<Unlimited>,
+    /// That of the object which Python holds, for as long as it lives.
+    #[expect(dead_code, reason = "it is there to be dropped with the object")]
+    registration: Option<Registration<Self>>,
+}
+
+/// A copy, such as that of a ciphertext, is not registered.
+impl Clone for PyEvaluator {
+    fn clone(&self) -> Self {
+        Self { plain: self.plain.clone(), unlimited: self.unlimited.clone(), registration: None }
+    }
+}
+
+impl Held for PyEvaluator {
+    type Operand = PyCiphertext;
+
+    fn registry() -> &'static Mutex<Vec<Weak<Self>>> {
+        static EVALUATORS: Mutex<Vec<Weak<PyEvaluator>>> = Mutex::new(Vec::new());
+        &EVALUATORS
+    }
+
+    fn serves(&self, operand: &PyCiphertext) -> Match {
+        key_sets::serves(self.plain.context().rlwe(), self.plain.keys(), operand.home().rlwe(), operand.inner.key_id())
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.unlimited.is_none() && other.unlimited.is_none() && key_sets::covers(self.plain.keys(), other.plain.keys())
+    }
 }
 
 /// Runs a circuit on an evaluator with or without bootstrapping.
@@ -64,6 +92,13 @@ enum Beside {
 }
 
 impl PyEvaluator {
+    /// An evaluator for Python to hold.
+    fn held(plain: Evaluator, unlimited: Option<Unlimited>) -> Self {
+        let evaluator = Self { plain, unlimited, registration: None };
+        let registration = Some(Registration::new(evaluator.clone()));
+        Self { registration, ..evaluator }
+    }
+
     pub(crate) fn wrap(&self, inner: Ciphertext) -> PyCiphertext {
         PyCiphertext::new(self.plain.context(), inner, Some(self.clone()))
     }
@@ -138,7 +173,7 @@ impl PyEvaluator {
     #[new]
     pub(crate) fn new(context: &PyContext, keys: &PyEvaluationKeys) -> PyResult<Self> {
         let plain = Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map_err(raise)?;
-        Ok(Self { plain, unlimited: None })
+        Ok(Self::held(plain, None))
     }
 
     /// The context.
@@ -161,10 +196,10 @@ impl PyEvaluator {
         let merged = Arc::new(key_sets::merged(self.plain.keys(), &more.0.key)?);
         let unlimited = self.unlimited.as_ref().map(|known| known.with_keys(merged.clone())).transpose();
         let plain = Evaluator::new(self.plain.context(), merged).map_err(raise)?;
-        Ok(Self { plain, unlimited: unlimited.map_err(raise)? })
+        Ok(Self::held(plain, unlimited.map_err(raise)?))
     }
 
-    /// The same ciphertext with operators that use this evaluator.
+    /// The same ciphertext with operators that use this evaluator, where several are there.
     fn bind(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
         // Drops nothing, and refuses ciphertexts of other parameters or another secret.
         self.run(py, |ev| ev.drop_level(&x.inner, x.inner.level()))
@@ -347,7 +382,7 @@ impl PyEvaluator {
     /// Raises ParameterMismatchError for a bootstrapper of other parameters.
     fn with_bootstrapping(&self, bootstrapper: &PyBootstrapper) -> PyResult<Self> {
         let unlimited = self.plain.with_bootstrapping(bootstrapper.inner.clone()).map_err(raise)?;
-        Ok(Self { plain: self.plain.clone(), unlimited: Some(unlimited) })
+        Ok(Self::held(self.plain.clone(), Some(unlimited)))
     }
 
     /// The same message at the level of results of bootstrapping; as it is, if it is there.
@@ -388,7 +423,9 @@ impl PyEvaluator {
     }
 
     fn __repr__(&self) -> String {
-        format!("Evaluator(n={})", self.plain.context().parameters().degree())
+        let (n, keys) = (self.plain.context().parameters().degree(), self.plain.keys());
+        let name = if self.unlimited.is_some() { "Evaluator with bootstrapping" } else { "Evaluator" };
+        display::key(name, n, &**keys, keys.bytes())
     }
 }
 

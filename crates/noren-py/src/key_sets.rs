@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use noren::{EvaluationKeys, KeyNeed, KeyUse};
+use noren_rlwe::context::Context;
+use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::owner::KeyId;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::evaluators::Match;
 
 /// All keys of two sets of one secret.
 pub(crate) fn merged(left: &EvaluationKeys, right: &EvaluationKeys) -> PyResult<EvaluationKeys> {
@@ -26,4 +30,20 @@ pub(crate) fn rotations(keys: &EvaluationKeys) -> BTreeMap<isize, usize> {
 /// Whether there is a key for conjugation, or the swap of rows.
 pub(crate) fn has_conjugation(keys: &EvaluationKeys) -> bool {
     keys.uses().any(|need| need.usage == KeyUse::Conjugation)
+}
+
+/// How keys in a context serve a ciphertext of a secret key in another context.
+pub(crate) fn serves(context: &Context, keys: &EvaluationKeys, other: &Context, key: KeyId) -> Match {
+    let same_parameters = context.parameters().fingerprint() == other.parameters().fingerprint();
+    match (same_parameters, keys.owner().key == key) {
+        (false, _) => Match::Foreign,
+        (true, false) => Match::OtherKey,
+        (true, true) if context.is(other) => Match::Context,
+        (true, true) => Match::Parameters,
+    }
+}
+
+/// Whether a set has all keys of another, for as many limbs.
+pub(crate) fn covers(keys: &EvaluationKeys, other: &EvaluationKeys) -> bool {
+    keys.lacking(&other.request()) == KeyRequest::default()
 }

@@ -8,6 +8,7 @@
 //! | `pickle` | contexts that unpickled objects share |
 //! | `key_classes` | the classes of keys, written once |
 //! | `key_sets` | sets of evaluation keys: what is in them, both of two |
+//! | `explain` | what is known of ciphertexts and parameters, in words |
 //! | `display` | what classes show of themselves |
 //! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
 //! | `context` | `Context`: key generation, encoding, encryption, decryption |
@@ -15,6 +16,7 @@
 //! | `ciphertext` | `Ciphertext` and its operators |
 //! | `operand` | what can stand beside a ciphertext |
 //! | `evaluator` | `Evaluator` |
+//! | `evaluators` | which evaluator serves a ciphertext that none made |
 //! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
 //! | `bootstrapper` | `Bootstrapper` |
 //! | `integers` | the classes of `noren.bgv` and `noren.bfv` |
@@ -36,6 +38,8 @@ mod context;
 mod display;
 mod errors;
 mod evaluator;
+mod evaluators;
+mod explain;
 mod integers;
 mod key_classes;
 mod key_sets;

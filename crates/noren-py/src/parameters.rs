@@ -9,7 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::display::table;
 use crate::errors::raise;
+use crate::explain;
 use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 
 /// CKKS parameters, checked and immutable.
@@ -172,6 +174,11 @@ impl PyParameters {
 
     fn __hash__(&self) -> u64 {
         hash_of(&self.0.fingerprint())
+    }
+
+    /// What notebooks show.
+    fn _repr_html_(&self) -> String {
+        table("Parameters (CKKS)", &explain::of_ckks_parameters(&self.0))
     }
 
     fn __repr__(&self) -> String {

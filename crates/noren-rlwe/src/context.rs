@@ -81,6 +81,12 @@ impl Context {
         &self.0.parameters
     }
 
+    /// Whether both are clones of one context, which share rings and threads.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The ring over all primes, those of ciphertexts last.
     #[must_use]
     pub fn ring(&self) -> &Ring {

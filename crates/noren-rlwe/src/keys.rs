@@ -299,6 +299,13 @@ impl EvaluationKeys {
         Ok(missing)
     }
 
+    /// The request of these keys.
+    #[must_use]
+    pub fn request(&self) -> KeyRequest {
+        let relinearization = self.relinearization.as_ref().map(|key| key.limbs);
+        KeyRequest { relinearization, galois: self.galois.iter().map(|(&k, key)| (k, key.limbs)).collect() }
+    }
+
     /// The part of a request that these keys do not serve: keys that are missing, or were made for fewer limbs.
     #[must_use]
     pub fn lacking(&self, request: &KeyRequest) -> KeyRequest {

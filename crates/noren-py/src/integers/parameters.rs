@@ -8,7 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::display::table;
 use crate::errors::raise;
+use crate::explain;
 use crate::parameters::{Secret, bits_of, hexadecimal, secret_of, security_of};
 use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 
@@ -156,6 +158,11 @@ impl PyIntegerParameters {
 
     fn __hash__(&self) -> u64 {
         hash_of(&self.0.fingerprint())
+    }
+
+    /// What notebooks show.
+    fn _repr_html_(&self) -> String {
+        table("Parameters (BGV, BFV)", &explain::of_integer_parameters(&self.0))
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,7 @@
 //! The classes of one scheme: `Context`, `Ciphertext` and `Evaluator`, for BGV and for BFV.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Plaintext};
@@ -12,13 +12,15 @@ use noren::error::Result;
 use noren::schemes::integers::{Ciphertext, Evaluator};
 use noren::wire::{Form, Object};
 use numpy::IntoPyArray;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::{Integers, detached, detached_by};
 use crate::context::seed_of;
+use crate::display::{self, Row, table};
 use crate::errors::{EncodingError, raise, raise_of_integers};
+use crate::evaluators::{Held, Match, Registration, evaluator_of};
+use crate::explain;
 use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
@@ -211,13 +213,18 @@ macro_rules! scheme_classes {
             fn __repr__(&self) -> String {
                 format!("Context(n={})", self.0.parameters().degree())
             }
+
+            /// What notebooks show.
+            fn _repr_html_(&self) -> String {
+                table(concat!("Context (", $name, ")"), &explain::of_integer_parameters(self.0.parameters()))
+            }
         }
 
         #[doc = concat!("A vector of integers modulo t, encrypted for ", $name, ".")]
         ///
         /// The operators ``+``, ``-`` and ``*`` are the methods ``add``, ``sub`` and ``mul`` of the evaluator that made
-        /// one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh ciphertext. Ciphertexts
-        /// are immutable, and can be pickled; what was pickled has no evaluator.
+        /// one of the operands, or of the one that there is for their parameters and key; where there are several with
+        /// different keys, ``Evaluator.bind`` says which. Ciphertexts are immutable, and can be pickled.
         #[pyclass(frozen, name = $ciphertext_python, module = "noren._noren")]
         #[derive(Clone)]
         pub(crate) struct $ciphertext {
@@ -228,15 +235,20 @@ macro_rules! scheme_classes {
         }
 
         impl $ciphertext {
-            /// The evaluator of this ciphertext, or of the other operand.
+            pub(crate) fn home(&self) -> &Context {
+                &self.context
+            }
+
+            fn rows(&self) -> Vec<Row> {
+                let evaluator = self.evaluator(None);
+                let operators = explain::of_operators(evaluator.as_ref().map(|ev| &**ev.0.keys()));
+                explain::of_integers(&self.inner).into_iter().chain([operators]).collect()
+            }
+
+            /// The evaluator of this ciphertext, or of the other operand, or the one that serves what none made.
             fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<$evaluator> {
                 let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
-                self.evaluator.clone().or_else(of_other).ok_or_else(|| {
-                    PyTypeError::new_err(
-                        "no operand was made by an evaluator, so there are no keys: use ev.bind(x), or methods such as \
-                         ev.mul(x, y)",
-                    )
-                })
+                self.evaluator.clone().or_else(of_other).map_or_else(|| evaluator_of(self), Ok)
             }
         }
 
@@ -270,6 +282,23 @@ macro_rules! scheme_classes {
             #[getter]
             fn parameters(&self) -> PyIntegerParameters {
                 PyIntegerParameters(self.context.parameters().clone())
+            }
+
+            /// Bytes in memory.
+            #[getter]
+            fn nbytes(&self) -> u64 {
+                explain::bytes(self.inner.rlwe())
+            }
+
+            /// What is known of the ciphertext without a key, in words: numbers, level, noise, size, and which keys its
+            /// operators have.
+            fn explain(&self) -> String {
+                explain::text(concat!("Ciphertext (", $name, ")"), &self.rows())
+            }
+
+            /// What notebooks show.
+            fn _repr_html_(&self) -> String {
+                table(concat!("Ciphertext (", $name, ")"), &self.rows())
             }
 
             fn __add__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -343,10 +372,43 @@ macro_rules! scheme_classes {
         /// takes it. Every method raises ParameterMismatchError for a ciphertext of other parameters, Error if the noise
         /// could reach the message, and MissingKeyError that names the key if one is missing.
         #[pyclass(frozen, name = $evaluator_python, module = "noren._noren")]
-        #[derive(Clone)]
-        pub(crate) struct $evaluator(pub(crate) Evaluator<$scheme>);
+        pub(crate) struct $evaluator(
+            pub(crate) Evaluator<$scheme>,
+            /// That of the object which Python holds, for as long as it lives.
+            #[expect(dead_code, reason = "it is there to be dropped with the object")]
+            Option<Registration<Self>>,
+        );
+
+        /// A copy, such as that of a ciphertext, is not registered.
+        impl Clone for $evaluator {
+            fn clone(&self) -> Self {
+                Self(self.0.clone(), None)
+            }
+        }
+
+        impl Held for $evaluator {
+            type Operand = $ciphertext;
+
+            fn registry() -> &'static Mutex<Vec<Weak<Self>>> {
+                static EVALUATORS: Mutex<Vec<Weak<$evaluator>>> = Mutex::new(Vec::new());
+                &EVALUATORS
+            }
+
+            fn serves(&self, operand: &$ciphertext) -> Match {
+                key_sets::serves(self.0.context().rlwe(), self.0.keys(), operand.home().rlwe(), operand.inner.key_id())
+            }
+
+            fn covers(&self, other: &Self) -> bool {
+                key_sets::covers(self.0.keys(), other.0.keys())
+            }
+        }
 
         impl $evaluator {
+            /// An evaluator for Python to hold.
+            fn held(evaluator: Evaluator<$scheme>) -> Self {
+                Self(evaluator.clone(), Some(Registration::new(Self(evaluator, None))))
+            }
+
             /// A ciphertext whose operators use this evaluator.
             pub(crate) fn wrap(&self, inner: Ciphertext<$scheme>) -> $ciphertext {
                 $ciphertext { inner, context: self.0.context().clone(), evaluator: Some(self.clone()) }
@@ -388,7 +450,7 @@ macro_rules! scheme_classes {
         impl $evaluator {
             #[new]
             fn new(context: &$context, keys: &PyIntegerEvaluationKeys) -> PyResult<Self> {
-                Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map(Self).map_err(raise)
+                Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map(Self::held).map_err(raise)
             }
 
             /// The context.
@@ -408,10 +470,10 @@ macro_rules! scheme_classes {
             /// Raises ParameterMismatchError for keys of other parameters, KeyMismatchError for those of another secret.
             fn with_keys(&self, more: &PyIntegerEvaluationKeys) -> PyResult<Self> {
                 let merged = key_sets::merged(self.0.keys(), &more.0.key)?;
-                Evaluator::new(self.0.context(), Arc::new(merged)).map(Self).map_err(raise)
+                Evaluator::new(self.0.context(), Arc::new(merged)).map(Self::held).map_err(raise)
             }
 
-            /// The same ciphertext with operators that use this evaluator.
+            /// The same ciphertext with operators that use this evaluator, where several are there.
             fn bind(&self, py: Python<'_>, x: &$ciphertext) -> PyResult<$ciphertext> {
                 // Drops nothing, and refuses ciphertexts of other parameters or another secret.
                 self.run(py, |ev| ev.mod_switch(&x.inner, x.inner.limbs()))
@@ -519,7 +581,8 @@ macro_rules! scheme_classes {
             }
 
             fn __repr__(&self) -> String {
-                format!("Evaluator(n={})", self.0.context().parameters().degree())
+                let (n, keys) = (self.0.context().parameters().degree(), self.0.keys());
+                display::key("Evaluator", n, &**keys, keys.bytes())
             }
         }
     };
