@@ -3,7 +3,6 @@
 use noren::circuits::approx::sigmoid;
 use noren::error::Error;
 use noren::programs::layout::TableLayout;
-use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
 use noren::schemes::clear::ClearEvaluator;
 
