@@ -64,7 +64,7 @@ class Matrix(NamedTuple):
     column_names: list[str]
     """Names of the columns; their positions where there are no names."""
     out_of_range: list[tuple[int, int]]
-    """Row and column of numbers that cannot be results of arguments in the interval of the program."""
+    """Row and column of numbers that cannot be trusted: an argument was outside the interval of the program."""
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the values as a DataFrame with the names as index and columns; needs pandas."""

@@ -165,6 +165,13 @@ fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> 
             format!(": {} holds for arguments between {low} and {high}", guarantee.function)
         });
         let (count, value) = (matrix.out_of_range.len(), matrix.values[row * columns + column]);
+        if !matrix.errors[row * columns + column].is_finite() {
+            return Some(format!(
+                "{} lies in a ciphertext with an argument outside the interval{function}; {count} numbers are like that, and \
+                 none of them can be trusted. Widen the interval of the model",
+                place(row, column)
+            ));
+        }
         return Some(format!(
             "{} is {value}, which no argument inside the interval gives{function}; {count} numbers are like that, \
              and no number of the table can be trusted. Widen the interval of the model",

@@ -186,7 +186,7 @@ pub enum Error {
         what: &'static str,
     },
     /// Two operands have different scales.
-    #[error("the operands have scales 2^{left_log2:.6} and 2^{right_log2:.6}: align them first")]
+    #[error("the operands have scales 2^{left_log2:.6} and 2^{right_log2:.6}, which differ by a factor of 1 {:+.1e}: align them first", libm::exp2(right_log2 - left_log2) - 1.0)]
     ScaleMismatch {
         /// The base-two logarithm of the first scale.
         left_log2: f64,
@@ -213,8 +213,8 @@ pub enum Error {
     },
     /// A value is too large for the modulus at the scale asked for.
     #[error(
-        "value {index} is {value}, at scale 2^{scale_log2:.1} this level holds values up to {limit:e}: \
-         scale the values down, or encode at a higher level"
+        "value {index} is {}, at scale 2^{scale_log2:.1} this level holds values up to {limit:e}: \
+         scale the values down, or encode at a higher level", readable(*value)
     )]
     Overflow {
         /// The position of the largest value.
@@ -367,6 +367,12 @@ pub enum Error {
         /// What the operating system says.
         source: std::io::Error,
     },
+}
+
+/// A number without rows of zeros.
+fn readable(value: f64) -> String {
+    let plain = value == 0.0 || (1e-4..1e9).contains(&value.abs());
+    if plain { format!("{value}") } else { format!("{value:e}") }
 }
 
 /// Why nothing is known of a result.

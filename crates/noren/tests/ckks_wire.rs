@@ -169,7 +169,7 @@ fn meanings_that_are_never_written_are_refused() {
         (2, 1.0f64.to_bits()),
         (3, 2),
         (4, no_number),
-        (5, negative),
+        (5, (-2.0f64).to_bits()),
         (5, no_number),
         (6, negative),
         (6, no_number),

@@ -13,22 +13,30 @@ use crate::programs::table::{EncryptedTable, Layout};
 pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &PolynomialModel) -> Result<Table<E>> {
     let layout = table.columns()?;
     let task = Task::new(layout, model)?;
-    let values = side_by_side(ev, table.ciphertexts(), |index, x| {
+    let mut values = side_by_side(ev, table.ciphertexts(), |index, x| {
         let unit = task.to_unit(ev, layout, index, x)?;
         Ok(ev.with_magnitude(task.polynomial.evaluate(ev, &unit)?, 1.0))
     })?;
+    // What the columns allow decides whether the entries are known to lie in the interval, or go along to be compared with it.
+    let [low, high] = task.interval;
+    let proven = layout.exponents().iter().map(|&e| libm::ldexp(1.0, e)).all(|most| low <= -most && most <= high);
+    let arguments = (!proven).then(|| layout.exponents().to_vec());
+    if !proven {
+        values.extend(table.ciphertexts().iter().cloned());
+    }
     let mut result = layout
         .clone()
         .without_guarantee()
         .with_exponents(vec![task.exponent; layout.columns()])?
         .with_zero_padding(false);
-    if model.interval.is_some() {
+    if model.interval.is_some() || !proven {
         let largest = libm::ldexp(task.polynomial.max_abs(), task.exponent);
         result = result.with_guarantee(Guarantee {
             function: format!("a polynomial of degree {}", task.polynomial.degree()),
             interval: task.interval,
             error: 0.0,
             range: [-largest, largest],
+            arguments,
         });
     }
     EncryptedTable::new(Layout::Table(result), values)
@@ -87,6 +95,7 @@ impl Task {
             let scaled = ev.mul_plain(x, &ev.encode_for(&layout.constant_blocks(group, factor), x)?)?;
             ev.add_plain(&scaled, &ev.encode_for(&layout.constant_blocks(group, shift), &scaled)?)?
         };
-        Ok(ev.with_magnitude(unit, 1.0))
+        // No entry leaves the interval, or decryption finds out.
+        Ok(ev.with_range(unit, [-1.0, 1.0]))
     }
 }

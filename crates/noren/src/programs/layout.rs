@@ -48,6 +48,10 @@ pub struct Guarantee {
     pub error: f64,
     /// Where results lie: one that is further outside than its error bound had its argument outside the interval.
     pub range: [f64; 2],
+    /// The arguments themselves follow the results, each column divided by 2 to one of these powers, where the bounds of
+    /// columns do not prove that they lie in the interval: decryption compares them with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Vec<i32>>,
 }
 
 /// The largest absolute exponent, and so the range of numbers: `2^-500` to `2^500`. Two exponents add without overflow.
@@ -203,6 +207,12 @@ impl TableLayout {
     #[must_use]
     pub const fn zero_padding(&self) -> bool {
         self.zero_padding
+    }
+
+    /// The exponents of the arguments that follow the results, if they do; see [`Guarantee::arguments`].
+    #[must_use]
+    pub fn arguments(&self) -> Option<&[i32]> {
+        self.guarantee.as_ref()?.arguments.as_deref()
     }
 
     /// What is known about the numbers if they only approximate a function.

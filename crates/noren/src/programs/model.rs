@@ -50,10 +50,11 @@ pub struct LinearModel {
 /// Probabilities `1 / (1 + e^-y)` of the outputs `y` of a [`LinearModel`], through a polynomial.
 ///
 /// The fields of the linear model beside `"interval": 32.0` and either `"error": 1e-5` or `"degree": 127`. The polynomial
-/// stands for the function where `|y|` is at most `interval`. **One row with a much larger `|y|` makes all
-/// probabilities worthless** (the polynomial grows without bound there, and overflows), so choose the interval with
-/// room; most such results are found out when they are read, because they are no probabilities. A wider interval takes
-/// a higher degree: about `interval * ln(1 / error) / 3`.
+/// stands for the function where `|y|` is at most `interval`. One row with a much larger `|y|` makes all probabilities of
+/// its ciphertext worthless (the polynomial grows without bound there, and overflows), so choose the interval with room.
+/// Where the bounds of columns do not prove that all `|y|` are within it, the result carries the encrypted `y` too, and
+/// whoever decrypts learns them: all numbers of a ciphertext with a `y` outside are marked, with infinite error bounds. A
+/// wider interval takes a higher degree: about `interval * ln(1 / error) / 3`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogisticModel {

@@ -77,6 +77,9 @@ impl Layout {
             .with_column_names(record.column_names)?
             .with_zero_padding(record.zero_padding);
         if let Some(guarantee) = record.guarantee {
+            if let Some(arguments) = &guarantee.arguments {
+                check_length("exponents of arguments", arguments.len(), record.columns)?;
+            }
             table = table.with_guarantee(guarantee);
         }
         Ok(match record.pairs {

@@ -25,18 +25,34 @@ pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Logi
     let layout = table.columns()?;
     let approximation = model.approximation()?;
     let mut affine = model.linear.resolve(layout, "probability")?;
+    // What the table allows decides whether the scores are known to lie in the interval, or go along to be compared with it.
+    let largest = affine.largest(layout);
+    let proven = largest.iter().all(|&largest| largest <= model.interval);
+    let exponents: Vec<i32> = largest.into_iter().map(exponent_above).collect();
+    let exponent = exponents.iter().copied().max().unwrap_or(0);
     affine.scale_by(|_| 1.0 / model.interval);
     let scores = weighted_columns(ev, layout, table.ciphertexts(), &affine)?;
-    let probabilities = side_by_side(ev, scores, |_, score| {
-        // The model says that no score exceeds its interval.
-        let value = approximation.polynomial().evaluate(ev, &ev.with_magnitude(score, 1.0))?;
-        Ok(ev.with_magnitude(value, 1.0 + approximation.error()))
+    let results = side_by_side(ev, scores, |_, score| {
+        // No score exceeds the interval, or decryption finds out.
+        let inside = ev.with_range(score.clone(), [-1.0, 1.0]);
+        let value = approximation.polynomial().evaluate(ev, &inside)?;
+        let value = ev.with_magnitude(value, 1.0 + approximation.error());
+        if proven {
+            return Ok((value, None));
+        }
+        let argument = ev.weighted_sum(&[(&score, libm::ldexp(model.interval, -exponent))], 0.0)?;
+        let argument = ev.with_range(argument, [-1.0, 1.0]);
+        Ok((value, Some(argument)))
     })?;
+    let (mut probabilities, arguments): (Vec<_>, Vec<_>) = results.into_iter().unzip();
+    probabilities.extend(arguments.into_iter().flatten());
+    let outputs = affine.names.len();
     let layout = score_layout(layout, affine.names, false)?.with_guarantee(Guarantee {
         function: "1 / (1 + exp(-score))".to_owned(),
         interval: approximation.interval(),
         error: approximation.error(),
         range: [0.0, 1.0],
+        arguments: (!proven).then(|| vec![exponent; outputs]),
     });
     EncryptedTable::new(Layout::Table(layout), probabilities)
 }

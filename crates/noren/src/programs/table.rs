@@ -2,7 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::programs::layout::{TableLayout, check_length};
+use crate::programs::layout::{Guarantee, TableLayout, check_length};
 use crate::programs::pairs::PairLayout;
 
 /// An encrypted table: ciphertexts, and where its entries lie in them.
@@ -35,8 +35,9 @@ pub struct Matrix {
     pub values: Vec<f64>,
     /// For each number, how far it may be from the true one.
     pub errors: Vec<f64>,
-    /// Row and column of numbers that cannot be results of arguments in the interval of the program: see
-    /// [`Guarantee::range`](crate::programs::layout::Guarantee::range).
+    /// Row and column of numbers that cannot be trusted: those that no argument in the interval of the program gives, see
+    /// [`Guarantee::range`](crate::programs::layout::Guarantee::range), and all numbers of a ciphertext with an argument
+    /// outside, whose error bounds are infinite.
     pub out_of_range: Vec<(usize, usize)>,
 }
 
@@ -71,9 +72,14 @@ impl<C> EncryptedTable<C> {
     /// The layout, if the table has columns side by side, as programs need it.
     ///
     /// # Errors
-    /// Results for pairs of columns.
+    /// Results for pairs of columns; results that are only right if their arguments, which follow them, lie in an interval.
     pub fn columns(&self) -> Result<&TableLayout> {
         match &self.layout {
+            Layout::Table(layout) if layout.arguments().is_some() => Err(Error::WrongKind {
+                found: "results whose arguments may lie outside the interval, which decryption finds out".to_owned(),
+                needed: "a table of results that are right: bounds of columns that keep all arguments inside"
+                    .to_owned(),
+            }),
             Layout::Table(layout) => Ok(layout),
             Layout::Pairs(_) => Err(Error::WrongKind {
                 found: "a table of results for pairs of columns".to_owned(),
@@ -88,7 +94,7 @@ impl Layout {
     #[must_use]
     pub fn ciphertexts(&self) -> usize {
         match self {
-            Self::Table(layout) => layout.ciphertexts(),
+            Self::Table(layout) => layout.ciphertexts() * (1 + usize::from(layout.arguments().is_some())),
             Self::Pairs(layout) => layout.ciphertexts(),
         }
     }
@@ -147,8 +153,14 @@ fn read_table(layout: &TableLayout, entry: impl Fn((usize, usize), i32) -> (f64,
     let mut out_of_range = Vec::new();
     if let Some(guarantee) = layout.guarantee() {
         let [low, high] = guarantee.range;
+        let doubtful = doubtful_ciphertexts(layout, guarantee, &entry);
         for (index, (value, error)) in values.iter_mut().zip(&mut errors).enumerate() {
             *error += guarantee.error;
+            if doubtful[layout.place(index / columns, index % columns).0] {
+                *error = f64::INFINITY;
+                out_of_range.push((index / columns, index % columns));
+                continue;
+            }
             if !(low - *error..=high + *error).contains(value) {
                 out_of_range.push((index / columns, index % columns));
             }
@@ -161,6 +173,33 @@ fn read_table(layout: &TableLayout, entry: impl Fn((usize, usize), i32) -> (f64,
         errors,
         out_of_range,
     }
+}
+
+/// For each ciphertext of results, whether it has an argument outside the interval. One such argument spoils all its
+/// results: the polynomial grows without bound there, and leaves the modulus.
+///
+/// An argument counts as inside up to its error bound: so near to the interval values of the polynomial and its
+/// derivative are larger by `cosh(d sqrt(2 x))` at most, for degree d and an excess of x half-widths, which is nothing
+/// beside the derivative times that error.
+fn doubtful_ciphertexts(
+    layout: &TableLayout,
+    guarantee: &Guarantee,
+    entry: &impl Fn((usize, usize), i32) -> (f64, f64),
+) -> Vec<bool> {
+    let mut doubtful = vec![false; layout.ciphertexts()];
+    let Some(exponents) = &guarantee.arguments else {
+        return doubtful;
+    };
+    let [low, high] = guarantee.interval;
+    for (row, column) in (0..layout.rows()).flat_map(|row| (0..layout.columns()).map(move |column| (row, column))) {
+        let (ciphertext, slot) = layout.place(row, column);
+        let (argument, error) = entry((ciphertext + layout.ciphertexts(), slot), exponents[column]);
+        // Written so that what is not a number is doubtful.
+        if !(low - error <= argument && argument <= high + error && error.is_finite()) {
+            doubtful[ciphertext] = true;
+        }
+    }
+    doubtful
 }
 
 fn read_pairs(layout: &PairLayout, entry: impl Fn((usize, usize), i32) -> (f64, f64)) -> Matrix {

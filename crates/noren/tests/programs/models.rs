@@ -97,7 +97,19 @@ fn logistic_tells_when_scores_leave_the_interval() {
     let data = Data { rows: 3, columns: 1, entries: vec![1.0, 2.0, 16.0] };
     let json = r#"{"weights": [1], "interval": 8, "error": 1e-4}"#;
     let found = run(&Program::parse("logistic", Some(json)).unwrap(), &data, &data.layout(16));
+    // The others share its ciphertext.
+    assert_eq!(found.out_of_range, [(0, 0), (1, 0), (2, 0)]);
+    assert!(found.errors.iter().all(|error| *error == f64::INFINITY));
+    // Of two ciphertexts one is spoilt.
+    let layout = TableLayout::with_geometry(3, 1, 2, 2).and_then(|layout| layout.with_exponents(vec![4])).unwrap();
+    let found = run(&Program::parse("logistic", Some(json)).unwrap(), &data, &layout);
     assert_eq!(found.out_of_range, [(2, 0)]);
+    assert!((found.values[1] - sigmoid(2.0)).abs() <= found.errors[1] && found.errors[1] < 2e-4);
+    // Bounds that prove the interval: nothing goes along, and the result serves other programs.
+    let data = Data { rows: 3, columns: 1, entries: vec![1.0, 2.0, -7.5] };
+    let layout = data.layout(16);
+    let program = Program::parse("logistic", Some(json)).unwrap();
+    assert!(run(&program, &data, &layout).out_of_range.is_empty());
 }
 
 #[test]
