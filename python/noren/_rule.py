@@ -24,10 +24,21 @@ MOST_SUSPECTS = 16
 class Rule:
     """A function of points: it gives whole numbers for arrays of coordinates, or for the coordinates of one point."""
 
-    def __init__(self, call: Callable[..., Any], domain: tuple[int, ...], *, at_once: bool | None = None) -> None:
-        """Find out whether the function works on arrays, unless that is known."""
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        domain: tuple[int, ...],
+        *,
+        least: tuple[int, ...] | None = None,
+        at_once: bool | None = None,
+    ) -> None:
+        """Find out whether the function works on arrays, unless that is known.
+
+        domain: how many values each coordinate has, from the `least` of each on, from 0 if there are none.
+        """
         self._call = call
         self._domain = domain
+        self._least = least or (0,) * len(domain)
         # Where points without a value were met: how often, for each coordinate. Preparation asks from several threads.
         self._met: tuple[Counter[int], ...] = tuple(Counter() for _ in domain)
         self._lock = threading.Lock()
@@ -36,7 +47,7 @@ class Rule:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the function alone: what was met is found again."""
-        return partial(Rule, at_once=self.at_once), (self._call, self._domain)
+        return partial(Rule, least=self._least, at_once=self.at_once), (self._call, self._domain)
 
     def residues(self, x: Numbers, y: Numbers, modulus: int, undefined: int | None) -> Numbers:
         """Return the values at some points from 0 to below the modulus; `undefined` where there is none."""
@@ -142,7 +153,8 @@ class Rule:
 
     def _works_on_arrays(self, domain: tuple[int, ...]) -> bool:
         """Say whether it gives for arrays what it gives for the points one by one: on the corners and some more."""
-        few = [np.unique([0, size // 3, size // 2, size - 1]) for size in domain]
+        sizes = zip(domain, self._least, strict=True)
+        few = [np.unique([0, size // 3, size // 2, size - 1]) + start for size, start in sizes]
         points = tuple(grid.ravel() for grid in np.meshgrid(*few, indexing="ij"))
         if len(points[0]) == 1:
             # One point may pass for a number.

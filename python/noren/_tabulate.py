@@ -32,11 +32,9 @@ def tabulate(
         if table.shape != sizes or any(least):
             raise EncodingError(f"a table of shape {table.shape} was given, {sizes} is needed, of unsigned numbers")
         rule = Rule(_table(table), sizes, at_once=True)
-    elif any(least):
-        rule = Rule(lambda *point: f(*(x + start for x, start in zip(point, least, strict=True))), sizes)
     else:
-        rule = Rule(f, sizes)
-    grid = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij")
+        rule = Rule(f, sizes, least=least)
+    grid = np.meshgrid(*(np.arange(start, start + size) for start, size in axes), indexing="ij")
     points = tuple(axis.ravel(order="F") for axis in grid)
     values = rule.values(points, allowed, undefined)
     return values

@@ -44,7 +44,8 @@ class World:
         self.lookup_keys = self.plan.keygen(self.keys.secret, seed=SEED)
 
     def encrypt(self, numbers: Numbers, axis: Numbers = 0) -> bfv.Ciphertext:
-        return self.ctx.encrypt(self.plan.spread(numbers, axis=axis), self.keys.public)
+        x: bfv.Ciphertext = self.ctx.encrypt(self.plan.spread(numbers, axis=axis), self.keys.public)
+        return x
 
     def decrypt(self, x: bfv.Ciphertext) -> NDArray[np.int64]:
         return self.plan.gather(self.ctx.decrypt(x, self.keys.secret))

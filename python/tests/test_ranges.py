@@ -1,5 +1,7 @@
 """Results of CKKS are within their bounds, or refused: moduli, intervals, complex numbers."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,9 @@ def test_polynomials_on_an_interval_know_their_arguments(world: World) -> None:
 
 
 @pytest.mark.parametrize("basis", ["power", "chebyshev"])
-def test_complex_messages_through_polynomials_are_within_their_bounds(world: World, basis: str) -> None:
+def test_complex_messages_through_polynomials_are_within_their_bounds(
+    world: World, basis: Literal["power", "chebyshev"]
+) -> None:
     z = np.exp(1j * np.linspace(0, 2 * np.pi, 64, endpoint=False))
     rng = np.random.default_rng(1)
     for degree in (2, 5, 9):

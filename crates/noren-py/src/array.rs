@@ -3,12 +3,15 @@
 use noren::Complex64;
 use noren::ckks::{Encoder, Plaintext, Scale};
 use noren::error::{Error, Result};
+use noren::schemes::extent::Extent;
 use numpy::{Element, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 use crate::errors::{EncodingError, raise};
 use crate::progress::Heard;
+use crate::vectors::{no_values, tiled};
 
 /// Numbers from Python: a shape, and the entries in row-major order.
 pub(crate) struct Numbers {
@@ -31,8 +34,7 @@ pub(crate) enum Row<'a> {
 impl Numbers {
     /// Reads anything that numpy takes for an array of real or complex numbers; they become float64 or complex128.
     pub(crate) fn of(values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let array = values.py().import("numpy")?.call_method1("asarray", (values,))?;
-        let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        let (array, kind) = as_array(values)?;
         let entries = match kind.as_str() {
             "c" => Entries::Complex(entries(&array, "complex128")?),
             "b" | "i" | "u" | "f" => Entries::Real(entries(&array, "float64")?),
@@ -44,11 +46,11 @@ impl Numbers {
         Ok(Self { shape: array.getattr("shape")?.extract()?, entries })
     }
 
-    /// The number, if it is a single one.
+    /// The number, if it is a single one: of no dimension, or alone in a vector.
     pub(crate) fn as_scalar(&self) -> Option<Complex64> {
         match (&self.shape[..], &self.entries) {
-            ([], Entries::Real(x)) => Some(Complex64::new(x[0], 0.0)),
-            ([], Entries::Complex(x)) => Some(x[0]),
+            ([] | [1], Entries::Real(x)) => Some(Complex64::new(x[0], 0.0)),
+            ([] | [1], Entries::Complex(x)) => Some(x[0]),
             _ => None,
         }
     }
@@ -63,9 +65,15 @@ impl Numbers {
         self.entries.row(0, self.shape.iter().product())
     }
 
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
     /// One vector, or those that lie along the first of two dimensions.
     pub(crate) fn rows(&self) -> PyResult<Vec<Row<'_>>> {
         match self.shape[..] {
+            [0] | [1..=usize::MAX, 0] => Err(no_values()),
             [_] => Ok(vec![self.flat()]),
             [rows, columns] => Ok((0..rows).map(|row| self.entries.row(row * columns, columns)).collect()),
             _ => Err(wrong_shape(&self.shape, "1 or 2 dimensions")),
@@ -109,6 +117,55 @@ impl Entries {
 }
 
 impl Row<'_> {
+    /// Encodes the vector beside an encrypted one: its extent is known to suit.
+    pub(crate) fn encode_beside(
+        self,
+        encoder: &Encoder,
+        extent: Extent,
+        (slots, level): (usize, usize),
+        scale: &Scale,
+    ) -> Result<Plaintext> {
+        let period = extent.period();
+        let plaintext = match self {
+            Self::Real(row) if period < slots => encoder.encode_real(&tiled(row, period, slots), slots, level, scale),
+            Self::Complex(row) if period < slots => {
+                encoder.encode_complex(&tiled(row, period, slots), slots, level, scale)
+            }
+            row => row.encode(encoder, slots, level, scale),
+        };
+        plaintext?.with_length(extent.length())?.with_period(period)
+    }
+
+    /// Encodes the vector over and over, at the canonical scale.
+    pub(crate) fn encode_repeated(self, encoder: &Encoder, slots: usize, level: usize) -> Result<Plaintext> {
+        match self {
+            Self::Real(row) => encoder.encode_repeated(row, slots, level),
+            Self::Complex(row) => encoder.encode_repeated_complex(row, slots, level),
+        }
+    }
+
+    /// 1 over each of the numbers.
+    ///
+    /// # Errors
+    /// The position of the first zero.
+    pub(crate) fn reciprocals(self) -> std::result::Result<Numbers, usize> {
+        let entries = match self {
+            Self::Real(row) => {
+                row.iter().position(|&x| x == 0.0).map_or(Ok(()), Err)?;
+                Entries::Real(row.iter().map(|x| x.recip()).collect())
+            }
+            Self::Complex(row) => {
+                row.iter().position(|&x| x == Complex64::ZERO).map_or(Ok(()), Err)?;
+                Entries::Complex(row.iter().map(Complex64::inv).collect())
+            }
+        };
+        let len = match &entries {
+            Entries::Real(entries) => entries.len(),
+            Entries::Complex(entries) => entries.len(),
+        };
+        Ok(Numbers { shape: vec![len], entries })
+    }
+
     /// Encodes the vector, with zeros after it.
     pub(crate) fn encode(self, encoder: &Encoder, slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
         match self {
@@ -116,6 +173,26 @@ impl Row<'_> {
             Self::Complex(row) => encoder.encode_complex(row, slots, level, scale),
         }
     }
+}
+
+/// The array that numpy makes of something, and the letter of its kind of entries.
+///
+/// Refuses masked arrays, whose masks would be dropped, and whole numbers that numpy holds as objects.
+pub(crate) fn as_array<'py>(values: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, String)> {
+    let numpy = values.py().import("numpy")?;
+    if values.is_instance(&numpy.getattr("ma")?.getattr("MaskedArray")?)? {
+        let message = "a masked array was given, and a mask cannot be encrypted: fill it, such as by values.filled(0)";
+        return Err(EncodingError::new_err(message));
+    }
+    let array = numpy.call_method1("asarray", (values,))?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind == "O" && array.getattr("size")?.extract::<usize>()? > 0 {
+        let first = array.getattr("flat")?.get_item(0)?;
+        if first.is_instance_of::<PyInt>() {
+            return Err(EncodingError::new_err(format!("value 0 is {first}, whole numbers must fit 64 bits")));
+        }
+    }
+    Ok((array, kind))
 }
 
 /// Whole numbers from anything that can be iterated over.

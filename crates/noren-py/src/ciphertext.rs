@@ -1,27 +1,32 @@
 //! `Ciphertext`, with operators where an evaluator made it.
 
+use std::path::PathBuf;
+
 use noren::ckks::{Ciphertext, Context};
-use noren::wire::{Form, Object};
+use noren::wire::{Form, Limits, Object};
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::array::detached;
 use crate::context::PyContext;
 use crate::display::{Row, table};
+use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
 use crate::evaluators::evaluator_of;
 use crate::explain;
-use crate::operand::Operand;
+use crate::operand::{Operand, whole_exponent};
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
+use crate::refusals;
 
 /// The title of what is known of a ciphertext.
 const TITLE: &str = "Ciphertext (CKKS)";
 
 /// An encrypted vector.
 ///
-/// The operators ``+``, ``-``, ``*`` and ``matrix @ x`` are the methods ``add``, ``sub``, ``mul`` and ``matvec`` of the
+/// The operators ``+``, ``-``, ``*``, ``/``, ``**`` and ``matrix @ x`` are those of the
 /// evaluator that made one of the operands, or of the one that there is for their parameters and key; where there are
 /// several with different keys, ``Evaluator.bind`` says which. Ciphertexts are immutable, and can be pickled.
 ///
@@ -98,6 +103,27 @@ impl PyCiphertext {
     #[getter]
     fn slots(&self) -> usize {
         self.inner.slots()
+    }
+
+    /// How many values it has, as (n,): what decrypting gives, and what clear operands must have.
+    ///
+    /// As many as were encrypted, or all slots of a period once values were moved between slots. Public.
+    #[getter]
+    fn shape(&self) -> (usize,) {
+        (self.inner.extent().values(),)
+    }
+
+    /// After how many slots the values repeat: the number of slots if they do not. Public.
+    #[getter]
+    fn period(&self) -> usize {
+        self.inner.extent().period()
+    }
+
+    /// The same ciphertext, whose first `length` slots are the values.
+    ///
+    /// Raises EncodingError for a length of 0, or above the number of slots.
+    fn with_length(&self, length: usize) -> PyResult<Self> {
+        self.inner.clone().with_length(Some(length)).map(|inner| self.beside(inner)).map_err(raise)
     }
 
     /// The scale: the encrypted polynomial is this multiple of the message.
@@ -215,6 +241,23 @@ impl PyCiphertext {
         self.__mul__(py, other)
     }
 
+    fn __truediv__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.operator(py, other, |ev, y| ev.quotient_with(py, self, y))
+    }
+
+    fn __rtruediv__(&self, _other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        refusals::division("approximate 1 / x by ev.polynomial")
+    }
+
+    fn __pow__(
+        &self,
+        py: Python<'_>,
+        exponent: &Bound<'_, PyAny>,
+        modulo: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        self.evaluator(None)?.power_of(py, self, whole_exponent(exponent, modulo)?)
+    }
+
     fn __rmatmul__(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>) -> PyResult<Self> {
         self.evaluator(None)?.matvec(py, matrix, self)
     }
@@ -227,6 +270,55 @@ impl PyCiphertext {
     #[classattr]
     fn __array_ufunc__() -> Option<u8> {
         None
+    }
+
+    fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
+        refusals::comparison()
+    }
+
+    fn __bool__(&self) -> PyResult<bool> {
+        refusals::truth()
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        refusals::length()
+    }
+
+    fn __iter__(&self) -> PyResult<Py<PyAny>> {
+        refusals::iteration()
+    }
+
+    fn __contains__(&self, _value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        refusals::iteration()
+    }
+
+    fn __float__(&self) -> PyResult<f64> {
+        refusals::number()
+    }
+
+    fn __int__(&self) -> PyResult<i64> {
+        refusals::number()
+    }
+
+    fn __complex__(&self) -> PyResult<f64> {
+        refusals::number()
+    }
+
+    /// Refuses to become an array of numpy.
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __array__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        refusals::array()
+    }
+
+    /// Refuses functions of numpy.
+    fn __array_function__(
+        &self,
+        func: &Bound<'_, PyAny>,
+        _types: &Bound<'_, PyAny>,
+        _args: &Bound<'_, PyAny>,
+        _kwargs: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
+        refusals::function(func)
     }
 
     /// The bytes of the ciphertext, with residues in as few bits as they need, or in whole words for faster reading.
@@ -249,6 +341,20 @@ impl PyCiphertext {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, context: &PyContext, data: &[u8]) -> PyResult<Self> {
         let inner = detached(py, || Ciphertext::from_bytes(&context.0, data))?;
+        Ok(Self::new(&context.0, inner, None))
+    }
+
+    /// Writes the ciphertext to a file, as a whole or not at all; ``Context.save`` writes lists. Raises OSError.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || self.inner.write_file(&self.context, Form::Packed, &path))
+    }
+
+    /// Reads a ciphertext from a file; ``Context.load`` reads lists.
+    ///
+    /// Raises OSError, and what ``from_bytes`` raises.
+    #[staticmethod]
+    fn load(py: Python<'_>, context: &PyContext, path: PathBuf) -> PyResult<Self> {
+        let inner = detached(py, || Ciphertext::read_file(&context.0, &path, &Limits::default()))?;
         Ok(Self::new(&context.0, inner, None))
     }
 

@@ -1,10 +1,11 @@
 //! `Context`: parameters with their tables; makes keys, encodes, encrypts and decrypts.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use noren::circuits::trace::Plan;
-use noren::ckks::{Context, CostModel, Decryptor, Encoder, KeyRequest};
+use noren::ckks::{Ciphertexts, Context, CostModel, Decryptor, Encoder, KeyRequest};
 use noren::error::Result;
 use noren::interrupt::Steps;
 use noren::{Parallel, Seed};
@@ -19,10 +20,12 @@ use crate::display::table;
 use crate::errors::raise;
 use crate::evaluator::PyEvaluator;
 use crate::explain;
+use crate::files::Filed;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::plaintext::PyPlaintext;
+use crate::vectors::{head, no_values, stacked};
 
 /// Keys of so many bytes are worth a faster sum: 256 MiB.
 const DEFAULT_KEY_MEMORY: u64 = 256 << 20;
@@ -166,29 +169,31 @@ impl PyContext {
         Ok(plan.steps())
     }
 
-    /// Encodes a vector of at most `slots` real or complex numbers; zeros fill the slots after them.
+    /// Encodes a vector of at most `slots` real or complex numbers; zeros fill the slots after them, or copies if `repeat`.
     ///
     /// slots: a power of two, None for as many as there are.
     /// level: where it is to be used, None for the highest level.
     ///
     /// Raises EncodingError for numbers that are not finite, too large for the level or too many, LevelError for a
     /// level that there is not.
-    #[pyo3(signature = (values, *, slots = None, level = None))]
+    #[pyo3(signature = (values, *, slots = None, level = None, repeat = false))]
     fn encode(
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
         slots: Option<usize>,
         level: Option<usize>,
+        repeat: bool,
     ) -> PyResult<PyPlaintext> {
         let numbers = Numbers::of(values)?;
         let row = numbers.as_vector()?;
+        let row = if numbers.len() == 0 { Err(no_values()) } else { Ok(row) }?;
         let (slots, level) = self.shape(slots, level);
-        let inner = detached(py, || self.encode_row(row, slots, level))?;
+        let inner = detached(py, || self.encode_row(row, slots, level, repeat))?;
         Ok(PyPlaintext::new(&self.0, inner))
     }
 
-    /// The numbers in a plaintext: shape (slots,), float64, or complex128 if `complex`.
+    /// The numbers in a plaintext: float64 of its shape, or complex128 if `complex`.
     ///
     /// complex: None for real numbers; False takes the real parts of complex ones.
     ///
@@ -201,21 +206,24 @@ impl PyContext {
         complex: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (encoder, inner) = (Encoder::new(&self.0), &plaintext.inner);
-        match complex {
-            Some(true) => Ok(detached(py, || encoder.decode_complex(inner))?.into_pyarray(py).into_any()),
-            Some(false) => Ok(detached(py, || encoder.decode_real_parts(inner))?.into_pyarray(py).into_any()),
-            None => Ok(detached(py, || encoder.decode_real(inner))?.into_pyarray(py).into_any()),
-        }
+        let values = match complex {
+            Some(true) => detached(py, || encoder.decode_complex(inner))?.into_pyarray(py).into_any(),
+            Some(false) => detached(py, || encoder.decode_real_parts(inner))?.into_pyarray(py).into_any(),
+            None => detached(py, || encoder.decode_real(inner))?.into_pyarray(py).into_any(),
+        };
+        head(values, inner.extent().values())
     }
 
     /// Encrypts a vector of at most `slots` real or complex numbers, or each row of an array of shape (k, m) by itself.
     ///
-    /// Returns a Ciphertext, or a list of k. Zeros fill the slots after the values. A ciphertext tells, in clear, a
-    /// power of two that its values stay below; values in [-1, 1] give nothing away.
+    /// Returns a Ciphertext, or a list of k. Zeros fill the slots after the values. A ciphertext tells, in clear, how many
+    /// values it has, and a power of two that they stay below; values in [-1, 1] give nothing away.
     ///
     /// key: a PublicKey, or the SecretKey: then the error is smaller, and the ciphertext takes half the bytes.
     /// slots: a power of two, None for as many as there are.
     /// level: the level of the ciphertext, None for the highest.
+    /// repeat: copies follow the values in place of zeros, at a distance of the power of two from their number on, so that
+    ///     they rotate among themselves, and products with matrices take fewer rotations.
     /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
     /// within: what is to be told of the values instead: a bound on absolute values, or a pair (low, high) for real values.
     ///     Zeros that fill slots count. Bounds on errors and polynomials on an interval follow from it.
@@ -223,7 +231,7 @@ impl PyContext {
     /// Raises Error for values outside `within`.
     /// Raises EncodingError for numbers that are not finite, too large for the level or too many, LevelError for a
     /// level that there is not, ParameterMismatchError for a key of other parameters.
-    #[pyo3(signature = (values, key, *, slots = None, level = None, seed = None, within = None))]
+    #[pyo3(signature = (values, key, *, slots = None, level = None, repeat = false, seed = None, within = None))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn encrypt<'py>(
         &self,
@@ -232,6 +240,7 @@ impl PyContext {
         key: EncryptionKey<'py>,
         slots: Option<usize>,
         level: Option<usize>,
+        repeat: bool,
         seed: Option<&[u8]>,
         within: Option<Within>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -245,7 +254,7 @@ impl PyContext {
             let steps = Steps::new(rows.len());
             let encrypt = |row: &Row<'_>| {
                 steps.advance(1);
-                let plaintext = self.encode_row(*row, slots, level)?;
+                let plaintext = self.encode_row(*row, slots, level, repeat)?;
                 match within {
                     None => encryptor.encrypt(&plaintext),
                     Some(Within::Magnitude(magnitude)) => encryptor.encrypt_within(&plaintext, magnitude),
@@ -264,7 +273,10 @@ impl PyContext {
         Ok(PyList::new(py, wrapped)?.into_any())
     }
 
-    /// Decrypts a ciphertext to shape (slots,), or a sequence of k of them to shape (k, slots).
+    /// Decrypts a ciphertext to its shape, or a sequence of k of them, of one shape (n,), to shape (k, n).
+    ///
+    /// The shape is that of the values that were encrypted, or that of all slots once values were moved between them:
+    /// ``Ciphertext.shape``.
     ///
     /// The numbers are float64, or complex128 if `complex`. Their last digits hold traces of the secret key: **they are for
     /// the owner of the key alone**. To hand results on, see ``decrypt_for_release``.
@@ -285,17 +297,24 @@ impl PyContext {
         allow_unbounded: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Ok(ciphertext) = ciphertext.cast::<PyCiphertext>() {
-            return self.decrypt_one(py, ciphertext.get(), key, complex, allow_unbounded);
+            let ciphertext = ciphertext.get();
+            return head(
+                self.decrypt_one(py, ciphertext, key, complex, allow_unbounded)?,
+                ciphertext.inner.extent().values(),
+            );
         }
         let ciphertexts = ciphertext.extract::<Vec<Bound<'py, PyCiphertext>>>()?;
-        let rows = ciphertexts.iter().map(|one| self.decrypt_one(py, one.get(), key, complex, allow_unbounded));
-        py.import("numpy")?.call_method1("stack", (rows.collect::<PyResult<Vec<_>>>()?,))
+        let row = |one: &Bound<'py, PyCiphertext>| {
+            let row = self.decrypt_one(py, one.get(), key, complex, allow_unbounded)?;
+            head(row, one.get().inner.extent().values())
+        };
+        stacked(py, ciphertexts.iter().map(row).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Decrypts to multiples of 2^-bits that may be handed on: noise that floods the error of the encryption is added
     /// before rounding.
     ///
-    /// Returns float64 of shape (slots,), within 1.5 * 2^-bits of the decryption. Release each ciphertext only once.
+    /// Returns float64 of the shape of the ciphertext, within 1.5 * 2^-bits of the decryption. Release each ciphertext only once.
     ///
     /// Raises Error if the error bound of the ciphertext is above 2^-(bits + 20).
     #[pyo3(signature = (ciphertext, key, *, bits))]
@@ -309,7 +328,21 @@ impl PyContext {
         let seed = seed_of(None)?;
         let (inner, key) = (&ciphertext.inner, &key.0.key);
         let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_for_release(inner, bits, &seed))?;
-        Ok(values.into_pyarray(py).into_any())
+        head(values.into_pyarray(py).into_any(), inner.extent().values())
+    }
+
+    /// Writes a ciphertext, or a list of them, to a file, as a whole or not at all. Raises OSError.
+    fn save(&self, py: Python<'_>, path: PathBuf, ciphertexts: &Bound<'_, PyAny>) -> PyResult<()> {
+        let held = Filed::of(ciphertexts, |x: &Bound<'_, PyCiphertext>| x.get().inner.clone())?;
+        held.save(py, &self.0, &path, Ciphertexts)
+    }
+
+    /// Reads what ``save`` wrote: a Ciphertext, or a list.
+    ///
+    /// Raises OSError, WireError for files that are damaged or of another kind, ParameterMismatchError for other parameters.
+    fn load<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+        let held = Filed::load(py, &self.0, &path, |list: Ciphertexts| list.0)?;
+        held.wrap(py, |inner| PyCiphertext::new(&self.0, inner, None))
     }
 
     /// An evaluator with these keys.
@@ -345,7 +378,10 @@ impl PyContext {
         (slots.unwrap_or_else(|| parameters.max_slots()), level.unwrap_or_else(|| parameters.max_level()))
     }
 
-    fn encode_row(&self, row: Row<'_>, slots: usize, level: usize) -> Result<noren::ckks::Plaintext> {
+    fn encode_row(&self, row: Row<'_>, slots: usize, level: usize, repeat: bool) -> Result<noren::ckks::Plaintext> {
+        if repeat {
+            return row.encode_repeated(&Encoder::new(&self.0), slots, level);
+        }
         let parameters = self.0.parameters();
         // The encoder refuses levels that there are not; they have no scale.
         let scale = parameters.scale_at(level.min(parameters.max_level()));

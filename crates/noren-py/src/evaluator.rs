@@ -5,15 +5,17 @@ use std::sync::{Arc, Mutex, Weak};
 
 use noren::Complex64;
 use noren::bootstrapping::{Unlimited, WithBootstrapping};
-use noren::circuits::linear::LinearMap;
+use noren::circuits::matrix::Matrix;
 use noren::circuits::polynomial::Polynomial;
+use noren::circuits::power::power;
 use noren::circuits::trace::Plan;
 use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use noren::schemes::extent::Extent;
+use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
 
-use crate::array::{Integers, Numbers, Row, detached};
+use crate::array::{Integers, Numbers, detached};
 use crate::bootstrapper::PyBootstrapper;
 use crate::ciphertext::PyCiphertext;
 use crate::context::PyContext;
@@ -23,16 +25,18 @@ use crate::evaluators::{Held, Match, Registration};
 use crate::key_sets;
 use crate::keys::PyEvaluationKeys;
 use crate::operand::Operand;
+use crate::refusals::division;
+use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, terms_of_sum};
 
 /// Computes on ciphertexts with evaluation keys. Cheap to copy, and for all threads at once.
 ///
-/// Where a method takes an operand `y`, this is a Ciphertext, a Plaintext, a number, or a vector of at most as many
-/// numbers as there are slots, with zeros after them. Every product uses one level, but for products with whole
+/// Where a method takes an operand `y`, this is a Ciphertext, a Plaintext, a number, or a vector of as many numbers as
+/// x has values or slots; a vector of one number stands for the number. Every product uses one level, but for products with whole
 /// numbers, which use none. Ciphertexts of different levels are brought to the lower one. Results carry a bound on
 /// their error, and this evaluator for their operators.
 ///
 /// Every method raises ParameterMismatchError for a ciphertext of other parameters, EncodingError for operands of
-/// different numbers of slots, LevelError if too few levels are left, and MissingKeyError that names the key if one is
+/// different shapes or numbers of slots, LevelError if too few levels are left, and MissingKeyError that names the key if one is
 /// missing. A pickle holds the evaluation keys; an evaluator with bootstrapping cannot be pickled.
 #[pyclass(frozen, name = "Evaluator", module = "noren.ckks")]
 pub(crate) struct PyEvaluator {
@@ -104,32 +108,37 @@ impl PyEvaluator {
     }
 
     pub(crate) fn sum_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
+        y.check_beside(x.inner.extent(), x.inner.slots())?;
+        let whole = if let Operand::Integer(k) = y { Operand::exact(*k)? } else { 0.0 };
         self.run(py, |ev| {
             let x = &self.ready(&x.inner, 0)?;
             match y {
                 Operand::Ciphertext(y) => ev.add(x, &*self.ready(y, 0)?),
                 Operand::Plaintext(y) => ev.add_plain(x, y),
-                Operand::Integer(k) => ev.add_const(x, Complex64::from(*k as f64)),
+                Operand::Integer(_) => ev.add_const(x, Complex64::from(whole)),
                 Operand::Scalar(c) => ev.add_const(x, *c),
-                Operand::Vector(y) => ev.add_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+                Operand::Vector(y) => ev.add_plain(x, &self.encode(y, x, Beside::Sum)?),
             }
         })
     }
 
     pub(crate) fn difference_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
+        y.check_beside(x.inner.extent(), x.inner.slots())?;
+        let whole = if let Operand::Integer(k) = y { Operand::exact(*k)? } else { 0.0 };
         self.run(py, |ev| {
             let x = &self.ready(&x.inner, 0)?;
             match y {
                 Operand::Ciphertext(y) => ev.sub(x, &*self.ready(y, 0)?),
                 Operand::Plaintext(y) => ev.sub_plain(x, y),
-                Operand::Integer(k) => ev.add_const(x, Complex64::from(-(*k as f64))),
+                Operand::Integer(_) => ev.add_const(x, Complex64::from(-whole)),
                 Operand::Scalar(c) => ev.add_const(x, -*c),
-                Operand::Vector(y) => ev.sub_plain(x, &self.encode(y.flat(), x, Beside::Sum)?),
+                Operand::Vector(y) => ev.sub_plain(x, &self.encode(y, x, Beside::Sum)?),
             }
         })
     }
 
     pub(crate) fn product_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
+        y.check_beside(x.inner.extent(), x.inner.slots())?;
         self.run(py, |ev| {
             // A whole number uses no level.
             let x = &self.ready(&x.inner, usize::from(!matches!(y, Operand::Integer(_))))?;
@@ -138,7 +147,7 @@ impl PyEvaluator {
                 Operand::Plaintext(y) => ev.mul_plain(x, y),
                 Operand::Integer(k) => ev.mul_integer(x, *k),
                 Operand::Scalar(c) => ev.mul_const(x, *c),
-                Operand::Vector(y) => ev.mul_plain(x, &self.encode(y.flat(), x, Beside::Product)?),
+                Operand::Vector(y) => ev.mul_plain(x, &self.encode(y, x, Beside::Product)?),
             }
         })
     }
@@ -159,12 +168,47 @@ impl PyEvaluator {
         }
     }
 
-    fn encode(&self, row: Row<'_>, x: &Ciphertext, beside: Beside) -> Result<Plaintext> {
+    /// x to a whole power.
+    pub(crate) fn power_of(&self, py: Python<'_>, x: &PyCiphertext, exponent: u32) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| match exponent {
+            // The number 1 in every slot, without a level.
+            0 => ev.add_const(&ev.mul_integer(&x.inner, 0)?, Complex64::ONE),
+            exponent => on_either!(self, ev => power(ev, &x.inner, exponent)),
+        })
+    }
+
+    /// x over numbers.
+    pub(crate) fn quotient_with(&self, py: Python<'_>, x: &PyCiphertext, y: &Operand<'_>) -> PyResult<PyCiphertext> {
+        let zero = |at: usize| PyZeroDivisionError::new_err(format!("number {at} of the divisor is zero"));
+        let product = match y {
+            Operand::Ciphertext(_) | Operand::Plaintext(_) => {
+                return division(
+                    "divide by numbers in clear; approximate 1 / y by ev.polynomial to divide by a ciphertext",
+                );
+            }
+            Operand::Integer(0) => return Err(zero(0)),
+            Operand::Integer(k @ (1 | -1)) => Operand::Integer(*k),
+            Operand::Integer(k) => Operand::Scalar(Complex64::from(Operand::exact(*k)?.recip())),
+            Operand::Scalar(c) if *c == Complex64::ZERO => return Err(zero(0)),
+            // Of real numbers the reciprocal is rounded once.
+            Operand::Scalar(c) if c.im == 0.0 => Operand::Scalar(Complex64::from(c.re.recip())),
+            Operand::Scalar(c) => Operand::Scalar(c.inv()),
+            Operand::Vector(y) => {
+                y.as_vector()?;
+                Operand::Vector(y.flat().reciprocals().map_err(zero)?)
+            }
+        };
+        self.product_with(py, x, &product)
+    }
+
+    fn encode(&self, y: &Numbers, x: &Ciphertext, beside: Beside) -> Result<Plaintext> {
         let scale = match beside {
             Beside::Sum => x.scale(),
             Beside::Product => self.plain.context().parameters().scale_at(x.level()),
         };
-        row.encode(&Encoder::new(self.plain.context()), x.slots(), x.level(), scale)
+        // It was found to fit.
+        let extent = extent_beside(y.len(), x.extent(), x.slots()).unwrap_or_else(|_| x.extent());
+        y.flat().encode_beside(&Encoder::new(self.plain.context()), extent, (x.slots(), x.level()), scale)
     }
 }
 
@@ -288,6 +332,7 @@ impl PyEvaluator {
     ) -> PyResult<PyCiphertext> {
         let weights = Numbers::of(weights)?.into_real_vector()?;
         same_length(xs.len(), weights.len())?;
+        check_all_fit(xs.iter().map(|x| x.get().inner.extent()))?;
         let xs: Vec<_> = xs.iter().map(|x| &x.get().inner).collect();
         self.run(py, |ev| {
             let xs: Vec<_> = xs.iter().map(|x| self.ready(x, 1)).collect::<Result<_>>()?;
@@ -304,6 +349,7 @@ impl PyEvaluator {
         ys: Vec<Bound<'_, PyCiphertext>>,
     ) -> PyResult<PyCiphertext> {
         same_length(xs.len(), ys.len())?;
+        check_all_fit(xs.iter().chain(&ys).map(|x| x.get().inner.extent()))?;
         let pairs: Vec<_> = xs.iter().zip(&ys).map(|(x, y)| (&x.get().inner, &y.get().inner)).collect();
         self.run(py, |ev| {
             let ready = |&(x, y): &(_, _)| Ok((self.ready(x, 1)?, self.ready(y, 1)?));
@@ -315,20 +361,33 @@ impl PyEvaluator {
 
     /// Slot j of the result is the sum of the slots j, j + stride, ..., j + (count - 1) * stride of x, around the end.
     ///
+    /// count: None for all values; a sum of all values stands in the first slot, in every slot if they fill a period.
+    ///
+    /// Raises EncodingError if the slots reach over more than the values of x, or for a stride of 0.
+    ///
     /// No level. Needs keys for ``rotations_of_sum(count, stride=stride, steps=steps)``.
     /// steps: how many steps the doublings take, for a power of two 1 to log2(count); fewer are faster up to a point, and
     /// need more keys. See ``Context.steps_of_sum``; chosen if left out.
-    #[pyo3(signature = (x, count, *, stride = 1, steps = None))]
+    #[pyo3(signature = (x, count = None, *, stride = 1, steps = None))]
     fn sum(
         &self,
         py: Python<'_>,
         x: &PyCiphertext,
-        count: u32,
-        stride: i32,
+        count: Option<i64>,
+        stride: i64,
         steps: Option<usize>,
     ) -> PyResult<PyCiphertext> {
-        let plan = plan_of_sum(count, stride, steps)?;
-        self.run(py, |_| on_either!(self, ev => plan.apply(ev, &x.inner)))
+        let (extent, slots) = (x.inner.extent(), x.inner.slots());
+        let terms = terms_of_sum(count, stride, extent, slots)?;
+        let plan = plan_of_sum(terms, steps)?;
+        self.run(py, |_| {
+            let sum = on_either!(self, ev => plan.apply(ev, &x.inner))?;
+            match SumOf::of(terms, extent, slots) {
+                SumOf::Repeats(period) => sum.with_period(period),
+                SumOf::First => sum.with_length(Some(1)),
+                SumOf::Slots => Ok(sum),
+            }
+        })
     }
 
     /// A polynomial of every slot, with real coefficients, lowest first: ceil(log2(len(coefficients))) levels.
@@ -364,13 +423,17 @@ impl PyEvaluator {
         })
     }
 
-    /// matrix @ x, for a real matrix of shape (rows, columns); one level.
+    /// matrix @ x, for a real matrix of shape (rows, columns) and a vector of `columns` values; one level.
     ///
-    /// The slots of x hold the vector over and over, at a distance of the power of two from max(rows, columns) on: give
-    /// that as `slots` when encrypting. So does the result. Needs keys for ``rotations_of_matrix(matrix)``.
+    /// Needs keys for ``rotations_of_matrix(matrix)``, whatever the slots of x. Vectors that repeat take fewer, those of
+    /// ``rotations_of_matrix(matrix, slots=p)``: encrypt with ``repeat=True``, or with p slots, where p is the power of two
+    /// from the number of values on.
+    ///
+    /// Raises EncodingError unless there are as many columns as values; see ``Ciphertext.with_length``.
     pub(crate) fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        let map = dense(matrix)?;
-        self.run(py, |_| on_either!(self, ev => map.apply(ev, &x.inner)))
+        let matrix = dense(matrix)?;
+        check_columns(matrix.columns(), x.inner.extent(), None)?;
+        self.run(py, |_| on_either!(self, ev => matrix.apply(ev, &x.inner))?.with_length(Some(matrix.rows())))
     }
 
     /// The evaluator with bootstrapping: what has too few levels for an operation is bootstrapped before it.
@@ -432,35 +495,41 @@ impl PyEvaluator {
 /// The rotations that ``Evaluator.sum`` of so many slots needs keys for.
 #[pyfunction]
 #[pyo3(signature = (count, *, stride = 1, steps = None))]
-pub(crate) fn rotations_of_sum(count: u32, stride: i32, steps: Option<usize>) -> PyResult<Vec<isize>> {
-    Ok(plan_of_sum(count, stride, steps)?.rotations())
+pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) -> PyResult<Vec<isize>> {
+    // Any vector may be meant.
+    let slots = Extent::of_slots(LARGEST_SLOTS);
+    let terms = terms_of_sum(Some(count), stride, slots, LARGEST_SLOTS)?;
+    Ok(plan_of_sum(terms, steps)?.rotations())
 }
 
 /// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.
+///
+/// slots: a power of two after which vectors repeat, as those do that are encrypted with so many slots or with
+///     ``repeat=True``; None for every vector, which takes about twice as many.
 #[pyfunction]
-pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
-    Ok(dense(matrix)?.rotations())
+#[pyo3(signature = (matrix, *, slots = None))]
+pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>, slots: Option<usize>) -> PyResult<Vec<isize>> {
+    dense(matrix)?.rotations(slots).map_err(raise)
 }
 
-fn plan_of_sum(count: u32, stride: i32, steps: Option<usize>) -> PyResult<Plan> {
-    if count == 0 {
-        return Err(PyValueError::new_err("count is 0, it must be at least 1"));
-    }
-    let (count, stride) = (count as usize, stride as isize);
+/// No ring has more slots.
+const LARGEST_SLOTS: usize = 1 << 17;
+
+pub(crate) fn plan_of_sum((count, stride): (usize, isize), steps: Option<usize>) -> PyResult<Plan> {
     match steps {
         None => Ok(Plan::usual(count, stride)),
         Some(steps) => Plan::unrolled(count, stride, steps).map_err(raise),
     }
 }
 
-fn same_length(xs: usize, others: usize) -> PyResult<()> {
+pub(crate) fn same_length(xs: usize, others: usize) -> PyResult<()> {
     if xs == others {
         return Ok(());
     }
     Err(EncodingError::new_err(format!("{xs} ciphertexts were given beside {others} factors, as many are needed")))
 }
 
-fn dense(matrix: &Bound<'_, PyAny>) -> PyResult<LinearMap> {
+fn dense(matrix: &Bound<'_, PyAny>) -> PyResult<Matrix> {
     let (rows, columns, entries) = Numbers::of(matrix)?.into_real_matrix()?;
-    LinearMap::dense(rows, columns, &entries).map_err(raise)
+    Matrix::new(rows, columns, entries).map_err(raise)
 }

@@ -15,6 +15,9 @@
 //! | `plaintext` | `Plaintext` |
 //! | `ciphertext` | `Ciphertext` and its operators |
 //! | `operand` | what can stand beside a ciphertext |
+//! | `vectors` | shapes: what fits beside an encrypted vector |
+//! | `refusals` | what a ciphertext does not do: comparisons, truth, arrays |
+//! | `files` | ciphertexts in files |
 //! | `evaluator` | `Evaluator` |
 //! | `evaluators` | which evaluator serves a ciphertext that none made |
 //! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
@@ -40,6 +43,7 @@ mod errors;
 mod evaluator;
 mod evaluators;
 mod explain;
+mod files;
 mod integers;
 mod key_classes;
 mod key_sets;
@@ -50,8 +54,10 @@ mod pickle;
 mod plaintext;
 mod program;
 mod progress;
+mod refusals;
 mod table;
 mod tfhe;
+mod vectors;
 
 /// The compiled part of the package `noren`.
 #[pymodule(name = "_noren")]

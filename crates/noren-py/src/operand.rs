@@ -2,11 +2,16 @@
 
 use noren::Complex64;
 use noren::ckks::{Ciphertext, Plaintext};
+use noren::schemes::extent::Extent;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 use crate::array::Numbers;
 use crate::ciphertext::PyCiphertext;
+use crate::errors::EncodingError;
 use crate::plaintext::PyPlaintext;
+use crate::vectors::{check_fits, extent_beside, no_values};
 
 /// What stands on the other side of an operator.
 pub(crate) enum Operand<'a> {
@@ -31,13 +36,57 @@ impl<'a> Operand<'a> {
         if let Ok(integer) = object.extract() {
             return Ok(Self::Integer(integer));
         }
+        if object.is_instance_of::<PyInt>() {
+            let message = format!("{object} does not fit 64 bits: write it as a float if it need not be exact");
+            return Err(EncodingError::new_err(message));
+        }
         let numbers = Numbers::of(object)?;
         match numbers.as_scalar() {
             Some(scalar) => Ok(Self::Scalar(scalar)),
             None => {
                 numbers.as_vector()?;
-                Ok(Self::Vector(numbers))
+                if numbers.len() == 0 { Err(no_values()) } else { Ok(Self::Vector(numbers)) }
             }
         }
+    }
+    /// Refuses what does not fit beside a vector in so many slots.
+    pub(crate) fn check_beside(&self, x: Extent, slots: usize) -> PyResult<()> {
+        match self {
+            Self::Ciphertext(y) => check_fits(x, y.extent()),
+            Self::Plaintext(y) => check_fits(x, y.extent()),
+            Self::Vector(y) => extent_beside(y.len(), x, slots).map(|_| ()),
+            Self::Integer(_) | Self::Scalar(_) => Ok(()),
+        }
+    }
+
+    /// A whole number as one of `f64`, which must hold it.
+    pub(crate) fn exact(integer: i64) -> PyResult<f64> {
+        let number = integer as f64;
+        if number as i128 == i128::from(integer) {
+            return Ok(number);
+        }
+        let message = format!("{integer} is no float64, {number} is the nearest: write it as a float if that will do");
+        Err(EncodingError::new_err(message))
+    }
+}
+
+/// The exponent of `x ** exponent`: a whole number from 0 on, as an integer or a float.
+pub(crate) fn whole_exponent(exponent: &Bound<'_, PyAny>, modulo: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+    if modulo.is_some_and(|modulo| !modulo.is_none()) {
+        return Err(PyTypeError::new_err("pow() of a ciphertext takes no modulus"));
+    }
+    let refused = || {
+        let found = exponent.repr().map_or_else(|_| "no number".to_owned(), |text| text.to_string());
+        EncodingError::new_err(format!(
+            "the exponent is {found}, a whole number from 0 to {} is needed: approximate other powers by ev.polynomial",
+            u32::MAX
+        ))
+    };
+    if let Ok(whole) = exponent.extract::<u32>() {
+        return Ok(whole);
+    }
+    match exponent.extract::<f64>() {
+        Ok(number) if number >= 0.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 => Ok(number as u32),
+        _ => Err(refused()),
     }
 }

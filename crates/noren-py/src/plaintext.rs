@@ -33,6 +33,12 @@ impl PyPlaintext {
         self.inner.level()
     }
 
+    /// How many values it has, as (n,).
+    #[getter]
+    fn shape(&self) -> (usize,) {
+        (self.inner.extent().values(),)
+    }
+
     /// The number of slots.
     #[getter]
     fn slots(&self) -> usize {

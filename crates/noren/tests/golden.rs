@@ -16,6 +16,7 @@ use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
+use noren::schemes::integers;
 use noren::wire::{Form, Object};
 use noren::{Security, Seed, bfv, bgv, tfhe};
 
@@ -114,6 +115,7 @@ fn add_integers(samples: &mut Vec<(String, Vec<u8>)>) {
     add(samples, "integer_plaintext", &context, &plaintext);
     add(samples, "bgv_product", &context, &bgv.square(&fresh).expect("one level"));
     add(samples, "bfv_product", &context, &bfv.square(&fresh.clone().convert()).expect("one level"));
+    add(samples, "bgv_ciphertexts", &context, &integers::Ciphertexts(vec![fresh.clone(), fresh.clone()]));
     add(samples, "bgv_fresh", &context, &fresh);
     let layout = IntegerLayout::new(3, 2, 16, 8).and_then(|layout| layout.with_sizes(vec![10, 97]));
     let layout = layout.and_then(|layout| layout.with_column_names(vec!["x".into(), "y".into()])).expect("layout");

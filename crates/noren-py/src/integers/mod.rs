@@ -1,5 +1,8 @@
 //! Exact integers: the classes of `noren.bgv` and `noren.bfv`.
 
+mod ciphertext_class;
+mod context_class;
+mod evaluator_class;
 pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod parameters;

@@ -72,6 +72,10 @@ pub enum Kind {
     IntegerEvaluationKeys = 0x0407,
     /// An encrypted table of integers with its layout.
     IntegerTable = 0x0408,
+    /// Several ciphertexts of BGV.
+    BgvCiphertexts = 0x0409,
+    /// Several ciphertexts of BFV.
+    BfvCiphertexts = 0x040a,
     /// A function of two integers, prepared to be looked up.
     PreparedLookup = 0x0501,
     /// The keys of lookups with their parameters.
@@ -102,7 +106,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 46] = [
         Self::Parameters,
         Self::SecretKey,
         Self::PublicKey,
@@ -134,6 +138,8 @@ impl Kind {
         Self::IntegerPublicKey,
         Self::IntegerEvaluationKeys,
         Self::IntegerTable,
+        Self::BgvCiphertexts,
+        Self::BfvCiphertexts,
         Self::PreparedLookup,
         Self::LookupKeys,
         Self::TfheParameters,
@@ -196,6 +202,8 @@ impl Kind {
             Self::IntegerPublicKey => "public key with integer parameters",
             Self::IntegerEvaluationKeys => "evaluation keys with integer parameters",
             Self::IntegerTable => "encrypted table of integers",
+            Self::BgvCiphertexts => "BGV ciphertexts",
+            Self::BfvCiphertexts => "BFV ciphertexts",
             Self::PreparedLookup => "prepared function",
             Self::LookupKeys => "lookup keys",
             Self::TfheParameters => "TFHE parameters",

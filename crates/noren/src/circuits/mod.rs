@@ -6,6 +6,7 @@
 //! | [`matrix`] | matrix times vector, for every vector | 1 |
 //! | [`linear`] | linear maps by their diagonals: what `matrix` chooses from | 1 |
 //! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
+//! | [`power`] | a whole power of every slot | `ceil(log2(exponent))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
 //! | [`lookup`] | any function of two encrypted integers | |
 //! | [`radix`] | integers of up to 64 bits, from digits that are encrypted one by one | |
@@ -18,6 +19,7 @@ pub mod lookup;
 pub mod matrix;
 mod paterson_stockmeyer;
 pub mod polynomial;
+pub mod power;
 pub mod radix;
 pub mod recorder;
 mod tape;

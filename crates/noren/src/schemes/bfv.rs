@@ -39,6 +39,7 @@ impl Sealed for Bfv {}
 impl Scheme for Bfv {
     const NAME: &'static str = "BFV";
     const KIND: Kind = Kind::BfvCiphertext;
+    const KIND_OF_SEVERAL: Kind = Kind::BfvCiphertexts;
 
     fn product_factor(parameters: &Parameters, a: u64, b: u64, _limbs: usize) -> u64 {
         parameters.modulus().mul(a, b)

@@ -42,6 +42,7 @@ impl Sealed for Bgv {}
 impl Scheme for Bgv {
     const NAME: &'static str = "BGV";
     const KIND: Kind = Kind::BgvCiphertext;
+    const KIND_OF_SEVERAL: Kind = Kind::BgvCiphertexts;
 
     fn product_factor(parameters: &Parameters, a: u64, b: u64, limbs: usize) -> u64 {
         let modulus = parameters.modulus();

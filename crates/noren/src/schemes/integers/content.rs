@@ -52,6 +52,23 @@ impl Content {
         self.extent
     }
 
+    /// The same of another length, up to n; `None` for all slots of a period.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a length of 0 or above n.
+    pub(crate) fn with_length(self, length: Option<usize>, n: usize) -> Result<Self> {
+        Ok(Self { extent: self.extent.with_length(length, n)?, ..self })
+    }
+
+    /// The same with both rows alike and of this period.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for what is no power of two up to n/2.
+    pub(crate) fn with_period(self, period: usize, n: usize) -> Result<Self> {
+        Extent::new(None, period, n / 2)?;
+        Ok(Self { extent: self.extent.repeated(period), ..self })
+    }
+
     /// That of a sum. Polynomials of any lengths are added.
     ///
     /// # Errors

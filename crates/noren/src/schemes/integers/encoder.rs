@@ -56,6 +56,25 @@ impl Plaintext {
         &self.parameters
     }
 
+    /// The same plaintext, of which the first `length` slots are the vector; `None` for all slots of a period.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a length of 0 or above the slots.
+    pub fn with_length(mut self, length: Option<usize>) -> Result<Self> {
+        self.content = self.content.with_length(length, self.parameters.degree())?;
+        Ok(self)
+    }
+
+    /// The same plaintext, of which the caller knows that both rows are the same and repeat after `period` slots. A period
+    /// that is wrong makes products with matrices wrong.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for what is no power of two up to n/2.
+    pub fn with_period(mut self, period: usize) -> Result<Self> {
+        self.content = self.content.with_period(period, self.parameters.degree())?;
+        Ok(self)
+    }
+
     /// The polynomial in a ring: where it was prepared for it, without a transform.
     ///
     /// It may have more limbs than the ring.

@@ -13,7 +13,6 @@ use noren_rlwe::keys::{PublicKey, SecretKey};
 use noren_rlwe::noise::Measured;
 use noren_rlwe::owner::KeyId;
 
-use crate::schemes::extent::Extent;
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
@@ -88,7 +87,7 @@ impl<S: Scheme> Ciphertext<S> {
     /// # Errors
     /// [`Error::Length`] for a length of 0 or above the slots.
     pub fn with_length(mut self, length: Option<usize>) -> Result<Self> {
-        self.content.extent = self.content.extent.with_length(length, self.parameters.degree())?;
+        self.content = self.content.with_length(length, self.parameters.degree())?;
         Ok(self)
     }
 
@@ -98,8 +97,7 @@ impl<S: Scheme> Ciphertext<S> {
     /// # Errors
     /// [`Error::Length`] for what is no power of two up to n/2.
     pub fn with_period(mut self, period: usize) -> Result<Self> {
-        Extent::new(None, period, self.parameters.row_slots())?;
-        self.content.extent = self.content.extent.repeated(period);
+        self.content = self.content.with_period(period, self.parameters.degree())?;
         Ok(self)
     }
 

@@ -50,3 +50,4 @@ pub use noise::Noise;
 pub use parameters::{Parameters, ParametersSpec};
 pub use requirements::Requirements;
 pub use scheme::Scheme;
+pub use wire::Ciphertexts;

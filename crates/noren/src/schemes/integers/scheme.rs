@@ -18,6 +18,8 @@ pub trait Scheme: Sealed + Debug + Clone + Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// The kind of container that holds a ciphertext.
     const KIND: Kind;
+    /// The kind of container that holds several.
+    const KIND_OF_SEVERAL: Kind;
 
     /// The factor of a product of ciphertexts of these factors at so many limbs. Range: in and out `[0, t)`.
     fn product_factor(parameters: &Parameters, a: u64, b: u64, limbs: usize) -> u64;

@@ -156,6 +156,43 @@ impl<S: Scheme> Object for Ciphertext<S> {
     }
 }
 
+/// Several ciphertexts in one container.
+#[derive(Clone)]
+pub struct Ciphertexts<S>(pub Vec<Ciphertext<S>>);
+
+impl<S: Scheme> Object for Ciphertexts<S> {
+    type Context = Context;
+    const KIND: Kind = S::KIND_OF_SEVERAL;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, context: &Context) -> [u8; 32] {
+        context.parameters().fingerprint()
+    }
+
+    /// # Panics
+    /// If there are none.
+    fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        assert!(!self.0.is_empty(), "a file holds at least one ciphertext");
+        for (i, ciphertext) in self.0.iter().enumerate() {
+            if i > 0 {
+                writer.next_item();
+            }
+            ciphertext.write(context, writer);
+        }
+    }
+
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let mut all = vec![Ciphertext::read(context, reader)?];
+        while reader.next_item()? {
+            all.push(Ciphertext::read(context, reader)?);
+        }
+        Ok(Self(all))
+    }
+}
+
 fn read_content(reader: &mut Reader<'_>, n: usize) -> Result<Content> {
     let section = reader.take(CONTENT)?;
     let [code, length, period] = section.word_array()?;

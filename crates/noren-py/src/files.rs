@@ -1,0 +1,90 @@
+//! Ciphertexts in files: one, or a list.
+
+use std::path::Path;
+
+use noren::error::{Error, Result};
+use noren::wire::{Form, Limits, Object};
+use pyo3::PyClass;
+use pyo3::PyClassInitializer;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::array::detached;
+use crate::errors::EncodingError;
+
+/// What a file of ciphertexts holds.
+pub(crate) enum Filed<T> {
+    One(T),
+    Several(Vec<T>),
+}
+
+impl<T> Filed<T> {
+    /// The ciphertext, or those of a list, as Python holds them.
+    pub(crate) fn of<'py, P: PyClass>(
+        ciphertexts: &Bound<'py, PyAny>,
+        inner: impl Fn(&Bound<'py, P>) -> T,
+    ) -> PyResult<Self> {
+        if let Ok(one) = ciphertexts.cast::<P>() {
+            return Ok(Self::One(inner(one)));
+        }
+        let all: Vec<Bound<'py, P>> = ciphertexts.extract()?;
+        if all.is_empty() {
+            return Err(EncodingError::new_err("no ciphertext was given, at least 1 is needed"));
+        }
+        Ok(Self::Several(all.iter().map(inner).collect()))
+    }
+
+    /// Writes the file, as a whole or not at all.
+    pub(crate) fn save<L>(
+        self,
+        py: Python<'_>,
+        context: &T::Context,
+        path: &Path,
+        list: impl FnOnce(Vec<T>) -> L + Send,
+    ) -> PyResult<()>
+    where
+        T: Object + Send,
+        T::Context: Sync,
+        L: Object<Context = T::Context>,
+    {
+        detached(py, || match self {
+            Self::One(one) => one.write_file(context, Form::Packed, path),
+            Self::Several(all) => list(all).write_file(context, Form::Packed, path),
+        })
+    }
+
+    /// Reads a file of one ciphertext or of several.
+    pub(crate) fn load<L>(
+        py: Python<'_>,
+        context: &T::Context,
+        path: &Path,
+        all: impl FnOnce(L) -> Vec<T> + Send,
+    ) -> PyResult<Self>
+    where
+        T: Object + Send,
+        T::Context: Sync,
+        L: Object<Context = T::Context>,
+    {
+        detached(py, || match T::read_file(context, path, &Limits::default()) {
+            Err(Error::WrongKind { found, .. }) if found == L::KIND.name() => {
+                L::read_file(context, path, &Limits::default()).map(|list| Self::Several(all(list)))
+            }
+            one => Result::map(one, Self::One),
+        })
+    }
+
+    /// The object of Python: a ciphertext or a list.
+    pub(crate) fn wrap<'py, P: PyClass + Into<PyClassInitializer<P>>>(
+        self,
+        py: Python<'py>,
+        wrap: impl Fn(T) -> P,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::One(one) => Ok(Bound::new(py, wrap(one))?.into_any()),
+            Self::Several(all) => {
+                let all = all.into_iter().map(|one| Bound::new(py, wrap(one))).collect::<PyResult<Vec<_>>>()?;
+                Ok(PyList::new(py, all)?.into_any())
+            }
+        }
+    }
+}
