@@ -22,7 +22,9 @@ pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Po
     let proven = layout.exponents().iter().map(|&e| libm::ldexp(1.0, e)).all(|most| low <= -most && most <= high);
     let arguments = (!proven).then(|| layout.exponents().to_vec());
     if !proven {
-        values.extend(table.ciphertexts().iter().cloned());
+        let lowered = table.ciphertexts().iter().zip(&values).map(|(x, value)| ev.at_level(x, ev.level(value)));
+        let lowered: Vec<_> = lowered.collect::<Result<_>>()?;
+        values.extend(lowered);
     }
     let mut result = layout
         .clone()

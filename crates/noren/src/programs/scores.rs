@@ -41,7 +41,7 @@ pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Logi
             return Ok((value, None));
         }
         let argument = ev.weighted_sum(&[(&score, libm::ldexp(model.interval, -exponent))], 0.0)?;
-        let argument = ev.with_range(argument, [-1.0, 1.0]);
+        let argument = ev.at_level(&ev.with_range(argument, [-1.0, 1.0]), ev.level(&value))?;
         Ok((value, Some(argument)))
     })?;
     let (mut probabilities, arguments): (Vec<_>, Vec<_>) = results.into_iter().unzip();
