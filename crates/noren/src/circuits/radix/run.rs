@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use noren_ring::interrupt::Steps;
+use noren_ring::interrupt::{self, Steps};
 use noren_rlwe::error::Result;
 
 use crate::circuits::radix::circuit::{Circuit, Function, ROOM, Step};
@@ -79,6 +79,8 @@ impl Runner {
 
     /// The ciphertext of a sum.
     fn sum(&self, wires: &[Option<Ciphertext>], value: &Value) -> Result<Ciphertext> {
+        // Sums of a large batch take seconds, between rounds of lookups.
+        interrupt::check();
         let held = |wire: usize| wires[wire].as_ref().unwrap_or_else(|| panic!("wire {wire} is needed and not held"));
         let terms: Vec<_> = value.terms().iter().map(|&(wire, factor)| (held(wire), factor)).collect();
         self.evaluator.combine_known(&terms, value.offset(), value.most())
