@@ -15,7 +15,7 @@ from fuzz_api import tfhe as on_arrays
 from fuzz_api.draw import Rng, one_of, real_vector, seed_bytes, text_of, weird
 from fuzz_api.program import Call, Item, Verb
 from fuzz_api.verdict import REFUSE
-from noren import bfv, bgv, ckks, tfhe
+from noren import Error, bfv, bgv, ckks, tfhe
 
 NUMBERS = (-1, -(2**31), 2**31, 2**32, 2**63, 2**64, -(2**63), 10**30, 0.5, "3", None, 1e300, float("nan"), True, [1])
 
@@ -133,7 +133,9 @@ def reals_array(w: Any, rng: Rng, x: Item) -> Call:
         "ev.polynomial(x, [1], interval=thing)": lambda: ev.polynomial(v, [1.0, 2.0], interval=thing),
     }
     text = one_of(rng, *calls)
-    return Call(f"{text}, thing {text_of(thing)}", calls[text], None if finite else REFUSE, check=nothing)
+    # No interval is the default.
+    default = thing is None and "interval" in text
+    return Call(f"{text}, thing {text_of(thing)}", calls[text], None if finite or default else REFUSE, check=nothing)
 
 
 def clean(thing: Any) -> bool:
@@ -467,9 +469,11 @@ def arrays_argument(w: Any, rng: Rng, x: Item) -> Call:
     return Call(f"{text}, thing {text_of(thing)}", run, REFUSE if refused else None, check=nothing)
 
 
-def arrays_foreign(w: Any, rng: Rng, x: Item) -> Call:
+def arrays_foreign(w: Any, rng: Rng, x: Item) -> Call | None:
     keys, ev = w.other(rng)
     v = x.value
+    if is_known(w, x, keys):
+        return None
     foreign = ev.bind(w.ctx.encrypt(x.truth, keys.secret, seed=seed_bytes(rng)))
     calls: dict[str, Any] = {
         "ctx.decrypt(x, other.secret)": lambda: w.ctx.decrypt(v, keys.secret),
@@ -481,6 +485,14 @@ def arrays_foreign(w: Any, rng: Rng, x: Item) -> Call:
     }
     text = one_of(rng, *calls)
     return Call(text, calls[text], REFUSE)
+
+
+def is_known(w: Any, x: Item, keys: Any) -> bool:
+    """Return whether x is a number that every key decrypts, such as the only place of one element."""
+    try:
+        return bool((w.ctx.decrypt(x.value, keys.secret) == x.truth).all())
+    except Error:
+        return False
 
 
 def arrays_protocols(w: Any, rng: Rng, x: Item) -> Call:

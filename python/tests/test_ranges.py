@@ -67,7 +67,7 @@ def test_complex_messages_through_polynomials_are_within_their_bounds(
     for degree in (2, 5, 9):
         coefficients = rng.uniform(-1, 1, degree + 1)
         value = np.polynomial.chebyshev.chebval if basis == "chebyshev" else np.polynomial.polynomial.polyval
-        y = world.ev.polynomial(world.encrypt(z), coefficients, basis=basis)  # type: ignore[arg-type]
+        y = world.ev.polynomial(world.encrypt(z), coefficients, basis=basis)
         found = world.ctx.decrypt(y, world.keys.secret, complex=True)
         assert np.abs(found - value(z, coefficients)).max() <= y.error_bound < 1e-2
 
