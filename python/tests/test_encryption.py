@@ -92,7 +92,9 @@ def test_encoding_comes_back(world: World) -> None:
     assert (plaintext.slots, plaintext.level) == (8, 2)
     found = world.ctx.decode(plaintext, complex=True)
     assert np.abs(found - values).max() <= plaintext.error_bound < 1e-9
-    assert world.ctx.decode(plaintext).dtype == np.float64
+    with pytest.raises(noren.RangeError, match="complex=True"):
+        world.ctx.decode(plaintext)
+    assert world.ctx.decode(plaintext, complex=False).dtype == np.float64
 
 
 def test_released_numbers_are_rounded(world: World) -> None:

@@ -71,7 +71,7 @@ def test_ciphertexts_of_another_secret_are_refused(world: World, stranger: ckks.
         lambda: ev.rotate(y, 1),
         lambda: ev.rotate_many(y, [1, 3]),
         lambda: ev.conjugate(y),
-        lambda: ev.sum(y, 4),
+        lambda: ev.sum(y, 2),
         lambda: ev.polynomial(y, [0, 1, 2]),
         lambda: ev.dot([x, x], [x, y]),
         lambda: ev.weighted_sum([x, y], [1.0, 1.0]),

@@ -378,16 +378,18 @@ fn readable(value: f64) -> String {
 /// Why nothing is known of a result.
 fn unbounded(magnitude: f64, error: f64, scale_log2: f64, modulus_log2: f64, level: usize) -> String {
     let needed = libm::log2(magnitude + error) + scale_log2 + 1.0;
+    // Six digits are enough to tell sizes.
+    let magnitude = readable(format!("{magnitude:.5e}").parse().unwrap_or(magnitude));
     let remedy = "state a smaller bound if one is known (with_magnitude, with_range) before that step, or use smaller values, \
                   or a larger first prime";
     if needed.is_finite() && needed >= modulus_log2 {
         format!(
-            "nothing is known of the result: a message of up to {magnitude:.6e} with an error of up to {error:.1e} at scale \
+            "nothing is known of the result: a message of up to {magnitude} with an error of up to {error:.1e} at scale \
              2^{scale_log2:.1} needs {needed:.1} bits, the modulus of level {level} has {modulus_log2:.1}: {remedy}"
         )
     } else {
         format!(
-            "nothing is known of the result (level {level}, magnitude up to {magnitude:.6e}, error up to {error:.1e}): a \
+            "nothing is known of the result (level {level}, magnitude up to {magnitude}, error up to {error:.1e}): a \
              message on the way to it may have been too large for its modulus: {remedy}"
         )
     }
