@@ -124,7 +124,7 @@ impl PyContext {
     ///
     /// rotations, conjugation, relinearization, level, rotations_at: which keys, as of ``keygen``.
     /// seed: 32 secret bytes from which the keys follow; None draws them from the operating system.
-    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    /// progress: called with (done, of) after each key. What it raises ends the work.
     ///
     /// Raises ParameterMismatchError for a secret of other parameters, and what ``keygen`` raises.
     #[pyo3(

@@ -174,7 +174,7 @@ impl PyPlan {
 
     /// Makes evaluation keys for a secret that there is, as ``keygen``; ``keys.evaluation | more`` has them beside the others.
     ///
-    /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+    /// progress: called with (done, of) after each key. What it raises ends the work.
     /// Raises what ``keygen`` raises.
     #[pyo3(signature = (secret, *, level = None, seed = None, progress = None))]
     fn evaluation_keys(

@@ -76,7 +76,7 @@ macro_rules! context_class {
             /// rotations, swap, relinearization, limbs: which keys, as of ``keygen``.
             /// rotations_at: rotations up to limbs of their own, as {steps: limbs}.
             /// seed: 32 secret bytes from which the keys follow; None draws them from the operating system.
-            /// progress: called with (done, of) after each key. What it raises is raised when all keys are made.
+            /// progress: called with (done, of) after each key. What it raises ends the work.
             ///
             /// Raises ParameterMismatchError for a secret of other parameters, and what ``keygen`` raises.
             #[pyo3(
