@@ -60,7 +60,9 @@ class World:
                 + "".join(f", {name}={value!r}" for name, value in options.items())
                 + ")"
             )
-            return ckks.Context(params, threads=1), params
+            threads = int(one_of(rng, 1, 1, 2))
+            self.text.append(f"ctx = ckks.Context(params, threads={threads})")
+            return ckks.Context(params, threads=threads), params
 
     def _keys(self, rng: Rng) -> None:
         request: dict[str, Any] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import pickle
 import tempfile
 from pathlib import Path
@@ -24,6 +23,7 @@ from fuzz_api.draw import (
     seed_bytes,
     text_of,
 )
+from fuzz_api.operands import OPERATIONS, held, is_one_number, with_clear
 from fuzz_api.program import Call, Item, Verb
 from fuzz_api.verdict import REFUSE, Finding
 from noren import ckks
@@ -53,7 +53,7 @@ def encrypt(w: World, rng: Rng) -> Call:
         text = text.replace(", slots", f", within={options['within']}, slots")
     if "repeat" in options:
         text = text.replace(", slots", ", repeat=True, slots")
-    return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)), truth)
+    return Call(text, lambda: held(w, rng, w.ctx.encrypt(values, key, **options)), truth)
 
 
 def within(rng: Rng, truth: Exact) -> Any:
@@ -69,7 +69,7 @@ def encrypt_rows(w: World, rng: Rng) -> Call:
     options: dict[str, Any] = {"slots": w.slots, "seed": seed_bytes(rng)}
 
     def run() -> Any:
-        return [w.ev.bind(x) for x in w.ctx.encrypt(rows, w.keys.public, **options)]
+        return [held(w, rng, x) for x in w.ctx.encrypt(rows, w.keys.public, **options)]
 
     return Call(f"ctx.encrypt({text_of(rows)}, keys.public)", run, [exact(row) for row in rows])
 
@@ -82,9 +82,6 @@ def encode(w: World, rng: Rng) -> Call:
 
 
 # ---- operations
-
-
-OPERATIONS: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def same_slots(x: Item, y: Item) -> bool:
@@ -116,29 +113,12 @@ def with_plain(w: World, rng: Rng, x: Item) -> Call:
 def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
     """One of the calls with a clear operand, whose meaning is that of numpy."""
     true = meaning(other, x)
-    symbol = one_of(rng, "+", "-", "*", "r+", "r-", "r*", "add", "sub", "mul")
-    v = x.value
-    run = {
-        "+": lambda: v + other,
-        "-": lambda: v - other,
-        "*": lambda: v * other,
-        "r+": lambda: other + v,
-        "r-": lambda: other - v,
-        "r*": lambda: other * v,
-        "add": lambda: w.ev.add(v, other),
-        "sub": lambda: w.ev.sub(v, other),
-        "mul": lambda: w.ev.mul(v, other),
-    }[symbol]
+    spelling, run, operation = with_clear(rng, w.ev, x.value, other)
     truth: Any = REFUSE
     if true is not None:
         with np.errstate(all="ignore"):
-            truth = {
-                "+": lambda: x.truth + true,
-                "-": lambda: x.truth - true,
-                "*": lambda: x.truth * true,
-                "r-": lambda: true - x.truth,
-            }[{"r+": "+", "r*": "*", "add": "+", "sub": "-", "mul": "*"}.get(symbol, symbol)]()
-    return Call(f"x {symbol} {text_of(other)}", run, truth)
+            truth = operation(x.truth, true)
+    return Call(spelling.format(text_of(other)), run, truth)
 
 
 def meaning(other: Any, x: Item) -> Any:
@@ -156,11 +136,13 @@ def meaning(other: Any, x: Item) -> Any:
             array = np.asarray(float(other) if isinstance(other, int) or hasattr(other, "numerator") else None, float)
         except (OverflowError, TypeError):
             return None
-    if array.dtype.kind not in "biufc" or not np.isfinite(array).all() or array.size not in (1, length, slots):
+    if array.dtype.kind not in "biufc" or not np.isfinite(array).all():
+        return None
+    if array.size not in (1, length, slots) and not (is_one_number(x.value) and array.size < slots):
         return None
     if array.size in (1, slots):
         return exact(array)
-    return np.append(exact(array), np.full(slots - length, np.nan, np.clongdouble))
+    return np.append(exact(array), np.full(slots - array.size, np.nan, np.clongdouble))
 
 
 def with_plaintext(w: World, rng: Rng, x: Item, p: Item) -> Call:
@@ -344,15 +326,19 @@ def quotient(w: World, rng: Rng, x: Item) -> Call:
 
 
 def saved(w: World, rng: Rng, x: Item) -> Call:
-    ciphertext: Any = ckks.Ciphertext
+    several = chance(rng, 0.4)
 
     def run() -> Any:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.ct"
+            if several:
+                w.ctx.save(path, [x.value, x.value])
+                return w.ctx.load(path)
             x.value.save(path)
-            return w.ev.bind(ciphertext.load(w.ctx, path))
+            return held(w, rng, ckks.Ciphertext.load(w.ctx, path))
 
-    return Call("ckks.Ciphertext.load(ctx, path) after x.save(path)", run, x.truth)
+    text = "ctx.load(path) after ctx.save(path, [x, x])" if several else "Ciphertext.load(ctx, path) after x.save(path)"
+    return Call(text, run, [x.truth, x.truth] if several else x.truth)
 
 
 def with_magnitude(w: World, rng: Rng, x: Item) -> Call:
@@ -378,7 +364,7 @@ def round_trip(w: World, rng: Rng, x: Item) -> Call:
             text = f"ckks.Ciphertext.from_bytes(ctx, x.to_bytes(packed={packed}))"
 
             def run() -> Any:
-                return w.ev.bind(ckks.Ciphertext.from_bytes(w.ctx, x.value.to_bytes(packed=packed)))
+                return held(w, rng, ckks.Ciphertext.from_bytes(w.ctx, x.value.to_bytes(packed=packed)))
         case 1:
             text = "pickle of (x, ev)"
 
@@ -395,7 +381,7 @@ def round_trip(w: World, rng: Rng, x: Item) -> Call:
             text = "pickle of x"
 
             def run() -> Any:
-                return w.ev.bind(pickle.loads(pickle.dumps(x.value)))
+                return held(w, rng, pickle.loads(pickle.dumps(x.value)))
 
     return Call(text, run, x.truth)
 

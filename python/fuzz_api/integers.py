@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import pickle
 import tempfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.draw import Rng, all_shown, chance, one_of, seed_bytes, text_of
+from fuzz_api.operands import OPERATIONS, held, is_one_number, with_clear
 from fuzz_api.program import Call, Item, Verb
 from fuzz_api.verdict import REFUSE, Finding
 from noren import Error, bfv, bgv
@@ -20,8 +20,6 @@ REPEATS = hasattr(bgv.Ciphertext, "period")
 
 UNTOLD = float("nan")
 """A number that nothing is said of; arithmetic keeps it."""
-
-OPERATIONS: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def whole(values: Any) -> Any:
@@ -42,8 +40,9 @@ class World:
         self.params = self._parameters(rng)
         self.t, self.n = self.params.plaintext_modulus, self.params.n
         self.row = self.n // 2
-        self.ctx: Any = self.scheme.Context(self.params, threads=1)
-        self.text.append(f"ctx = {name}.Context(params, threads=1)")
+        threads = int(one_of(rng, 1, 1, 2))
+        self.ctx: Any = self.scheme.Context(self.params, threads=threads)
+        self.text.append(f"ctx = {name}.Context(params, threads={threads})")
         self._keys(rng)
         self._other: Any = None
 
@@ -204,7 +203,7 @@ def encrypt(w: World, rng: Rng) -> Call:
         period = 1 << (count - 1).bit_length()
         truth = np.tile(truth[:period], w.n // period)
     text = f"ctx.encrypt({text_of(np.asarray(values))}, keys.{name}, {w.reading()}, repeat={'repeat' in options})"
-    return Call(text, lambda: w.ev.bind(w.ctx.encrypt(values, key, **options)), truth)
+    return Call(text, lambda: held(w, rng, w.ctx.encrypt(values, key, **options)), truth)
 
 
 def binary(symbol: str, name: str) -> Any:
@@ -238,35 +237,15 @@ def with_plain(w: World, rng: Rng, x: Item) -> Call:
 
 def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
     """One of the calls with a clear operand."""
-    true = meaning(other, w, length_of(x.value))
-    symbol = one_of(rng, "+", "-", "*", "r+", "r-", "r*", "add", "sub", "mul")
-    v = x.value
-    run = {
-        "+": lambda: v + other,
-        "-": lambda: v - other,
-        "*": lambda: v * other,
-        "r+": lambda: other + v,
-        "r-": lambda: other - v,
-        "r*": lambda: other * v,
-        "add": lambda: w.ev.add(v, other),
-        "sub": lambda: w.ev.sub(v, other),
-        "mul": lambda: w.ev.mul(v, other),
-    }[symbol]
+    true = meaning(other, w, x.value)
+    spelling, run, operation = with_clear(rng, w.ev, x.value, other)
     truth: Any = REFUSE
     if true is not None:
-        operation = {"r+": "+", "r*": "*", "add": "+", "sub": "-", "mul": "*"}.get(symbol, symbol)
-        pairs = zip(x.truth, true, strict=True)
-        values = [combine(operation, a, b) % w.t for a, b in pairs]
-        truth = np.array(values, dtype=object)
-    return Call(f"x {symbol} {text_of(other)}", run, truth)
+        truth = np.array([operation(a, b) % w.t for a, b in zip(x.truth, true, strict=True)], dtype=object)
+    return Call(spelling.format(text_of(other)), run, truth)
 
 
-def combine(operation: str, a: int, b: int) -> int:
-    """Return the result for one slot."""
-    return {"+": a + b, "-": a - b, "*": a * b, "r-": b - a}[operation]
-
-
-def meaning(other: Any, w: World, length: int) -> Any:
+def meaning(other: Any, w: World, x: Any) -> Any:
     """Return the operand in every slot, or None for what is none."""
     try:
         array = np.asanyarray(other)
@@ -280,8 +259,8 @@ def meaning(other: Any, w: World, length: int) -> Any:
         return None
     if array.size == 1 and array.ndim < 2:
         return whole([array.item()] * w.n)
-    if array.shape == (length,):
-        return np.append(whole(array), np.full(w.n - length, UNTOLD, dtype=object))
+    if array.shape == (length_of(x),) or (is_one_number(x) and array.ndim == 1 and array.size < w.n):
+        return np.append(whole(array), np.full(w.n - array.size, UNTOLD, dtype=object))
     return whole(array) if array.shape in ((w.n,), (2, w.row)) else None
 
 
@@ -402,13 +381,19 @@ def weighted_sum(w: World, rng: Rng, x: Item, y: Item, z: Item) -> Call:
 
 
 def saved(w: World, rng: Rng, x: Item) -> Call:
+    several = chance(rng, 0.4)
+
     def run() -> Any:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.ct"
+            if several:
+                w.ctx.save(path, [x.value, x.value])
+                return w.ctx.load(path)
             x.value.save(path)
-            return w.ev.bind(w.scheme.Ciphertext.load(w.ctx, path))
+            return held(w, rng, w.scheme.Ciphertext.load(w.ctx, path))
 
-    return Call("Ciphertext.load(ctx, path) after x.save(path)", run, x.truth)
+    text = "ctx.load(path) after ctx.save(path, [x, x])" if several else "Ciphertext.load(ctx, path) after x.save(path)"
+    return Call(text, run, [x.truth, x.truth] if several else x.truth)
 
 
 def mod_switch(w: World, rng: Rng, x: Item) -> Call:
@@ -422,7 +407,7 @@ def round_trip(w: World, rng: Rng, x: Item) -> Call:
         case 0:
 
             def run() -> Any:
-                return w.ev.bind(w.scheme.Ciphertext.from_bytes(w.ctx, bytes(x.value)))
+                return held(w, rng, w.scheme.Ciphertext.from_bytes(w.ctx, bytes(x.value)))
         case 1:
 
             def run() -> Any:
@@ -431,7 +416,7 @@ def round_trip(w: World, rng: Rng, x: Item) -> Call:
         case _:
 
             def run() -> Any:
-                return w.ev.bind(pickle.loads(pickle.dumps(x.value)))
+                return held(w, rng, pickle.loads(pickle.dumps(x.value)))
 
     return Call("x by bytes or pickle", run, x.truth)
 
@@ -439,7 +424,7 @@ def round_trip(w: World, rng: Rng, x: Item) -> Call:
 def convert(w: World, rng: Rng, x: Item) -> Call:
     """To the other scheme and back."""
     other = (bfv if w.scheme is bgv else bgv).Context(w.params, threads=1)
-    return Call("x.convert there and back", lambda: w.ev.bind(w.ctx.convert(other.convert(x.value))), x.truth)
+    return Call("x.convert there and back", lambda: held(w, rng, w.ctx.convert(other.convert(x.value))), x.truth)
 
 
 def signed(w: World, rng: Rng, x: Item) -> Call | None:

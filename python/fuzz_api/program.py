@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fuzz_api.circumstances import circumstance
 from fuzz_api.verdict import REFUSE, Finding, check_refused, refusal
 
 Rng = np.random.Generator
@@ -119,11 +120,11 @@ def run_case(scheme: Scheme, seed: int, *, replay: Sequence[Step] | None = None,
     items: dict[Id, Item] = {}
     verbs = {verb.name: verb for verb in scheme.verbs}
     for step in replay if replay is not None else _draw(scheme, seed, items):
-        index, name, ids = step
+        _, name, ids = step
         if any(one not in items for one in ids):
             continue
         report.steps.append(step)
-        _run_step(world, verbs[name], step, items, report, np.random.default_rng([seed, 1, index]), loud)
+        _run_step(world, verbs[name], step, items, report, seed, loud)
         report.pessimism = world.pessimism
         if report.finding is not None:
             break
@@ -157,9 +158,10 @@ def _pick(rng: Rng, weights: Any) -> int:
 
 
 def _run_step(
-    world: World, verb: Verb, step: Step, items: dict[Id, Item], report: Report, rng: Rng, loud: bool
+    world: World, verb: Verb, step: Step, items: dict[Id, Item], report: Report, seed: int, loud: bool
 ) -> None:
     index, name, ids = step
+    rng = np.random.default_rng([seed, 1, index])
     try:
         call = verb.make(world, rng, *(items[one] for one in ids))
     except Finding as finding:
@@ -177,8 +179,12 @@ def _run_step(
     report.texts.append(text)
     if loud:
         print(text, flush=True)
+    where, run_in = circumstance(np.random.default_rng([seed, 3, index]))
+    if where:
+        report.texts[-1] += f"   # {where}"
+        report.verbs["circumstance: " + where.split(" after")[0]] += 1
     try:
-        _judge(world, call, step, items, report)
+        _judge(world, call, step, items, report, run_in)
     except Finding as finding:
         report.fail(finding.kind, f"{name}: {finding}")
         if loud:
@@ -187,10 +193,12 @@ def _run_step(
         report.fail("fuzzer", f"{name}: {traceback.format_exc()}")
 
 
-def _judge(world: World, call: Call, step: Step, items: dict[Id, Item], report: Report) -> None:
+def _judge(
+    world: World, call: Call, step: Step, items: dict[Id, Item], report: Report, run_in: Callable[..., Any]
+) -> None:
     try:
-        result = call.run()
-    except (KeyboardInterrupt, SystemExit):
+        result = run_in(call.run)
+    except (KeyboardInterrupt, SystemExit, Finding):
         raise
     except BaseException as error:
         kind = refusal(error)

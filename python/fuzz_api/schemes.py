@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz_api import arrays, bootstrapping, ckks, ckks_verbs, integers, lookups, mistakes, selftest, tables, tfhe
+from fuzz_api import arrays, bootstrapping, ckks, ckks_verbs, integers, lookups, mistakes, selftest, tables, tfhe, tool
 from fuzz_api.program import Scheme
 
 SCHEMES: dict[str, Scheme] = {
@@ -16,6 +16,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("tables", tables.World, tables.VERBS, first=1, steps=(3, 8), weight=2),
         Scheme("lookups", lookups.World, lookups.VERBS, first=1, steps=(3, 8), weight=0.7),
         Scheme("bootstrapping", bootstrapping.World, bootstrapping.VERBS, first=2, steps=(4, 9), weight=0.4),
+        Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
     )
 }
 

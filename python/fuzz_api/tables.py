@@ -70,7 +70,7 @@ def encrypt(w: World, rng: Rng) -> Call:
     return Call(text, lambda: programs.encrypt_table(values, key, **options), truth, "table")
 
 
-def model(w: World, rng: Rng, x: Any) -> tuple[str, dict[str, Any], Any]:
+def model(rng: Rng, x: Any) -> tuple[str, dict[str, Any], Any]:
     """Return a program with its model and what it gives, REFUSE where nothing can be right."""
     name = one_of(rng, "sum", "mean", "variance", "covariance", "inner-product", "linear", "logistic", "polynomial")
     rows, columns = x.shape
@@ -106,7 +106,7 @@ def model(w: World, rng: Rng, x: Any) -> tuple[str, dict[str, Any], Any]:
 
 
 def run(w: World, rng: Rng, table: Item) -> Call:
-    name, options, truth = model(w, rng, table.truth)
+    name, options, truth = model(rng, table.truth)
     text = f"programs.run(ev, Program({name!r}, **{ {k: text_of(v) for k, v in options.items()} }), table)"
     # Where a row leaves the interval nothing is told, unless the result says so.
     outside = name == "logistic" and logit(table.truth, options) > options["interval"]

@@ -22,6 +22,7 @@ SHORT = {
     "tables": 25,
     "lookups": 12,
     "bootstrapping": 8,
+    "tool": 3,
 }
 
 
