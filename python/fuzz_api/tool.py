@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -77,9 +78,9 @@ class World:
         self._files = 0
 
     def path(self, ending: str) -> Path:
-        """Return the name of a new file."""
+        """Return the name of a new file, which no child of fork uses."""
         self._files += 1
-        return self.folder / f"{self._files}{ending}"
+        return self.folder / f"{os.getpid()}-{self._files}{ending}"
 
     def verify(self, value: Any, truth: Any, kind: str) -> float:
         """Decrypt the file with the tool: every column is within the error that is stated for it."""
