@@ -31,6 +31,7 @@ pub mod header;
 pub mod items;
 pub mod key_file;
 pub mod kind;
+pub mod list;
 pub mod object;
 pub mod reader;
 pub mod reason;

@@ -9,6 +9,7 @@ use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters::Parameters as RlweParameters;
 use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::list;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Reader;
 use noren_rlwe::wire::reason::Reason;
@@ -175,21 +176,11 @@ impl<S: Scheme> Object for Ciphertexts<S> {
     /// # Panics
     /// If there are none.
     fn write<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
-        assert!(!self.0.is_empty(), "a file holds at least one ciphertext");
-        for (i, ciphertext) in self.0.iter().enumerate() {
-            if i > 0 {
-                writer.next_item();
-            }
-            ciphertext.write(context, writer);
-        }
+        list::write_all(&self.0, context, writer);
     }
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let mut all = vec![Ciphertext::read(context, reader)?];
-        while reader.next_item()? {
-            all.push(Ciphertext::read(context, reader)?);
-        }
-        Ok(Self(all))
+        list::read_all(context, reader).map(Self)
     }
 }
 
