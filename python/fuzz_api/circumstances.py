@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from fuzz_api.draw import Rng
 from fuzz_api.verdict import Finding, refusal
 
@@ -64,12 +66,14 @@ def after_interrupt(run: Run, seconds: float) -> Any:
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        # A signal may come between any two instructions, and before the inner `finally` is done.
-        try:
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            result = run()
-        finally:
-            armed.clear()
+        # A signal may come between any two instructions, before the inner `finally` is done, and where a context manager of
+        # numpy is about to restore what it has changed.
+        with np.errstate():
+            try:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                result = run()
+            finally:
+                armed.clear()
     except Interrupted:
         pass
     else:
