@@ -66,8 +66,8 @@ def after_interrupt(run: Run, seconds: float) -> Any:
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        # A signal may come between any two instructions, before the inner `finally` is done, and where a context manager of
-        # numpy is about to restore what it has changed.
+        # A signal may come between any two instructions: before the inner `finally` is done, or where a context manager
+        # of numpy is about to restore what it has changed.
         with np.errstate():
             try:
                 signal.setitimer(signal.ITIMER_REAL, seconds)
