@@ -241,7 +241,8 @@ def plain_call(w: World, rng: Rng, x: Item, other: Any) -> Call:
     spelling, run, operation = with_clear(rng, w.ev, x.value, other)
     truth: Any = REFUSE
     if true is not None:
-        truth = np.array([operation(a, b) % w.t for a, b in zip(x.truth, true, strict=True)], dtype=object)
+        # Reduced before, because a number that nothing is said of takes no integer beyond the range of float.
+        truth = np.array([operation(a, b % w.t) % w.t for a, b in zip(x.truth, true, strict=True)], dtype=object)
     return Call(spelling.format(text_of(other)), run, truth)
 
 
