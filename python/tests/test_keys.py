@@ -109,6 +109,34 @@ def test_errors_name_the_call_that_makes_the_keys(world: World) -> None:
     world.check(ev.rotate(x, 3), np.roll(a, -3))
 
 
+def test_the_named_call_is_enough_where_keys_serve_lower_levels(world: World) -> None:
+    ctx, secret = world.ctx, world.keys.secret
+    x = ctx.encrypt(world.values(ctx.slots), world.keys.public)
+    matrix = np.eye(4) + np.eye(4, k=1) + np.eye(4, k=3)
+    y = ctx.encrypt(world.values(4), world.keys.public)
+    rotations = sorted({*ckks.rotations_of_sum(16), *ckks.rotations_of_matrix(matrix)})
+    calls: list[Callable[[ckks.Evaluator], ckks.Ciphertext]] = [
+        lambda ev: ev.sum(x, 16),
+        lambda ev: ev.rotate_many(x, [1, 3, 5])[0],
+        lambda ev: ev.matvec(matrix, y),
+        lambda ev: ev.square(x),
+        lambda ev: ev.conjugate(x),
+    ]
+    # Some keys are missing, some are for lower levels, or all are for lower levels.
+    for low in (rotations[::2], rotations):
+        for call in calls:
+            more = ctx.evaluation_keys(
+                secret, rotations_at=dict.fromkeys(low, 1), relinearization=True, conjugation=True, level=1
+            )
+            ev = ctx.evaluator(more)
+            with pytest.raises(noren.MissingKeyError) as caught:
+                call(ev)
+            match = re.search(r"`more = (context\.evaluation_keys\(secret, .*?\))`", str(caught.value))
+            assert match is not None, caught.value
+            ev = ev.with_keys(eval(match.group(1), {"context": ctx, "secret": secret}))
+            assert np.isfinite(call(ev).error_bound)
+
+
 @pytest.mark.parametrize("scheme", [bgv, bfv], ids=["bgv", "bfv"])
 def test_keys_of_integers_grow(scheme: ModuleType) -> None:
     ctx: Integers = scheme.Context(INTEGERS)

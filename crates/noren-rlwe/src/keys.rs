@@ -264,16 +264,18 @@ impl EvaluationKeys {
     /// `(k, limbs)`.
     ///
     /// # Errors
-    /// [`Error::MissingKey`] names all keys that are missing, [`Error::KeyLevel`] one that was made for fewer limbs.
+    /// [`Error::MissingKey`] names all keys that are missing or were made for fewer limbs, [`Error::KeyLevel`] the only one, if
+    /// it was made for fewer limbs.
     pub fn check(&self, relinearization: Option<usize>, galois: impl IntoIterator<Item = (u32, usize)>) -> Result<()> {
         let missing = self.missing(relinearization, galois)?;
         if missing.is_empty() { Ok(()) } else { Err(self.lacks(missing)) }
     }
 
-    /// The keys that [`EvaluationKeys::check`] misses, each once, for the most limbs that are needed.
+    /// The keys that [`EvaluationKeys::check`] misses, each once, for the most limbs that are needed: those that were made for
+    /// fewer limbs, too.
     ///
     /// # Errors
-    /// [`Error::KeyLevel`] for a key that was made for fewer limbs.
+    /// [`Error::KeyLevel`] for a key that was made for fewer limbs, if it is the only one.
     pub fn missing(
         &self,
         relinearization: Option<usize>,
@@ -284,19 +286,20 @@ impl EvaluationKeys {
             Some(need) => need.limbs = need.limbs.max(limbs),
             None => missing.push(KeyNeed { usage, limbs }),
         };
-        if let Some(limbs) = relinearization {
-            match &self.relinearization {
-                None => miss(KeyUse::Relinearization, limbs),
-                Some(_) => _ = self.relinearization(limbs)?,
-            }
+        if let Some(limbs) = relinearization.filter(|&limbs| self.relinearization(limbs).is_err()) {
+            miss(KeyUse::Relinearization, limbs);
         }
-        for (k, limbs) in galois {
-            match self.galois.contains_key(&k) {
-                false => miss(self.use_of(k), limbs),
-                true => _ = self.galois(k, limbs)?,
-            }
+        galois
+            .into_iter()
+            .filter(|&(k, limbs)| self.galois(k, limbs).is_err())
+            .for_each(|(k, limbs)| miss(self.use_of(k), limbs));
+        match missing[..] {
+            [KeyNeed { usage, limbs }] => match self.uses().find(|own| own.usage == usage) {
+                Some(own) => Err(self.too_short(usage, own.limbs, limbs)),
+                None => Ok(missing),
+            },
+            _ => Ok(missing),
         }
-        Ok(missing)
     }
 
     /// The request of these keys.
@@ -416,17 +419,23 @@ impl EvaluationKeys {
     ) -> Result<&'a Arc<KeySwitchKey>> {
         match key {
             None => Err(self.lacks(vec![KeyNeed { usage: usage(), limbs }])),
-            Some(key) if key.limbs < limbs => {
-                let (kind, key_use) = (usage().to_string(), self.is_usual().then(&usage));
-                Err(Error::KeyLevel { kind, found: key.limbs, needed: limbs, key: key_use })
-            }
+            Some(key) if key.limbs < limbs => Err(self.too_short(usage(), key.limbs, limbs)),
             Some(key) => Ok(key),
         }
     }
 
-    /// The error that names keys that are missing.
+    /// The error of a key that was made for fewer limbs.
+    fn too_short(&self, usage: KeyUse, found: usize, needed: usize) -> Error {
+        Error::KeyLevel { kind: usage.to_string(), found, needed, key: self.is_usual().then_some(usage) }
+    }
+
+    /// The error that names keys that are missing, or were made for fewer limbs.
     fn lacks(&self, missing: Vec<KeyNeed>) -> Error {
-        let kind = missing.iter().map(|need| need.usage.to_string()).collect::<Vec<_>>().join(", ");
+        let named = |need: &KeyNeed| match self.uses().any(|own| own.usage == need.usage) {
+            true => format!("{}, beyond the limbs of its key", need.usage),
+            false => need.usage.to_string(),
+        };
+        let kind = missing.iter().map(named).collect::<Vec<_>>().join(", ");
         // Keys of another shape belong to a circuit, which makes them in a way of its own.
         let keys = if self.is_usual() { missing } else { Vec::new() };
         Error::MissingKey { kind, available: self.describe(), keys }

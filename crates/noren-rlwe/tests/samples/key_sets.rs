@@ -90,6 +90,13 @@ fn what_is_missing_is_told_apart_by_use_and_limbs() {
     let needed: Vec<_> = needed.into_iter().map(|need| (need.usage, need.limbs)).collect();
     let rotation = KeyUse::Rotation { steps: 3, k: 125 };
     assert_eq!(needed, [(KeyUse::Relinearization, 2), (rotation, 3), (KeyUse::Conjugation, 2)]);
+    // Keys that are there for fewer limbs are among them: adding what is named is enough.
+    let Err(Error::MissingKey { kind, keys: needed, .. }) = keys.check(None, [(125, 1), (5, 3)]) else { panic!("two") };
+    assert!(kind.contains("rotation by 1 (X -> X^5), beyond the limbs of its key"), "{kind}");
+    let needed: Vec<_> = needed.into_iter().map(|need| (need.usage, need.limbs)).collect();
+    assert_eq!(needed, [(KeyUse::Rotation { steps: 3, k: 125 }, 1), (KeyUse::Rotation { steps: 1, k: 5 }, 3)]);
+    let short = keys.check(None, [(5, 2), (5, 3)]);
+    assert!(matches!(short, Err(Error::KeyLevel { found: 2, needed: 3, key: Some(_), .. })), "{short:?}");
     let wanted = KeyRequest { relinearization: Some(2), galois: vec![(5, 2), (5, 3), (125, 1), (1, 3)] };
     let lacking = KeyRequest { relinearization: Some(2), galois: vec![(5, 3), (125, 1)] };
     assert_eq!(keys.lacking(&wanted), lacking);
