@@ -3,8 +3,10 @@
 mod world;
 
 use noren::circuits::approx::Approximation;
+use noren::circuits::matrix::Matrix;
 use noren::circuits::polynomial::Polynomial;
 use noren::ckks::{Ciphertext, Decryptor, Encryptor, ParametersSpec};
+use noren::schemes::range::Range;
 use noren::wire::{Form, Object};
 use noren::{Complex64, Error};
 use world::{World, real, seed, toy, uniform, worst};
@@ -186,4 +188,46 @@ fn ranges_travel_with_their_ciphertexts() {
         let read = Ciphertext::from_bytes(&world.context, &bytes).expect("its bytes");
         assert_eq!(read.estimate(), ciphertext.estimate());
     }
+}
+
+#[test]
+fn products_with_themselves_are_not_negative() {
+    let world = World::new(toy(), 2, &[]);
+    let x = encrypt(&world, &[-1.5, 0.25, 0.5, 1.0]);
+    let square = world.evaluator.mul(&x, &x).expect("a level");
+    assert_eq!(square.estimate().range().interval(), Some([0.0, 2.25]));
+    let again = world.evaluator.square(&x).expect("a level");
+    assert_eq!(square.to_bytes(&world.context, Form::Raw), again.to_bytes(&world.context, Form::Raw));
+    // What has the same values is not the same.
+    let other = world.evaluator.mul(&x, &world.evaluator.neg(&x).expect("its key")).expect("a level");
+    assert_eq!(other.estimate().range().interval(), Some([-2.25, 2.25]));
+}
+
+#[test]
+fn products_with_matrices_lie_where_their_rows_say() {
+    let entries = [1.0, -2.0, 0.5, 0.0, 0.25, 3.0, 0.0, -1.0, -4.0, 0.0, 0.0, 0.0];
+    let matrix = Matrix::new(3, 4, entries.to_vec()).expect("3 x 4");
+    let rotations = matrix.rotations(None).expect("no period");
+    let world = World::new(toy(), 2, &rotations);
+    let values = [1.5, 0.0, 0.5, 2.0];
+    let encryptor = Encryptor::public(&world.context, &world.keys.public, seed(5)).expect("a key");
+    for (slots, interval) in [(4, [0.0, 2.0]), (4, [-1.0, 2.0]), (64, [0.0, 2.0])] {
+        let plain = world.encoder.encode(&values, slots, 4).expect("they fit");
+        let y = matrix.apply(&world.evaluator, &encryptor.encrypt_in(&plain, interval).expect("inside")).expect("keys");
+        // By the definition: each row at the end of the interval that suits the sign of the entry. Other slots are zero.
+        let [low, high] = interval;
+        let row = |row: &[f64], at: [f64; 2]| row.iter().map(|a| a * if *a > 0.0 { at[1] } else { at[0] }).sum::<f64>();
+        let most = entries.chunks(4).map(|r| row(r, [low, high])).fold(0.0, f64::max);
+        let least = entries.chunks(4).map(|r| row(r, [high, low])).fold(0.0, f64::min);
+        assert_eq!(y.estimate().range().interval(), Some([least, most]), "{interval:?}");
+        let expected = entries.chunks(4).map(|row| row.iter().zip(&values).map(|(a, x)| a * x).sum::<f64>());
+        for (found, expected) in world.decrypt(&y).iter().zip(expected) {
+            assert!((found - expected).norm() <= y.error_bound() && (least..=most).contains(&expected));
+        }
+    }
+    let complex =
+        world.encoder.encode_complex(&[Complex64::new(0.0, 2.0); 4], 4, 4, world.context.parameters().scale_at(4));
+    let y =
+        matrix.apply(&world.evaluator, &encryptor.encrypt(&complex.expect("they fit")).expect("a key")).expect("keys");
+    assert_eq!(*y.estimate().range(), Range::disc(8.5));
 }

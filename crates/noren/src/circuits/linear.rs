@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::schemes::range::Range;
 use crate::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
 
 /// A linear map `y = A x`, by the diagonals of its matrix.
@@ -52,6 +53,8 @@ pub struct PreparedMap<F> {
     level: usize,
     babies: Vec<isize>,
     giants: Vec<GiantStep<F>>,
+    /// For each slot of a result the sums of the negative and of the positive entries of its row; zeros in all other slots.
+    rows: Vec<[f64; 2]>,
 }
 
 /// What a giant step costs, in baby steps: it divides and decomposes anew. Measured for CKKS at n = 2^14 and 2^15: 3 to 6,
@@ -202,8 +205,21 @@ impl<T: Scalar> LinearMap<T> {
                 Ok(GiantStep { rotation: giant, terms: terms.collect::<Result<_>>()? })
             })
             .collect::<Result<_>>()?;
-        let (dimension, repeats) = (self.dimension, self.repeats);
-        Ok(PreparedMap { dimension, repeats, level: ev.level(operand), babies, giants })
+        let (dimension, repeats, rows) = (self.dimension, self.repeats, self.row_sums());
+        Ok(PreparedMap { dimension, repeats, level: ev.level(operand), babies, giants, rows })
+    }
+
+    /// For each row the sums of the negative and of the positive entries.
+    fn row_sums(&self) -> Vec<[f64; 2]> {
+        let mut rows = Vec::new();
+        for diagonal in self.diagonals.values() {
+            rows.resize(rows.len().max(diagonal.len()), [0.0; 2]);
+            for ([negative, positive], entry) in rows.iter_mut().zip(diagonal.iter().map(|entry| entry.to_f64())) {
+                *negative += entry.min(0.0);
+                *positive += entry.max(0.0);
+            }
+        }
+        rows
     }
 
     /// `A x`, with the diagonals encoded on the way; one level.
@@ -238,7 +254,7 @@ impl<F> PreparedMap<F> {
             return Err(Error::LevelMismatch { left: self.level, right: ev.level(x) });
         }
         if !self.repeats {
-            return ev.sum_giant_steps(x, &self.babies, &self.giants);
+            return self.product(ev, x);
         }
         let period = ev.period(x);
         if period > self.dimension {
@@ -248,7 +264,29 @@ impl<F> PreparedMap<F> {
             );
             return Err(Error::Length { what: "slots after which the vector repeats", found: period, needed });
         }
-        Ok(ev.with_period(ev.sum_giant_steps(x, &self.babies, &self.giants)?, self.dimension))
+        Ok(ev.with_period(self.product(ev, x)?, self.dimension))
+    }
+
+    /// The product, of which it is known where it lies: the sum of the ranges of all diagonals is wider than the range of any
+    /// row.
+    fn product<E: SlotEvaluator<Factor = F>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let product = ev.sum_giant_steps(x, &self.babies, &self.giants)?;
+        let range = ev.bounds(x).map(|bounds| bounds.range).filter(|range| range.magnitude().is_finite());
+        Ok(match range {
+            Some(Range::Real { low, high }) => ev.with_range(product, self.range(low, high)),
+            Some(Range::Complex { magnitude }) => ev.with_magnitude(product, self.range(-magnitude, magnitude)[1]),
+            None => product,
+        })
+    }
+
+    /// Where the product lies for slots from `low` to `high`; zero is among the slots.
+    fn range(&self, low: f64, high: f64) -> [f64; 2] {
+        let mut range = [0.0f64; 2];
+        for &[negative, positive] in &self.rows {
+            range[0] = range[0].min(positive * low + negative * high);
+            range[1] = range[1].max(positive * high + negative * low);
+        }
+        range
     }
 
     /// The dimension of the map.

@@ -156,19 +156,16 @@ impl<'a> Encryptor<'a> {
 
     /// Encrypts at the level and scale of the plaintext.
     ///
-    /// The ciphertext carries a bound on its message in clear. It is the largest absolute value of the plaintext,
-    /// rounded up to a power of two, but at least 1: values within [-1, 1] give nothing away. Where larger values
-    /// would, state the bound: [`Encryptor::encrypt_within`]. Whether the values are real is public too.
+    /// The ciphertext carries a bound on its message in clear. It is the largest absolute value of the plaintext, rounded
+    /// up to an eighth of the power of two below it, but at least 1: values within [-1, 1] give nothing away, and of larger
+    /// ones the largest is told up to 12.5 %. Where that says too much, state the bound: [`Encryptor::encrypt_within`].
+    /// Whether the values are real is public too.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the plaintext was made with other
     /// parameters, [`Error::Insecure`] if the secret does not carry the modulus.
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
-        let mut magnitude = 1.0;
-        while magnitude < plaintext.estimate.magnitude() {
-            magnitude *= 2.0;
-        }
-        self.encrypt_within(plaintext, magnitude)
+        self.encrypt_within(plaintext, public_magnitude(plaintext.estimate.magnitude()))
     }
 
     /// Encrypts a plaintext whose values are at most `magnitude` in absolute value; the bound is public.
@@ -180,8 +177,8 @@ impl<'a> Encryptor<'a> {
         if largest > magnitude || !magnitude.is_finite() {
             return Err(Error::parameter(
                 "magnitude",
-                magnitude,
-                format!("at least {largest}, the largest value, and finite"),
+                format!("{magnitude:?}"),
+                format!("at least {largest:?}, the largest value, and finite"),
             ));
         }
         let range = match plaintext.estimate.range() {
@@ -200,8 +197,8 @@ impl<'a> Encryptor<'a> {
             return Err(Error::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" });
         };
         if !(low <= lowest && highest <= high && low.is_finite() && high.is_finite()) {
-            let needed = format!("finite, and hold {lowest} to {highest}, where the values lie");
-            return Err(Error::parameter("interval", format!("[{low}, {high}]"), needed));
+            let needed = format!("finite, and hold {lowest:?} to {highest:?}, where the values lie");
+            return Err(Error::parameter("interval", format!("[{low:?}, {high:?}]"), needed));
         }
         self.encrypt_known(plaintext, Range::real(low, high))
     }
@@ -227,6 +224,19 @@ impl<'a> Encryptor<'a> {
     fn new(context: &Context, inner: RlweEncryptor<'a>, mode: Mode, tags: Seed) -> Self {
         Self { context: context.clone(), inner, mode, tags, calls: AtomicU64::new(0) }
     }
+}
+
+/// How many magnitudes there are from a power of two to the next: with `k` factors of up to `1 + 1/8` too much, ranges of
+/// products of degree k are at most `1.125^k` times too wide.
+const MAGNITUDES_PER_OCTAVE: f64 = 8.0;
+
+/// The bound that a ciphertext tells of values up to `largest`, unless another is stated: at least 1.
+fn public_magnitude(largest: f64) -> f64 {
+    if largest <= 1.0 {
+        return 1.0;
+    }
+    let (mantissa, exponent) = libm::frexp(largest); // mantissa in [1/2, 1)
+    libm::ldexp((mantissa * 2.0 * MAGNITUDES_PER_OCTAVE).ceil() / (2.0 * MAGNITUDES_PER_OCTAVE), exponent)
 }
 
 /// The seed of the names of encryptions, which are public, is derived one-way with this label.
@@ -259,6 +269,11 @@ impl<'a> Decryptor<'a> {
     #[must_use]
     pub fn allow_unbounded(self) -> Self {
         Self { unbounded: true, ..self }
+    }
+
+    /// Whether ciphertexts of which nothing is known are decrypted, too.
+    pub(crate) const fn allows_unbounded(&self) -> bool {
+        self.unbounded
     }
 
     /// The threads on which independent ciphertexts are decrypted side by side.
@@ -364,3 +379,26 @@ impl<'a> Decryptor<'a> {
 
 /// How many bits the noise of a release is above the error bound.
 const FLOODING_BITS: f64 = 20.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_magnitudes_are_eighths_of_powers_of_two() {
+        for (largest, told) in [
+            (0.0, 1.0),
+            (1.0, 1.0),
+            (1.0 + f64::EPSILON, 1.125),
+            (1.5, 1.5),
+            (3.0, 3.0),
+            (3.01, 3.25),
+            (7.9, 8.0),
+            (1000.0, 1024.0),
+            (1e300, 1.5 * 2f64.powi(996)),
+        ] {
+            assert_eq!(public_magnitude(largest), told, "{largest}");
+        }
+        assert_eq!(public_magnitude(f64::MAX), f64::INFINITY);
+    }
+}

@@ -20,8 +20,8 @@ use crate::schemes::range::{Range, modulus};
 /// encryptions or of a thousand rotations grows with the square root, and both are told apart without a key.
 /// `docs/noise.md` derives the rules, and the tail that [`Estimate::bound`] rests on.
 ///
-/// An estimate is public: it is stored with its ciphertext. The magnitude of a fresh ciphertext is a power of two from
-/// 1 up; see [`Encryptor::encrypt`](crate::schemes::ckks::encryption::Encryptor::encrypt). It is computed with
+/// An estimate is public: it is stored with its ciphertext. The magnitude of a fresh ciphertext is an eighth of a
+/// power of two, from 1 up; see [`Encryptor::encrypt`](crate::schemes::ckks::encryption::Encryptor::encrypt). It is computed with
 /// operations that round alike on every machine.
 ///
 /// A message that may be too large for the modulus of its ciphertext is no longer known: what is computed from it has an

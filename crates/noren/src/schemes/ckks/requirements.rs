@@ -3,6 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
+use crate::schemes::ckks::encoder::{decoding_error, transform_error};
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
@@ -26,7 +27,8 @@ pub struct Requirements {
     pub depth: usize,
     /// The error of the results is at most `2^-precision_bits`.
     pub precision_bits: f64,
-    /// All inputs, intermediate values and results are at most this in absolute value.
+    /// All inputs, intermediate values and results are at most this in absolute value; so are the ranges that are known of
+    /// them.
     pub max_abs: f64,
     /// How many slots are needed.
     pub slots: usize,
@@ -51,25 +53,57 @@ const SPECIAL_BITS: [u32; 2] = [48, 50];
 /// The largest size of `q_0`. The scales are tried from the smallest up, so that it passes 48 bits only where the
 /// precision asks for it.
 const FIRST_BITS: u32 = 50;
-/// `q_0` is larger than the largest value at the scale by this many bits: one for the sign, one for the error.
+/// `q_0` is larger than the largest value at the scale by this many bits at least: one for the sign, one for the error.
 const HEADROOM_BITS: u32 = 2;
+/// `q_0` gets up to so many bits more where they cost neither a larger ring nor a digit: for ranges that are wider than
+/// the values, as those of sums are.
+const SPARE_BITS: u32 = 8;
+/// Spare bits do not lead beyond this size: transforms are faster below.
+const SPARE_FIRST_BITS: u32 = 48;
 /// A digit stays this many bits below the special modulus.
 const MARGIN_BITS: u32 = 6;
 
 impl Parameters {
     /// The smallest ring and the smallest scale that give the required depth, precision and security.
     ///
-    /// The precision is predicted for a public encryption that is squared `depth` times with all values at `max_abs`,
-    /// the worst that so many multiplications can do; additions are not counted. The modulus has as many special primes
-    /// as the security allows, for fast key switching: of 48 bits, or of 50 bits where those need fewer digits (a digit
-    /// less saves more than the faster transforms of smaller primes).
+    /// The precision is that of [`Parameters::predicted_error`], for products in any order whose factors, intermediate
+    /// results and result stay within `max_abs` as far as is known of their ranges; additions are not counted. The modulus
+    /// has as many special primes as the security allows, for fast key switching: of 48 bits, or of 50 bits where those
+    /// need fewer digits (a digit less saves more than the faster transforms of smaller primes). The first prime holds
+    /// `max_abs`, and up to 256 times as much where that costs nothing, since ranges of sums are wider than sums.
     ///
     /// # Errors
-    /// [`Error::Parameters`] says which requirement cannot be met.
+    /// [`Error::Parameters`] says which requirement cannot be met, and which precision, depth or size of values can.
     pub fn for_requirements(requirements: &Requirements) -> Result<Self> {
-        let &Requirements { depth, precision_bits, max_abs, slots, security } = requirements;
+        let smallest = Self::smallest(requirements)?;
+        let spec = smallest.spec();
+        let most = (spec.log_q[0] + SPARE_BITS).min(SPARE_FIRST_BITS);
+        for first in (spec.log_q[0] + 1..=most).rev() {
+            let mut wider = ParametersSpec { dnum: 0, ..spec.clone() };
+            wider.log_q[0] = first;
+            match wider.build() {
+                Ok(wider)
+                    if wider.rlwe().dnum() == smallest.rlwe().dnum()
+                        && requirements.bits(&wider) >= requirements.precision_bits =>
+                {
+                    return Ok(wider);
+                }
+                Ok(_) | Err(Error::Parameters { .. } | Error::Insecure { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(smallest)
+    }
+
+    /// [`Parameters::for_requirements`] with the smallest first prime: for values whose ranges are known as well as their
+    /// sizes.
+    ///
+    /// # Errors
+    /// As [`Parameters::for_requirements`].
+    pub(crate) fn smallest(requirements: &Requirements) -> Result<Self> {
+        let &Requirements { precision_bits, max_abs, slots, .. } = requirements;
         if !(max_abs.is_finite() && max_abs > 0.0) {
-            return Err(Error::parameter("max_abs", max_abs, "finite and positive"));
+            return Err(Error::parameter("max_abs", format!("{max_abs:?}"), "finite and positive"));
         }
         if !precision_bits.is_finite() {
             return Err(Error::parameter("precision_bits", precision_bits, "finite"));
@@ -77,55 +111,17 @@ impl Parameters {
         if slots == 0 || slots > 1 << (LOG_N.end() - 1) {
             return Err(Error::parameter("slots", slots, format!("1 to {}", 1u64 << (LOG_N.end() - 1))));
         }
-        let integer_bits = libm::log2(max_abs).ceil().max(0.0);
-        let most_bits = f64::from(FIRST_BITS - HEADROOM_BITS) - integer_bits;
-        let mut closest = None;
-        for log_n in LOG_N.filter(|log_n| 1 << (log_n - 1) >= slots) {
-            for log_scale in LOG_SCALE.take_while(|&bits| f64::from(bits) <= most_bits) {
-                let first = log_scale + HEADROOM_BITS + integer_bits as u32;
-                let secure = |special: &u32| specification(log_n, log_scale, first, depth, *special, security);
-                let candidates: Vec<ParametersSpec> = SPECIAL_BITS.iter().filter_map(secure).collect();
-                if candidates.is_empty() {
-                    break;
-                }
-                let mut best: Option<Self> = None;
-                for spec in candidates {
-                    let parameters = match spec.build() {
-                        Ok(parameters) => parameters,
-                        // Primes of this size lie too thin, or a few bits too far from their targets.
-                        Err(Error::Parameters { .. } | Error::Insecure { .. }) => continue,
-                        Err(other) => return Err(other),
-                    };
-                    let bits = -libm::log2(parameters.predicted_error(depth, max_abs, slots));
-                    closest = Some(closest.map_or(bits, |closest: f64| closest.max(bits)));
-                    let better = best.as_ref().is_none_or(|best| parameters.rlwe().dnum() < best.rlwe().dnum());
-                    if bits >= precision_bits && better {
-                        best = Some(parameters);
-                    }
-                }
-                if let Some(parameters) = best {
-                    return Ok(parameters);
-                }
-            }
-        }
-        let wanted =
-            format!("{precision_bits} bits at depth {depth} for values up to {max_abs} at {security} security");
-        Err(match closest {
-            Some(bits) => Error::parameter(
-                "precision_bits",
-                wanted,
-                format!("at most {bits:.1} bits, or fewer levels or smaller values"),
-            ),
-            None => Error::parameter(
-                "depth",
-                wanted,
-                format!("less: degree 2^{} does not carry such a modulus", LOG_N.end()),
-            ),
-        })
+        requirements.search()?.map_err(|closest| requirements.refusal(closest))
     }
 
-    /// A bound on the error, in each of `slots` slots, of a public encryption that is squared `depth` times, with all
-    /// values at `max_abs`: the worst that so many multiplications can do. Additions are not counted.
+    /// A bound on the error, in each of `slots` slots, of products of `depth` levels whose factors, intermediate results and
+    /// result are at most `max_abs`, as far as is known of their ranges: the worst that so many multiplications can do.
+    /// Additions are not counted.
+    ///
+    /// In units of the ranges, errors of two factors add up in their product. Ranges are at least 1 unless less is stated,
+    /// and at most `max_abs`, so that nothing exceeds `max_abs` times the error of a public encryption of values in
+    /// [-1, 1] that is squared `depth` times: `a z^(2^depth - 1)`, with a up to `max_abs` and z up to 1, comes near it. For a
+    /// `max_abs` below 1, all factors are taken to be known to be as small.
     ///
     /// # Panics
     /// If there are not so many levels or slots.
@@ -133,14 +129,124 @@ impl Parameters {
     pub fn predicted_error(&self, depth: usize, max_abs: f64, slots: usize) -> f64 {
         let level = self.max_level();
         assert!(depth <= level, "depth {depth} of {level} levels");
-        let exact = Estimate::exact(Range::symmetric(max_abs), 0);
+        let (slots, known) = (slots.next_power_of_two(), max_abs.min(1.0));
+        let exact = Estimate::exact(Range::symmetric(known), 0).with_bias(known * transform_error(slots));
         let mut estimate = noise::fresh(self.rlwe(), Mode::Public, self.scale_at(level), exact);
         for below in (level - depth..level).rev() {
-            let product = estimate.product(&estimate).with_magnitude(max_abs);
+            let product = estimate.product(&estimate).with_magnitude(known);
             estimate = noise::switched_rescaled(product, self.rlwe(), self.scale_at(below), below + 2);
         }
-        estimate.bound(slots.next_power_of_two(), self.max_slots())
+        let error = estimate.bound(slots, self.max_slots());
+        (error + decoding_error(slots) * (known + error)) * max_abs.max(1.0)
     }
+}
+
+impl Requirements {
+    /// The smallest parameters, or else the most bits of precision that any have; nothing where no modulus is large enough.
+    fn search(&self) -> Result<std::result::Result<Parameters, Option<f64>>> {
+        let precision_bits = self.precision_bits;
+        let mut closest = None;
+        for log_n in LOG_N.filter(|log_n| 1 << (log_n - 1) >= self.slots) {
+            let scales: Vec<u32> = LOG_SCALE.take_while(|&bits| !self.specifications(log_n, bits).is_empty()).collect();
+            // The largest scale tells whether the ring can do.
+            let most = match scales.last() {
+                Some(&largest) => self.candidates(log_n, largest)?.iter().map(|&(_, bits)| bits).reduce(f64::max),
+                None => continue,
+            };
+            closest = [closest, most].into_iter().flatten().reduce(f64::max);
+            if most.is_some_and(|most| most + SCALE_JITTER < precision_bits) {
+                continue;
+            }
+            for log_scale in scales {
+                let found = self.candidates(log_n, log_scale)?.into_iter().filter(|&(_, bits)| bits >= precision_bits);
+                // Of equal ones the first.
+                if let Some((parameters, _)) = found.min_by_key(|(parameters, _)| parameters.rlwe().dnum()) {
+                    return Ok(Ok(parameters));
+                }
+            }
+        }
+        Ok(Err(closest))
+    }
+
+    /// What a ring and a scale could be built of.
+    fn specifications(&self, log_n: u32, log_scale: u32) -> Vec<ParametersSpec> {
+        let integer_bits = libm::log2(self.max_abs).ceil().max(0.0);
+        let first = f64::from(log_scale + HEADROOM_BITS) + integer_bits;
+        if first > f64::from(FIRST_BITS) {
+            return Vec::new();
+        }
+        let of = |special: &u32| specification(log_n, log_scale, first as u32, self.depth, *special, self.security);
+        SPECIAL_BITS.iter().filter_map(of).collect()
+    }
+
+    /// The parameters of a ring and a scale, with the bits of precision that they give.
+    fn candidates(&self, log_n: u32, log_scale: u32) -> Result<Vec<(Parameters, f64)>> {
+        let mut candidates = Vec::new();
+        for spec in self.specifications(log_n, log_scale) {
+            match spec.build() {
+                Ok(parameters) => {
+                    let bits = self.bits(&parameters);
+                    candidates.push((parameters, bits));
+                }
+                // Primes of this size lie too thin, or a few bits too far from their targets.
+                Err(Error::Parameters { .. } | Error::Insecure { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// The bits of precision that parameters give.
+    fn bits(&self, parameters: &Parameters) -> f64 {
+        -libm::log2(parameters.predicted_error(self.depth, self.max_abs, self.slots))
+    }
+
+    /// Whether there are parameters.
+    fn can_be_met(&self) -> bool {
+        matches!(self.search(), Ok(Ok(_)))
+    }
+
+    /// What would do instead: the precision that is reached, the largest depth, the largest values.
+    fn refusal(&self, closest: Option<f64>) -> Error {
+        let &Self { depth, precision_bits, max_abs, security, .. } = self;
+        let reached = closest.filter(|bits| bits.is_finite());
+        let mut remedies: Vec<String> =
+            reached.map(|bits| format!("at most {:.1} bits", floor_tenth(bits))).into_iter().collect();
+        // Between the last depth that is possible and this one, by halving.
+        let (mut possible, mut refused) = (None, depth);
+        while possible.map_or(refused > 0, |possible| possible + 1 < refused) {
+            let middle = possible.map_or(0, |possible| usize::midpoint(possible, refused));
+            match (Self { depth: middle, ..self.clone() }).can_be_met() {
+                true => possible = Some(middle),
+                false if possible.is_none() => break,
+                false => refused = middle,
+            }
+        }
+        remedies.extend(possible.map(|depth| format!("at depth {depth} or less")));
+        let exponents = (0..=libm::log2(max_abs).ceil() as i32 - 1).rev().map(|exponent| libm::ldexp(1.0, exponent));
+        let smaller = exponents
+            .filter(|&max_abs| max_abs <= MOST_VALUES)
+            .find(|&max_abs| Self { max_abs, ..self.clone() }.can_be_met());
+        remedies.extend(smaller.map(|max_abs| format!("for values up to {max_abs:?}")));
+        let wanted =
+            format!("{precision_bits:?} bits at depth {depth} for values up to {max_abs:?} at {security} security");
+        let needed = match &remedies[..] {
+            [] => "less of all: there are no such parameters".to_owned(),
+            remedies => remedies.join(", or "),
+        };
+        Error::parameter(if closest.is_some() { "precision_bits" } else { "depth" }, wanted, needed)
+    }
+}
+
+/// By how much a smaller scale may be more precise than a larger one: keys of fewer digits have less noise.
+const SCALE_JITTER: f64 = 1.0;
+
+/// No parameters hold larger values: the smallest scale leaves so many bits of the largest first prime.
+const MOST_VALUES: f64 = (1u64 << (FIRST_BITS - HEADROOM_BITS - *LOG_SCALE.start())) as f64;
+
+/// One decimal, rounded down.
+fn floor_tenth(x: f64) -> f64 {
+    (x * 10.0).floor() / 10.0
 }
 
 /// The specification with the fewest digits that is secure; `None` if even one special prime is too much.
@@ -205,6 +311,55 @@ mod tests {
         }
         // The precision asks for a scale that 48 bits do not hold with their headroom.
         assert!(chosen(0, 36.0).spec().log_q[0] > 48);
+    }
+
+    #[test]
+    fn spare_bits_cost_neither_a_ring_nor_a_digit() {
+        for (depth, precision_bits, max_abs, spare) in [
+            (0, 20.0, 1.0, 8),
+            (1, 20.0, 1.0, 8),
+            (2, 10.0, 100.0, 8),
+            (3, 18.0, 4.0, 8),
+            (12, 15.0, 1.0, 8),
+            (0, 36.0, 1.0, 0),
+        ] {
+            let requirements = Requirements { depth, precision_bits, max_abs, ..Requirements::default() };
+            let smallest = Parameters::smallest(&requirements).expect("can be met");
+            let chosen = Parameters::for_requirements(&requirements).expect("can be met");
+            let (of_smallest, of_chosen) = (smallest.spec(), chosen.spec());
+            let found = of_chosen.log_q[0] - of_smallest.log_q[0];
+            assert!(found <= spare && (spare == 0 || found > 0), "{requirements:?}: {found}");
+            assert!(chosen.predicted_error(depth, max_abs, 1) <= libm::exp2(-precision_bits));
+            let mut alike = of_smallest.clone();
+            alike.log_q[0] = of_chosen.log_q[0];
+            assert_eq!(&alike, of_chosen);
+        }
+    }
+
+    #[test]
+    fn refusals_name_what_would_do() {
+        for requirements in [
+            Requirements { depth: 3, precision_bits: 40.0, max_abs: 100.0, ..Requirements::default() },
+            Requirements { depth: 60, precision_bits: 5.0, max_abs: 100.0, ..Requirements::default() },
+            Requirements { depth: 500, precision_bits: 20.0, ..Requirements::default() },
+            Requirements { depth: 1, precision_bits: 10.0, max_abs: 1e300, ..Requirements::default() },
+        ] {
+            let text = Parameters::for_requirements(&requirements).expect_err("too much").to_string();
+            assert!(text.len() < 250, "{text}");
+            let (_, remedies) = text.split_once("it must be ").expect("what is needed");
+            let number = |text: &str| -> f64 { text.split(' ').find_map(|word| word.parse().ok()).expect("a number") };
+            let remedies: Vec<&str> = remedies.split(", or ").collect();
+            assert!(!remedies.is_empty(), "{text}");
+            for remedy in remedies {
+                let mut changed = requirements.clone();
+                match remedy {
+                    bits if bits.ends_with("bits") => changed.precision_bits = number(bits),
+                    depth if depth.starts_with("at depth") => changed.depth = number(depth) as usize,
+                    values => changed.max_abs = number(values),
+                }
+                assert!(Parameters::for_requirements(&changed).is_ok(), "{remedy} of {text}");
+            }
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::schemes::ckks::noise;
 use crate::schemes::ckks::scale::Scale;
 
 impl Evaluator {
-    /// `a b`, relinearised and rescaled at once: one level down.
+    /// `a b`, relinearised and rescaled at once: one level down. With itself a ciphertext is [squared](Evaluator::square).
     ///
     /// The scale is `scale_a scale_b / q_l`, canonical for canonical operands.
     ///
@@ -25,6 +25,9 @@ impl Evaluator {
     /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) and
     /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the relinearisation key is missing or too short.
     pub fn mul(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        if std::ptr::eq(a, b) {
+            return self.square(a);
+        }
         self.check_pair(a, b)?;
         check_levels(1, a.level().min(b.level()))?;
         let [a, b] = self.level_pair(a, b)?;
@@ -32,7 +35,7 @@ impl Evaluator {
         Ok(self.one_level_down(&a, inner, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate)).beside(b.extent))
     }
 
-    /// `a a`.
+    /// `a a`. The slots of real ciphertexts are not negative then, as the range of the result says.
     ///
     /// # Errors
     /// As [`Evaluator::mul`].
