@@ -124,10 +124,10 @@ def run(w: World, rng: Rng, table: Item) -> Call:
         try:
             matrix = programs.decrypt_table(found, w.keys.secret)
         except Error:
-            if outside:
-                return 0.0
-            raise
-        flagged = np.zeros(matrix.values.shape, bool)
+            if not outside:
+                raise
+            matrix = programs.decrypt_table(found, w.keys.secret, allow_unbounded=True)
+        flagged = np.isinf(matrix.errors)
         for i, j in matrix.out_of_range:
             flagged[i, j] = True
         if flagged.any() and not outside:

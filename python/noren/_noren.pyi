@@ -486,6 +486,7 @@ class Program:
         slots: int,
         column_names: Sequence[str] | None = None,
         max_abs: ArrayLike | Mapping[str, float] | None = None,
+        unproven_interval: bool = False,
     ) -> Plan: ...
     def run(
         self,
@@ -532,6 +533,7 @@ def choose_parameters(
     precision_bits: float,
     column_names: Sequence[str] | None = None,
     max_abs: ArrayLike | Mapping[str, float] | None = None,
+    unproven_interval: bool = False,
 ) -> Parameters: ...
 
 @final
@@ -564,7 +566,7 @@ def encrypt_table(
     seed: bytes | None = None,
 ) -> EncryptedTable: ...
 def decrypt_table(
-    table: EncryptedTable, key: SecretKey, *, release_bits: int | None = None
+    table: EncryptedTable, key: SecretKey, *, release_bits: int | None = None, allow_unbounded: bool = False
 ) -> tuple[
     NDArray[np.float64],
     NDArray[np.float64],

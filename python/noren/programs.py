@@ -81,16 +81,24 @@ def choose_parameters(
     precision_bits: float,
     column_names: Sequence[str] | None = None,
     max_abs: ArrayLike | Mapping[str, float] | None = None,
+    unproven_interval: bool = False,
 ) -> Parameters:
     """Return the smallest parameters of 128-bit security for these programs on a table of rows times columns numbers.
 
     They have as many levels as the deepest program uses, and after so many multiplications an error of at most
     2^-precision_bits of what a column can hold; sums add to it. The other arguments are those of `plan`.
 
-    Raises `noren.Error` for a model that does not suit the table, or a precision that no parameters reach.
+    Raises `noren.Error` for a model that does not suit the table, or a precision that no parameters reach, and
+    `noren.RangeError` as `plan` does.
     """
     return _noren.choose_parameters(
-        list(programs), rows, columns, precision_bits=precision_bits, column_names=column_names, max_abs=max_abs
+        list(programs),
+        rows,
+        columns,
+        precision_bits=precision_bits,
+        column_names=column_names,
+        max_abs=max_abs,
+        unproven_interval=unproven_interval,
     )
 
 
@@ -102,6 +110,7 @@ def plan(
     slots: int,
     column_names: Sequence[str] | None = None,
     max_abs: ArrayLike | Mapping[str, float] | None = None,
+    unproven_interval: bool = False,
 ) -> Plan:
     """Return what these programs need that run on one table of rows times columns numbers.
 
@@ -109,10 +118,24 @@ def plan(
     names columns. With the `max_abs` that `encrypt_table` will be given, fewer levels may do. `Plan.keygen` makes the
     keys.
 
-    Raises `noren.Error` for a model that does not suit the table, `ValueError` without a program.
+    Columns within `max_abs` must give arguments of logistic and polynomial programs that lie in the interval of the
+    model. With `unproven_interval` they need not: the encrypted arguments go along with the results, whoever decrypts
+    learns them, and numbers whose arguments were outside are refused by `decrypt_table`. Without `max_abs` nothing is
+    known of them when planning, and they go along unless the table itself proves the interval.
+
+    Raises `noren.Error` for a model that does not suit the table, `noren.RangeError` for an interval that `max_abs`
+    does not prove, `ValueError` without a program.
     """
     plans = [
-        program.plan(rows, columns, slots=slots, column_names=column_names, max_abs=max_abs) for program in programs
+        program.plan(
+            rows,
+            columns,
+            slots=slots,
+            column_names=column_names,
+            max_abs=max_abs,
+            unproven_interval=unproven_interval,
+        )
+        for program in programs
     ]
     if not plans:
         raise ValueError("no program was given, at least one is needed")
@@ -137,14 +160,21 @@ def run(
     return program.run(evaluator, table, progress=progress)
 
 
-def decrypt_table(table: EncryptedTable, key: SecretKey, *, release_bits: int | None = None) -> Matrix:
+def decrypt_table(
+    table: EncryptedTable, key: SecretKey, *, release_bits: int | None = None, allow_unbounded: bool = False
+) -> Matrix:
     """Return the numbers of a table with bounds on their errors.
 
     Their last digits hold traces of the secret key: they are for the owner of the key alone. To hand results on, give
     `release_bits`: entries are then rounded to multiples of 2^-release_bits of their column's unit (the power of two
     above its values), under noise that floods the error of the encryption. Release each table only once.
 
-    Raises `noren.ParameterMismatchError` for a key of other parameters, `noren.Error` for more bits than the error
-    bounds allow.
+    Numbers that cannot be trusted are refused: those that may have left their modulus, and those of a program with an
+    argument outside the interval of its model. With `allow_unbounded` they are returned all the same, with infinite
+    `errors`, and `out_of_range` names the latter.
+
+    Raises `noren.RangeError` for such numbers, `noren.ParameterMismatchError` for a key of other parameters,
+    `noren.Error` for more bits than the error bounds allow.
     """
-    return Matrix(*_noren.decrypt_table(table, key, release_bits=release_bits))
+    found = _noren.decrypt_table(table, key, release_bits=release_bits, allow_unbounded=allow_unbounded)
+    return Matrix(*found)

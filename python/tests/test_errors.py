@@ -77,6 +77,66 @@ def test_levels_that_are_used_up(world: World, raises_naming: Check) -> None:
     raises_naming(noren.LevelError, lambda: world.ev.add(low, high), "1", "3")
 
 
+def test_levels_below_zero_are_refused(world: World, raises_naming: Check) -> None:
+    x = world.encrypt([0.5])
+    calls: list[Callable[[], object]] = [
+        lambda: world.ctx.encrypt([1], world.keys.public, level=-1),
+        lambda: world.ctx.encode([1], level=-1),
+        lambda: world.ctx.keygen(level=-1),
+        lambda: world.ctx.evaluation_keys(world.keys.secret, level=-1),
+        lambda: world.ctx.parameters.scale(-1),
+        lambda: world.keys.evaluation.at_level(-1),
+        lambda: world.ev.at_level(x, -1),
+        lambda: world.ev.drop_level(x, -1),
+    ]
+    for call in calls:
+        raises_naming(noren.LevelError, call, "level is -1", "from 0", "max_level")
+
+
+def test_sizes_in_messages_are_short(world: World) -> None:
+    x = world.encrypt([0.5])
+    calls: list[Callable[[], object]] = [
+        lambda: world.encrypt([1e300]),
+        lambda: world.encrypt([1e30]),
+        lambda: x * 1e300,
+        lambda: x + 1e300,
+        lambda: world.ctx.encrypt([1], world.keys.public, within=1e300 * 1e300),
+        lambda: world.ctx.encrypt([2.0], world.keys.public, within=(0, 1e-300)),
+        lambda: world.ev.polynomial(world.ctx.encrypt([1], world.keys.public, within=1e300), [0, 1], basis="chebyshev"),
+        lambda: ckks.Parameters.for_requirements(depth=1, precision_bits=10, max_abs=1e300),
+        lambda: ckks.Parameters.for_requirements(depth=1, precision_bits=1e300),
+        lambda: world.ctx.decrypt(world.ctx.encrypt([1], world.keys.public, within=1e300), world.keys.secret),
+    ]
+    for call in calls:
+        with pytest.raises(noren.Error) as caught:
+            call()
+        assert "0000000" not in str(caught.value), caught.value
+        assert len(str(caught.value)) < 400, caught.value
+
+
+def test_scales_that_print_alike_are_told_apart(world: World) -> None:
+    x = world.encrypt([0.5])
+    y = world.ev.mul_no_rescale(x, x)
+    with pytest.raises(noren.ScaleError, match=r"2\^40.* and 2\^80"):
+        world.ev.add(x, y)
+    # A product that was rescaled by hand, beside the canonical scale of its level.
+    z = world.ev.drop_level(x, 2)
+    with pytest.raises(noren.ScaleError, match=r"differ by a factor of 1 [+-] \d\.\de-\d+"):
+        world.ev.add(z, world.ev.at_level(x, 2))
+
+
+def test_what_is_known_is_explained(world: World) -> None:
+    x = world.ctx.encrypt([0.5, -1.5, 3], world.keys.public, slots=16, repeat=True)
+    text = world.ev.bind(x).explain()
+    for part in ["3 values", "16 of up to 512, which repeat after 4", "real, from -3 to 3"]:
+        assert part in text, text
+    assert "complex" in world.ev.mul_i(x).explain()
+    within = world.ctx.encrypt([0.5], world.keys.public, slots=16, within=(0, 1)).explain()
+    assert "1 value\n" in within
+    assert "real, from 0 to 1" in within
+    assert "repeat" not in within
+
+
 def test_missing_keys_are_named(world: World, raises_naming: Check) -> None:
     x = world.encrypt(world.values(world.ctx.slots), slots=world.ctx.slots)
     raises_naming(noren.MissingKeyError, lambda: world.ev.rotate(x, 77), "rotation by 77")

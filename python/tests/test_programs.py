@@ -1,5 +1,6 @@
 import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,47 @@ def test_parameters_are_chosen_for_programs() -> None:
     assert finer.log_scale > params.log_scale
     with pytest.raises(noren.Error, match="precision_bits"):
         programs.choose_parameters(wanted, rows=300, columns=12, precision_bits=60)
+
+
+def test_intervals_that_bounds_do_not_prove_are_refused() -> None:
+    # |0.5 x - y + 1| is at most 2 + 8 + 1 for columns up to 4 and 8.
+    logistic = programs.Program("logistic", weights=[0.5, -1], bias=1, interval=10.5, degree=7, outputs=["risk"])
+    cubic = programs.Program("polynomial", coefficients=[0, 1, 0, 1], interval=[-1, 4])
+    for program, most, named in [(logistic, [3, 8], ["risk", "from -9 to 11"]), (cubic, 3, ["column", "from -4 to 4"])]:
+        shape: dict[str, Any] = {"rows": 8, "columns": 2, "max_abs": most}
+        calls: list[Callable[..., object]] = [
+            lambda program=program, **more: programs.plan([program], slots=512, **more),
+            lambda program=program, **more: programs.choose_parameters([program], precision_bits=12, **more),
+            lambda program=program, **more: program.plan(more.pop("rows"), more.pop("columns"), slots=512, **more),
+        ]
+        for call in calls:
+            with pytest.raises(noren.RangeError) as caught:
+                call(**shape)
+            for part in [*named, "widen the interval", "smaller bounds", "unproven_interval=True"]:
+                assert part in str(caught.value)
+            assert call(**shape, unproven_interval=True) is not None
+            assert call(**{**shape, "max_abs": 1}) is not None
+            assert call(**{**shape, "max_abs": None}) is not None
+
+
+def test_rows_outside_the_interval_are_refused() -> None:
+    ctx = ckks.Context(ckks.Parameters(10, [50, *[40] * 4], [50, 50], security=None))
+    program = programs.Program("logistic", weights=[1.0], interval=4, degree=7)
+    table = np.array([[1.0], [-2.0], [8.0]])
+    keys = program.plan(3, 1, slots=ctx.slots, max_abs=8, unproven_interval=True).keygen(ctx)
+    encrypted = programs.encrypt_table(table, keys.secret, max_abs=8)
+    result = programs.run(ctx.evaluator(keys.evaluation), program, encrypted)
+    for bits in (None, 2):
+        with pytest.raises(noren.RangeError, match=r"outside \[-4, 4\].*3 numbers.*allow_unbounded=True"):
+            programs.decrypt_table(result, keys.secret, release_bits=bits)
+    matrix = programs.decrypt_table(result, keys.secret, allow_unbounded=True)
+    assert np.isinf(matrix.errors).all()
+    assert matrix.out_of_range == [(0, 0), (1, 0), (2, 0)]
+    # Inside, they are numbers as any other.
+    inside = programs.encrypt_table(np.array([[1.0], [-2.0], [3.5]]), keys.secret, max_abs=8)
+    matrix = programs.decrypt_table(programs.run(ctx.evaluator(keys.evaluation), program, inside), keys.secret)
+    assert (np.abs(matrix.values - 1 / (1 + np.exp([[-1.0], [2.0], [-3.5]]))) <= matrix.errors).all()
+    assert matrix.out_of_range == []
 
 
 def test_models_are_checked() -> None:

@@ -97,6 +97,8 @@ fn text(error: &noren::Error) -> String {
         noren::Error::MissingKey { kind, available, keys } if !keys.is_empty() => {
             (format!("the evaluation keys have no key for {kind}, they have {available}"), &keys[..])
         }
+        noren::Error::ArgumentOutside { .. } => return format!("{error} (--unchecked writes them all the same)"),
+        noren::Error::UnprovenInterval { .. } => return format!("{error} (--unproven-interval)"),
         error => return error.to_string(),
     };
     let steps = keys.iter().filter_map(|need| match need.usage {

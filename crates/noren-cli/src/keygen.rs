@@ -66,6 +66,10 @@ pub(crate) struct Arguments {
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
     #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     bounds: Option<PathBuf>,
+    /// Plan for models whose interval the bounds do not prove, too: arguments go along with results, whoever decrypts learns
+    /// them, and results with an argument outside are refused
+    #[arg(long, requires = "bounds")]
+    unproven_interval: bool,
     /// The error of results, relative to the bounds of columns, is about 2^-BITS
     #[arg(long, value_name = "BITS", default_value_t = 20.0, conflicts_with = "scheme")]
     precision: f64,
@@ -211,7 +215,7 @@ fn shape(arguments: &Arguments) -> Result<Shape, Failure> {
     // They are there wherever a program is.
     let Columns { count: columns, names: column_names } = arguments.columns.clone().unwrap_or_default();
     let rows = arguments.rows.unwrap_or_default() as usize;
-    let shape = Shape { rows, columns, column_names, bounds };
+    let shape = Shape { rows, columns, column_names, bounds, unproven_interval: arguments.unproven_interval };
     if let Some(path) = &arguments.bounds {
         // Bounds that do not suit the columns are refused with the name of their file.
         shape.layout(1).map_err(Failure::file(path))?;

@@ -25,6 +25,7 @@ use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::plaintext::PyPlaintext;
+use crate::refusals::Level;
 use crate::vectors::{head, no_values, stacked};
 
 /// Keys of so many bytes are worth a faster sum: 256 MiB.
@@ -110,13 +111,19 @@ impl PyContext {
         rotations: Integers,
         conjugation: bool,
         relinearization: bool,
-        level: Option<usize>,
+        level: Option<Level>,
         rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
-        let request = KeyRequest { relinearization, rotations: rotations.0, conjugation, level, rotations_at };
+        let request = KeyRequest {
+            relinearization,
+            rotations: rotations.0,
+            conjugation,
+            level: level.map(Level::get),
+            rotations_at,
+        };
         PyKeys::generate(py, &self.0, &request, seed, progress)
     }
 
@@ -141,13 +148,19 @@ impl PyContext {
         rotations: Integers,
         conjugation: bool,
         relinearization: bool,
-        level: Option<usize>,
+        level: Option<Level>,
         rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEvaluationKeys> {
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
-        let request = KeyRequest { relinearization, rotations: rotations.0, conjugation, level, rotations_at };
+        let request = KeyRequest {
+            relinearization,
+            rotations: rotations.0,
+            conjugation,
+            level: level.map(Level::get),
+            rotations_at,
+        };
         PyEvaluationKeys::generate(py, &self.0, secret, &request, seed, progress)
     }
 
@@ -162,9 +175,9 @@ impl PyContext {
         signature = (count, *, level = None, key_memory = DEFAULT_KEY_MEMORY),
         text_signature = "($self, count, *, level=None, key_memory=268435456)"
     )]
-    fn steps_of_sum(&self, count: u32, level: Option<usize>, key_memory: u64) -> PyResult<usize> {
+    fn steps_of_sum(&self, count: u32, level: Option<Level>, key_memory: u64) -> PyResult<usize> {
         let parameters = self.0.parameters();
-        let costs = CostModel::default().rotations(parameters, level.unwrap_or(parameters.max_level()));
+        let costs = CostModel::default().rotations(parameters, level.map_or(parameters.max_level(), Level::get));
         let plan = costs.and_then(|costs| Plan::fastest(count as usize, 1, &costs, key_memory)).map_err(raise)?;
         Ok(plan.steps())
     }
@@ -182,7 +195,7 @@ impl PyContext {
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
         slots: Option<usize>,
-        level: Option<usize>,
+        level: Option<Level>,
         repeat: bool,
     ) -> PyResult<PyPlaintext> {
         let numbers = Numbers::of(values)?;
@@ -217,7 +230,8 @@ impl PyContext {
     /// Encrypts a vector of at most `slots` real or complex numbers, or each row of an array of shape (k, m) by itself.
     ///
     /// Returns a Ciphertext, or a list of k. Zeros fill the slots after the values. A ciphertext tells, in clear, how many
-    /// values it has, and a power of two that they stay below; values in [-1, 1] give nothing away.
+    /// values it has, and a bound on them: the largest rounded up to an eighth of the power of two below it, and at least 1,
+    /// so that values in [-1, 1] give nothing away.
     ///
     /// key: a PublicKey, or the SecretKey: then the error is smaller, and the ciphertext takes half the bytes.
     /// slots: a power of two, None for as many as there are.
@@ -239,7 +253,7 @@ impl PyContext {
         values: &Bound<'py, PyAny>,
         key: EncryptionKey<'py>,
         slots: Option<usize>,
-        level: Option<usize>,
+        level: Option<Level>,
         repeat: bool,
         seed: Option<&[u8]>,
         within: Option<Within>,
@@ -373,9 +387,9 @@ impl PyContext {
 
 impl PyContext {
     /// Slots and level, the largest where none is given.
-    fn shape(&self, slots: Option<usize>, level: Option<usize>) -> (usize, usize) {
+    fn shape(&self, slots: Option<usize>, level: Option<Level>) -> (usize, usize) {
         let parameters = self.0.parameters();
-        (slots.unwrap_or_else(|| parameters.max_slots()), level.unwrap_or_else(|| parameters.max_level()))
+        (slots.unwrap_or_else(|| parameters.max_slots()), level.map_or_else(|| parameters.max_level(), Level::get))
     }
 
     fn encode_row(&self, row: Row<'_>, slots: usize, level: usize, repeat: bool) -> Result<noren::ckks::Plaintext> {

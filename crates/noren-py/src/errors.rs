@@ -54,9 +54,11 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         Refusal::Length { .. } | Refusal::NotFinite { .. } | Refusal::Overflow { .. } | Refusal::NotAResidue { .. } => {
             EncodingError::new_err(text)
         }
-        Refusal::Unbounded { .. } | Refusal::OutsideInterval { .. } | Refusal::NotReal { .. } => {
-            RangeError::new_err(text)
-        }
+        Refusal::Unbounded { .. }
+        | Refusal::OutsideInterval { .. }
+        | Refusal::UnprovenInterval { .. }
+        | Refusal::ArgumentOutside { .. }
+        | Refusal::NotReal { .. } => RangeError::new_err(text),
         Refusal::Wire { .. } | Refusal::WrongKind { .. } => WireError::new_err(text),
         // With a number, Python itself chooses the subclass: FileNotFoundError, PermissionError, ...
         Refusal::Io { path, source } => match source.raw_os_error() {
@@ -87,9 +89,10 @@ impl Words {
                 let [found, needed] = [*found, *needed].map(|limbs| self.limbs(limbs));
                 format!("the key for {kind} serves ciphertexts of at most {found}, this one has {needed}: {call}")
             }
-            Refusal::Unbounded { .. } => {
-                format!("{error}; ctx.decrypt(..., allow_unbounded=True) decrypts all the same")
+            Refusal::Unbounded { .. } | Refusal::ArgumentOutside { .. } => {
+                format!("{error}; with allow_unbounded=True they are decrypted all the same")
             }
+            Refusal::UnprovenInterval { .. } => format!("{error} (unproven_interval=True)"),
             Refusal::NotReal { what: what @ ("the ciphertext" | "the plaintext"), .. } => format!(
                 "{what} may hold complex numbers: use complex=True, complex=False to drop the imaginary parts, or \
                  x.with_range(low, high) if it is known to be real"

@@ -25,7 +25,7 @@ use crate::evaluators::{Held, Match, Registration};
 use crate::key_sets;
 use crate::keys::PyEvaluationKeys;
 use crate::operand::Operand;
-use crate::refusals::division;
+use crate::refusals::{Level, division};
 use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, terms_of_sum};
 
 /// Computes on ciphertexts with evaluation keys. Cheap to copy, and for all threads at once.
@@ -290,13 +290,13 @@ impl PyEvaluator {
     }
 
     /// The same message at a lower level, at the canonical scale of that level.
-    fn at_level(&self, py: Python<'_>, x: &PyCiphertext, level: usize) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.at_level(&x.inner, level))
+    fn at_level(&self, py: Python<'_>, x: &PyCiphertext, level: Level) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.at_level(&x.inner, level.get()))
     }
 
     /// The same message at a lower level, at the scale that it has.
-    fn drop_level(&self, py: Python<'_>, x: &PyCiphertext, level: usize) -> PyResult<PyCiphertext> {
-        self.run(py, |ev| ev.drop_level(&x.inner, level))
+    fn drop_level(&self, py: Python<'_>, x: &PyCiphertext, level: Level) -> PyResult<PyCiphertext> {
+        self.run(py, |ev| ev.drop_level(&x.inner, level.get()))
     }
 
     /// Both ciphertexts at one level and scale, so that they can be added: what ScaleError asks for.

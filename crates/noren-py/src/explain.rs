@@ -24,6 +24,11 @@ fn number(x: f64) -> String {
     if x > 0.0 && x.is_finite() { format!("{x:.3e} (2^{:.1})", x.log2()) } else { x.to_string() }
 }
 
+/// A number without rows of digits.
+fn short(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e9).contains(&x.abs()) { format!("{}", (x * 1e6).round() / 1e6) } else { format!("{x:.3e}") }
+}
+
 fn plural(count: usize, name: &str) -> String {
     if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
 }
@@ -38,8 +43,19 @@ pub(crate) fn of_ckks(x: &ckks::Ciphertext) -> Vec<Row> {
     };
     // As the bound of the ciphertext has it: message and error within half the modulus.
     let room = (parameters.rlwe().log_q(level + 1) - 1.0 - x.scale().to_f64().log2()).exp2();
+    let extent = x.extent();
+    let repeats = match extent.period() < x.slots() {
+        true => format!(", which repeat after {}", extent.period()),
+        false => String::new(),
+    };
+    let range = match x.estimate().range().interval() {
+        Some([low, high]) => format!("real, from {} to {}", short(low), short(high)),
+        None => "complex, or not known to be real".to_owned(),
+    };
     vec![
-        ("slots", format!("{} of up to {}", x.slots(), parameters.max_slots())),
+        ("values", plural(extent.values(), "value")),
+        ("slots", format!("{} of up to {}{repeats}", x.slots(), parameters.max_slots())),
+        ("range", range),
         ("level", format!("{level} of {}: {products}", parameters.max_level())),
         ("scale", format!("2^{:.6}", x.scale().to_f64().log2())),
         (

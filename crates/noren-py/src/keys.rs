@@ -18,6 +18,7 @@ use crate::key_sets;
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
+use crate::refusals::Level;
 
 key_classes! {
     scheme: ckks,
@@ -48,7 +49,8 @@ key_classes! {
         /// The same keys for ciphertexts up to a level, which take less memory and time; lower ones stay as they are.
         ///
         /// Raises LevelError for a level that there is not.
-        fn at_level(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
+        fn at_level(&self, py: Python<'_>, level: Level) -> PyResult<Self> {
+            let level = level.get();
             let context = &self.0.context;
             let cut = detached(py, || {
                 let left = context.parameters().max_level();

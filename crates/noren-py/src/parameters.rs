@@ -13,6 +13,7 @@ use crate::display::table;
 use crate::errors::raise;
 use crate::explain;
 use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
+use crate::refusals::Level;
 
 /// CKKS parameters, checked and immutable.
 ///
@@ -157,7 +158,8 @@ impl PyParameters {
     }
 
     /// The canonical scale of ciphertexts of a level. Raises ValueError for a level that there is not.
-    fn scale(&self, level: usize) -> PyResult<f64> {
+    fn scale(&self, level: Level) -> PyResult<f64> {
+        let level = level.get();
         if level > self.0.max_level() {
             return Err(PyValueError::new_err(format!("level {level} of {}", self.0.max_level())));
         }

@@ -15,6 +15,7 @@ use crate::evaluator::{PyEvaluator, on_either};
 use crate::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::progress::Heard;
+use crate::refusals::Level;
 use crate::table::{PyEncryptedTable, bounds_of};
 
 /// A computation on an encrypted table, with its model.
@@ -69,9 +70,12 @@ impl PyProgram {
     ///
     /// column_names: needed if the model names columns.
     /// max_abs: as for ``encrypt_table``, if it is to be given there: then fewer levels may do.
+    /// unproven_interval: whether max_abs need not prove that all arguments lie in the interval of the model; see
+    ///     ``noren.programs.plan``.
     ///
-    /// Raises Error for a model that does not suit the table.
-    #[pyo3(signature = (rows, columns, *, slots, column_names = None, max_abs = None))]
+    /// Raises Error for a model that does not suit the table, RangeError for an interval that max_abs does not prove.
+    #[pyo3(signature = (rows, columns, *, slots, column_names = None, max_abs = None, unproven_interval = false))]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn plan(
         &self,
         py: Python<'_>,
@@ -80,9 +84,10 @@ impl PyProgram {
         slots: usize,
         column_names: Option<Vec<String>>,
         max_abs: Option<&Bound<'_, PyAny>>,
+        unproven_interval: bool,
     ) -> PyResult<PyPlan> {
-        let shape = shape_of(rows, columns, column_names, max_abs)?;
-        detached(py, || self.program.plan(&shape.layout(slots)?)).map(PyPlan)
+        let shape = Shape { unproven_interval, ..shape_of(rows, columns, column_names, max_abs)? };
+        detached(py, || shape.demands(&self.program, slots)).map(PyPlan)
     }
 
     /// Runs the program on an encrypted table; see ``noren.programs.run``.
@@ -163,11 +168,11 @@ impl PyPlan {
         &self,
         py: Python<'_>,
         context: &PyContext,
-        level: Option<usize>,
+        level: Option<Level>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
-        let level = level.unwrap_or_else(|| context.0.parameters().max_level());
+        let level = level.map_or_else(|| context.0.parameters().max_level(), Level::get);
         let request = self.0.key_request(level).map_err(raise)?;
         PyKeys::generate(py, &context.0, &request, seed, progress)
     }
@@ -181,12 +186,12 @@ impl PyPlan {
         &self,
         py: Python<'_>,
         secret: &PySecretKey,
-        level: Option<usize>,
+        level: Option<Level>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEvaluationKeys> {
         let context = &secret.0.context;
-        let level = level.unwrap_or_else(|| context.parameters().max_level());
+        let level = level.map_or_else(|| context.parameters().max_level(), Level::get);
         let request = self.0.key_request(level).map_err(raise)?;
         PyEvaluationKeys::generate(py, context, secret, &request, seed, progress)
     }
@@ -202,7 +207,9 @@ impl PyPlan {
 
 /// The smallest parameters for programs; see ``noren.programs.choose_parameters``.
 #[pyfunction]
-#[pyo3(signature = (programs, rows, columns, *, precision_bits, column_names = None, max_abs = None))]
+#[pyo3(signature = (programs, rows, columns, *, precision_bits, column_names = None, max_abs = None,
+    unproven_interval = false))]
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 pub(crate) fn choose_parameters(
     py: Python<'_>,
     programs: Vec<PyRef<'_, PyProgram>>,
@@ -211,8 +218,9 @@ pub(crate) fn choose_parameters(
     precision_bits: f64,
     column_names: Option<Vec<String>>,
     max_abs: Option<&Bound<'_, PyAny>>,
+    unproven_interval: bool,
 ) -> PyResult<PyParameters> {
-    let shape = shape_of(rows, columns, column_names, max_abs)?;
+    let shape = Shape { unproven_interval, ..shape_of(rows, columns, column_names, max_abs)? };
     let programs: Vec<Program> = programs.iter().map(|program| program.program.clone()).collect();
     let plan = detached(py, || Plan::for_precision(&programs, &shape, precision_bits))?;
     Ok(PyParameters(plan.parameters))
@@ -225,7 +233,7 @@ fn shape_of(
     max_abs: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Shape> {
     let bounds = max_abs.map(bounds_of).transpose()?;
-    Ok(Shape { rows, columns, column_names: column_names.unwrap_or_default(), bounds })
+    Ok(Shape { rows, columns, column_names: column_names.unwrap_or_default(), bounds, ..Shape::default() })
 }
 
 /// What pickle keeps of a program: how to make it again, from its name and model.

@@ -16,6 +16,7 @@ use crate::context::{PyContext, seed_of};
 use crate::keys::{EncryptionKey, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
+use crate::refusals::Level;
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
 ///
@@ -126,7 +127,7 @@ pub(crate) fn encrypt_table<'py>(
     column_names: Option<Vec<String>>,
     row_names: Option<Vec<String>>,
     max_abs: Option<&Bound<'py, PyAny>>,
-    level: Option<usize>,
+    level: Option<Level>,
     seed: Option<&[u8]>,
 ) -> PyResult<PyEncryptedTable> {
     let (rows, columns, entries) = Numbers::of(values)?.into_real_matrix()?;
@@ -143,7 +144,7 @@ pub(crate) fn encrypt_table<'py>(
             None => layout.with_exponents_of(&entries)?,
             Some(bounds) => layout.with_bounds(&bounds)?,
         };
-        let level = level.unwrap_or_else(|| context.parameters().max_level());
+        let level = level.map_or_else(|| context.parameters().max_level(), Level::get);
         EncryptedTable::encrypt(&Encoder::new(&context), &key.encryptor(&context, seed)?, layout, &entries, level)
     })?;
     Ok(PyEncryptedTable { inner, context })
@@ -167,16 +168,18 @@ pub(crate) type PyMatrix<'py> =
 
 /// Decrypts a table to (values, errors, row names, column names, out of range); see ``noren.programs.decrypt_table``.
 #[pyfunction]
-#[pyo3(signature = (table, key, *, release_bits = None))]
+#[pyo3(signature = (table, key, *, release_bits = None, allow_unbounded = false))]
 pub(crate) fn decrypt_table<'py>(
     py: Python<'py>,
     table: &PyEncryptedTable,
     key: &PySecretKey,
     release_bits: Option<i32>,
+    allow_unbounded: bool,
 ) -> PyResult<PyMatrix<'py>> {
     let seed = seed_of(None)?;
     let matrix = detached(py, || {
         let decryptor = Decryptor::new(&key.0.context, &key.0.key)?;
+        let decryptor = if allow_unbounded { decryptor.allow_unbounded() } else { decryptor };
         match release_bits {
             None => table.inner.decrypt(&decryptor),
             Some(bits) => table.inner.decrypt_for_release(&decryptor, bits, &seed),

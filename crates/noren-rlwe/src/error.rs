@@ -186,7 +186,7 @@ pub enum Error {
         what: &'static str,
     },
     /// Two operands have different scales.
-    #[error("the operands have scales 2^{left_log2:.6} and 2^{right_log2:.6}, which differ by a factor of 1 {:+.1e}: align them first", libm::exp2(right_log2 - left_log2) - 1.0)]
+    #[error("the operands have scales 2^{left_log2:.6} and 2^{right_log2:.6}, {}: align them first", difference(*left_log2, *right_log2))]
     ScaleMismatch {
         /// The base-two logarithm of the first scale.
         left_log2: f64,
@@ -213,7 +213,7 @@ pub enum Error {
     },
     /// A value is too large for the modulus at the scale asked for.
     #[error(
-        "value {index} is {}, at scale 2^{scale_log2:.1} this level holds values up to {limit:e}: \
+        "value {index} is {}, at scale 2^{scale_log2:.1} this level holds values up to {limit:.3e}: \
          scale the values down, or encode at a higher level", readable(*value)
     )]
     Overflow {
@@ -242,8 +242,9 @@ pub enum Error {
     },
     /// Numbers may lie outside the interval that a polynomial is for.
     #[error(
-        "slots are known to lie in [{low}, {high}] only, the polynomial is for [{}, {}]: use an interval that holds them \
-         all, or state a narrower range, with_range, if it is known", interval[0], interval[1]
+        "slots are known to lie in [{}, {}] only, the polynomial is for [{}, {}]: use an interval that holds them \
+         all, or state a narrower range, with_range, if it is known",
+        readable(*low), readable(*high), readable(interval[0]), readable(interval[1])
     )]
     OutsideInterval {
         /// The lowest value that slots may have.
@@ -251,6 +252,40 @@ pub enum Error {
         /// The highest.
         high: f64,
         /// The interval that is needed.
+        interval: [f64; 2],
+    },
+    /// The bounds of columns do not prove that the arguments of a program lie in the interval of its function.
+    #[error(
+        "{program}: columns within their bounds, which count as powers of two, give {what} from {} to {}, the function is \
+         for [{}, {}]: widen the interval of the model, or state smaller bounds, or plan for an interval that is not proven: \
+         the arguments are encrypted beside the results then, and compared with it when those are decrypted",
+        readable(*low), readable(*high), readable(interval[0]), readable(interval[1])
+    )]
+    UnprovenInterval {
+        /// The name of the program.
+        program: &'static str,
+        /// What its arguments are, such as `the score "risk"`.
+        what: String,
+        /// The lowest argument that the bounds allow.
+        low: f64,
+        /// The highest.
+        high: f64,
+        /// The interval of the model.
+        interval: [f64; 2],
+    },
+    /// Results of a program whose arguments were outside the interval of its function.
+    #[error(
+        "{place} was computed from arguments outside [{}, {}], where {function} holds, and so were {count} numbers in all: \
+         none of them can be trusted: widen the interval of the model", readable(interval[0]), readable(interval[1])
+    )]
+    ArgumentOutside {
+        /// The first of the numbers, such as `row 3, column "risk"`.
+        place: String,
+        /// How many numbers there are.
+        count: usize,
+        /// The function.
+        function: String,
+        /// Its interval.
         interval: [f64; 2],
     },
     /// Numbers may be complex where real ones are needed.
@@ -373,6 +408,13 @@ pub enum Error {
 fn readable(value: f64) -> String {
     let plain = value == 0.0 || (1e-4..1e9).contains(&value.abs());
     if plain { format!("{value}") } else { format!("{value:e}") }
+}
+
+/// By how much two scales differ that may print alike.
+fn difference(left_log2: f64, right_log2: f64) -> String {
+    let part = libm::exp2(right_log2 - left_log2) - 1.0;
+    let sign = if part < 0.0 { '-' } else { '+' };
+    format!("which differ by a factor of 1 {sign} {:.1e}", part.abs())
 }
 
 /// Why nothing is known of a result.

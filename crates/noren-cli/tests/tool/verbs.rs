@@ -93,6 +93,20 @@ fn models_are_read_from_files() {
 }
 
 #[test]
+fn unproven_intervals_are_planned_where_that_is_asked_for() {
+    let sandbox = Sandbox::with_table("unproven");
+    sandbox.write("risk.json", br#"{"weights": [1, 1, 1], "interval": 8, "degree": 7, "outputs": ["risk"]}"#);
+    sandbox.write("wide.json", b"4");
+    sandbox.write("narrow.json", b"2");
+    let model = ["keygen", "--out", "keys", "--program", "logistic", "--model", "risk.json", "--plan-only"];
+    let shape = ["--rows", "12", "--columns", "age,bmi,bp", "--params", "small.params", "--bounds"];
+    let wide = [&model[..], &shape, &["wide.json"]].concat();
+    sandbox.refused(&wide, &["logistic", "\"risk\"", "from -12 to 12", "[-8, 8]", "--unproven-interval"]);
+    sandbox.done(&[&wide[..], &["--unproven-interval"]].concat());
+    sandbox.done(&[&model[..], &shape, &["narrow.json"]].concat());
+}
+
+#[test]
 fn the_whole_path_at_128_bits() {
     let sandbox = Sandbox::new("secure");
     sandbox.write("table.csv", crate::sandbox::table().as_bytes());

@@ -66,12 +66,15 @@ impl EncryptedTable<Ciphertext> {
     /// results on, see [`decrypt_for_release`](Self::decrypt_for_release).
     ///
     /// # Errors
-    /// Ciphertexts of other parameters, or of other slots than the layout says.
+    /// Ciphertexts of other parameters, or of other slots than the layout says; [`Error::Unbounded`] and
+    /// [`Error::ArgumentOutside`] for numbers that cannot be trusted, unless the decryptor
+    /// [allows them](Decryptor::allow_unbounded): they have infinite error bounds then.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Matrix> {
         let slots = decryptor.engine().map(self.ciphertexts().iter().collect(), |c| decryptor.decrypt_real(c));
         let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
         let bounds: Vec<f64> = self.ciphertexts().iter().map(Ciphertext::error_bound).collect();
-        self.layout().read(&slots, &bounds)
+        let matrix = self.layout().read(&slots, &bounds)?;
+        if decryptor.allows_unbounded() { Ok(matrix) } else { self.layout().trusted(matrix) }
     }
 
     /// Decrypts a table to numbers that may be handed on: encoded entries are rounded to multiples of `2^-bits`, as
@@ -90,6 +93,14 @@ impl EncryptedTable<Ciphertext> {
         // A release is within 3/2 of its spacing of the decryption.
         let spacing = libm::ldexp(1.5, -bits);
         let bounds: Vec<f64> = self.ciphertexts().iter().map(|c| c.error_bound() + spacing).collect();
-        self.layout().read(&slots, &bounds)
+        let mut matrix = self.layout().read(&slots, &bounds)?;
+        if self.layout().has_arguments() {
+            // Noise hides whether arguments are inside their interval.
+            let exact = self.decrypt(decryptor)?;
+            let doubtful = exact.errors.iter().zip(&mut matrix.errors).filter(|(error, _)| error.is_infinite());
+            doubtful.for_each(|(_, error)| *error = f64::INFINITY);
+            matrix.out_of_range = exact.out_of_range;
+        }
+        if decryptor.allows_unbounded() { Ok(matrix) } else { self.layout().trusted(matrix) }
     }
 }

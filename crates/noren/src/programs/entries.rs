@@ -1,13 +1,13 @@
 //! The same polynomial of every entry of a table.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::{Polynomial, to_unit};
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{BasisName, PolynomialModel};
 use crate::programs::program::{Table, TableEvaluator, side_by_side};
-use crate::programs::table::{EncryptedTable, Layout};
+use crate::programs::table::{EncryptedTable, Layout, names};
 
 /// `p(x)` of every entry; the levels of the polynomial, and one more unless the columns already span the interval.
 pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &PolynomialModel) -> Result<Table<E>> {
@@ -18,8 +18,7 @@ pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Po
         Ok(ev.with_magnitude(task.polynomial.evaluate(ev, &unit)?, 1.0))
     })?;
     // What the columns allow decides whether the entries are known to lie in the interval, or go along to be compared with it.
-    let [low, high] = task.interval;
-    let proven = layout.exponents().iter().map(|&e| libm::ldexp(1.0, e)).all(|most| low <= -most && most <= high);
+    let proven = task.outside(layout).is_none();
     let arguments = (!proven).then(|| layout.exponents().to_vec());
     if !proven {
         let lowered = table.ciphertexts().iter().zip(&values).map(|(x, value)| ev.at_level(x, ev.level(value)));
@@ -42,6 +41,18 @@ pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Po
         });
     }
     EncryptedTable::new(Layout::Table(result), values)
+}
+
+/// Refuses columns whose bounds allow entries outside the interval.
+pub(super) fn check_interval(layout: &TableLayout, model: &PolynomialModel) -> Result<()> {
+    let task = Task::new(layout, model)?;
+    let Some(column) = task.outside(layout) else {
+        return Ok(());
+    };
+    let most = libm::ldexp(1.0, layout.exponents()[column]);
+    let names = names(layout.column_names(), layout.columns());
+    let what = format!("entries of column {:?}", names[column]);
+    Err(Error::UnprovenInterval { program: "polynomial", what, low: -most, high: most, interval: task.interval })
 }
 
 /// `2^exponent polynomial(factor_c x + shift)`, for encoded entries `x` of column `c`.
@@ -72,6 +83,13 @@ impl Task {
         let scaled = polynomial.coefficients().iter().map(|&c| libm::ldexp(c, -exponent)).collect();
         let factors = layout.exponents().iter().map(|&e| libm::ldexp(factor, e)).collect();
         Ok(Self { polynomial: Polynomial::chebyshev(scaled)?, exponent, interval, factors, shift })
+    }
+
+    /// The first column whose entries may lie outside the interval.
+    fn outside(&self, layout: &TableLayout) -> Option<usize> {
+        let [low, high] = self.interval;
+        let inside = |&exponent: &i32| low <= -libm::ldexp(1.0, exponent) && libm::ldexp(1.0, exponent) <= high;
+        layout.exponents().iter().position(|exponent| !inside(exponent))
     }
 
     /// Brings the entries of a ciphertext to `[-1, 1]`: for nothing if they are there already.

@@ -53,8 +53,9 @@ pub struct LinearModel {
 /// stands for the function where `|y|` is at most `interval`. One row with a much larger `|y|` makes all probabilities of
 /// its ciphertext worthless (the polynomial grows without bound there, and overflows), so choose the interval with room.
 /// Where the bounds of columns do not prove that all `|y|` are within it, the result carries the encrypted `y` too, and
-/// whoever decrypts learns them: all numbers of a ciphertext with a `y` outside are marked, with infinite error bounds. A
-/// wider interval takes a higher degree: about `interval * ln(1 / error) / 3`.
+/// whoever decrypts learns them: all numbers of a ciphertext with a `y` outside are refused. If bounds are stated when
+/// planning, that is planned only where it is asked for: [`Shape::unproven_interval`](crate::programs::plan::Shape). A wider
+/// interval takes a higher degree: about `interval * ln(1 / error) / 3`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogisticModel {
@@ -76,8 +77,8 @@ pub struct LogisticModel {
 ///
 /// `{"coefficients": [1.0, 0.0, 0.5], "basis": "power", "interval": [-10.0, 10.0]}`, coefficients lowest first. With
 /// the basis `"chebyshev"` they are for the polynomials `T_k((2 x - a - b) / (b - a))` on the interval `[a, b]`
-/// (`[-1, 1]` if left out). All entries must lie in the interval; without one, powers hold for whatever the table can
-/// hold.
+/// (`[-1, 1]` if left out). All entries must lie in the interval, as those of a [`LogisticModel`]; without one, powers hold
+/// for whatever the table can hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolynomialModel {

@@ -21,6 +21,10 @@ pub struct Shape {
     pub column_names: Vec<String>,
     /// The bounds of columns, if tables are to be scaled by them and not by their own numbers.
     pub bounds: Option<Bounds>,
+    /// Whether to plan programs whose arguments are not proven by the bounds to lie in the interval of their function, too.
+    /// Encrypted arguments go along with their results then, whoever decrypts learns them, and numbers whose arguments were
+    /// outside are refused. Without bounds of columns nothing is proven, and nothing refused when planning.
+    pub unproven_interval: bool,
 }
 
 /// Parameters and keys for programs on tables of one shape.
@@ -56,12 +60,12 @@ impl Plan {
     /// `2^-precision_bits`, at 128-bit security.
     ///
     /// # Errors
-    /// A shape that cannot be, a model that does not suit it, a precision that no parameters reach.
+    /// A shape that cannot be, a model that does not suit it, [`Error::UnprovenInterval`], a precision that no parameters reach.
     pub fn for_precision(programs: &[Program], shape: &Shape, precision_bits: f64) -> Result<Self> {
         let mut needed = Requirements { depth: 0, precision_bits, ..Requirements::default() };
         // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
         loop {
-            let plan = Self::draft(programs, shape, Parameters::for_requirements(&needed)?)?;
+            let plan = Self::draft(programs, shape, Parameters::smallest(&needed)?)?;
             let depth = plan.demands.depth;
             if plan.parameters.max_level() >= depth && plan.predicted_error() <= libm::exp2(-precision_bits) {
                 return Ok(plan);
@@ -75,7 +79,7 @@ impl Plan {
     /// The plan with these parameters.
     ///
     /// # Errors
-    /// A shape that cannot be, a model that does not suit it, parameters with too few levels.
+    /// A shape that cannot be, a model that does not suit it, [`Error::UnprovenInterval`], parameters with too few levels.
     pub fn with_parameters(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
         let plan = Self::draft(programs, shape, parameters)?;
         let (found, needed) = (plan.parameters.max_level(), plan.demands.depth);
@@ -92,7 +96,7 @@ impl Plan {
         let layout = shape.layout(parameters.max_slots())?;
         let mut demands = Demands::default();
         for program in programs {
-            demands = demands.merge(&program.plan(&layout)?);
+            demands = demands.merge(&shape.demands_in(program, &layout)?);
         }
         Ok(Self { parameters, layout, demands })
     }
@@ -114,6 +118,21 @@ impl Plan {
 }
 
 impl Shape {
+    /// What a program needs for such tables in a ring with so many slots.
+    ///
+    /// # Errors
+    /// As [`Shape::layout`]; a model that does not suit it; [`Error::UnprovenInterval`].
+    pub fn demands(&self, program: &Program, max_slots: usize) -> Result<Demands> {
+        self.demands_in(program, &self.layout(max_slots)?)
+    }
+
+    fn demands_in(&self, program: &Program, layout: &TableLayout) -> Result<Demands> {
+        if self.bounds.is_some() && !self.unproven_interval {
+            program.check_interval(layout)?;
+        }
+        program.plan(layout)
+    }
+
     /// The layout of such a table in a ring with so many slots.
     ///
     /// Without bounds the scaling of columns depends on numbers that do not exist yet. It is then taken to differ
@@ -178,6 +197,37 @@ mod tests {
             Plan::for_precision(&cubic, &shape, 16.0).expect("can be met").demands.depth
         };
         assert_eq!(depth(None), depth(Some(Bounds::All(1.0))) + 1);
+    }
+
+    #[test]
+    fn intervals_that_bounds_do_not_prove_are_refused_unless_asked_for() {
+        let plan = |name: &str, json: &str, bounds: Option<Bounds>, unproven_interval| {
+            let programs = [Program::parse(name, Some(json)).expect("a model")];
+            Plan::for_precision(&programs, &Shape { bounds, unproven_interval, ..shape(8, 2) }, 12.0)
+        };
+        let each = |most: [f64; 2]| Some(Bounds::Each(most.to_vec()));
+        // |0.5 x - y + 1| is at most 2 + 8 + 1 for columns up to 4 and 8.
+        let score = r#"{"weights": [0.5, -1], "bias": 1, "interval": 10.5, "degree": 7, "outputs": ["risk"]}"#;
+        let Err(error) = plan("logistic", score, each([3.0, 8.0]), false) else { panic!("11 is beyond 10.5") };
+        let Error::UnprovenInterval { low, high, interval, .. } = &error else { panic!("{error}") };
+        assert_eq!((*low, *high, *interval), (-9.0, 11.0, [-10.5, 10.5]));
+        let text = error.to_string();
+        for part in ["logistic", "risk", "from -9 to 11", "[-10.5, 10.5]", "widen", "smaller bounds", "not proven"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let depth = |bounds, unproven| plan("logistic", score, bounds, unproven).expect("planned").demands.depth;
+        assert_eq!([depth(each([3.0, 8.0]), true), depth(each([2.0, 8.0]), false), depth(None, false)], [4, 4, 4]);
+        let cubic = r#"{"coefficients": [0, 1, 0, 1], "interval": [-1, 4]}"#;
+        for (json, bounds, refused) in [
+            (cubic, each([1.0, 1.0]), false),
+            (cubic, each([1.0, 4.0]), true),
+            (r#"{"coefficients": [0, 1, 0, 1]}"#, each([1.0, 4.0]), false),
+            (r#"{"coefficients": [0, 1], "basis": "chebyshev"}"#, each([1.0, 2.0]), true),
+        ] {
+            let planned = plan("polynomial", json, bounds.clone(), false);
+            assert_eq!(matches!(planned, Err(Error::UnprovenInterval { .. })), refused, "{json}");
+            assert!(plan("polynomial", json, bounds, true).is_ok(), "{json}");
+        }
     }
 
     #[test]

@@ -140,6 +140,18 @@ impl Program {
         }
     }
 
+    /// Refuses columns whose bounds do not prove that all arguments lie in the interval of the function.
+    ///
+    /// # Errors
+    /// [`Error::UnprovenInterval`], and a model that does not suit the layout.
+    pub(super) fn check_interval(&self, layout: &TableLayout) -> Result<()> {
+        match self {
+            Self::Logistic(model) => scores::check_interval(layout, model),
+            Self::Polynomial(model) => entries::check_interval(layout, model),
+            _ => Ok(()),
+        }
+    }
+
     /// The levels and keys that the program needs for tables of this layout, and how much it does.
     ///
     /// The program itself runs on a [`Recorder`], so that the plan cannot disagree with the run.

@@ -1,6 +1,6 @@
 //! One number for each row from all its columns: linear and logistic models.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::trace;
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
@@ -27,7 +27,7 @@ pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Logi
     let mut affine = model.linear.resolve(layout, "probability")?;
     // What the table allows decides whether the scores are known to lie in the interval, or go along to be compared with it.
     let largest = affine.largest(layout);
-    let proven = largest.iter().all(|&largest| largest <= model.interval);
+    let proven = affine.outside(layout, model.interval).is_none();
     let exponents: Vec<i32> = largest.into_iter().map(exponent_above).collect();
     let exponent = exponents.iter().copied().max().unwrap_or(0);
     affine.scale_by(|_| 1.0 / model.interval);
@@ -57,7 +57,30 @@ pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Logi
     EncryptedTable::new(Layout::Table(layout), probabilities)
 }
 
+/// Refuses columns whose bounds allow scores outside the interval.
+pub(super) fn check_interval(layout: &TableLayout, model: &LogisticModel) -> Result<()> {
+    let affine = model.linear.resolve(layout, "score")?;
+    let Some((name, reach, bias)) = affine.outside(layout, model.interval) else {
+        return Ok(());
+    };
+    Err(Error::UnprovenInterval {
+        program: "logistic",
+        what: format!("the score of {name:?}"),
+        low: bias - reach,
+        high: bias + reach,
+        interval: [-model.interval, model.interval],
+    })
+}
+
 impl Affine {
+    /// The first output that may leave `[-interval, interval]`: its name, by how much its weighted sum reaches, and its bias.
+    fn outside(&self, layout: &TableLayout, interval: f64) -> Option<(&str, f64, f64)> {
+        let outputs = self.largest(layout).into_iter().zip(&self.bias).zip(&self.names);
+        let mut outputs =
+            outputs.map(|((largest, bias), name)| (largest, (name.as_str(), largest - bias.abs(), *bias)));
+        outputs.find(|(largest, _)| *largest > interval).map(|(_, output)| output)
+    }
+
     /// For each output the largest absolute value that the table allows.
     fn largest(&self, layout: &TableLayout) -> Vec<f64> {
         let of_row = |weights: &[f64]| -> f64 {

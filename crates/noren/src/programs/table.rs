@@ -126,6 +126,31 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Whether arguments follow the results.
+    pub(super) fn has_arguments(&self) -> bool {
+        matches!(self, Self::Table(layout) if layout.arguments().is_some())
+    }
+
+    /// Refuses a matrix with numbers whose arguments were outside the interval of the program.
+    ///
+    /// # Errors
+    /// [`Error::ArgumentOutside`].
+    pub(super) fn trusted(&self, matrix: Matrix) -> Result<Matrix> {
+        let (Self::Table(layout), Some(&(row, column))) = (self, matrix.out_of_range.first()) else {
+            return Ok(matrix);
+        };
+        let place = format!("row {}, column {:?}", matrix.row_names[row], matrix.column_names[column]);
+        let guarantee = layout.guarantee();
+        Err(Error::ArgumentOutside {
+            place,
+            count: matrix.out_of_range.len(),
+            function: guarantee.map_or_else(String::new, |guarantee| guarantee.function.clone()),
+            interval: guarantee.map_or([0.0; 2], |guarantee| guarantee.interval),
+        })
+    }
+}
+
 impl Matrix {
     /// The number in a row and column.
     ///
