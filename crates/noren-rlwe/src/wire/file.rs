@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::wire::header::{HEADER_BYTES, Header};
 use crate::wire::kind::Kind;
+use crate::wire::pieces;
 
 /// Who may read a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -270,7 +271,7 @@ fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     // is missing this is an error, not an abort.
     let announced = usize::try_from(length).unwrap_or(usize::MAX);
     bytes.try_reserve_exact(announced.saturating_add(1)).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
-    file.by_ref().take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    pieces::read(&mut file, &mut bytes, max_bytes.saturating_add(1))?;
     // A pipe, or a file that grows, announces less than it gives.
     if bytes.len() as u64 > max_bytes { Err(too_large("more bytes", max_bytes)) } else { Ok(bytes) }
 }

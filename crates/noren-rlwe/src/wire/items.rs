@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::wire::file;
 use crate::wire::header::{self, DIGEST_AT, ENTRY_BYTES, Entry, HEADER_BYTES, Header};
 use crate::wire::kind::Kind;
+use crate::wire::pieces;
 use crate::wire::reader::{Limits, Reader, check_zero, common_form, contents};
 use crate::wire::reason::Reason;
 use crate::wire::section::{Section, refused};
@@ -104,14 +105,14 @@ impl Items {
         self.bytes.clear();
         let missing = |_| failed(std::io::ErrorKind::OutOfMemory.into());
         self.bytes.try_reserve_exact((to - from) as usize).map_err(missing)?;
-        (&mut self.file).take(to - from).read_to_end(&mut self.bytes).map_err(failed)?;
+        pieces::read(&mut self.file, &mut self.bytes, to - from).map_err(failed)?;
         if self.bytes.len() as u64 != to - from {
             // It was longer when it was opened.
             let found = from + self.bytes.len() as u64;
             return Err(self.refused(Reason::Length { found, needed: self.header.length }));
         }
         if let Some(hasher) = &mut self.hasher {
-            hasher.update(&self.bytes);
+            pieces::absorb(hasher, &self.bytes);
         }
         let entries = &self.entries[self.taken..][..count];
         self.taken += count;

@@ -43,4 +43,5 @@ pub mod writer;
 mod keys;
 mod pack;
 mod parameters;
+mod pieces;
 mod samples;

@@ -117,11 +117,21 @@ pub trait Object: Sized {
     /// [`Error::Io`] with the path if the file cannot be read or is larger than the limit; otherwise as
     /// [`Object::from_bytes`].
     fn read_file(context: &Self::Context, path: &Path, limits: &Limits) -> Result<Self> {
-        let mut bytes = file::read(path, limits.max_bytes)?;
-        let object = Self::from_bytes_within(context, &bytes, limits);
-        if Self::KIND.is_secret() {
-            bytes.zeroize();
+        let bytes = Held { bytes: file::read(path, limits.max_bytes)?, secret: Self::KIND.is_secret() };
+        Self::from_bytes_within(context, &bytes.bytes, limits)
+    }
+}
+
+/// The bytes of a file: those of a secret are wiped, also where the work is interrupted.
+struct Held {
+    bytes: Vec<u8>,
+    secret: bool,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.secret {
+            self.bytes.zeroize();
         }
-        object
     }
 }

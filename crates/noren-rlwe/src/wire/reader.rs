@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::error::{Error, Result, short_fingerprint};
 use crate::wire::header::{self, DIGEST_AT, ENTRY_BYTES, Encoding, Entry, HEADER_BYTES, Header};
 use crate::wire::kind::Kind;
+use crate::wire::pieces::absorb;
 use crate::wire::reason::{Place, Reason};
 use crate::wire::section::{Section, refused};
 use crate::wire::writer::Form;
@@ -178,7 +179,8 @@ fn frame<'a>(bytes: &'a [u8], header: &Header, limits: &Limits) -> std::result::
     }
     if limits.check_digest {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&bytes[..DIGEST_AT]).update(&bytes[HEADER_BYTES..]);
+        hasher.update(&bytes[..DIGEST_AT]);
+        absorb(&mut hasher, &bytes[HEADER_BYTES..]);
         if *hasher.finalize().as_bytes() != header.digest {
             return Err(Reason::Digest);
         }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use noren_ring::interrupt;
 use zeroize::Zeroize;
 
 use crate::wire::header::{self, DIGEST_AT, Encoding, Entry, HEADER_BYTES, Header};
+use crate::wire::pieces::pieces;
 use crate::wire::writer::{Writer, little_endian};
 
 /// A container that is being written.
@@ -143,10 +143,12 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        interrupt::check();
-        self.hasher.update(bytes);
-        self.at += bytes.len() as u64;
-        self.sink.write_all(bytes)
+        for piece in pieces(bytes) {
+            self.hasher.update(piece);
+            self.at += piece.len() as u64;
+            self.sink.write_all(piece)?;
+        }
+        Ok(())
     }
 
     /// Zeros up to a position at most one alignment away.
