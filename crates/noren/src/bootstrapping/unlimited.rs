@@ -196,11 +196,20 @@ impl<T> Encoded<T> {
             let (what, needed) = ("slots of the second operand", operand.slots().to_string());
             return Err(Error::Length { what, found: self.slots, needed });
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if (last.0, last.1) != (operand.level(), *operand.scale()) {
-            *last = (operand.level(), *operand.scale(), Arc::new(encode()?));
+        let wanted = (operand.level(), *operand.scale());
+        if let Some(known) = self.known(wanted) {
+            return Ok(known);
         }
-        Ok(last.2.clone())
+        // Without the lock: a thread that waits for loops of the encoding may take work meanwhile that encodes the same numbers.
+        let thing = Arc::new(encode()?);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = (wanted.0, wanted.1, thing.clone());
+        Ok(thing)
+    }
+
+    /// What was encoded last, if it is for this level and scale.
+    fn known(&self, wanted: (usize, Scale)) -> Option<Arc<T>> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        ((last.0, last.1) == wanted).then(|| last.2.clone())
     }
 }
 
@@ -376,5 +385,29 @@ impl SlotEvaluator for Unlimited {
 
     fn with_errors(&self, a: Ciphertext, errors: &[(&Estimate, f64)], bias: f64) -> Ciphertext {
         self.evaluator.with_errors(a, errors, bias)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noren_math::random::Seed;
+
+    use super::*;
+    use crate::bootstrapping::Preset;
+    use crate::schemes::ckks::{Context, Encryptor, KeyRequest};
+
+    #[test]
+    fn numbers_are_encoded_while_the_same_ones_are_encoded() {
+        let parameters = Preset::Toy.parameters().expect("a preset");
+        let context = Context::new(parameters.ckks().expect("primes")).expect("rings");
+        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &KeyRequest::default()).expect("keys");
+        let plain = Encoder::new(&context).encode(&[0.5], 1, 1).expect("one number");
+        let encryptor = Encryptor::public(&context, &keys.public, Seed::from_bytes([2; 32])).expect("its key");
+        let x = encryptor.encrypt(&plain).expect("room");
+        let last = Mutex::new((0, *x.scale(), Arc::new(0)));
+        let encoded = Encoded { values: vec![0.5], slots: x.slots(), last };
+        // As a thread does that takes other work while it waits for loops.
+        let result = encoded.at(&x, || Ok(*encoded.at(&x, || Ok(1))? + 1)).expect("the same slots");
+        assert_eq!((*result, *encoded.at(&x, || Ok(7)).expect("the same slots")), (2, 2));
     }
 }

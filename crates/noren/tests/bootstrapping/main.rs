@@ -5,6 +5,7 @@ mod encrypted;
 mod exponentials;
 mod failures;
 mod full;
+mod interrupts;
 mod iterations;
 mod key_files;
 mod matrices;
