@@ -46,6 +46,7 @@ impl Plan {
             ("min", Operation::Min),
             ("mul", Operation::Mul),
             ("div", Operation::DivRem),
+            ("sort of 8", Operation::Sort(8)),
         ];
         let cost = |(operation, of): (&'static str, Operation)| {
             let [a, b, c] = BITS.map(|bits| of.cost(bits, Shape::Lean).map(|cost| cost.bootstraps));
@@ -70,7 +71,7 @@ impl fmt::Display for Plan {
         for (index, Cost { operation, bootstraps }) in self.costs.iter().enumerate() {
             let label = if index == 0 { "bootstraps" } else { "" };
             let [a, b, c] = bootstraps;
-            write!(f, "\n{label:<15}{operation:<5} {a} of 8 bits, {b} of 16, {c} of 32")?;
+            write!(f, "\n{label:<15}{operation:<9} {a} of 8 bits, {b} of 16, {c} of 32")?;
         }
         Ok(())
     }

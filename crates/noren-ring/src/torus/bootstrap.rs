@@ -10,7 +10,7 @@ use crate::torus::lwe::Lwe;
 use crate::torus::polynomial::{extract_mask, rotate};
 
 /// How many accumulators share one reading of the key: with the key of two steps they fill half of a second cache of 1 MiB.
-const BLOCK: usize = 16;
+pub const BLOCK: usize = 16;
 
 /// What a bootstrap looks up: a polynomial, and the coefficients of the rotated polynomial that are wanted.
 #[derive(Debug, Clone)]

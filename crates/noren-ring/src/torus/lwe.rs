@@ -1,11 +1,15 @@
 //! Samples of learning with errors, as words.
 
+use std::sync::Arc;
+
 /// A sample `(a_1, ..., a_d, b)` of dimension d: words of the torus.
 ///
 /// Its phase under a secret s is `b - sum_i a_i s_i`. All arithmetic is that of vectors, modulo `2^64`.
+///
+/// A clone shares the words until one of both is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lwe {
-    words: Vec<u64>,
+    words: Arc<Vec<u64>>,
 }
 
 impl Lwe {
@@ -16,7 +20,7 @@ impl Lwe {
     #[must_use]
     pub fn from_words(words: Vec<u64>) -> Self {
         assert!(!words.is_empty(), "a sample has a body");
-        Self { words }
+        Self { words: Arc::new(words) }
     }
 
     /// The sample `(0, ..., 0, body)`, whose phase is known to everybody.
@@ -24,7 +28,7 @@ impl Lwe {
     pub fn trivial(dimension: usize, body: u64) -> Self {
         let mut words = vec![0; dimension + 1];
         words[dimension] = body;
-        Self { words }
+        Self::from_words(words)
     }
 
     /// The dimension d.
@@ -54,7 +58,8 @@ impl Lwe {
     /// Adds to the phase.
     pub fn add_constant(&mut self, constant: u64) {
         let body = self.dimension();
-        self.words[body] = self.words[body].wrapping_add(constant);
+        let words = Arc::make_mut(&mut self.words);
+        words[body] = words[body].wrapping_add(constant);
     }
 
     /// `self + factor other`.
@@ -64,11 +69,12 @@ impl Lwe {
     pub fn add_multiple(&mut self, other: &Self, factor: i64) {
         assert_eq!(self.words.len(), other.words.len(), "samples of the same dimension");
         let factor = factor.cast_unsigned();
-        self.words.iter_mut().zip(&other.words).for_each(|(x, y)| *x = x.wrapping_add(y.wrapping_mul(factor)));
+        let words = Arc::make_mut(&mut self.words);
+        words.iter_mut().zip(other.words()).for_each(|(x, y)| *x = x.wrapping_add(y.wrapping_mul(factor)));
     }
 
     /// `factor self`.
     pub fn mul_assign(&mut self, factor: i64) {
-        self.words.iter_mut().for_each(|x| *x = x.wrapping_mul(factor.cast_unsigned()));
+        Arc::make_mut(&mut self.words).iter_mut().for_each(|x| *x = x.wrapping_mul(factor.cast_unsigned()));
     }
 }

@@ -156,3 +156,62 @@ fn what_no_column_holds_is_refused() {
     assert!(lookup(3).is_ok());
     assert!(matches!(lookup(4), Err(Error::OutOfRoom { .. })));
 }
+
+#[test]
+fn columns_in_parts_have_the_bytes_of_whole_ones() {
+    let world = World::small(INTEGERS_2_2);
+    let whole = ColumnEvaluator::new(world.evaluator());
+    // A few elements have room at a time.
+    let cut = ColumnEvaluator::new(world.evaluator()).with_working_set(1 << 18);
+    let values: Vec<i128> = (0..30).map(|x| x * 37 % 256).collect();
+    let others: Vec<i128> = (0..30).map(|x| (x * 101 % 256) | 1).collect();
+    let fresh = || [&values, &others].map(|values| encrypt(&world, Element::Unsigned(8), values));
+    type Work = fn(&ColumnEvaluator, &Column, &Column) -> noren::Result<Column>;
+    let works: [Work; 9] = [
+        |evaluator, x, y| evaluator.binary(Binary::Mul, x, y),
+        |evaluator, x, y| evaluator.binary(Binary::Compare(Comparison::Lt), x, y),
+        |evaluator, x, y| evaluator.binary(Binary::Max, x, &evaluator.binary(Binary::Add, x, y)?),
+        |evaluator, x, _| evaluator.binary_known(Binary::Sub, x, &[3; 30]),
+        |evaluator, x, _| evaluator.binary_known(Binary::Add, x, &(0..30).collect::<Vec<_>>()),
+        |evaluator, x, _| evaluator.unary(Unary::Neg, x),
+        |evaluator, x, y| evaluator.select(&evaluator.binary(Binary::Compare(Comparison::Eq), x, y)?, x, y),
+        |evaluator, x, _| evaluator.cast(x, Element::Signed(16)),
+        |evaluator, x, y| Ok(evaluator.div_rem(x, y)?.1),
+    ];
+    for (index, work) in works.into_iter().enumerate() {
+        let [[x, y], [u, v]] = [fresh(), fresh()];
+        let size = x.bytes();
+        let [found, expected] = [(&cut, x, y), (&whole, u, v)].map(|(evaluator, x, y)| {
+            let result = work(evaluator, &x, &y).expect("bytes");
+            // What is cut is expanded for a part at a time, and not kept.
+            // Of a number for each element, not the same is known of all.
+            let is_cut = std::ptr::eq(evaluator, &raw const cut) && index != 4;
+            assert_eq!(x.bytes() == size, is_cut, "operation {index}");
+            result
+        });
+        assert!(found == expected, "operation {index}");
+    }
+    // Elements of which different things are known are not cut.
+    let [x, y] = fresh();
+    let small = encrypt(&world, Element::Unsigned(8), &[1; 30]);
+    let mixed = whole.binary(Binary::Max, &x, &y).expect("bytes");
+    let mixed =
+        Column::concatenate([&mixed, &small].into_iter()).expect("one kind").gather(&(15..45).collect::<Vec<_>>());
+    let results = [&cut, &whole].map(|evaluator| evaluator.binary(Binary::Max, &mixed, &y).expect("bytes"));
+    assert!(results[0] == results[1]);
+    assert_eq!(decrypt(&world, &results[0])[20], others[20]);
+}
+
+#[test]
+fn fresh_elements_are_expanded_in_parts_to_the_same_ciphertexts() {
+    for (encoding, element) in [(INTEGERS_2_2, Element::Unsigned(8)), (Encoding::Bits, Element::Bool)] {
+        let world = World::small(encoding);
+        let evaluator = ColumnEvaluator::new(world.evaluator());
+        let cut = evaluator.clone().with_working_set(1);
+        let values: Vec<i128> = (0..21).map(|x| x % 2).collect();
+        let [x, y] = [(); 2].map(|()| encrypt(&world, element, &values));
+        let [found, expected] = [(&cut, x), (&evaluator, y)]
+            .map(|(evaluator, x)| evaluator.unary(Unary::Not, &x).expect("elements that have it"));
+        assert!(found == expected);
+    }
+}

@@ -48,6 +48,18 @@ pub struct Cost {
     pub bootstraps: usize,
     /// How often bootstraps wait for others: the rounds, one call of the evaluator each.
     pub rounds: usize,
+    /// The most ciphertexts that each element of a batch holds at a time, beside its operands.
+    pub held: usize,
+}
+
+/// Lookups in the order in which they are made.
+pub(super) struct Schedule {
+    /// The lookups of each round.
+    pub rounds: Vec<Vec<Step>>,
+    /// The last round that needs each wire; results are needed after all.
+    pub last_uses: Vec<usize>,
+    /// What they cost.
+    pub cost: Cost,
 }
 
 /// Whether a circuit has few rounds, or few bootstraps.
@@ -187,9 +199,45 @@ impl Circuit {
         rounds
     }
 
+    /// The lookups that these values need, and what they cost.
+    pub fn schedule(&self, outputs: &[Value]) -> Schedule {
+        let rounds = self.rounds(outputs);
+        let last_uses = self.last_uses(&rounds, outputs);
+        let results = |step: &Step| step.functions.len();
+        let (mut held, mut most) = (0, 0);
+        // The wires that each round is the last one to need; operands are not counted.
+        let mut freed = vec![0; rounds.len()];
+        let made = rounds.iter().flatten().flat_map(|step| step.functions.iter().map(|&(_, wire)| wire));
+        for last in made.map(|wire| last_uses[wire]).filter(|last| *last < rounds.len()) {
+            freed[last] += 1;
+        }
+        for (steps, freed) in rounds.iter().zip(freed) {
+            held += steps.iter().map(results).sum::<usize>();
+            // A sum for each lookup, too.
+            most = most.max(held + steps.len());
+            held -= freed;
+        }
+        let cost = Cost {
+            bootstraps: rounds.iter().map(Vec::len).sum(),
+            rounds: rounds.len(),
+            held: most.max(held + outputs.len()),
+        };
+        Schedule { rounds, last_uses, cost }
+    }
+
     /// What the lookups that these values need cost.
     pub fn cost(&self, outputs: &[Value]) -> Cost {
-        let rounds = self.rounds(outputs);
-        Cost { bootstraps: rounds.iter().map(Vec::len).sum(), rounds: rounds.len() }
+        self.schedule(outputs).cost
+    }
+
+    /// The last round that needs each wire; results are needed after all.
+    fn last_uses(&self, rounds: &[Vec<Step>], outputs: &[Value]) -> Vec<usize> {
+        let mut last = vec![0; self.wires];
+        for (number, steps) in rounds.iter().enumerate() {
+            let operands = steps.iter().flat_map(|step| step.operand.terms());
+            operands.for_each(|&(wire, _)| last[wire] = number);
+        }
+        outputs.iter().flat_map(Value::terms).for_each(|&(wire, _)| last[wire] = usize::MAX);
+        last
     }
 }

@@ -1,5 +1,6 @@
 //! Operations on batches of integers.
 
+use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::radix::carry::BASE;
@@ -9,6 +10,7 @@ use crate::circuits::radix::integer::{Flag, Integer, check_bits, check_fits, che
 use crate::circuits::radix::operation::Operation;
 use crate::circuits::radix::run::Runner;
 use crate::circuits::radix::shift::Move;
+use crate::circuits::radix::sort::exchanges;
 use crate::circuits::radix::value::Value;
 use crate::schemes::tfhe::{self, Ciphertext};
 
@@ -45,6 +47,15 @@ impl Evaluator {
     #[must_use]
     pub fn with_small_batch(mut self, integers: usize) -> Self {
         self.small_batch = integers;
+        self
+    }
+
+    /// The same, but that batches hold ciphertexts of at most so many bytes at a time, beside operands and results; 1 GiB at first.
+    ///
+    /// Larger batches are computed in parts, of as many integers at least as keep all threads at work. Results do not depend on it.
+    #[must_use]
+    pub fn with_working_set(mut self, bytes: usize) -> Self {
+        self.runner = self.runner.with_working_set(bytes);
         self
     }
 
@@ -145,6 +156,45 @@ impl Evaluator {
     /// As [`Evaluator::apply`]; [`Error::Parameters`] if there is no integer.
     pub fn argmax(&self, terms: &[&[Integer]]) -> Result<(Vec<Integer>, Vec<Integer>)> {
         self.pairs(Operation::Argmax(terms.len()), terms)
+    }
+
+    /// The unsigned integers of each element in ascending order: `terms[i]` holds the i-th integer of all elements, before and after.
+    ///
+    /// All exchanges of a layer of [`exchanges`] are one batch.
+    ///
+    /// # Errors
+    /// As [`Evaluator::apply`]; [`Error::Parameters`] if there is no integer.
+    pub fn sort(&self, terms: &[&[Integer]]) -> Result<Vec<Vec<Integer>>> {
+        self.sort_by(Operation::Exchange, terms)
+    }
+
+    /// The signed integers of each element in ascending order; see [`Evaluator::sort`].
+    ///
+    /// # Errors
+    /// As [`Evaluator::sort`].
+    pub fn sort_signed(&self, terms: &[&[Integer]]) -> Result<Vec<Vec<Integer>>> {
+        self.sort_by(Operation::ExchangeSigned, terms)
+    }
+
+    fn sort_by(&self, exchange: Operation, terms: &[&[Integer]]) -> Result<Vec<Vec<Integer>>> {
+        let bits = terms.first().and_then(|term| term.first()).map_or(DIGIT_BITS, Integer::bits);
+        Operation::Sort(terms.len()).check(bits)?;
+        let each = terms[0].len();
+        terms.iter().try_for_each(|term| check_length(each, term.len()))?;
+        let mut terms: Vec<Vec<Integer>> = terms.iter().map(|term| term.to_vec()).collect();
+        let layers = exchanges(terms.len());
+        let progress = Steps::new(layers.iter().map(Vec::len).sum());
+        for layer in layers.iter().filter(|layer| !layer.is_empty()) {
+            let left: Vec<Integer> = layer.iter().flat_map(|&(i, _)| terms[i].iter().cloned()).collect();
+            let right: Vec<Integer> = layer.iter().flat_map(|&(_, j)| terms[j].iter().cloned()).collect();
+            let (low, high) = self.pairs(exchange, &[&left, &right])?;
+            let (mut low, mut high) = (low.into_iter(), high.into_iter());
+            for &(i, j) in layer {
+                (terms[i], terms[j]) = (low.by_ref().take(each).collect(), high.by_ref().take(each).collect());
+            }
+            progress.advance(layer.len());
+        }
+        Ok(terms)
     }
 
     /// The sum of all terms of each element, modulo `2^bits`: `terms[i]` holds the i-th term of all elements.

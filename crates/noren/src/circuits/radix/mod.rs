@@ -31,6 +31,7 @@
 //! | [`circuit`] | circuits of lookups: [`Shape`], [`Cost`] |
 //! | [`compare`] | [`Comparison`]: orders |
 //! | [`shift`] | [`Move`]: shifts and rotations |
+//! | [`sort`] | [`exchanges`](sort::exchanges): networks that sort |
 //! | [`wire`] | [`Integers`]: bytes |
 
 mod carry;
@@ -45,6 +46,7 @@ pub mod operation;
 mod run;
 mod select;
 pub mod shift;
+pub mod sort;
 mod value;
 pub mod wire;
 

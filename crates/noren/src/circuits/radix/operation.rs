@@ -11,6 +11,7 @@ use crate::circuits::radix::integer::{check_bits, check_fits};
 use crate::circuits::radix::multiply::{multiply, multiply_known};
 use crate::circuits::radix::select::{map, not, select};
 use crate::circuits::radix::shift::Move;
+use crate::circuits::radix::sort::{exchange, exchanges};
 use crate::circuits::radix::value::Value;
 
 /// What is done with integers.
@@ -49,6 +50,14 @@ pub enum Operation {
     Max,
     /// The largest of so many unsigned integers, and the number of the first that is it, counted from 0, of the fewest bits.
     Argmax(usize),
+    /// The smaller and the larger of unsigned integers.
+    Exchange,
+    /// The smaller and the larger of signed integers.
+    ExchangeSigned,
+    /// So many unsigned integers in ascending order, by exchanges.
+    Sort(usize),
+    /// So many signed integers in ascending order, by exchanges.
+    SortSigned(usize),
     /// Of a flag, a and b: a if the flag is true, else b.
     Select,
     /// Each bit whether it is 1 in both.
@@ -77,16 +86,39 @@ impl Operation {
     /// [`Error::Parameters`] for a width that is odd or not from 2 to 64, or a number of the operation that is out of range.
     pub fn cost(self, bits: usize, shape: Shape) -> Result<Cost> {
         self.check(bits)?;
+        match self {
+            Self::Sort(count) => Ok(Self::Exchange.cost_of_sort(count, bits, shape)),
+            Self::SortSigned(count) => Ok(Self::ExchangeSigned.cost_of_sort(count, bits, shape)),
+            _ => Ok(self.cost_at(bits, shape, 1.0).0),
+        }
+    }
+
+    /// What sorting by these exchanges costs. Those of a layer are one batch, made for the noisiest of its operands.
+    fn cost_of_sort(self, count: usize, bits: usize, shape: Shape) -> Cost {
+        let (mut noises, mut total) = (vec![1.0; count], Cost::default());
+        for layer in exchanges(count).iter().filter(|layer| !layer.is_empty()) {
+            let noise = layer.iter().flat_map(|&(i, j)| [noises[i], noises[j]]).fold(0.0, f64::max);
+            let (cost, after) = self.cost_at(bits, shape, noise);
+            total.bootstraps += layer.len() * cost.bootstraps;
+            total.rounds += cost.rounds;
+            total.held = total.held.max(layer.len() * cost.held);
+            layer.iter().for_each(|&(i, j)| (noises[i], noises[j]) = (after, after));
+        }
+        total
+    }
+
+    /// What it costs for integers of this noise, and the noise of its results.
+    fn cost_at(self, bits: usize, shape: Shape, noise: f64) -> (Cost, f64) {
         let digits = bits / DIGIT_BITS;
         let mut circuit = Circuit::new(shape);
         let operands: Vec<Vec<Value>> = (0..self.operands())
             .map(|index| {
                 let (digits, most) = if self.takes_flag(index) { (1, 1) } else { (digits, BASE - 1) };
-                (0..digits).map(|_| circuit.input(most, 1.0)).collect()
+                (0..digits).map(|_| circuit.input(most, noise)).collect()
             })
             .collect();
         let outputs = self.build(&mut circuit, &operands).concat();
-        Ok(circuit.cost(&outputs))
+        (circuit.cost(&outputs), outputs.iter().map(Value::noise).fold(0.0, f64::max))
     }
 
     /// How many operands it takes.
@@ -101,7 +133,7 @@ impl Operation {
             | Self::Cast(_)
             | Self::CastSigned(_) => 1,
             Self::Select => 3,
-            Self::Sum(count) | Self::Argmax(count) => count,
+            Self::Sum(count) | Self::Argmax(count) | Self::Sort(count) | Self::SortSigned(count) => count,
             _ => 2,
         }
     }
@@ -113,6 +145,10 @@ impl Operation {
             Self::DivRem
                 | Self::DivRemSigned
                 | Self::Argmax(_)
+                | Self::Exchange
+                | Self::ExchangeSigned
+                | Self::Sort(_)
+                | Self::SortSigned(_)
                 | Self::Select
                 | Self::Compare(_)
                 | Self::CompareSigned(_)
@@ -135,7 +171,9 @@ impl Operation {
         match self {
             Self::AddKnown(number) | Self::MulKnown(number) => check_fits(number, bits),
             Self::Cast(bits) | Self::CastSigned(bits) => check_bits(bits),
-            Self::Sum(0) | Self::Argmax(0) => Err(Error::parameter("integers of one element", 0, "at least 1")),
+            Self::Sum(0) | Self::Argmax(0) | Self::Sort(0) | Self::SortSigned(0) => {
+                Err(Error::parameter("integers of one element", 0, "at least 1"))
+            }
             _ => Ok(()),
         }
     }
@@ -183,6 +221,9 @@ impl Operation {
                 let (largest, number) = argmax(circuit, terms);
                 return vec![largest, number];
             }
+            (Self::Exchange, [a, b]) => return exchange(circuit, a, b, false).into(),
+            (Self::ExchangeSigned, [a, b]) => return exchange(circuit, a, b, true).into(),
+            (Self::Sort(_) | Self::SortSigned(_), _) => panic!("integers are sorted by exchanges"),
             (Self::Select, [flag, a, b]) => select(circuit, &flag[0], a, b),
             (Self::And, [a, b]) => map(circuit, a, b, |a, b| a & b),
             (Self::Or, [a, b]) => map(circuit, a, b, |a, b| a | b),

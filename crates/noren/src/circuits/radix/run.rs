@@ -1,4 +1,4 @@
-//! Circuits on ciphertexts: round by round, all integers of a batch at once.
+//! Circuits on ciphertexts: round by round, all integers of a batch together, or of a part of it that has room.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,20 +6,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use noren_ring::interrupt::{self, Steps};
 use noren_rlwe::error::Result;
 
-use crate::circuits::radix::circuit::{Circuit, Function, ROOM, Step};
+use crate::circuits::radix::circuit::{Circuit, Cost, Function, ROOM, Schedule, Step};
 use crate::circuits::radix::value::Value;
+use crate::schemes::tfhe::parts::{WORKING_SET, elements_that_fill, parts};
 use crate::schemes::tfhe::{Ciphertext, Evaluator, Lookup};
 
 /// Runs circuits, and keeps the tables that it met.
 pub(super) struct Runner {
     evaluator: Evaluator,
     tables: Mutex<HashMap<Vec<Function>, Arc<Lookup>>>,
+    working_set: usize,
 }
 
 impl Runner {
     /// Runs with this evaluator.
     pub fn new(evaluator: &Evaluator) -> Self {
-        Self { evaluator: evaluator.clone(), tables: Mutex::default() }
+        Self { evaluator: evaluator.clone(), tables: Mutex::default(), working_set: WORKING_SET }
+    }
+
+    /// The same, but that batches hold at most so many bytes at a time.
+    pub fn with_working_set(self, bytes: usize) -> Self {
+        Self { working_set: bytes, ..self }
     }
 
     /// What lookups are made with.
@@ -27,18 +34,39 @@ impl Runner {
         &self.evaluator
     }
 
-    /// The outputs of the circuit for each element of a batch.
+    /// The outputs of the circuit for each element of a batch, part by part.
     pub fn run(
         &self,
         circuit: &Circuit,
         batch: &[Vec<&Ciphertext>],
         outputs: &[Value],
     ) -> Result<Vec<Vec<Ciphertext>>> {
-        let rounds = circuit.rounds(outputs);
-        let last_uses = last_uses(circuit, &rounds, outputs);
+        let owner = self.evaluator.owner();
+        batch.iter().flatten().try_for_each(|operand| owner.check(operand.owner(), "the ciphertext"))?;
+        let schedule = circuit.schedule(outputs);
+        let Cost { bootstraps, rounds, held } = schedule.cost;
+        let progress = Steps::new(bootstraps * batch.len());
+        let context = self.evaluator.context();
+        let sample = size_of::<u64>() * (context.parameters().torus().dimension() + 1);
+        let bytes = held * sample + circuit.wires() * size_of::<Option<Ciphertext>>();
+        let least = elements_that_fill(context.engine().threads(), bootstraps, rounds);
+        let mut results = Vec::with_capacity(batch.len());
+        for part in parts(batch.len(), bytes, self.working_set, least) {
+            results.extend(self.run_part(circuit, &schedule, &batch[part], outputs, &progress)?);
+        }
+        Ok(results)
+    }
+
+    fn run_part(
+        &self,
+        circuit: &Circuit,
+        schedule: &Schedule,
+        batch: &[Vec<&Ciphertext>],
+        outputs: &[Value],
+        progress: &Steps,
+    ) -> Result<Vec<Vec<Ciphertext>>> {
         let mut wires: Vec<Vec<Option<Ciphertext>>> = batch.iter().map(|operands| hold(circuit, operands)).collect();
-        let progress = Steps::new(rounds.iter().map(Vec::len).sum::<usize>() * batch.len());
-        for (number, steps) in rounds.iter().enumerate() {
+        for (number, steps) in schedule.rounds.iter().enumerate() {
             let lookups = steps.iter().map(|step| self.lookup(step)).collect::<Result<Vec<_>>>()?;
             let sums = wires.iter().flat_map(|wires| steps.iter().map(|step| self.sum(wires, &step.operand)));
             let sums = sums.collect::<Result<Vec<_>>>()?;
@@ -51,7 +79,7 @@ impl Runner {
                     places.zip(values).for_each(|(wire, value)| wires[wire] = Some(value));
                 }
                 // What nobody needs any more.
-                let done = wires.iter_mut().zip(&last_uses).filter(|(_, last)| **last <= number);
+                let done = wires.iter_mut().zip(&schedule.last_uses).filter(|(_, last)| **last <= number);
                 done.for_each(|(wire, _)| *wire = None);
             }
         }
@@ -92,15 +120,4 @@ fn hold(circuit: &Circuit, operands: &[&Ciphertext]) -> Vec<Option<Ciphertext>> 
     let mut wires: Vec<_> = operands.iter().map(|&operand| Some(operand.clone())).collect();
     wires.resize(circuit.wires(), None);
     wires
-}
-
-/// The last round that needs each wire; results are needed after all.
-fn last_uses(circuit: &Circuit, rounds: &[Vec<Step>], outputs: &[Value]) -> Vec<usize> {
-    let mut last = vec![0; circuit.wires()];
-    for (number, steps) in rounds.iter().enumerate() {
-        let operands = steps.iter().flat_map(|step| step.operand.terms());
-        operands.for_each(|&(wire, _)| last[wire] = number);
-    }
-    outputs.iter().flat_map(Value::terms).for_each(|&(wire, _)| last[wire] = usize::MAX);
-    last
 }

@@ -1,5 +1,6 @@
 //! A column: encrypted elements of one kind.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use noren_ring::interrupt;
@@ -7,6 +8,8 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 
 use crate::programs::columns::element::Element;
+use crate::programs::columns::parts::elements_in_parts;
+use crate::schemes::tfhe::parts::WORKING_SET;
 use crate::schemes::tfhe::{
     Bit, Bits, Ciphertext, Ciphertexts, Decryptor, Encoding, Encryptor, Parameters, SeededCiphertexts,
 };
@@ -107,6 +110,11 @@ impl Column {
     /// # Errors
     /// As [`Decryptor::decrypt`].
     pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Vec<i128>> {
+        let parts = elements_in_parts(&[self], WORKING_SET).map(|part| self.part(&part).decrypt_whole(decryptor));
+        Ok(parts.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn decrypt_whole(&self, decryptor: &Decryptor<'_>) -> Result<Vec<i128>> {
         let parameters = decryptor.context().parameters();
         let ciphertexts = match self.samples() {
             Samples::Bits(Bits(bits)) => {
@@ -137,7 +145,14 @@ impl Column {
     pub fn samples(&self) -> &Samples {
         match &self.form {
             Form::Samples(samples) => samples,
-            Form::Fresh(fresh) => fresh.samples.get_or_init(|| fresh.expand()),
+            Form::Fresh(fresh) => match fresh.samples.get() {
+                Some(samples) => samples,
+                // Not while others wait: the work may be interrupted.
+                None => {
+                    let samples = fresh.expand(0..fresh.seeded.len());
+                    fresh.samples.get_or_init(|| samples)
+                }
+            },
         }
     }
 
@@ -154,12 +169,9 @@ impl Column {
     /// Bytes of the ciphertexts in memory; fresh ones that were not used yet are small.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let samples = match &self.form {
-            Form::Samples(samples) => samples,
-            Form::Fresh(fresh) => match fresh.samples.get() {
-                Some(samples) => samples,
-                None => return size_of::<u64>() * fresh.seeded.len(),
-            },
+        let samples = match (&self.form, self.held()) {
+            (_, Some(samples)) | (Form::Samples(samples), None) => samples,
+            (Form::Fresh(fresh), None) => return size_of::<u64>() * fresh.seeded.len(),
         };
         let words: usize = match samples {
             Samples::Bits(Bits(bits)) => bits.iter().map(|bit| bit.sample.words().len()).sum(),
@@ -241,6 +253,53 @@ impl Column {
         (0..self.count()).map(|at| self.gather(&[at])).collect()
     }
 
+    /// The elements in a range. Of fresh ones that were not used yet, no others are expanded.
+    ///
+    /// # Panics
+    /// If it is empty, or ends beyond the last.
+    pub(super) fn part(&self, elements: &Range<usize>) -> Self {
+        assert!(!elements.is_empty(), "a column has at least one element");
+        if *elements == (0..self.count()) {
+            return self.clone();
+        }
+        let places = elements.start * self.digits..elements.end * self.digits;
+        let samples = match (&self.form, self.held()) {
+            (_, Some(Samples::Bits(Bits(bits)))) => Samples::Bits(Bits(bits[places].to_vec())),
+            (_, Some(Samples::Digits(Ciphertexts(digits)))) => Samples::Digits(Ciphertexts(digits[places].to_vec())),
+            (Form::Fresh(fresh), None) => fresh.expand(places),
+            (Form::Samples(samples), None) => samples.clone(),
+        };
+        Self { form: Form::Samples(samples), ..*self }
+    }
+
+    /// The bytes that an element takes when it is expanded, if that is still to be done.
+    pub(super) fn unexpanded_bytes(&self) -> usize {
+        match &self.form {
+            Form::Fresh(fresh) if self.held().is_none() => {
+                self.digits * size_of::<u64>() * (fresh.parameters.torus().dimension() + 1)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether the same is known of all elements, digit by digit: then the same is done with each, whatever others there are.
+    pub(super) fn is_uniform(&self) -> bool {
+        let Some(Samples::Digits(Ciphertexts(digits))) = self.held() else { return true };
+        let known = |digits: &[Ciphertext]| -> Vec<(u64, u64)> {
+            digits.iter().map(|digit| (digit.max(), digit.noise().to_bits())).collect()
+        };
+        let first = known(&digits[..self.digits]);
+        digits.chunks(self.digits).all(|element| known(element) == first)
+    }
+
+    /// The ciphertexts, unless they are still to be expanded.
+    fn held(&self) -> Option<&Samples> {
+        match &self.form {
+            Form::Samples(samples) => Some(samples),
+            Form::Fresh(fresh) => fresh.samples.get(),
+        }
+    }
+
     /// The refusal of a column of other elements than this one has.
     pub(super) fn other_than(&self, found: &Self) -> Error {
         Error::parameter("element", found.element, format!("{}, as of the other column", self.element))
@@ -255,12 +314,13 @@ impl PartialEq for Column {
 }
 
 impl Fresh {
-    fn expand(&self) -> Samples {
+    /// The ciphertexts in some places.
+    fn expand(&self, places: Range<usize>) -> Samples {
         let Self { parameters, element, seeded, .. } = self;
         match parameters.encoding() {
-            Encoding::Bits => Samples::Bits(Bits(seeded.bits(parameters))),
+            Encoding::Bits => Samples::Bits(Bits(seeded.bits(parameters, places))),
             Encoding::Integers { .. } => {
-                Samples::Digits(Ciphertexts(seeded.ciphertexts(parameters, most(parameters, *element))))
+                Samples::Digits(Ciphertexts(seeded.ciphertexts(parameters, most(parameters, *element), places)))
             }
         }
     }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::radix::{self, Flag, Integer, Move, Operation};
 use crate::programs::columns::column::{Column, Samples};
 use crate::programs::columns::element::Element;
 use crate::programs::columns::operation::{Binary, Unary};
+use crate::schemes::tfhe::parts::WORKING_SET;
 use crate::schemes::tfhe::{Bit, Bits, Ciphertext, Ciphertexts, Encoding, Evaluator, Gate, Parameters};
 
 /// Evaluates on columns of one owner. Cheap to clone, and shared between threads.
@@ -16,6 +18,7 @@ pub struct ColumnEvaluator {
     digits: Evaluator,
     /// Of parameters that hold integers.
     integers: Option<Arc<radix::Evaluator>>,
+    pub(super) working_set: usize,
 }
 
 impl ColumnEvaluator {
@@ -23,7 +26,16 @@ impl ColumnEvaluator {
     #[must_use]
     pub fn new(digits: Evaluator) -> Self {
         let integers = radix::Evaluator::new(&digits).ok().map(Arc::new);
-        Self { digits, integers }
+        Self { digits, integers, working_set: WORKING_SET }
+    }
+
+    /// The same, but that operations on integers hold ciphertexts of at most so many bytes at a time, beside operands and results;
+    /// 1 GiB at first. See [`radix::Evaluator::with_working_set`].
+    #[must_use]
+    pub fn with_working_set(self, bytes: usize) -> Self {
+        let integers = radix::Evaluator::new(&self.digits).ok();
+        let integers = integers.map(|integers| Arc::new(integers.with_working_set(bytes)));
+        Self { integers, working_set: bytes, ..self }
     }
 
     /// What bits and digits are evaluated with.
@@ -41,6 +53,10 @@ impl ColumnEvaluator {
     /// different lengths; what the evaluator refuses.
     pub fn binary(&self, operation: Binary, a: &Column, b: &Column) -> Result<Column> {
         self.check_alike(a, b)?;
+        self.by_parts(&[a, b], |columns| self.binary_whole(operation, columns[0], columns[1]))
+    }
+
+    fn binary_whole(&self, operation: Binary, a: &Column, b: &Column) -> Result<Column> {
         match a.element() {
             Element::Bool => self.of_truths(operation, a, b),
             Element::Digit => match (operation, a.samples(), b.samples()) {
@@ -75,7 +91,7 @@ impl ColumnEvaluator {
         match known {
             Some(known) => {
                 self.check_length(a, values.len())?;
-                self.column(element, self.integers(element)?.apply(known, &[&self.integers_of(a)?])?)
+                self.apply(known, a, element)
             }
             None => {
                 let width = i128::from(element.bits().unwrap_or_default());
@@ -92,18 +108,18 @@ impl ColumnEvaluator {
     /// # Errors
     /// As [`ColumnEvaluator::binary`].
     pub fn unary(&self, operation: Unary, a: &Column) -> Result<Column> {
+        self.by_parts(&[a], |columns| self.unary_whole(operation, columns[0]))
+    }
+
+    fn unary_whole(&self, operation: Unary, a: &Column) -> Result<Column> {
         match (a.element(), a.samples(), operation) {
             (Element::Bool, Samples::Bits(Bits(bits)), Unary::Not) => {
                 Column::of_bits(bits.iter().map(|bit| self.digits.not(bit)).collect::<Result<_>>()?)
             }
             (Element::Bool, _, Unary::Not) => self.truths(self.integers(a.element())?.not_flags(&self.flags_of(a)?)?),
             (Element::Bool | Element::Digit, ..) => Err(refusal(operation, a.element())),
-            (element, _, Unary::Not) => {
-                self.column(element, self.integers(element)?.apply(Operation::Not, &[&self.integers_of(a)?])?)
-            }
-            (element, _, Unary::Neg) => {
-                self.column(element, self.integers(element)?.apply(Operation::Neg, &[&self.integers_of(a)?])?)
-            }
+            (element, _, Unary::Not) => self.apply(Operation::Not, a, element),
+            (element, _, Unary::Neg) => self.apply(Operation::Neg, a, element),
         }
     }
 
@@ -117,6 +133,10 @@ impl ColumnEvaluator {
         if condition.element() != Element::Bool {
             return Err(Error::parameter("condition", condition.element(), "a column of truth values"));
         }
+        self.by_parts(&[condition, a, b], |columns| self.select_whole(columns[0], columns[1], columns[2]))
+    }
+
+    fn select_whole(&self, condition: &Column, a: &Column, b: &Column) -> Result<Column> {
         match (condition.samples(), a.samples(), b.samples()) {
             (Samples::Bits(Bits(c)), Samples::Bits(Bits(x)), Samples::Bits(Bits(y))) => {
                 let choices: Vec<(&Bit, &Bit, &Bit)> = c.iter().zip(x).zip(y).map(|((c, x), y)| (c, x, y)).collect();
@@ -140,15 +160,22 @@ impl ColumnEvaluator {
     /// # Errors
     /// [`Error::Parameters`] for single digits, and for parameters that do not hold the elements.
     pub fn cast(&self, a: &Column, to: Element) -> Result<Column> {
+        if a.element() == to {
+            return Ok(a.clone());
+        }
+        self.by_parts(&[a], |columns| self.cast_whole(columns[0], to))
+    }
+
+    fn cast_whole(&self, a: &Column, to: Element) -> Result<Column> {
         match (a.element(), to) {
-            (from, to) if from == to => Ok(a.clone()),
             (Element::Digit, _) | (_, Element::Digit) => Err(refusal(format!("cast to {to}"), a.element())),
             (Element::Bool, to) => {
                 let digits = to.digits(self.parameters())?;
+                // Its clones share their words.
+                let zero = self.digits.trivial(0)?;
                 let integer = |flag: Flag| {
-                    let zeros = (1..digits).map(|_| self.digits.trivial(0));
-                    let digits = std::iter::once(Ok(flag.value().clone())).chain(zeros).collect::<Result<_>>()?;
-                    Integer::from_digits(digits)
+                    let zeros = std::iter::repeat_n(&zero, digits - 1);
+                    Integer::from_digits(std::iter::once(flag.value()).chain(zeros).cloned().collect())
                 };
                 self.column(to, self.flags_of(a)?.into_iter().map(integer).collect::<Result<_>>()?)
             }
@@ -159,7 +186,7 @@ impl ColumnEvaluator {
             (from, to) => {
                 let bits = to.bits().unwrap_or_default() as usize;
                 let cast = if from.is_signed() { Operation::CastSigned(bits) } else { Operation::Cast(bits) };
-                self.column(to, self.integers(from)?.apply(cast, &[&self.integers_of(a)?])?)
+                self.apply(cast, a, to)
             }
         }
     }
@@ -208,6 +235,7 @@ impl ColumnEvaluator {
     pub fn fold(&self, operation: Binary, terms: &[Column]) -> Result<Column> {
         self.check_terms(terms)?;
         let mut terms = terms.to_vec();
+        let progress = Steps::new(terms.len() - 1);
         while terms.len() > 1 {
             // The halves of all pairs make one batch.
             let left = Column::concatenate(terms.iter().step_by(2).take(terms.len() / 2))?;
@@ -216,6 +244,7 @@ impl ColumnEvaluator {
             let each = terms[0].count();
             let odd = (terms.len() % 2 == 1).then(|| terms.remove(terms.len() - 1));
             let part = |at: usize| joined.gather(&(at * each..(at + 1) * each).collect::<Vec<_>>());
+            progress.advance(terms.len() / 2);
             terms = (0..terms.len() / 2).map(part).chain(odd).collect();
         }
         Ok(terms.remove(0))
@@ -229,11 +258,13 @@ impl ColumnEvaluator {
         let parameters = self.parameters();
         element.check(parameters, values)?;
         if parameters.encoding() == Encoding::Bits {
-            let bits = values.iter().map(|&value| self.digits.trivial_bit(value == 1));
-            return Column::of_bits(bits.collect::<Result<_>>()?);
+            let both = [self.digits.trivial_bit(false)?, self.digits.trivial_bit(true)?];
+            return Column::of_bits(values.iter().map(|&value| both[usize::from(value == 1)].clone()).collect());
         }
-        let digits = element.cut(parameters, values)?.map(|digit| self.digits.trivial(digit));
-        Column::of_digits(parameters, element, digits.collect::<Result<_>>()?)
+        // Clones of a digit share their words.
+        let all = (0..parameters.message_size()).map(|digit| self.digits.trivial(digit)).collect::<Result<Vec<_>>>()?;
+        let digits = element.cut(parameters, values)?.map(|digit| all[digit as usize].clone());
+        Column::of_digits(parameters, element, digits.collect())
     }
 
     pub(super) fn parameters(&self) -> &Parameters {
@@ -278,6 +309,12 @@ impl ColumnEvaluator {
             }
         };
         self.column(element, result)
+    }
+
+    /// An operation of each integer, whose results are elements of a kind.
+    fn apply(&self, operation: Operation, a: &Column, to: Element) -> Result<Column> {
+        let evaluator = self.integers(a.element())?;
+        self.by_parts(&[a], |columns| self.column(to, evaluator.apply(operation, &[&self.integers_of(columns[0])?])?))
     }
 
     /// What integers are evaluated with.

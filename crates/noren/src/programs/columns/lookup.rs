@@ -107,11 +107,15 @@ impl ColumnEvaluator {
         if found != lookup.inputs {
             return Err(refusal("a lookup of other kinds", found.first().copied().unwrap_or(Element::Digit)));
         }
-        let parameters = self.parameters();
-        let digits = operands.iter().map(|column| column.ciphertexts()).collect::<Result<Vec<_>>>()?;
         if let [x, y] = operands {
             self.check_length(x, y.count())?;
         }
+        self.by_parts(operands, |operands| self.lookup_whole(lookup, operands))
+    }
+
+    fn lookup_whole(&self, lookup: &ColumnLookup, operands: &[&Column]) -> Result<Column> {
+        let parameters = self.parameters();
+        let digits = operands.iter().map(|column| column.ciphertexts()).collect::<Result<Vec<_>>>()?;
         let results = match &lookup.tables {
             Tables::One(table) => self.digits().lookup_each(&digits[0].iter().collect::<Vec<_>>(), table)?,
             Tables::Two(table) => {

@@ -16,6 +16,7 @@ pub mod evaluate;
 pub mod lookup;
 pub mod operation;
 pub mod order;
+mod parts;
 pub mod table;
 mod wire;
 

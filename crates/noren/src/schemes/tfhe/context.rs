@@ -58,6 +58,12 @@ impl Context {
         Self::with_product(parameters, threads, product)
     }
 
+    /// Whether both are clones of one context, which share transforms and threads.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The context of these parameters whose products are all exact: slower by far, and an oracle of the other.
     ///
     /// # Errors

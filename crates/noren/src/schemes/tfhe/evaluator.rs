@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use noren_ring::interrupt::Steps;
 use noren_ring::torus::bootstrap::Table;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
@@ -13,6 +14,7 @@ use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::context::Context;
 use crate::schemes::tfhe::encryption::needs_integers;
 use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup, Range};
+use crate::schemes::tfhe::parts::{WORKING_SET, elements_that_fill, parts};
 
 /// The noise of a result of a bootstrap, in its own units.
 pub(crate) const BOOTSTRAP_NOISE: f64 = 1.0;
@@ -194,16 +196,37 @@ impl Evaluator {
         pairs: &[(&Ciphertext, &Ciphertext)],
         lookup: &BivariateLookup,
     ) -> Result<Vec<Ciphertext>> {
-        let packed = pairs.iter().map(|(x, y)| {
-            if x.max >= lookup.shift {
-                let needed = format!("at most {}", lookup.shift - 1);
-                let hint = "take its message part first";
-                return Err(Error::OutOfRoom { what: "the largest first operand", found: x.max, needed, hint });
-            }
-            self.combine(&[(x, 1), (y, lookup.shift)], 0)
-        });
-        let packed = packed.collect::<Result<Vec<_>>>()?;
-        self.lookup_each(&packed.iter().collect::<Vec<_>>(), &lookup.lookup)
+        self.in_parts(pairs, 1, |pairs| {
+            let packed = pairs.iter().map(|(x, y)| {
+                if x.max >= lookup.shift {
+                    let needed = format!("at most {}", lookup.shift - 1);
+                    let hint = "take its message part first";
+                    return Err(Error::OutOfRoom { what: "the largest first operand", found: x.max, needed, hint });
+                }
+                self.combine(&[(x, 1), (y, lookup.shift)], 0)
+            });
+            let packed = packed.collect::<Result<Vec<_>>>()?;
+            self.lookup_each(&packed.iter().collect::<Vec<_>>(), &lookup.lookup)
+        })
+    }
+
+    /// The results for all items, each of so many lookups at once, part by part: what they look up has a bound in memory.
+    pub(crate) fn in_parts<T, R>(
+        &self,
+        items: &[T],
+        lookups: usize,
+        mut work: impl FnMut(&[T]) -> Result<Vec<R>>,
+    ) -> Result<Vec<R>> {
+        let sample = size_of::<u64>() * (self.context.parameters().torus().dimension() + 1);
+        let least = elements_that_fill(self.context.engine().threads(), lookups, 1);
+        let progress = Steps::new(items.len());
+        let mut results = Vec::with_capacity(items.len());
+        for part in parts(items.len(), lookups * sample, WORKING_SET, least) {
+            let count = part.len();
+            results.extend(work(&items[part])?);
+            progress.advance(count);
+        }
+        Ok(results)
     }
 
     /// Bootstraps samples.

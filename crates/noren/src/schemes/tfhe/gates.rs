@@ -79,11 +79,13 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::gate`].
     pub fn gates(&self, gates: &[(Gate, &Bit, &Bit)]) -> Result<Vec<Bit>> {
-        let forms = gates.iter().map(|&(gate, a, b)| {
-            let (factor, constant) = gate.form();
-            self.form(&[(a, factor), (b, factor)], constant)
-        });
-        Ok(self.signs(&forms.collect::<Result<Vec<_>>>()?))
+        self.in_parts(gates, 1, |gates| {
+            let forms = gates.iter().map(|&(gate, a, b)| {
+                let (factor, constant) = gate.form();
+                self.form(&[(a, factor), (b, factor)], constant)
+            });
+            Ok(self.signs(&forms.collect::<Result<Vec<_>>>()?))
+        })
     }
 
     /// The other bit. It costs nothing, and adds no noise.
@@ -110,11 +112,6 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::gate`].
     pub fn muxes(&self, choices: &[(&Bit, &Bit, &Bit)]) -> Result<Vec<Bit>> {
-        let mut forms = Vec::with_capacity(2 * choices.len());
-        for (condition, a, b) in choices {
-            forms.push(self.form(&[(condition, 1), (a, 1)], -1)?);
-            forms.push(self.form(&[(condition, -1), (b, 1)], -1)?);
-        }
         let join = |pair: &[Bit]| {
             let mut bit = pair[0].clone();
             bit.sample.add_multiple(&pair[1].sample, 1);
@@ -123,7 +120,14 @@ impl Evaluator {
             bit.noise = pair[0].noise.hypot(pair[1].noise);
             bit
         };
-        Ok(self.signs(&forms).chunks_exact(2).map(join).collect())
+        self.in_parts(choices, 2, |choices| {
+            let mut forms = Vec::with_capacity(2 * choices.len());
+            for (condition, a, b) in choices {
+                forms.push(self.form(&[(condition, 1), (a, 1)], -1)?);
+                forms.push(self.form(&[(condition, -1), (b, 1)], -1)?);
+            }
+            Ok(self.signs(&forms).chunks_exact(2).map(join).collect())
+        })
     }
 
     /// A bit without noise, which hides nothing.

@@ -43,6 +43,7 @@ pub mod key_file;
 pub mod large;
 pub mod lookup;
 pub mod parameters;
+pub(crate) mod parts;
 pub mod preset;
 pub mod seeded;
 pub mod wire;

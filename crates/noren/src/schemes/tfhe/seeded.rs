@@ -1,5 +1,7 @@
 //! Fresh ciphertexts as they travel: their masks are a seed.
 
+use std::ops::Range;
+
 use noren_math::random::Seed;
 use noren_ring::interrupt;
 use noren_ring::torus::lwe::Lwe;
@@ -54,7 +56,7 @@ impl SeededCiphertexts {
     pub fn expand(&self, context: &Context) -> Result<Vec<Ciphertext>> {
         needs_integers(context.parameters().encoding())?;
         self.check(context)?;
-        Ok(self.ciphertexts(context.parameters(), context.parameters().message_size() - 1))
+        Ok(self.ciphertexts(context.parameters(), context.parameters().message_size() - 1, 0..self.len()))
     }
 
     /// The bits, with their masks.
@@ -64,26 +66,27 @@ impl SeededCiphertexts {
     pub fn expand_bits(&self, context: &Context) -> Result<Vec<Bit>> {
         needs_bits(context.parameters().encoding())?;
         self.check(context)?;
-        Ok(self.bits(context.parameters()))
+        Ok(self.bits(context.parameters(), 0..self.len()))
     }
 
-    /// The integers, which everybody may know to be at most `max`; the parameters are theirs.
-    pub(crate) fn ciphertexts(&self, parameters: &Parameters, max: u64) -> Vec<Ciphertext> {
+    /// The integers in some places, which everybody may know to be at most `max`; the parameters are theirs.
+    pub(crate) fn ciphertexts(&self, parameters: &Parameters, max: u64, places: Range<usize>) -> Vec<Ciphertext> {
         let fresh = |sample| Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE };
-        self.samples(parameters).map(fresh).collect()
+        self.samples(parameters, places).map(fresh).collect()
     }
 
-    /// The bits; the parameters are theirs.
-    pub(crate) fn bits(&self, parameters: &Parameters) -> Vec<Bit> {
-        self.samples(parameters).map(|sample| Bit { sample, owner: self.owner, noise: FRESH_NOISE }).collect()
+    /// The bits in some places; the parameters are theirs.
+    pub(crate) fn bits(&self, parameters: &Parameters, places: Range<usize>) -> Vec<Bit> {
+        self.samples(parameters, places).map(|sample| Bit { sample, owner: self.owner, noise: FRESH_NOISE }).collect()
     }
 
-    fn samples(&self, parameters: &Parameters) -> impl Iterator<Item = Lwe> {
+    fn samples(&self, parameters: &Parameters, places: Range<usize>) -> impl Iterator<Item = Lwe> {
         let dimension = parameters.torus().dimension();
-        self.bodies.iter().enumerate().map(move |(place, &body)| {
+        places.map(move |place| {
+            interrupt::check();
             let mut words = vec![0; dimension + 1];
             write_mask(&self.seed, place, &mut words[..dimension]);
-            words[dimension] = body;
+            words[dimension] = self.bodies[place];
             Lwe::from_words(words)
         })
     }

@@ -3,6 +3,7 @@
 //! The container is that of [`noren_rlwe::wire`], the sections of samples and keys are those of
 //! [`noren_rlwe::torus::wire`]; here are the sections that the scheme adds. `docs/wire.md` describes them byte by byte.
 
+use noren_ring::interrupt;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::{KeyId, Owner};
@@ -247,7 +248,8 @@ fn read_noise(parameters: &Parameters, section: &Section<'_>, word: u64) -> Resu
 }
 
 fn write_samples<'a>(samples: impl Iterator<Item = &'a Lwe>, writer: &mut Writer<'a>) {
-    writer.words(SAMPLES, samples.flat_map(|sample| sample.words().iter().copied()).collect::<Vec<_>>());
+    let words = samples.inspect(|_| interrupt::check()).flat_map(|sample| sample.words().iter().copied());
+    writer.words(SAMPLES, words.collect::<Vec<_>>());
 }
 
 fn read_samples(parameters: &Parameters, count: usize, reader: &mut Reader<'_>) -> Result<impl Iterator<Item = Lwe>> {
@@ -261,6 +263,10 @@ fn read_samples(parameters: &Parameters, count: usize, reader: &mut Reader<'_>) 
         return Err(section.value("the words", words.len(), format!("{length} for each of {count}")));
     }
     let words: Vec<u64> = words.iter().collect();
-    let samples: Vec<Lwe> = words.chunks_exact(length).map(|words| Lwe::from_words(words.to_vec())).collect();
+    let sample = |words: &[u64]| {
+        interrupt::check();
+        Lwe::from_words(words.to_vec())
+    };
+    let samples: Vec<Lwe> = words.chunks_exact(length).map(sample).collect();
     Ok(samples.into_iter())
 }

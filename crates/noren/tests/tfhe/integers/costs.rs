@@ -1,9 +1,10 @@
 //! What operations cost is what the documentation says.
 
+use noren::circuits::radix::sort::exchanges;
 use noren::circuits::radix::{Comparison, Move, Operation, Shape};
 
 /// The operations of the table in `docs/tfhe.md`, as it calls them.
-const ROWS: [(&str, Operation); 18] = [
+const ROWS: [(&str, Operation); 20] = [
     ("add, sub", Operation::Sub),
     ("neg", Operation::Neg),
     ("add a known number", Operation::AddKnown(1)),
@@ -17,6 +18,8 @@ const ROWS: [(&str, Operation); 18] = [
     ("eq, ne", Operation::Compare(Comparison::Eq)),
     ("min, max", Operation::Max),
     ("argmax of 8", Operation::Argmax(8)),
+    ("sort of 8", Operation::Sort(8)),
+    ("sort of 8, signed", Operation::SortSigned(8)),
     ("select", Operation::Select),
     ("and, or, xor", Operation::And),
     ("shift by a known odd number", Operation::MoveKnown(Move::ShiftLeft, 1)),
@@ -50,6 +53,29 @@ fn free_operations_have_no_bootstraps() {
         let cost = operation.cost(16, Shape::Flat).expect("a width");
         assert_eq!((cost.bootstraps, cost.rounds), (0, 0), "{operation:?}");
     }
+}
+
+#[test]
+fn sorting_costs_the_exchanges_of_its_network() {
+    for (bits, count, layers) in [(8, 2, 1), (16, 2, 1), (32, 4, 3), (8, 5, 6), (8, 8, 6)] {
+        let exchanges = exchanges(count);
+        assert_eq!(exchanges.iter().filter(|layer| !layer.is_empty()).count(), layers);
+        let number: usize = exchanges.iter().map(Vec::len).sum();
+        for (sort, exchange) in
+            [(Operation::Sort(count), Operation::Exchange), (Operation::SortSigned(count), Operation::ExchangeSigned)]
+        {
+            let [sort, exchange] =
+                [sort, exchange].map(|operation| operation.cost(bits, Shape::Lean).expect("a width"));
+            // The operands of the first exchanges have less noise, which comparisons use.
+            assert!(sort.bootstraps >= number * exchange.bootstraps, "{count} of {bits} bits");
+            assert!(sort.bootstraps <= 2 * number * exchange.bootstraps, "{count} of {bits} bits");
+            assert!(sort.rounds >= layers * exchange.rounds);
+            assert!(count > 2 || sort == exchange, "one exchange");
+        }
+    }
+    let one = Operation::Sort(1).cost(8, Shape::Lean).expect("a width");
+    assert_eq!((one.bootstraps, one.rounds), (0, 0));
+    assert!(Operation::Sort(0).cost(8, Shape::Lean).is_err());
 }
 
 #[test]

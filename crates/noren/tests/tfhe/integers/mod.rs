@@ -2,6 +2,7 @@
 
 mod costs;
 mod operations;
+mod parts;
 mod programs;
 mod refusals;
 
@@ -59,9 +60,14 @@ impl Integers {
         let operands: Vec<Vec<Integer>> = columns[first..].iter().map(|values| self.encrypt(values, bits)).collect();
         let operands: Vec<&[Integer]> = operands.iter().map(|column| &column[..]).collect();
         let pair = |(a, b): (Vec<Integer>, Vec<Integer>)| vec![self.decrypt(&a), self.decrypt(&b)];
+        let all = |sorted: noren::Result<Vec<Vec<Integer>>>| -> Vec<Vec<u64>> {
+            sorted.expect("integers").iter().map(|integers| self.decrypt(integers)).collect()
+        };
         match operation {
             Operation::DivRem => pair(evaluator.div_rem(operands[0], operands[1]).expect("a division")),
             Operation::DivRemSigned => pair(evaluator.div_rem_signed(operands[0], operands[1]).expect("a division")),
+            Operation::Exchange | Operation::Sort(_) => all(evaluator.sort(&operands)),
+            Operation::ExchangeSigned | Operation::SortSigned(_) => all(evaluator.sort_signed(&operands)),
             Operation::Argmax(_) => pair(evaluator.argmax(&operands).expect("a maximum")),
             Operation::Compare(comparison) => {
                 let flags = evaluator.compare(comparison, operands[0], operands[1]).expect("a comparison");
@@ -128,6 +134,12 @@ pub fn model(operation: Operation, bits: usize, arguments: &[u64]) -> Vec<u64> {
                 }
             };
             return results.map(|result| result as u64 & mask(bits)).to_vec();
+        }
+        Operation::Exchange | Operation::Sort(_) | Operation::ExchangeSigned | Operation::SortSigned(_) => {
+            let is_signed = matches!(operation, Operation::ExchangeSigned | Operation::SortSigned(_));
+            let mut sorted = arguments.to_vec();
+            sorted.sort_by_key(|&value| if is_signed { signed(value) } else { value.cast_signed() });
+            return sorted;
         }
         Operation::Argmax(_) => {
             let largest = arguments.iter().copied().max().expect("at least one");

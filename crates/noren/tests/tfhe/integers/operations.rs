@@ -15,6 +15,8 @@ fn binary() -> Vec<Operation> {
         Operation::DivRemSigned,
         Operation::Min,
         Operation::Max,
+        Operation::Exchange,
+        Operation::ExchangeSigned,
         Operation::And,
         Operation::Or,
         Operation::Xor,
@@ -177,4 +179,21 @@ fn operations_of_two_integers_of_8_bits_are_right_over_all_inputs() {
             integers.assert_operation(operation, 8, &[&a, &b]);
         }
     }
+}
+
+#[test]
+fn integers_are_sorted() {
+    let integers = Integers::small();
+    let values = ends(8);
+    for count in [1, 2, 3, 5, 7] {
+        let terms: Vec<Vec<u64>> =
+            (0..count).map(|term| (0..4).map(|at| values[(3 * term + 2 * at) % values.len()]).collect()).collect();
+        let terms: Vec<&[u64]> = terms.iter().map(Vec::as_slice).collect();
+        for operation in [Operation::Sort(count), Operation::SortSigned(count)] {
+            integers.assert_operation(operation, 8, &terms);
+        }
+    }
+    let (one, two) = (integers.encrypt(&[1], 8), integers.encrypt(&[1, 2], 8));
+    assert!(integers.evaluators[0].sort(&[]).is_err());
+    assert!(integers.evaluators[0].sort(&[&one, &two]).is_err());
 }

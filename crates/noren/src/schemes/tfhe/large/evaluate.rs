@@ -80,13 +80,15 @@ impl Evaluator {
 
     fn lookup_directly(&self, inputs: &[&[&Ciphertext]], tables: &[Lookup]) -> Result<Vec<Vec<Ciphertext>>> {
         let message_size = self.context().parameters().message_size();
-        let packed = inputs.iter().map(|digits| {
-            let factors = std::iter::successors(Some(1), |factor| Some(factor * message_size));
-            self.combine(&digits.iter().copied().zip(factors).collect::<Vec<_>>(), 0)
-        });
-        let packed = packed.collect::<Result<Vec<_>>>()?;
-        let pairs: Vec<_> = packed.iter().flat_map(|x| tables.iter().map(move |table| (x, table))).collect();
-        Ok(self.lookup_pairs(&pairs)?.chunks(tables.len()).map(<[_]>::concat).collect())
+        self.in_parts(inputs, tables.len(), |inputs| {
+            let packed = inputs.iter().map(|digits| {
+                let factors = std::iter::successors(Some(1), |factor| Some(factor * message_size));
+                self.combine(&digits.iter().copied().zip(factors).collect::<Vec<_>>(), 0)
+            });
+            let packed = packed.collect::<Result<Vec<_>>>()?;
+            let pairs: Vec<_> = packed.iter().flat_map(|x| tables.iter().map(move |table| (x, table))).collect();
+            Ok(self.lookup_pairs(&pairs)?.chunks(tables.len()).map(<[_]>::concat).collect())
+        })
     }
 
     /// The samples that the control bits of each input choose.

@@ -1,0 +1,54 @@
+//! Columns in parts: fresh elements are expanded for as many elements at a time as have room.
+
+use std::ops::Range;
+
+use noren_ring::interrupt::Steps;
+use noren_rlwe::error::Result;
+
+use crate::programs::columns::column::Column;
+use crate::programs::columns::evaluate::ColumnEvaluator;
+use crate::schemes::tfhe::parts::parts;
+
+/// The elements of columns of one length, in parts whose fresh elements have room when they are expanded: all of them where what is
+/// known of elements differs, as circuits follow from it.
+pub(super) fn elements_in_parts(columns: &[&Column], limit: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    /// Parts are not smaller: circuits for one element differ from those for several.
+    const LEAST: usize = 4;
+    let bytes: usize = columns.iter().map(|column| column.unexpanded_bytes()).sum();
+    let count = columns.first().map_or(0, |column| column.count());
+    let whole = bytes.saturating_mul(count) <= limit || !columns.iter().all(|column| column.is_uniform());
+    parts(count, bytes, limit, if whole { count } else { LEAST })
+}
+
+impl ColumnEvaluator {
+    /// The results of work on columns of one length, element by element, part by part.
+    pub(super) fn each_part<const N: usize>(
+        &self,
+        columns: &[&Column],
+        work: impl Fn(&[&Column]) -> Result<[Column; N]>,
+    ) -> Result<[Column; N]> {
+        let parts: Vec<Range<usize>> = elements_in_parts(columns, self.working_set).collect();
+        if parts.len() < 2 {
+            return work(columns);
+        }
+        let progress = Steps::new(columns[0].count());
+        let mut results: [Vec<Column>; N] = std::array::from_fn(|_| Vec::with_capacity(parts.len()));
+        for part in &parts {
+            let cut: Vec<Column> = columns.iter().map(|column| column.part(part)).collect();
+            let found = work(&cut.iter().collect::<Vec<_>>())?;
+            results.iter_mut().zip(found).for_each(|(results, found)| results.push(found));
+            progress.advance(part.len());
+        }
+        let mut joined = Vec::with_capacity(N);
+        for results in &results {
+            joined.push(Column::concatenate(results.iter())?);
+        }
+        Ok(<[Column; N]>::try_from(joined).unwrap_or_else(|_| panic!("a column for each result")))
+    }
+
+    /// [`ColumnEvaluator::each_part`] with one result.
+    pub(super) fn by_parts(&self, columns: &[&Column], work: impl Fn(&[&Column]) -> Result<Column>) -> Result<Column> {
+        let [column] = self.each_part(columns, |columns| Ok([work(columns)?]))?;
+        Ok(column)
+    }
+}
