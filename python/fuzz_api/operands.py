@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from fuzz_api.draw import Rng, chance, one_of
 
 OPERATIONS: dict[str, Any] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -18,6 +20,8 @@ SPELLINGS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "{} + x": lambda ev, x, c: c + x,
     "{} - x": lambda ev, x, c: c - x,
     "{} * x": lambda ev, x, c: c * x,
+    "np.add({}, x)": lambda ev, x, c: np.add(c, x),
+    "np.multiply(x, {})": lambda ev, x, c: np.multiply(x, c),
     "ev.add(x, {})": lambda ev, x, c: ev.add(x, c),
     "ev.sub(x, {})": lambda ev, x, c: ev.sub(x, c),
     "ev.mul(x, {})": lambda ev, x, c: ev.mul(x, c),
@@ -28,6 +32,8 @@ MEANINGS = {
     "x * {}": "*",
     "{} + x": "+",
     "{} * x": "*",
+    "np.add({}, x)": "+",
+    "np.multiply(x, {})": "*",
     "ev.add(x, {})": "+",
     "ev.sub(x, {})": "-",
     "ev.mul(x, {})": "*",

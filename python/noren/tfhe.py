@@ -5,7 +5,7 @@
 >>> ctx = tfhe.Context(tfhe.Parameters("TOY_2_2"))  # for an example: nothing is secret; "2_2" is the set to use
 >>> keys = ctx.keygen()
 >>> ev = ctx.evaluator(keys.server)
->>> x = ev.bind(ctx.encrypt(np.array([7, 250, 41], dtype=np.uint8), keys.secret))
+>>> x = ctx.encrypt(np.array([7, 250, 41], dtype=np.uint8), keys.secret)
 
 >>> y = ev.where(x > 40, x // 10, 3 * x)
 >>> ctx.decrypt(y, keys.secret)

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import noren
-from noren import bfv, bgv, ckks
+from noren import bfv, bgv, ckks, tfhe
 
 # Classes, ciphertexts and values of any of the three schemes.
 Scheme: TypeAlias = Any
@@ -126,6 +126,79 @@ def test_cells_that_run_again_do_not_mix_keys(owner: Owner) -> None:
     # What the message of a missing key says adds to them, in whatever order.
     ev = ctx.evaluator(ctx.evaluation_keys(keys.secret, rotations=[1]) | keys.evaluation)
     assert ctx.decrypt(ev.rotate(x, 1), keys.secret)[:3].round(3).tolist() == A[1:].tolist()
+
+
+class Torus:
+    """A context of TFHE with keys; no evaluator."""
+
+    def __init__(self, preset: str = "TOY_2_2") -> None:
+        self.ctx = tfhe.Context(tfhe.Parameters(preset), threads=1)
+        self.keys = self.ctx.keygen(circuit=preset == "TOY_2_2")
+        self.values = np.array([1, 7, 250], np.uint8)
+
+    def encrypt(self) -> tfhe.EncryptedArray:
+        return self.ctx.encrypt(self.values, self.keys.secret)
+
+    def check(self, x: tfhe.EncryptedArray, expected: NDArray[Any]) -> None:
+        np.testing.assert_array_equal(self.ctx.decrypt(x, self.keys.secret), expected)
+
+
+@pytest.fixture
+def torus() -> Torus:
+    gc.collect()
+    return Torus()
+
+
+def test_fresh_loaded_and_unpickled_encrypted_arrays_find_their_evaluator(torus: Torus) -> None:
+    x, a = torus.encrypt(), torus.values
+    calls: list[Call] = [lambda: x + x, lambda: -x, x.sum, lambda: x.astype(np.uint16), lambda: 3 - x]
+    for call in calls:
+        with pytest.raises(noren.MissingKeyError, match=r"context\.evaluator\(keys\.server\)"):
+            call()
+    ev = torus.ctx.evaluator(torus.keys.server)
+    loaded = tfhe.EncryptedArray.from_bytes(torus.ctx, bytes(x))
+    for other in (x, loaded, pickle.loads(pickle.dumps(x)), ev.bind(x), x[:]):
+        torus.check(other + other, a + a)
+        torus.check(3 * other + 1, 3 * a + np.uint8(1))
+        torus.check(other < x, a < a)
+        torus.check(other.max(), a.max())
+        torus.check(-other, -a)
+    kept = x + x
+    del ev, other
+    gc.collect()
+    # The evaluator of a result lives on with it; Python holds none that would serve others.
+    torus.check(kept + x, 3 * a)
+    with pytest.raises(noren.MissingKeyError):
+        x.__neg__()
+
+
+def test_evaluators_of_tfhe_that_include_others_serve(torus: Torus) -> None:
+    x, a = torus.encrypt(), torus.values
+    plain = torus.ctx.evaluator(torus.keys.server)
+    circuit = torus.ctx.evaluator(torus.keys.server, torus.keys.circuit)
+    again = torus.ctx.evaluator(torus.keys.server)
+    torus.check(x + x, a + a)
+    del circuit
+    gc.collect()
+    torus.check(x + x, a + a)
+    assert plain.context.parameters == again.context.parameters
+
+
+def test_evaluators_of_tfhe_of_others_do_not_serve(torus: Torus) -> None:
+    x, a = torus.encrypt(), torus.values
+    bits = Torus("TOY_BOOL")
+    foreign = bits.ctx.evaluator(bits.keys.server)
+    with pytest.raises(noren.MissingKeyError, match="no evaluator"):
+        x + x
+    # Of equal parameters and another key.
+    other = Torus()
+    ev = other.ctx.evaluator(other.keys.server)
+    with pytest.raises(noren.MissingKeyError, match="keygen called again"):
+        x + x
+    # Of equal parameters and the same key: taken.
+    twin = tfhe.Context(torus.ctx.parameters, threads=1).evaluator(pickle.loads(pickle.dumps(torus.keys.server)))
+    torus.check(x + x, a + a)
+    assert len({id(found) for found in (foreign, ev, twin)}) == 3
 
 
 def double(x: Ciphertext) -> bytes:

@@ -12,12 +12,13 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import noren
-from noren import bfv, bgv, ckks, tfhe
+from noren import bfv, bgv, bootstrapping, ckks, tfhe
 
 # Large enough that loops are shared out to threads.
 CKKS = ckks.Parameters(13, [50, 40, 40], [50], security=None)
@@ -235,6 +236,92 @@ def test_signals_end_long_calls(call: str, threads: int | None) -> None:
         with contextlib.suppress(ProcessLookupError):
             child.kill()
         child.communicate()
+
+
+def heard_during(call: Callable[[], object]) -> int:
+    """Count how often a call asks for signals: one that does not hears of all that came once it is over."""
+    heard = 0
+
+    def hear(_signal: int, _frame: object) -> None:
+        nonlocal heard
+        heard += 1
+
+    before = signal.signal(signal.SIGALRM, hear)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        call()
+        during = heard
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    return during
+
+
+def test_signals_are_heard_while_bytes_are_made_and_read(tmp_path: Path) -> None:
+    """Ctrl-C, too: calls of some tenths of a second ask for signals 20 times a second."""
+    ctx = tfhe.Context(TFHE)
+    keys = ctx.keygen()
+    ev = ctx.evaluator(keys.server)
+    x = ev.bind(ctx.encrypt(np.zeros(1, np.uint64), keys.secret)) + 1
+    x = x[np.zeros(1200, int)]  # 0.3 GB
+    path = tmp_path / "large"
+    data: list[bytes] = []
+    assert heard_during(lambda: data.append(bytes(x))) > 1
+    assert heard_during(lambda: tfhe.EncryptedArray.from_bytes(ctx, data[0])) > 1
+    assert heard_during(lambda: x.save(path)) > 1
+    assert heard_during(lambda: tfhe.EncryptedArray.load(ctx, path)) > 1
+    assert heard_during(lambda: pickle.dumps(x)) > 1
+    vectors = ckks.Context(ckks.Parameters(14, [50] * 8, [50] * 2, security=None))
+    large = vectors.keygen(rotations=range(1, 16)).evaluation
+    assert heard_during(lambda: bytes(large)) > 1
+    assert heard_during(lambda: ckks.EvaluationKeys.from_bytes(bytes(large))) > 1
+
+
+def test_signals_are_heard_while_keys_of_bootstrapping_are_loaded(tmp_path: Path) -> None:
+    params = bootstrapping.Parameters("toy")
+    ctx = ckks.Context(params.ckks, threads=1)
+    secret = ctx.keygen(level=params.output_level).secret
+    path = tmp_path / "keys"
+    # Rotations of a program make the file large enough.
+    bootstrapping.BootstrapKeys.generate_file(path, params, secret, rotations=range(1, 512))
+    assert heard_during(lambda: bootstrapping.BootstrapKeys.load(path)) > 1
+
+
+def test_progress_of_tfhe_is_heard() -> None:
+    ctx = tfhe.Context(TFHE, threads=1)
+    keys = ctx.keygen(circuit=True)
+    heard: list[tuple[int, int]] = []
+
+    def hear(done: int, of: int) -> None:
+        heard.append((done, of))
+
+    def stop(done: int, of: int) -> None:
+        raise RuntimeError("enough")
+
+    ev = ctx.evaluator(keys.server, keys.circuit, progress=hear)
+    x = ev.bind(ctx.encrypt(np.array([3, 1, 2], np.int8), keys.secret))
+    calls: list[Callable[[Callable[[int, int], object]], object]] = [
+        lambda f: ev.minimum(x, x[0], progress=f),
+        lambda f: ev.maximum(x, 2, progress=f),
+        lambda f: ev.where(x < 2, x, 0, progress=f),
+        lambda f: ev.sum(x, progress=f),
+        lambda f: ev.min(x, progress=f),
+        lambda f: ev.max(x, 0, progress=f),
+        lambda f: ev.argmax(x, progress=f),
+        lambda f: ev.argmin(x, progress=f),
+        lambda f: ev.sort(x, progress=f),
+        lambda f: ev.abs(x, progress=f),
+        lambda f: ev.divmod(x, 2, progress=f),
+        lambda f: ev.lookup(lambda a: a, x, progress=f),
+    ]
+    for call in calls:
+        heard.clear()
+        call(hear)
+        assert heard
+        assert heard[-1][0] == heard[-1][1]
+        with pytest.raises(RuntimeError, match="enough"):
+            call(stop)
+    assert ctx.decrypt(ev.sort(x), keys.secret).tolist() == [1, 2, 3]
 
 
 def test_progress_is_heard_and_what_it_raises_ends_the_work() -> None:

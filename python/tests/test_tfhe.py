@@ -230,8 +230,7 @@ def test_bytes_files_and_pickles_come_back(world: World, bits: World, tmp_path: 
         pickle.loads(pickle.dumps(x)),
     ):
         world.check(again, a)
-        with pytest.raises(TypeError, match=r"ev\.bind"):
-            again + again
+        world.check(again + again, a + a)
     secret, server, circuit = world.keys.secret, world.keys.server, world.keys.circuit
     assert circuit is not None
     for key in (secret, server, circuit):

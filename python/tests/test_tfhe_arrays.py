@@ -149,6 +149,57 @@ def test_what_would_mislead_is_refused(world: World) -> None:
         tfhe.concatenate([])
 
 
+def test_operators_of_numpy_are_operators(world: World) -> None:
+    a, b = world.random((2, 3), np.uint8), world.random((3,), np.uint8) | np.uint8(1)
+    x: Any = world.encrypt(a)
+    sums: list[Any] = [np.add, np.subtract, np.multiply, np.bitwise_and, np.bitwise_or, np.bitwise_xor]
+    for function in sums:
+        world.check(function(b, x), function(b, a))
+        world.check(function(x, b), function(a, b))
+        world.check(function(x, x), function(a, a))
+    comparisons: list[Any] = [np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal]
+    for function in comparisons:
+        world.check(function(b, x), function(b, a))
+        world.check(function(x, b), function(a, b))
+    world.check(np.floor_divide(x, b), a // b)
+    world.check(np.remainder(x, b), a % b)
+    world.check(np.left_shift(b, x & 7), b << (a & 7))
+    both: Any = np.divmod
+    for found, expected in zip(both(x, b), both(a, b), strict=True):
+        world.check(found, expected)
+    unary: list[Any] = [np.negative, np.invert, np.absolute]
+    for function in unary:
+        world.check(function(x), function(a))
+    world.check(b[0] * x, b[0] * a)
+    assert (np.shape(x), np.ndim(x), np.size(x)) == ((2, 3), 2, 6)
+
+
+def test_functions_of_numpy_say_what_to_write(world: World) -> None:
+    a = np.array([[1, 2], [3, 4]], np.uint8)
+    x = world.encrypt(a)
+    anything: Any = x
+    for call, names in (
+        (lambda: a @ anything, r"\(matrix \* x\)\.sum\(-1\)"),
+        (lambda: np.matmul(anything, a), r"\(matrix \* x\)\.sum\(-1\)"),
+        (lambda: np.dot(a, anything), r"\(matrix \* x\)\.sum\(-1\)"),
+        (lambda: np.minimum(a, anything), r"ev\.minimum"),
+        (lambda: np.where(anything, a, a), r"ev\.where"),
+        (lambda: np.sort(anything), r"ev\.sort"),
+        (lambda: np.sum(anything), r"x\.sum"),
+        (lambda: np.concatenate([anything, anything]), r"tfhe\.concatenate"),
+        (lambda: a / anything, "//"),
+        (lambda: np.power(anything, 2), r"x \* x"),
+        (lambda: np.logical_and(anything, a), "&"),
+        (lambda: np.add(a, anything, out=a), "out="),
+        (lambda: np.exp(anything), "exp takes no encrypted arrays"),
+        (lambda: np.add.reduce(anything), "add takes no encrypted arrays"),
+        (lambda: np.add(anything, "ab"), "dtype"),
+    ):
+        with pytest.raises(TypeError, match=names):
+            call()
+    world.check((a * x).sum(-1), (a * a).sum(-1).astype(np.uint8))
+
+
 def test_evaluators_bind_only_what_their_keys_serve(world: World) -> None:
     other = world.ctx.keygen()
     x = world.ctx.encrypt(np.array([1], np.uint8), other.secret)
@@ -189,3 +240,22 @@ def test_light_keys_serve_from_generation_to_results(tmp_path: Path) -> None:
     for found in (loaded, tfhe.ExpandedServerKeys.load(tmp_path / "expanded.keys")):
         ev = ctx.evaluator(found)
         np.testing.assert_array_equal(ctx.decrypt(ev.bind(x) ^ y, keys.secret), a ^ b)
+
+
+def test_integers_of_light_keys_are_right_from_generation_to_results(tmp_path: Path) -> None:
+    ctx = tfhe.Context(tfhe.Parameters("2_2_LIGHT"))
+    keys = ctx.keygen(seed=bytes(32))
+    assert isinstance(keys.server, tfhe.LightKeys)
+    # 3.4 MB to the server, in place of 43.
+    assert 3e6 < len(bytes(keys.server)) < 4e6
+    keys.server.save(tmp_path / "light.keys")
+    a, b = np.array([200, 7], np.uint8), np.array([100, 9], np.uint8)
+    data = [bytes(ctx.encrypt(values, keys.secret)) for values in (a, b)]
+    server = tfhe.LightKeys.load(tmp_path / "light.keys")
+    ev = server.context.evaluator(server)
+    x, y = (tfhe.EncryptedArray.from_bytes(server.context, part) for part in data)
+    results = [x + y, x < y, ev.maximum(x, y), ev.sum(x)]
+    expected = [a + b, a < b, np.maximum(a, b), a.sum(dtype=np.uint8)]
+    for found, clear in zip(results, expected, strict=True):
+        found = tfhe.EncryptedArray.from_bytes(ctx, bytes(found))
+        np.testing.assert_array_equal(ctx.decrypt(found, keys.secret), clear)

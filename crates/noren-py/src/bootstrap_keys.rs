@@ -303,7 +303,7 @@ impl PyBootstrapKeys {
         detached(py, || BootstrapKeyFile::from_bytes(&(), data)).map(|file| Self(Arc::new(file)))
     }
 
-    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes_of(py, &*self.0)
     }
 

@@ -18,8 +18,9 @@ use crate::evaluators::evaluator_of;
 use crate::explain;
 use crate::operand::{Operand, whole_exponent};
 use crate::parameters::PyParameters;
-use crate::pickle::{Pickle, Shared, Threading, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::refusals;
+use crate::ufuncs;
 
 /// The title of what is known of a ciphertext.
 const TITLE: &str = "Ciphertext (CKKS)";
@@ -266,10 +267,16 @@ impl PyCiphertext {
         self.evaluator(None)?.neg(py, self)
     }
 
-    /// Keeps numpy from taking a ciphertext for an array of objects in `array * ciphertext`.
-    #[classattr]
-    fn __array_ufunc__() -> Option<u8> {
-        None
+    /// Functions of numpy that are operators, `array * ciphertext` among them.
+    #[pyo3(signature = (function, method, *operands, **named))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyAny>,
+        method: &str,
+        operands: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        ufuncs::apply(&slf.get_type(), function, (method, operands), named, &refusals::FUNCTIONS)
     }
 
     fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
@@ -318,20 +325,19 @@ impl PyCiphertext {
         _args: &Bound<'_, PyAny>,
         _kwargs: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        refusals::function(func)
+        refusals::FUNCTIONS.refuse(func)
     }
 
     /// The bytes of the ciphertext, with residues in as few bits as they need, or in whole words for faster reading.
     ///
     /// Fresh ciphertexts of a secret key take half the bytes of others.
     #[pyo3(signature = (*, packed = true))]
-    fn to_bytes<'py>(&self, py: Python<'py>, packed: bool) -> Bound<'py, PyBytes> {
+    fn to_bytes<'py>(&self, py: Python<'py>, packed: bool) -> PyResult<Bound<'py, PyBytes>> {
         let form = if packed { Form::Packed } else { Form::Raw };
-        let bytes = py.detach(|| self.inner.to_bytes(&self.context, form));
-        PyBytes::new(py, &bytes)
+        bytes_beside(py, &self.inner, &self.context, form)
     }
 
-    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.to_bytes(py, true)
     }
 
@@ -365,7 +371,7 @@ impl PyCiphertext {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.parameters(), self.__bytes__(py), self.context.threading())))
+        Ok((unpickle, (self.parameters(), self.__bytes__(py)?, self.context.threading())))
     }
 
     fn __repr__(&self) -> String {

@@ -32,6 +32,12 @@ pub(crate) trait Held: Clone + Send + Sync + 'static {
     /// What its operators are applied to.
     type Operand;
 
+    /// The keys that one is made of, as Python names them.
+    const KEYS: &'static str = "keys.evaluation";
+
+    /// A method with two operands.
+    const METHOD: &'static str = "ev.add(x, y)";
+
     /// All that were registered.
     fn registry() -> &'static Mutex<Vec<Weak<Self>>>;
 
@@ -74,15 +80,18 @@ pub(crate) fn evaluator_of<E: Held>(operand: &E::Operand) -> PyResult<E> {
         return Ok(E::clone(best));
     }
     let message = match (serving.len(), of(Match::OtherKey).count()) {
-        (0, 0) => "no evaluator is there for the operand: make one, `ev = context.evaluator(keys.evaluation)`, and keep it"
-            .to_owned(),
+        (0, 0) => format!(
+            "no evaluator is there for the operand: make one, `ev = context.evaluator({})`, and keep it",
+            E::KEYS
+        ),
         (0, _) => "the operand was encrypted with another key than those of the evaluators that are there. Was keygen called \
                    again after it was encrypted? Encrypt again with the new keys, or make an evaluator of the keys that it was \
                    encrypted with"
             .to_owned(),
         (several, _) => format!(
             "{several} evaluators with different keys are there for the operand: say which with ev.bind(x), or call a method \
-             such as ev.add(x, y)"
+             such as {}",
+            E::METHOD
         ),
     };
     Err(MissingKeyError::new_err(message))

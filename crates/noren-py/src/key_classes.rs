@@ -192,7 +192,7 @@ macro_rules! key_classes {
                 detached(py, || self.0.write_file(&(), Form::Packed, &path))
             }
 
-            fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+            fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
                 $crate::pickle::bytes_of(py, &*self.0)
             }
 
@@ -205,9 +205,9 @@ macro_rules! key_classes {
             }
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, $parameters>> {
-                let bytes = py.detach(|| self.0.key.to_bytes(self.0.context.rlwe(), Form::Packed));
+                let bytes = $crate::pickle::bytes_beside(py, &self.0.key, self.0.context.rlwe(), Form::Packed)?;
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-                Ok((unpickle, (self.parameters(), PyBytes::new(py, &bytes), self.0.context.threading())))
+                Ok((unpickle, (self.parameters(), bytes, self.0.context.threading())))
             }
 
             fn __repr__(&self) -> String {

@@ -17,6 +17,7 @@
 //! | `operand` | what can stand beside a ciphertext |
 //! | `vectors` | shapes: what fits beside an encrypted vector |
 //! | `refusals` | what a ciphertext does not do: comparisons, truth, arrays |
+//! | `ufuncs` | functions of numpy that are operators |
 //! | `files` | ciphertexts in files |
 //! | `evaluator` | `Evaluator` |
 //! | `evaluators` | which evaluator serves a ciphertext that none made |
@@ -57,6 +58,7 @@ mod progress;
 mod refusals;
 mod table;
 mod tfhe;
+mod ufuncs;
 mod vectors;
 
 /// The compiled part of the package `noren`.

@@ -36,8 +36,21 @@ pub(crate) fn by_bytes<T: PyTypeInfo>(bytes: Bound<'_, PyBytes>) -> PyResult<Byt
 }
 
 /// The bytes of an object that stands for itself.
-pub(crate) fn bytes_of<'py>(py: Python<'py>, object: &(impl Object<Context = ()> + Sync)) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &py.detach(|| object.to_bytes(&(), Form::Packed)))
+pub(crate) fn bytes_of<'py>(
+    py: Python<'py>,
+    object: &(impl Object<Context = ()> + Sync),
+) -> PyResult<Bound<'py, PyBytes>> {
+    bytes_beside(py, object, &(), Form::Packed)
+}
+
+/// The bytes of an object of a context. Signals end the work.
+pub(crate) fn bytes_beside<'py, C: Sync>(
+    py: Python<'py>,
+    object: &(impl Object<Context = C> + Sync),
+    context: &C,
+    form: Form,
+) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &detached(py, || Ok(object.to_bytes(context, form)))?))
 }
 
 /// The hash of parameters: the first bytes of their fingerprint.

@@ -4,6 +4,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 
 use crate::errors::LevelError;
+use crate::ufuncs::Advice;
 
 /// A level from the caller.
 #[derive(Clone, Copy)]
@@ -63,17 +64,22 @@ pub(crate) fn number<T>() -> PyResult<T> {
 
 /// `numpy.array(x)`.
 pub(crate) fn array<T>() -> PyResult<T> {
-    refused("a ciphertext is no array of numbers: decrypt it with ctx.decrypt(x, key), or keep ciphertexts in a list")
+    refused(
+        "a ciphertext is no array of numbers: decrypt it with ctx.decrypt(x, key), or keep ciphertexts in a list; of \
+         masked arrays, operands are values.filled(number)",
+    )
 }
 
 /// `numpy.dot(x, y)` and the like.
-pub(crate) fn function<T>(function: &Bound<'_, PyAny>) -> PyResult<T> {
-    let name = function.getattr("__name__").map_or_else(|_| "the function".to_owned(), |name| name.to_string());
-    Err(PyTypeError::new_err(format!(
-        "numpy's {name} takes no ciphertexts: use operators, such as `matrix @ x`, and methods of an evaluator, such as \
-         ev.sum(x)"
-    )))
-}
+pub(crate) const FUNCTIONS: Advice = Advice {
+    operands: "ciphertexts",
+    instead: |name| match name {
+        "dot" | "matmul" | "inner" | "vdot" => {
+            "write `matrix @ x` for a matrix in clear, and ev.sum(x * y) for vectors"
+        }
+        _ => "use operators, such as `matrix @ x`, and methods of an evaluator, such as ev.sum(x)",
+    },
+};
 
 /// `x / y` where it is no product.
 pub(crate) fn division<T>(how: &str) -> PyResult<T> {

@@ -15,7 +15,7 @@ use crate::array::{Numbers, detached};
 use crate::context::{PyContext, seed_of};
 use crate::keys::{EncryptionKey, PySecretKey};
 use crate::parameters::PyParameters;
-use crate::pickle::{Pickle, Shared, Threading, shared_context};
+use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::refusals::Level;
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
@@ -91,14 +91,13 @@ impl PyEncryptedTable {
         Self::from_bytes(py, &PyContext(shared_context(py, &parameters.0, &threading)?), data)
     }
 
-    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.inner.to_bytes(&self.context, Form::Packed));
-        PyBytes::new(py, &bytes)
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_beside(py, &self.inner, &self.context, Form::Packed)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.parameters(), self.__bytes__(py), self.context.threading())))
+        Ok((unpickle, (self.parameters(), self.__bytes__(py)?, self.context.threading())))
     }
 
     fn __repr__(&self) -> String {

@@ -168,10 +168,16 @@ macro_rules! ciphertext_class {
                 self.evaluator(None)?.neg(py, self)
             }
 
-            /// Keeps numpy from taking a ciphertext for an array of objects in `array * ciphertext`.
-            #[classattr]
-            fn __array_ufunc__() -> Option<u8> {
-                None
+            /// Functions of numpy that are operators, `array * ciphertext` among them.
+            #[pyo3(signature = (function, method, *operands, **named))]
+            fn __array_ufunc__<'py>(
+                slf: &Bound<'py, Self>,
+                function: &Bound<'py, PyAny>,
+                method: &str,
+                operands: &Bound<'py, PyTuple>,
+                named: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                ufuncs::apply(&slf.get_type(), function, (method, operands), named, &refusals::FUNCTIONS)
             }
 
             fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
@@ -224,12 +230,11 @@ macro_rules! ciphertext_class {
                 _args: &Bound<'_, PyAny>,
                 _kwargs: &Bound<'_, PyAny>,
             ) -> PyResult<Py<PyAny>> {
-                refusals::function(func)
+                refusals::FUNCTIONS.refuse(func)
             }
 
-            fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                let bytes = py.detach(|| self.inner.to_bytes(&self.context, Form::Packed));
-                PyBytes::new(py, &bytes)
+            fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+                bytes_beside(py, &self.inner, &self.context, Form::Packed)
             }
 
             /// The ciphertext that ``bytes(x)`` gave, without an evaluator.
@@ -267,7 +272,7 @@ macro_rules! ciphertext_class {
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyIntegerParameters>> {
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-                Ok((unpickle, (self.parameters(), self.__bytes__(py), self.context.threading())))
+                Ok((unpickle, (self.parameters(), self.__bytes__(py)?, self.context.threading())))
             }
 
             fn __repr__(&self) -> String {

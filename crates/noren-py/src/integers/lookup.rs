@@ -246,7 +246,7 @@ impl PyLookupKeys {
         detached(py, || self.0.write_file(&(), Form::Packed, &path))
     }
 
-    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes_of(py, &*self.0)
     }
 
@@ -264,7 +264,7 @@ impl PyLookupKeys {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyIntegerParameters>> {
         let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-        Ok((unpickle, (self.plan().parameters(), self.__bytes__(py), self.0.context.threading())))
+        Ok((unpickle, (self.plan().parameters(), self.__bytes__(py)?, self.0.context.threading())))
     }
 
     fn __repr__(&self) -> String {

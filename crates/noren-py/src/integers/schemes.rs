@@ -34,9 +34,10 @@ use crate::integers::plaintext::{
 };
 use crate::key_sets;
 use crate::operand::whole_exponent;
-use crate::pickle::{ContextPickle, Pickle, Shared, Threading, shared_context};
+use crate::pickle::{ContextPickle, Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::progress::Heard;
 use crate::refusals;
+use crate::ufuncs;
 use crate::vectors::{SumOf, check_columns, head, stacked, terms_of_sum};
 
 /// An operation of an evaluator with a second operand.

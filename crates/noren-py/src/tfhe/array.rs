@@ -14,23 +14,46 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use crate::array::detached;
 use crate::display;
 use crate::errors::{EncodingError, raise};
-use crate::pickle::{Pickle, Shared, Threading, shared_context};
+use crate::evaluators::evaluator_of;
+use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::evaluator::PyTfheEvaluator;
 use crate::tfhe::numbers::{dtype_name, element_of};
 use crate::tfhe::parameters::PyTfheParameters;
 use crate::tfhe::shape::{positions, taken, text};
+use crate::ufuncs::{self, Advice};
+
+/// Functions of numpy that are no operators.
+const FUNCTIONS: Advice = Advice {
+    operands: "encrypted arrays",
+    instead: |name| match name {
+        "matmul" | "dot" | "inner" | "vdot" => "write (matrix * x).sum(-1), which multiplies and adds elements",
+        "minimum" | "fmin" => "write ev.minimum(x, y)",
+        "maximum" | "fmax" => "write ev.maximum(x, y)",
+        "where" => "write ev.where(condition, x, y)",
+        "concatenate" | "append" | "hstack" => "write tfhe.concatenate([x, y])",
+        "stack" | "vstack" => "write tfhe.stack([x, y])",
+        "sum" | "min" | "max" | "amin" | "amax" | "argmin" | "argmax" => {
+            "write the method of the array, such as x.sum(axis) or x.max(axis)"
+        }
+        "sort" => "write ev.sort(x, axis)",
+        "logical_and" | "logical_or" | "logical_xor" | "logical_not" => "write &, |, ^ and ~ of truth values",
+        "divide" => "write x // y, the quotient rounded down",
+        "power" | "square" => "write x * x",
+        "reshape" | "ravel" | "transpose" => "write the method of the array, such as x.reshape(2, 3)",
+        _ => "use operators, methods of the array, and those of an evaluator, such as ev.lookup(f, x)",
+    },
+};
 
 /// An array of truth values or integers, each encrypted by itself; its shape and type are public.
 ///
 /// The operators ``+ - * // % & | ^ ~ << >> < <= == != >= >`` work element by element, as those of numpy arrays of the same type
 /// do: sums and products are modulo 2^bits; quotients are rounded down. The other operand is encrypted, of the same type, or
 /// clear: a number, or an array; shapes are spread over each other as numpy does it. Comparisons give truth values.
-/// Operators are those of the evaluator that made one of the operands; ``Evaluator.bind`` gives an evaluator to a fresh
-/// array.
+/// Operators are those of the evaluator that made one of the operands, or of the one that there is for their parameters and key;
+/// where there are several with different keys, ``Evaluator.bind`` says which.
 ///
-/// Indexing works as for numpy arrays, and costs nothing. Arrays are immutable, and can be pickled; what was pickled has no
-/// evaluator.
+/// Indexing works as for numpy arrays, and costs nothing. Arrays are immutable, and can be pickled.
 #[pyclass(frozen, name = "EncryptedArray", module = "noren.tfhe")]
 #[derive(Clone)]
 pub(crate) struct PyEncryptedArray {
@@ -63,19 +86,19 @@ impl PyEncryptedArray {
         Self { evaluator, ..self }
     }
 
-    /// The evaluator of this array, or of the other operand.
+    /// The context.
+    pub(crate) const fn home(&self) -> &Context {
+        &self.context
+    }
+
+    /// The evaluator of this array, or of the other operand, or the one that serves what none made.
     fn evaluator(&self, other: Option<&Bound<'_, PyAny>>) -> PyResult<PyTfheEvaluator> {
         let of_other = || other?.cast::<Self>().ok()?.get().evaluator.clone();
-        self.evaluator.clone().or_else(of_other).ok_or_else(|| {
-            PyTypeError::new_err(
-                "no operand was made by an evaluator, so there are no keys: use ev.bind(x), or methods such as \
-                 ev.minimum(x, y)",
-            )
-        })
+        self.evaluator.clone().or_else(of_other).map_or_else(|| evaluator_of(self), Ok)
     }
 
     fn join(&self, py: Python<'_>, operation: Binary, other: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.evaluator(Some(other))?.join(py, operation, self, other)
+        self.evaluator(Some(other))?.join(py, operation, self, other, None)
     }
 
     fn join_reversed(&self, py: Python<'_>, operation: Binary, other: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -194,43 +217,43 @@ impl PyEncryptedArray {
     /// The sum of all elements, or of those along an axis; see ``Evaluator.sum``.
     #[pyo3(signature = (axis = None))]
     fn sum(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
-        self.evaluator(None)?.sum(py, self, axis)
+        self.evaluator(None)?.sum(py, self, axis, None)
     }
 
     /// The smallest of all elements, or of those along an axis.
     #[pyo3(signature = (axis = None))]
     fn min(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
-        self.evaluator(None)?.min(py, self, axis)
+        self.evaluator(None)?.min(py, self, axis, None)
     }
 
     /// The largest of all elements, or of those along an axis.
     #[pyo3(signature = (axis = None))]
     fn max(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
-        self.evaluator(None)?.max(py, self, axis)
+        self.evaluator(None)?.max(py, self, axis, None)
     }
 
     /// Where the smallest element is, or the smallest of those along an axis; see ``Evaluator.argmax``.
     #[pyo3(signature = (axis = None))]
     fn argmin(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
-        self.evaluator(None)?.argmin(py, self, axis)
+        self.evaluator(None)?.argmin(py, self, axis, None)
     }
 
     /// Where the largest element is, or the largest of those along an axis; see ``Evaluator.argmax``.
     #[pyo3(signature = (axis = None))]
     fn argmax(&self, py: Python<'_>, axis: Option<isize>) -> PyResult<Self> {
-        self.evaluator(None)?.argmax(py, self, axis)
+        self.evaluator(None)?.argmax(py, self, axis, None)
     }
 
     fn __abs__(&self, py: Python<'_>) -> PyResult<Self> {
-        self.evaluator(None)?.abs(py, self)
+        self.evaluator(None)?.abs(py, self, None)
     }
 
     fn __divmod__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<(Self, Self)> {
-        self.evaluator(Some(other))?.quotients(py, self, other, false)
+        self.evaluator(Some(other))?.quotients(py, self, other, false, None)
     }
 
     fn __rdivmod__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<(Self, Self)> {
-        self.evaluator(Some(other))?.quotients(py, self, other, true)
+        self.evaluator(Some(other))?.quotients(py, self, other, true, None)
     }
 
     /// Comparisons are encrypted, so that nobody knows what an array contains.
@@ -356,10 +379,31 @@ impl PyEncryptedArray {
         Err(PyTypeError::new_err("an encrypted array has no truth value: use ev.where(condition, a, b)"))
     }
 
-    /// Keeps numpy from taking an encrypted array for an array of objects in `array * x`.
-    #[classattr]
-    fn __array_ufunc__() -> Option<u8> {
-        None
+    /// Functions of numpy that are operators, `array * x` among them.
+    #[pyo3(signature = (function, method, *operands, **named))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyAny>,
+        method: &str,
+        operands: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        ufuncs::apply(&slf.get_type(), function, (method, operands), named, &FUNCTIONS)
+    }
+
+    /// Functions of numpy: those of shapes give what the array has, others are refused.
+    fn __array_function__<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+        _types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let name: String = func.getattr("__name__")?.extract()?;
+        match &name[..] {
+            "shape" | "ndim" | "size" if args.len() == 1 && kwargs.is_empty() => slf.getattr(&*name),
+            _ => FUNCTIONS.refuse(func),
+        }
     }
 
     /// Comparisons are encrypted, so that arrays are no keys of dictionaries.
@@ -370,10 +414,10 @@ impl PyEncryptedArray {
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let columns = self.as_columns()?;
-        Ok(PyBytes::new(py, &py.detach(|| columns.to_bytes(self.context.parameters(), Form::Packed))))
+        bytes_beside(py, &columns, self.context.parameters(), Form::Packed)
     }
 
-    /// The array that ``bytes(x)`` gave, without an evaluator.
+    /// The array that ``bytes(x)`` gave.
     ///
     /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
     #[staticmethod]
@@ -382,7 +426,7 @@ impl PyEncryptedArray {
         Self::of_columns(context.0.clone(), columns)
     }
 
-    /// Reads an array from a file, without an evaluator; the tool ``noren`` writes files of one column too.
+    /// Reads an array from a file; the tool ``noren`` writes files of one column too.
     ///
     /// Raises OSError, and what ``from_bytes`` raises.
     #[staticmethod]

@@ -131,15 +131,18 @@ impl PyTfheContext {
 
     /// The evaluator of these keys: ServerKeys, LightKeys or ExpandedServerKeys.
     ///
+    /// progress: called with (done, of) while keys are expanded. What it raises ends the work.
+    ///
     /// Raises ParameterMismatchError for keys of other parameters, Error for keys of different owners.
-    #[pyo3(signature = (keys, circuit = None))]
+    #[pyo3(signature = (keys, circuit = None, *, progress = None))]
     fn evaluator(
         &self,
         py: Python<'_>,
         keys: AnyServerKeys<'_>,
         circuit: Option<&PyTfheCircuitKeys>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyTfheEvaluator> {
-        PyTfheEvaluator::new(py, &self.0, &keys, circuit)
+        PyTfheEvaluator::new(py, &self.0, &keys, circuit, progress)
     }
 
     #[staticmethod]

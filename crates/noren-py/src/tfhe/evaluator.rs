@@ -1,16 +1,17 @@
 //! `Evaluator` of TFHE.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
-use noren::error::Result;
+use noren::error::{Error, Result};
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Element, Unary};
 use noren::tfhe::{Context, Evaluator};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::detached;
 use crate::errors::{EncodingError, raise};
+use crate::evaluators::{Held, Match, Registration};
+use crate::progress::Heard;
 use crate::tfhe::array::PyEncryptedArray;
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::function::Function;
@@ -23,9 +24,48 @@ use crate::tfhe::shape::{self, common, positions, spread, taken};
 /// Where a method takes an operand `y`, this is an EncryptedArray of the type of `x`, or clear: a number, or an array. Shapes are
 /// spread over each other as numpy does it. Every method raises ParameterMismatchError for an array of other parameters, EncodingError for
 /// shapes that differ and numbers out of range, Error for arrays of other keys or types, and for operations that a type does not have.
+///
+/// progress: called with (done, of) as the work goes on. What it raises ends the work.
 #[pyclass(frozen, name = "TfheEvaluator", module = "noren._noren")]
-#[derive(Clone)]
-pub(crate) struct PyTfheEvaluator(Arc<Inner>);
+pub(crate) struct PyTfheEvaluator {
+    inner: Arc<Inner>,
+    /// That of the object which Python holds, for as long as it lives.
+    #[expect(dead_code, reason = "it is there to be dropped with the object")]
+    registration: Option<Registration<Self>>,
+}
+
+/// A copy, such as that of an array, is not registered.
+impl Clone for PyTfheEvaluator {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), registration: None }
+    }
+}
+
+impl Held for PyTfheEvaluator {
+    type Operand = PyEncryptedArray;
+
+    const KEYS: &'static str = "keys.server";
+    const METHOD: &'static str = "ev.minimum(x, y)";
+
+    fn registry() -> &'static Mutex<Vec<Weak<Self>>> {
+        static EVALUATORS: Mutex<Vec<Weak<PyTfheEvaluator>>> = Mutex::new(Vec::new());
+        &EVALUATORS
+    }
+
+    fn serves(&self, operand: &PyEncryptedArray) -> Match {
+        match self.inner.columns.check(&operand.column) {
+            Err(Error::KeyMismatch { .. }) => Match::OtherKey,
+            Err(_) => Match::Foreign,
+            Ok(()) if self.inner.context.is(operand.home()) => Match::Context,
+            Ok(()) => Match::Parameters,
+        }
+    }
+
+    /// Server keys of one secret do the same; large lookups need circuit keys too.
+    fn covers(&self, other: &Self) -> bool {
+        self.inner.has_circuit_keys || !other.inner.has_circuit_keys
+    }
+}
 
 /// What stands beside an encrypted array.
 pub(crate) enum Operand {
@@ -45,6 +85,7 @@ impl Operand {
 struct Inner {
     columns: ColumnEvaluator,
     context: Context,
+    has_circuit_keys: bool,
 }
 
 impl PyTfheEvaluator {
@@ -53,30 +94,38 @@ impl PyTfheEvaluator {
         context: &Context,
         keys: &AnyServerKeys<'_>,
         circuit: Option<&PyTfheCircuitKeys>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let keys = keys.expanded(py, context)?;
-        let columns = detached(py, || {
+        let heard = Heard::new(progress);
+        let keys = keys.expanded(py, context, &heard)?;
+        let columns = heard.follow(py, raise, || {
             let mut evaluator = Evaluator::new(context, keys)?;
             if let Some(circuit) = circuit {
                 evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(&circuit.file.key)?))?;
             }
             Ok(ColumnEvaluator::new(evaluator))
         })?;
-        Ok(Self(Arc::new(Inner { columns, context: context.clone() })))
+        let has_circuit_keys = circuit.is_some();
+        let evaluator =
+            Self { inner: Arc::new(Inner { columns, context: context.clone(), has_circuit_keys }), registration: None };
+        let registration = Some(Registration::new(evaluator.clone()));
+        Ok(Self { registration, ..evaluator })
     }
 
     /// An array whose operators use this evaluator.
     fn wrap(&self, shape: &[usize], column: Column) -> PyEncryptedArray {
-        PyEncryptedArray::new(&self.0.context, shape.to_vec(), column).bound(self)
+        PyEncryptedArray::new(&self.inner.context, shape.to_vec(), column).bound(self)
     }
 
     fn run(
         &self,
         py: Python<'_>,
+        progress: Option<Py<PyAny>>,
         shape: &[usize],
         work: impl FnOnce(&ColumnEvaluator) -> Result<Column> + Send,
     ) -> PyResult<PyEncryptedArray> {
-        detached(py, || work(&self.0.columns)).map(|column| self.wrap(shape, column))
+        let column = Heard::new(progress).follow(py, raise, || work(&self.inner.columns))?;
+        Ok(self.wrap(shape, column))
     }
 
     /// What stands beside an encrypted array, spread over a shape.
@@ -95,7 +144,7 @@ impl PyTfheEvaluator {
             return Ok(Operand::Encrypted(spread(py, y, shape)?));
         }
         let element = beside.column.element();
-        let values = ExactNumbers::spread(y, self.0.context.parameters(), element, shape)?;
+        let values = ExactNumbers::spread(y, self.inner.context.parameters(), element, shape)?;
         Ok(Operand::Clear(element, values))
     }
 
@@ -122,10 +171,11 @@ impl PyTfheEvaluator {
         x: &PyEncryptedArray,
         y: &Bound<'_, PyAny>,
         reversed: bool,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<(PyEncryptedArray, PyEncryptedArray)> {
         let (shape, x, y) = self.pair(py, x, y)?;
-        let (quotients, remainders) = detached(py, || {
-            let columns = &self.0.columns;
+        let (quotients, remainders) = Heard::new(progress).follow(py, raise, || {
+            let columns = &self.inner.columns;
             let y = y.column(columns)?;
             if reversed { columns.div_rem(&y, &x) } else { columns.div_rem(&x, &y) }
         })?;
@@ -138,9 +188,11 @@ impl PyTfheEvaluator {
         py: Python<'_>,
         x: &PyEncryptedArray,
         axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let (terms, rest) = self.terms(py, x, axis)?;
-        let column = detached(py, || Column::concatenate(self.0.columns.sort(&terms)?.iter()))?;
+        let sort = || Column::concatenate(self.inner.columns.sort(&terms)?.iter());
+        let column = Heard::new(progress).follow(py, raise, sort)?;
         // Shape [terms, rest]: the axis goes back to its place.
         let shape: Vec<usize> = std::iter::once(terms.len()).chain(rest).collect();
         let places = positions(py, &shape)?;
@@ -158,9 +210,10 @@ impl PyTfheEvaluator {
         operation: Binary,
         x: &PyEncryptedArray,
         y: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let (shape, x, y) = self.pair(py, x, y)?;
-        self.run(py, &shape, |columns| match &y {
+        self.run(py, progress, &shape, |columns| match &y {
             Operand::Encrypted(y) => columns.binary(operation, &x, y),
             Operand::Clear(_, values) => columns.binary_known(operation, &x, values),
         })
@@ -175,11 +228,11 @@ impl PyTfheEvaluator {
         y: &PyEncryptedArray,
     ) -> PyResult<PyEncryptedArray> {
         let (shape, y, x) = self.pair(py, y, x)?;
-        self.run(py, &shape, |columns| columns.binary(operation, &*x.column(columns)?, &y))
+        self.run(py, None, &shape, |columns| columns.binary(operation, &*x.column(columns)?, &y))
     }
 
     pub(crate) fn cast(&self, py: Python<'_>, x: &PyEncryptedArray, to: Element) -> PyResult<PyEncryptedArray> {
-        self.run(py, &x.shape, |columns| columns.cast(&x.column, to))
+        self.run(py, None, &x.shape, |columns| columns.cast(&x.column, to))
     }
 
     /// The elements along an axis as columns, or all elements as columns of one, and the shape that is left.
@@ -205,7 +258,7 @@ impl PyTfheEvaluator {
     }
 
     pub(crate) fn each(&self, py: Python<'_>, operation: Unary, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
-        self.run(py, &x.shape, |columns| columns.unary(operation, &x.column))
+        self.run(py, None, &x.shape, |columns| columns.unary(operation, &x.column))
     }
 }
 
@@ -222,36 +275,51 @@ impl PyTfheEvaluator {
     /// The context.
     #[getter]
     fn context(&self) -> PyTfheContext {
-        PyTfheContext(self.0.context.clone())
+        PyTfheContext(self.inner.context.clone())
     }
 
-    /// The same array, whose operators use this evaluator.
+    /// The same array, whose operators use this evaluator, where several are there.
     ///
     /// Raises ParameterMismatchError for an array of other parameters, KeyMismatchError for one of another secret key.
     fn bind(&self, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
-        self.0.columns.check(&x.column).map_err(raise)?;
+        self.inner.columns.check(&x.column).map_err(raise)?;
         Ok(x.clone().bound(self))
     }
 
     /// The smaller of both elements.
-    fn minimum(&self, py: Python<'_>, x: &PyEncryptedArray, y: &Bound<'_, PyAny>) -> PyResult<PyEncryptedArray> {
-        self.join(py, Binary::Min, x, y)
+    #[pyo3(signature = (x, y, *, progress = None))]
+    fn minimum(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        y: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedArray> {
+        self.join(py, Binary::Min, x, y, progress)
     }
 
     /// The larger of both elements.
-    fn maximum(&self, py: Python<'_>, x: &PyEncryptedArray, y: &Bound<'_, PyAny>) -> PyResult<PyEncryptedArray> {
-        self.join(py, Binary::Max, x, y)
+    #[pyo3(signature = (x, y, *, progress = None))]
+    fn maximum(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        y: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedArray> {
+        self.join(py, Binary::Max, x, y, progress)
     }
 
     /// Elements of `x` where the condition, an encrypted array of truth values, holds, and of `y` elsewhere. One of `x` and `y`
     /// may be clear.
-    #[pyo3(name = "where")]
+    #[pyo3(name = "where", signature = (condition, x, y, *, progress = None))]
     fn choose(
         &self,
         py: Python<'_>,
         condition: &PyEncryptedArray,
         x: &Bound<'_, PyAny>,
         y: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let Some(like) = [x, y].into_iter().find_map(|operand| operand.cast::<PyEncryptedArray>().ok()) else {
             let message =
@@ -262,77 +330,114 @@ impl PyTfheEvaluator {
         let shape = common(py, &[&condition.shape, &shape_of(x)?, &shape_of(y)?])?;
         let condition = spread(py, condition, &shape)?;
         let (x, y) = (self.operand(py, x, like, &shape)?, self.operand(py, y, like, &shape)?);
-        self.run(py, &shape, |columns| columns.select(&condition, &*x.column(columns)?, &*y.column(columns)?))
+        self.run(py, progress, &shape, |columns| columns.select(&condition, &*x.column(columns)?, &*y.column(columns)?))
     }
 
     /// The sum of all elements, or of those along an axis, in their type: modulo 2^bits. Of truth values how many are true, in the
     /// narrowest unsigned type that holds their number.
-    #[pyo3(signature = (x, axis = None))]
-    pub(crate) fn sum(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+    #[pyo3(signature = (x, axis = None, *, progress = None))]
+    pub(crate) fn sum(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, &shape, |columns| columns.sum(&terms))
+        self.run(py, progress, &shape, |columns| columns.sum(&terms))
     }
 
     /// The smallest of all elements, or of those along an axis.
-    #[pyo3(signature = (x, axis = None))]
-    pub(crate) fn min(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+    #[pyo3(signature = (x, axis = None, *, progress = None))]
+    pub(crate) fn min(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, &shape, |columns| columns.fold(Binary::Min, &terms))
+        self.run(py, progress, &shape, |columns| columns.fold(Binary::Min, &terms))
     }
 
     /// The largest of all elements, or of those along an axis.
-    #[pyo3(signature = (x, axis = None))]
-    pub(crate) fn max(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
+    #[pyo3(signature = (x, axis = None, *, progress = None))]
+    pub(crate) fn max(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, &shape, |columns| columns.fold(Binary::Max, &terms))
+        self.run(py, progress, &shape, |columns| columns.fold(Binary::Max, &terms))
     }
 
     /// Where the largest element is, or the largest of those along an axis: the first place, counted from 0, as the narrowest
     /// unsigned type that holds all places.
-    #[pyo3(signature = (x, axis = None))]
+    #[pyo3(signature = (x, axis = None, *, progress = None))]
     pub(crate) fn argmax(
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
         axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, &shape, |columns| columns.argmax(&terms))
+        self.run(py, progress, &shape, |columns| columns.argmax(&terms))
     }
 
     /// Where the smallest element is, or the smallest of those along an axis; see ``argmax``.
-    #[pyo3(signature = (x, axis = None))]
+    #[pyo3(signature = (x, axis = None, *, progress = None))]
     pub(crate) fn argmin(
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
         axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, &shape, |columns| columns.argmin(&terms))
+        self.run(py, progress, &shape, |columns| columns.argmin(&terms))
     }
 
     /// The elements along an axis in ascending order, None for all elements in one row.
     ///
     /// It takes about (log2 n)^2 / 2 rounds of n / 2 comparisons and n choices for n elements along the axis.
-    #[pyo3(signature = (x, axis = Some(-1)), text_signature = "($self, x, axis=-1)")]
-    fn sort(&self, py: Python<'_>, x: &PyEncryptedArray, axis: Option<isize>) -> PyResult<PyEncryptedArray> {
-        self.sorted(py, x, axis)
+    #[pyo3(
+        signature = (x, axis = Some(-1), *, progress = None),
+        text_signature = "($self, x, axis=-1, *, progress=None)"
+    )]
+    fn sort(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedArray> {
+        self.sorted(py, x, axis, progress)
     }
 
     /// The absolute values; that of the least integer of a type is itself, as for numpy.
-    pub(crate) fn abs(&self, py: Python<'_>, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
-        self.run(py, &x.shape, |columns| columns.abs(&x.column))
+    #[pyo3(signature = (x, *, progress = None))]
+    pub(crate) fn abs(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<PyEncryptedArray> {
+        self.run(py, progress, &x.shape, |columns| columns.abs(&x.column))
     }
 
     /// Quotients, rounded down, and remainders, which are computed together.
+    #[pyo3(signature = (x, y, *, progress = None))]
     fn divmod(
         &self,
         py: Python<'_>,
         x: &PyEncryptedArray,
         y: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<(PyEncryptedArray, PyEncryptedArray)> {
-        self.quotients(py, x, y, false)
+        self.quotients(py, x, y, false, progress)
     }
 
     /// Any function of integers of at most 16 bits, or of two of 8 bits, element by element.
@@ -344,7 +449,8 @@ impl PyTfheEvaluator {
     ///
     /// Needs the keys of ``Context.keygen(circuit=True)``, but for single digits. Raises MissingKeyError without them, EncodingError
     /// for values out of range, Error for operands of more bits.
-    #[pyo3(signature = (f, x, y = None, *, dtype = None, undefined = None))]
+    #[pyo3(signature = (f, x, y = None, *, dtype = None, undefined = None, progress = None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn lookup(
         &self,
         py: Python<'_>,
@@ -353,6 +459,7 @@ impl PyTfheEvaluator {
         y: Option<&PyEncryptedArray>,
         dtype: Option<&Bound<'_, PyAny>>,
         undefined: Option<i64>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
         let arrays: Vec<&PyEncryptedArray> = std::iter::once(x).chain(y).collect();
         let shape = common(py, &arrays.iter().map(|array| &array.shape[..]).collect::<Vec<_>>())?;
@@ -360,14 +467,14 @@ impl PyTfheEvaluator {
         let operands: Vec<&Column> = operands.iter().collect();
         let inputs: Vec<Element> = operands.iter().map(|column| column.element()).collect();
         let output = dtype.map(element_of).transpose()?.unwrap_or(inputs[0]);
-        let function = Function::tabulate(py, self.0.context.parameters(), f, &inputs, output, undefined)?;
-        self.run(py, &shape, |columns| {
-            let lookup = ColumnLookup::new(&self.0.context, &inputs, output, |point| function.at(point))?;
+        let function = Function::tabulate(py, self.inner.context.parameters(), f, &inputs, output, undefined)?;
+        self.run(py, progress, &shape, |columns| {
+            let lookup = ColumnLookup::new(&self.inner.context, &inputs, output, |point| function.at(point))?;
             columns.lookup(&lookup, &operands)
         })
     }
 
     fn __repr__(&self) -> String {
-        format!("Evaluator({})", PyTfheContext(self.0.context.clone()).parameters().__repr__())
+        format!("Evaluator({})", PyTfheContext(self.inner.context.clone()).parameters().__repr__())
     }
 }

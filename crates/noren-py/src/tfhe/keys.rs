@@ -10,7 +10,9 @@ use pyo3::types::PyBytes;
 
 use crate::array::detached;
 use crate::display;
+use crate::errors::raise;
 use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context, usual_threading};
+use crate::progress::Heard;
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
 
@@ -142,7 +144,7 @@ macro_rules! key_class {
                 detached(py, || self.file.write_file(&(), Form::Packed, &path))
             }
 
-            fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+            fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
                 bytes_of(py, &*self.file)
             }
 
@@ -159,7 +161,7 @@ macro_rules! key_class {
 
             fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyTfheParameters>> {
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
-                Ok((unpickle, (self.parameters(), self.__bytes__(py), self.shared.threading())))
+                Ok((unpickle, (self.parameters(), self.__bytes__(py)?, self.shared.threading())))
             }
 
             fn __repr__(&self) -> String {
@@ -228,7 +230,7 @@ impl PyTfheExpandedServerKeys {
     #[staticmethod]
     fn write(py: Python<'_>, path: PathBuf, keys: AnyServerKeys<'_>) -> PyResult<u64> {
         let context = keys.context();
-        let keys = keys.expanded(py, &context)?;
+        let keys = keys.expanded(py, &context, &Heard::new(None))?;
         detached(py, || ServerKeyFile::write(&path, &context, &keys))
     }
 
@@ -283,15 +285,15 @@ impl AnyServerKeys<'_> {
     }
 
     /// The keys, ready for use.
-    pub(crate) fn expanded(&self, py: Python<'_>, context: &Context) -> PyResult<Arc<ServerKeys>> {
+    pub(crate) fn expanded(&self, py: Python<'_>, context: &Context, heard: &Heard) -> PyResult<Arc<ServerKeys>> {
         match self {
             Self::Compact(keys) => {
                 let key = &keys.get().file.key;
-                detached(py, || context.expand(key).map(Arc::new))
+                heard.follow(py, raise, || context.expand(key).map(Arc::new))
             }
             Self::Light(keys) => {
                 let key = &keys.get().file.key;
-                detached(py, || context.expand_light(key).map(Arc::new))
+                heard.follow(py, raise, || context.expand_light(key).map(Arc::new))
             }
             Self::Expanded(keys) => Ok(Arc::clone(&keys.get().0.keys)),
         }

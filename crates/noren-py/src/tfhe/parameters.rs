@@ -88,12 +88,12 @@ impl PyTfheParameters {
         hexadecimal(&self.0.fingerprint())
     }
 
-    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes_of(py, &self.0)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<BytesPickle<'py>> {
-        by_bytes::<Self>(self.__bytes__(py))
+        by_bytes::<Self>(self.__bytes__(py)?)
     }
 
     fn __hash__(&self) -> u64 {
