@@ -6,7 +6,7 @@ use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Co
 use noren::tfhe::Encoding;
 use noren::wire::{Form, Object};
 
-use crate::world::{INTEGERS_1_1, INTEGERS_2_2, World};
+use crate::world::{INTEGERS_1_1, INTEGERS_2_2, World, small_spec};
 
 const A: [i128; 4] = [200, 7, 90, 255];
 const B: [i128; 4] = [9, 250, 90, 1];
@@ -155,6 +155,28 @@ fn what_no_column_holds_is_refused() {
         |value: i128| ColumnLookup::new(&integers.context, &[Element::Digit], Element::Digit, move |_| value).map(drop);
     assert!(lookup(3).is_ok());
     assert!(matches!(lookup(4), Err(Error::OutOfRoom { .. })));
+}
+
+#[test]
+fn columns_of_another_key_are_refused_although_every_key_decrypts_them() {
+    let (own, other) = (World::small(INTEGERS_2_2), World::new(small_spec(INTEGERS_2_2), 2));
+    let evaluator = ColumnEvaluator::new(own.evaluator());
+    let x = encrypt(&own, Element::Unsigned(8), &[3, 4]);
+    let trivial = ColumnEvaluator::new(other.evaluator()).trivial(Element::Unsigned(8), &[0, 0]).expect("bytes");
+    let truths = ColumnEvaluator::new(other.evaluator()).trivial(Element::Bool, &[1, 0]).expect("truth values");
+    let refused = [
+        evaluator.binary(Binary::Xor, &x, &trivial),
+        evaluator.binary_known(Binary::Mul, &trivial, &[0, 0]),
+        evaluator.unary(Unary::Not, &trivial),
+        evaluator.select(&truths, &x, &x),
+        evaluator.cast(&trivial, Element::Unsigned(16)),
+        evaluator.sum(&[x.clone(), trivial.clone()]),
+        evaluator.argmax(std::slice::from_ref(&trivial)),
+        evaluator.sort(&[trivial.clone(), trivial]).map(|mut sorted| sorted.remove(0)),
+    ];
+    for (i, result) in refused.into_iter().enumerate() {
+        assert!(matches!(result, Err(Error::KeyMismatch { .. })), "{i}: {result:?}");
+    }
 }
 
 #[test]

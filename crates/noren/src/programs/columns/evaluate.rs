@@ -364,12 +364,12 @@ impl ColumnEvaluator {
         Err(Error::Length { what: "elements of a column", found, needed })
     }
 
-    /// Refuses no columns, and columns that differ.
+    /// Refuses no columns, columns that differ, and those of others.
     pub(super) fn check_terms(&self, terms: &[Column]) -> Result<Element> {
         let Some(first) = terms.first() else {
             return Err(Error::Length { what: "columns", found: 0, needed: "at least 1".into() });
         };
-        terms.iter().try_for_each(|term| self.check_alike(first, term))?;
+        terms.iter().try_for_each(|term| self.check(term).and_then(|()| self.check_alike(first, term)))?;
         Ok(first.element())
     }
 }
