@@ -64,7 +64,7 @@ impl Seed {
     /// The stream of this seed for one purpose, from its first byte.
     #[must_use]
     pub fn xof(&self, label: &str) -> Xof {
-        let key = self.keyed_hash(STREAM_DOMAIN, label);
+        let key = self.keyed_hash(STREAM_DOMAIN, label, &[]);
         let mut words = [0; SEED_BYTES / size_of::<u32>()];
         for (word, bytes) in words.iter_mut().zip(key.0.as_chunks().0) {
             *word = u32::from_le_bytes(*bytes);
@@ -75,17 +75,32 @@ impl Seed {
     /// A seed for one purpose that tells nothing of this seed or of its other children.
     #[must_use]
     pub fn derive(&self, label: &str) -> Self {
-        self.keyed_hash(CHILD_DOMAIN, label)
+        self.keyed_hash(CHILD_DOMAIN, label, &[])
     }
 
-    fn keyed_hash(&self, domain: &[u8], label: &str) -> Self {
+    /// A seed for one purpose and some words: other words, another seed. The time depends on the label and the number of
+    /// words alone.
+    ///
+    /// ```text
+    /// child(seed, label, words) = BLAKE3-keyed(seed, "noren-seed-v1/" || label || 0x00 || words, little-endian)
+    /// ```
+    #[must_use]
+    pub fn derive_for(&self, label: &str, words: &[&[u64]]) -> Self {
+        // No label holds a zero byte, so that words cannot be taken for a part of it.
+        self.keyed_hash(CHILD_DOMAIN, &format!("{label}\0"), words)
+    }
+
+    fn keyed_hash(&self, domain: &[u8], label: &str, words: &[&[u64]]) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(domain);
         hasher.update(label.as_bytes());
+        for part in words {
+            hasher.update(bytemuck::cast_slice(part));
+        }
         let mut digest = hasher.finalize();
         let out = Self(*digest.as_bytes());
         digest.zeroize();
-        if domain.len() + label.len() <= CHUNK_BYTES {
+        if domain.len() + label.len() + words.iter().map(|part| size_of_val(*part)).sum::<usize>() <= CHUNK_BYTES {
             // Most of a hasher has room for the hashes of earlier chunks, and nothing has been written there.
             hasher = blake3::Hasher::new();
             optimization_barrier(&hasher);

@@ -14,12 +14,14 @@ use crate::error::{Error, Result};
 use crate::keygen::{error, masked};
 use crate::keys::{PublicKey, SecretKey};
 use crate::security;
+use crate::streams::Purpose;
 
 /// Encrypts plaintexts, each with fresh randomness.
 ///
-/// The n-th call takes its randomness from the streams `encrypt/{n}` of the seed, so a seed gives the same ciphertexts
-/// again. Never use a seed for two encryptors, nor for anything else: two ciphertexts of the same randomness give away
-/// the difference of their messages. [`Seed::random`] makes seeds that never meet.
+/// The n-th call takes its randomness from child n of a seed that is bound to the parameters, the secret key and the kind of
+/// key ([`Purpose`]), and from the message. So a seed gives the same ciphertexts again, and a seed that serves two
+/// encryptors by mistake tells only whether their n-th messages are equal: other messages have other randomness.
+/// [`Seed::random`] makes seeds that never meet.
 pub struct Encryptor<'a> {
     context: Context,
     key: Key<'a>,
@@ -39,6 +41,7 @@ impl<'a> Encryptor<'a> {
     /// [`Error::ParameterMismatch`] if the key was made with other parameters.
     pub fn public(context: &Context, key: &'a PublicKey, seed: Seed) -> Result<Self> {
         context.parameters().check_fingerprint(key.fingerprint(), "the public key")?;
+        let seed = Purpose::PublicEncryption.seed_of(&seed, &key.owner);
         Ok(Self::new(context, Key::Public(key), seed))
     }
 
@@ -48,6 +51,7 @@ impl<'a> Encryptor<'a> {
     /// [`Error::ParameterMismatch`] if the key was made with other parameters.
     pub fn symmetric(context: &Context, key: &'a SecretKey, seed: Seed) -> Result<Self> {
         context.parameters().check_fingerprint(key.fingerprint(), "the secret key")?;
+        let seed = Purpose::SymmetricEncryption.seed_of(&seed, &key.owner);
         Ok(Self::new(context, Key::Secret(key), seed))
     }
 
@@ -65,7 +69,7 @@ impl<'a> Encryptor<'a> {
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let ring = self.ring(plaintext)?;
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let seed = self.seed.derive(&format!("encrypt/{call}"));
+        let seed = self.seed.derive_for(&call.to_string(), &residues(&ring, &plaintext.poly));
         match self.key {
             Key::Public(key) => Ok(with_public(&ring, key, &seed, &plaintext.poly)),
             Key::Secret(key) => {
@@ -91,6 +95,12 @@ impl<'a> Encryptor<'a> {
         check_length("limbs of the plaintext", plaintext.limbs(), 1..=parameters.max_limbs())?;
         Ok(self.context.ring_q(plaintext.limbs()))
     }
+}
+
+/// The residues of a message that tell it from others: modulo the first two primes, whose product no difference of messages
+/// reaches.
+fn residues<'a>(ring: &'a Ring, m: &'a Poly<Eval>) -> Vec<&'a [u64]> {
+    ring.range().take(2).map(|limb| ring.row(m, limb)).collect()
 }
 
 fn with_public(ring: &Ring, key: &PublicKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {

@@ -16,6 +16,7 @@ use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
 use crate::owner::{KeyId, Owner};
 use crate::security::{self, SecretDistribution};
 use crate::shape::{KeyShape, Switching};
+use crate::streams::Purpose;
 
 /// Which evaluation keys are wanted, each for ciphertexts of how many limbs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,8 +41,9 @@ pub struct Keys {
 /// Makes keys from one seed: the same seed gives the same bytes on every machine, for any number of threads.
 ///
 /// Every key has its own streams. The uniform halves come from a seed of their own, derived one-way, which becomes
-/// public with the key; secrets and errors come from other streams. The streams of a key are bound to the secrets that
-/// it is made from, so that one generator may serve several secrets.
+/// public with the key; secrets and errors come from other streams. All streams are bound to the
+/// [parameters](Purpose::Keys), and those of a key to the secrets that it is made from, so that one generator may serve
+/// several secrets.
 pub struct KeyGenerator {
     context: Context,
     seed: Seed,
@@ -53,7 +55,9 @@ impl KeyGenerator {
     /// else.
     #[must_use]
     pub fn new(context: &Context, seed: Seed) -> Self {
-        Self { context: context.clone(), seed: seed.derive("keygen"), shape: context.parameters().shape() }
+        let parameters = context.parameters();
+        let seed = Purpose::Keys.seed(&seed, &parameters.fingerprint());
+        Self { context: context.clone(), seed, shape: parameters.shape() }
     }
 
     /// The generator of the same seed whose key switching keys have this shape; its secrets and its public key are the same.

@@ -16,6 +16,7 @@
 //! | [`key_use`] | [`KeyUse`](key_use::KeyUse): what an evaluation key is for |
 //! | [`key_class`] | [`KeyClass`](key_class::KeyClass): keys that are planned |
 //! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
+//! | [`streams`] | which randomness a seed gives, by purpose, parameters and secret key |
 //! | [`encrypt`], [`decrypt`] | the two ends |
 //! | [`linear`] | sums, products with plaintexts, rescaling |
 //! | [`multiply`] | products of ciphertexts, relinearisation |
@@ -57,5 +58,6 @@ pub mod security;
 pub mod shape;
 pub mod sizes;
 pub mod streamed;
+pub mod streams;
 pub mod torus;
 pub mod wire;

@@ -134,8 +134,3 @@ fn weight(gadget: Gadget, row: usize) -> (usize, u64) {
 pub(crate) fn log_weight(gadget: Gadget, j: usize) -> u32 {
     u64::BITS - gadget.log_base() * j as u32
 }
-
-/// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}

@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
 use crate::owner::{KeyId, Owner};
+use crate::streams::Purpose;
 use crate::torus::glwe_rows::{GlweRows, log_weight};
 use crate::torus::keys::{CompactKeys, ServerKeys};
 use crate::torus::parameters::TorusParameters;
@@ -29,7 +30,7 @@ const PIECE_WORDS: usize = 1 << 17;
 /// products.
 ///
 /// Masks come from a seed of their own, derived one-way, which becomes public with the keys; secrets and errors come from
-/// other streams.
+/// other streams. All streams are bound to the [parameters](Purpose::TorusKeys).
 pub struct TorusKeyGenerator {
     pub(super) parameters: TorusParameters,
     pub(super) seed: Seed,
@@ -39,7 +40,7 @@ impl TorusKeyGenerator {
     /// The generator of this seed. The seed is as secret as the keys that are made from it, and is used for nothing else.
     #[must_use]
     pub fn new(parameters: &TorusParameters, seed: &Seed) -> Self {
-        Self { parameters: parameters.clone(), seed: seed.derive("torus/keygen") }
+        Self { parameters: parameters.clone(), seed: Purpose::TorusKeys.seed(seed, &parameters.fingerprint()) }
     }
 
     /// The secret: uniform bits.

@@ -14,3 +14,4 @@ mod raise;
 mod security;
 mod shapes;
 mod small;
+mod streams;

@@ -6,9 +6,10 @@ use noren_ring::torus::product::TorusProduct;
 
 use crate::error::Result;
 use crate::owner::Owner;
+use crate::streams::Purpose;
 use crate::torus::circuit::keys::{Bodies, CompactCircuitKeys, Part};
 use crate::torus::circuit::parameters::CircuitParameters;
-use crate::torus::glwe_rows::{GlweRows, hex};
+use crate::torus::glwe_rows::GlweRows;
 use crate::torus::secret::TorusSecret;
 
 impl CompactCircuitKeys {
@@ -35,7 +36,7 @@ impl CompactCircuitKeys {
     ) -> Result<Self> {
         let owner = secret.owner();
         Owner { fingerprint: parameters.torus().fingerprint(), ..owner }.check(&owner, "the secret key")?;
-        let seed = seed.derive(&format!("torus/circuit/{}/{}", hex(&parameters.fingerprint()), hex(&owner.key.0)));
+        let seed = Purpose::CircuitKeys.seed_of(seed, &Owner { fingerprint: parameters.fingerprint(), ..owner });
         let public = seed.derive("uniform");
         let rows = GlweRows::new(product, secret, &seed, public.clone());
         let label = |part: Part| move |item, row| part.label(item, row);

@@ -4,7 +4,8 @@ use noren_ring::engine::Engine;
 use noren_ring::torus::product::TorusProduct;
 
 use crate::error::Result;
-use crate::torus::glwe_rows::{GlweRows, hex, log_weight};
+use crate::streams::Purpose;
+use crate::torus::glwe_rows::{GlweRows, log_weight};
 use crate::torus::keygen::{RowMaker, TorusKeyGenerator};
 use crate::torus::light::keys::{Bodies, LightKeys, Part};
 use crate::torus::secret::TorusSecret;
@@ -30,7 +31,7 @@ impl TorusKeyGenerator {
         let spec = self.parameters.light()?;
         let owner = self.owner(secret)?;
         let parameters = self.parameters.clone();
-        let seed = self.seed.derive(&format!("light/{}", hex(&parameters.fingerprint())));
+        let seed = Purpose::LightKeys.seed(&self.seed, &parameters.fingerprint());
         let own = Self { parameters: parameters.clone(), seed };
         let public = own.seed.derive("uniform");
         let rows = GlweRows::new(product, secret, &own.seed, public.clone());

@@ -10,6 +10,7 @@ use noren_rlwe::encrypt::Encryptor as RlweEncryptor;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{PublicKey, SecretKey};
 use noren_rlwe::owner::KeyId;
+use noren_rlwe::streams::Purpose;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
@@ -121,6 +122,11 @@ pub(crate) fn room(parameters: &Parameters, limbs: usize, scale: &Scale) -> f64 
     libm::exp2(parameters.rlwe().log_q(limbs) - 1.0 - scale.log2())
 }
 
+/// The seed of the streams of CKKS, which no other scheme draws from.
+fn seed_of_scheme(context: &Context, seed: &Seed) -> Seed {
+    Purpose::Scheme("CKKS").seed(seed, &context.parameters().fingerprint())
+}
+
 /// Encrypts plaintexts, each with fresh randomness.
 pub struct Encryptor<'a> {
     context: Context,
@@ -139,6 +145,7 @@ impl<'a> Encryptor<'a> {
     /// [`Error::ParameterMismatch`] if the key was made with other
     /// parameters.
     pub fn public(context: &Context, key: &'a PublicKey, seed: Seed) -> Result<Self> {
+        let seed = seed_of_scheme(context, &seed);
         let tags = seed.derive(TAGS);
         Ok(Self::new(context, RlweEncryptor::public(context.rlwe(), key, seed)?, Mode::Public, tags))
     }
@@ -150,6 +157,7 @@ impl<'a> Encryptor<'a> {
     /// [`Error::ParameterMismatch`] if the key was made with other
     /// parameters.
     pub fn symmetric(context: &Context, key: &'a SecretKey, seed: Seed) -> Result<Self> {
+        let seed = seed_of_scheme(context, &seed);
         let tags = seed.derive(TAGS);
         Ok(Self::new(context, RlweEncryptor::symmetric(context.rlwe(), key, seed)?, Mode::Symmetric, tags))
     }

@@ -12,6 +12,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{PublicKey, SecretKey};
 use noren_rlwe::noise::Measured;
 use noren_rlwe::owner::KeyId;
+use noren_rlwe::streams::Purpose;
 
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
@@ -137,7 +138,7 @@ impl<'a, S: Scheme> Encryptor<'a, S> {
     /// # Errors
     /// [`Error::ParameterMismatch`] if the key was made with other parameters.
     pub fn public(context: &Context, key: &'a PublicKey, seed: Seed) -> Result<Self> {
-        let inner = RlweEncryptor::public(context.rlwe(), key, seed)?;
+        let inner = RlweEncryptor::public(context.rlwe(), key, Self::seed(context, &seed))?;
         Ok(Self { context: context.clone(), inner, mode: Mode::Public, scheme: PhantomData })
     }
 
@@ -147,8 +148,13 @@ impl<'a, S: Scheme> Encryptor<'a, S> {
     /// # Errors
     /// [`Error::ParameterMismatch`] if the key was made with other parameters.
     pub fn symmetric(context: &Context, key: &'a SecretKey, seed: Seed) -> Result<Self> {
-        let inner = RlweEncryptor::symmetric(context.rlwe(), key, seed)?;
+        let inner = RlweEncryptor::symmetric(context.rlwe(), key, Self::seed(context, &seed))?;
         Ok(Self { context: context.clone(), inner, mode: Mode::Symmetric, scheme: PhantomData })
+    }
+
+    /// The seed of the streams of this scheme, which no other scheme draws from.
+    fn seed(context: &Context, seed: &Seed) -> Seed {
+        Purpose::Scheme(S::NAME).seed(seed, &context.parameters().fingerprint())
     }
 
     /// Encrypts with all limbs.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
+use noren_rlwe::streams::Purpose;
 use noren_rlwe::torus::secret::TorusSecret;
 
 use crate::schemes::tfhe::ciphertext::{Bit, Ciphertext};
@@ -16,8 +17,9 @@ pub(crate) const FRESH_NOISE: f64 = 1.0;
 
 /// Encrypts, each value with fresh randomness.
 ///
-/// The n-th call takes its randomness from the seed `encrypt/{n}` that is derived from the encryptor's. Never use a seed for
-/// two encryptors, nor for anything else.
+/// The n-th call takes its randomness from child n of a seed that is bound to the parameters and the secret key
+/// ([`Purpose::TorusEncryption`]), and from the messages. A seed that serves two encryptors of one key by mistake tells only
+/// whether their n-th messages are equal.
 pub struct Encryptor<'a> {
     pub(crate) context: Context,
     pub(crate) secret: &'a TorusSecret,
@@ -42,6 +44,7 @@ impl<'a> Encryptor<'a> {
         let owner = secret.owner();
         context.check_keys(&owner, "the secret key")?;
         let (owner, context) = (context.owner(&owner), context.clone());
+        let seed = Purpose::TorusEncryption.seed_of(&seed, &owner);
         Ok(Self { context, secret, owner, seed, calls: AtomicU64::new(0) })
     }
 
@@ -62,7 +65,7 @@ impl<'a> Encryptor<'a> {
     /// Encrypts an integer that everybody may know to be at most `max`, itself below `2^message_bits`.
     pub(crate) fn encrypt_at_most(&self, value: u64, max: u64) -> Result<Ciphertext> {
         let message = self.integer_message(value, max)?;
-        let sample = self.secret.encrypt(&self.next_seed(), message);
+        let sample = self.secret.encrypt(&self.next_seed(&[message]), message);
         Ok(Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE })
     }
 
@@ -72,7 +75,8 @@ impl<'a> Encryptor<'a> {
     /// [`Error::Parameters`] if the parameters are for integers.
     pub fn encrypt_bit(&self, value: bool) -> Result<Bit> {
         needs_bits(self.context.parameters().encoding())?;
-        let sample = self.secret.encrypt(&self.next_seed(), self.bit_message(value));
+        let message = self.bit_message(value);
+        let sample = self.secret.encrypt(&self.next_seed(&[message]), message);
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
 
@@ -92,10 +96,10 @@ impl<'a> Encryptor<'a> {
         (2 * u64::from(value)).wrapping_sub(1).wrapping_mul(self.context.parameters().encoding().unit())
     }
 
-    /// The seed of this call.
-    pub(crate) fn next_seed(&self) -> Seed {
+    /// The seed of this call, which encrypts these messages.
+    pub(crate) fn next_seed(&self, messages: &[u64]) -> Seed {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        self.seed.derive(&format!("encrypt/{call}"))
+        self.seed.derive_for(&call.to_string(), &[messages])
     }
 }
 

@@ -128,7 +128,7 @@ impl Encryptor<'_> {
 
     /// As a call of [`Encryptor::encrypt`], whose seed serves all of the messages.
     fn seeded(&self, messages: &[u64]) -> SeededCiphertexts {
-        let seed = self.next_seed();
+        let seed = self.next_seed(messages);
         let (uniform, mut bodies) = (seed.derive("uniform"), vec![0; messages.len()]);
         self.context.parameters().torus().spec().glwe_noise.sample(&mut seed.xof("error"), &mut bodies);
         let mut mask = vec![0; self.context.parameters().torus().dimension()];

@@ -1,0 +1,99 @@
+//! Which streams a seed gives: by the purpose, the parameters and the secret key.
+//!
+//! A user may give one seed twice: to two sets of parameters, to two secret keys, to two schemes. If the streams were the
+//! same, the difference of two public keys, or of two ciphertexts, would be without noise. So nothing is drawn from the seed
+//! itself: each purpose draws from a child of it that is bound to the parameters, and where there is one to the secret key.
+
+use noren_math::random::Seed;
+
+use crate::owner::{KeyId, Owner};
+
+/// What randomness is for. The labels are in `docs/wire.md`, section Randomness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose<'a> {
+    /// Keys over the rings of RLWE: secrets, public keys, evaluation keys.
+    Keys,
+    /// Keys over the torus: secrets, server keys.
+    TorusKeys,
+    /// Circuit bootstrapping keys over the torus.
+    CircuitKeys,
+    /// Light keys over the torus.
+    LightKeys,
+    /// Encryption in the scheme of this name.
+    Scheme(&'a str),
+    /// Encryption with a public key.
+    PublicEncryption,
+    /// Encryption with a secret key.
+    SymmetricEncryption,
+    /// Encryption over the torus.
+    TorusEncryption,
+}
+
+impl Purpose<'_> {
+    /// The seed of this purpose for parameters of this fingerprint: `child(seed, label || "/" || fingerprint)`, the
+    /// fingerprint in hexadecimal digits.
+    #[must_use]
+    pub fn seed(self, seed: &Seed, fingerprint: &[u8; 32]) -> Seed {
+        seed.derive(&format!("{}/{}", self.label(), hex(fingerprint)))
+    }
+
+    /// The seed of this purpose for parameters and a secret key: `child(seed, label || "/" || fingerprint || "/" || identity)`.
+    #[must_use]
+    pub fn seed_of(self, seed: &Seed, owner: &Owner) -> Seed {
+        let Owner { fingerprint, key: KeyId(key) } = owner;
+        seed.derive(&format!("{}/{}/{}", self.label(), hex(fingerprint), hex(key)))
+    }
+
+    fn label(self) -> String {
+        match self {
+            Self::Keys => "keys".into(),
+            Self::TorusKeys => "torus/keys".into(),
+            Self::CircuitKeys => "torus/circuit-keys".into(),
+            Self::LightKeys => "torus/light-keys".into(),
+            Self::Scheme(name) => format!("scheme/{name}"),
+            Self::PublicEncryption => "encryption/public".into(),
+            Self::SymmetricEncryption => "encryption/symmetric".into(),
+            Self::TorusEncryption => "torus/encryption".into(),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_purpose_every_set_and_every_key_has_a_seed_of_its_own() {
+        let purposes = [
+            Purpose::Keys,
+            Purpose::TorusKeys,
+            Purpose::CircuitKeys,
+            Purpose::LightKeys,
+            Purpose::Scheme("BFV"),
+            Purpose::Scheme("BGV"),
+            Purpose::PublicEncryption,
+            Purpose::SymmetricEncryption,
+            Purpose::TorusEncryption,
+        ];
+        let seed = Seed::from_bytes([1; 32]);
+        let mut found = BTreeSet::from([*seed.as_bytes()]);
+        let mut count = 1;
+        for purpose in purposes {
+            for fingerprint in [[0; 32], [1; 32]] {
+                found.insert(*purpose.seed(&seed, &fingerprint).as_bytes());
+                count += 1;
+                for key in [KeyId([0; 16]), KeyId([1; 16])] {
+                    found.insert(*purpose.seed_of(&seed, &Owner { fingerprint, key }).as_bytes());
+                    count += 1;
+                }
+            }
+        }
+        assert_eq!(found.len(), count);
+    }
+}
