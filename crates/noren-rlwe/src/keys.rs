@@ -267,20 +267,25 @@ impl EvaluationKeys {
     /// [`Error::MissingKey`] names all keys that are missing or were made for fewer limbs, [`Error::KeyLevel`] the only one, if
     /// it was made for fewer limbs.
     pub fn check(&self, relinearization: Option<usize>, galois: impl IntoIterator<Item = (u32, usize)>) -> Result<()> {
-        let missing = self.missing(relinearization, galois)?;
-        if missing.is_empty() { Ok(()) } else { Err(self.lacks(missing)) }
+        let missing = self.missing(relinearization, galois);
+        match missing[..] {
+            [] => Ok(()),
+            [KeyNeed { usage, limbs }] => match self.uses().find(|own| own.usage == usage) {
+                Some(own) => Err(self.too_short(usage, own.limbs, limbs)),
+                None => Err(self.lacks(missing)),
+            },
+            _ => Err(self.lacks(missing)),
+        }
     }
 
     /// The keys that [`EvaluationKeys::check`] misses, each once, for the most limbs that are needed: those that were made for
     /// fewer limbs, too.
-    ///
-    /// # Errors
-    /// [`Error::KeyLevel`] for a key that was made for fewer limbs, if it is the only one.
+    #[must_use]
     pub fn missing(
         &self,
         relinearization: Option<usize>,
         galois: impl IntoIterator<Item = (u32, usize)>,
-    ) -> Result<Vec<KeyNeed>> {
+    ) -> Vec<KeyNeed> {
         let mut missing: Vec<KeyNeed> = Vec::new();
         let mut miss = |usage, limbs: usize| match missing.iter_mut().find(|need| need.usage == usage) {
             Some(need) => need.limbs = need.limbs.max(limbs),
@@ -293,12 +298,16 @@ impl EvaluationKeys {
             .into_iter()
             .filter(|&(k, limbs)| self.galois(k, limbs).is_err())
             .for_each(|(k, limbs)| miss(self.use_of(k), limbs));
-        match missing[..] {
-            [KeyNeed { usage, limbs }] => match self.uses().find(|own| own.usage == usage) {
-                Some(own) => Err(self.too_short(usage, own.limbs, limbs)),
-                None => Ok(missing),
-            },
-            _ => Ok(missing),
+        missing
+    }
+
+    /// What a key that is missing is for, and whether there is one for fewer limbs.
+    #[must_use]
+    pub fn describe_missing(&self, need: &KeyNeed) -> String {
+        if self.uses().any(|own| own.usage == need.usage) {
+            format!("{}, beyond the limbs of its key", need.usage)
+        } else {
+            need.usage.to_string()
         }
     }
 
@@ -431,11 +440,7 @@ impl EvaluationKeys {
 
     /// The error that names keys that are missing, or were made for fewer limbs.
     fn lacks(&self, missing: Vec<KeyNeed>) -> Error {
-        let named = |need: &KeyNeed| match self.uses().any(|own| own.usage == need.usage) {
-            true => format!("{}, beyond the limbs of its key", need.usage),
-            false => need.usage.to_string(),
-        };
-        let kind = missing.iter().map(named).collect::<Vec<_>>().join(", ");
+        let kind = missing.iter().map(|need| self.describe_missing(need)).collect::<Vec<_>>().join(", ");
         // Keys of another shape belong to a circuit, which makes them in a way of its own.
         let keys = if self.is_usual() { missing } else { Vec::new() };
         Error::MissingKey { kind, available: self.describe(), keys }

@@ -101,11 +101,11 @@ impl BootstrapKeys {
             if keys.shape() != shape {
                 return Err(Error::KeyShape { what: "the set of evaluation keys", found: keys.shape(), needed: shape });
             }
-            let kinds = keys.missing(request.relinearization, request.galois)?;
-            if !kinds.is_empty() {
+            let needs = keys.missing(request.relinearization, request.galois);
+            if !needs.is_empty() {
                 available.push(format!("{name}{}", keys.describe()));
             }
-            missing.extend(kinds.into_iter().map(|need| format!("{name}{}", need.usage)));
+            missing.extend(needs.iter().map(|need| format!("{name}{}", keys.describe_missing(need))));
         }
         if missing.is_empty() {
             return Ok(());
