@@ -58,6 +58,13 @@ impl Purpose<'_> {
     }
 }
 
+/// The seed of a sample over the torus that encrypts these messages: other messages have other randomness, also where a seed
+/// is used twice by mistake.
+#[must_use]
+pub fn seed_of_messages(seed: &Seed, messages: &[u64]) -> Seed {
+    seed.derive_for("messages", &[messages])
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -8,6 +8,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::{Error, Result};
 use crate::owner::{KeyId, Owner};
+use crate::streams::seed_of_messages;
 use crate::torus::parameters::TorusParameters;
 
 /// The short secret of n bits and the long one of kN bits, the coefficients of k polynomials. Wiped when dropped; whoever
@@ -32,10 +33,12 @@ impl TorusSecret {
         Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
     }
 
-    /// A fresh sample of dimension kN and phase `message + e`. The mask is drawn from the stream `ciphertext` of
-    /// `seed.derive("uniform")`, the error from the stream `error` of the seed, which is for this sample alone.
+    /// A fresh sample of dimension kN and phase `message + e`. With the [seed of the message](seed_of_messages), the mask is
+    /// drawn from the stream `ciphertext` of its `derive("uniform")`, the error from its stream `error`. The seed is for this
+    /// sample alone.
     #[must_use]
     pub fn encrypt(&self, seed: &Seed, message: u64) -> Lwe {
+        let seed = seed_of_messages(seed, &[message]);
         let dimension = self.parameters.dimension();
         let mut words = vec![0; dimension + 1];
         fresh_mask(&seed.derive("uniform"), &mut words[..dimension]);

@@ -11,8 +11,8 @@ use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::parameters::ParametersSpec;
 use noren_rlwe::security::SecretDistribution;
-use noren_rlwe::wire::writer::Form;
 use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::writer::Form;
 
 use crate::small::{Setup, seed, spec, words};
 
@@ -48,7 +48,11 @@ fn random_runs(Setup { context, generator, secret, .. }: &Setup) -> HashSet<Vec<
 fn bits(ring: &Ring, poly: &Poly<Eval>) -> u32 {
     let coefficients = ring.intt(poly.clone());
     let q = ring.moduli().nth(1).expect("two limbs").value();
-    ring.row(&coefficients, ring.range().start + 1).iter().map(|&x| u64::BITS - x.min(q - x).leading_zeros()).max().expect("coefficients")
+    ring.row(&coefficients, ring.range().start + 1)
+        .iter()
+        .map(|&x| u64::BITS - x.min(q - x).leading_zeros())
+        .max()
+        .expect("coefficients")
 }
 
 fn difference(ring: &Ring, a: &Poly<Eval>, b: &Poly<Eval>) -> Poly<Eval> {
@@ -80,7 +84,10 @@ fn keys_of_one_seed_and_two_sets_have_nothing_in_common() {
             let renamed = Ciphertext::new(ciphertext.parts().iter().map(renamed).collect(), other.secret.owner().key);
             let found = decrypt(&other.context, &other.secret, &renamed).expect("named so");
             let sent = message(&other.context, 1);
-            assert!(bits(&ring, &difference(&ring, &found.poly, &sent.poly)) >= BITS - 3, "secrets of sets {i} and {j}");
+            assert!(
+                bits(&ring, &difference(&ring, &found.poly, &sent.poly)) >= BITS - 3,
+                "secrets of sets {i} and {j}"
+            );
         }
     }
 }

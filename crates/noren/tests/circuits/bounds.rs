@@ -13,7 +13,7 @@ use crate::numbers::{filling, numbers};
 const SLOTS: usize = 1024;
 
 /// The worst error is that of so many encryptions.
-const ENCRYPTIONS: usize = 4;
+const ENCRYPTIONS: usize = 8;
 
 /// How far a bound may lie above the worst error. The quantile for `2^-40` alone is 4 above the largest of the errors
 /// that are measured here, for a fresh encryption as well.

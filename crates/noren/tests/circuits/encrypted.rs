@@ -39,7 +39,7 @@ impl Circuit {
 const POLYNOMIAL_SLOTS: usize = 1024;
 
 /// The worst error is that of so many encryptions.
-const ENCRYPTIONS: usize = 4;
+const ENCRYPTIONS: usize = 8;
 
 /// How far a bound may lie above the worst error.
 const SLACK: f64 = 8.0;

@@ -12,7 +12,7 @@ use noren::schemes::clear::ClearEvaluator;
 use crate::data::{Data, context, linear_model, read};
 
 /// The largest error is that of so many encryptions of a table, or of more where the results are few.
-const ENCRYPTIONS: usize = 4;
+const ENCRYPTIONS: usize = 8;
 
 /// So many numbers are compared at least: the largest of 50 Gaussian errors is 2.2 standard deviations, that of 12 only 1.6.
 const NUMBERS: usize = 50;

@@ -65,7 +65,7 @@ impl<'a> Encryptor<'a> {
     /// Encrypts an integer that everybody may know to be at most `max`, itself below `2^message_bits`.
     pub(crate) fn encrypt_at_most(&self, value: u64, max: u64) -> Result<Ciphertext> {
         let message = self.integer_message(value, max)?;
-        let sample = self.secret.encrypt(&self.next_seed(&[message]), message);
+        let sample = self.secret.encrypt(&self.next_seed(), message);
         Ok(Ciphertext { sample, owner: self.owner, max, noise: FRESH_NOISE })
     }
 
@@ -75,8 +75,7 @@ impl<'a> Encryptor<'a> {
     /// [`Error::Parameters`] if the parameters are for integers.
     pub fn encrypt_bit(&self, value: bool) -> Result<Bit> {
         needs_bits(self.context.parameters().encoding())?;
-        let message = self.bit_message(value);
-        let sample = self.secret.encrypt(&self.next_seed(&[message]), message);
+        let sample = self.secret.encrypt(&self.next_seed(), self.bit_message(value));
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
 
@@ -96,10 +95,10 @@ impl<'a> Encryptor<'a> {
         (2 * u64::from(value)).wrapping_sub(1).wrapping_mul(self.context.parameters().encoding().unit())
     }
 
-    /// The seed of this call, which encrypts these messages.
-    pub(crate) fn next_seed(&self, messages: &[u64]) -> Seed {
+    /// The seed of this call.
+    pub(crate) fn next_seed(&self) -> Seed {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        self.seed.derive_for(&call.to_string(), &[messages])
+        self.seed.derive(&call.to_string())
     }
 }
 

@@ -7,6 +7,7 @@ use noren_ring::interrupt;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::{KeyId, Owner};
+use noren_rlwe::streams::seed_of_messages;
 use noren_rlwe::wire::header::Encoding;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
@@ -128,7 +129,7 @@ impl Encryptor<'_> {
 
     /// As a call of [`Encryptor::encrypt`], whose seed serves all of the messages.
     fn seeded(&self, messages: &[u64]) -> SeededCiphertexts {
-        let seed = self.next_seed(messages);
+        let seed = seed_of_messages(&self.next_seed(), messages);
         let (uniform, mut bodies) = (seed.derive("uniform"), vec![0; messages.len()]);
         self.context.parameters().torus().spec().glwe_noise.sample(&mut seed.xof("error"), &mut bodies);
         let mut mask = vec![0; self.context.parameters().torus().dimension()];
