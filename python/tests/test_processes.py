@@ -211,8 +211,12 @@ INTERRUPTED = {
 @pytest.mark.parametrize("call", INTERRUPTED)
 def test_signals_end_long_calls(call: str, threads: int | None) -> None:
     code = f"""
+        import resource, signal
         import numpy as np
         from noren import bfv, ckks, tfhe
+        # Ignored where the tests run in the background of a shell; and without it the call would take all memory.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
         ctx = tfhe.Context(tfhe.Parameters("TOY_2_2"), threads={threads})
         keys = ctx.keygen()
         x = ctx.evaluator(keys.server).bind(ctx.encrypt(np.zeros(300, np.uint64), keys.secret))

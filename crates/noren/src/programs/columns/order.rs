@@ -12,7 +12,7 @@ use crate::programs::columns::operation::{Binary, Unary};
 
 impl ColumnEvaluator {
     /// The columns in such an order that each element ascends from column to column, by the network of
-    /// [`exchanges`](crate::circuits::radix::sort::exchanges): all exchanges of a layer are one batch.
+    /// [`exchanges`]: all exchanges of a layer are one batch.
     ///
     /// # Errors
     /// As [`ColumnEvaluator::sum`].
