@@ -12,9 +12,6 @@ from fuzz_api.tfhe import World, costs, quotient
 from fuzz_api.verdict import REFUSE
 from noren import tfhe
 
-# They came later than the operators.
-THERE = hasattr(tfhe, "concatenate")
-
 
 def attempted(work: Any) -> Any:
     """Return what numpy gives, REFUSE where it raises."""
@@ -110,4 +107,4 @@ VERBS: list[Verb] = [
     Verb("divmod", both, TWO, 0.4),
     Verb("counted", counted, ONE, 0.5),
     Verb("iterated", iterated, ONE, 0.3),
-] * THERE
+]

@@ -106,11 +106,21 @@ def test_matrices_of_other_shapes_are_refused(world: World) -> None:
 def test_sums_count_every_value_once(world: World) -> None:
     x, y = world.encrypt([1, 2, 3]), world.encrypt([1, 2, 3, 4], repeat=True)
     world.check(world.ev.sum(x), [6])
-    world.check(world.ev.sum(y), [10, 10, 10, 10])
-    assert world.ev.sum(y).period == 1
+    # A sum of all values is one number where it stands in every slot.
+    total = world.ev.sum(y)
+    world.check(total, [10])
+    assert (total.shape, total.period) == ((1,), 1)
     world.check(world.ev.add(world.ev.sum(y), [1, 2, 3, 4]), [11, 12, 13, 14])
-    # A sum in every slot stands beside vectors of any length, one in the first slot does not.
-    world.check(x * world.ev.sum(y), [10, 20, 30])
+    # It stands beside vectors of any length, one in the first slot does not.
+    world.check(x * total, [10, 20, 30])
+    world.check(total - np.array([1, 2, 3]), [9, 8, 7])
+    # Several values that are all the same are a vector.
+    several = total.with_length(4)
+    world.check(several + np.array([1, 2, 3, 4]), [11, 12, 13, 14])
+    with pytest.raises(noren.EncodingError, match="3 and 4"):
+        x * several
+    with pytest.raises(noren.EncodingError, match="beside a vector of 4"):
+        several - np.array([1, 2, 3])
     with pytest.raises(noren.EncodingError, match="3 and 1"):
         x * world.ev.sum(x)
     for count, stride in ((0, 1), (-1, 1), (4, 1), (2, 0), (3, 2), (2, -3), (2**40, 1), (2, -(2**62))):

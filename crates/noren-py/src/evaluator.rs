@@ -383,6 +383,7 @@ impl PyEvaluator {
         self.run(py, |_| {
             let sum = on_either!(self, ev => plan.apply(ev, &x.inner))?;
             match SumOf::of(terms, extent, slots) {
+                SumOf::Number => sum.with_period(1)?.with_length(Some(1)),
                 SumOf::Repeats(period) => sum.with_period(period),
                 SumOf::First => sum.with_length(Some(1)),
                 SumOf::Slots => Ok(sum),

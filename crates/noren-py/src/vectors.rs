@@ -39,7 +39,7 @@ pub(crate) fn extent_beside(count: usize, x: Extent, slots: usize) -> PyResult<E
     if count == slots {
         return Ok(Extent::of_slots(slots));
     }
-    if x.period() == 1 && count < slots {
+    if x.is_number() && count < slots {
         return Ok(Extent::of_values(count, slots));
     }
     let every = if x.values() == slots { String::new() } else { format!(", {slots} for every slot") };
@@ -88,6 +88,8 @@ pub(crate) fn terms_of_sum(count: Option<i64>, stride: i64, x: Extent, row: usiz
 
 /// What is known of the sum of so many slots of a vector, whose rotations move `row` slots around.
 pub(crate) enum SumOf {
+    /// One number, which stands in every slot.
+    Number,
     /// Every slot is that many slots after one that holds the same.
     Repeats(usize),
     /// The first slot holds the sum of all values.
@@ -100,7 +102,7 @@ impl SumOf {
     pub(crate) fn of((count, stride): (usize, isize), x: Extent, row: usize) -> Self {
         let apart = stride.unsigned_abs();
         if apart.is_power_of_two() && x.period() <= row && count * apart == x.period() {
-            Self::Repeats(apart)
+            if apart == 1 { Self::Number } else { Self::Repeats(apart) }
         } else if x.length() == Some(count) && stride == 1 {
             Self::First
         } else {

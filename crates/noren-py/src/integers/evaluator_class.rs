@@ -227,6 +227,7 @@ macro_rules! evaluator_class {
                 self.run(py, |ev| {
                     let sum = plan.apply(ev, &x.inner)?;
                     match SumOf::of(terms, extent, row) {
+                        SumOf::Number => sum.with_period(1)?.with_length(Some(1)),
                         SumOf::Repeats(period) => sum.with_period(period),
                         SumOf::First => sum.with_length(Some(1)),
                         SumOf::Slots => Ok(sum),

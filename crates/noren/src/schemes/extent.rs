@@ -98,26 +98,34 @@ impl Extent {
         }
     }
 
+    /// Whether the vector is one number, which stands in every slot. More values than one that are all the same are a vector
+    /// of that length.
+    #[must_use]
+    pub fn is_number(self) -> bool {
+        self.period == 1 && self.values() == 1
+    }
+
     /// Whether slot by slot an operation with `other` is one of the values: the lengths are the same, or one of the vectors
-    /// has none or holds one number in every slot.
+    /// has none or is one number.
     #[must_use]
     pub fn fits(self, other: Self) -> bool {
-        self.period == 1
-            || other.period == 1
+        self.is_number()
+            || other.is_number()
             || self.length.is_none()
             || other.length.is_none()
             || self.length == other.length
     }
 
-    /// The extent of a result of an operation slot by slot: the larger period, and the length if it is the same. A number in
-    /// every slot takes the length of the other operand.
+    /// The extent of a result of an operation slot by slot: the larger period, and the length if it is the same. One number
+    /// takes the length of the other operand.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
-        let length = match (self.period, other.period) {
-            (1, _) => other.length,
-            (_, 1) => self.length,
-            _ if self.length == other.length => self.length,
-            _ => None,
+        let length = if self.is_number() {
+            other.length
+        } else if other.is_number() || self.length == other.length {
+            self.length
+        } else {
+            None
         };
         Self { length, period: self.period.max(other.period) }
     }
@@ -146,8 +154,12 @@ mod tests {
         let (number, vector) = (Extent::of_values(1, 8).repeated(1), Extent::of_values(3, 8));
         assert!(number.fits(vector) && vector.fits(number));
         assert_eq!((number.join(vector), vector.join(number)), (vector, vector));
-        // One value in the first slot is another thing.
+        // One value in the first slot is another thing, and so are two values that are the same.
         assert!(!Extent::of_values(1, 8).fits(vector));
+        let equal = Extent::of_values(2, 8).repeated(1);
+        assert!(!equal.fits(vector) && !vector.fits(equal) && equal.fits(number));
+        assert_eq!((equal.join(number).values(), number.join(equal).values()), (2, 2));
+        assert_eq!(equal.join(Extent::of_slots(8)).values(), 8);
     }
 
     #[test]
