@@ -22,10 +22,10 @@ use crate::evaluator::PyEvaluator;
 use crate::explain;
 use crate::files::Filed;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
+use crate::level::Level;
 use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::plaintext::PyPlaintext;
-use crate::refusals::Level;
 use crate::vectors::{head, no_values, stacked};
 
 /// Keys of so many bytes are worth a faster sum: 256 MiB.
@@ -116,14 +116,7 @@ impl PyContext {
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
-        let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
-        let request = KeyRequest {
-            relinearization,
-            rotations: rotations.0,
-            conjugation,
-            level: level.map(Level::get),
-            rotations_at,
-        };
+        let request = key_request(rotations, conjugation, relinearization, level, rotations_at);
         PyKeys::generate(py, &self.0, &request, seed, progress)
     }
 
@@ -153,14 +146,7 @@ impl PyContext {
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEvaluationKeys> {
-        let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
-        let request = KeyRequest {
-            relinearization,
-            rotations: rotations.0,
-            conjugation,
-            level: level.map(Level::get),
-            rotations_at,
-        };
+        let request = key_request(rotations, conjugation, relinearization, level, rotations_at);
         PyEvaluationKeys::generate(py, &self.0, secret, &request, seed, progress)
     }
 
@@ -177,7 +163,7 @@ impl PyContext {
     )]
     fn steps_of_sum(&self, count: u32, level: Option<Level>, key_memory: u64) -> PyResult<usize> {
         let parameters = self.0.parameters();
-        let costs = CostModel::default().rotations(parameters, level.map_or(parameters.max_level(), Level::get));
+        let costs = CostModel::default().rotations(parameters, Level::or_highest(level, parameters));
         let plan = costs.and_then(|costs| Plan::fastest(count as usize, 1, &costs, key_memory)).map_err(raise)?;
         Ok(plan.steps())
     }
@@ -385,11 +371,28 @@ impl PyContext {
     }
 }
 
+/// The request of `keygen` and `evaluation_keys`.
+fn key_request(
+    rotations: Integers,
+    conjugation: bool,
+    relinearization: bool,
+    level: Option<Level>,
+    rotations_at: Option<BTreeMap<isize, usize>>,
+) -> KeyRequest {
+    KeyRequest {
+        relinearization,
+        rotations: rotations.0,
+        conjugation,
+        level: level.map(Level::get),
+        rotations_at: rotations_at.unwrap_or_default().into_iter().collect(),
+    }
+}
+
 impl PyContext {
     /// Slots and level, the largest where none is given.
     fn shape(&self, slots: Option<usize>, level: Option<Level>) -> (usize, usize) {
         let parameters = self.0.parameters();
-        (slots.unwrap_or_else(|| parameters.max_slots()), level.map_or_else(|| parameters.max_level(), Level::get))
+        (slots.unwrap_or_else(|| parameters.max_slots()), Level::or_highest(level, parameters))
     }
 
     fn encode_row(&self, row: Row<'_>, slots: usize, level: usize, repeat: bool) -> Result<noren::ckks::Plaintext> {

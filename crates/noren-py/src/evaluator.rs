@@ -24,8 +24,9 @@ use crate::errors::{EncodingError, MissingKeyError, raise};
 use crate::evaluators::{Held, Match, Registration};
 use crate::key_sets;
 use crate::keys::PyEvaluationKeys;
+use crate::level::Level;
 use crate::operand::Operand;
-use crate::refusals::{Level, division};
+use crate::refusals::division;
 use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, terms_of_sum};
 
 /// Computes on ciphertexts with evaluation keys. Cheap to copy, and for all threads at once.

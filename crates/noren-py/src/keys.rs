@@ -15,10 +15,10 @@ use crate::array::detached;
 use crate::context::{PyContext, seed_of};
 use crate::key_classes::key_classes;
 use crate::key_sets;
+use crate::level::Level;
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
-use crate::refusals::Level;
 
 key_classes! {
     scheme: ckks,

@@ -49,6 +49,7 @@ mod integers;
 mod key_classes;
 mod key_sets;
 mod keys;
+mod level;
 mod operand;
 mod parameters;
 mod pickle;

@@ -12,8 +12,8 @@ use pyo3::types::PyBytes;
 use crate::display::table;
 use crate::errors::raise;
 use crate::explain;
+use crate::level::Level;
 use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
-use crate::refusals::Level;
 
 /// CKKS parameters, checked and immutable.
 ///

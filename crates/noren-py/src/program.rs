@@ -13,9 +13,9 @@ use crate::context::PyContext;
 use crate::errors::raise;
 use crate::evaluator::{PyEvaluator, on_either};
 use crate::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
+use crate::level::Level;
 use crate::parameters::PyParameters;
 use crate::progress::Heard;
-use crate::refusals::Level;
 use crate::table::{PyEncryptedTable, bounds_of};
 
 /// A computation on an encrypted table, with its model.
@@ -172,7 +172,7 @@ impl PyPlan {
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
-        let level = level.map_or_else(|| context.0.parameters().max_level(), Level::get);
+        let level = Level::or_highest(level, context.0.parameters());
         let request = self.0.key_request(level).map_err(raise)?;
         PyKeys::generate(py, &context.0, &request, seed, progress)
     }
@@ -191,7 +191,7 @@ impl PyPlan {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEvaluationKeys> {
         let context = &secret.0.context;
-        let level = level.map_or_else(|| context.parameters().max_level(), Level::get);
+        let level = Level::or_highest(level, context.parameters());
         let request = self.0.key_request(level).map_err(raise)?;
         PyEvaluationKeys::generate(py, context, secret, &request, seed, progress)
     }

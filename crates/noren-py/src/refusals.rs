@@ -1,35 +1,9 @@
 //! What Python would do with an object that is no number: refused, with what to do instead.
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::errors::LevelError;
 use crate::ufuncs::Advice;
-
-/// A level from the caller.
-#[derive(Clone, Copy)]
-pub(crate) struct Level(usize);
-
-impl Level {
-    pub(crate) const fn get(self) -> usize {
-        self.0
-    }
-}
-
-impl<'py> FromPyObject<'_, 'py> for Level {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match object.extract::<usize>() {
-            Ok(level) => Ok(Self(level)),
-            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => Err(LevelError::new_err(format!(
-                "level is {}, it must be from 0, where no product can follow, to max_level of the parameters",
-                object.to_owned()
-            ))),
-            Err(error) => Err(error),
-        }
-    }
-}
 
 /// `==`, `!=`, `<` and the like.
 pub(crate) fn comparison<T>() -> PyResult<T> {

@@ -14,9 +14,9 @@ use pyo3::types::PyBytes;
 use crate::array::{Numbers, detached};
 use crate::context::{PyContext, seed_of};
 use crate::keys::{EncryptionKey, PySecretKey};
+use crate::level::Level;
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
-use crate::refusals::Level;
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
 ///
@@ -143,7 +143,7 @@ pub(crate) fn encrypt_table<'py>(
             None => layout.with_exponents_of(&entries)?,
             Some(bounds) => layout.with_bounds(&bounds)?,
         };
-        let level = level.map_or_else(|| context.parameters().max_level(), Level::get);
+        let level = Level::or_highest(level, context.parameters());
         EncryptedTable::encrypt(&Encoder::new(&context), &key.encryptor(&context, seed)?, layout, &entries, level)
     })?;
     Ok(PyEncryptedTable { inner, context })

@@ -183,27 +183,6 @@ impl PyTfheEvaluator {
     }
 
     /// The array with its elements along an axis in ascending order.
-    pub(crate) fn sorted(
-        &self,
-        py: Python<'_>,
-        x: &PyEncryptedArray,
-        axis: Option<isize>,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<PyEncryptedArray> {
-        let (terms, rest) = self.terms(py, x, axis)?;
-        let sort = || Column::concatenate(self.inner.columns.sort(&terms)?.iter());
-        let column = Heard::new(progress).follow(py, raise, sort)?;
-        // Shape [terms, rest]: the axis goes back to its place.
-        let shape: Vec<usize> = std::iter::once(terms.len()).chain(rest).collect();
-        let places = positions(py, &shape)?;
-        let places = match axis {
-            None => places.call_method0("ravel")?,
-            Some(axis) => py.import("numpy")?.call_method1("moveaxis", (places, 0, axis))?,
-        };
-        let (shape, column) = taken(&column, &places)?;
-        Ok(self.wrap(&shape, column))
-    }
-
     pub(crate) fn join(
         &self,
         py: Python<'_>,
@@ -255,6 +234,19 @@ impl PyTfheEvaluator {
         };
         let places: Vec<Vec<usize>> = places.call_method0("tolist")?.extract()?;
         Ok((py.detach(|| places.iter().map(|term| x.column.gather(term)).collect()), shape))
+    }
+
+    /// What a reduction gives of the elements along an axis, of which each column holds one.
+    fn reduce(
+        &self,
+        py: Python<'_>,
+        x: &PyEncryptedArray,
+        axis: Option<isize>,
+        progress: Option<Py<PyAny>>,
+        work: impl FnOnce(&ColumnEvaluator, &[Column]) -> Result<Column> + Send,
+    ) -> PyResult<PyEncryptedArray> {
+        let (terms, shape) = self.terms(py, x, axis)?;
+        self.run(py, progress, &shape, |columns| work(columns, &terms))
     }
 
     pub(crate) fn each(&self, py: Python<'_>, operation: Unary, x: &PyEncryptedArray) -> PyResult<PyEncryptedArray> {
@@ -343,8 +335,7 @@ impl PyTfheEvaluator {
         axis: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
-        let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, progress, &shape, |columns| columns.sum(&terms))
+        self.reduce(py, x, axis, progress, |columns, terms| columns.sum(terms))
     }
 
     /// The smallest of all elements, or of those along an axis.
@@ -356,8 +347,7 @@ impl PyTfheEvaluator {
         axis: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
-        let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, progress, &shape, |columns| columns.fold(Binary::Min, &terms))
+        self.reduce(py, x, axis, progress, |columns, terms| columns.fold(Binary::Min, terms))
     }
 
     /// The largest of all elements, or of those along an axis.
@@ -369,8 +359,7 @@ impl PyTfheEvaluator {
         axis: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
-        let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, progress, &shape, |columns| columns.fold(Binary::Max, &terms))
+        self.reduce(py, x, axis, progress, |columns, terms| columns.fold(Binary::Max, terms))
     }
 
     /// Where the largest element is, or the largest of those along an axis: the first place, counted from 0, as the narrowest
@@ -383,8 +372,7 @@ impl PyTfheEvaluator {
         axis: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
-        let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, progress, &shape, |columns| columns.argmax(&terms))
+        self.reduce(py, x, axis, progress, |columns, terms| columns.argmax(terms))
     }
 
     /// Where the smallest element is, or the smallest of those along an axis; see ``argmax``.
@@ -396,8 +384,7 @@ impl PyTfheEvaluator {
         axis: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
-        let (terms, shape) = self.terms(py, x, axis)?;
-        self.run(py, progress, &shape, |columns| columns.argmin(&terms))
+        self.reduce(py, x, axis, progress, |columns, terms| columns.argmin(terms))
     }
 
     /// The elements along an axis in ascending order, None for all elements in one row.
@@ -414,7 +401,18 @@ impl PyTfheEvaluator {
         axis: Option<isize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyEncryptedArray> {
-        self.sorted(py, x, axis, progress)
+        let (terms, rest) = self.terms(py, x, axis)?;
+        let sort = || Column::concatenate(self.inner.columns.sort(&terms)?.iter());
+        let column = Heard::new(progress).follow(py, raise, sort)?;
+        // Shape [terms, rest]: the axis goes back to its place.
+        let shape: Vec<usize> = std::iter::once(terms.len()).chain(rest).collect();
+        let places = positions(py, &shape)?;
+        let places = match axis {
+            None => places.call_method0("ravel")?,
+            Some(axis) => py.import("numpy")?.call_method1("moveaxis", (places, 0, axis))?,
+        };
+        let (shape, column) = taken(&column, &places)?;
+        Ok(self.wrap(&shape, column))
     }
 
     /// The absolute values; that of the least integer of a type is itself, as for numpy.
