@@ -80,7 +80,8 @@ def test_unrolled_sums_of_slots(world: World, steps: int) -> None:
     keys = world.ctx.keygen(rotations=ckks.rotations_of_sum(8, steps=steps), relinearization=False, seed=SEED)
     a = world.values()
     y = world.ctx.evaluator(keys.evaluation).sum(world.encrypt(a), 8, steps=steps)
-    world.check(y, sum(np.roll(a, -j) for j in range(8)))
+    assert (y.shape, y.period) == ((1,), 1)
+    world.check(y.with_length(8), [a.sum()] * 8)
 
 
 def test_steps_of_sums_follow_the_memory_for_keys(world: World) -> None:
