@@ -419,7 +419,7 @@ def secret_round_trip(w: World, rng: Rng, x: Item) -> Call:
 
 
 def release(w: World, rng: Rng, x: Item) -> Call:
-    bits = int(rng.integers(-4, 20))
+    bits = int(rng.integers(-24, 6))
 
     def check(found: Any, truth: Any) -> float:
         return compare(found, truth.real[: length_of(x.value)], x.value.error_bound + 1.5 * 2.0**-bits)

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noren import _noren
 from noren._noren import EncryptedTable, Plan, Program, encrypt_table
-from noren.ckks import Evaluator, Parameters, SecretKey
+from noren.ckks import Evaluator, Parameters, Releases, SecretKey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,20 +161,29 @@ def run(
 
 
 def decrypt_table(
-    table: EncryptedTable, key: SecretKey, *, release_bits: int | None = None, allow_unbounded: bool = False
+    table: EncryptedTable,
+    key: SecretKey,
+    *,
+    release_bits: int | None = None,
+    releases: Releases | None = None,
+    allow_unbounded: bool = False,
 ) -> Matrix:
     """Return the numbers of a table with bounds on their errors.
 
     Their last digits hold traces of the secret key: they are for the owner of the key alone. To hand results on, give
     `release_bits`: entries are then rounded to multiples of 2^-release_bits of their column's unit (the power of two
-    above its values), under noise that floods the error of the encryption. Release each table only once.
+    above its values), under noise that floods the error of the encryption. `releases` says how many tables of this key
+    are handed on, of which this one counts as one, and with how many bits of statistical security
+    (`noren.ckks.Releases`); without it this is the only one. The same table gives the same numbers again.
 
     Numbers that cannot be trusted are refused: those that may have left their modulus, and those of a program with an
     argument outside the interval of its model. With `allow_unbounded` they are returned all the same, with infinite
     `errors`, and `out_of_range` names the latter.
 
     Raises `noren.RangeError` for such numbers, `noren.ParameterMismatchError` for a key of other parameters,
-    `noren.Error` for more bits than the error bounds allow.
+    `noren.Error` for more bits than the error bounds allow, and for more releases than planned.
     """
-    found = _noren.decrypt_table(table, key, release_bits=release_bits, allow_unbounded=allow_unbounded)
+    found = _noren.decrypt_table(
+        table, key, release_bits=release_bits, releases=releases, allow_unbounded=allow_unbounded
+    )
     return Matrix(*found)

@@ -100,9 +100,31 @@ def test_encoding_comes_back(world: World) -> None:
 def test_released_numbers_are_rounded(world: World) -> None:
     values = world.values()
     x = world.encrypt(values)
-    found = world.ctx.decrypt_for_release(x, world.keys.secret, bits=6)
-    assert (found * 2**6 == np.round(found * 2**6)).all()
+    releases = ckks.Releases()
+    bits = releases.bits(x.error_bound, len(values))
+    found = world.ctx.decrypt_for_release(x, world.keys.secret, bits=bits, releases=releases)
+    assert (found * 2.0**bits == np.round(found * 2.0**bits)).all()
     # Noise and rounding of the release, and the error of the encryption.
-    assert np.abs(found - values).max() <= 1.5 * 2**-6 + x.error_bound
-    with pytest.raises(noren.Error, match="bits"):
-        world.ctx.decrypt_for_release(x, world.keys.secret, bits=30)
+    assert np.abs(found - values).max() <= 1.5 * 2.0**-bits + x.error_bound
+    with pytest.raises(noren.Error, match=f"at most {bits}: the error bound is"):
+        world.ctx.decrypt_for_release(x, world.keys.secret, bits=bits + 1)
+
+
+def test_releases_are_planned_and_counted(world: World) -> None:
+    xs = [world.encrypt(world.values()) for _ in range(3)]
+    releases = ckks.Releases(2, statistical_security=20)
+    assert (releases.planned, releases.made, releases.statistical_security) == (2, 0, 20)
+    bits = releases.bits(xs[0].error_bound, 8)
+    assert releases.error_bound(bits, 8) >= xs[0].error_bound > releases.error_bound(bits + 1, 8)
+    for x in (*xs[:2], *xs[:2]):
+        first = world.ctx.decrypt_for_release(x, world.keys.secret, bits=bits - 10, releases=releases)
+        # The same numbers again, so that no mean of them has less noise.
+        assert (world.ctx.decrypt_for_release(x, world.keys.secret, bits=bits - 10) == first).all()
+    assert repr(releases) == "Releases(2 of 2 made, 20 bits of statistical security)"
+    with pytest.raises(noren.Error, match="no more than the 2 that were planned"):
+        world.ctx.decrypt_for_release(xs[2], world.keys.secret, bits=bits, releases=releases)
+    # Twenty bits of statistical security are half as many of precision.
+    assert ckks.Releases(2, statistical_security=40).bits(xs[0].error_bound, 8) == bits - 10
+    for planned, security in ((0, 40), (1, 0), (1, 81)):
+        with pytest.raises(noren.Error):
+            ckks.Releases(planned, statistical_security=security)

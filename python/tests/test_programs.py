@@ -109,11 +109,15 @@ def test_tables_travel(table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks
 def test_released_tables_are_rounded(table: NDArray[np.float64], clinic: tuple[ckks.Keys, ckks.Evaluator]) -> None:
     keys, _ = clinic
     encrypted = programs.encrypt_table(table, keys.secret, max_abs=[128] * 3)
-    matrix = programs.decrypt_table(encrypted, keys.secret, release_bits=4)
+    releases = ckks.Releases(statistical_security=10)
+    matrix = programs.decrypt_table(encrypted, keys.secret, release_bits=4, releases=releases)
     assert (matrix.values % (128 / 2**4) == 0).all()
     assert (np.abs(matrix.values - table) <= matrix.errors).all()
+    assert releases.made == 1
     with pytest.raises(noren.Error, match="bits"):
         programs.decrypt_table(encrypted, keys.secret, release_bits=40)
+    with pytest.raises(noren.Error, match="planned"):
+        programs.decrypt_table(encrypted, keys.secret, release_bits=3, releases=releases)
 
 
 def test_plans_say_what_is_needed(table: NDArray[np.float64]) -> None:

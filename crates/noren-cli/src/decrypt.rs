@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use noren::ckks::{Ciphertext, Context, Decryptor};
+use noren::SecretKey;
+use noren::ckks::{Ciphertext, Context, Decryptor, Releases};
 use noren::programs::table::{EncryptedTable, Layout, Matrix};
 use noren::wire::Kind;
-use noren::{SecretKey, Seed};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -39,6 +39,12 @@ pub(crate) struct Arguments {
     /// Round encoded numbers to multiples of 2^-BITS with noise, so that they may be handed on
     #[arg(long, value_name = "BITS", allow_negative_numbers = true)]
     pub(crate) release: Option<i32>,
+    /// How many tables of this key are released in all, this one among them
+    #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "release")]
+    releases: u64,
+    /// Bits of statistical security of all these releases together, at most 80
+    #[arg(long, value_name = "BITS", default_value_t = Releases::DEFAULT_SECURITY, requires = "release")]
+    statistical_security: u32,
     /// Exact integers from -t/2 to t/2 instead of 0 to t - 1
     #[arg(long)]
     pub(crate) signed: bool,
@@ -60,6 +66,9 @@ struct Report {
     error_bounds: Vec<f64>,
     column_names: Vec<String>,
     released_bits: Option<i32>,
+    /// Of what is released.
+    statistical_security: Option<u32>,
+    planned_releases: Option<u64>,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
@@ -86,9 +95,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
             let bounds: Vec<f64> = table.ciphertexts().iter().map(Ciphertext::error_bound).collect();
             table.layout().read(&slots, &bounds)
         }
-        Some(bits) => Seed::random()
-            .map_err(noren::Error::from)
-            .and_then(|seed| table.decrypt_for_release(&decryptor, bits, &seed)),
+        Some(bits) => {
+            let mut releases =
+                Releases::new(arguments.releases)?.with_statistical_security(arguments.statistical_security)?;
+            table.decrypt_for_release(&decryptor, bits, &mut releases)
+        }
     }
     .map_err(of_input())?;
     if let Some(what) = doubt(&table, &matrix) {
@@ -114,6 +125,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         error_bound: matrix.error_bound(),
         error_bounds: (0..columns).map(largest).collect(),
         released_bits: arguments.release,
+        statistical_security: arguments.release.map(|_| arguments.statistical_security),
+        planned_releases: arguments.release.map(|_| arguments.releases),
         column_names: matrix.column_names,
     })
 }
@@ -190,9 +203,13 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}, {}", count(self.rows, "row"), count(self.columns, "column"))?;
         writeln!(f, "every number is within {} of the true one", error(self.error_bound))?;
-        let note = match self.released_bits {
-            Some(_) => "the numbers are rounded and may be handed on, once",
-            None => "the numbers are for the owner of the key only: to hand them on, see --release",
+        let note = match (self.planned_releases, self.statistical_security) {
+            (Some(planned), Some(security)) => format!(
+                "the numbers are rounded and may be handed on: {} of this key in all, with {security} bits of statistical \
+                 security",
+                count(planned as usize, "table")
+            ),
+            _ => "the numbers are for the owner of the key only: to hand them on, see --release".to_owned(),
         };
         write!(f, "{note}\nwrote {}", self.path.display())
     }

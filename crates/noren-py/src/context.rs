@@ -26,6 +26,7 @@ use crate::level::Level;
 use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::plaintext::PyPlaintext;
+use crate::release::PyReleases;
 use crate::vectors::{head, no_values, stacked};
 
 /// Keys of so many bytes are worth a faster sum: 256 MiB.
@@ -314,21 +315,29 @@ impl PyContext {
     /// Decrypts to multiples of 2^-bits that may be handed on: noise that floods the error of the encryption is added
     /// before rounding.
     ///
-    /// Returns float64 of the shape of the ciphertext, within 1.5 * 2^-bits of the decryption. Release each ciphertext only once.
+    /// releases: how many decryptions of this key are handed on, of which this one counts as one; see ``Releases``. Without
+    ///     it this is the only one.
     ///
-    /// Raises Error if the error bound of the ciphertext is above 2^-(bits + 20).
-    #[pyo3(signature = (ciphertext, key, *, bits))]
+    /// Returns float64 of the shape of the ciphertext, within 1.5 * 2^-bits of the decryption. The same ciphertext gives the
+    /// same numbers again. Fewer values (``x.with_length(n)``) take less noise.
+    ///
+    /// Raises Error if the error bound is too large for so many bits, with the number of bits that it allows (about
+    /// -log2(error_bound) - 22.6 for one value), and if all planned releases were made.
+    #[pyo3(signature = (ciphertext, key, *, bits, releases = None))]
     fn decrypt_for_release<'py>(
         &self,
         py: Python<'py>,
         ciphertext: &PyCiphertext,
         key: &PySecretKey,
         bits: i32,
+        releases: Option<&PyReleases>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let seed = seed_of(None)?;
         let (inner, key) = (&ciphertext.inner, &key.0.key);
-        let values = detached(py, || Decryptor::new(&self.0, key)?.decrypt_for_release(inner, bits, &seed))?;
-        head(values.into_pyarray(py).into_any(), inner.extent().values())
+        let values = detached(py, || {
+            let decryptor = Decryptor::new(&self.0, key)?;
+            PyReleases::with(releases, |releases| decryptor.decrypt_for_release(inner, bits, releases))
+        })?;
+        Ok(values.into_pyarray(py).into_any())
     }
 
     /// Writes a ciphertext, or a list of them, to a file, as a whole or not at all. Raises OSError.

@@ -57,6 +57,7 @@ mod plaintext;
 mod program;
 mod progress;
 mod refusals;
+mod release;
 mod table;
 mod tfhe;
 mod ufuncs;
@@ -102,6 +103,8 @@ mod module {
     use crate::program::{PyPlan, PyProgram, choose_parameters};
     #[pymodule_export]
     use crate::progress::PyProgress;
+    #[pymodule_export]
+    use crate::release::PyReleases;
     #[pymodule_export]
     use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
     #[pymodule_export]

@@ -17,6 +17,7 @@ use crate::keys::{EncryptionKey, PySecretKey};
 use crate::level::Level;
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
+use crate::release::PyReleases;
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.
 ///
@@ -167,21 +168,23 @@ pub(crate) type PyMatrix<'py> =
 
 /// Decrypts a table to (values, errors, row names, column names, out of range); see ``noren.programs.decrypt_table``.
 #[pyfunction]
-#[pyo3(signature = (table, key, *, release_bits = None, allow_unbounded = false))]
+#[pyo3(signature = (table, key, *, release_bits = None, releases = None, allow_unbounded = false))]
 pub(crate) fn decrypt_table<'py>(
     py: Python<'py>,
     table: &PyEncryptedTable,
     key: &PySecretKey,
     release_bits: Option<i32>,
+    releases: Option<&PyReleases>,
     allow_unbounded: bool,
 ) -> PyResult<PyMatrix<'py>> {
-    let seed = seed_of(None)?;
     let matrix = detached(py, || {
         let decryptor = Decryptor::new(&key.0.context, &key.0.key)?;
         let decryptor = if allow_unbounded { decryptor.allow_unbounded() } else { decryptor };
         match release_bits {
             None => table.inner.decrypt(&decryptor),
-            Some(bits) => table.inner.decrypt_for_release(&decryptor, bits, &seed),
+            Some(bits) => {
+                PyReleases::with(releases, |releases| table.inner.decrypt_for_release(&decryptor, bits, releases))
+            }
         }
     })?;
     let Matrix { row_names, column_names, values, errors, out_of_range } = matrix;

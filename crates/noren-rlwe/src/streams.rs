@@ -5,8 +5,15 @@
 //! itself: each purpose draws from a child of it that is bound to the parameters, and where there is one to the secret key.
 
 use noren_math::random::Seed;
+use zeroize::Zeroize;
 
+use crate::ciphertext::Ciphertext;
+use crate::context::Context;
+use crate::keys::SecretKey;
 use crate::owner::{KeyId, Owner};
+
+/// The domain separator of seeds that follow from a secret key.
+const SECRET_CONTEXT: &str = "noren seed of a secret key, version 1";
 
 /// What randomness is for. The labels are in `docs/wire.md`, section Randomness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +70,39 @@ impl Purpose<'_> {
 #[must_use]
 pub fn seed_of_messages(seed: &Seed, messages: &[u64]) -> Seed {
     seed.derive_for("messages", &[messages])
+}
+
+/// The seed of what is drawn for a ciphertext of a secret key: whoever holds both draws the same again, and nobody else
+/// anything. Other words, another seed.
+///
+/// ```text
+/// child(s, label, parts || limbs || words || residues of all parts)
+/// ```
+/// with the number of words known from the label, and `s` BLAKE3 in its mode of key derivation, with the context
+/// `noren seed of a secret key, version 1`, of the fingerprint of the parameters and one byte for each coefficient of the
+/// secret, in two's complement.
+///
+/// # Panics
+/// If the ciphertext is not over the first primes of the context.
+#[must_use]
+pub fn seed_of_decryption(
+    context: &Context,
+    secret: &SecretKey,
+    ciphertext: &Ciphertext,
+    label: &str,
+    words: &[u64],
+) -> Seed {
+    let mut hasher = blake3::Hasher::new_derive_key(SECRET_CONTEXT);
+    hasher.update(secret.fingerprint()).update(bytemuck::cast_slice(&secret.coefficients));
+    let mut digest = hasher.finalize();
+    let seed = Seed::from_bytes(*digest.as_bytes());
+    digest.zeroize();
+    hasher.zeroize();
+    let ring = context.ring_q(ciphertext.limbs());
+    let shape = [ciphertext.parts().len() as u64, ciphertext.limbs() as u64];
+    let rows = ciphertext.parts().iter().flat_map(|part| ring.range().map(|limb| ring.row(part, limb)));
+    let hashed: Vec<&[u64]> = [&shape[..], words].into_iter().chain(rows).collect();
+    seed.derive_for(label, &hashed)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -5,7 +5,7 @@ mod world;
 use noren::circuits::approx::Approximation;
 use noren::circuits::matrix::Matrix;
 use noren::circuits::polynomial::Polynomial;
-use noren::ckks::{Ciphertext, Decryptor, Encryptor, ParametersSpec};
+use noren::ckks::{Ciphertext, Decryptor, Encryptor, ParametersSpec, Releases};
 use noren::schemes::range::Range;
 use noren::wire::{Form, Object};
 use noren::{Complex64, Error};
@@ -30,7 +30,7 @@ fn a_message_that_may_leave_its_modulus_is_refused_unless_asked_for() {
         decryptor(&world).decrypt_real(&fourth).map(drop),
         decryptor(&world).decrypt_complex(&fourth).map(drop),
         decryptor(&world).decrypt(&fourth).map(drop),
-        decryptor(&world).decrypt_for_release(&fourth, 1, &seed(3)).map(drop),
+        decryptor(&world).decrypt_for_release(&fourth, 1, &mut Releases::new(1).expect("one")).map(drop),
     ] {
         let error = refused.expect_err("refused");
         assert!(matches!(error, Error::Unbounded { level: 0, .. }), "{error}");

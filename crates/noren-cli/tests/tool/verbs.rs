@@ -170,7 +170,10 @@ fn equal_seeds_make_equal_keys_on_any_threads() {
 fn released_numbers_are_multiples_of_their_unit() {
     let sandbox = Sandbox::with_keys("release", "mean");
     sandbox.done(&["encrypt", "--key", "keys/secret.key", "table.csv", "-o", "table.ct"]);
-    let report = sandbox.json(&["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.csv", "--release", "4"]);
+    let decrypt = ["decrypt", "--key", "keys/secret.key", "table.ct", "-o", "out.csv", "--force"];
+    let release = |options: &[&'static str]| [&decrypt[..], options].concat();
+    let report = sandbox.json(&release(&["--release", "4", "--statistical-security", "8"]));
+    assert_eq!((&report["planned_releases"], &report["statistical_security"]), (&1.into(), &8.into()));
     let exponents = [3, 4, 5]; // of the largest numbers: 6, 16, 26
     for (r, row) in sandbox.numbers("out.csv", 0).iter().enumerate() {
         for (c, value) in row.iter().enumerate() {
@@ -182,6 +185,17 @@ fn released_numbers_are_multiples_of_their_unit() {
                 "row {r}, column {c}: {value}, {bound}"
             );
         }
+    }
+    let first = sandbox.read("out.csv");
+    sandbox.done(&release(&["--release", "4", "--statistical-security", "8"]));
+    assert_eq!(sandbox.read("out.csv"), first, "the same release again");
+    for (options, reason) in [
+        (&["--release", "40"][..], "planned releases: 1, statistical security: 40 bits"),
+        (&["--release", "4", "--releases", "1000000000000"], "at most"),
+        (&["--release", "4", "--releases", "0"], "at least 1"),
+        (&["--release", "4", "--statistical-security", "81"], "1 to 80"),
+    ] {
+        sandbox.refused(&release(options), &[reason]);
     }
 }
 

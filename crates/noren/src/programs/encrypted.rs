@@ -1,6 +1,5 @@
 //! Tables encrypted with CKKS: keys for programs, encryption, decryption.
 
-use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::KeyId;
 
@@ -10,6 +9,7 @@ use crate::programs::table::{EncryptedTable, Layout, Matrix};
 use crate::schemes::ckks::encoder::Encoder;
 use crate::schemes::ckks::encryption::{Ciphertext, Decryptor, Encryptor};
 use crate::schemes::ckks::keys::KeyRequest;
+use crate::schemes::ckks::release::{Release, Releases};
 
 impl Demands {
     /// The keys for tables that are encrypted at this level: each for the highest level at which it is used.
@@ -78,29 +78,26 @@ impl EncryptedTable<Ciphertext> {
     }
 
     /// Decrypts a table to numbers that may be handed on: encoded entries are rounded to multiples of `2^-bits`, as
-    /// [`Decryptor::decrypt_for_release`] describes.
+    /// [`Releases`] describes. The whole table is one release, of as many values as it has entries.
     ///
-    /// The seed must be fresh: it is used for nothing else.
+    /// Whether arguments of a program lie in their interval is found without noise, and shown.
     ///
     /// # Errors
-    /// As [`decrypt`](Self::decrypt), and more bits than the error bounds allow.
-    pub fn decrypt_for_release(&self, decryptor: &Decryptor<'_>, bits: i32, seed: &Seed) -> Result<Matrix> {
-        let release = |(index, c): (usize, &Ciphertext)| {
-            decryptor.decrypt_for_release(c, bits, &seed.derive(&format!("table/{index}")))
-        };
-        let slots = decryptor.engine().map(self.ciphertexts().iter().enumerate().collect(), release);
-        let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
+    /// As [`decrypt`](Self::decrypt), more bits than the error bounds allow, and more releases than planned.
+    pub fn decrypt_for_release(&self, decryptor: &Decryptor<'_>, bits: i32, releases: &mut Releases) -> Result<Matrix> {
+        let (results, entries) = (&self.ciphertexts()[..self.layout().results()], self.layout().entries());
+        let slots = decryptor.engine().map(self.ciphertexts().iter().collect(), |c| decryptor.decrypt_real(c));
+        let mut slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
+        results.iter().try_for_each(|c| decryptor.check_release(c, bits, releases, entries))?;
+        let made = decryptor.engine().map(results.iter().collect(), |c| Release::of(decryptor, c, bits));
+        made.iter().zip(&mut slots).for_each(|(release, slots)| release.apply(slots));
         // A release is within 3/2 of its spacing of the decryption.
         let spacing = libm::ldexp(1.5, -bits);
-        let bounds: Vec<f64> = self.ciphertexts().iter().map(|c| c.error_bound() + spacing).collect();
-        let mut matrix = self.layout().read(&slots, &bounds)?;
-        if self.layout().has_arguments() {
-            // Noise hides whether arguments are inside their interval.
-            let exact = self.decrypt(decryptor)?;
-            let doubtful = exact.errors.iter().zip(&mut matrix.errors).filter(|(error, _)| error.is_infinite());
-            doubtful.for_each(|(_, error)| *error = f64::INFINITY);
-            matrix.out_of_range = exact.out_of_range;
-        }
-        if decryptor.allows_unbounded() { Ok(matrix) } else { self.layout().trusted(matrix) }
+        let added = (0..slots.len()).map(|index| if index < results.len() { spacing } else { 0.0 });
+        let bounds: Vec<f64> = self.ciphertexts().iter().zip(added).map(|(c, added)| c.error_bound() + added).collect();
+        let matrix = self.layout().read(&slots, &bounds)?;
+        let matrix = if decryptor.allows_unbounded() { matrix } else { self.layout().trusted(matrix)? };
+        releases.count(Release::name(&made))?;
+        Ok(matrix)
     }
 }

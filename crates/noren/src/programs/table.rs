@@ -127,9 +127,21 @@ impl Layout {
 }
 
 impl Layout {
-    /// Whether arguments follow the results.
-    pub(super) fn has_arguments(&self) -> bool {
-        matches!(self, Self::Table(layout) if layout.arguments().is_some())
+    /// How many of the ciphertexts hold results; arguments follow them.
+    pub(super) fn results(&self) -> usize {
+        match self {
+            Self::Table(layout) => layout.ciphertexts(),
+            Self::Pairs(layout) => layout.ciphertexts(),
+        }
+    }
+
+    /// How many numbers a decrypted table shows.
+    pub(super) fn entries(&self) -> usize {
+        match self {
+            Self::Table(layout) => layout.rows() * layout.columns(),
+            Self::Pairs(layout) if layout.is_square() => layout.table().columns().pow(2),
+            Self::Pairs(layout) => layout.pairs().len(),
+        }
     }
 
     /// Refuses a matrix with numbers whose arguments were outside the interval of the program.

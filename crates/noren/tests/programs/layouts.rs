@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use noren::Seed;
-use noren::ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
+use noren::ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Releases};
 use noren::error::Error;
 use noren::programs::layout::TableLayout;
 use noren::programs::pairs::PairLayout;
@@ -132,13 +132,20 @@ fn released_tables_are_rounded_within_their_bounds() {
     let table =
         EncryptedTable::encrypt(&Encoder::new(&context), &encryptor, data.layout(32), &data.entries, 1).unwrap();
     let decryptor = Decryptor::new(&context, &keys.secret).unwrap();
-    let released = table.decrypt_for_release(&decryptor, 8, &Seed::from_bytes([9; 32])).unwrap();
+    let released = table.decrypt_for_release(&decryptor, 3, &mut Releases::new(1).unwrap()).unwrap();
     for (index, (value, expected)) in released.values.iter().zip(&data.entries).enumerate() {
         assert!((value - expected).abs() <= released.errors[index], "{value} instead of {expected}");
-        let unit = 2.0_f64.powi(table.columns().unwrap().exponents()[index % 4] - 8);
+        let unit = 2.0_f64.powi(table.columns().unwrap().exponents()[index % 4] - 3);
         assert_eq!((value / unit).fract(), 0.0, "a multiple of the spacing");
     }
-    assert!(table.decrypt_for_release(&decryptor, 40, &Seed::from_bytes([9; 32])).is_err());
+    let refused = table.decrypt_for_release(&decryptor, 40, &mut Releases::new(1).unwrap());
+    assert!(matches!(refused, Err(Error::Parameters { name: "bits of a release", .. })));
+    // A table is one release, and the same table the same.
+    let mut one = Releases::new(1).unwrap();
+    for _ in 0..2 {
+        assert_eq!(table.decrypt_for_release(&decryptor, 3, &mut one).unwrap().values, released.values);
+    }
+    assert!(table.decrypt_for_release(&decryptor, 2, &mut one).is_err() && one.made() == 1);
 }
 
 #[test]
@@ -160,7 +167,7 @@ fn tables_and_keys_of_another_secret_are_refused() {
     let mismatch = |error: Option<Error>| assert!(matches!(error, Some(Error::KeyMismatch { .. })), "{error:?}");
     mismatch(program.run(&evaluator, &foreign).err());
     mismatch(foreign.decrypt(&decryptor).err());
-    mismatch(foreign.decrypt_for_release(&decryptor, 1, &Seed::from_bytes([7; 32])).err());
+    mismatch(foreign.decrypt_for_release(&decryptor, 1, &mut Releases::new(1).unwrap()).err());
     assert!(program.run(&evaluator, &table).unwrap().decrypt(&decryptor).is_ok());
     // A table with a ciphertext of each.
     let (layout, mut ciphertexts) = table.into_parts();

@@ -97,7 +97,7 @@ impl Ciphertext {
     ///
     /// # Errors
     /// [`Error::Unbounded`].
-    fn check_bound(&self) -> Result<()> {
+    pub(crate) fn check_bound(&self) -> Result<()> {
         if self.error_bound().is_finite() {
             return Ok(());
         }
@@ -284,6 +284,11 @@ impl<'a> Decryptor<'a> {
         self.unbounded
     }
 
+    /// The context and the key.
+    pub(crate) const fn parts(&self) -> (&Context, &SecretKey) {
+        (&self.context, self.key)
+    }
+
     /// The threads on which independent ciphertexts are decrypted side by side.
     pub(crate) fn engine(&self) -> &Engine {
         self.context.rlwe().ring().engine()
@@ -326,35 +331,6 @@ impl<'a> Decryptor<'a> {
         self.encoder.decode_real_parts(&self.decrypt_few(ciphertext)?)
     }
 
-    /// The real parts of the slots as multiples of `2^-bits`, made fit to be seen by others.
-    ///
-    /// Uniform noise in `[-2^-bits, 2^-bits)` is added to every slot, and the sum is rounded to a multiple of
-    /// `2^-bits`. The error bound must be at most `2^-(bits + 20)`, so that the noise floods it: what a slot shows has
-    /// a statistical distance of at most `2^-21` from what it would show without the error of the encryption, and the
-    /// distances of all slots that are released add up. The result is within `1.5 * 2^-bits` of the decryption.
-    ///
-    /// Use a seed for one release only, and do not release one ciphertext twice under different seeds: the mean of many
-    /// releases has less noise. The bound must be right: a ciphertext from outside proves nothing about its error.
-    ///
-    /// # Errors
-    /// As [`Decryptor::decrypt`], and [`Error::Parameters`] if the error bound is
-    /// too large for so many bits, with the number of bits that it allows.
-    pub fn decrypt_for_release(&self, ciphertext: &Ciphertext, bits: i32, seed: &Seed) -> Result<Vec<f64>> {
-        ciphertext.check_bound()?;
-        let bound = ciphertext.error_bound();
-        let allowed = -libm::log2(bound) - FLOODING_BITS;
-        if f64::from(bits) > allowed {
-            let needed = format!("at most {:.0}: the error bound is {bound:.2e}", allowed.floor());
-            return Err(Error::parameter("bits", bits, needed));
-        }
-        let unit = libm::exp2(-f64::from(bits));
-        let mut noise = seed.xof("ckks/release");
-        // 53 random bits over [-1, 1).
-        let mut uniform = || ((noise.next_u64() >> 11) as f64 / (1u64 << 52) as f64) - 1.0;
-        let values = self.decrypt_real(ciphertext)?;
-        Ok(values.into_iter().map(|x| (x / unit + uniform()).round_ties_even() * unit).collect())
-    }
-
     /// Decrypts modulo as few primes as hold the message: dropping limbs costs nothing and changes nothing.
     fn decrypt_few(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
         let limbs = ciphertext.inner.limbs();
@@ -384,9 +360,6 @@ impl<'a> Decryptor<'a> {
         })
     }
 }
-
-/// How many bits the noise of a release is above the error bound.
-const FLOODING_BITS: f64 = 20.0;
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,7 @@
 //! | [`factor`] | [`Factor`]: vectors that matrices are made of |
 //! | [`message`] | [`Message`]: what plaintexts, ciphertexts and factors have in common |
 //! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
+//! | [`release`] | [`Releases`]: decryptions that may be handed on |
 //! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
 //! | [`cost`] | [`CostModel`]: how long rotations take |
 //! | [`scale`] | [`Scale`]: exact scales |
@@ -31,6 +32,7 @@ pub mod key_file;
 pub mod keys;
 pub mod message;
 pub mod parameters;
+pub mod release;
 pub mod requirements;
 pub mod scale;
 pub mod wire;
@@ -50,6 +52,7 @@ pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use message::Message;
 pub use parameters::{Parameters, ParametersSpec};
+pub use release::Releases;
 pub use requirements::Requirements;
 pub use scale::Scale;
 pub use wire::Ciphertexts;
