@@ -394,6 +394,12 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// A file is there that is not to be replaced.
+    #[error("{} exists and is kept: choose another name, or let it be replaced", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {

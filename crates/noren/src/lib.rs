@@ -52,6 +52,7 @@ pub mod wire {
     pub use noren_rlwe::wire::key_file::{FileContext, FileKey};
     pub use noren_rlwe::wire::kind::Kind;
     pub use noren_rlwe::wire::object::Object;
+    pub use noren_rlwe::wire::publish::{Destination, Existing};
     pub use noren_rlwe::wire::reader::{Limits, Reader};
     pub use noren_rlwe::wire::reason::Reason;
     pub use noren_rlwe::wire::writer::{Form, Writer};

@@ -1,6 +1,5 @@
 //! Key switching keys as they lie in memory: sections that a program can use where they are, in a file that is mapped.
 
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use crate::wire::keys::{
 };
 use crate::wire::kind::Kind;
 use crate::wire::reader::{Limits, Reader};
+use crate::wire::regular;
 use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
@@ -41,7 +41,7 @@ impl MappedContainer {
     /// [`Error::Io`] with the path: what the system says, that the file is none of words, or that this machine orders bytes
     /// in another way than files do.
     pub fn open(path: &Path) -> Result<Self> {
-        let mapped = File::open(path).and_then(|file| {
+        let mapped = regular::open(path).and_then(|file| {
             if cfg!(target_endian = "little") {
                 MappedFile::open(&file)
             } else {

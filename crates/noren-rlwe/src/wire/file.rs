@@ -1,7 +1,7 @@
 //! Files that are replaced as a whole or not at all, and reads that are bounded.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::wire::header::{HEADER_BYTES, Header};
 use crate::wire::kind::Kind;
 use crate::wire::pieces;
+use crate::wire::publish::{Destination, Existing, publish};
+use crate::wire::regular;
 
 /// Who may read a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,29 +26,52 @@ pub enum Access {
 /// How often a name for the temporary file is tried that another process has not taken.
 const ATTEMPTS: usize = 64;
 
-/// Writes a file through a temporary one in the same directory: written, synchronised, then renamed.
+/// Writes a file through a temporary one in the same directory: written, synchronised, then moved to its name.
 ///
-/// A reader of `path` sees the old content or the new one, never a part, even after a loss of power. After any failure,
-/// and after a panic in `write`, the temporary file is gone and the old one is untouched. A symbolic link stays, and what
-/// it points to is replaced.
+/// A reader of the path sees the old content or the new one, never a part, even after a loss of power. After any failure,
+/// and after a panic in `write`, the temporary file is gone and the old one is untouched. Where a file is replaced, a symbolic
+/// link stays, and what it points to is replaced; where it is kept ([`Existing::Keep`]), any entry of that name is kept, and
+/// refused before `write` is called.
 ///
 /// # Errors
-/// [`Error::Io`] with `path`: what the operating system or `write` says, or that `path` is no regular file.
-pub fn write_atomically(path: &Path, access: Access, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
-    let failed = |source| Error::Io { path: path.to_owned(), source };
-    make_atomically(path, access, |file| write(file).map_err(failed))
+/// [`Error::Io`] with the path: what the operating system or `write` says, or that the path is no regular file;
+/// [`Error::Exists`] for a file that is kept.
+pub fn write_atomically<'p>(
+    to: impl Into<Destination<'p>>,
+    access: Access,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<()> {
+    let to = to.into();
+    let failed = |source| Error::Io { path: to.path.to_owned(), source };
+    make_atomically(to, access, |file| write(file).map_err(failed))
 }
 
 /// As [`write_atomically`], where what is written is made meanwhile, which may fail too.
 ///
 /// # Errors
-/// What `make` says, and [`Error::Io`] with `path`.
-pub fn make_atomically<T>(path: &Path, access: Access, make: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
+/// What `make` says, and as [`write_atomically`].
+pub fn make_atomically<'p, T>(
+    to: impl Into<Destination<'p>>,
+    access: Access,
+    make: impl FnOnce(&mut File) -> Result<T>,
+) -> Result<T> {
+    let Destination { path, existing } = to.into();
     let failed = |source| Error::Io { path: path.to_owned(), source };
-    let target = target(path).map_err(failed)?;
+    let target = match existing {
+        Existing::Replace => target(path).map_err(failed)?,
+        Existing::Keep => vacant(path)?,
+    };
     let (temporary, mut file) = create_beside(&target, access).map_err(failed)?;
     let made = make(&mut file)?;
-    replace(temporary, file, &target).map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    move_to(temporary, Destination { path: &target, existing }).map_err(|error| match error {
+        // The name that the caller knows.
+        Error::Io { source, .. } => failed(source),
+        error => error,
+    })?;
+    // Not before: without its lock it might be taken for one that was left.
+    drop(file);
+    synchronise_directory(&target).map_err(failed)?;
     Ok(made)
 }
 
@@ -61,7 +86,7 @@ pub fn remove_leftovers(path: &Path) {
         let middle = found.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(HIDDEN_END));
         let counted = |text: &str| text.split('-').all(|count| count.parse::<u64>().is_ok());
         if middle.is_some_and(counted)
-            && let Ok(file) = OpenOptions::new().write(true).open(entry.path())
+            && let Ok(file) = regular::open_leftover(&entry.path())
             && file.try_lock().is_ok()
         {
             // What cannot be removed stays hidden.
@@ -113,10 +138,10 @@ pub fn available(_directory: &Path) -> Option<u64> {
 /// The kind of object in a file, by its first bytes; `None` if they are not those of a container.
 ///
 /// # Errors
-/// [`Error::Io`] with `path`.
+/// [`Error::Io`] with `path`: what the operating system says, or that it is no regular file.
 pub fn kind(path: &Path) -> Result<Option<Kind>> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
-    let read = File::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
+    let read = regular::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
     read.map_err(|source| Error::Io { path: path.to_owned(), source })?;
     Ok(Header::parse(&bytes).ok().map(|header| header.kind))
 }
@@ -124,12 +149,12 @@ pub fn kind(path: &Path) -> Result<Option<Kind>> {
 /// The bytes of a file, at most `max_bytes`.
 ///
 /// # Errors
-/// [`Error::Io`] with `path`: what the operating system says, or that the file is larger.
+/// [`Error::Io`] with `path`: what the operating system says, that the file is larger, or no regular file.
 pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>> {
     read_bounded(path, max_bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
 
-/// A file that is removed again unless it is renamed. It is locked for as long as it is written, which tells it from one
+/// A file that is removed again unless it gets its name. It is locked for as long as it is written, which tells it from one
 /// that a process has left.
 struct Temporary {
     path: PathBuf,
@@ -145,14 +170,20 @@ impl Drop for Temporary {
     }
 }
 
-/// Puts a temporary file that is written in the place of another.
-fn replace(mut temporary: Temporary, file: File, target: &Path) -> io::Result<()> {
-    file.sync_all()?;
-    fs::rename(&temporary.path, target)?;
+/// Gives a temporary file that is written its name.
+fn move_to(mut temporary: Temporary, to: Destination<'_>) -> Result<()> {
+    publish(&temporary.path, to)?;
     temporary.kept = true;
-    // Not before: without its lock it might be taken for one that was left.
-    drop(file);
-    synchronise_directory(target)
+    Ok(())
+}
+
+/// A name that nothing has, links that lead nowhere included.
+fn vacant(path: &Path) -> Result<PathBuf> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => Err(Error::Exists { path: path.to_owned() }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(path.to_owned()),
+        Err(source) => Err(Error::Io { path: path.to_owned(), source }),
+    }
 }
 
 /// The file that a path leads to, which must be a regular one or not exist: renaming over a device would destroy it.
@@ -195,9 +226,9 @@ fn create_beside(target: &Path, access: Access) -> io::Result<(Temporary, File)>
         let path = target.with_file_name(hidden);
         match options.open(&path) {
             Ok(file) => {
-                let _ = file.try_lock();
-                // Whoever clears up may have come between.
-                if fs::symlink_metadata(&path).is_ok() {
+                // Whoever clears up may have come between: it holds the lock, or has removed the file.
+                let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+                if !taken && fs::symlink_metadata(&path).is_ok() {
                     return Ok((Temporary { path, kept: false }, file));
                 }
             }
@@ -242,7 +273,7 @@ fn synchronise_directory(_target: &Path) -> io::Result<()> {
 /// A file that is open for reading, and its length, which is at most `max_bytes`.
 ///
 /// # Errors
-/// [`Error::Io`] with `path`: what the operating system says, or that the file is larger, or a directory.
+/// [`Error::Io`] with `path`: what the operating system says, that the file is larger, or no regular file.
 pub(super) fn open(path: &Path, max_bytes: u64) -> Result<(File, u64)> {
     open_bounded(path, max_bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
 }
@@ -253,11 +284,8 @@ fn too_large(found: &str, max_bytes: u64) -> io::Error {
 }
 
 fn open_bounded(path: &Path, max_bytes: u64) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
+    let file = regular::open(path)?;
     let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::new(ErrorKind::IsADirectory, "a directory: name a file"));
-    }
     if metadata.len() > max_bytes {
         return Err(too_large(&format!("{} bytes", metadata.len()), max_bytes));
     }
@@ -272,6 +300,6 @@ fn read_bounded(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let announced = usize::try_from(length).unwrap_or(usize::MAX);
     bytes.try_reserve_exact(announced.saturating_add(1)).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
     pieces::read(&mut file, &mut bytes, max_bytes.saturating_add(1))?;
-    // A pipe, or a file that grows, announces less than it gives.
+    // A file that grows announces less than it gives.
     if bytes.len() as u64 > max_bytes { Err(too_large("more bytes", max_bytes)) } else { Ok(bytes) }
 }

@@ -24,6 +24,8 @@
 //! | [`reason`] | [`Reason`](reason::Reason): why bytes are refused |
 //! | [`words`] | [`Words`](words::Words): words where they lie in a file |
 //! | [`file`](mod@file) | atomic writes, bounded reads |
+//! | [`publish`](mod@publish) | [`Destination`](publish::Destination): whether a file may be replaced |
+//! | [`regular`] | files that are opened for reading: regular ones alone |
 
 pub mod expanded;
 pub mod file;
@@ -33,8 +35,10 @@ pub mod key_file;
 pub mod kind;
 pub mod list;
 pub mod object;
+pub mod publish;
 pub mod reader;
 pub mod reason;
+pub mod regular;
 pub mod section;
 pub mod stream;
 pub mod words;

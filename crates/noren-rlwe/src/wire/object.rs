@@ -7,6 +7,7 @@ use zeroize::Zeroize;
 use crate::error::{Error, Result};
 use crate::wire::file;
 use crate::wire::kind::Kind;
+use crate::wire::publish::Destination;
 use crate::wire::reader::{Limits, Reader};
 use crate::wire::reason::Reason;
 use crate::wire::writer::{Form, Writer};
@@ -96,19 +97,20 @@ pub trait Object: Sized {
         if fits { Ok(object) } else { Err(Error::Wire { what: Self::KIND.name(), reason: Reason::Fingerprint }) }
     }
 
-    /// Writes a file, as a whole or not at all; that of a secret key is readable by its owner only.
+    /// Writes a file, as a whole or not at all; that of a secret key is readable by its owner only. A path replaces the file that
+    /// is there, [`Destination::keeping`] refuses it.
     ///
     /// No second copy of the object is held: sections go from where they lie to the file, row by row.
     ///
     /// # Errors
-    /// [`Error::Io`] with the path.
+    /// [`Error::Io`] with the path, [`Error::Exists`] for a file that is kept.
     ///
     /// # Panics
     /// As [`Object::write`].
-    fn write_file(&self, context: &Self::Context, form: Form, path: &Path) -> Result<()> {
+    fn write_file<'p>(&self, context: &Self::Context, form: Form, to: impl Into<Destination<'p>>) -> Result<()> {
         let access = if Self::KIND.is_secret() { file::Access::Owner } else { file::Access::Default };
         let writer = self.writer(context, form);
-        file::write_atomically(path, access, |file| writer.write_to(file))
+        file::write_atomically(to, access, |file| writer.write_to(file))
     }
 
     /// The object that a file holds.

@@ -4,6 +4,7 @@ mod contents;
 mod damage;
 mod files;
 mod frame;
+mod hostile;
 mod interrupts;
 mod owners;
 mod round_trips;

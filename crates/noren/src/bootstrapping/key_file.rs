@@ -13,6 +13,7 @@ use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::stream::Stream;
@@ -69,9 +70,9 @@ impl BootstrapKeyFile {
     ///
     /// # Errors
     /// As [`BootstrapKeys::generate`]; [`Error::LevelExhausted`] if there is no level that the request names; [`Error::Io`]
-    /// with the path.
-    pub fn generate(
-        path: &Path,
+    /// with the path, [`Error::Exists`] for a file that is kept.
+    pub fn generate<'p>(
+        to: impl Into<Destination<'p>>,
         context: &Context,
         parameters: &Parameters,
         secret: &SecretKey,
@@ -82,7 +83,7 @@ impl BootstrapKeyFile {
         let maker = Maker::new(context, parameters, secret, seed)?;
         let recipe = recipe(context, parameters, application)?;
         let keys = recipe.iter().map(|entry| Ok((entry.name, maker.make(entry)?)));
-        write(path, Layout::Seeded, context, parameters, &recipe, keys, progress)
+        write(to.into(), Layout::Seeded, context, parameters, &recipe, keys, progress)
     }
 
     /// The bytes of the file that [`BootstrapKeyFile::generate`] would write.
@@ -146,7 +147,12 @@ impl BootstrapKeyFile {
     ///
     /// # Errors
     /// As [`BootstrapKeyFile::read`], and [`Error::Io`] with the path of the new file.
-    pub fn expand(from: &Path, to: &Path, limits: &Limits, progress: &mut dyn FnMut(Progress)) -> Result<u64> {
+    pub fn expand<'p>(
+        from: &Path,
+        to: impl Into<Destination<'p>>,
+        limits: &Limits,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<u64> {
         // Once for the digest and the sizes of the keys, so that nothing is written of a file that is damaged.
         let Contents { parameters, keys: entries, .. } = Self::contents(from, limits)?;
         let context = Context::new(parameters.ckks()?)?;
@@ -161,7 +167,7 @@ impl BootstrapKeyFile {
             previous = Some(name);
             Ok((name, <KeySwitchKey as Object>::read(context.rlwe(), &mut reader)?))
         });
-        write(to, Layout::Expanded, &context, &parameters, &entries, keys, progress)
+        write(to.into(), Layout::Expanded, &context, &parameters, &entries, keys, progress)
     }
 
     /// The keys in an expanded file, used where they lie: nothing is copied, and processes that map the same file share one
@@ -346,7 +352,7 @@ fn outline<'a>(layout: Layout, context: &Context, parameters: &'a Parameters, en
 
 /// Writes a file of keys, each when it comes; gives its bytes.
 fn write(
-    path: &Path,
+    to: Destination<'_>,
     layout: Layout,
     context: &Context,
     parameters: &Parameters,
@@ -355,10 +361,10 @@ fn write(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64> {
     let outline = outline(layout, context, parameters, entries)?;
-    let failed = |source| Error::Io { path: path.to_owned(), source };
+    let failed = |source| Error::Io { path: to.path.to_owned(), source };
     // Gigabytes of an interrupted run, which would be missed now.
-    file::remove_leftovers(path);
-    file::make_atomically(path, Access::Default, |file| {
+    file::remove_leftovers(to.path);
+    file::make_atomically(to, Access::Default, |file| {
         file::reserve(file, outline.encoded_len()).map_err(failed)?;
         let mut stream = Stream::begin(&outline, file).map_err(failed)?;
         let of_bytes = stream.length();

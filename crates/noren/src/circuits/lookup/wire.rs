@@ -8,6 +8,7 @@ use noren_rlwe::resources::Resources;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::kind::Kind;
+use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::writer::{Form, Writer};
 
@@ -39,10 +40,12 @@ impl Lookup {
     ///
     /// # Errors
     /// [`Error::Resources`](noren_rlwe::error::Error::Resources) before anything is written if the disk has no room for it,
-    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path.
-    pub fn save(&self, path: &Path) -> Result<()> {
+    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path, [`Error::Exists`](noren_rlwe::error::Error::Exists) for a file
+    /// that is kept.
+    pub fn save<'p>(&self, to: impl Into<Destination<'p>>) -> Result<()> {
+        let to = to.into();
         let plan = self.plan();
-        let resources = Resources::of_machine(file::directory_of(path));
+        let resources = Resources::of_machine(file::directory_of(to.path));
         resources.check_disk(self.bytes(), "disk for a prepared function", "make room, or choose another place")?;
         let mut writer = Writer::new(Kind::PreparedLookup, plan.parameters().fingerprint(), Form::Raw);
         let [x, y] = plan.layout().domain().map(|size| size as u64);
@@ -63,7 +66,7 @@ impl Lookup {
                 writer.words(FACTORS, matrix.factors.words());
             }
         }
-        file::write_atomically(path, Access::Default, |file| writer.write_to(file))
+        file::write_atomically(to, Access::Default, |file| writer.write_to(file))
     }
 
     /// Maps a prepared function from a file of [`Lookup::save`]: its factors stay there until they are needed. Where `limits`

@@ -12,6 +12,7 @@ use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file::{self, Access};
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::publish::Destination;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::stream::Stream;
 use noren_rlwe::wire::writer::{Form, Writer};
@@ -37,15 +38,15 @@ impl ServerKeyFile {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::Parameters`] for those of a context of exact products,
-    /// [`Error::Io`] with the path.
-    pub fn write(path: &Path, context: &Context, keys: &ServerKeys) -> Result<u64> {
+    /// [`Error::Io`] with the path, [`Error::Exists`] for a file that is kept.
+    pub fn write<'p>(to: impl Into<Destination<'p>>, context: &Context, keys: &ServerKeys) -> Result<u64> {
         context.check_keys(keys.owner(), "the server keys")?;
         let parameters = context.parameters();
         let mut writer = Writer::new(Kind::TfheServerKeys, parameters.fingerprint(), Form::Raw);
         parameters.write(&(), &mut writer);
         writer.next_item();
         keys.write_expanded(&mut writer)?;
-        file::write_atomically(path, Access::Default, |file| writer.write_to(file))?;
+        file::write_atomically(to, Access::Default, |file| writer.write_to(file))?;
         Ok(writer.encoded_len())
     }
 
@@ -76,8 +77,15 @@ impl Context {
     /// packed form; the file appears as a whole or not at all.
     ///
     /// # Errors
-    /// As [`Context::compact_keys`]; [`Error::Io`] with the path.
-    pub fn write_compact_keys(&self, seed: &Seed, secret: &TorusSecret, path: &Path) -> Result<u64> {
+    /// As [`Context::compact_keys`]; [`Error::Io`] with the path, [`Error::Exists`] for a file that is kept.
+    pub fn write_compact_keys<'p>(
+        &self,
+        seed: &Seed,
+        secret: &TorusSecret,
+        to: impl Into<Destination<'p>>,
+    ) -> Result<u64> {
+        let to = to.into();
+        let path = to.path;
         let parameters = self.parameters();
         let writer = || Writer::new(KeyFile::<CompactKeys>::KIND, parameters.fingerprint(), Form::Packed);
         let mut outline = writer();
@@ -87,7 +95,7 @@ impl Context {
         let mut first = writer();
         parameters.write(&(), &mut first);
         let failed = |source| Error::Io { path: path.to_owned(), source };
-        file::make_atomically(path, Access::Default, |file| {
+        file::make_atomically(to, Access::Default, |file| {
             file::reserve(file, outline.encoded_len()).map_err(failed)?;
             let mut stream = Stream::begin(&outline, file).map_err(failed)?;
             stream.put(&first).map_err(failed)?;
