@@ -13,6 +13,7 @@ use noren::{EvaluationKeys, KeyUse, PublicKey, Resources, SecretKey, Seed, bfv, 
 use noren_rlwe::context::Context;
 use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
 use noren_rlwe::wire::key_file::KeyFile;
+use noren_rlwe::wire::regular;
 use serde::Serialize;
 
 use crate::bootstrap::keys::BOOTSTRAP;
@@ -20,8 +21,9 @@ use crate::console::Console;
 use crate::describe::Describe;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
-use crate::files::{self, Force, OutputSet};
+use crate::files::{self, Force};
 use crate::key_files::{EVALUATION, PUBLIC, SECRET, Written};
+use crate::output_set::OutputSet;
 use crate::progress;
 
 /// What the keys are to serve.
@@ -79,7 +81,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
 /// Keeps two runs from adding to the same file at once: what the first had written would be lost.
 fn lock(secret: &Path) -> Result<File, Failure> {
     let failed = |source| Failure::Io { path: secret.to_owned(), source };
-    let file = File::open(secret).map_err(failed)?;
+    let file = regular::open(secret).map_err(failed)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             Err(Failure::input(secret, "--add", "another run that adds keys", "one at a time: start it again later"))

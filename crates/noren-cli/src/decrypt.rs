@@ -8,6 +8,7 @@ use noren::SecretKey;
 use noren::ckks::{Ciphertext, Context, Decryptor, Releases};
 use noren::programs::table::{EncryptedTable, Layout, Matrix};
 use noren::wire::Kind;
+use noren_rlwe::wire::file::Access;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -22,7 +23,8 @@ use crate::{integers, tfhe};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Decrypted numbers are for the owner of the key: their last digits hold traces of it. To hand numbers \
-        on, round them with --release, which adds noise that hides the traces.\n\n\
+        on, round them with --release, which adds noise that hides the traces. Files of numbers that are not released are \
+        readable by their owner alone (mode 0600); --public is for exact integers, which hold no traces.\n\n\
         Examples:\n  \
         noren decrypt --key keys/secret.key mean.ct -o mean.csv\n  \
         noren decrypt --key keys/secret.key risk.ct -o risk.npy --release 10"
@@ -51,6 +53,9 @@ pub(crate) struct Arguments {
     /// Write numbers that may be wrong, too
     #[arg(long)]
     pub(crate) unchecked: bool,
+    /// Let others read the file of exact integers, as the umask has it: without this it is for its owner alone
+    #[arg(long)]
+    pub(crate) public: bool,
     #[command(flatten)]
     force: Force,
 }
@@ -71,6 +76,13 @@ struct Report {
     planned_releases: Option<u64>,
 }
 
+impl Arguments {
+    /// Who may read exact integers.
+    pub(crate) fn access_to_integers(&self) -> Access {
+        if self.public { Access::Default } else { Access::Owner }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     numbers::check_name(&arguments.output)?;
@@ -82,6 +94,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     if arguments.signed {
         let (what, found) = ("--signed", "numbers with a precision".to_owned());
         return Err(Failure::Unsuitable { what, found, needed: "exact integers".to_owned() });
+    }
+    if arguments.public && arguments.release.is_none() {
+        let found = "numbers with traces of the secret key".to_owned();
+        let needed = "--release BITS, which hides them and lets others read the file".to_owned();
+        return Err(Failure::Unsuitable { what: "--public", found, needed });
     }
     let key = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
     let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, &arguments.input)?;
@@ -115,7 +132,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     };
     let row_names = has_row_names.then_some(matrix.row_names.as_slice());
     let (column_names, values) = (matrix.column_names.as_slice(), Values::Real(&matrix.values));
-    numbers::write(&output, &Decrypted { row_names, column_names, values })?;
+    let access = if arguments.release.is_some() { Access::Default } else { Access::Owner };
+    numbers::write(&output, access, &Decrypted { row_names, column_names, values })?;
     let columns = matrix.column_names.len();
     let largest = |column| matrix.errors.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
     console.report(&Report {

@@ -86,6 +86,7 @@ impl From<noren::Error> for Failure {
     fn from(error: noren::Error) -> Self {
         match error {
             noren::Error::Io { path, source } => Self::Io { path, source },
+            noren::Error::Exists { path } => Self::Exists { path },
             error => Self::Library(error),
         }
     }

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::files::{Force, OutputSet};
+use crate::files::Force;
+use crate::output_set::OutputSet;
 
 /// The name of the secret key.
 pub(crate) const SECRET: &str = "secret.key";

@@ -15,6 +15,7 @@
 //! | `tables` | tables from CSV and NPY files and back |
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files, and which outputs may be written |
+//! | `output_set` | several files that appear together, or not at all |
 //! | `key_files` | the key files of an owner, which appear together |
 //! | `failure`, `console`, `progress`, `stages`, `machine` | refusals, printing, progress, times, what this machine is |
 
@@ -40,6 +41,7 @@ mod key_files;
 mod keygen;
 mod lookup;
 mod machine;
+mod output_set;
 mod params;
 mod plan;
 mod programs;

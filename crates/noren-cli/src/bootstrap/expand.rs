@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         shown.set(done, of);
         keys = done;
     };
-    let bytes = BootstrapKeyFile::expand(input, place.path(), &limits, &mut heard).map_err(Failure::file(input))?;
+    let bytes =
+        BootstrapKeyFile::expand(input, place.destination(), &limits, &mut heard).map_err(Failure::file(input))?;
     drop(shown);
     console.report(&Report { path: output.clone(), keys, bytes })
 }

@@ -50,6 +50,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
     };
     numbers::write(
         output,
+        arguments.access_to_integers(),
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
     )?;
     let budgets = table.ciphertexts().iter().map(|ciphertext| ciphertext.noise_budget());

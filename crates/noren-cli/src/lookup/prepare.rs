@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let lookup = Lookup::prepare(&context, &plan, &function, Some(&|done, total| shown.set(done, total)))?;
     drop(shown);
     let shown = progress::spinner("writing the function".to_owned());
-    lookup.save(output.path())?;
+    lookup.save(output.destination())?;
     drop(shown);
     console.report(&Report { path: output.path().to_owned(), takes, bytes: files::size(output.path())? })
 }

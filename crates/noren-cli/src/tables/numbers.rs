@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Write;
 use std::path::Path;
 
-use noren_rlwe::wire::file;
+use noren_rlwe::wire::file::{self, Access};
 
 use crate::failure::Failure;
 use crate::files::Output;
@@ -102,13 +102,13 @@ pub(crate) enum Values<'a> {
     Whole(&'a [i64]),
 }
 
-/// Writes decrypted numbers.
-pub(crate) fn write(output: &Output, decrypted: &Decrypted<'_>) -> Result<(), Failure> {
+/// Writes decrypted numbers, for those whom `access` lets read them.
+pub(crate) fn write(output: &Output, access: Access, decrypted: &Decrypted<'_>) -> Result<(), Failure> {
     let bytes = match Format::of(output.path())? {
         Format::Csv => csv::to_bytes(output.path(), decrypted)?,
         Format::Npy => npy::to_bytes(decrypted.values, decrypted.column_names.len()),
     };
-    Ok(file::write_atomically(output.path(), file::Access::Default, |file| file.write_all(&bytes))?)
+    Ok(file::write_atomically(output.destination(), access, |file| file.write_all(&bytes))?)
 }
 
 impl Values<'_> {

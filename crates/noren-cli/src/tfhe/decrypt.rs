@@ -62,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
         layout.columns.iter().map(|column| column.name.as_str()).enumerate().map(name).collect();
     numbers::write(
         output,
+        arguments.access_to_integers(),
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
     )?;
     console.report(&Report {

@@ -23,7 +23,7 @@ pub(crate) fn run(input: &Path, output: &Output, console: &Console) -> Result<()
     let (context, keys) = ServerKeyForm::open(input, console)?;
     let shown = progress::spinner("expanding the keys".to_owned());
     let keys = keys.expanded(&context)?;
-    let bytes = ServerKeyFile::write(output.path(), &context, &keys)?;
+    let bytes = ServerKeyFile::write(output.destination(), &context, &keys)?;
     drop(shown);
     console.report(&Report { path: output.path().to_owned(), bytes })
 }

@@ -11,7 +11,8 @@ use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::encrypt::random;
 use crate::failure::Failure;
-use crate::files::{Force, OutputSet};
+use crate::files::Force;
+use crate::output_set::OutputSet;
 use crate::progress;
 use crate::tfhe::plan::Plan;
 
