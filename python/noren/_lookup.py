@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Sequence
 from operator import index
 from pathlib import Path
@@ -128,6 +130,10 @@ class _Table:
 
 def _load(path: str | os.PathLike[str]) -> NDArray[Any]:
     """Map the table in a file."""
+    # A FIFO or a device would be waited for, or never end.
+    if (mode := Path(path).stat().st_mode) and not stat.S_ISREG(mode):
+        found = "a directory" if stat.S_ISDIR(mode) else "a FIFO, a socket or a device"
+        raise OSError(errno.EINVAL, f"{found} where a regular file is needed", os.fspath(path))
     with Path(path).open("rb") as file:
         start = file.read(len(NUMPY_FILE))
     if start != NUMPY_FILE:

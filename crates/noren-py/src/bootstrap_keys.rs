@@ -15,6 +15,7 @@ use crate::array::{Integers, detached};
 use crate::context::{PyContext, seed_of};
 use crate::display::size;
 use crate::errors::raise;
+use crate::files::destination;
 use crate::key_sets;
 use crate::keys::{PyEvaluationKeys, PySecretKey};
 use crate::parameters::PyParameters;
@@ -248,13 +249,14 @@ impl PyBootstrapKeys {
     /// rotations: what the program rotates by, for ciphertexts up to the level of results.
     /// rotations_at: rotations up to a level of their own, as {steps: level}.
     /// seed, progress: see ``generate``.
+    /// force: whether a file that exists is replaced.
     ///
-    /// The file appears as a whole or not at all. Raises OSError, and what ``generate`` raises.
+    /// The file appears as a whole or not at all. Raises FileExistsError without ``force``, OSError, and what ``generate`` raises.
     #[staticmethod]
     #[pyo3(
         signature = (path, parameters, secret, *, rotations = Integers::default(), rotations_at = None, seed = None,
-            progress = None),
-        text_signature = "(path, parameters, secret, *, rotations=(), rotations_at=None, seed=None, progress=None)"
+            progress = None, force = false),
+        text_signature = "(path, parameters, secret, *, rotations=(), rotations_at=None, seed=None, progress=None, force=False)"
     )]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn generate_file(
@@ -266,6 +268,7 @@ impl PyBootstrapKeys {
         rotations_at: Option<BTreeMap<isize, usize>>,
         seed: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
+        force: bool,
     ) -> PyResult<u64> {
         let seed = seed_of(seed)?;
         let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
@@ -274,7 +277,8 @@ impl PyBootstrapKeys {
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         heard.watch(py, || {
-            BootstrapKeyFile::generate(&path, &file.context, parameters, &file.key, seed, &request, &mut hear)
+            let to = destination(&path, force);
+            BootstrapKeyFile::generate(to, &file.context, parameters, &file.key, seed, &request, &mut hear)
         })
     }
 
@@ -292,9 +296,14 @@ impl PyBootstrapKeys {
         Ok(Self(Arc::new(file)))
     }
 
-    /// Writes the keys and their parameters to a file, as a whole or not at all. Raises OSError.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        detached(py, || self.0.write_file(&(), Form::Packed, &path))
+    /// Writes the keys and their parameters to a file, as a whole or not at all.
+    ///
+    /// force: whether a file that exists is replaced.
+    ///
+    /// Raises FileExistsError without ``force``, and OSError.
+    #[pyo3(signature = (path, *, force = false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        detached(py, || self.0.write_file(&(), Form::Packed, destination(&path, force)))
     }
 
     /// The keys that ``bytes(keys)`` gave. Raises what ``load`` raises.

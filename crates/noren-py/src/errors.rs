@@ -3,7 +3,7 @@
 use noren::error::Error as Refusal;
 use noren::{KeyNeed, KeyUse};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyFileExistsError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -31,6 +31,9 @@ create_exception!(
     "Numbers may lie outside the modulus, outside the interval of a polynomial, or off the real line."
 );
 create_exception!(noren, WireError, Error, "Bytes are not what they should be: damaged, cut off, or of another kind.");
+
+/// The number by which Python knows that a file exists, on every system.
+const EEXIST: i32 = 17;
 
 /// The exception for an error, in the words of CKKS.
 pub(crate) fn raise(error: Refusal) -> PyErr {
@@ -60,6 +63,10 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         | Refusal::ArgumentOutside { .. }
         | Refusal::NotReal { .. } => RangeError::new_err(text),
         Refusal::Wire { .. } | Refusal::WrongKind { .. } => WireError::new_err(text),
+        Refusal::Exists { path } => {
+            let text = "the file exists: pass force=True to replace it, or choose another name";
+            PyFileExistsError::new_err((EEXIST, text, path))
+        }
         // With a number, Python itself chooses the subclass: FileNotFoundError, PermissionError, ...
         Refusal::Io { path, source } => match source.raw_os_error() {
             Some(number) => PyOSError::new_err((number, source.to_string(), path)),

@@ -1,9 +1,9 @@
-//! Ciphertexts in files: one, or a list.
+//! Where files are written; ciphertexts in them, one or a list.
 
 use std::path::Path;
 
 use noren::error::{Error, Result};
-use noren::wire::{Form, Limits, Object};
+use noren::wire::{Destination, Existing, Form, Limits, Object};
 use pyo3::PyClass;
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
@@ -11,6 +11,11 @@ use pyo3::types::PyList;
 
 use crate::array::detached;
 use crate::errors::EncodingError;
+
+/// Where a key is written: in the place of a file that exists only where that is asked for.
+pub(crate) fn destination(path: &Path, force: bool) -> Destination<'_> {
+    Destination { path, existing: if force { Existing::Replace } else { Existing::Keep } }
+}
 
 /// What a file of ciphertexts holds.
 pub(crate) enum Filed<T> {

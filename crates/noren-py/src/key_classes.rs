@@ -187,9 +187,12 @@ macro_rules! key_classes {
 
             /// Writes the key and its parameters to a file, as a whole or not at all.
             ///
-            /// The file of a secret key can be read by its owner only. Raises OSError.
-            fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-                detached(py, || self.0.write_file(&(), Form::Packed, &path))
+            /// force: whether a file that exists is replaced.
+            ///
+            /// The file of a secret key can be read by its owner only. Raises FileExistsError without ``force``, and OSError.
+            #[pyo3(signature = (path, *, force = false))]
+            fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+                detached(py, || self.0.write_file(&(), Form::Packed, $crate::files::destination(&path, force)))
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

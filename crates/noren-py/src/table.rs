@@ -82,7 +82,7 @@ impl PyEncryptedTable {
         Ok(Self { inner, context })
     }
 
-    /// Writes the table to a file, as a whole or not at all. Raises OSError.
+    /// Writes the table to a file, as a whole or not at all; one that exists is replaced. Raises OSError.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         detached(py, || self.inner.write_file(&self.context, Form::Packed, &path))
     }

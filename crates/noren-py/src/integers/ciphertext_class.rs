@@ -246,7 +246,8 @@ macro_rules! ciphertext_class {
                 Ok(Self { inner, context: context.0.clone(), evaluator: None })
             }
 
-            /// Writes the ciphertext to a file, as a whole or not at all; ``Context.save`` writes lists. Raises OSError.
+            /// Writes the ciphertext to a file, as a whole or not at all; one that exists is replaced.
+            /// ``Context.save`` writes lists. Raises OSError.
             fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
                 detached(py, || self.inner.write_file(&self.context, Form::Packed, &path))
             }

@@ -165,7 +165,8 @@ macro_rules! context_class {
                 stacked(py, rows.collect::<PyResult<Vec<_>>>()?)
             }
 
-            /// Writes a ciphertext, or a list of them, to a file, as a whole or not at all. Raises OSError.
+            /// Writes a ciphertext, or a list of them, to a file, as a whole or not at all; one that exists is
+            /// replaced. Raises OSError.
             fn save(&self, py: Python<'_>, path: PathBuf, ciphertexts: &Bound<'_, PyAny>) -> PyResult<()> {
                 let held = Filed::of(ciphertexts, |x: &Bound<'_, $ciphertext>| x.get().inner.clone())?;
                 held.save(py, &self.0, &path, Ciphertexts)

@@ -16,6 +16,7 @@ use pyo3::types::PyBytes;
 use crate::array::{detached, detached_by};
 use crate::context::seed_of;
 use crate::errors::{EncodingError, raise, raise_of_integers};
+use crate::files::destination;
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
@@ -241,9 +242,14 @@ impl PyLookupKeys {
         detached(py, || LookupKeyFile::read_file(&(), &path, &Limits::default())).map(|file| Self(Arc::new(file)))
     }
 
-    /// Writes the keys, their plan and their parameters to a file, as a whole or not at all. Raises OSError.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        detached(py, || self.0.write_file(&(), Form::Packed, &path))
+    /// Writes the keys, their plan and their parameters to a file, as a whole or not at all.
+    ///
+    /// force: whether a file that exists is replaced.
+    ///
+    /// Raises FileExistsError without ``force``, and OSError.
+    #[pyo3(signature = (path, *, force = false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        detached(py, || self.0.write_file(&(), Form::Packed, destination(&path, force)))
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -370,7 +376,8 @@ impl PyPreparedLookup {
         self.evaluate(py, evaluator, &pairs, keys)
     }
 
-    /// Writes the prepared function to a file, as a whole or not at all. Raises OSError, and Error if the disk has no room.
+    /// Writes the prepared function to a file, as a whole or not at all; one that exists is replaced. Raises OSError, and Error
+    /// if the disk has no room.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         detached(py, || self.0.save(&path))
     }

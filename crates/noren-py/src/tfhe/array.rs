@@ -435,7 +435,7 @@ impl PyEncryptedArray {
         Self::of_columns(context.0.clone(), columns)
     }
 
-    /// Writes the array to a file, as a whole or not at all. Raises OSError.
+    /// Writes the array to a file, as a whole or not at all; one that exists is replaced. Raises OSError.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let columns = self.as_columns()?;
         detached(py, || columns.write_file(self.context.parameters(), Form::Packed, &path))

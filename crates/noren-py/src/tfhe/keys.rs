@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 use crate::array::detached;
 use crate::display;
 use crate::errors::raise;
+use crate::files::destination;
 use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context, usual_threading};
 use crate::progress::Heard;
 use crate::tfhe::context::PyTfheContext;
@@ -139,9 +140,12 @@ macro_rules! key_class {
 
             /// Writes the key and its parameters to a file, as a whole or not at all.
             ///
-            /// The file of a secret key can be read by its owner only. Raises OSError.
-            fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-                detached(py, || self.file.write_file(&(), Form::Packed, &path))
+            /// force: whether a file that exists is replaced.
+            ///
+            /// The file of a secret key can be read by its owner only. Raises FileExistsError without ``force``, and OSError.
+            #[pyo3(signature = (path, *, force = false))]
+            fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+                detached(py, || self.file.write_file(&(), Form::Packed, destination(&path, force)))
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -226,12 +230,15 @@ pub(crate) struct PyTfheExpandedServerKeys(ServerKeyFile);
 impl PyTfheExpandedServerKeys {
     /// Writes server keys to such a file, as a whole or not at all; returns its bytes. ``noren expand`` does it too.
     ///
-    /// Raises OSError.
+    /// force: whether a file that exists is replaced.
+    ///
+    /// Raises FileExistsError without ``force``, and OSError.
     #[staticmethod]
-    fn write(py: Python<'_>, path: PathBuf, keys: AnyServerKeys<'_>) -> PyResult<u64> {
+    #[pyo3(signature = (path, keys, *, force = false))]
+    fn write(py: Python<'_>, path: PathBuf, keys: AnyServerKeys<'_>, force: bool) -> PyResult<u64> {
         let context = keys.context();
         let keys = keys.expanded(py, &context, &Heard::new(None))?;
-        detached(py, || ServerKeyFile::write(&path, &context, &keys))
+        detached(py, || ServerKeyFile::write(destination(&path, force), &context, &keys))
     }
 
     /// Maps a file of such keys.
