@@ -394,6 +394,12 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// A key is zero where it must hide something.
+    #[error("the {key} is zero, which hides nothing: make keys anew, or ask its owner for those that were made")]
+    ZeroKey {
+        /// Which key, or which part of one.
+        key: &'static str,
+    },
     /// A file is there that is not to be replaced.
     #[error("{} exists and is kept: choose another name, or let it be replaced", path.display())]
     Exists {

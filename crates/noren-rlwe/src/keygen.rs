@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use noren_math::random::Seed;
+use noren_math::random::{Seed, Xof};
 use noren_math::sample;
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
@@ -97,7 +97,7 @@ impl KeyGenerator {
     ///
     /// # Errors
     /// [`Error::Insecure`] if the secret does not carry this modulus, [`Error::ParameterMismatch`] if it was made with
-    /// other parameters.
+    /// other parameters, [`Error::ZeroKey`] if the key is zero modulo a prime, which no ring in use draws.
     pub fn public(&self, secret: &SecretKey) -> Result<PublicKey> {
         let parameters = self.context.parameters();
         let ring = self.context.ring_q(parameters.max_limbs());
@@ -107,6 +107,7 @@ impl KeyGenerator {
         let seed = own.derive("uniform");
         let a = public_half(&ring, &seed);
         let b = masked(&ring, error(&ring, &own, "error"), &a, &secret.poly).into_public();
+        check_public(&ring, &b)?;
         Ok(PublicKey { b, a, seed, owner: secret.owner })
     }
 
@@ -196,14 +197,7 @@ impl KeyGenerator {
     }
 
     fn draw(&self, label: &str, distribution: SecretDistribution) -> SecretKey {
-        let parameters = self.context.parameters();
-        let mut coefficients = Zeroizing::new(vec![0; parameters.degree()]);
-        let mut xof = self.seed.xof(label);
-        match distribution {
-            SecretDistribution::Ternary => sample::ternary(&mut xof, &mut coefficients),
-            SecretDistribution::SparseTernary(weight) => sample::sparse_ternary(&mut xof, weight, &mut coefficients),
-            SecretDistribution::Gaussian => sample::gaussian(&mut xof, &mut coefficients),
-        }
+        let coefficients = draw(self.context.parameters().degree(), distribution, &mut self.seed.xof(label));
         // At most 32, the bound of the Gaussian.
         let small = Zeroizing::new(coefficients.iter().map(|&x| x as i8).collect());
         secret_key(&self.context, small, distribution)
@@ -285,6 +279,32 @@ impl KeyGenerator {
     }
 }
 
+/// The coefficients of a secret, not all of them zero: such a draw, as likely as a guess of the whole secret, is repeated.
+fn draw(n: usize, distribution: SecretDistribution, xof: &mut Xof) -> Zeroizing<Vec<i64>> {
+    let mut coefficients = Zeroizing::new(vec![0; n]);
+    loop {
+        match distribution {
+            SecretDistribution::Ternary => sample::ternary(xof, &mut coefficients),
+            SecretDistribution::SparseTernary(weight) => sample::sparse_ternary(xof, weight, &mut coefficients),
+            SecretDistribution::Gaussian => sample::gaussian(xof, &mut coefficients),
+        }
+        // All coefficients are looked at, whatever they are.
+        if coefficients.iter().fold(0, |any, x| any | x) != 0 {
+            return coefficients;
+        }
+    }
+}
+
+/// Refuses a public key that hides a message in no limb, or not in all: its half b is zero modulo some prime.
+pub(crate) fn check_public(ring: &Ring, b: &Poly<Eval>) -> Result<()> {
+    let hides = |limb: &[u64]| limb.iter().any(|&x| x != 0);
+    if ring.to_words(b).chunks_exact(ring.degree()).all(hides) {
+        Ok(())
+    } else {
+        Err(Error::ZeroKey { key: "half b of the public key, in some limb or in all," })
+    }
+}
+
 /// The secret key with these coefficients, which give it its identity.
 ///
 /// # Panics
@@ -325,4 +345,20 @@ pub(crate) fn masked(ring: &Ring, e: Poly<Eval>, a: &Poly<Eval>, s: &Poly<Eval>)
     ring.neg_assign(&mut b);
     ring.add_assign(&mut b, &e);
     b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_drawn_that_is_zero() {
+        // Of two ternary coefficients a ninth of all draws are zero.
+        for seed in 0..200u8 {
+            for distribution in [SecretDistribution::Ternary, SecretDistribution::Gaussian] {
+                let coefficients = draw(2, distribution, &mut Seed::from_bytes([seed; 32]).xof("secret"));
+                assert!(coefficients.iter().any(|&x| x != 0), "{distribution}, seed {seed}");
+            }
+        }
+    }
 }

@@ -110,11 +110,20 @@ pub fn fresh_mask(seed: &Seed, out: &mut [u64]) {
     seed.xof("ciphertext").fill_u64(out);
 }
 
-/// Independent uniform bits.
+/// Independent uniform bits, not all of them zero: such a draw, as likely as a guess of the whole secret, is repeated.
 pub(crate) fn secret_bits(mut xof: Xof, count: usize) -> Zeroizing<Vec<i8>> {
     let mut bits = Zeroizing::new(vec![0; count]);
-    torus_sample::binary(&mut xof, &mut bits);
-    bits
+    loop {
+        torus_sample::binary(&mut xof, &mut bits);
+        if !is_zero(&bits) {
+            return bits;
+        }
+    }
+}
+
+/// Whether all bits are zero: all of them are looked at, whatever they are.
+pub(crate) fn is_zero(bits: &[i8]) -> bool {
+    bits.iter().fold(0, |any, bit| any | bit) == 0
 }
 
 /// `sum_i a_i s_i` over words of 32 bits.
@@ -133,5 +142,22 @@ impl Drop for TorusSecret {
     fn drop(&mut self) {
         self.short.zeroize();
         self.long.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_drawn_that_is_zero() {
+        for seed in 0..100u8 {
+            for count in 1..4 {
+                assert!(
+                    !is_zero(&secret_bits(Seed::from_bytes([seed; 32]).xof("secret"), count)),
+                    "{count} bits, seed {seed}"
+                );
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::torus::keys::CompactKeys;
 use crate::torus::light::spec::LightSpec;
 use crate::torus::noise::TorusNoise;
 use crate::torus::parameters::{TorusParameters, TorusSpec};
-use crate::torus::secret::TorusSecret;
+use crate::torus::secret::{TorusSecret, is_zero};
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;
@@ -149,6 +149,11 @@ impl Object for TorusSecret {
         let key = KeyId(reader.take(KEY)?.array()?);
         let short = secret_bits(&reader.take(SHORT)?, parameters.short_dimension())?;
         let long = secret_bits(&reader.take(LONG)?, parameters.dimension())?;
+        for (bits, key) in [(&short, "short secret of the secret key"), (&long, "long secret of the secret key")] {
+            if is_zero(bits) {
+                return Err(Error::ZeroKey { key });
+            }
+        }
         Ok(Self { short, long, parameters: parameters.clone(), key })
     }
 }

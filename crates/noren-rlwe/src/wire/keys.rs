@@ -9,7 +9,7 @@ use noren_ring::ring::Ring;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::keygen::{digit_half, public_half, secret_key};
+use crate::keygen::{check_public, digit_half, public_half, secret_key};
 use crate::keys::{EvaluationKeys, KeyOutline, KeySwitchKey, PublicKey, SecretKey};
 use crate::owner::{KeyId, Owner};
 use crate::parameters::Parameters;
@@ -80,6 +80,10 @@ impl Object for SecretKey {
                 return Err(section.value("the weight", weight, "the number of nonzero coefficients"));
             }
         }
+        // All coefficients are looked at, whatever they are.
+        if coefficients.iter().fold(0, |any, x| any | x) == 0 {
+            return Err(Error::ZeroKey { key: "secret key" });
+        }
         Ok(secret_key(context, coefficients, distribution))
     }
 }
@@ -107,6 +111,7 @@ impl Object for PublicKey {
         let owner = Owner { fingerprint: context.parameters().fingerprint(), key: KeyId(reader.take(KEY)?.array()?) };
         let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let b = reader.take(B)?.poly(&ring)?;
+        check_public(&ring, &b)?;
         let a = public_half(&ring, &seed);
         Ok(Self { b, a, seed, owner })
     }

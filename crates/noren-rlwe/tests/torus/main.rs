@@ -5,3 +5,4 @@ mod light;
 mod noise;
 mod samplers;
 mod world;
+mod zero;

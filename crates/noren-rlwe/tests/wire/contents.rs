@@ -6,7 +6,7 @@ use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::writer::Form;
 
-use crate::samples::{find, objects, patched, reason, samples, section};
+use crate::samples::{FORMS, find, objects, patched, reason, samples, section, section_bytes};
 
 #[test]
 fn residues_that_are_not_below_their_prime_are_refused() {
@@ -69,6 +69,36 @@ fn secret_coefficients_outside_their_distribution_are_refused() {
                 Err(other) => panic!("{other}"),
             }
         }
+    }
+}
+
+#[test]
+fn keys_that_hide_nothing_are_refused() {
+    let zero = |error: Result<Vec<u8>, Error>| match error {
+        Err(Error::ZeroKey { key }) => key,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("accepted"),
+    };
+    for distribution in [SecretDistribution::Ternary, SecretDistribution::Gaussian] {
+        let objects = objects(distribution);
+        let all = samples(&objects, Form::Packed);
+        let key = find(&all, "secret_key");
+        let bytes = patched(&key.bytes, section(&key.bytes, 1), &vec![0; section_bytes(&key.bytes, 1)]);
+        assert_eq!(zero((key.rewrite)(&bytes, &Limits::default())), "secret key", "{distribution}");
+    }
+    let objects = objects(SecretDistribution::Ternary);
+    for form in FORMS {
+        let all = samples(&objects, form);
+        let key = find(&all, "public_key");
+        let (at, length) = (section(&key.bytes, 2), section_bytes(&key.bytes, 2));
+        // All of b, and its first limb alone: modulo that prime, messages would be in clear.
+        for zeros in [length, length / 2] {
+            let bytes = patched(&key.bytes, at, &vec![0; zeros]);
+            assert!(zero((key.rewrite)(&bytes, &Limits::default())).contains("half b of the public key"));
+        }
+        // A single zero is a value like any other.
+        let bytes = patched(&key.bytes, at, &[0; 4]);
+        assert!((key.rewrite)(&bytes, &Limits::default()).is_ok());
     }
 }
 

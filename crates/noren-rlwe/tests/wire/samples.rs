@@ -166,6 +166,12 @@ pub fn section(bytes: &[u8], n: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes")) as usize
 }
 
+/// The bytes of a section, without padding.
+pub fn section_bytes(bytes: &[u8], n: usize) -> usize {
+    let at = entry(n, LENGTH);
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes")) as usize
+}
+
 pub fn find<'a>(samples: &'a [Sample], name: &str) -> &'a Sample {
     samples.iter().find(|sample| sample.name == name).expect("a known name")
 }

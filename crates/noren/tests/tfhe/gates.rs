@@ -19,7 +19,7 @@ fn gates_of_the_default_set_have_their_truth_tables() {
 #[test]
 #[ignore = "every set of bits: a minute"]
 fn gates_of_all_sets_have_their_truth_tables() {
-    for name in ["BOOL_128", "BOOL_TFHE_RS", "TFHEPP_128", "OPENFHE_STD128", "PAPER_STD128"] {
+    for name in ["BOOL_128", "BOOL_TFHE_RS", "TFHEPP_LEGACY", "OPENFHE_LEGACY", "OPENFHE_PAPER_LEGACY"] {
         assert_truth_tables(&World::preset(name));
     }
 }

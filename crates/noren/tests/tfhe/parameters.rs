@@ -39,6 +39,15 @@ fn legacy_sets_do_not_reach_the_default_security() {
 }
 
 #[test]
+fn names_promise_no_security_that_sets_have_not() {
+    for preset in PRESETS.iter().filter(|preset| preset.spec.torus.security == noren::Security::None) {
+        assert!(!preset.name.contains("128") && !preset.name.contains("STD"), "{}", preset.name);
+        assert!(preset.legacy == preset.name.ends_with("_LEGACY"), "{}", preset.name);
+        assert!(preset.legacy || preset.name.starts_with("TOY"), "{}", preset.name);
+    }
+}
+
+#[test]
 fn unknown_presets_are_refused_with_the_names_that_there_are() {
     let error = Preset::named("5_5").expect_err("no such set").to_string();
     assert!(error.contains("2_2") && error.contains("BOOL"), "{error}");

@@ -99,7 +99,7 @@ pub static PRESETS: [Preset; 16] = [
         [(11, 3), (3, 7)],
     ),
     legacy(
-        "TFHEPP_128",
+        "TFHEPP_LEGACY",
         "TFHEpp, 128 bits by its authors",
         -64.0,
         [630, 1, 10],
@@ -107,7 +107,7 @@ pub static PRESETS: [Preset; 16] = [
         [(6, 3), (2, 7)],
     ),
     legacy(
-        "OPENFHE_STD128",
+        "OPENFHE_LEGACY",
         "OpenFHE binfhe STD128: its dimensions, noises (3.19 / 2^15, 3.19 / 2^27) and gadget; keys are binary, and the key \
          switch has digits in place of tables",
         -64.0,
@@ -116,7 +116,7 @@ pub static PRESETS: [Preset; 16] = [
         [(7, 4), (2, 7)],
     ),
     legacy(
-        "PAPER_STD128",
+        "OPENFHE_PAPER_LEGACY",
         "OpenFHE binfhe STD128 of the dimensions n = 512, N = 1024, that comparisons list",
         -64.0,
         [512, 1, 10],
