@@ -63,9 +63,9 @@ class Layout:
 class Server:
     """Holds the file of bootstrapping keys and encrypted records, and no secret."""
 
-    def __init__(self, keys: Path, layout: Layout, count: int) -> None:
-        """Read the keys, for `count` records."""
-        loaded = bootstrapping.BootstrapKeys.load(keys)
+    def __init__(self, keys: Path, layout: Layout, count: int, min_security: int) -> None:
+        """Read the keys, for `count` records; those of parameters below so many bits of security are refused."""
+        loaded = bootstrapping.BootstrapKeys.load(keys, min_security=min_security)
         bootstrapper = bootstrapping.Bootstrapper(loaded, mode="real")
         self.context = loaded.context
         self.evaluator = loaded.context.evaluator(loaded.evaluation).with_bootstrapping(bootstrapper)
@@ -191,7 +191,7 @@ def main() -> None:
         )
 
         start = time.perf_counter()
-        server = Server(path, layout, len(train))
+        server = Server(path, layout, len(train), 0 if options.preset == "toy" else 128)
         print(f"server is ready     {time.perf_counter() - start:.1f} s")
         start = time.perf_counter()
         replies = server.train(sent, epochs)

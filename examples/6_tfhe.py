@@ -25,9 +25,9 @@ FLOWS = np.array(
 LIMIT = np.array([900], dtype=np.uint16)
 
 
-def server(keys: bytes, flows: bytes, limit: bytes) -> tuple[bytes, bytes]:
+def server(keys: bytes, flows: bytes, limit: bytes, min_security: int) -> tuple[bytes, bytes]:
     """Count the years below the limit, and find the one with the largest flow; nothing here decrypts."""
-    server_keys = tfhe.ServerKeys.from_bytes(keys)
+    server_keys = tfhe.ServerKeys.from_bytes(keys, min_security=min_security)
     context = server_keys.context
     evaluator = context.evaluator(server_keys)
     x, least = (tfhe.EncryptedArray.from_bytes(context, data) for data in (flows, limit))
@@ -53,7 +53,7 @@ def main() -> None:
     flows, limit = (bytes(context.encrypt(values, keys.secret)) for values in (FLOWS, LIMIT))
     print(f"sent       keys of {len(bytes(keys.server)) / 1e6:.1f} MB, {len(flows) / 1e3:.1f} KB of readings")
 
-    answers = server(bytes(keys.server), flows, limit)
+    answers = server(bytes(keys.server), flows, limit, 0 if toy else 128)
     count, wettest = (
         int(context.decrypt(tfhe.EncryptedArray.from_bytes(context, answer), keys.secret)) for answer in answers
     )

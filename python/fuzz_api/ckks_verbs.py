@@ -367,7 +367,7 @@ def round_trip(w: World, rng: Rng, x: Item) -> Call:
             text = "ev of keys from bytes"
 
             def run() -> Any:
-                keys = ckks.EvaluationKeys.from_bytes(bytes(w.keys.evaluation))
+                keys = ckks.EvaluationKeys.from_bytes(bytes(w.keys.evaluation), min_security=0)
                 return w.ctx.evaluator(keys).bind(x.value)
         case _:
             text = "pickle of x"
@@ -404,14 +404,14 @@ def cut_keys(w: World, rng: Rng, x: Item) -> Call:
 
 
 def secret_round_trip(w: World, rng: Rng, x: Item) -> Call:
-    key = ckks.SecretKey.from_bytes(bytes(w.keys.secret))
+    key = ckks.SecretKey.from_bytes(bytes(w.keys.secret), min_security=0)
     bound = x.value.error_bound
 
     def check(found: Any, truth: Any) -> float:
         return compare(found, truth[: length_of(x.value)], bound) if bound < np.inf else 0.0
 
     return Call(
-        "ctx.decrypt(x, SecretKey.from_bytes(bytes(secret)), complex=True)",
+        "ctx.decrypt(x, SecretKey.from_bytes(bytes(secret), min_security=0), complex=True)",
         lambda: w.ctx.decrypt(x.value, key, complex=True),
         x.truth,
         check=check,

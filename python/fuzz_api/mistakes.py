@@ -106,7 +106,7 @@ def reals_argument(w: Any, rng: Rng, x: Item) -> Call:
         "ctx.evaluator(thing)": lambda: ctx.evaluator(thing),
         "ckks.Context(thing)": lambda: ckks.Context(thing),
         "Ciphertext.from_bytes(ctx, thing)": lambda: ckks.Ciphertext.from_bytes(ctx, thing),
-        "SecretKey.from_bytes(thing)": lambda: ckks.SecretKey.from_bytes(thing),
+        "SecretKey.from_bytes(thing)": lambda: ckks.SecretKey.from_bytes(thing, min_security=0),
         "ev.polynomial(x, [1, 2], basis=thing)": lambda: ev.polynomial(v, [1, 2], basis=thing),
     }
     text = one_of(rng, *calls)
@@ -211,9 +211,9 @@ def reals_bytes(w: Any, rng: Rng, x: Item) -> Call:
     readers: dict[str, Any] = {
         "Ciphertext": lambda: ckks.Ciphertext.from_bytes(w.ctx, data),
         "Plaintext": lambda: ckks.Plaintext.from_bytes(w.ctx, data),
-        "SecretKey": lambda: ckks.SecretKey.from_bytes(data),
-        "PublicKey": lambda: ckks.PublicKey.from_bytes(data),
-        "EvaluationKeys": lambda: ckks.EvaluationKeys.from_bytes(data),
+        "SecretKey": lambda: ckks.SecretKey.from_bytes(data, min_security=0),
+        "PublicKey": lambda: ckks.PublicKey.from_bytes(data, min_security=0),
+        "EvaluationKeys": lambda: ckks.EvaluationKeys.from_bytes(data, min_security=0),
         "Parameters": lambda: ckks.Parameters.from_bytes(data),
     }
     text = one_of(rng, *readers)
@@ -405,9 +405,9 @@ def integers_bytes(w: Any, rng: Rng, x: Item) -> Call:
     data = damaged(rng, one_of(rng, *sources))
     readers: dict[str, Any] = {
         "Ciphertext": lambda: w.scheme.Ciphertext.from_bytes(w.ctx, data),
-        "SecretKey": lambda: bgv.SecretKey.from_bytes(data),
-        "PublicKey": lambda: bgv.PublicKey.from_bytes(data),
-        "EvaluationKeys": lambda: bgv.EvaluationKeys.from_bytes(data),
+        "SecretKey": lambda: bgv.SecretKey.from_bytes(data, min_security=0),
+        "PublicKey": lambda: bgv.PublicKey.from_bytes(data, min_security=0),
+        "EvaluationKeys": lambda: bgv.EvaluationKeys.from_bytes(data, min_security=0),
         "Parameters": lambda: bgv.Parameters.from_bytes(data),
     }
     text = one_of(rng, *readers)
@@ -517,9 +517,9 @@ def arrays_bytes(w: Any, rng: Rng, x: Item) -> Call:
     data = damaged(rng, one_of(rng, bytes(x.value), bytes(w.keys.secret), bytes(w.ctx.parameters)))
     readers: dict[str, Any] = {
         "EncryptedArray": lambda: tfhe.EncryptedArray.from_bytes(w.ctx, data),
-        "SecretKey": lambda: tfhe.SecretKey.from_bytes(data),
-        "ServerKeys": lambda: tfhe.ServerKeys.from_bytes(data),
-        "CircuitKeys": lambda: tfhe.CircuitKeys.from_bytes(data),
+        "SecretKey": lambda: tfhe.SecretKey.from_bytes(data, min_security=0),
+        "ServerKeys": lambda: tfhe.ServerKeys.from_bytes(data, min_security=0),
+        "CircuitKeys": lambda: tfhe.CircuitKeys.from_bytes(data, min_security=0),
         "Parameters": lambda: tfhe.Parameters.from_bytes(data),
     }
     text = one_of(rng, *readers)

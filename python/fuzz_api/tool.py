@@ -25,7 +25,7 @@ PROGRAMS = "sum,mean,variance,covariance,inner-product,linear,logistic,polynomia
 
 def tool(*arguments: str | Path) -> str:
     """Run the tool; what it refuses, with exit code 1 or 2 and a message, raises an Error."""
-    command = [sys.executable, "-m", "noren._tool", *map(str, arguments)]
+    command = [sys.executable, "-m", "noren._tool", "--min-security", "none", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout

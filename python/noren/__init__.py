@@ -6,7 +6,8 @@
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.progress`: a function that hears how far long calls are;
-- `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed.
+- `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed;
+- `noren.SecurityWarning`: parameters that promise fewer than 128 bits are used.
 
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
@@ -22,6 +23,7 @@ from noren._noren import (
     ParameterMismatchError,
     RangeError,
     ScaleError,
+    SecurityWarning,
     WireError,
     __version__,
 )
@@ -37,6 +39,7 @@ __all__ = [
     "ParameterMismatchError",
     "RangeError",
     "ScaleError",
+    "SecurityWarning",
     "WireError",
     "__version__",
     "bfv",

@@ -11,7 +11,7 @@ The client makes the keys and encrypts; whoever computes needs the file of boots
 >>> size = bootstrapping.BootstrapKeys.generate_file(path, params, keys.secret, rotations=[1])
 >>> x = ctx.encrypt([0.9, -0.5, 0.1, 0.3], keys.public, slots=4, level=params.output_level)
 
->>> boot_keys = bootstrapping.BootstrapKeys.load(path)  # somewhere else
+>>> boot_keys = bootstrapping.BootstrapKeys.load(path, min_security=0)  # somewhere else; 0 for an example alone
 >>> bootstrapper = bootstrapping.Bootstrapper(boot_keys, mode="real")
 >>> ev = boot_keys.context.evaluator(boot_keys.evaluation).with_bootstrapping(bootstrapper)
 >>> y = x

@@ -69,7 +69,7 @@ def world(path: Path) -> World:
     )
     assert path.stat().st_size == size
     assert heard == [(i + 1, len(heard)) for i in range(len(heard))]
-    boot_keys = bootstrapping.BootstrapKeys.load(path)
+    boot_keys = bootstrapping.BootstrapKeys.load(path, min_security=0)
     assert boot_keys.parameters == params
     return World(params, ctx, keys, boot_keys, bootstrapping.Bootstrapper(boot_keys))
 
@@ -225,14 +225,14 @@ def test_programs_run_at_any_level(world: World) -> None:
 def test_keys_travel_as_bytes_and_files(world: World, path: Path, tmp_path: Path) -> None:
     data = bytes(world.boot_keys)
     assert data == path.read_bytes()
-    assert bytes(bootstrapping.BootstrapKeys.from_bytes(data)) == data
+    assert bytes(bootstrapping.BootstrapKeys.from_bytes(data, min_security=0)) == data
     world.boot_keys.save(tmp_path / "again.keys")
     assert (tmp_path / "again.keys").read_bytes() == data
     damaged = bytearray(data)
     damaged[len(data) // 2] ^= 1
     (tmp_path / "damaged.keys").write_bytes(damaged)
     with pytest.raises(WireError):
-        bootstrapping.BootstrapKeys.load(tmp_path / "damaged.keys")
+        bootstrapping.BootstrapKeys.load(tmp_path / "damaged.keys", min_security=0)
     with pytest.raises(FileNotFoundError):
         bootstrapping.BootstrapKeys.load(tmp_path / "none.keys")
     with pytest.raises(WireError):

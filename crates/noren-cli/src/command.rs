@@ -5,11 +5,13 @@ use std::ops::RangeInclusive;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, value_parser};
+use noren::Security;
 
 use crate::bootstrap::expand;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::lookup::prepare;
+use crate::params::parse_security;
 use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params, plan};
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -32,6 +34,9 @@ struct Cli {
     /// Print JSON instead of text
     #[arg(long, global = true)]
     json: bool,
+    /// The least security of the keys and parameters in files that are used, in bits: none, 128, 192 or 256
+    #[arg(long, global = true, value_name = "BITS", default_value = "128", value_parser = parse_security)]
+    min_security: Security,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -99,7 +104,7 @@ fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
 fn execute(cli: Cli) -> Result<(), Failure> {
     // A wrong NOREN_ISA is found here, where it is a message and not a panic.
     noren_math::kernels::select().map_err(noren::Error::from)?;
-    let console = Console::new(cli.json);
+    let console = Console::new(cli.json, cli.min_security);
     let threads: Vec<usize> = cli.threads.iter().copied().map(usize::from).collect();
     match cli.verb {
         // Each measurement has threads of its own.

@@ -3,18 +3,25 @@
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
+use noren::Security;
 use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Where a verb says what it did.
+/// Where a verb says what it did, and what all verbs are asked for alike.
 pub(crate) struct Console {
     json: bool,
+    min_security: Security,
 }
 
 impl Console {
-    pub(crate) const fn new(json: bool) -> Self {
-        Self { json }
+    pub(crate) const fn new(json: bool, min_security: Security) -> Self {
+        Self { json, min_security }
+    }
+
+    /// The least security of keys and parameters in files that are used.
+    pub(crate) const fn min_security(&self) -> Security {
+        self.min_security
     }
 
     /// Whether a program reads the output.

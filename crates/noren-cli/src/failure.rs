@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use noren::KeyUse;
+use noren::{KeyUse, Security};
 
 /// What a verb refuses.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +23,13 @@ pub(crate) enum Failure {
     /// The report cannot be printed.
     #[error("standard output: {0}: the report is lost, but files that it tells of are written")]
     Report(std::io::Error),
+    /// A file promises less security than is asked of it.
+    #[error(
+        "{}: found parameters that promise {found} security, needed {needed} security: ask for others, or pass \
+         --min-security {} to use these, in tests alone",
+        path.display(), option(*found)
+    )]
+    Insecure { path: PathBuf, found: Security, needed: Security },
     /// An output exists.
     #[error("{} exists: choose another name, or pass --force to replace it", path.display())]
     Exists { path: PathBuf },
@@ -117,6 +124,16 @@ fn text(error: &noren::Error) -> String {
         return format!("{what}: make keys anew with noren keygen");
     }
     format!("{what}: their owner adds them with: noren keygen --add --out KEYS {}", options.join(" "))
+}
+
+/// How a level of security is asked for.
+fn option(security: Security) -> &'static str {
+    match security {
+        Security::None => "none",
+        Security::Bits128 => "128",
+        Security::Bits192 => "192",
+        Security::Bits256 => "256",
+    }
 }
 
 /// What to do where the operating system only says what is wrong.

@@ -83,45 +83,55 @@ pub(crate) fn size(path: &Path) -> Result<u64, Failure> {
     Ok(found.len())
 }
 
-/// Reads a key with its parameters; warns where they promise no security.
+/// Reads a key with its parameters; refuses those that promise too little security.
 pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
     path: &Path,
     console: &Console,
 ) -> Result<KeyFile<C, K>, Failure> {
     let key = KeyFile::<C, K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
-    warn_if_insecure(key.context.parameters(), path, console);
+    admit(key.context.parameters(), path, console)?;
     Ok(key)
 }
 
-/// Reads a key of TFHE with its parameters; warns where they promise no security.
+/// Reads a key of TFHE with its parameters; refuses those that promise too little security.
 pub(crate) fn read_tfhe_key<K: tfhe::wire::FileKey>(
     path: &Path,
     console: &Console,
 ) -> Result<tfhe::KeyFile<K>, Failure> {
     let file = tfhe::KeyFile::<K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
-    warn_if_not_secure(file.parameters.spec().torus.security, path, console);
+    admit_security(file.parameters.spec().torus.security, path, console)?;
     Ok(file)
 }
 
-/// Maps expanded server keys of TFHE; warns where their parameters promise no security.
+/// Maps expanded server keys of TFHE; refuses those whose parameters promise too little security.
 pub(crate) fn map_tfhe_keys(path: &Path, console: &Console) -> Result<tfhe::ServerKeyFile, Failure> {
     let file = tfhe::ServerKeyFile::map(path, &Limits::default(), None).map_err(Failure::file(path))?;
-    warn_if_not_secure(file.context.parameters().spec().torus.security, path, console);
+    admit_security(file.context.parameters().spec().torus.security, path, console)?;
     Ok(file)
 }
 
-/// Reads parameters; warns where they promise no security.
+/// Reads parameters; refuses those that promise too little security.
 pub(crate) fn read_parameters<P: Object<Context = ()> + Describe>(
     path: &Path,
     console: &Console,
 ) -> Result<P, Failure> {
     let parameters = P::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
-    warn_if_insecure(&parameters, path, console);
+    admit(&parameters, path, console)?;
     Ok(parameters)
 }
 
-/// The parameters of exact integers in a file of them, or in one of keys, of which no more is read; warns where they promise
-/// no security.
+/// Reads parameters that are not used but shown; warns where they promise no security.
+pub(crate) fn read_parameters_to_show<P: Object<Context = ()> + Describe>(
+    path: &Path,
+    console: &Console,
+) -> Result<P, Failure> {
+    let parameters = P::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    warn_of(parameters.rlwe().security(), path, console);
+    Ok(parameters)
+}
+
+/// The parameters of exact integers in a file of them, or in one of keys, of which no more is read; refuses those that
+/// promise too little security.
 pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<bfv::Parameters, Failure> {
     /// More bytes than parameters and their frame take.
     const MOST_BYTES: u64 = 1 << 16;
@@ -139,7 +149,7 @@ pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<
         Ok(parameters)
     });
     let parameters = parameters.map_err(Failure::file(path))?;
-    warn_if_insecure(&parameters, path, console);
+    admit(&parameters, path, console)?;
     Ok(parameters)
 }
 
@@ -162,12 +172,21 @@ pub(crate) fn kind(path: &Path) -> Result<Kind, Failure> {
     Ok(header.map_err(Failure::file(path))?.kind)
 }
 
-/// Warns of parameters that promise no security.
-pub(crate) fn warn_if_insecure(parameters: &impl Describe, path: &Path, console: &Console) {
-    warn_if_not_secure(parameters.rlwe().security(), path, console);
+/// Refuses parameters that promise less security than is asked for; warns of those that promise none.
+pub(crate) fn admit(parameters: &impl Describe, path: &Path, console: &Console) -> Result<(), Failure> {
+    admit_security(parameters.rlwe().security(), path, console)
 }
 
-fn warn_if_not_secure(security: Security, path: &Path, console: &Console) {
+fn admit_security(found: Security, path: &Path, console: &Console) -> Result<(), Failure> {
+    let needed = console.min_security();
+    if found < needed {
+        return Err(Failure::Insecure { path: path.to_owned(), found, needed });
+    }
+    warn_of(found, path, console);
+    Ok(())
+}
+
+fn warn_of(security: Security, path: &Path, console: &Console) {
     if security == Security::None {
         console.warn(format_args!("{}: these parameters promise no security", path.display()));
     }

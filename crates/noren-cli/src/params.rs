@@ -140,9 +140,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
             console.report(&Description::Tfhe(Tfhe::new(&parameters)))
         }
         Verb::Show { file } if is_of_integers(file)? => {
-            console.report(&files::read_parameters::<bfv::Parameters>(file, console)?.describe())
+            console.report(&files::read_parameters_to_show::<bfv::Parameters>(file, console)?.describe())
         }
-        Verb::Show { file } => console.report(&files::read_parameters::<ckks::Parameters>(file, console)?.describe()),
+        Verb::Show { file } => {
+            console.report(&files::read_parameters_to_show::<ckks::Parameters>(file, console)?.describe())
+        }
     }
 }
 
@@ -197,7 +199,7 @@ impl Check {
     ) -> Result<P, Failure> {
         let Some(file) = &self.file else { return build(self) };
         // What the file asks for itself was checked while reading; here is what the user asks for.
-        let parameters: P = files::read_parameters(file, console)?;
+        let parameters: P = files::read_parameters_to_show(file, console)?;
         let rlwe = parameters.rlwe();
         security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.wanted.security)
             .map_err(Failure::file(file))?;
@@ -247,9 +249,9 @@ impl Wanted {
     }
 }
 
-fn parse_security(text: &str) -> Result<Security, String> {
+pub(crate) fn parse_security(text: &str) -> Result<Security, String> {
     match text {
-        "none" => Ok(Security::None),
+        "none" | "0" => Ok(Security::None),
         "128" => Ok(Security::Bits128),
         "192" => Ok(Security::Bits192),
         "256" => Ok(Security::Bits256),

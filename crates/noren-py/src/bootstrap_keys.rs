@@ -11,6 +11,7 @@ use noren::wire::{Form, Limits, Object};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
+use crate::admission::{USUAL, admit};
 use crate::array::{Integers, detached};
 use crate::context::{PyContext, seed_of};
 use crate::display::size;
@@ -284,11 +285,17 @@ impl PyBootstrapKeys {
 
     /// Reads keys from a file, with their parameters; a file of ``noren expand`` is mapped. progress: see ``generate``.
     ///
+    /// min_security: the bits of security that its parameters must promise; 0 for tests.
+    ///
     /// Raises OSError, WireError for a damaged file or one of another kind, MissingKeyError that names all keys that
-    /// bootstrapping needs and the file lacks, Error if this machine has not the memory.
+    /// bootstrapping needs and the file lacks, InsecureError for less security, Error if this machine has not the memory.
     #[staticmethod]
-    #[pyo3(signature = (path, *, progress = None))]
-    fn load(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (path, *, progress = None, min_security = USUAL),
+        text_signature = "(path, *, progress=None, min_security=128)")]
+    fn load(py: Python<'_>, path: PathBuf, progress: Option<Py<PyAny>>, min_security: u32) -> PyResult<Self> {
+        // Before gigabytes of keys are read.
+        let parameters = detached(py, || BootstrapKeyFile::read_parameters(&path, &Limits::default()))?;
+        admit(py, &path.display().to_string(), parameters.spec().security, min_security)?;
         let heard = Heard::new(progress);
         let mut hear = |p: Progress| heard.call(p.done, p.of);
         let resources = Resources::of_machine(&path);
@@ -308,8 +315,11 @@ impl PyBootstrapKeys {
 
     /// The keys that ``bytes(keys)`` gave. Raises what ``load`` raises.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        detached(py, || BootstrapKeyFile::from_bytes(&(), data)).map(|file| Self(Arc::new(file)))
+    #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
+    fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+        let file = detached(py, || BootstrapKeyFile::from_bytes(&(), data))?;
+        admit(py, "the bytes", file.parameters.spec().security, min_security)?;
+        Ok(Self(Arc::new(file)))
     }
 
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
+use crate::admission::warn;
 use crate::array::{Integers, Numbers, Row, detached};
 use crate::ciphertext::PyCiphertext;
 use crate::display::table;
@@ -62,6 +63,7 @@ impl PyContext {
         let parameters = parameters.0.clone();
         let parallel = parallel.map(Parallel::from_str).transpose();
         let parallel = parallel.map_err(|error| PyValueError::new_err(error.to_string()))?.unwrap_or_default();
+        warn(py, "Context", parameters.rlwe().security())?;
         detached(py, || Context::with_parallel(parameters, threads, parallel)).map(Self)
     }
 
@@ -118,6 +120,7 @@ impl PyContext {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyKeys> {
         let request = key_request(rotations, conjugation, relinearization, level, rotations_at);
+        warn(py, "keygen", self.0.parameters().rlwe().security())?;
         PyKeys::generate(py, &self.0, &request, seed, progress)
     }
 

@@ -3,7 +3,7 @@
 use noren::error::Error as Refusal;
 use noren::{KeyNeed, KeyUse};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyFileExistsError, PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyFileExistsError, PyKeyboardInterrupt, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -31,6 +31,12 @@ create_exception!(
     "Numbers may lie outside the modulus, outside the interval of a polynomial, or off the real line."
 );
 create_exception!(noren, WireError, Error, "Bytes are not what they should be: damaged, cut off, or of another kind.");
+create_exception!(
+    noren,
+    SecurityWarning,
+    PyUserWarning,
+    "Parameters that promise fewer than 128 bits of security are used: for tests alone."
+);
 
 /// The number by which Python knows that a file exists, on every system.
 const EEXIST: i32 = 17;
@@ -48,7 +54,7 @@ pub(crate) fn raise_of_integers(error: Refusal) -> PyErr {
 fn raise_of(words: Words, error: Refusal) -> PyErr {
     let text = words.text(&error);
     match error {
-        Refusal::Insecure { .. } => InsecureError::new_err(text),
+        Refusal::Insecure { .. } | Refusal::ZeroKey { .. } => InsecureError::new_err(text),
         Refusal::MissingKey { .. } | Refusal::KeyLevel { .. } => MissingKeyError::new_err(text),
         Refusal::LevelExhausted { .. } | Refusal::LevelMismatch { .. } => LevelError::new_err(text),
         Refusal::ScaleMismatch { .. } => ScaleError::new_err(text),

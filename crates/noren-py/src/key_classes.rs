@@ -143,6 +143,17 @@ macro_rules! key_classes {
             pub(crate) fn new(context: &noren::$scheme::Context, key: $inner) -> Self {
                 Self(Arc::new(noren::$scheme::KeyFile { context: context.clone(), key }))
             }
+
+            /// A key from outside, whose parameters must promise so many bits.
+            fn admitted(
+                py: Python<'_>,
+                what: &str,
+                file: noren::$scheme::KeyFile<$inner>,
+                min_security: u32,
+            ) -> PyResult<Self> {
+                $crate::admission::admit(py, what, file.context.parameters().rlwe().security(), min_security)?;
+                Ok(Self(Arc::new(file)))
+            }
         }
 
         #[pymethods]
@@ -171,18 +182,24 @@ macro_rules! key_classes {
 
             /// The key that ``bytes(key)`` gave, with its parameters.
             ///
-            /// Raises WireError for bytes that are damaged or of another kind.
+            /// min_security: the bits of security that its parameters must promise; 0 for tests.
+            ///
+            /// Raises WireError for bytes that are damaged or of another kind, InsecureError for less security.
             #[staticmethod]
-            fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-                detached(py, || noren::$scheme::KeyFile::from_bytes(&(), data)).map(|file| Self(Arc::new(file)))
+            #[pyo3(signature = (data, *, min_security = $crate::admission::USUAL), text_signature = "(data, *, min_security=128)")]
+            fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+                let file = detached(py, || noren::$scheme::KeyFile::from_bytes(&(), data))?;
+                Self::admitted(py, "the bytes", file, min_security)
             }
 
             /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
             ///
-            /// Raises OSError, and what ``from_bytes`` raises.
+            /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
             #[staticmethod]
-            fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-                detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default())).map(|file| Self(Arc::new(file)))
+            #[pyo3(signature = (path, *, min_security = $crate::admission::USUAL), text_signature = "(path, *, min_security=128)")]
+            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+                let file = detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default()))?;
+                Self::admitted(py, &path.display().to_string(), file, min_security)
             }
 
             /// Writes the key and its parameters to a file, as a whole or not at all.

@@ -2,6 +2,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
+//! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
 //! | `errors` | one exception for each family of errors |
 //! | `parameters` | `Parameters` |
@@ -34,6 +35,7 @@
 
 use pyo3::prelude::*;
 
+mod admission;
 mod array;
 mod bootstrap_keys;
 mod bootstrapper;
@@ -79,7 +81,7 @@ mod module {
     #[pymodule_export]
     use crate::errors::{
         EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
-        RangeError, ScaleError, WireError,
+        RangeError, ScaleError, SecurityWarning, WireError,
     };
     #[pymodule_export]
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};

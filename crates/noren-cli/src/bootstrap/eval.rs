@@ -52,7 +52,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let parameters = BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?;
     // The table is looked at before gigabytes of keys are read.
     let context = Context::new(parameters.ckks()?)?;
-    files::warn_if_insecure(context.parameters(), job.keys, console);
+    files::admit(context.parameters(), job.keys, console)?;
     let table = files::read::<EncryptedTable<Ciphertext>>(&context, job.input)?;
     drop(context);
     check_levels(&job, &parameters, &table)?;

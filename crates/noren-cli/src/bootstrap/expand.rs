@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     }
     let limits = Limits::default();
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
+    files::admit(&parameters.ckks()?, input, console)?;
     let place = Output::new(output, force)?;
     let memory = Demand::generate(&parameters)?.memory;
     Demand { memory, disk: expanded_bytes(&parameters)? }.check(&Resources::of_machine(directory_of(output)))?;

@@ -203,7 +203,11 @@ fn limited(sandbox: &Sandbox, limit: &str, arguments: &[&str]) -> String {
     let before = std::fs::read_dir(sandbox.path(".")).expect("a directory").count();
     let script = format!("{limit}; exec \"$0\" \"$@\"");
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_noren")]).args(arguments).current_dir(sandbox.path("."));
+    command
+        .args(["-c", &script, env!("CARGO_BIN_EXE_noren")])
+        .args(arguments)
+        .args(["--min-security", "none"])
+        .current_dir(sandbox.path("."));
     let output = command.output().expect("a shell");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");

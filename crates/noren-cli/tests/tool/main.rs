@@ -10,6 +10,7 @@ mod owners;
 mod races;
 mod refusals;
 mod sandbox;
+mod security;
 mod special_files;
 mod tables;
 mod tfhe;

@@ -21,6 +21,7 @@ macro_rules! context_class {
             #[pyo3(signature = (parameters, *, threads = None))]
             fn new(py: Python<'_>, parameters: &PyIntegerParameters, threads: Option<usize>) -> PyResult<Self> {
                 let parameters = parameters.0.clone();
+                $crate::admission::warn(py, "Context", parameters.rlwe().security())?;
                 detached(py, || Context::with_threads(parameters, threads)).map(Self)
             }
 
@@ -62,6 +63,7 @@ macro_rules! context_class {
                 seed: Option<&[u8]>,
                 progress: Option<Py<PyAny>>,
             ) -> PyResult<PyIntegerKeys> {
+                $crate::admission::warn(py, "keygen", self.0.parameters().rlwe().security())?;
                 let (rotations, rotations_at) = (rotations.0, Vec::new());
                 let request = KeyRequest { relinearization, rotations, swap, limbs, rotations_at };
                 let seed = seed_of(seed)?;

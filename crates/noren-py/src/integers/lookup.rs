@@ -13,6 +13,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::admission::{USUAL, admit};
 use crate::array::{detached, detached_by};
 use crate::context::seed_of;
 use crate::errors::{EncodingError, raise, raise_of_integers};
@@ -228,18 +229,26 @@ impl PyLookupKeys {
 
     /// The keys that ``bytes(keys)`` gave, with their parameters.
     ///
-    /// Raises WireError for bytes that are damaged or of another kind.
+    /// min_security: the bits of security that its parameters must promise; 0 for tests.
+    ///
+    /// Raises WireError for bytes that are damaged or of another kind, InsecureError for less security.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        detached(py, || LookupKeyFile::from_bytes(&(), data)).map(|file| Self(Arc::new(file)))
+    #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
+    fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+        let file = detached(py, || LookupKeyFile::from_bytes(&(), data))?;
+        admit(py, "the bytes", file.context.parameters().rlwe().security(), min_security)?;
+        Ok(Self(Arc::new(file)))
     }
 
     /// Reads keys with their plan and parameters from a file, as the tool ``noren`` writes it too.
     ///
-    /// Raises OSError, and what ``from_bytes`` raises.
+    /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        detached(py, || LookupKeyFile::read_file(&(), &path, &Limits::default())).map(|file| Self(Arc::new(file)))
+    #[pyo3(signature = (path, *, min_security = USUAL), text_signature = "(path, *, min_security=128)")]
+    fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+        let file = detached(py, || LookupKeyFile::read_file(&(), &path, &Limits::default()))?;
+        admit(py, &path.display().to_string(), file.context.parameters().rlwe().security(), min_security)?;
+        Ok(Self(Arc::new(file)))
     }
 
     /// Writes the keys, their plan and their parameters to a file, as a whole or not at all.

@@ -4,6 +4,7 @@ use noren::programs::columns::{Column, Element};
 use noren::tfhe::{CompactKeys, Context, Decryptor, Encryptor, LightKeys};
 use pyo3::prelude::*;
 
+use crate::admission::warn;
 use crate::array::detached;
 use crate::context::seed_of;
 use crate::errors::raise;
@@ -37,6 +38,7 @@ impl PyTfheContext {
     #[pyo3(signature = (parameters, *, threads = None))]
     fn new(py: Python<'_>, parameters: &PyTfheParameters, threads: Option<usize>) -> PyResult<Self> {
         let parameters = parameters.0.clone();
+        warn(py, "Context", parameters.spec().torus.security)?;
         detached(py, || Context::with_threads(parameters, threads)).map(Self)
     }
 
@@ -68,6 +70,7 @@ impl PyTfheContext {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyTfheKeys> {
         let (seed, context) = (seed_of(seed)?, &self.0);
+        warn(py, "keygen", context.parameters().spec().torus.security)?;
         let (secret, server, circuit) = Heard::new(progress).follow(py, raise, || {
             let secret = context.secret_key(&seed);
             let server = if context.parameters().torus().spec().light.is_some() {

@@ -8,6 +8,7 @@ use noren::wire::{Form, Limits, Object};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::admission::{USUAL, admit};
 use crate::array::detached;
 use crate::display;
 use crate::errors::raise;
@@ -103,7 +104,9 @@ macro_rules! key_class {
                 Self { file: Arc::new(file), shared: context.clone() }
             }
 
-            fn of(py: Python<'_>, file: KeyFile<$inner>) -> PyResult<Self> {
+            /// A key from outside, whose parameters must promise so many bits.
+            fn of(py: Python<'_>, what: &str, file: KeyFile<$inner>, min_security: u32) -> PyResult<Self> {
+                admit(py, what, file.parameters.spec().torus.security, min_security)?;
                 Ok(Self { shared: shared_context(py, &file.parameters, &usual_threading())?, file: Arc::new(file) })
             }
         }
@@ -124,18 +127,23 @@ macro_rules! key_class {
 
             /// The key that ``bytes(key)`` gave, with its parameters.
             ///
-            /// Raises WireError for bytes that are damaged or of another kind.
+            /// min_security: the bits of security that its parameters must promise; 0 for tests.
+            ///
+            /// Raises WireError for bytes that are damaged or of another kind, InsecureError for less security.
             #[staticmethod]
-            fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-                Self::of(py, detached(py, || KeyFile::from_bytes(&(), data))?)
+            #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
+            fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
+                Self::of(py, "the bytes", detached(py, || KeyFile::from_bytes(&(), data))?, min_security)
             }
 
             /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
             ///
-            /// Raises OSError, and what ``from_bytes`` raises.
+            /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
             #[staticmethod]
-            fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-                Self::of(py, detached(py, || KeyFile::read_file(&(), &path, &Limits::default()))?)
+            #[pyo3(signature = (path, *, min_security = USUAL), text_signature = "(path, *, min_security=128)")]
+            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+                let file = detached(py, || KeyFile::read_file(&(), &path, &Limits::default()))?;
+                Self::of(py, &path.display().to_string(), file, min_security)
             }
 
             /// Writes the key and its parameters to a file, as a whole or not at all.
@@ -244,13 +252,18 @@ impl PyTfheExpandedServerKeys {
     /// Maps a file of such keys.
     ///
     /// check: whether the whole file is read and compared with its digest first.
+    /// min_security: the bits of security that its parameters must promise; 0 for tests.
     ///
-    /// Raises OSError, WireError for a file that is damaged, of another kind, or of another layout.
+    /// Raises OSError, WireError for a file that is damaged, of another kind, or of another layout, InsecureError for less security.
     #[staticmethod]
-    #[pyo3(signature = (path, *, check = true))]
-    fn load(py: Python<'_>, path: PathBuf, check: bool) -> PyResult<Self> {
+    #[pyo3(signature = (path, *, check = true, min_security = USUAL),
+        text_signature = "(path, *, check=True, min_security=128)")]
+    fn load(py: Python<'_>, path: PathBuf, check: bool, min_security: u32) -> PyResult<Self> {
         let limits = Limits { check_digest: check, ..Limits::default() };
-        detached(py, || ServerKeyFile::map(&path, &limits, None)).map(Self)
+        let file = detached(py, || ServerKeyFile::map(&path, &limits, None))?;
+        let security = file.context.parameters().spec().torus.security;
+        admit(py, &path.display().to_string(), security, min_security)?;
+        Ok(Self(file))
     }
 
     /// The context that it belongs to.
