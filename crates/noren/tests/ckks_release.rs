@@ -5,7 +5,7 @@ mod world;
 use noren::Error;
 use noren::ckks::{Ciphertext, Decryptor, Releases};
 
-use crate::world::{World, real, seed, toy, uniform};
+use crate::world::{World, real, toy, uniform};
 
 fn one() -> Releases {
     Releases::new(1).expect("one")
