@@ -6,6 +6,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`modulus`] | [`Modulus`](modulus::Modulus): a prime below 2^50 with its reduction constants |
+//! | [`reduction`] | [`Reduction`](reduction::Reduction): residues of secret numbers modulo any number below 2^50 |
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
 //! | [`ntt`] | [`NttTable`](ntt::table::NttTable): the transform of one prime in one ring |
@@ -26,6 +27,7 @@ pub mod modulus;
 pub mod ntt;
 pub mod prime;
 pub mod random;
+pub mod reduction;
 pub mod sample;
 pub mod torus;
 pub mod torus_sample;

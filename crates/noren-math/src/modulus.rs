@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::prime::is_prime;
+use crate::reduction::{high_word, reduce_word, subtract_if_not_below};
 
 /// Primes stay below 2^50, so that lazy values in `[0, 4q)` fit the 52 bits that IFMA multiplies.
 pub const MAX_MODULUS_BITS: u32 = 50;
@@ -110,33 +111,34 @@ impl Modulus {
         subtract_if_not_below(r, self.value)
     }
 
-    /// `x mod q` for any word.
+    /// `x mod q` for any word, which may be secret.
     #[inline]
     #[must_use]
     pub const fn reduce(&self, x: u64) -> u64 {
-        x % self.value
+        reduce_word(x, self.value, self.inverse, self.bits)
     }
 
-    /// `x mod q` for any double word.
+    /// `x mod q` for any double word. It divides: for public numbers.
     #[inline]
     #[must_use]
     pub const fn reduce_u128(&self, x: u128) -> u64 {
         (x % self.value as u128) as u64
     }
 
-    /// `x mod q` in `[0, q)` for a signed word.
+    /// `x mod q` in `[0, q)` for a signed word, which may be secret.
     #[inline]
     #[must_use]
     pub const fn reduce_signed(&self, x: i64) -> u64 {
-        let r = x.unsigned_abs() % self.value;
-        if x < 0 { self.neg(r) } else { r }
+        let r = self.reduce(x.unsigned_abs());
+        r ^ ((r ^ self.neg(r)) & (x >> 63).cast_unsigned())
     }
 
     /// The centred representative of `a`, in `[-(q-1)/2, (q-1)/2]`. Range: in `[0, q)`.
     #[inline]
     #[must_use]
     pub const fn center(&self, a: u64) -> i64 {
-        if a > self.value / 2 { a as i64 - self.value as i64 } else { a as i64 }
+        let above = ((self.value / 2).wrapping_sub(a).cast_signed() >> 63).cast_unsigned();
+        a.wrapping_sub(self.value & above).cast_signed()
     }
 
     /// `a^e mod q`. Range: `a` in `[0, q)`, out `[0, q)`.
@@ -183,21 +185,6 @@ impl Modulus {
     }
 }
 
-/// `x - bound` if `x >= bound`, else `x`; without a branch, which the values here would mispredict
-/// half of the time. Range: `x` in `[0, 2^63)`.
-#[inline]
-const fn subtract_if_not_below(x: u64, bound: u64) -> u64 {
-    let r = x.wrapping_sub(bound);
-    let borrow = (r.cast_signed() >> 63).cast_unsigned();
-    r.wrapping_add(bound & borrow)
-}
-
-/// `floor(a * b / 2^64)`.
-#[inline]
-const fn high_word(a: u64, b: u64) -> u64 {
-    ((a as u128 * b as u128) >> 64) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +210,19 @@ mod tests {
             let top = (1 << q.bits()) - 1;
             let words = [0, 1, 2, value / 2, value / 2 + 1, value - 2, value - 1, value, value + 1, top - 1, top];
             let words = words.into_iter().filter(|&a| a <= top);
+            for a in words.clone().chain((0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit])).chain([u64::MAX]) {
+                let centred = if a % value > value / 2 {
+                    (a % value).cast_signed() - value.cast_signed()
+                } else {
+                    (a % value).cast_signed()
+                };
+                assert_eq!((q.reduce(a), q.center(a % value)), (a % value, centred));
+                let signed = a.cast_signed();
+                assert_eq!(
+                    u128::from(q.reduce_signed(signed)),
+                    i128::from(signed).rem_euclid(i128::from(value)).cast_unsigned()
+                );
+            }
             for a in words.clone() {
                 let (a_reduced, wide_a) = (q.reduce(a), u128::from(a));
                 assert_eq!(q.reduce_signed(-a.cast_signed()), q.neg(a_reduced));

@@ -30,8 +30,23 @@ impl Ring {
     }
 
     /// The coefficients as numbers in `(-Q/2, Q/2)`, or `None` unless all lie in `(-2^126, 2^126)`.
+    ///
+    /// Where all numbers below Q/2 do, the same instructions run whatever the coefficients are. With a larger Q they are
+    /// looked at.
     #[must_use]
     pub fn to_centered_i128(&self, a: &Poly<Coeff>) -> Option<Vec<i128>> {
+        if self.is_narrow() {
+            let mut numbers = vec![0i128; self.degree()];
+            self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
+                for (i, row) in digits.iter().enumerate().rev() {
+                    let factor = i128::from(radix.moduli[i]);
+                    for (number, &digit) in numbers.iter_mut().zip(*row) {
+                        *number = number.wrapping_mul(factor).wrapping_add(radix.centred(i, digit).into());
+                    }
+                }
+            });
+            return Some(numbers);
+        }
         let mut numbers = vec![None; self.degree()];
         self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
             for (j, number) in numbers.iter_mut().enumerate() {
@@ -43,6 +58,12 @@ impl Ring {
             }
         });
         numbers.into_iter().map(|number| number.filter(|x| x.unsigned_abs() < WIDEST)).collect()
+    }
+
+    /// Whether all numbers below Q/2 lie below [`WIDEST`].
+    fn is_narrow(&self) -> bool {
+        let product = self.moduli().try_fold(1u128, |product, q| product.checked_mul(q.value().into()));
+        product.is_some_and(|product| product / 2 < WIDEST)
     }
 
     /// The digits u_i of the coefficients, a row for each prime: `x = sum u_i W_i - (Q - 1)/2` for x in `(-Q/2, Q/2)` and

@@ -127,7 +127,7 @@ impl ExactProduct {
         let z = r.mul_shoup(r.sub(z, r.reduce(x)), self.second_inverses[0]);
         let z = r.mul_shoup(r.sub(z, r.reduce(y)), self.second_inverses[1]);
         // The number is x + p (y + q z), and p q r less if that is above the half, as it is where z is.
-        let z = if z > r.value() / 2 { z.wrapping_sub(r.value()) } else { z };
+        let z = r.center(z).cast_unsigned();
         x.wrapping_add(p.value().wrapping_mul(y.wrapping_add(q.value().wrapping_mul(z))))
     }
 

@@ -191,7 +191,7 @@ impl LineLookup {
         let entries = Entries::of(evaluator, (plan, keys), &number, self.tables.len())?;
         watch(Step::OneHot);
         let sum = entries.add_products(context, &self.tables, 1, None)?.expect("a function has a table");
-        let norms = self.tables.iter().map(|table| libm::exp2(2.0 * table.log2_norm)).sum::<f64>().max(1.0);
+        let norms = self.tables.iter().map(|table| libm::exp2(2.0 * table.norms().log2_norm)).sum::<f64>().max(1.0);
         let entry = plan.predict_entry(&entries.noise);
         let noise = plan.predict_sum(&entry.scaled(libm::log2(norms) / 2.0));
         let result = leave(context, (plan, keys), &sum, entries.factor, noise)?;

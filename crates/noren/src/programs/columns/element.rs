@@ -102,10 +102,10 @@ impl Element {
         }
     }
 
-    /// The value of a word.
+    /// The value of a word; no branch depends on its sign.
     pub(super) const fn of_word(self, word: i128) -> i128 {
         match self {
-            Self::Signed(bits) if word >> (bits - 1) & 1 == 1 => word - (1 << bits),
+            Self::Signed(bits) => word - ((word >> (bits - 1) & 1) << bits),
             _ => word,
         }
     }

@@ -1,7 +1,7 @@
 //! Integers to plaintexts and back.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use noren_math::kernels::kernels;
 use noren_ring::poly::{Eval, Poly};
@@ -33,14 +33,22 @@ pub struct Encoder {
 pub struct Plaintext {
     /// From `-t/2` to `t/2`.
     pub(crate) coefficients: Arc<[i64]>,
-    /// `log2` of the root of the sum of all squares, and of the largest absolute value.
-    pub(crate) log2_norm: f64,
-    pub(crate) log2_max: f64,
+    /// See [`Plaintext::norms`].
+    norms: OnceLock<Norms>,
     /// What the polynomial stands for.
     pub(crate) content: Content,
     /// The same polynomial modulo the primes of some ring, or of a subring, for products.
     pub(crate) prepared: Option<Poly<Eval>>,
     pub(crate) parameters: Parameters,
+}
+
+/// How large a polynomial is.
+#[derive(Clone, Copy)]
+pub(crate) struct Norms {
+    /// `log2` of the root of the sum of all squares.
+    pub(crate) log2_norm: f64,
+    /// `log2` of the largest absolute value.
+    pub(crate) log2_max: f64,
 }
 
 impl Plaintext {
@@ -109,16 +117,18 @@ impl Plaintext {
     }
 
     pub(crate) fn new(parameters: &Parameters, coefficients: Vec<i64>, content: Content) -> Self {
-        let squares: f64 = coefficients.iter().map(|&x| x as f64 * x as f64).sum();
-        let max = coefficients.iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
-        Self {
-            coefficients: coefficients.into(),
-            log2_norm: libm::log2(squares) / 2.0,
-            log2_max: libm::log2(max as f64),
-            content,
-            prepared: None,
-            parameters: parameters.clone(),
-        }
+        let (coefficients, parameters) = (coefficients.into(), parameters.clone());
+        Self { coefficients, norms: OnceLock::new(), content, prepared: None, parameters }
+    }
+
+    /// How large it is. Calculated once, for products with ciphertexts: logarithms branch, and whoever predicts noise by the
+    /// polynomial tells it. What is only encrypted or decrypted has no norms.
+    pub(crate) fn norms(&self) -> Norms {
+        *self.norms.get_or_init(|| {
+            let squares: f64 = self.coefficients.iter().map(|&x| x as f64 * x as f64).sum();
+            let max = self.coefficients.iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
+            Norms { log2_norm: libm::log2(squares) / 2.0, log2_max: libm::log2(max as f64) }
+        })
     }
 }
 
@@ -208,7 +218,7 @@ impl Encoder {
     pub fn decode_coefficients(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let modulus = self.context.parameters().modulus();
-        Ok(plaintext.coefficients.iter().map(|&x| modulus.reduce(x.into()).cast_signed()).collect())
+        Ok(plaintext.coefficients.iter().map(|&x| modulus.lift(x).cast_signed()).collect())
     }
 
     /// [`Encoder::decode_coefficients`] with values in `(-t/2, t/2]`.
@@ -218,7 +228,7 @@ impl Encoder {
     pub fn decode_coefficients_signed(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let modulus = self.context.parameters().modulus();
-        Ok(plaintext.coefficients.iter().map(|&x| modulus.center(modulus.reduce(x.into()))).collect())
+        Ok(plaintext.coefficients.iter().map(|&x| modulus.center(modulus.lift(x))).collect())
     }
 
     /// The same plaintext, transformed once for products with ciphertexts of at most so many limbs.

@@ -241,7 +241,8 @@ impl<'a> Decryptor<'a> {
         let numbers = self.context.rlwe().ring_q(kept).to_centered_i128(&noise);
         let numbers = numbers.expect("fewer than 126 bits are read");
         let factor = modulus.neg(modulus.inv(modulus.mul(parameters.q_mod_t(kept), ciphertext.factor)));
-        let message = numbers.into_iter().map(|x| modulus.center(modulus.mul(modulus.reduce(x), factor)));
+        let factor = modulus.factor(factor);
+        let message = numbers.into_iter().map(|x| modulus.center(factor.mul_wide(x)));
         Ok(Plaintext::new(parameters, message.collect(), ciphertext.content))
     }
 
@@ -285,8 +286,8 @@ impl<'a> Decryptor<'a> {
 /// `round(Q/t f m)` at so many limbs: with `u = -Q f m mod t`, centred, it is `(Q f m + u)/t`, which is `u/t` modulo Q.
 pub(crate) fn scaled(context: &Context, message: &[i64], factor: u64, limbs: usize) -> Poly<Eval> {
     let (parameters, modulus) = (context.parameters(), context.parameters().modulus());
-    let factor = modulus.neg(modulus.mul(parameters.q_mod_t(limbs), factor));
-    let rest = message.iter().map(|&m| modulus.center(modulus.mul(modulus.reduce(m.into()), factor)));
+    let factor = modulus.factor(modulus.neg(modulus.mul(parameters.q_mod_t(limbs), factor)));
+    let rest = message.iter().map(|&m| modulus.center(factor.mul_signed(m)));
     let ring = context.rlwe().ring_q(limbs);
     let mut poly = ring.ntt(ring.from_signed(&rest.collect::<Vec<i64>>()));
     let inverses: Vec<_> = ring.moduli().map(|q| q.inv(q.reduce(modulus.value()))).collect();

@@ -1,11 +1,15 @@
 //! Integers modulo t: the numbers that are encrypted.
 
 use noren_math::modulus::MAX_MODULUS_BITS;
+use noren_math::reduction::{Factor, Reduction};
 use noren_rlwe::error::{Error, Result};
 
 /// A plaintext modulus t, prime or not. Range: `2 <= t < 2^50`.
+///
+/// [`reduce`](Self::reduce), [`center`](Self::center), [`mul`](Self::mul) and [`neg`](Self::neg) take messages: no division,
+/// branch or address depends on their operands. The other verbs are for factors and parameters, which are public.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlaintextModulus(u64);
+pub struct PlaintextModulus(Reduction);
 
 impl PlaintextModulus {
     /// Checks the modulus.
@@ -13,46 +17,55 @@ impl PlaintextModulus {
     /// # Errors
     /// [`Error::Parameters`] unless it is in `2 <= t < 2^50`.
     pub fn new(t: u64) -> Result<Self> {
-        if (2..1 << MAX_MODULUS_BITS).contains(&t) {
-            return Ok(Self(t));
-        }
-        Err(Error::parameter("plaintext_modulus", t, format!("2 to 2^{MAX_MODULUS_BITS} - 1")))
+        let needed = || format!("2 to 2^{MAX_MODULUS_BITS} - 1");
+        Reduction::new(t).map(Self).ok_or_else(|| Error::parameter("plaintext_modulus", t, needed()))
     }
 
     /// t.
     #[must_use]
     pub const fn value(self) -> u64 {
-        self.0
+        self.0.value()
     }
 
     /// `log2 t` in bits.
     #[must_use]
     pub fn log2(self) -> f64 {
-        libm::log2(self.0 as f64)
+        libm::log2(self.value() as f64)
     }
 
     /// The residue of a number. Range: out `[0, t)`.
     #[must_use]
     pub const fn reduce(self, x: i128) -> u64 {
-        x.rem_euclid(self.0 as i128) as u64
+        self.0.reduce_signed(x)
     }
 
     /// The representative in `(-t/2, t/2]`. Range: in `[0, t)`.
     #[must_use]
     pub const fn center(self, x: u64) -> i64 {
-        if x > self.0 / 2 { x.cast_signed() - self.0.cast_signed() } else { x.cast_signed() }
+        self.0.center(x)
+    }
+
+    /// The residue of a representative. Range: in `(-t, t)`, out `[0, t)`.
+    #[must_use]
+    pub(crate) const fn lift(self, x: i64) -> u64 {
+        self.0.lift(x)
     }
 
     /// `a b mod t`.
     #[must_use]
     pub const fn mul(self, a: u64, b: u64) -> u64 {
-        (a as u128 * b as u128 % self.0 as u128) as u64
+        self.0.mul(self.0.reduce(a), self.0.reduce(b))
+    }
+
+    /// A public factor that many numbers are multiplied with. Range: in `[0, t)`.
+    pub(crate) const fn factor(self, w: u64) -> Factor {
+        self.0.factor(w)
     }
 
     /// `-a mod t`. Range: in `[0, t)`.
     #[must_use]
     pub const fn neg(self, a: u64) -> u64 {
-        if a == 0 { 0 } else { self.0 - a }
+        self.0.neg(a)
     }
 
     /// `1/a mod t`.
@@ -62,42 +75,44 @@ impl PlaintextModulus {
     #[must_use]
     pub fn inv(self, a: u64) -> u64 {
         // Euclid: r = s a modulo t throughout.
-        let (mut r, mut s) = ([i128::from(self.0), i128::from(a)], [0, 1]);
+        let (mut r, mut s) = ([i128::from(self.value()), i128::from(a)], [0, 1]);
         while r[1] != 0 {
             let quotient = r[0] / r[1];
             r = [r[1], r[0] - quotient * r[1]];
             s = [s[1], s[0] - quotient * s[1]];
         }
-        assert_eq!(r[0], 1, "{a} has no inverse modulo {}", self.0);
+        assert_eq!(r[0], 1, "{a} has no inverse modulo {}", self.value());
         self.reduce(s[0])
     }
 
     /// Whether a number has an inverse modulo t, and is in `[1, t)`.
     #[must_use]
     pub const fn is_unit(self, a: u64) -> bool {
-        let (mut high, mut low) = (self.0, a);
+        let (mut high, mut low) = (self.value(), a);
         while low != 0 {
             (high, low) = (low, high % low);
         }
-        high == 1 && 1 <= a && a < self.0
+        high == 1 && 1 <= a && a < self.value()
     }
 
     /// The product of some numbers modulo t.
     #[must_use]
     pub fn product(self, factors: impl IntoIterator<Item = u64>) -> u64 {
-        factors.into_iter().fold(1 % self.0, |product, factor| self.mul(product, factor % self.0))
+        factors.into_iter().fold(1, |product, factor| self.mul(product, factor))
     }
 
     /// The residue of a number that the caller means: from `-t/2` to `t - 1`.
     ///
+    /// The branch tells only whether the number is allowed, as the error does.
+    ///
     /// # Errors
     /// [`Error::NotAResidue`] with the position of the number.
     pub fn residue(self, index: usize, value: i64) -> Result<u64> {
-        let t = self.0.cast_signed();
+        let t = self.value().cast_signed();
         if (-(t / 2)..t).contains(&value) {
-            return Ok(self.reduce(value.into()));
+            return Ok(self.lift(value));
         }
-        Err(Error::NotAResidue { index, value, t: self.0 })
+        Err(Error::NotAResidue { index, value, t: self.value() })
     }
 }
 

@@ -193,8 +193,8 @@ pub(super) fn sum_of_plain_products<'a>(terms: impl Iterator<Item = (&'a Noise, 
     let (mut apart, mut together) = (Noise::none(), Noise::none());
     let mut count = 0;
     for (noise, p) in terms {
-        apart = apart.with(&noise.scaled(p.log2_norm));
-        together = together.plus(&noise.scaled(p.log2_max));
+        apart = apart.with(&noise.scaled(p.norms().log2_norm));
+        together = together.plus(&noise.scaled(p.norms().log2_max));
         count += 1;
     }
     if count == 1 { apart } else { apart.with(&together) }
