@@ -4,17 +4,18 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 CARGO  ?= cargo
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python docs bench fuzz fuzz-api clean
+.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
 	$(BIN)/noren demo --out demo-out
 
 ## test: formatting, lints, documentation, and every test under every instruction set of this machine.
-test: lint test-rust test-python
+test: lint test-rust test-python test-constant-time
 
 # Runs a command, then says the most memory that any process of it has held.
 define PEAK_MEMORY
@@ -45,7 +46,7 @@ $(VENV)/.tools: pyproject.toml
 # The extension is named too, although it is not built here: with the features that it asks of other crates, both find
 # the same libraries compiled. The stamp is no product of cargo, because those may lie elsewhere (CARGO_TARGET_DIR).
 target/.tool: $(RUST_SOURCES)
-	$(CARGO) build --release --package noren-cli --package noren-py --bins --features noren-py/extension-module
+	$(CARGO) build --release --package noren-cli --package noren-py --package constant-time --bins --features noren-py/extension-module
 	mkdir -p target && touch $@
 
 $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py' -o -name '*.pyi')
@@ -70,6 +71,18 @@ test-rust:
 test-python: build
 	$(BIN)/mypy --strict python bench
 	$(BIN)/pytest --quiet python/tests bench/tests
+
+# Under valgrind, if there is one: the program that `build` made, without overflow checks.
+test-constant-time: build
+	$(RELEASE)/constant_time
+
+## timing: whether the time of decryption and decoding depends on messages, with each instruction set; some minutes on a
+## quiet machine.
+timing: build
+	@for isa in $$($(CARGO) run --quiet --package noren-math --example isa_tables); do \
+		echo "== NOREN_ISA=$$isa"; \
+		NOREN_ISA=$$isa $(RELEASE)/constant_time timing || exit 1; \
+	done
 
 ## bench: noren beside the installed peers, all suites, in about 35 minutes; then the pages that show the results.
 bench: build
