@@ -110,17 +110,23 @@ fn execute(cli: Cli) -> Result<(), Failure> {
         // Each measurement has threads of its own.
         Verb::Bench(arguments) => bench::run(&arguments, &threads, &console),
         verb => match threads.first() {
-            None => verb.run(&console),
+            None => verb.run_refusing(&console),
             Some(&count) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
                 let pool = pool.map_err(|error| Failure::Threads { found: count, reason: error.to_string() })?;
-                pool.install(|| verb.run(&console))
+                pool.install(|| verb.run_refusing(&console))
             }
         },
     }
 }
 
 impl Verb {
+    /// Memory that cannot be had is a refusal, wherever it is needed.
+    fn run_refusing(self, console: &Console) -> Result<(), Failure> {
+        let missing = |missing| Err(noren::Error::from(missing).into());
+        noren::memory::refusing(|| self.run(console)).unwrap_or_else(missing)
+    }
+
     fn run(self, console: &Console) -> Result<(), Failure> {
         match self {
             Self::Info(arguments) => info::run(&arguments, console),

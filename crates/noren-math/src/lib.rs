@@ -16,6 +16,7 @@
 //! | [`sample`] | rows of uniform, ternary and Gaussian numbers |
 //! | [`torus_sample`] | binary secrets, and uniform words and wide noise of the torus |
 //! | [`torus`] | products of polynomials of torus words, their signed digits |
+//! | [`memory`] | memory that cannot be had, as an error |
 //! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
 
 pub mod cyclotomic;
@@ -23,6 +24,7 @@ pub mod error;
 pub mod fft;
 pub mod interpolation;
 pub mod kernels;
+pub mod memory;
 pub mod modulus;
 pub mod ntt;
 pub mod prime;

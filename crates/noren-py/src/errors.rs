@@ -3,7 +3,9 @@
 use noren::error::Error as Refusal;
 use noren::{KeyNeed, KeyUse};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyFileExistsError, PyKeyboardInterrupt, PyOSError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{
+    PyFileExistsError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyUserWarning, PyValueError,
+};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -78,6 +80,7 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
             Some(number) => PyOSError::new_err((number, source.to_string(), path)),
             None => PyOSError::new_err(text),
         },
+        Refusal::Memory(_) => PyMemoryError::new_err(text),
         Refusal::Interrupted(_) => PyKeyboardInterrupt::new_err(text),
         _ => Error::new_err(text),
     }

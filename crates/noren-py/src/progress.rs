@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use noren::Interrupt;
 use noren::error::{Error as Refusal, Result};
+use noren::memory;
 use pyo3::prelude::*;
 
 use crate::errors::{Error, raise};
@@ -123,7 +124,8 @@ impl Heard {
         let interrupt = Interrupt::with(Some(Box::new(watch)), progress);
         let done = py.detach(|| {
             let _running = Running::new();
-            interrupt.run(work)
+            // Of every call, not only of those that refuse by themselves.
+            interrupt.run(|| memory::refusing(work).unwrap_or_else(|missing| Err(missing.into())))
         });
         self.raise()?;
         done.map_err(|interrupted| raise(interrupted.into()))

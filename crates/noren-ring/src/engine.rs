@@ -241,12 +241,12 @@ impl Engine {
     #[cfg(feature = "parallel")]
     fn map_checked<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
         use rayon::prelude::*;
-        let interrupt = interrupt::current();
+        let terms = interrupt::terms();
         self.threads.enter(|shares| {
             if !shares || items.len() < 2 {
                 return items.into_iter().map(work).collect();
             }
-            items.into_par_iter().map(|item| interrupt::under(interrupt.clone(), || work(item))).collect()
+            items.into_par_iter().map(|item| interrupt::under(terms.clone(), || work(item))).collect()
         })
     }
 
@@ -266,12 +266,12 @@ impl Engine {
             interrupt::check();
             tasks.lock().unwrap_or_else(PoisonError::into_inner).next()
         };
-        let interrupt = interrupt::current();
+        let terms = interrupt::terms();
         self.threads.enter(|shares| {
             if !shares {
                 return worker(&mut { next });
             }
-            let worker = |_| interrupt::under(interrupt.clone(), || worker(&mut { next }));
+            let worker = |_| interrupt::under(terms.clone(), || worker(&mut { next }));
             (0..workers).into_par_iter().with_max_len(1).for_each(worker);
         });
     }

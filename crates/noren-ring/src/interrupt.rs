@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use noren_math::memory;
+
 /// How often the watcher of an [`Interrupt`] is called.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -180,8 +182,20 @@ pub fn check() {
     }
 }
 
-/// The interrupt under which this thread works.
-pub(crate) fn current() -> Option<Interrupt> {
+/// What work that is handed to other threads takes along.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    interrupt: Option<Interrupt>,
+    /// Whether it ends where memory cannot be had.
+    refuses: bool,
+}
+
+/// What this thread works under.
+pub(crate) fn terms() -> Terms {
+    Terms { interrupt: current(), refuses: memory::refuses() }
+}
+
+fn current() -> Option<Interrupt> {
     CURRENT.with_borrow(|current| current.as_ref().map(|current| current.interrupt.clone()))
 }
 
@@ -192,9 +206,10 @@ pub(crate) fn watched() -> Option<Interrupt> {
     })
 }
 
-/// Runs what another thread handed over, under the interrupt of that thread.
-pub(crate) fn under<T>(interrupt: Option<Interrupt>, work: impl FnOnce() -> T) -> T {
-    within(interrupt.map(|interrupt| Current { interrupt, watch_at: None }), work)
+/// Runs what another thread handed over, under the terms of that thread.
+pub(crate) fn under<T>(terms: Terms, work: impl FnOnce() -> T) -> T {
+    let current = terms.interrupt.map(|interrupt| Current { interrupt, watch_at: None });
+    within(current, || memory::under(terms.refuses, work))
 }
 
 fn within<T>(current: Option<Current>, work: impl FnOnce() -> T) -> T {

@@ -161,10 +161,10 @@ impl Drop for Pool {
 
 /// Runs `work` on a thread of a pool, `None` for rayon's global one, while this thread waits.
 fn hand_over<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce(bool) -> R + Send) -> R {
-    let interrupt = interrupt::current();
+    let terms = interrupt::terms();
     // A thread of another pool waits in rayon, which has work for it.
     let Some(watched) = interrupt::watched().filter(|_| rayon::current_thread_index().is_none()) else {
-        let work = || interrupt::under(interrupt, || work(true));
+        let work = || interrupt::under(terms, || work(true));
         return match pool {
             None => rayon::scope(|_| work()),
             Some(pool) => pool.install(work),
@@ -172,7 +172,7 @@ fn hand_over<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce(bool) -> R + 
     };
     let mut result = None;
     let written = &mut result;
-    let job = move || *written = Some(interrupt::under(interrupt, || work(true)));
+    let job = move || *written = Some(interrupt::under(terms, || work(true)));
     match pool {
         None => rayon::in_place_scope(|scope| wait(scope, &watched, job)),
         Some(pool) => pool.in_place_scope(|scope| wait(scope, &watched, job)),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use noren_math::cyclotomic::Cyclotomic;
+use noren_math::memory;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::divide::DivideRound;
 use noren_ring::parallel::Parallel;
@@ -51,7 +52,7 @@ impl Context {
     /// Results do not depend on it.
     ///
     /// # Errors
-    /// [`Error::Ring`] if the rings or the threads cannot be made.
+    /// [`Error::Ring`] if the rings or the threads cannot be made, [`Error::Memory`] if there is not memory for their tables.
     pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
         Self::with_parallel(parameters, threads, Parallel::default())
     }
@@ -63,9 +64,10 @@ impl Context {
     pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
         let index = Cyclotomic::power_of_two(parameters.degree())?;
         let moduli: Vec<u64> = parameters.primes().collect();
-        let ring = Ring::with_parallel(index, &moduli, threads, parallel)?;
+        let ring = memory::refusing(|| Ring::with_parallel(index, &moduli, threads, parallel))??;
         let shape = parameters.shape();
-        let usual = (shape.digits > 0).then(|| Switching::new(&parameters, &ring, shape).map(Arc::new)).transpose()?;
+        let switching = || memory::refusing(|| Switching::new(&parameters, &ring, shape))?.map(Arc::new);
+        let usual = (shape.digits > 0).then(switching).transpose()?;
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
         let caches = (RwLock::default(), RwLock::default(), RwLock::default(), RwLock::default());
         let (shaped, mod_switch, scaled_products, automorphisms) = caches;

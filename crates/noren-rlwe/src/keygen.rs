@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use noren_math::memory;
 use noren_math::random::{Seed, Xof};
 use noren_math::sample;
 use noren_ring::key::KeyPairs;
@@ -97,7 +98,8 @@ impl KeyGenerator {
     ///
     /// # Errors
     /// [`Error::Insecure`] if the secret does not carry this modulus, [`Error::ParameterMismatch`] if it was made with
-    /// other parameters, [`Error::ZeroKey`] if the key is zero modulo a prime, which no ring in use draws.
+    /// other parameters, [`Error::ZeroKey`] if the key is zero modulo a prime, which no ring in use draws, [`Error::Memory`] if
+    /// there is not memory for the key.
     pub fn public(&self, secret: &SecretKey) -> Result<PublicKey> {
         let parameters = self.context.parameters();
         let ring = self.context.ring_q(parameters.max_limbs());
@@ -105,8 +107,10 @@ impl KeyGenerator {
         self.check_security("public key", secret, parameters.log_q(parameters.max_limbs()))?;
         let own = self.seed.derive(&format!("public/{}", self.binding(&[secret])));
         let seed = own.derive("uniform");
-        let a = public_half(&ring, &seed);
-        let b = masked(&ring, error(&ring, &own, "error"), &a, &secret.poly).into_public();
+        let (b, a) = memory::refusing(|| {
+            let a = public_half(&ring, &seed);
+            (masked(&ring, error(&ring, &own, "error"), &a, &secret.poly).into_public(), a)
+        })?;
         check_public(&ring, &b)?;
         Ok(PublicKey { b, a, seed, owner: secret.owner })
     }
@@ -119,9 +123,9 @@ impl KeyGenerator {
     pub fn relinearization(&self, secret: &SecretKey, limbs: Option<usize>) -> Result<KeySwitchKey> {
         let (switching, limbs) = self.check("relinearisation key", secret, limbs)?;
         let ring = switching.ring_qp(limbs);
-        let square = ring.mul(&secret.poly, &secret.poly);
+        let square = memory::refusing(|| ring.mul(&secret.poly, &secret.poly))?;
         let label = format!("relinearization/{}", self.binding(&[secret]));
-        Ok(self.switch(&switching, &label, [&square, &secret.poly], [secret, secret], limbs))
+        self.switch(&switching, &label, [&square, &secret.poly], [secret, secret], limbs)
     }
 
     /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs; `None` means all.
@@ -132,9 +136,10 @@ impl KeyGenerator {
         self.context.check_automorphism(k)?;
         let (switching, limbs) = self.check("Galois key", secret, limbs)?;
         let ring = switching.ring_qp(limbs);
-        let image = ring.automorphism(&secret.poly, &self.context.automorphism(k)?.inverse());
+        let automorphism = self.context.automorphism(k)?.inverse();
+        let image = memory::refusing(|| ring.automorphism(&secret.poly, &automorphism))?;
         let label = format!("galois/{k}/{}", self.binding(&[secret]));
-        Ok(self.switch(&switching, &label, [&secret.poly, &image], [secret, secret], limbs))
+        self.switch(&switching, &label, [&secret.poly, &image], [secret, secret], limbs)
     }
 
     /// The key that switches ciphertexts of so many limbs from one secret to another; `None` means all. It is an
@@ -146,7 +151,7 @@ impl KeyGenerator {
         self.check_secret(from)?;
         let (switching, limbs) = self.check("key switching key", to, limbs)?;
         let label = format!("switching/{}", self.binding(&[from, to]));
-        Ok(self.switch(&switching, &label, [&from.poly, &to.poly], [from, to], limbs))
+        self.switch(&switching, &label, [&from.poly, &to.poly], [from, to], limbs)
     }
 
     /// The secret key, its public key and the evaluation keys of a request; `progress` as in
@@ -155,7 +160,7 @@ impl KeyGenerator {
     /// # Errors
     /// As [`KeyGenerator::public`] and [`KeyGenerator::evaluation_keys`].
     pub fn keys(&self, request: &KeyRequest, progress: Option<&dyn Fn(usize, usize)>) -> Result<Keys> {
-        let secret = self.secret();
+        let secret = memory::refusing(|| self.secret())?;
         let public = self.public(&secret)?;
         let evaluation = Arc::new(self.evaluation_keys(&secret, request, progress)?);
         // Keys are made once, and what they were made in has other sizes than what follows.
@@ -214,7 +219,20 @@ impl KeyGenerator {
         [from, to]: [&Poly<Eval>; 2],
         secrets: [&SecretKey; 2],
         limbs: usize,
-    ) -> KeySwitchKey {
+    ) -> Result<KeySwitchKey> {
+        let (pairs, seed) = memory::refusing(|| self.pairs(switching, label, [from, to], limbs))?;
+        let [before, after] = secrets.map(|secret| secret.owner);
+        Ok(KeySwitchKey { pairs, shape: self.shape, seed, limbs, owner: after, from: before.key })
+    }
+
+    /// The pairs, and the public seed of their uniform halves.
+    fn pairs(
+        &self,
+        switching: &Switching,
+        label: &str,
+        [from, to]: [&Poly<Eval>; 2],
+        limbs: usize,
+    ) -> (KeyPairs, Seed) {
         let (ring, ring_q) = (switching.ring_qp(limbs), switching.ring_q(limbs));
         let own = self.seed.derive(&self.shaped_label(label));
         let seed = own.derive("uniform");
@@ -229,8 +247,7 @@ impl KeyGenerator {
             ring_q.mul_scalar_add_assign(&mut b, from, &factor);
             pairs.set(j, [&b.into_public(), &a]);
         }
-        let [before, after] = secrets.map(|secret| secret.owner);
-        KeySwitchKey { pairs, shape: self.shape, seed, limbs, owner: after, from: before.key }
+        (pairs, seed)
     }
 
     /// The label of a key's streams: two keys of different shapes share none.

@@ -58,6 +58,7 @@ pub mod wire {
     pub use noren_rlwe::wire::writer::{Form, Writer};
 }
 
+pub use noren_math::memory::{self, OutOfMemory};
 pub use noren_math::random::Seed;
 pub use noren_ring::engine::Engine;
 pub use noren_ring::interrupt::{self, Interrupt, Interrupted};

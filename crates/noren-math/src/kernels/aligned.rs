@@ -1,12 +1,14 @@
 //! Rows of words that start on a cache line, long ones on large pages.
 
-use std::alloc::{Layout, handle_alloc_error};
+use std::alloc::Layout;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 use zeroize::{Zeroize, optimization_barrier};
+
+use crate::memory::fail;
 
 /// Words that fill a 64-byte line without padding: `u32`, `u64` and `f64`.
 pub trait Word: sealed::Sealed + Copy + Default + Zeroize + Send + Sync + 'static {}
@@ -31,6 +33,15 @@ const EMPTY: NonNull<u8> = NonNull::without_provenance(NonZeroUsize::new(LINE).e
 /// The large page of x86-64 and, with pages of 4 KiB, of AArch64: 2 MiB.
 const LARGE_PAGE: usize = 1 << 21;
 
+/// How much must be left beside a row of a large page and more, for the small buffers that follow it: where those cannot be
+/// had, the program ends.
+const ROOM: usize = 16 << 20;
+
+/// Whether small buffers can still be had beside one of so many bytes that was just got.
+pub(crate) fn leaves_room(bytes: usize) -> bool {
+    bytes < LARGE_PAGE || memory::has(ROOM)
+}
+
 /// A row of words of fixed length that starts on a 64-byte boundary, so that no vector load crosses
 /// a cache line.
 ///
@@ -49,6 +60,8 @@ unsafe impl<T: Word> Sync for AlignedVec<T> {}
 impl<T: Word> AlignedVec<T> {
     /// `len` zeros.
     ///
+    /// Where the system has not so much memory, it ends as [`memory::refusing`](crate::memory::refusing) says.
+    ///
     /// # Panics
     /// If so many words are more than the address space holds.
     #[must_use]
@@ -58,8 +71,13 @@ impl<T: Word> AlignedVec<T> {
             return Self { start: EMPTY.cast(), len };
         }
         // SAFETY: the size is not 0.
-        let Some(start) = (unsafe { memory::zeroed(layout) }) else { handle_alloc_error(layout) };
-        Self { start: start.cast(), len }
+        let Some(start) = (unsafe { memory::zeroed(layout) }) else { fail(layout, layout.size()) };
+        let row = Self { start: start.cast(), len };
+        if !leaves_room(layout.size()) {
+            drop(row);
+            fail(layout, layout.size());
+        }
+        row
     }
 
     /// A copy of `words`.
@@ -130,6 +148,17 @@ mod memory {
         }
     }
 
+    /// Whether so many bytes can be had.
+    pub(super) fn has(bytes: usize) -> bool {
+        let flags = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
+        let Ok(start) = (unsafe { mmap_anonymous(ptr::null_mut(), bytes, flags, MapFlags::PRIVATE) }) else {
+            return false;
+        };
+        // SAFETY: exactly this range was just mapped, and nobody uses it.
+        unsafe { munmap(start, bytes) }.is_ok()
+    }
+
     /// Maps so many bytes of large pages, and one page more, of which what lies before and after the first multiple of the page
     /// goes back.
     fn mapped(bytes: usize) -> Option<NonNull<u8>> {
@@ -183,6 +212,11 @@ mod memory {
     pub(super) unsafe fn release(start: NonNull<u8>, layout: Layout) {
         // SAFETY: it was allocated with this layout.
         unsafe { dealloc(start.as_ptr(), layout) };
+    }
+
+    /// Whether so many bytes can be had.
+    pub(super) fn has(bytes: usize) -> bool {
+        Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
     }
 }
 

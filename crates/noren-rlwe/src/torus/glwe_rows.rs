@@ -1,5 +1,6 @@
 //! Rows of keys that are GLWE samples: uniform masks of a public seed, errors of a secret one, under the same labels.
 
+use noren_math::memory;
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_ring::engine::Engine;
@@ -69,7 +70,7 @@ impl<'a> GlweRows<'a> {
     ) -> Vec<u64> {
         let parameters = self.secret.parameters();
         let n = parameters.shape().degree;
-        let mut bodies = vec![0; items * rows * n];
+        let mut bodies = memory::zeros(items * rows * n);
         let mask = || vec![0; parameters.dimension()];
         let progress = Steps::new(items * rows);
         engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {

@@ -3,6 +3,7 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
+use noren_math::memory;
 use noren_math::random::{Seed, Xof};
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
@@ -98,7 +99,7 @@ impl TorusKeyGenerator {
         self.parameters.check_compact()?;
         let owner = self.owner(secret)?;
         let maker = RowMaker::new(self, product, secret);
-        let mut rotation = vec![0; self.parameters.rotation_bodies()];
+        let mut rotation = memory::zeros(self.parameters.rotation_bodies());
         maker.rotation_bodies(engine, 0, &mut rotation);
         let switch = maker.switch_bodies(engine);
         Ok(CompactKeys {
@@ -208,7 +209,7 @@ impl<'a> RowMaker<'a> {
     pub(super) fn switch_bodies(&self, engine: &Engine) -> Vec<u32> {
         let parameters = &self.generator.parameters;
         let (levels, n) = (parameters.switch_gadget().levels(), parameters.short_dimension());
-        let mut bodies = vec![0; parameters.switch_bodies()];
+        let mut bodies = memory::zeros(parameters.switch_bodies());
         let work = bodies.len() * n;
         let tasks = bodies.chunks_exact_mut(levels).enumerate();
         engine.run_with(

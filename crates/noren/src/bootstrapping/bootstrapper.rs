@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 
@@ -49,12 +50,13 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context or keys of other parameters, [`Error::MissingKey`] names all keys that are
-    /// missing, [`Error::KeyLevel`] one of too few limbs; as [`Mode::check`].
+    /// missing, [`Error::KeyLevel`] one of too few limbs, [`Error::Memory`] if there is not memory for the matrices; as
+    /// [`Mode::check`].
     pub fn new(context: &Context, parameters: &Parameters, keys: Arc<BootstrapKeys>, mode: Mode) -> Result<Self> {
         context.check(&parameters.ckks()?, "the bootstrapping")?;
         mode.check(parameters)?;
         keys.check(context, parameters)?;
-        Ok(Self { pipeline: Pipeline::new(context, parameters, keys, mode)? })
+        Ok(Self { pipeline: memory::refusing(|| Pipeline::new(context, parameters, keys, mode))?? })
     }
 
     /// The parameters.

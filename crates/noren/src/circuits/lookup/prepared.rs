@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::resources::Resources;
 
@@ -52,7 +53,7 @@ impl Lookup {
     /// # Errors
     /// [`Error::Undefined`] and [`Error::NotInRange`] name the first point that needs a value below t,
     /// [`Error::Length`] if the domain is another one than the plan's, [`Error::Resources`] before any work if the matrix does
-    /// not fit into the memory that the process can have.
+    /// not fit into the memory that the process can have, [`Error::Memory`] if the system does not give it.
     pub fn prepare(
         context: &Context,
         plan: &Plan,
@@ -65,7 +66,7 @@ impl Lookup {
             Some(line) => Form::Line(LineLookup::prepare(context, plan, function, line)?),
             None => {
                 plan.check(&Resources { disk: None, ..Resources::of_machine(Path::new(".")) })?;
-                Form::Matrix(Matrix::build(context, plan, function, progress)?)
+                Form::Matrix(memory::refusing(|| Matrix::build(context, plan, function, progress))??)
             }
         };
         Ok(Self::new(plan.clone(), form))

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use noren_math::memory;
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
@@ -54,7 +55,7 @@ impl Context {
     /// # Errors
     /// [`Error::Ring`] if the transforms or the threads cannot be made.
     pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
-        let product = TorusProduct::new(parameters.torus().shape().degree)?;
+        let product = memory::refusing(|| TorusProduct::new(parameters.torus().shape().degree))??;
         Self::with_product(parameters, threads, product)
     }
 
@@ -69,7 +70,7 @@ impl Context {
     /// # Errors
     /// As [`Context::with_threads`].
     pub fn exact(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
-        let product = TorusProduct::exact(parameters.torus().shape().degree)?;
+        let product = memory::refusing(|| TorusProduct::exact(parameters.torus().shape().degree))??;
         Self::with_product(parameters, threads, product)
     }
 
@@ -99,8 +100,12 @@ impl Context {
     /// server are those of [`Context::compact_keys`], or of [`Context::light_keys`] where parameters are of light keys.
     ///
     /// # Errors
-    /// None that a caller can cause.
+    /// [`Error::Memory`] if there is not memory for them.
     pub fn generate_keys(&self, seed: &Seed) -> Result<Keys> {
+        memory::refusing(|| self.make_keys(seed))?
+    }
+
+    fn make_keys(&self, seed: &Seed) -> Result<Keys> {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         let secret = generator.secret();
         let server = if self.parameters().torus().spec().light.is_some() {
@@ -120,36 +125,40 @@ impl Context {
     /// The keys of the same seed in the form in which they travel: bodies alone, with the seed of the masks.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are of light keys.
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are of light keys,
+    /// [`Error::Memory`] if there is not memory for them.
     pub fn compact_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactKeys> {
-        TorusKeyGenerator::new(self.parameters().torus(), seed).compact(self.engine(), self.product(), secret)
+        let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
+        memory::refusing(|| generator.compact(self.engine(), self.product(), secret))?
     }
 
     /// Keys that travelled, ready for use.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for keys of other parameters.
+    /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::Memory`] if there is not memory for them.
     pub fn expand(&self, keys: &CompactKeys) -> Result<ServerKeys> {
         self.check_keys(&keys.owner(), "the compact keys")?;
-        Ok(keys.expand(self.engine(), self.product()))
+        Ok(memory::refusing(|| keys.expand(self.engine(), self.product()))?)
     }
 
     /// The keys of the same seed in the form in which they travel where parameters are of light keys: a tenth of the bytes, and of
     /// the work.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are not of light keys.
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are not of light keys,
+    /// [`Error::Memory`] if there is not memory for them.
     pub fn light_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<LightKeys> {
-        TorusKeyGenerator::new(self.parameters().torus(), seed).light(self.engine(), self.product(), secret)
+        let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
+        memory::refusing(|| generator.light(self.engine(), self.product(), secret))?
     }
 
     /// Light keys that travelled, made into those of a bootstrap.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for keys of other parameters.
+    /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::Memory`] if there is not memory for them.
     pub fn expand_light(&self, keys: &LightKeys) -> Result<ServerKeys> {
         self.check_keys(&keys.owner(), "the light keys")?;
-        Ok(keys.expand(self.engine(), self.product()))
+        Ok(memory::refusing(|| keys.expand(self.engine(), self.product()))?)
     }
 
     /// The digits of circuit bootstrapping for these parameters: the fewest of the blind rotation by which lookups of 16 bits have
@@ -172,18 +181,20 @@ impl Context {
     /// may be that of the other keys.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for a secret of other parameters; as [`Context::circuit`].
+    /// [`Error::ParameterMismatch`] for a secret of other parameters, [`Error::Memory`] if there is not memory for the keys; as
+    /// [`Context::circuit`].
     pub fn circuit_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactCircuitKeys> {
-        CompactCircuitKeys::generate(self.engine(), self.product(), self.circuit()?, secret, seed)
+        let circuit = self.circuit()?;
+        memory::refusing(|| CompactCircuitKeys::generate(self.engine(), self.product(), circuit, secret, seed))?
     }
 
     /// Keys of circuit bootstrapping that travelled, ready for use.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for keys of other parameters or other digits.
+    /// [`Error::ParameterMismatch`] for keys of other parameters or other digits, [`Error::Memory`] if there is not memory for them.
     pub fn expand_circuit(&self, keys: &CompactCircuitKeys) -> Result<CircuitKeys> {
         self.check_circuit(keys.parameters())?;
-        Ok(keys.expand(self.engine(), self.product()))
+        Ok(memory::refusing(|| keys.expand(self.engine(), self.product()))?)
     }
 
     /// Refuses circuit keys of other digits.

@@ -1,0 +1,108 @@
+//! Memory that cannot be had: an error of the caller, and not the end of the program.
+
+use std::alloc::{Layout, handle_alloc_error};
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+
+use crate::kernels::aligned::leaves_room;
+
+/// A buffer that the system did not give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{bytes} bytes of memory ({:.1} GiB) are needed for one buffer and cannot be had: free memory or raise its limit, or use \
+     smaller parameters or fewer keys", *bytes as f64 / GIB
+)]
+pub struct OutOfMemory {
+    /// How many bytes were asked for.
+    pub bytes: u64,
+}
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+thread_local! {
+    static REFUSES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs work that ends where memory for a large buffer cannot be had. The stack is unwound as by a panic, without a message:
+/// programs that are built with `panic = "abort"` end instead, as they do where no `refusing` is around.
+///
+/// # Errors
+/// [`OutOfMemory`] with the bytes of that buffer.
+pub fn refusing<T>(work: impl FnOnce() -> T) -> Result<T, OutOfMemory> {
+    panic::catch_unwind(AssertUnwindSafe(|| under(true, work))).map_err(caught)
+}
+
+/// Whether this thread works under [`refusing`]: for what hands work to other threads.
+#[must_use]
+pub fn refuses() -> bool {
+    REFUSES.get()
+}
+
+/// Runs what another thread handed over, under [`refusing`] if that thread was.
+pub fn under<T>(refuses: bool, work: impl FnOnce() -> T) -> T {
+    /// Puts back what was before, also where the work unwinds.
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            REFUSES.set(self.0);
+        }
+    }
+    let _before = Before(REFUSES.replace(refuses));
+    work()
+}
+
+/// `len` zeros, or the end of the work under [`refusing`].
+#[must_use]
+pub fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
+    let mut zeros = Vec::new();
+    let bytes = len.saturating_mul(size_of::<T>());
+    if zeros.try_reserve_exact(len).is_err() || !leaves_room(bytes) {
+        fail(Layout::array::<T>(len).unwrap_or(Layout::new::<T>()), bytes);
+    }
+    zeros.resize(len, T::default());
+    zeros
+}
+
+/// Ends the work that needs so many bytes.
+pub(crate) fn fail(layout: Layout, bytes: usize) -> ! {
+    if refuses() && !std::thread::panicking() {
+        panic::resume_unwind(Box::new(OutOfMemory { bytes: bytes as u64 }));
+    }
+    handle_alloc_error(layout)
+}
+
+/// The end of work, unless it was a panic of another kind.
+fn caught(payload: Box<dyn Any + Send>) -> OutOfMemory {
+    match payload.downcast::<OutOfMemory>() {
+        Ok(missing) => *missing,
+        Err(payload) => panic::resume_unwind(payload),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::aligned::AlignedVec;
+
+    /// More than any machine has, and less than the address space.
+    const WORDS: usize = 1 << 45;
+
+    #[test]
+    fn what_cannot_be_had_is_an_error_with_its_bytes() {
+        let bytes = 8 * WORDS as u64;
+        assert_eq!(refusing(|| AlignedVec::<u64>::zeroed(WORDS).len()), Err(OutOfMemory { bytes }));
+        assert_eq!(refusing(|| zeros::<u64>(WORDS).len()), Err(OutOfMemory { bytes }));
+        assert_eq!(refusing(|| refusing(|| zeros::<u64>(WORDS).len())), Ok(Err(OutOfMemory { bytes })));
+        assert_eq!(refusing(|| zeros::<u32>(1000)), Ok(vec![0; 1000]));
+        assert!(!refuses());
+        let text = OutOfMemory { bytes: 3 << 30 }.to_string();
+        assert!(text.starts_with("3221225472 bytes of memory (3.0 GiB) are needed"), "{text}");
+    }
+
+    #[test]
+    #[should_panic(expected = "another")]
+    fn other_panics_stay_panics() {
+        let _ = refusing(|| panic!("another"));
+    }
+}
