@@ -69,6 +69,14 @@ impl<D: Domain> Poly<D> {
         self
     }
 
+    /// [`Poly::into_secret`] for what is held for long: the words move to pages of their own, which the system is asked to keep in
+    /// memory and out of core dumps ([`AlignedVec::guarded`](noren_math::kernels::aligned::AlignedVec::guarded)).
+    #[must_use]
+    pub fn into_guarded(mut self) -> Self {
+        self.rows.guard();
+        self
+    }
+
     /// Takes the mark of [`Poly::into_secret`] away: for what was made with a secret and hides it, such as a key that is
     /// given to others.
     #[must_use]

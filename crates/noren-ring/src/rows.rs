@@ -68,6 +68,15 @@ impl Rows {
         self.secret = false;
     }
 
+    /// Moves the words to pages of their own, [guarded](AlignedVec::guarded), for a secret that is held for long.
+    pub(crate) fn guard(&mut self) {
+        let guarded = AlignedVec::guarded(&self.buffer[self.offset..][..self.limbs * stride(self.degree)]);
+        let mut before = std::mem::replace(&mut self.buffer, guarded);
+        before.wipe();
+        self.pool.give(before);
+        (self.offset, self.secret) = (0, true);
+    }
+
     /// Row `i`.
     ///
     /// # Panics
@@ -131,6 +140,9 @@ impl Clone for Rows {
 impl Drop for Rows {
     fn drop(&mut self) {
         let mut buffer = std::mem::replace(&mut self.buffer, AlignedVec::zeroed(0));
+        if buffer.is_guarded() {
+            return; // Wiped as it is dropped.
+        }
         if self.secret {
             buffer.wipe();
         }
@@ -176,6 +188,20 @@ mod tests {
         rows.keep(1, 2);
         assert_eq!(rows.rows().map(|row| row[15]).collect::<Vec<_>>(), [4, 5]);
         assert_eq!(rows.clone().rows_mut().map(|row| row[0]).collect::<Vec<_>>(), [4, 5]);
+    }
+
+    #[test]
+    fn guarded_rows_hold_the_same_words_and_do_not_come_back() {
+        let pool = Arc::new(Pool::new(1 << 20));
+        let mut rows = filled(&pool, 4, 16);
+        rows.keep(1, 2);
+        rows.guard();
+        assert!(rows.is_secret());
+        assert_eq!(rows.rows().map(|row| row[15]).collect::<Vec<_>>(), [2, 3]);
+        assert!(pool.take(64).iter().all(|&word| word == 0), "what was copied is wiped");
+        pool.clear();
+        drop(rows);
+        assert_eq!(pool.bytes(), 0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use noren_math::kernels::aligned::AlignedVec;
 use noren_math::memory;
 use noren_math::random::{Seed, Xof};
 use noren_math::sample;
@@ -331,9 +332,11 @@ pub(crate) fn secret_key(
     coefficients: Zeroizing<Vec<i8>>,
     distribution: SecretDistribution,
 ) -> SecretKey {
+    // First, while locked memory is left: who has these has the rest.
+    let coefficients = AlignedVec::guarded(&coefficients);
     let ring = context.ring();
     let wide = Zeroizing::new(coefficients.iter().map(|&x| i64::from(x)).collect::<Vec<_>>());
-    let poly = ring.ntt(ring.from_signed(&wide).into_secret());
+    let poly = ring.ntt(ring.from_signed(&wide).into_secret()).into_guarded();
     let fingerprint = context.parameters().fingerprint();
     let owner = Owner { fingerprint, key: KeyId::of_secret(&fingerprint, &coefficients) };
     SecretKey { poly, coefficients, distribution, owner }

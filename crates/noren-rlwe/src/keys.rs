@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use noren_math::kernels::aligned::AlignedVec;
 use noren_math::random::Seed;
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
-use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
@@ -18,12 +18,13 @@ use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
 use crate::shape::KeyShape;
 
-/// The secret `s`. Wiped when dropped; whoever holds it reads everything.
+/// The secret `s`. Wiped when dropped, on pages that the system is asked to keep in memory and out of core dumps
+/// ([`AlignedVec::guarded`]); whoever holds it reads everything.
 pub struct SecretKey {
     /// Over the whole ring, special primes included.
     pub(crate) poly: Poly<Eval>,
     /// The same secret as small integers; a distribution is never wider than 32.
-    pub(crate) coefficients: Zeroizing<Vec<i8>>,
+    pub(crate) coefficients: AlignedVec<i8>,
     pub(crate) distribution: SecretDistribution,
     pub(crate) owner: Owner,
 }

@@ -10,15 +10,17 @@ use zeroize::{Zeroize, optimization_barrier};
 
 use crate::memory::fail;
 
-/// Words that fill a 64-byte line without padding: `u32`, `u64` and `f64`.
+/// Words that fill a 64-byte line without padding: `i8`, `u32`, `u64` and `f64`.
 pub trait Word: sealed::Sealed + Copy + Default + Zeroize + Send + Sync + 'static {}
 
+impl Word for i8 {}
 impl Word for u32 {}
 impl Word for u64 {}
 impl Word for f64 {}
 
 mod sealed {
     pub trait Sealed {}
+    impl Sealed for i8 {}
     impl Sealed for u32 {}
     impl Sealed for u64 {}
     impl Sealed for f64 {}
@@ -47,9 +49,13 @@ pub(crate) fn leaves_room(bytes: usize) -> bool {
 ///
 /// A row of 2 MiB and more starts on a large page and asks the system for such pages: a walk over
 /// many rows would otherwise spend a tenth and more of its time on looking up pages of 4 KiB.
+///
+/// The row of a secret that is held for long has pages of its own ([`AlignedVec::guarded`]).
 pub struct AlignedVec<T: Word> {
     start: NonNull<T>,
     len: usize,
+    /// Whether it has pages of its own, and is wiped when it is dropped.
+    guarded: bool,
 }
 
 // SAFETY: a row owns its words alone, as a `Vec` does.
@@ -68,16 +74,43 @@ impl<T: Word> AlignedVec<T> {
     pub fn zeroed(len: usize) -> Self {
         let layout = layout::<T>(len);
         if layout.size() == 0 {
-            return Self { start: EMPTY.cast(), len };
+            return Self { start: EMPTY.cast(), len, guarded: false };
         }
         // SAFETY: the size is not 0.
         let Some(start) = (unsafe { memory::zeroed(layout) }) else { fail(layout, layout.size()) };
-        let row = Self { start: start.cast(), len };
+        let row = Self { start: start.cast(), len, guarded: false };
         if !leaves_room(layout.size()) {
             drop(row);
             fail(layout, layout.size());
         }
         row
+    }
+
+    /// A copy of a secret on pages of its own, which the system is asked to keep in memory and out of core dumps; wiped when it
+    /// is dropped.
+    ///
+    /// The system may refuse either, as where the limit of locked memory is reached (`RLIMIT_MEMLOCK`): nothing tells of it, and
+    /// the copy is as good otherwise. Where the system is not Linux, it is memory as any other that is wiped.
+    ///
+    /// # Panics
+    /// As [`AlignedVec::zeroed`].
+    #[must_use]
+    pub fn guarded(secret: &[T]) -> Self {
+        let layout = layout::<T>(secret.len());
+        if layout.size() == 0 {
+            return Self { start: EMPTY.cast(), len: 0, guarded: true };
+        }
+        // SAFETY: the size is not 0.
+        let Some(start) = (unsafe { memory::guarded(layout) }) else { fail(layout, layout.size()) };
+        let mut row = Self { start: start.cast(), len: secret.len(), guarded: true };
+        row.copy_from_slice(secret);
+        row
+    }
+
+    /// Whether it is a [guarded](AlignedVec::guarded) copy.
+    #[must_use]
+    pub const fn is_guarded(&self) -> bool {
+        self.guarded
     }
 
     /// A copy of `words`.
@@ -111,7 +144,8 @@ mod memory {
     use std::alloc::{Layout, alloc, dealloc};
     use std::ptr::{self, NonNull};
 
-    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
+    use rustix::param::page_size;
 
     use super::LARGE_PAGE;
 
@@ -157,6 +191,36 @@ mod memory {
         };
         // SAFETY: exactly this range was just mapped, and nobody uses it.
         unsafe { munmap(start, bytes) }.is_ok()
+    }
+
+    /// Zeros on pages of their own, locked and left out of core dumps if the system lets them be.
+    ///
+    /// # Safety
+    /// The size is not 0.
+    pub(super) unsafe fn guarded(layout: Layout) -> Option<NonNull<u8>> {
+        let bytes = layout.size().next_multiple_of(page_size());
+        let start = if layout.align() == LARGE_PAGE {
+            mapped(pages(layout))?
+        } else {
+            let flags = ProtFlags::READ | ProtFlags::WRITE;
+            // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
+            NonNull::new(unsafe { mmap_anonymous(ptr::null_mut(), bytes, flags, MapFlags::PRIVATE) }.ok()?.cast())?
+        };
+        // SAFETY: exactly this range, or more, was just mapped. Neither changes what it holds, and what fails changes nothing.
+        unsafe {
+            let _ = madvise(start.as_ptr().cast(), bytes, Advice::LinuxDontDump);
+            let _ = mlock(start.as_ptr().cast(), bytes);
+        }
+        Some(start)
+    }
+
+    /// # Safety
+    /// [`guarded`] gave the memory for this layout, and nobody uses it any more.
+    pub(super) unsafe fn release_guarded(start: NonNull<u8>, layout: Layout) {
+        let page = if layout.align() == LARGE_PAGE { LARGE_PAGE } else { page_size() };
+        // SAFETY: the pages of exactly this range were mapped and are left alone by others. Their locks go with them; an error
+        // leaves them mapped.
+        let _ = unsafe { munmap(start.as_ptr().cast(), layout.size().next_multiple_of(page)) };
     }
 
     /// Maps so many bytes of large pages, and one page more, of which what lies before and after the first multiple of the page
@@ -218,21 +282,29 @@ mod memory {
     pub(super) fn has(bytes: usize) -> bool {
         Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
     }
+
+    pub(super) use {release as release_guarded, zeroed as guarded};
 }
 
 impl<T: Word> Drop for AlignedVec<T> {
     fn drop(&mut self) {
         let layout = layout::<T>(self.len);
-        if layout.size() != 0 {
+        if self.guarded {
+            self.wipe();
+        }
+        match layout.size() {
+            0 => {}
+            // SAFETY: `guarded` got it with this layout, and `len` never changes.
+            _ if self.guarded => unsafe { memory::release_guarded(self.start.cast(), layout) },
             // SAFETY: `zeroed` got it with this layout, and `len` never changes.
-            unsafe { memory::release(self.start.cast(), layout) };
+            _ => unsafe { memory::release(self.start.cast(), layout) },
         }
     }
 }
 
 impl<T: Word> Clone for AlignedVec<T> {
     fn clone(&self) -> Self {
-        Self::from_slice(self)
+        if self.guarded { Self::guarded(self) } else { Self::from_slice(self) }
     }
 }
 
@@ -303,6 +375,52 @@ mod tests {
             row.fill(7);
             assert_eq!(row.clone(), row);
         }
+    }
+
+    /// The flags of the pages at an address, as the system tells them.
+    #[cfg(target_os = "linux")]
+    fn page_flags(address: usize) -> String {
+        let text = std::fs::read_to_string("/proc/self/smaps").expect("the system tells");
+        let mut within = false;
+        for line in text.lines() {
+            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+            let ends = range.map(|(start, end)| [start, end].map(|end| usize::from_str_radix(end, 16)));
+            if let Some([Ok(start), Ok(end)]) = ends {
+                within = (start..end).contains(&address);
+            } else if let (true, Some(flags)) = (within, line.strip_prefix("VmFlags:")) {
+                return flags.to_owned();
+            }
+        }
+        panic!("no memory is at {address:x}")
+    }
+
+    /// Whether the limit of locked memory is far above what tests lock.
+    #[cfg(target_os = "linux")]
+    fn may_lock() -> bool {
+        let limits = std::fs::read_to_string("/proc/self/limits").expect("the system tells");
+        let limit = limits.lines().find_map(|line| line.strip_prefix("Max locked memory")).expect("a limit");
+        let limit = limit.split_whitespace().next().expect("a number");
+        limit.parse::<usize>().map_or(limit == "unlimited", |limit| limit >= 4 << 20)
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn guarded_rows_are_locked_and_left_out_of_core_dumps() {
+        for len in [1, 1000, 100_000] {
+            let secret: Vec<i8> = (0..len).map(|x| (x % 3) as i8 - 1).collect();
+            let row = AlignedVec::guarded(&secret);
+            assert_eq!(*row, secret[..]);
+            let copy = row.clone();
+            assert!(copy.is_guarded() && copy == row);
+            drop(row);
+            let (first, last) = (copy.as_ptr() as usize, &raw const copy[len - 1] as usize);
+            for address in [first, last] {
+                let flags = page_flags(address);
+                assert!(flags.contains(" dd"), "{flags}");
+                assert!(flags.contains(" lo") || !may_lock(), "{flags}");
+            }
+        }
+        assert!(AlignedVec::<i8>::guarded(&[]).is_empty());
     }
 
     #[test]

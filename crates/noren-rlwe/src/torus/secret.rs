@@ -1,21 +1,23 @@
 //! The two secrets, and samples under the long one.
 
+use noren_math::kernels::aligned::AlignedVec;
 use noren_math::random::{Seed, Xof};
 use noren_math::torus::product::Grouping;
 use noren_math::torus_sample;
 use noren_ring::torus::lwe::Lwe;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
 use crate::owner::{KeyId, Owner};
 use crate::streams::seed_of_messages;
 use crate::torus::parameters::TorusParameters;
 
-/// The short secret of n bits and the long one of kN bits, the coefficients of k polynomials. Wiped when dropped; whoever
-/// holds it reads everything.
+/// The short secret of n bits and the long one of kN bits, the coefficients of k polynomials. Wiped when dropped, on
+/// pages that the system is asked to keep in memory and out of core dumps ([`AlignedVec::guarded`]); whoever holds it reads
+/// everything.
 pub struct TorusSecret {
-    pub(crate) short: Zeroizing<Vec<i8>>,
-    pub(crate) long: Zeroizing<Vec<i8>>,
+    pub(crate) short: AlignedVec<i8>,
+    pub(crate) long: AlignedVec<i8>,
     pub(crate) parameters: TorusParameters,
     pub(crate) key: KeyId,
 }
@@ -111,12 +113,12 @@ pub fn fresh_mask(seed: &Seed, out: &mut [u64]) {
 }
 
 /// Independent uniform bits, not all of them zero: such a draw, as likely as a guess of the whole secret, is repeated.
-pub(crate) fn secret_bits(mut xof: Xof, count: usize) -> Zeroizing<Vec<i8>> {
+pub(crate) fn secret_bits(mut xof: Xof, count: usize) -> AlignedVec<i8> {
     let mut bits = Zeroizing::new(vec![0; count]);
     loop {
         torus_sample::binary(&mut xof, &mut bits);
         if !is_zero(&bits) {
-            return bits;
+            return AlignedVec::guarded(&bits);
         }
     }
 }
@@ -136,13 +138,6 @@ pub(crate) fn short_inner_product(mask: &[u32], bits: &[i8]) -> u32 {
 fn inner_product(mask: &[u64], bits: &[i8]) -> u64 {
     assert_eq!(mask.len(), bits.len(), "a word for each bit");
     mask.iter().zip(bits).fold(0, |sum: u64, (a, &s)| sum.wrapping_add(a.wrapping_mul(s as u64)))
-}
-
-impl Drop for TorusSecret {
-    fn drop(&mut self) {
-        self.short.zeroize();
-        self.long.zeroize();
-    }
 }
 
 #[cfg(test)]

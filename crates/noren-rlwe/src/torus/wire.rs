@@ -2,9 +2,9 @@
 
 use std::io::{self, Seek, Write};
 
+use noren_math::kernels::aligned::AlignedVec;
 use noren_math::random::{SEED_BYTES, Seed};
 use noren_math::torus::product::Grouping;
-use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
 use crate::owner::KeyId;
@@ -249,13 +249,13 @@ pub(crate) fn words(section: &Section<'_>, count: usize) -> Result<Vec<u64>> {
     }
 }
 
-fn secret_bits(section: &Section<'_>, count: usize) -> Result<Zeroizing<Vec<i8>>> {
+fn secret_bits(section: &Section<'_>, count: usize) -> Result<AlignedVec<i8>> {
     let bits = section.small(count, SECRET_BITS, 1)?;
     // Every number is looked at, and the one that is refused is not told.
     if bits.iter().fold(false, |bad, &bit| bad | (bit < 0)) {
         return Err(section.value("a bit of a secret", "negative", "0 or 1"));
     }
-    Ok(bits)
+    Ok(AlignedVec::guarded(&bits))
 }
 
 const fn noise_to_words(noise: TorusNoise) -> [u64; 2] {
