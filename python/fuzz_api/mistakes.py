@@ -5,6 +5,7 @@ A mistake is refused with an allowed exception; where numpy gives it a meaning, 
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from fuzz_api import integers as on_integers
 from fuzz_api import tfhe as on_arrays
 from fuzz_api.draw import Rng, one_of, real_vector, seed_bytes, text_of, weird
 from fuzz_api.program import Call, Item, Verb
-from fuzz_api.verdict import REFUSE
-from noren import Error, bfv, bgv, ckks, tfhe
+from fuzz_api.verdict import REFUSE, Finding
+from noren import Error, PicklableSecret, bfv, bgv, ckks, tfhe
 
 NUMBERS = (-1, -(2**31), 2**31, 2**32, 2**63, 2**64, -(2**63), 10**30, 0.5, "3", None, 1e300, float("nan"), True, [1])
 
@@ -304,6 +305,20 @@ def python_protocols(w: Any, rng: Rng, x: Item) -> Call:
     return Call(text, calls[text], REFUSE)
 
 
+def pickled_secret(w: Any, rng: Rng) -> Call:
+    """Secret keys are pickled on purpose only."""
+    thing, text = one_of(rng, (w.keys, "keys"), (w.keys.secret, "keys.secret"))
+    if rng.random() < 0.5:
+        return Call(f"pickle.dumps([{text}])", lambda: pickle.dumps([thing]), REFUSE)
+
+    def run() -> Any:
+        again = pickle.loads(pickle.dumps(PicklableSecret(thing))).value
+        if bytes(getattr(again, "secret", again)) != bytes(w.keys.secret):
+            raise Finding("wrong", f"the pickle of PicklableSecret({text}) holds another key")
+
+    return Call(f"pickle.dumps(PicklableSecret({text}))", run, None, check=nothing)
+
+
 # ---- integers
 
 
@@ -542,6 +557,7 @@ CKKS = [
     mistake("damaged_bytes", reals_bytes, 0.3),
     mistake("parameters", reals_parameters, 0.3, ()),
     mistake("protocols", python_protocols),
+    mistake("pickled_secret", pickled_secret, 0.2, ()),
 ]
 INTEGERS = [
     mistake("weird_operand", integers_operand, 1.5),
@@ -552,6 +568,7 @@ INTEGERS = [
     mistake("other_parameters", integers_mixed),
     mistake("damaged_bytes", integers_bytes, 0.3),
     mistake("protocols", python_protocols),
+    mistake("pickled_secret", pickled_secret, 0.2, ()),
 ]
 TFHE = [
     mistake("weird_operand", arrays_operand, 1.5),
@@ -559,4 +576,5 @@ TFHE = [
     mistake("foreign_secret", arrays_foreign, 0.7),
     mistake("damaged_bytes", arrays_bytes, 0.3),
     mistake("protocols", arrays_protocols),
+    mistake("pickled_secret", pickled_secret, 0.2, ()),
 ]

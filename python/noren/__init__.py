@@ -5,6 +5,7 @@
 - `noren.tfhe`: arrays of truth values and integers, encrypted element by element;
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.programs`: whole computations on encrypted tables;
+- `noren.PicklableSecret`: a secret key that is pickled on purpose;
 - `noren.progress`: a function that hears how far long calls are;
 - `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed;
 - `noren.SecurityWarning`: parameters that promise fewer than 128 bits are used.
@@ -28,6 +29,7 @@ from noren._noren import (
     __version__,
 )
 from noren._progress import progress
+from noren._secret import PicklableSecret
 
 __all__ = [
     "EncodingError",
@@ -37,6 +39,7 @@ __all__ = [
     "LevelError",
     "MissingKeyError",
     "ParameterMismatchError",
+    "PicklableSecret",
     "RangeError",
     "ScaleError",
     "SecurityWarning",

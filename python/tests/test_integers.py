@@ -112,7 +112,8 @@ def test_bytes_and_pickles_come_back(world: World) -> None:
     again = world.scheme.Ciphertext.from_bytes(world.ctx, bytes(x))
     assert (world.decrypt(again) == X).all()
     assert pickle.loads(pickle.dumps(PARAMETERS)) == PARAMETERS
-    assert bytes(pickle.loads(pickle.dumps(world.keys.secret))) == bytes(world.keys.secret)
+    shared = pickle.loads(pickle.dumps(noren.PicklableSecret(world.keys.secret)))
+    assert bytes(shared.value) == bytes(world.keys.secret)
     other = bfv if world.scheme is bgv else bgv
     with pytest.raises(noren.WireError):
         other.Ciphertext.from_bytes(other.Context(PARAMETERS), bytes(x))
@@ -120,8 +121,9 @@ def test_bytes_and_pickles_come_back(world: World) -> None:
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_everything_pickles(world: World, protocol: int) -> None:
-    objects = (world.ctx, world.keys, world.ev, world.encrypt(X), PARAMETERS)
-    ctx, keys, ev, x, parameters = pickle.loads(pickle.dumps(objects, protocol))
+    objects = (world.ctx, noren.PicklableSecret(world.keys), world.ev, world.encrypt(X), PARAMETERS)
+    ctx, shared, ev, x, parameters = pickle.loads(pickle.dumps(objects, protocol))
+    keys = shared.value
     assert ctx.parameters == x.parameters == ev.context.parameters == parameters == PARAMETERS
     assert bytes(keys.evaluation) == bytes(ev.keys) == bytes(world.keys.evaluation)
     assert bytes(keys.public) == bytes(world.keys.public)

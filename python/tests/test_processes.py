@@ -179,13 +179,17 @@ def test_threads_survive_pickling(threads: int | None) -> None:
         found: int = pickle.loads(pickle.dumps(thing)).context.threads
         return found
 
+    def threads_of_secret(keys: ckks.Keys | tfhe.Keys) -> int:
+        return pickle.loads(pickle.dumps(noren.PicklableSecret(keys))).value.secret.context.threads  # type: ignore[no-any-return]
+
     expected = os.cpu_count() if threads is None else threads
     ctx = ckks.Context(CKKS, threads=threads, parallel="modulus")
     keys = ctx.keygen()
     again = pickle.loads(pickle.dumps(ctx))
     assert (ctx.threads, again.threads, again.parallel) == (expected, expected, "modulus")
     x = ctx.encrypt(X, keys.public)
-    for thing in (x, ctx.encode(X), keys.secret, keys.public, keys.evaluation, ctx.evaluator(keys.evaluation)):
+    assert threads_of_secret(keys) == expected
+    for thing in (x, ctx.encode(X), keys.public, keys.evaluation, ctx.evaluator(keys.evaluation)):
         assert threads_of(thing) == expected
     for scheme in (bfv, bgv):
         exact = scheme.Context(BFV, threads=threads)
@@ -194,7 +198,8 @@ def test_threads_survive_pickling(threads: int | None) -> None:
     torus = tfhe.Context(TFHE, threads=threads)
     owned = torus.keygen()
     assert pickle.loads(pickle.dumps(torus)).threads == expected
-    for thing in (owned.secret, owned.server, torus.encrypt([True], owned.secret)):
+    assert threads_of_secret(owned) == expected
+    for thing in (owned.server, torus.encrypt([True], owned.secret)):
         assert threads_of(thing) == expected
 
 

@@ -236,10 +236,14 @@ def test_bytes_files_and_pickles_come_back(world: World, bits: World, tmp_path: 
     for key in (secret, server, circuit):
         file = tmp_path / type(key).__name__
         key.save(file)
-        assert bytes(type(key).load(file, min_security=0)) == bytes(pickle.loads(pickle.dumps(key))) == bytes(key)
+        assert bytes(type(key).load(file, min_security=0)) == bytes(key)
         if os.name == "posix":
             assert stat.S_IMODE(file.stat().st_mode) == (0o600 if key is secret else file.stat().st_mode & 0o777)
-    keys, ctx = pickle.loads(pickle.dumps((world.keys, world.ctx)))
+    for public in (server, circuit):
+        assert bytes(pickle.loads(pickle.dumps(public))) == bytes(public)
+    shared, ctx = pickle.loads(pickle.dumps((noren.PicklableSecret(world.keys), world.ctx)))
+    keys = shared.value
+    assert bytes(keys.secret) == bytes(secret)
     ev = keys.server.context.evaluator(keys.server)
     world.check(ev.bind(pickle.loads(pickle.dumps(x))) + 1, a + 1)
     assert ctx.parameters == keys.secret.parameters == x.parameters == world.ctx.parameters

@@ -17,7 +17,7 @@ macro_rules! key_classes {
         encryption: $encryption:ident, $shared:ident,
         sets: {$($sets:tt)*}
     ) => {
-        /// The three keys of one owner, made by ``Context.keygen``.
+        /// The three keys of one owner, made by ``Context.keygen``. Pickled as ``noren.PicklableSecret(keys)`` only.
         #[pyclass(frozen, name = $keys_python, module = $module)]
         pub(crate) struct $keys {
             /// Decrypts; stays with its owner.
@@ -49,12 +49,24 @@ macro_rules! key_classes {
                 Self { secret, public, evaluation }
             }
 
-            fn __reduce__<'py>(
+            fn _reduce_with_secret<'py>(
                 &self,
                 py: Python<'py>,
             ) -> PyResult<(Bound<'py, PyAny>, (Py<$secret>, Py<$public>, Py<$evaluation>))> {
                 let parts = (self.secret.clone_ref(py), self.public.clone_ref(py), self.evaluation.clone_ref(py));
                 Ok((py.get_type::<Self>().getattr("_unpickle")?, parts))
+            }
+
+            fn __reduce__(&self) -> PyResult<()> {
+                $crate::pickle::refuse_secret($crate::pickle::KEYS)
+            }
+
+            fn __copy__(slf: Py<Self>) -> Py<Self> {
+                slf
+            }
+
+            fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+                slf
             }
 
             fn __repr__(&self) -> String {
@@ -89,14 +101,26 @@ macro_rules! key_classes {
         key_classes!(@key
             /// Decrypts, and encrypts with less noise than the public key; stays with its owner.
             ///
-            /// Pickles and bytes of it are as secret as the key.
-            $secret, $secret_python, SecretKey, $module, $scheme, $parameters,
+            /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
+            $secret, $secret_python, SecretKey, $module, $scheme, $parameters, _reduce_with_secret,
             [$($(#[$context_doc])* $getter: $context_class),+]
-            {}
+            {
+                fn __reduce__(&self) -> PyResult<()> {
+                    $crate::pickle::refuse_secret($crate::pickle::SECRET_KEY)
+                }
+
+                fn __copy__(slf: Py<Self>) -> Py<Self> {
+                    slf
+                }
+
+                fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+                    slf
+                }
+            }
         );
         key_classes!(@key
             /// Encrypts; for everybody. Can be pickled.
-            $public, $public_python, PublicKey, $module, $scheme, $parameters,
+            $public, $public_python, PublicKey, $module, $scheme, $parameters, __reduce__,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {}
         );
@@ -104,7 +128,7 @@ macro_rules! key_classes {
             /// Evaluates; nothing in it decrypts. Can be pickled.
             ///
             /// ``keys | more`` has the keys of both, of one secret; ``Context.evaluation_keys`` makes more of them.
-            $evaluation, $evaluation_python, EvaluationKeys, $module, $scheme, $parameters,
+            $evaluation, $evaluation_python, EvaluationKeys, $module, $scheme, $parameters, __reduce__,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {
                 /// All keys of both sets, which are of one secret; where both have a key, the one that serves more limbs.
@@ -131,7 +155,7 @@ macro_rules! key_classes {
         );
     };
     (@key
-        $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $module:literal, $scheme:ident, $parameters:ident,
+        $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $module:literal, $scheme:ident, $parameters:ident, $reduce:ident,
         [$($(#[$context_doc:meta])* $getter:ident: $context_class:ident),+]
         {$($more:tt)*}
     ) => {
@@ -224,7 +248,7 @@ macro_rules! key_classes {
                 Ok(Self::new(&context, key))
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, $parameters>> {
+            fn $reduce<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, $parameters>> {
                 let bytes = $crate::pickle::bytes_beside(py, &self.0.key, self.0.context.rlwe(), Form::Packed)?;
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
                 Ok((unpickle, (self.parameters(), bytes, self.0.context.threading())))

@@ -7,7 +7,7 @@ use noren::error::Result;
 use noren::wire::{Form, Object};
 use noren::{Engine, Parallel, bgv, ckks, tfhe};
 use pyo3::PyTypeInfo;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -29,6 +29,20 @@ pub(crate) fn usual_threading() -> Threading {
 
 /// What pickle keeps of an object that stands for itself: how to make it again, from its bytes.
 pub(crate) type BytesPickle<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+
+/// What [`refuse_secret`] says of a secret key, of the keys of one owner, and of those of TFHE.
+pub(crate) const SECRET_KEY: &str = "a secret key is not pickled by accident: keep it in a file with key.save(path)";
+pub(crate) const KEYS: &str = "these keys hold the secret key, which is not pickled by accident: send keys.public and \
+                               keys.evaluation to those who may not decrypt";
+pub(crate) const TFHE_KEYS: &str = "these keys hold the secret key, which is not pickled by accident: send keys.server to those \
+                                    who may not decrypt";
+
+/// Refuses to pickle what decrypts; ``_reduce_with_secret`` is what `noren.PicklableSecret` calls in place of it.
+pub(crate) fn refuse_secret(what: &str) -> PyResult<()> {
+    Err(PyTypeError::new_err(format!(
+        "{what}, or pickle noren.PicklableSecret(it), whose value it is, for those who may"
+    )))
+}
 
 /// The pickle of an object whose class has ``from_bytes``.
 pub(crate) fn by_bytes<T: PyTypeInfo>(bytes: Bound<'_, PyBytes>) -> PyResult<BytesPickle<'_>> {

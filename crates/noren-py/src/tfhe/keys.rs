@@ -13,12 +13,14 @@ use crate::array::detached;
 use crate::display;
 use crate::errors::raise;
 use crate::files::destination;
-use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context, usual_threading};
+use crate::pickle::{
+    Pickle, SECRET_KEY, Shared, TFHE_KEYS, Threading, bytes_of, refuse_secret, shared_context, usual_threading,
+};
 use crate::progress::Heard;
 use crate::tfhe::context::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
 
-/// The keys of one owner, made by ``Context.keygen``.
+/// The keys of one owner, made by ``Context.keygen``. Pickled as ``noren.PicklableSecret(keys)`` only.
 #[pyclass(frozen, name = "TfheKeys", module = "noren._noren")]
 pub(crate) struct PyTfheKeys {
     /// Encrypts and decrypts; stays with its owner.
@@ -40,13 +42,25 @@ impl PyTfheKeys {
     }
 
     #[expect(clippy::type_complexity, reason = "what pickle asks for")]
-    fn __reduce__<'py>(
+    fn _reduce_with_secret<'py>(
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (Py<PyTfheSecretKey>, Py<PyAny>, Option<Py<PyTfheCircuitKeys>>))> {
         let circuit = self.circuit.as_ref().map(|keys| keys.clone_ref(py));
         let parts = (self.secret.clone_ref(py), self.server.clone_ref(py), circuit);
         Ok((py.get_type::<Self>().getattr("_unpickle")?, parts))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        refuse_secret(TFHE_KEYS)
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
     }
 
     fn __repr__(&self) -> String {
@@ -90,7 +104,7 @@ impl HeldKey for CompactCircuitKeys {
 
 /// The class of a key: its bytes, files and pickles; what is unpickled shares a context.
 macro_rules! key_class {
-    ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty $(, $($more:tt)+)?) => {
+    ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $reduce:ident $(, $($more:tt)+)?) => {
         $(#[$doc])*
         #[pyclass(frozen, name = $python, module = "noren._noren")]
         pub(crate) struct $name {
@@ -171,7 +185,7 @@ macro_rules! key_class {
                 Ok(Self { shared: shared_context(py, &parameters.0, &threading)?, file: Arc::new(file) })
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyTfheParameters>> {
+            fn $reduce<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyTfheParameters>> {
                 let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
                 Ok((unpickle, (self.parameters(), self.__bytes__(py)?, self.shared.threading())))
             }
@@ -195,12 +209,23 @@ macro_rules! key_class {
 key_class!(
     /// Encrypts and decrypts; stays with its owner.
     ///
-    /// Pickles and bytes of it are as secret as the key.
-    PyTfheSecretKey, "TfheSecretKey", SecretKey
+    /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
+    PyTfheSecretKey, "TfheSecretKey", SecretKey, _reduce_with_secret,
+    fn __reduce__(&self) -> PyResult<()> {
+        refuse_secret(SECRET_KEY)
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
 );
 key_class!(
     /// Bootstraps, for all operations; nothing in it decrypts. Can be pickled.
-    PyTfheServerKeys, "TfheServerKeys", CompactKeys,
+    PyTfheServerKeys, "TfheServerKeys", CompactKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.
     #[getter]
     fn nbytes(&self) -> usize {
@@ -210,7 +235,7 @@ key_class!(
 key_class!(
     /// Bootstraps, for all operations, of parameters of light keys: a tenth of the bytes of ServerKeys, from which an evaluator makes
     /// its keys. Nothing in it decrypts. Can be pickled.
-    PyTfheLightKeys, "TfheLightKeys", LightKeys,
+    PyTfheLightKeys, "TfheLightKeys", LightKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.
     #[getter]
     fn nbytes(&self) -> usize {
@@ -219,7 +244,7 @@ key_class!(
 );
 key_class!(
     /// Looks up functions of many digits by circuit bootstrapping; nothing in it decrypts. Can be pickled.
-    PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys,
+    PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.
     #[getter]
     fn nbytes(&self) -> usize {
