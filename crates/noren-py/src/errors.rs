@@ -3,9 +3,7 @@
 use noren::error::Error as Refusal;
 use noren::{KeyNeed, KeyUse};
 use pyo3::create_exception;
-use pyo3::exceptions::{
-    PyFileExistsError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyUserWarning, PyValueError,
-};
+use pyo3::exceptions::{PyFileExistsError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
