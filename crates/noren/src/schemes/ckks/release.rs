@@ -161,6 +161,9 @@ const LARGEST_NOISE: f64 = 8.6;
 /// Bits after the point whose unit is a normal `f64`, and its products with numbers too.
 const BITS: std::ops::RangeInclusive<i32> = -500..=500;
 
+/// The domain separator of names of releases.
+const NAMES: &str = "noren name of releases, version 1";
+
 /// A release of one ciphertext: its name, and its noise.
 pub(crate) struct Release {
     name: Seed,
@@ -179,12 +182,11 @@ impl Release {
 
     /// The name of releases together: that of a table.
     pub(crate) fn name(releases: &[Self]) -> [u8; 32] {
-        let words: Vec<u64> = releases
-            .iter()
-            .flat_map(|release| release.name.derive("name").as_bytes().as_chunks().0.to_vec())
-            .map(u64::from_le_bytes)
-            .collect();
-        *Seed::from_bytes([0; 32]).derive_for("ckks/releases", &[&words]).as_bytes()
+        let mut hasher = blake3::Hasher::new_derive_key(NAMES);
+        for release in releases {
+            hasher.update(release.name.derive("name").as_bytes());
+        }
+        *hasher.finalize().as_bytes()
     }
 
     /// Adds noise to every number and rounds.
