@@ -142,9 +142,9 @@ fn decrypted_numbers_are_for_their_owner_unless_they_are_released() {
     fs::set_permissions(sandbox.path("old.csv"), fs::Permissions::from_mode(0o644)).expect("own file");
     sandbox.done(&[&decrypt[..], &["old.csv", "--force"]].concat());
     assert_eq!(mode("old.csv"), 0o600);
-    sandbox.done(&[&decrypt[..], &["released.csv", "--release", "4"]].concat());
+    sandbox.done(&[&decrypt[..], &["released.csv", "--release", "1"]].concat());
     assert_eq!(mode("released.csv"), mode("usual"));
-    sandbox.done(&[&decrypt[..], &["both.csv", "--release", "4", "--public"]].concat());
+    sandbox.done(&[&decrypt[..], &["both.csv", "--release", "1", "--public"]].concat());
     sandbox.refused(&[&decrypt[..], &["public.csv", "--public"]].concat(), &["--public", "traces", "--release"]);
 
     sandbox.integers("integers.params", 10, 65537, 3);
