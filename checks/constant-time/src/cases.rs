@@ -1,4 +1,4 @@
-//! What is watched: each case computes with secrets that can be marked.
+//! Test cases: computations on secrets whose memory can be marked as undefined.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use noren::bgv::{Context, Decryptor, Encoder, KeyRequest, ParametersSpec};
 use noren::circuits::radix::Integer;
 use noren::programs::columns::{Column, Element};
 use noren::schemes::integers::{Ciphertext, Encryptor, Scheme};
-use noren::tfhe::{self, Encoding, Grouping, TorusNoise, TorusSpec};
+use noren::tfhe::{self, Preset};
 use noren::{Security, Seed, bfv, bgv};
 use noren_math::{sample, torus_sample};
 
@@ -97,36 +97,23 @@ fn of_integers<S: Scheme>(name: &'static str, plaintext_modulus: u64, log_q: Vec
     Case { name, items: n, mark: Box::new(mark), run: Box::new(run) }
 }
 
-/// A context of TFHE with a secret, which lives as long as the program.
-pub fn torus(encoding: Encoding) -> (&'static tfhe::Context, &'static tfhe::SecretKey) {
-    let torus = TorusSpec {
-        n: 40,
-        k: 2,
-        log_degree: 9,
-        lwe_noise: TorusNoise::Gaussian(1e-7),
-        glwe_noise: TorusNoise::Gaussian(1e-13),
-        log_base: 10,
-        levels: 2,
-        grouping: Grouping::Single,
-        light: None,
-        switch_log_base: 4,
-        switch_levels: 4,
-        security: Security::None,
-    };
-    let spec = tfhe::ParametersSpec { torus, encoding, max_noise: 5.0, max_failure_log2: -64.0 };
-    let context: &_ = Box::leak(Box::new(tfhe::Context::new(spec.build().expect("parameters")).expect("a context")));
+/// A context of TFHE of a toy set with a secret, which lives as long as the program.
+pub fn torus(set: &str) -> (&'static tfhe::Context, &'static tfhe::SecretKey) {
+    let parameters = Preset::named(set).and_then(Preset::parameters).expect("a toy set");
+    let context: &_ = Box::leak(Box::new(tfhe::Context::new(parameters).expect("a context")));
     (context, Box::leak(Box::new(context.secret_key(&seed(1)))))
 }
 
-pub const DIGITS: Encoding = Encoding::Integers { message_bits: 2, carry_bits: 2 };
+/// The toy set of integers.
+pub const DIGITS: &str = "TOY_2_2";
 
 /// A case of TFHE: `encrypt` makes what `decrypt` is called with.
 fn of_samples<T: 'static>(
-    (name, encoding): (&'static str, Encoding),
+    (name, set): (&'static str, &str),
     encrypt: impl Fn(&tfhe::Encryptor<'_>) -> T,
     decrypt: impl Fn(&T, &tfhe::Decryptor<'_>) + 'static,
 ) -> Case {
-    let (context, secret) = torus(encoding);
+    let (context, secret) = torus(set);
     let encryptor = tfhe::Encryptor::new(context, secret, seed(2)).expect("its own keys");
     let encrypted = encrypt(&encryptor);
     let mark = move || {
@@ -153,7 +140,7 @@ fn bits() -> Case {
     let encrypt = |encryptor: &tfhe::Encryptor<'_>| -> Vec<_> {
         (0..SAMPLES).map(|x| encryptor.encrypt_bit(x % 3 == 0).expect("a bit")).collect()
     };
-    of_samples(("TFHE, bits", Encoding::Bits), encrypt, |samples, decryptor| {
+    of_samples(("TFHE, bits", "TOY_BOOL"), encrypt, |samples, decryptor| {
         samples.iter().for_each(|x| result(&[decryptor.decrypt_bit(x).expect("its own keys")]));
     })
 }

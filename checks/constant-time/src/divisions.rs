@@ -13,7 +13,7 @@ use std::{env, fs};
 use crate::cases::{Case, cases};
 use crate::valgrind::{self, DONE, start_counting, stop_counting};
 
-/// What divides, or takes a root: the beginnings of the names of instructions.
+/// Prefixes of the mnemonics of instructions that divide or take a root.
 const DIVIDE: [&str; 8] = ["div", "idiv", "vdiv", "sqrt", "vsqrt", "rsqrt", "fdiv", "fprem"];
 
 /// Runs all cases with all instruction sets that valgrind knows, and what it must find.
@@ -32,7 +32,7 @@ pub fn check() {
     assert!(all, "of the planted divisions, of words and of double words, these were found: {found:?}");
 }
 
-/// What runs under callgrind: each case twice, of which the second time counts, when tables are made.
+/// The subprocess under callgrind: each case twice, of which the second run is counted, because the first one makes tables.
 pub fn counted(what: &str) {
     let cases = match what {
         "cases" => cases(),

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
             }
         },
         ["timing"] => timing::check(),
-        // What the checks run under valgrind.
+        // Subprocesses of the checks, under valgrind.
         ["watched", what] => memcheck::watched(what),
         ["counted", what] => divisions::counted(what),
         _ => {

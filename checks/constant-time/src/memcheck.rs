@@ -30,7 +30,7 @@ fn memcheck(isa: &str, what: &str) -> Output {
     valgrind::run(&options, isa, ["watched", what])
 }
 
-/// What runs under memcheck.
+/// The subprocess under memcheck.
 pub fn watched(what: &str) {
     match what {
         "cases" => cases().into_iter().for_each(|case| {

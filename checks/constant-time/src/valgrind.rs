@@ -102,5 +102,5 @@ pub fn run(options: &[String], isa: &str, part: [&str; 2]) -> Output {
     output
 }
 
-/// What a part says at its end.
+/// The last line of a subprocess that ran to its end.
 pub const DONE: &str = "all cases have run";

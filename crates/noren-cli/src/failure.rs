@@ -127,12 +127,10 @@ fn text(error: &noren::Error) -> String {
 }
 
 /// How a level of security is asked for.
-fn option(security: Security) -> &'static str {
-    match security {
-        Security::None => "none",
-        Security::Bits128 => "128",
-        Security::Bits192 => "192",
-        Security::Bits256 => "256",
+fn option(security: Security) -> String {
+    match security.bits() {
+        0 => "none".to_owned(),
+        bits => bits.to_string(),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Force {
 }
 
 impl Force {
-    /// What becomes of files that exist.
+    /// The policy for files that exist.
     pub(crate) const fn existing(&self) -> Existing {
         if self.force { Existing::Replace } else { Existing::Keep }
     }

@@ -70,7 +70,7 @@ impl OutputSet {
         let path = self.hidden.join(name);
         let written = write(&path).map_err(Failure::from);
         written.and_then(|_| size(&path)).map_err(|failure| match failure {
-            // What the user knows is where the file was to be.
+            // Errors name the place of the file, not the hidden one.
             Failure::Io { source, .. } => Failure::Io { path: self.directory.join(name), source },
             failure => failure,
         })

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::prime::is_prime;
-use crate::reduction::{high_word, reduce_word, subtract_if_not_below};
+use crate::reduction::{high_word, mul_reduced, reduce_word, subtract_if_not_below};
 
 /// Primes stay below 2^50, so that lazy values in `[0, 4q)` fit the 52 bits that IFMA multiplies.
 pub const MAX_MODULUS_BITS: u32 = 50;
@@ -91,13 +91,7 @@ impl Modulus {
     #[inline]
     #[must_use]
     pub const fn mul(&self, a: u64, b: u64) -> u64 {
-        // The shifts make both quotients high words: floor(a b / 2^(bits - 2)), then floor(that *
-        // 2^(bits - 2) / q). The cut bits cost less than 1/2, the cut inverse less than 1/4: the
-        // last cut included, 1 at most is missing.
-        let high = high_word(a << (64 - self.bits), b << 2);
-        let quotient = high_word(high, self.inverse);
-        let r = a.wrapping_mul(b).wrapping_sub(quotient.wrapping_mul(self.value));
-        subtract_if_not_below(r, self.value)
+        mul_reduced(a, b, self.value, self.inverse, self.bits)
     }
 
     /// `x mod q` by Barrett's method. Range: in `[0, 2^(2 bits))`, out `[0, q)`.

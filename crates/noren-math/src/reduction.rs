@@ -78,11 +78,7 @@ impl Reduction {
     #[inline]
     #[must_use]
     pub const fn mul(&self, a: u64, b: u64) -> u64 {
-        // As Modulus::mul: floor(a b / 2^(bits - 2)), then floor(that 2^(bits - 2) / t). The cut bits cost at most 1/2, the
-        // cut inverse less than 1/4: the last cut included, 1 at most is missing.
-        let high = high_word(a << (u64::BITS - self.bits), b << 2);
-        let quotient = high_word(high, self.inverse);
-        subtract_if_not_below(a.wrapping_mul(b).wrapping_sub(quotient.wrapping_mul(self.value)), self.value)
+        mul_reduced(a, b, self.value, self.inverse, self.bits)
     }
 
     /// A factor that many numbers are multiplied with. Range: in `[0, t)`.
@@ -161,6 +157,15 @@ pub(crate) const fn reduce_word(x: u64, t: u64, inverse: u64, bits: u32) -> u64 
     // The cut inverse costs less than x / 2^(62 + bits) <= 1/4: the last cut included, 1 at most is missing.
     let quotient = ((x as u128 * inverse as u128) >> (62 + bits)) as u64;
     subtract_if_not_below(x - quotient * t, t)
+}
+
+/// `a b mod t`, by `inverse = floor(2^(62 + bits) / t)`. Range: in `[0, 2^bits)`, out `[0, t)`.
+#[inline]
+pub(crate) const fn mul_reduced(a: u64, b: u64, t: u64, inverse: u64, bits: u32) -> u64 {
+    // The shifts make both quotients high words: floor(a b / 2^(bits - 2)), then floor(that 2^(bits - 2) / t). The cut bits cost
+    // at most 1/2, the cut inverse less than 1/4: the last cut included, 1 at most is missing.
+    let quotient = high_word(high_word(a << (u64::BITS - bits), b << 2), inverse);
+    subtract_if_not_below(a.wrapping_mul(b).wrapping_sub(quotient.wrapping_mul(t)), t)
 }
 
 /// `x - bound` if `x >= bound`, else `x`; without a branch, which the values here would mispredict

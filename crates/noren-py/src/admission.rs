@@ -12,7 +12,7 @@ pub(crate) const USUAL: u32 = 128;
 
 /// Refuses parameters that promise fewer bits of security than are asked for; warns of those that promise none.
 pub(crate) fn admit(py: Python<'_>, what: &str, security: Security, min_security: u32) -> PyResult<()> {
-    let found = bits(security);
+    let found = security.bits();
     if found < min_security {
         return Err(InsecureError::new_err(format!(
             "{what}: its parameters promise {security} security, {min_security} bits are needed: ask for others, or pass \
@@ -24,20 +24,11 @@ pub(crate) fn admit(py: Python<'_>, what: &str, security: Security, min_security
 
 /// Warns of parameters that promise no security.
 pub(crate) fn warn(py: Python<'_>, what: &str, security: Security) -> PyResult<()> {
-    if bits(security) >= USUAL {
+    if security.bits() >= USUAL {
         return Ok(());
     }
     let text = format!("{what}: these parameters promise {security} security: they are for tests alone");
     // A name with a zero byte is no name of a file.
     let text = CString::new(text).unwrap_or_default();
     PyErr::warn(py, &py.get_type::<SecurityWarning>(), &text, 1)
-}
-
-const fn bits(security: Security) -> u32 {
-    match security {
-        Security::None => 0,
-        Security::Bits128 => 128,
-        Security::Bits192 => 192,
-        Security::Bits256 => 256,
-    }
 }

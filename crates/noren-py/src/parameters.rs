@@ -204,14 +204,9 @@ pub(crate) fn hexadecimal(fingerprint: &[u8; 32]) -> String {
     fingerprint.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A security level in bits.
+/// A security level in bits; `None` where nothing is promised.
 pub(crate) fn bits_of(security: Security) -> Option<u32> {
-    match security {
-        Security::None => None,
-        Security::Bits128 => Some(128),
-        Security::Bits192 => Some(192),
-        Security::Bits256 => Some(256),
-    }
+    (security != Security::None).then(|| security.bits())
 }
 
 pub(crate) fn security_of(bits: Option<u32>) -> PyResult<Security> {

@@ -18,6 +18,19 @@ pub enum Security {
     Bits256,
 }
 
+impl Security {
+    /// The bits of the attack: 0 where nothing is promised.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Bits128 => 128,
+            Self::Bits192 => 192,
+            Self::Bits256 => 256,
+        }
+    }
+}
+
 impl fmt::Display for Security {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

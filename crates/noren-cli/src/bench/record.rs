@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bench::measure::Timing;
-use crate::describe::words::{bytes, security_bits};
+use crate::describe::words::bytes;
 use crate::machine;
 
 /// A name that is the program's own, or was read from another program's record.
@@ -165,7 +165,7 @@ impl fmt::Display for Record {
 
 /// How records say what security there is.
 fn security(level: Security) -> String {
-    match security_bits(level) {
+    match level.bits() {
         0 => "none".to_owned(),
         bits => bits.to_string(),
     }

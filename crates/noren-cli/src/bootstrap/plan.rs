@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::keys::KeyRow;
-use crate::describe::words::{available, bytes, count, security_bits};
+use crate::describe::words::{available, bytes, count};
 use crate::failure::Failure;
 
 /// What is to be bootstrapped.
@@ -123,7 +123,7 @@ impl Report {
             output_level: parameters.output_level(),
             levels_left: parameters.levels_left(),
             iterations: spec.iterations,
-            security_bits: security_bits(spec.security),
+            security_bits: spec.security.bits(),
             keys: keys.collect(),
             key_bytes: plan.key_bytes(),
             matrix_bytes: plan.factor_bytes(),

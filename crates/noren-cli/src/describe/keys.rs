@@ -7,7 +7,7 @@ use noren::security::{estimate, max_log_qp};
 use noren_rlwe::key_class::KeyClass;
 use serde::Serialize;
 
-use crate::describe::words::{bytes, security_bits};
+use crate::describe::words::bytes;
 
 /// Keys of one use and one size.
 #[derive(Debug, Serialize)]
@@ -35,7 +35,7 @@ impl KeyRow {
             digits: class.digits,
             log_modulus: class.log_qp,
             bound: max_log_qp(class.degree, class.secret, security),
-            reached_bits: security_bits(estimate(class.degree, class.secret, class.log_qp)),
+            reached_bits: estimate(class.degree, class.secret, class.log_qp).bits(),
             bytes: class.bytes(),
             disk_bytes: class.disk_bytes(),
         }

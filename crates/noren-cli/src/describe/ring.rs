@@ -8,7 +8,7 @@ use noren::security::{TABLES, estimate, max_log_qp};
 use noren_rlwe::parameters::Parameters;
 use serde::Serialize;
 
-use crate::describe::words::{bytes, chain, count, security_bits};
+use crate::describe::words::{bytes, chain, count};
 
 /// A ring with its primes, and what they promise.
 #[derive(Debug, Serialize)]
@@ -59,7 +59,7 @@ impl Ring {
             object,
             log_modulus,
             bound: max_log_qp(rlwe.degree(), rlwe.secret(), rlwe.security()),
-            reached_bits: security_bits(estimate(rlwe.degree(), rlwe.secret(), log_modulus)),
+            reached_bits: estimate(rlwe.degree(), rlwe.secret(), log_modulus).bits(),
         };
         let mut keys = vec![key("public key, ciphertexts", rlwe.log_q(rlwe.max_limbs()))];
         if !rlwe.p().is_empty() {
@@ -75,7 +75,7 @@ impl Ring {
             primes_p: rlwe.p().to_vec(),
             digits: rlwe.dnum(),
             secret: rlwe.secret().to_string(),
-            security_bits: security_bits(rlwe.security()),
+            security_bits: rlwe.security().bits(),
             keys,
             tables: TABLES.iter().map(|table| format!("{} ({}; {})", table.source, table.date, table.model)).collect(),
             bytes: Sizes::new(rlwe),

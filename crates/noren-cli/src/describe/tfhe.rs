@@ -6,7 +6,7 @@ use noren::tfhe::{Encoding, Parameters};
 use noren_rlwe::error::short_fingerprint;
 use serde::Serialize;
 
-use crate::describe::words::{bytes, security_bits};
+use crate::describe::words::bytes;
 
 /// What there is to know of parameters of TFHE.
 #[derive(Debug, Serialize)]
@@ -39,7 +39,7 @@ impl Tfhe {
             short_dimension: spec.n,
             polynomials: spec.k,
             degree: torus.shape().degree,
-            security: security_bits(spec.security),
+            security: spec.security.bits(),
             log2_failure: parameters.failure().log2,
             ciphertext_bytes: (torus.dimension() + 1) * size_of::<u64>(),
             fingerprint: short_fingerprint(&parameters.fingerprint()),

@@ -1,7 +1,5 @@
 //! Numbers as people read them.
 
-use noren::Security;
-
 /// A number of things, such as `1 level` and `2 levels`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
@@ -26,16 +24,6 @@ pub(crate) fn available(found: Option<u64>) -> String {
 /// An error bound as people read it.
 pub(crate) fn error(bound: f64) -> String {
     if bound > 0.0 && bound.is_finite() { format!("{bound:.2e} (2^{:.1})", bound.log2()) } else { bound.to_string() }
-}
-
-/// Security in bits, 0 for none.
-pub(crate) const fn security_bits(security: Security) -> u32 {
-    match security {
-        Security::None => 0,
-        Security::Bits128 => 128,
-        Security::Bits192 => 192,
-        Security::Bits256 => 256,
-    }
 }
 
 /// Sizes of primes with repetitions counted, such as `50 + 6 x 45`.

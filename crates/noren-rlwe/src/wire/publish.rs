@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// What becomes of a file that has the name already.
+/// The policy for a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It is replaced.
@@ -29,7 +29,7 @@ pub enum Existing {
 pub struct Destination<'p> {
     /// The name.
     pub path: &'p Path,
-    /// What becomes of a file of this name.
+    /// The policy for a file of this name.
     pub existing: Existing,
 }
 

@@ -14,12 +14,7 @@ use std::path::Path;
 /// What the operating system says, or what the path leads to in place of a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     check(&fs::metadata(path)?)?;
-    let mut options = OpenOptions::new();
-    options.read(true);
-    never_wait(&mut options, false);
-    let file = options.open(path)?;
-    check(&file.metadata()?)?;
-    Ok(file)
+    open_checked(path, OpenOptions::new().read(true), false)
 }
 
 /// Opens a regular file of a name that a process may have left, for its lock. Symbolic links are not followed.
@@ -28,9 +23,12 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// As [`open`], and for a symbolic link.
 pub fn open_leftover(path: &Path) -> io::Result<File> {
     check(&fs::symlink_metadata(path)?)?;
-    let mut options = OpenOptions::new();
-    options.write(true);
-    never_wait(&mut options, true);
+    open_checked(path, OpenOptions::new().write(true), true)
+}
+
+/// Opens without waiting; refuses what is no regular file by the type of the open file.
+fn open_checked(path: &Path, options: &mut OpenOptions, refuse_links: bool) -> io::Result<File> {
+    never_wait(options, refuse_links);
     let file = options.open(path)?;
     check(&file.metadata()?)?;
     Ok(file)
