@@ -92,8 +92,17 @@ pub(crate) struct Arguments {
     /// Nothing more is to be computed on the result: drop the levels that are left, so that its file is small
     #[arg(long)]
     last: bool,
+    /// Refuse computations whose bootstraps may fail, all together, with a probability above 2^LOG2: -40, for example
+    #[arg(long, value_name = "LOG2", allow_negative_numbers = true, value_parser = parse_log2)]
+    failure_budget: Option<f64>,
     #[command(flatten)]
     force: Force,
+}
+
+/// The base-two logarithm of a probability.
+fn parse_log2(text: &str) -> Result<f64, String> {
+    let log2 = text.parse::<f64>().ok().filter(|&log2| log2 < 0.0);
+    log2.ok_or_else(|| "the base-two logarithm of a probability is needed, such as -40".to_owned())
 }
 
 /// What a program gave.
@@ -170,9 +179,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let program = || programs::program(&arguments.program, arguments.model.as_deref());
     if renewal || matches!(kind, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) {
         let program = if renewal { None } else { Some(program()?) };
-        let Arguments { keys, input, last, .. } = arguments;
-        return bootstrap::run(bootstrap::Job { program, keys, input, output, last: *last }, console);
+        let &Arguments { ref keys, ref input, last, failure_budget, .. } = arguments;
+        return bootstrap::run(bootstrap::Job { program, keys, input, output, last, failure_budget }, console);
     }
+    check_no_budget(arguments)?;
     let program = program()?;
     let keys = files::read_key::<Context, EvaluationKeys>(&arguments.keys, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
@@ -214,7 +224,20 @@ fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<
         output: arguments.element,
     });
     let circuit = arguments.circuit.as_deref();
-    tfhe::run(tfhe::Job { name: program, keys, input, columns, number: *number, function, circuit, output }, console)
+    let (number, failure_budget) = (*number, arguments.failure_budget);
+    let job = tfhe::Job { name: program, keys, input, columns, number, function, circuit, failure_budget, output };
+    tfhe::run(job, console)
+}
+
+/// Refuses a failure budget for programs that bootstrap nothing.
+fn check_no_budget(arguments: &Arguments) -> Result<(), Failure> {
+    match arguments.failure_budget {
+        None => Ok(()),
+        Some(log2) => {
+            let needed = format!("none: {} with these keys takes no bootstraps", arguments.program);
+            Err(Failure::Unsuitable { what: "--failure-budget", found: log2.to_string(), needed })
+        }
+    }
 }
 
 /// Refuses programs of TFHE, and what only they take, with keys of another kind.
@@ -231,6 +254,7 @@ fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
 
 fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
     let Arguments { keys, input, second, function, columns, model, last, .. } = arguments;
+    check_no_budget(arguments)?;
     if let Some(model) = model {
         return Err(Failure::input(model, "--model", "a model", "none: lookup takes a function, see noren prepare"));
     }

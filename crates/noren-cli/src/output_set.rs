@@ -7,14 +7,15 @@ use std::thread;
 use std::time::Duration;
 
 use noren::wire::{Destination, Existing, Form, Object};
+use noren_rlwe::wire::file;
 use noren_rlwe::wire::publish::publish;
 use noren_rlwe::wire::regular;
 
 use crate::failure::Failure;
 use crate::files::{Force, size};
 
-/// A directory for several files that appear together: they are written into a hidden directory beside their places
-/// and moved when all are there.
+/// Several files of a directory that appear together. They are written into a directory within a hidden one, and published
+/// when all are there: the directory itself by one rename where it did not exist, else file by file.
 ///
 /// A file in the hidden directory is locked for as long as the process lives. What a process that was killed has left is
 /// told by a lock that nobody holds, and removed by the next one.
@@ -22,7 +23,6 @@ pub(crate) struct OutputSet {
     directory: PathBuf,
     hidden: PathBuf,
     existing: Existing,
-    created: bool,
     /// Holds the lock.
     _lock: File,
 }
@@ -30,9 +30,13 @@ pub(crate) struct OutputSet {
 /// The file in a hidden directory that is locked.
 const LOCK: &str = "lock";
 
+/// The directory in a hidden directory that files are written into, and the one for files that they replace.
+const NEW: &str = "new";
+const OLD: &str = "old";
+
 impl OutputSet {
-    /// Refuses files that exist, unless they may be replaced; makes the directory. Whether they exist is asked once more when
-    /// the files are moved to their places.
+    /// Refuses files that exist, unless they may be replaced, and places that cannot be written to. Whether they exist is asked
+    /// once more when the files are published.
     pub(crate) fn new(directory: &Path, names: &[&str], force: &Force) -> Result<Self, Failure> {
         for name in names {
             let path = directory.join(name);
@@ -40,20 +44,19 @@ impl OutputSet {
                 return Err(Failure::Exists { path });
             }
         }
-        let failed = |path: &Path, source: io::Error| Failure::Io { path: path.to_owned(), source };
-        let created = match fs::create_dir(directory) {
-            Ok(()) => true,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(failed(directory, error)),
+        let failed = |source: io::Error| Failure::Io { path: directory.to_owned(), source };
+        // Renames need one file system: within the directory if there is one, beside it if it is to be made.
+        let place = match fs::metadata(directory) {
+            Ok(found) if found.is_dir() => directory,
+            Ok(_) => return Err(failed(ErrorKind::NotADirectory.into())),
+            Err(error) if error.kind() == ErrorKind::NotFound => file::directory_of(directory),
+            Err(error) => return Err(failed(error)),
         };
-        remove_leftovers(directory);
-        let (hidden, lock) = hidden(directory, locked_directory).map_err(|error| {
-            if created {
-                let _ = fs::remove_dir(directory);
-            }
-            failed(directory, error)
-        })?;
-        Ok(Self { directory: directory.to_owned(), hidden, existing: force.existing(), created, _lock: lock })
+        [directory, file::directory_of(directory)].into_iter().for_each(remove_leftovers);
+        let (hidden, lock) = hidden(place, locked_directory).map_err(failed)?;
+        let set = Self { directory: directory.to_owned(), hidden, existing: force.existing(), _lock: lock };
+        fs::create_dir(set.hidden.join(NEW)).and_then(|()| fs::create_dir(set.hidden.join(OLD))).map_err(failed)?;
+        Ok(set)
     }
 
     /// Writes one of the files; gives its bytes.
@@ -67,7 +70,7 @@ impl OutputSet {
         name: &str,
         write: impl FnOnce(&Path) -> noren::Result<T>,
     ) -> Result<u64, Failure> {
-        let path = self.hidden.join(name);
+        let path = self.hidden.join(NEW).join(name);
         let written = write(&path).map_err(Failure::from);
         written.and_then(|_| size(&path)).map_err(|failure| match failure {
             // Errors name the place of the file, not the hidden one.
@@ -76,22 +79,43 @@ impl OutputSet {
         })
     }
 
-    /// Moves the files to their places. Where one cannot be moved, those that were moved before it are taken back, and what
+    /// Publishes the files. Where one cannot be moved to its place, those that were moved before it are taken back, and what
     /// they replaced is put back.
-    pub(crate) fn finish(mut self, names: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+    ///
+    /// All old files leave their places before the first new one takes its own: a process that is killed in between leaves
+    /// files of one of the two sets, and never of both.
+    pub(crate) fn finish(self, names: &[&str]) -> Result<Vec<PathBuf>, Failure> {
+        let places = names.iter().map(|name| self.directory.join(name)).collect();
+        // A directory that is there already is replaced only if it is empty.
+        if self.hidden.parent() != Some(&self.directory) && fs::rename(self.hidden.join(NEW), &self.directory).is_ok() {
+            return Ok(places);
+        }
         let _turn = self.turn()?;
-        let mut moved: Vec<Moved> = Vec::new();
-        for name in names {
-            match Moved::new(&self, name) {
-                Ok(one) => moved.push(one),
-                Err(failure) => {
-                    moved.into_iter().rev().for_each(Moved::take_back);
-                    return Err(failure);
-                }
+        let mut moved = Vec::new();
+        match self.move_files(names, &mut moved) {
+            Ok(()) => Ok(places),
+            Err(failure) => {
+                moved.into_iter().rev().for_each(Moved::take_back);
+                Err(failure)
             }
         }
-        self.created = false;
-        Ok(moved.into_iter().map(|one| one.place).collect())
+    }
+
+    fn move_files(&self, names: &[&str], moved: &mut Vec<Moved>) -> Result<(), Failure> {
+        if let ([name], Existing::Replace) = (names, self.existing) {
+            // One file replaces the old one without a moment in between.
+            let place = self.directory.join(name);
+            return Ok(publish(&self.hidden.join(NEW).join(name), Destination::from(&place))?);
+        }
+        if self.existing == Existing::Replace {
+            for name in names {
+                moved.extend(Moved::aside(&self.directory.join(name), self.hidden.join(OLD).join(name))?);
+            }
+        }
+        for name in names {
+            moved.push(Moved::publish(&self.hidden.join(NEW).join(name), self.directory.join(name))?);
+        }
+        Ok(())
     }
 
     /// The right to move files to places in the directory: two runs that may replace would otherwise leave a mixture of their
@@ -117,41 +141,46 @@ impl Drop for OutputSet {
     fn drop(&mut self) {
         // What cannot be removed is hidden and holds nothing that is used; the first error matters more.
         let _ = fs::remove_dir_all(&self.hidden);
-        if self.created {
-            let _ = fs::remove_dir(&self.directory);
-        }
     }
 }
 
-/// A file that is at its place.
-struct Moved {
-    place: PathBuf,
-    /// Tells it from a file that somebody has put there since.
-    identity: Option<Metadata>,
-    /// What it has replaced, under a hidden name.
-    replaced: Option<PathBuf>,
+/// A file that was moved.
+enum Moved {
+    /// From its place to another, out of the way.
+    Aside { place: PathBuf, kept: PathBuf },
+    /// To its place; what tells it from a file that somebody has put there since.
+    Published { place: PathBuf, identity: Option<Metadata> },
 }
 
 impl Moved {
-    /// Moves a file of a set to its place.
-    fn new(set: &OutputSet, name: &str) -> Result<Self, Failure> {
-        let (from, place) = (set.hidden.join(name), set.directory.join(name));
-        let identity = fs::metadata(&from).ok();
-        // Where the file system has no second names, what is replaced cannot be put back.
-        let aside = set.hidden.join(format!("{name}.replaced"));
-        let replaced = set.existing == Existing::Replace && fs::hard_link(&place, &aside).is_ok();
-        publish(&from, Destination { path: &place, existing: set.existing })?;
-        Ok(Self { place, identity, replaced: replaced.then_some(aside) })
+    /// Moves an old file out of the way, if there is one.
+    fn aside(place: &Path, kept: PathBuf) -> Result<Option<Self>, Failure> {
+        if fs::symlink_metadata(place).is_ok_and(|found| found.is_dir()) {
+            return Err(Failure::Io { path: place.to_owned(), source: ErrorKind::IsADirectory.into() });
+        }
+        match fs::rename(place, &kept) {
+            Ok(()) => Ok(Some(Self::Aside { place: place.to_owned(), kept })),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Failure::Io { path: place.to_owned(), source }),
+        }
+    }
+
+    /// Moves a new file to its place, where no file is.
+    fn publish(from: &Path, place: PathBuf) -> Result<Self, Failure> {
+        let identity = fs::metadata(from).ok();
+        publish(from, Destination::keeping(&place))?;
+        Ok(Self::Published { place, identity })
     }
 
     /// Undoes the move. What fails here stays as it is: the first error matters more.
     fn take_back(self) {
-        match self.replaced {
-            Some(replaced) => drop(fs::rename(replaced, &self.place)),
-            None if self.identity.is_some_and(|ours| is_still_at(&self.place, &ours)) => {
-                drop(fs::remove_file(&self.place));
+        match self {
+            Self::Aside { place, kept } => drop(publish(&kept, Destination::keeping(&place))),
+            Self::Published { place, identity } => {
+                if identity.is_some_and(|ours| is_still_at(&place, &ours)) {
+                    drop(fs::remove_file(&place));
+                }
             }
-            None => {}
         }
     }
 }

@@ -30,7 +30,12 @@ create_exception!(
     Error,
     "Numbers may lie outside the modulus, outside the interval of a polynomial, or off the real line."
 );
-create_exception!(noren, WireError, Error, "Bytes are not what they should be: damaged, cut off, or of another kind.");
+create_exception!(
+    noren,
+    WireError,
+    Error,
+    "Bytes are not what they should be: damaged, cut off, of another kind, or changed while they are in use."
+);
 create_exception!(
     noren,
     SecurityWarning,
@@ -68,7 +73,7 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         | Refusal::UnprovenInterval { .. }
         | Refusal::ArgumentOutside { .. }
         | Refusal::NotReal { .. } => RangeError::new_err(text),
-        Refusal::Wire { .. } | Refusal::WrongKind { .. } => WireError::new_err(text),
+        Refusal::Wire { .. } | Refusal::WrongKind { .. } | Refusal::FileChanged { .. } => WireError::new_err(text),
         Refusal::Exists { path } => {
             let text = "the file exists: pass force=True to replace it, or choose another name";
             PyFileExistsError::new_err((EEXIST, text, path))

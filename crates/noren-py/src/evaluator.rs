@@ -22,6 +22,7 @@ use crate::context::PyContext;
 use crate::display;
 use crate::errors::{EncodingError, MissingKeyError, raise};
 use crate::evaluators::{Held, Match, Registration};
+use crate::failure_budget::budget;
 use crate::key_sets;
 use crate::keys::PyEvaluationKeys;
 use crate::level::Level;
@@ -444,9 +445,16 @@ impl PyEvaluator {
     /// products multiply, and bootstrapping takes at most 1024: a program that knows better says so with
     /// ``Ciphertext.with_magnitude``. Rotation keys that serve up to the level of results are enough.
     ///
+    /// failure_budget: the base-two logarithm of the largest probability with which any bootstrap may fail; what would exceed it
+    /// raises Error.
+    ///
     /// Raises ParameterMismatchError for a bootstrapper of other parameters.
-    fn with_bootstrapping(&self, bootstrapper: &PyBootstrapper) -> PyResult<Self> {
-        let unlimited = self.plain.with_bootstrapping(bootstrapper.inner.clone()).map_err(raise)?;
+    #[pyo3(signature = (bootstrapper, *, failure_budget = None))]
+    fn with_bootstrapping(&self, bootstrapper: &PyBootstrapper, failure_budget: Option<f64>) -> PyResult<Self> {
+        let log2_failure = budget(failure_budget)?;
+        let unlimited = self.plain.with_bootstrapping(bootstrapper.inner.clone());
+        let unlimited = unlimited.and_then(|unlimited| unlimited.with_failure_budget(log2_failure));
+        let unlimited = unlimited.map_err(raise)?;
         Ok(Self::held(self.plain.clone(), Some(unlimited)))
     }
 

@@ -46,6 +46,7 @@ mod errors;
 mod evaluator;
 mod evaluators;
 mod explain;
+mod failure_budget;
 mod files;
 mod integers;
 mod key_classes;

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use noren_math::kernels::KeyRows;
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::kernels::mapped::{MappedFile, MappedRow};
 
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -66,6 +67,12 @@ impl KeyPairs {
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
+    }
+
+    /// The file, if the pairs lie in one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Arc<MappedFile>> {
+        self.words.file()
     }
 
     /// The first limb, by the position of its prime in the whole list, with a residue that is not below its prime.

@@ -1,10 +1,11 @@
 //! Many polynomials of small coefficients, four to a word: factors of a large sum, of which each is needed once in a while.
 
 use std::fmt;
+use std::sync::Arc;
 
 use noren_math::kernels::Kernels;
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::kernels::mapped::{MappedFile, MappedRow};
 use noren_math::modulus::Modulus;
 
 use crate::engine::Engine;
@@ -74,6 +75,12 @@ impl SmallPolynomials {
             && starts.is_sorted()
             && places.iter().all(|&place| place < degree as u64);
         fits.then_some(Self { degree, words: Storage::Mapped(words), starts, places })
+    }
+
+    /// The file, if the polynomials lie in one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Arc<MappedFile>> {
+        self.words.file()
     }
 
     /// How many words so many polynomials have.

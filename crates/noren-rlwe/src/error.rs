@@ -79,6 +79,19 @@ pub enum Error {
         /// The base-two logarithm of the noise that is tolerated, in units of the circle.
         margin: f64,
     },
+    /// A computation may fail more often than its budget allows.
+    #[error(
+        "with {bootstraps} bootstraps the computation fails with probability up to 2^{found:.1}, its budget is 2^{allowed:.1}: \
+         use parameters that fail less often, or allow more failures"
+    )]
+    FailureBudget {
+        /// How many bootstraps there would be.
+        bootstraps: u64,
+        /// The base-two logarithm of a bound on the probability that any of them fails.
+        found: f64,
+        /// The base-two logarithm of what is allowed.
+        allowed: f64,
+    },
     /// A value does not fit the room that parameters give it.
     #[error("{what} is {found}, it must be {needed}: {hint}")]
     OutOfRoom {
@@ -327,6 +340,15 @@ pub enum Error {
         x: usize,
         /// The second argument.
         y: usize,
+    },
+    /// The file that words are read from where they lie has changed while it was in use.
+    #[error(
+        "{what}: the file has changed since it was opened, so that the result could be wrong: \
+         find out what writes to it, make it again, and replace files instead of writing to them"
+    )]
+    FileChanged {
+        /// What lies in the file.
+        what: &'static str,
     },
     /// A function has a value that is no residue.
     #[error("the function is {value} at ({x}, {y}), values must be below the plaintext modulus {t}")]

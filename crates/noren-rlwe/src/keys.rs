@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::mapped::MappedFile;
 use noren_math::random::Seed;
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
@@ -17,6 +18,7 @@ use crate::owner::{KeyId, Owner};
 use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
 use crate::shape::KeyShape;
+use crate::wire::expanded::check_unchanged;
 
 /// The secret `s`. Wiped when dropped, on pages that the system is asked to keep in memory and out of core dumps
 /// ([`AlignedVec::guarded`]); whoever holds it reads everything.
@@ -157,6 +159,14 @@ impl KeySwitchKey {
         Ok(Self { pairs, shape: self.shape, seed: self.seed.clone(), limbs, owner: self.owner, from: self.from })
     }
 
+    /// Refuses results of a key that lies in a file that has changed.
+    ///
+    /// # Errors
+    /// [`Error::FileChanged`].
+    pub fn check_file(&self) -> Result<()> {
+        check_unchanged(self.pairs.file(), "key switching keys")
+    }
+
     /// The public seed of the uniform halves.
     #[must_use]
     pub fn seed(&self) -> &Seed {
@@ -231,6 +241,20 @@ impl EvaluationKeys {
     /// [`Error::KeyMismatch`].
     pub fn check_ciphertext(&self, ciphertext: &Ciphertext) -> Result<()> {
         self.key.check(ciphertext.key_id(), "the ciphertext")
+    }
+
+    /// Refuses results of keys that lie in a file that has changed. To be called after the keys were used.
+    ///
+    /// # Errors
+    /// [`Error::FileChanged`].
+    pub fn check_files(&self) -> Result<()> {
+        let mut files: Vec<&Arc<MappedFile>> = Vec::new();
+        for file in self.relinearization.iter().chain(self.galois.values()).filter_map(|key| key.pairs.file()) {
+            if !files.iter().any(|known| Arc::ptr_eq(known, file)) {
+                files.push(file);
+            }
+        }
+        files.into_iter().try_for_each(|file| check_unchanged(Some(file), "evaluation keys"))
     }
 
     /// The parameters that the keys were made with.

@@ -325,6 +325,39 @@ fn a_prepared_function_is_mapped_from_its_file() -> Result<()> {
     Ok(())
 }
 
+/// An attack: another function of the same size takes the place of the one that is in use, or the file is cut short.
+#[test]
+fn results_of_mapped_functions_that_change_are_refused() -> Result<()> {
+    let world = World::new(3, 17, 10)?;
+    let path = std::env::temp_dir().join(format!("noren-lookup-changed-{}", std::process::id()));
+    let plan = Plan::new(world.context.parameters(), [17, 17])?;
+    let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
+    let (layout, evaluator) = (plan.layout(), &world.evaluator);
+    let [a, b] = [world.encrypt(layout, &[3], 0)?, world.encrypt(layout, &[5], 1)?];
+    let product = Function::rule([17, 17], |x, y| Some((7 * x * y) % 17));
+    Lookup::prepare(&world.context, &plan, &product, None)?.save(&path)?;
+    let other = std::fs::read(&path).expect("it was written");
+    for cut in [false, true] {
+        Lookup::prepare(&world.context, &plan, &scrambled([17, 17], 17), None)?.save(&path)?;
+        let lookup = Lookup::open(&world.context, &path, &Limits::default())?;
+        lookup.evaluate(evaluator, &keys, &a, &b)?;
+        // Times of files have a resolution of some milliseconds.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let file = std::fs::File::options().write(true).open(&path).expect("it is ours");
+        if cut {
+            file.set_len(4096).expect("it is ours");
+        } else {
+            std::io::Write::write_all(&mut &file, &other).expect("it is ours");
+        }
+        let refused = lookup.evaluate(evaluator, &keys, &a, &b).map(drop);
+        assert!(matches!(refused, Err(Error::FileChanged { .. })), "{refused:?}");
+        let again = path.with_extension("again");
+        assert!(matches!(lookup.save(&again), Err(Error::FileChanged { .. })) && !again.exists());
+    }
+    std::fs::remove_file(&path).expect("it is ours");
+    Ok(())
+}
+
 #[test]
 fn files_that_are_cut_or_nowhere_are_refused() -> Result<()> {
     let world = World::new(3, 17, 10)?;

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use noren::Resources;
-use noren::bootstrapping::{BootstrapKeyFile, Bootstrapper, Mode, Parameters, Progress, Stage, WithBootstrapping};
+use noren::bootstrapping::{
+    BootstrapKeyFile, Bootstrapper, Mode, Parameters, Plan, Progress, Stage, WithBootstrapping,
+};
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::program::Program;
 use noren::programs::table::EncryptedTable;
@@ -13,7 +15,7 @@ use noren::wire::Limits;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::words::count;
+use crate::describe::words::{count, right_but};
 use crate::eval::{self, lowered};
 use crate::failure::Failure;
 use crate::files::{self, Output};
@@ -31,6 +33,8 @@ pub(crate) struct Job<'a> {
     pub(crate) input: &'a Path,
     pub(crate) output: Output,
     pub(crate) last: bool,
+    /// `log2` of the largest probability with which any bootstrap may fail.
+    pub(crate) failure_budget: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +60,13 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let table = files::read::<EncryptedTable<Ciphertext>>(&context, job.input)?;
     drop(context);
     check_levels(&job, &parameters, &table)?;
+    if let (None, Some(allowed)) = (&job.program, job.failure_budget) {
+        let bootstraps = table.ciphertexts().len() as u64;
+        let found = Plan::new(&parameters)?.log2_failure(bootstraps);
+        if found > allowed {
+            return Err(Failure::file(job.input)(noren::Error::FailureBudget { bootstraps, found, allowed }));
+        }
+    }
 
     let shown = progress::bar("reading bootstrapping keys", 1);
     let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
@@ -74,12 +85,12 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         None => {
             let result = renewed(&bootstrapper, table, &mut stages)?;
             let bootstraps = result.ciphertexts().len() as u64;
-            let plan = noren::bootstrapping::Plan::new(&parameters)?;
-            (result, bootstraps, plan.log2_failure(bootstraps))
+            (result, bootstraps, Plan::new(&parameters)?.log2_failure(bootstraps))
         }
         Some(program) => {
             let shown = progress::spinner(program.name().to_owned());
             let unlimited = evaluator.with_bootstrapping(Arc::new(bootstrapper))?;
+            let unlimited = unlimited.with_failure_budget(job.failure_budget.unwrap_or(0.0))?;
             let result = program.run(&unlimited, &table)?;
             drop(shown);
             (result, unlimited.bootstraps(), unlimited.log2_failure())
@@ -148,8 +159,7 @@ impl fmt::Display for Report {
         let [result, written] = self.result.lines(&left);
         writeln!(f, "{result}")?;
         if let Some(failure) = self.log2_failure {
-            let bootstraps = count(self.bootstraps as usize, "bootstrap");
-            writeln!(f, "{bootstraps}, all right but with a probability of at most 2^{failure:.1}")?;
+            writeln!(f, "{}", right_but(self.bootstraps, failure))?;
         }
         write!(f, "{}{written}", self.stages)
     }

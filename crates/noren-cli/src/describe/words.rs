@@ -26,6 +26,12 @@ pub(crate) fn error(bound: f64) -> String {
     if bound > 0.0 && bound.is_finite() { format!("{bound:.2e} (2^{:.1})", bound.log2()) } else { bound.to_string() }
 }
 
+/// How many bootstraps there were, and the bound on the probability that any of them failed.
+pub(crate) fn right_but(bootstraps: u64, log2_failure: f64) -> String {
+    let bootstraps = count(bootstraps as usize, "bootstrap");
+    format!("{bootstraps}, all right but with a probability of at most 2^{log2_failure:.1}")
+}
+
 /// Sizes of primes with repetitions counted, such as `50 + 6 x 45`.
 pub(super) fn chain(bits: &[u32]) -> String {
     let parts = bits.chunk_by(|a, b| a == b).map(|run| match run.len() {

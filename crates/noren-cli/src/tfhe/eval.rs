@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use noren::error::Error;
 use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, Element};
-use noren::tfhe::{CompactCircuitKeys, Context, Evaluator};
+use noren::tfhe::{CompactCircuitKeys, Evaluator};
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::words::{bytes, count};
+use crate::describe::words::{bytes, count, right_but};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::progress;
@@ -33,6 +33,8 @@ pub(crate) struct Job<'a> {
     pub(crate) function: Option<Given<'a>>,
     /// The keys of circuit bootstrapping, for functions that need them.
     pub(crate) circuit: Option<&'a Path>,
+    /// `log2` of the largest probability with which any bootstrap may fail.
+    pub(crate) failure_budget: Option<f64>,
     pub(crate) output: Output,
 }
 
@@ -44,6 +46,9 @@ struct Report {
     columns: usize,
     types: Vec<Element>,
     seconds: f64,
+    bootstraps: u64,
+    /// Of the probability that any of these failed; none without bootstraps.
+    log2_failure: Option<f64>,
     bytes: u64,
 }
 
@@ -77,7 +82,8 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         let keys = context.expand_circuit(&file.key).map(Arc::new);
         evaluator = keys.and_then(|keys| evaluator.with_circuit_keys(keys)).map_err(Failure::file(path))?;
     }
-    let evaluator = ColumnEvaluator::new(evaluator);
+    let bits = evaluator.with_failure_budget(job.failure_budget.unwrap_or(0.0));
+    let evaluator = ColumnEvaluator::new(bits.clone());
     shown.say(&format!("{}: {}", job.name, count(table.layout().size().unwrap_or(0), "row")));
     let start = Instant::now();
     let rows = table.layout().shape.first().copied().unwrap_or(1);
@@ -94,7 +100,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
                 Ok((name, reduction.run(&evaluator, &table.columns()[index])?))
             });
             let columns = columns.collect::<Result<Vec<_>, Error>>().map_err(Failure::file(job.input))?;
-            return job.finish(&context, vec![1], columns, start, console);
+            return job.finish(&bits, vec![1], columns, start, console);
         }
         Program::Lookup => {
             let lookup = lookup.as_ref().unwrap_or_else(|| panic!("a lookup has a function"));
@@ -103,7 +109,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     };
     let result: Column = result.map_err(Failure::file(job.input))?;
     drop(shown);
-    job.finish(&context, vec![rows], vec![("result".to_owned(), result)], start, console)
+    job.finish(&bits, vec![rows], vec![("result".to_owned(), result)], start, console)
 }
 
 impl Job<'_> {
@@ -166,7 +172,7 @@ impl Job<'_> {
     /// Writes the result and says so.
     fn finish(
         &self,
-        context: &Context,
+        evaluator: &Evaluator,
         shape: Vec<usize>,
         columns: Vec<(String, Column)>,
         start: Instant,
@@ -174,7 +180,7 @@ impl Job<'_> {
     ) -> Result<(), Failure> {
         let seconds = start.elapsed().as_secs_f64();
         let result = Columns::new(shape, columns)?;
-        let bytes = self.output.write(context.parameters(), &result)?;
+        let bytes = self.output.write(evaluator.context().parameters(), &result)?;
         let layout = result.layout();
         console.report(&Report {
             path: self.output.path().to_owned(),
@@ -183,6 +189,8 @@ impl Job<'_> {
             columns: layout.columns.len(),
             types: layout.columns.iter().map(|column| column.element).collect(),
             seconds,
+            bootstraps: evaluator.bootstraps(),
+            log2_failure: (evaluator.bootstraps() > 0).then(|| evaluator.log2_failure()),
             bytes,
         })
     }
@@ -193,6 +201,9 @@ impl fmt::Display for Report {
         let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
         let types: Vec<String> = self.types.iter().map(ToString::to_string).collect();
         writeln!(f, "{}: {rows}, {columns} of {}, {:.2} s", self.program, types.join(", "), self.seconds)?;
+        if let Some(failure) = self.log2_failure {
+            writeln!(f, "{}", right_but(self.bootstraps, failure))?;
+        }
         write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
     }
 }

@@ -124,15 +124,15 @@ fn what_cannot_be_planned_or_made_is_refused() {
 fn an_interrupted_run_leaves_no_keys_and_the_next_one_clears_up() {
     let sandbox = Sandbox::new("bootstrap-killed");
     let keygen = ["keygen", "--out", "keys", "--bootstrap", "n15"];
-    let leftovers = || -> Vec<String> {
-        let entries = fs::read_dir(sandbox.path("keys")).into_iter().flatten().flatten();
+    let names = |directory: &str| -> Vec<String> {
+        let entries = fs::read_dir(sandbox.path(directory)).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     };
     let mut child = sandbox.command(&keygen).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let deadline = Instant::now() + Duration::from_secs(60);
     let half_written = || {
-        let hidden = leftovers().into_iter().find(|name| name.starts_with(".noren-"))?;
-        let entries = fs::read_dir(sandbox.path("keys").join(hidden)).ok()?.flatten();
+        let hidden = names(".").into_iter().find(|name| name.starts_with(".noren-"))?;
+        let entries = fs::read_dir(sandbox.path(&hidden).join("new")).ok()?.flatten();
         entries.map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(".tmp"))
     };
     let half = loop {
@@ -144,16 +144,19 @@ fn an_interrupted_run_leaves_no_keys_and_the_next_one_clears_up() {
     };
     child.kill().expect("it runs");
     child.wait().expect("it was started");
-    // Nothing has the name of a key, and what is there is taken for none.
-    assert!(leftovers().iter().all(|name| name.starts_with(".noren-")), "{:?}", leftovers());
+    // There are no keys, and what is there is taken for none.
+    assert!(names(".").iter().all(|name| name.starts_with(".noren-")), "{:?}", names("."));
     let half = half.to_string_lossy().into_owned();
     if fs::metadata(&half).is_ok() {
         sandbox.refused(&["inspect", &half], &["cannot be read"]);
     }
     sandbox.done(&["keygen", "--out", "keys", "--bootstrap", "toy"]);
-    let mut names = leftovers();
-    names.sort();
-    assert_eq!(names, ["bootstrap.keys", "public.key", "secret.key"]);
+    let mut keys = names("keys");
+    keys.sort();
+    assert_eq!(
+        (keys, names(".")),
+        (["bootstrap.keys", "public.key", "secret.key"].map(str::to_owned).into(), vec!["keys".into()])
+    );
 }
 
 #[test]
@@ -181,8 +184,16 @@ fn tables_get_new_levels_and_programs_bootstrap_by_themselves() {
     };
     assert!(within(&decrypt("deep.ct"), &expected));
 
+    let deep = |budget| {
+        [&eval(&["polynomial", "--model", "quartic.json"], ["table.ct", "-o", "no.ct"])[..], &[budget]].concat()
+    };
+    sandbox.refused(&deep("--failure-budget=-5000"), &["budget is 2^-5000"]);
+
     // A level is used up, and there again.
     sandbox.done(&eval(&["polynomial", "--model", "line.json"], ["table.ct", "-o", "half.ct"]));
+    let renew = [&eval(&["bootstrap"], ["half.ct", "-o", "no.ct"])[..], &["--failure-budget=-5000"]].concat();
+    sandbox.refused(&renew, &["1 bootstraps", "budget is 2^-5000"]);
+    assert!(!sandbox.exists("no.ct"));
     let report = sandbox.json(&eval(&["bootstrap"], ["half.ct", "-o", "renewed.ct"]));
     assert_eq!((&report["levels_left"], &report["bootstraps"]), (&2.into(), &1.into()), "{report}");
     let stages = report["stages"].as_array().expect("a list");

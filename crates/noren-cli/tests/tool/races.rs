@@ -97,6 +97,40 @@ fn runs_at_once_that_may_replace_leave_the_keys_of_one() {
     }
 }
 
+/// An attack: a run that replaces keys is stopped at any moment. What anybody can see at that moment is what would be left.
+#[test]
+fn keys_of_two_sets_never_lie_beside_each_other() {
+    const ROUNDS: usize = 12;
+    let sandbox = Sandbox::with_table("race-mixture");
+    let sets: Vec<[Vec<u8>; 2]> = (0..2)
+        .map(|index| {
+            sandbox.keygen(&format!("alone-{index}"), "small.params", "sum", digit(index));
+            ["secret.key", "public.key"].map(|name| sandbox.read(&format!("alone-{index}/{name}")))
+        })
+        .collect();
+    sandbox.keygen("keys", "small.params", "sum", digit(1));
+    let owner = |name: usize| {
+        let found = fs::read(sandbox.path(&format!("keys/{}", ["secret.key", "public.key"][name]))).ok()?;
+        sets.iter().position(|set| set[name] == found)
+    };
+    for round in 0..ROUNDS {
+        let seed = digit(round % 2).to_string().repeat(64);
+        let shape = ["--program", "sum", "--rows", "12", "--columns", "age,bmi,bp", "--params", "small.params"];
+        let mut run = start(&sandbox, &[&["keygen", "--out", "keys", "--force", "--seed", &seed], &shape[..]].concat());
+        while run.try_wait().expect("a child").is_none() {
+            for [first, second] in [[0, 1], [1, 0]] {
+                // The first was there before and after the second: they were there together.
+                let seen = [owner(first), owner(second), owner(first)];
+                let [Some(before), Some(between), Some(after)] = seen else { continue };
+                assert!(before != after || before == between, "files of sets {before} and {between} at once");
+            }
+        }
+        assert!(run.wait().expect("a child").success());
+        assert_eq!([0, 1].map(owner), [Some(round % 2); 2]);
+    }
+    assert_eq!([hidden(&sandbox, "keys"), hidden(&sandbox, ".")].concat(), Vec::<String>::new());
+}
+
 #[test]
 fn a_set_that_cannot_be_whole_is_taken_back() {
     for (force, dear) in [(false, false), (true, true)] {
@@ -111,11 +145,11 @@ fn a_set_that_cannot_be_whole_is_taken_back() {
         let run = start(&sandbox, &[&keygen[..], &["--params", "large.params"], force_option].concat());
         // While keys are made, somebody takes the name of the second file: with a directory, which no file replaces.
         let begun = Instant::now();
-        while hidden(&sandbox, "keys").is_empty() {
+        while hidden(&sandbox, if dear { "keys" } else { "." }).is_empty() {
             assert!(begun.elapsed() < Duration::from_secs(60), "no hidden directory");
             thread::sleep(Duration::from_millis(1));
         }
-        fs::create_dir(sandbox.path("keys/public.key")).expect("nobody has it");
+        fs::create_dir_all(sandbox.path("keys/public.key")).expect("nobody has it");
         let output = run.wait_with_output().expect("it ends");
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{message}");

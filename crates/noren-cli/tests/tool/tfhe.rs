@@ -253,6 +253,26 @@ fn sets_of_bits_hold_truth_values() {
 }
 
 #[test]
+fn failures_are_counted_printed_and_refused_beyond_their_budget() {
+    let sandbox = with_table("tfhe-budget");
+    let each = sandbox.json(&["plan", "--tfhe", "TOY_2_2"])["parameters"]["log2_failure"].as_f64().expect("a number");
+    let report = sandbox.json(&eval("add", &[]));
+    let bootstraps = report["bootstraps"].as_u64().expect("a number");
+    // Four sums of integers of four digits.
+    assert_eq!(bootstraps, 4 * 4, "{report}");
+    assert!((report["log2_failure"].as_f64().expect("a number") - each - 4.0).abs() < 1e-6, "{report}");
+    assert!(sandbox.done(&eval("add", &["--force"])).contains("16 bootstraps, all right but with a probability"));
+    let budget = |log2: f64| format!("--failure-budget={log2}");
+    sandbox.done(&eval("add", &["--force", &budget(each + 4.1)]));
+    std::fs::remove_file(sandbox.path("out.ct")).expect("there");
+    sandbox.refused(&eval("add", &[&budget(each + 3.9)]), &["16 bootstraps", "budget", "fail less often"]);
+    assert!(!sandbox.exists("out.ct"));
+    for wrong in ["--failure-budget=0", "--failure-budget=nan", "--failure-budget=x"] {
+        assert_eq!(sandbox.run(&eval("add", &[wrong])).status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
 fn plans_and_files_say_security_and_failures() {
     let sandbox = with_table("tfhe-plan");
     let plan = sandbox.json(&["plan", "--tfhe", "2_2"]);

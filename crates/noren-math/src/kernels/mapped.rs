@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use content::Content;
 
@@ -13,21 +14,40 @@ use crate::kernels::aligned::Word;
 /// The little-endian words of a file, read where they lie. Pages come from the disk when they are first touched, stay as
 /// long as the system has memory for them, and are not copied for each process.
 ///
-/// # What if the file changes
-/// Whoever writes files so that a mapping sees it breaks the promise that shared words stay as they are. noren's own files
-/// are replaced under their names and never written to in place, so a mapping keeps the old ones. Against everybody else it
-/// relies on this: words of a mapping are data only. They are multiplied, added and reduced; no address, length, branch
-/// or index is ever made of one, and the kernels take any word. So a change leads to wrong numbers, as any other change of
-/// a key does, and a file that is cut short ends the process with `SIGBUS` when a page is touched that is gone.
-pub struct MappedFile(Content);
+/// # Files that change
+/// noren's own files are replaced under their names and never written to in place, so a mapping keeps the old ones. A file
+/// that somebody else writes to or cuts short while it is mapped breaks the promise that shared words stay as they are.
+/// Words of a mapping are therefore data only: they are multiplied, added and reduced; no address, length, branch or index is
+/// made of one, and the kernels take any word. Pages that the file has lost read as zeros, by a handler of `SIGBUS` that
+/// the first mapping installs. [`MappedFile::is_unchanged`] tells both after a computation, whose results are then refused.
+pub struct MappedFile {
+    content: Content,
+    /// Open for as long as the mapping, so that it can be asked whether it has changed.
+    file: File,
+    stamp: Stamp,
+}
+
+/// The length and the time of modification of a file.
+#[derive(PartialEq, Eq)]
+struct Stamp(u64, Option<SystemTime>);
+
+impl Stamp {
+    fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        // Not all systems have the time.
+        Ok(Self(metadata.len(), metadata.modified().ok()))
+    }
+}
 
 impl MappedFile {
-    /// Maps a whole file. Where the system has no mappings, or orders bytes in another way, it is read into memory.
+    /// Maps a whole file. Where it cannot be mapped, or the machine orders bytes in another way, it is read into memory (systems
+    /// other than Linux, Android and those of Apple).
     ///
     /// # Errors
     /// What the system says; that the file is empty, or no multiple of 8 bytes.
-    pub fn open(file: &File) -> io::Result<Self> {
-        let found = file.metadata()?.len();
+    pub fn open(file: File) -> io::Result<Self> {
+        let stamp = Stamp::of(&file)?;
+        let found = stamp.0;
         let refused = |needed: &str| {
             let message = format!("{found} bytes where {needed} are needed: it is no file of words");
             io::Error::new(io::ErrorKind::InvalidData, message)
@@ -36,7 +56,17 @@ impl MappedFile {
         if bytes == 0 || !bytes.is_multiple_of(size_of::<u64>()) {
             return Err(refused("a multiple of 8 bytes, and some"));
         }
-        Ok(Self(Content::open(file, bytes)?))
+        Ok(Self { content: Content::open(&file, bytes)?, file, stamp })
+    }
+
+    /// Whether no page was missing when it was touched, and the file has the length and the time of modification that it had
+    /// when it was mapped.
+    ///
+    /// It finds what changes files by accident. Whoever may write to the file can set its time back, and a change within the
+    /// resolution of times (some milliseconds) after the last one before is not seen.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        !self.content.has_lost_pages() && Stamp::of(&self.file).is_ok_and(|stamp| stamp == self.stamp)
     }
 }
 
@@ -44,7 +74,7 @@ impl Deref for MappedFile {
     type Target = [u64];
 
     fn deref(&self) -> &[u64] {
-        &self.0
+        &self.content
     }
 }
 
@@ -69,6 +99,12 @@ impl MappedRow {
         Some(Self { file: file.clone(), range })
     }
 
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> &Arc<MappedFile> {
+        &self.file
+    }
+
     /// The same bytes as words of another type, in their order in the file: of numbers of 64 bits as many, of 32 bits twice as
     /// many.
     #[must_use]
@@ -89,7 +125,11 @@ impl Deref for MappedRow {
     }
 }
 
-#[cfg(all(unix, target_endian = "little", target_pointer_width = "64"))]
+#[cfg(all(
+    any(target_os = "linux", target_os = "android", target_vendor = "apple"),
+    target_endian = "little",
+    target_pointer_width = "64"
+))]
 mod content {
     use std::fs::File;
     use std::io;
@@ -98,10 +138,13 @@ mod content {
 
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+    use crate::kernels::bus_error::Region;
+
     /// A mapping.
     pub(super) struct Content {
         start: NonNull<u64>,
         len: usize,
+        region: &'static Region,
     }
 
     // SAFETY: a mapping belongs to nobody else in this process, and is only read.
@@ -114,8 +157,19 @@ mod content {
         pub(super) fn open(file: &File, bytes: usize) -> io::Result<Self> {
             // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
             let start = unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, file, 0)? };
-            let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-            Ok(Self { start, len: bytes / size_of::<u64>() })
+            let start: NonNull<u64> = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+            let region = Region::guard(start.as_ptr().expose_provenance(), bytes);
+            Ok(Self { start, len: bytes / size_of::<u64>(), region })
+        }
+
+        /// As a mapping of somebody else.
+        #[cfg(test)]
+        pub(super) fn leave_unguarded(&self) {
+            self.region.release();
+        }
+
+        pub(super) fn has_lost_pages(&self) -> bool {
+            self.region.has_lost_pages()
         }
     }
 
@@ -131,13 +185,18 @@ mod content {
 
     impl Drop for Content {
         fn drop(&mut self) {
+            self.region.release();
             // SAFETY: `open` mapped exactly this range, and no reference outlives the owner. An error leaves it mapped.
             let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len * size_of::<u64>()) };
         }
     }
 }
 
-#[cfg(not(all(unix, target_endian = "little", target_pointer_width = "64")))]
+#[cfg(not(all(
+    any(target_os = "linux", target_os = "android", target_vendor = "apple"),
+    target_endian = "little",
+    target_pointer_width = "64"
+)))]
 mod content {
     use std::fs::File;
     use std::io::{self, Read};
@@ -157,6 +216,11 @@ mod content {
                 *word = u64::from_le_bytes(bytes);
             }
             Ok(Self(words))
+        }
+
+        /// There are none: this is a copy.
+        pub(super) fn has_lost_pages(&self) -> bool {
+            false
         }
     }
 
@@ -187,7 +251,7 @@ mod tests {
     fn words_are_those_of_the_file_and_outlive_its_name() -> io::Result<()> {
         let words: Vec<u64> = (0..5000).map(|i| i * 0x0123_4567_89ab).collect();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mapped = Arc::new(MappedFile::open(&file("words", &bytes)?)?);
+        let mapped = Arc::new(MappedFile::open(file("words", &bytes)?)?);
         assert_eq!(**mapped, words);
         let row = MappedRow::new(&mapped, 700..4999).expect("within the file");
         assert!(MappedRow::new(&mapped, 4999..5001).is_none());
@@ -202,9 +266,78 @@ mod tests {
     }
 
     #[test]
+    #[cfg(all(any(target_os = "linux", target_vendor = "apple"), target_pointer_width = "64"))]
+    fn pages_that_a_file_has_lost_are_zeros_and_are_recorded() -> io::Result<()> {
+        let path = std::env::temp_dir().join(format!("noren-mapped-{}-lost", std::process::id()));
+        let content = || vec![0xff; 1 << 20];
+        // The second time in the same region.
+        for _ in 0..2 {
+            fs::write(&path, content())?;
+            let (lost, whole) = (MappedFile::open(File::open(&path)?)?, MappedFile::open(file("whole", &content())?)?);
+            assert!(lost.is_unchanged() && lost[1 << 16] == u64::MAX);
+            File::options().write(true).open(&path)?.set_len(1 << 19)?;
+            assert!(!lost.is_unchanged(), "the length has changed");
+            // In threads, which all touch pages that are gone.
+            let sums = std::thread::scope(|scope| {
+                let sum = |start: usize| lost[start..].iter().step_by(64).fold(0, |sum: u64, &x| sum.wrapping_add(x));
+                let threads: Vec<_> = (0..4).map(|i| scope.spawn(move || sum((1 << 16) + (i << 13)))).collect();
+                threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+            });
+            assert_eq!(sums, [0; 4]);
+            assert_eq!(lost[(1 << 16) - 1], u64::MAX, "what the file has");
+            assert!(!lost.is_unchanged() && whole.is_unchanged());
+            assert!(whole.iter().all(|&word| word == u64::MAX));
+        }
+        fs::remove_file(&path)
+    }
+
+    #[test]
+    fn words_that_change_are_told_by_their_time() -> io::Result<()> {
+        let path = std::env::temp_dir().join(format!("noren-mapped-{}-changed", std::process::id()));
+        fs::write(&path, [1; 4096])?;
+        let mapped = MappedFile::open(File::open(&path)?)?;
+        // A name more or less is no change.
+        let other = path.with_extension("other");
+        fs::rename(&path, &other)?;
+        assert!(mapped.is_unchanged());
+        // Times of files have a resolution of some milliseconds.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::os::unix::fs::FileExt::write_all_at(&File::options().write(true).open(&other)?, &[2; 8], 0)?;
+        assert!(!mapped.is_unchanged());
+        fs::remove_file(&other)
+    }
+
+    /// In a process of its own, as it ends there: a page that is gone of a mapping that nothing guards.
+    #[test]
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+    fn bus_errors_elsewhere_end_the_process() -> io::Result<()> {
+        use std::os::unix::process::ExitStatusExt;
+        const CHILD: &str = "NOREN_TEST_BUS_ERROR";
+        let name = "kernels::mapped::tests::bus_errors_elsewhere_end_the_process";
+        if std::env::var_os(CHILD).is_some() {
+            let guarded = MappedFile::open(file("guarded", &[1; 4096])?)?;
+            let mut path = std::env::temp_dir();
+            path.push(format!("noren-mapped-{}-unguarded", std::process::id()));
+            fs::write(&path, [1; 8192])?;
+            let unguarded = File::options().read(true).write(true).open(&path)?;
+            fs::remove_file(&path)?;
+            let content = content::Content::open(&unguarded, 8192)?;
+            content.leave_unguarded();
+            unguarded.set_len(0)?;
+            // The last line of this process.
+            println!("{} {}", guarded[0], content[512]);
+            return Ok(());
+        }
+        let mut child = std::process::Command::new(std::env::current_exe()?);
+        let status = child.args(["--exact", name, "--nocapture"]).env(CHILD, "1").output()?.status;
+        assert_eq!(status.signal(), Some(libc::SIGBUS), "{status}");
+        Ok(())
+    }
+
+    #[test]
     fn what_is_no_file_of_words_is_refused() -> io::Result<()> {
         for (name, bytes) in [("empty", &[][..]), ("odd", &[0; 12])] {
-            let error = MappedFile::open(&file(name, bytes)?).expect_err("refused");
+            let error = MappedFile::open(file(name, bytes)?).expect_err("refused");
             assert!(error.to_string().contains("multiple of 8 bytes"), "{error}");
         }
         Ok(())

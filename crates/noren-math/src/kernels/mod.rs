@@ -13,6 +13,12 @@ pub mod aligned;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(
+    any(target_os = "linux", target_os = "android", target_vendor = "apple"),
+    target_endian = "little",
+    target_pointer_width = "64"
+))]
+mod bus_error;
 pub(crate) mod chacha;
 mod float_mode;
 mod gaussian;

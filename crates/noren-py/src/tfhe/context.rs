@@ -8,6 +8,7 @@ use crate::admission::warn;
 use crate::array::detached;
 use crate::context::seed_of;
 use crate::errors::raise;
+use crate::failure_budget::budget;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 use crate::tfhe::array::PyEncryptedArray;
@@ -134,18 +135,21 @@ impl PyTfheContext {
 
     /// The evaluator of these keys: ServerKeys, LightKeys or ExpandedServerKeys.
     ///
+    /// failure_budget: the base-two logarithm of the largest probability with which any bootstrap may fail; an operation that would
+    ///     exceed it raises Error. ``bootstraps`` and ``log2_failure`` count.
     /// progress: called with (done, of) while keys are expanded. What it raises ends the work.
     ///
     /// Raises ParameterMismatchError for keys of other parameters, Error for keys of different owners.
-    #[pyo3(signature = (keys, circuit = None, *, progress = None))]
+    #[pyo3(signature = (keys, circuit = None, *, failure_budget = None, progress = None))]
     fn evaluator(
         &self,
         py: Python<'_>,
         keys: AnyServerKeys<'_>,
         circuit: Option<&PyTfheCircuitKeys>,
+        failure_budget: Option<f64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<PyTfheEvaluator> {
-        PyTfheEvaluator::new(py, &self.0, &keys, circuit, progress)
+        PyTfheEvaluator::new(py, &self.0, &keys, circuit, budget(failure_budget)?, progress)
     }
 
     #[staticmethod]

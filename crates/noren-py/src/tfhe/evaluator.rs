@@ -94,6 +94,7 @@ impl PyTfheEvaluator {
         context: &Context,
         keys: &AnyServerKeys<'_>,
         circuit: Option<&PyTfheCircuitKeys>,
+        log2_failure: f64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let heard = Heard::new(progress);
@@ -103,7 +104,7 @@ impl PyTfheEvaluator {
             if let Some(circuit) = circuit {
                 evaluator = evaluator.with_circuit_keys(Arc::new(context.expand_circuit(&circuit.file.key)?))?;
             }
-            Ok(ColumnEvaluator::new(evaluator))
+            Ok(ColumnEvaluator::new(evaluator.with_failure_budget(log2_failure)))
         })?;
         let has_circuit_keys = circuit.is_some();
         let evaluator =
@@ -268,6 +269,18 @@ impl PyTfheEvaluator {
     #[getter]
     fn context(&self) -> PyTfheContext {
         PyTfheContext(self.inner.context.clone())
+    }
+
+    /// How many bootstraps there were, of this evaluator and its arrays.
+    #[getter]
+    fn bootstraps(&self) -> u64 {
+        self.inner.columns.digits().bootstraps()
+    }
+
+    /// The base-two logarithm of a bound on the probability that any of these failed, so that a result is wrong; -inf for none.
+    #[getter]
+    fn log2_failure(&self) -> f64 {
+        self.inner.columns.digits().log2_failure()
     }
 
     /// The same array, whose operators use this evaluator, where several are there.

@@ -1,7 +1,9 @@
 //! External products, CMUX, and chains of them: blind rotation.
 
+use std::sync::Arc;
+
 use noren_math::kernels::aligned::AlignedVec;
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::kernels::mapped::{MappedFile, MappedRow};
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::monomial::Monomials;
@@ -166,6 +168,15 @@ impl BlindRotation {
         match &self.key {
             Key::Exact(..) => None,
             Key::Fourier(_, _, values) => Some(values),
+        }
+    }
+
+    /// The file, if the key lies in one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Arc<MappedFile>> {
+        match &self.key {
+            Key::Exact(..) => None,
+            Key::Fourier(_, _, values) => values.file(),
         }
     }
 

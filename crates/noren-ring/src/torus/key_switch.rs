@@ -1,8 +1,10 @@
 //! From long samples of wide words to short samples of 32 bits, and on to the modulus 2N.
 
+use std::sync::Arc;
+
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::kernels;
-use noren_math::kernels::mapped::MappedRow;
+use noren_math::kernels::mapped::{MappedFile, MappedRow};
 use noren_math::torus::gadget::Gadget;
 
 use crate::engine::Engine;
@@ -72,6 +74,12 @@ impl LweSwitch {
     #[must_use]
     pub fn words(&self) -> &[u32] {
         &self.rows
+    }
+
+    /// The file, if the key lies in one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Arc<MappedFile>> {
+        self.rows.file()
     }
 
     /// The dimension of long samples.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::owner::{KeyId, Owner};
 use crate::torus::keys::ServerKeys;
 use crate::torus::parameters::TorusParameters;
-use crate::wire::expanded::MappedContainer;
+use crate::wire::expanded::{MappedContainer, check_unchanged};
 use crate::wire::reader::Reader;
 use crate::wire::writer::Writer;
 
@@ -48,6 +48,14 @@ impl ServerKeys {
         writer.words(ROTATION, bytemuck::cast_slice(numbers));
         writer.words(SWITCH, bytemuck::cast_slice(self.bootstrap.switch().words()));
         Ok(())
+    }
+
+    /// Refuses results of keys that lie in a file that has changed. To be called after the keys were used.
+    ///
+    /// # Errors
+    /// [`Error::FileChanged`](crate::error::Error::FileChanged).
+    pub fn check_file(&self) -> Result<()> {
+        check_unchanged(self.bootstrap.file(), "server keys")
     }
 
     /// Takes the sections of [`ServerKeys::write_expanded`] from a reader of this very container. The words stay where they are.

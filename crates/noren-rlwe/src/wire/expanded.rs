@@ -43,7 +43,7 @@ impl MappedContainer {
     pub fn open(path: &Path) -> Result<Self> {
         let mapped = regular::open(path).and_then(|file| {
             if cfg!(target_endian = "little") {
-                MappedFile::open(&file)
+                MappedFile::open(file)
             } else {
                 let message =
                     "this machine cannot use words as files hold them: read the file that they were expanded from";
@@ -72,6 +72,14 @@ impl MappedContainer {
         let row = MappedRow::new(&self.0, start..start + words);
         row.ok_or_else(|| section.value("the words of a section", words, "within the file".to_owned()))
     }
+}
+
+/// Refuses results that were computed from a mapped file that has changed since it was mapped.
+///
+/// # Errors
+/// [`Error::FileChanged`]; see [`MappedFile::is_unchanged`].
+pub fn check_unchanged(file: Option<&Arc<MappedFile>>, what: &'static str) -> Result<()> {
+    if file.is_none_or(|file| file.is_unchanged()) { Ok(()) } else { Err(Error::FileChanged { what }) }
 }
 
 impl KeySwitchKey {

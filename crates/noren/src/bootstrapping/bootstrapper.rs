@@ -114,7 +114,9 @@ impl Bootstrapper {
     /// As [`Bootstrapper::bootstrap`].
     pub fn stages(&self, a: &Ciphertext, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
         self.check(a)?;
-        iteration::run(&self.pipeline, a, done)
+        let stages = iteration::run(&self.pipeline, a, done)?;
+        self.pipeline.check_files()?;
+        Ok(stages)
     }
 
     fn check(&self, a: &Ciphertext) -> Result<()> {

@@ -31,6 +31,15 @@ pub struct BootstrapKeys {
 }
 
 impl BootstrapKeys {
+    /// Refuses results of keys that lie in a file that has changed. To be called after the keys were used.
+    ///
+    /// # Errors
+    /// [`Error::FileChanged`](noren_rlwe::error::Error::FileChanged).
+    pub fn check_files(&self) -> Result<()> {
+        [&self.evaluation, &self.slot_to_coeff].into_iter().try_for_each(|keys| keys.check_files())?;
+        [&self.to_ephemeral, &self.from_ephemeral].into_iter().try_for_each(|key| key.check_file())
+    }
+
     /// Makes all keys for a secret. The ephemeral secret is drawn from the seed, and forgotten.
     ///
     /// The seed is as secret as the keys, and is used for nothing else. `progress` hears how many keys are done, of how

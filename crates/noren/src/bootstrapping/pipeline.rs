@@ -113,6 +113,11 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
+    /// Refuses results of keys that lie in a file that has changed.
+    pub fn check_files(&self) -> Result<()> {
+        self.keys.check_files()
+    }
+
     /// Encodes the matrices, for keys that were checked.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! Bootstraps that are counted, and not done twice.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use noren_rlwe::error::Result;
@@ -11,6 +10,7 @@ use noren_rlwe::wire::writer::Form;
 use crate::bootstrapping::bootstrapper::Bootstrapper;
 use crate::bootstrapping::plan::Plan;
 use crate::schemes::ckks::{Ciphertext, Evaluator};
+use crate::schemes::failures::FailureBudget;
 
 /// Results are kept up to so many bytes, 256 MiB: a dozen of the largest preset.
 const KEPT_BYTES: usize = 256 << 20;
@@ -22,28 +22,36 @@ const KEPT: usize = 64;
 /// once.
 pub(super) struct Renewal {
     pub bootstrapper: Arc<Bootstrapper>,
-    plan: Plan,
-    count: AtomicU64,
+    log2_failure: f64,
+    failures: FailureBudget,
     /// The latest last.
     kept: Mutex<VecDeque<([u8; 32], Ciphertext)>>,
     most: usize,
 }
 
 impl Renewal {
+    /// With a budget of `2^log2_allowed` for the probability that any bootstrap fails.
+    ///
     /// # Errors
     /// As [`Plan::new`].
-    pub fn new(bootstrapper: Arc<Bootstrapper>) -> Result<Self> {
+    pub fn new(bootstrapper: Arc<Bootstrapper>, log2_allowed: f64) -> Result<Self> {
         let parameters = bootstrapper.parameters();
-        let plan = Plan::new(parameters)?;
+        let log2_failure = Plan::new(parameters)?.log2_failure(1);
         let result_bytes = 2 * (parameters.output_level() + 1) * parameters.degree() * size_of::<u64>();
         let most = (KEPT_BYTES / result_bytes).clamp(1, KEPT);
-        Ok(Self { bootstrapper, plan, count: AtomicU64::new(0), kept: Mutex::default(), most })
+        Ok(Self {
+            bootstrapper,
+            log2_failure,
+            failures: FailureBudget::new(log2_allowed),
+            kept: Mutex::default(),
+            most,
+        })
     }
 
     /// The result of the bootstrapper, from memory where it is there.
     ///
     /// # Errors
-    /// As [`Bootstrapper::bootstrap`].
+    /// As [`Bootstrapper::bootstrap`], and [`Error::FailureBudget`](noren_rlwe::error::Error::FailureBudget).
     pub fn renew(&self, evaluator: &Evaluator, a: &Ciphertext) -> Result<Ciphertext> {
         let level = self.bootstrapper.parameters().input_level();
         if a.level() < level {
@@ -56,8 +64,8 @@ impl Renewal {
         if let Some((_, found)) = self.kept().iter().find(|(kept, _)| *kept == name) {
             return Ok(found.clone());
         }
+        self.failures.spend(1, self.log2_failure)?;
         let result = self.bootstrapper.bootstrap(a)?;
-        self.count.fetch_add(1, Ordering::Relaxed);
         let mut kept = self.kept();
         if kept.len() >= self.most {
             kept.pop_front();
@@ -68,12 +76,12 @@ impl Renewal {
 
     /// How many results were computed.
     pub fn count(&self) -> u64 {
-        self.count.load(Ordering::Relaxed)
+        self.failures.bootstraps()
     }
 
     /// `log2` of the probability that any of them is wrong.
     pub fn log2_failure(&self) -> f64 {
-        self.plan.log2_failure(self.count())
+        self.failures.log2_failure()
     }
 
     fn kept(&self) -> MutexGuard<'_, VecDeque<([u8; 32], Ciphertext)>> {

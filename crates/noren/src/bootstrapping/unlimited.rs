@@ -83,7 +83,7 @@ impl WithBootstrapping for Evaluator {
     fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited> {
         self.context().check(&bootstrapper.parameters().ckks()?, "the bootstrapper")?;
         self.keys().owner().check(&bootstrapper.owner(), "the bootstrapper")?;
-        Ok(Unlimited { evaluator: self.clone(), renewal: Arc::new(Renewal::new(bootstrapper)?) })
+        Ok(Unlimited { evaluator: self.clone(), renewal: Arc::new(Renewal::new(bootstrapper, 0.0)?) })
     }
 }
 
@@ -107,6 +107,17 @@ impl Unlimited {
     pub fn with_keys(&self, keys: Arc<EvaluationKeys>) -> Result<Self> {
         let evaluator = Evaluator::new(self.evaluator.context(), keys)?;
         Ok(Self { evaluator, renewal: self.renewal.clone() })
+    }
+
+    /// The evaluator with a failure budget: what needs a bootstrap is refused
+    /// ([`Error::FailureBudget`]) if with it the probability that any bootstrap was wrong in some slot might exceed
+    /// `2^log2_failure`. The count starts anew, for this evaluator and its clones.
+    ///
+    /// # Errors
+    /// None of parameters that bootstrap.
+    pub fn with_failure_budget(self, log2_failure: f64) -> Result<Self> {
+        let renewal = Renewal::new(self.renewal.bootstrapper.clone(), log2_failure)?;
+        Ok(Self { renewal: Arc::new(renewal), ..self })
     }
 
     /// The same message at the level of results, or, if it is there, as it is; see [`Bootstrapper::bootstrap`].

@@ -18,6 +18,7 @@ pub mod ckks;
 pub mod clear;
 pub mod costs;
 pub mod extent;
+pub(crate) mod failures;
 pub mod integers;
 pub mod range;
 pub mod slots;

@@ -241,6 +241,31 @@ fn expanded_keys_are_those_that_they_were_expanded_from() {
     assert!(matches!(refused, Error::Resources { found: 1024, .. }), "{refused}");
 }
 
+/// An attack: the file is written to while its keys are in use, by bootstrapping and by the program around it.
+#[test]
+fn results_of_expanded_keys_that_change_are_refused() {
+    let World { parameters, keys, bytes, .. } = World::tiny();
+    let scratch = Scratch::new("changed");
+    let (seeded, path) = (scratch.path("seeded"), scratch.path("expanded"));
+    fs::write(&seeded, bytes).expect("writable");
+    BootstrapKeyFile::expand(&seeded, &path, &Limits::default(), &mut |_| {}).expect("room");
+    let file = BootstrapKeyFile::map(&path, &Limits::default()).expect("undamaged");
+    let bootstrapper = Bootstrapper::new(&file.context, parameters, file.keys.clone(), Mode::Real).expect("its keys");
+    let evaluator = Evaluator::new(&file.context, file.keys.evaluation.clone()).expect("its keys");
+    let slots = parameters.slots();
+    let x = Encoder::new(&file.context).encode(&vec![0.5; slots], slots, parameters.input_level()).expect("in range");
+    let x =
+        Encryptor::symmetric(&file.context, &keys.secret, seed(3)).expect("its keys").encrypt(&x).expect("a message");
+    bootstrapper.bootstrap(&x).expect("nothing has changed");
+    evaluator.square(&x).expect("nothing has changed");
+    // Times of files have a resolution of some milliseconds.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::File::options().write(true).open(&path).and_then(|file| file.set_len(4096)).expect("cut");
+    let refused = [bootstrapper.bootstrap(&x), evaluator.square(&x), evaluator.mul_no_rescale(&x, &x)];
+    let refused = refused.map(|refused| refused.map(drop));
+    assert!(refused.iter().all(|refused| matches!(refused, Err(Error::FileChanged { .. }))), "{refused:?}");
+}
+
 #[test]
 fn damaged_expanded_files_are_refused() {
     let World { bytes, .. } = World::tiny();

@@ -68,6 +68,32 @@ fn keys_that_are_mapped_give_the_same_bytes() {
     }
 }
 
+/// An attack: the file is written to, or cut short, while it is in use.
+#[test]
+fn results_of_mapped_keys_that_change_are_refused() {
+    type Change = fn(&fs::File) -> std::io::Result<()>;
+    let zero: Change = |file| std::io::Write::write_all(&mut &*file, &[0; 64]);
+    let changes: [Change; 3] = [zero, |file| file.set_len(4096), |file| file.set_len(0)];
+    let world = World::small(Encoding::Bits);
+    let encryptor = world.encryptor();
+    let [a, b] = [true, false].map(|value| encryptor.encrypt_bit(value).expect("a bit"));
+    for (index, change) in changes.into_iter().enumerate() {
+        let (place, copy) = (Place::new(&format!("changed-{index}")), Place::new(&format!("copy-{index}")));
+        ServerKeyFile::write(&place.0, &world.context, &world.keys.server).expect("a file");
+        let file = ServerKeyFile::map(&place.0, &Limits::default(), Some(2)).expect("its own bytes");
+        let keys = file.keys.clone();
+        let evaluator = Evaluator::new(&file.context, file.keys).expect("the same parameters");
+        evaluator.gate(Gate::Nand, &a, &b).expect("a gate");
+        // Times of files have a resolution of some milliseconds.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        change(&fs::File::options().write(true).open(&place.0).expect("a file")).expect("changed");
+        let refused = evaluator.gate(Gate::Nand, &a, &b);
+        assert!(matches!(refused, Err(Error::FileChanged { .. })), "change {index}: {refused:?}");
+        let refused = ServerKeyFile::write(&copy.0, &file.context, &keys);
+        assert!(matches!(refused, Err(Error::FileChanged { .. })) && !copy.0.exists(), "change {index}: {refused:?}");
+    }
+}
+
 #[test]
 fn files_that_hold_no_server_keys_are_refused() {
     let world = World::small(Encoding::Bits);

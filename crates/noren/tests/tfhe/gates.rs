@@ -1,5 +1,6 @@
 //! Gates against their functions in clear.
 
+use noren::error::Error;
 use noren::tfhe::{Bit, Encoding, Evaluator, Gate};
 
 use crate::world::World;
@@ -84,4 +85,28 @@ fn assert_random_circuit(world: &World, rounds: usize, width: usize) {
 fn layer(evaluator: &Evaluator, bits: &[Bit], gates: &[(Gate, usize, usize)]) -> Vec<Bit> {
     let gates: Vec<(Gate, &Bit, &Bit)> = gates.iter().map(|&(gate, a, b)| (gate, &bits[a], &bits[b])).collect();
     evaluator.gates(&gates).expect("gates")
+}
+
+#[test]
+fn failures_are_counted_and_refused_beyond_their_budget() {
+    let world = World::small(Encoding::Bits);
+    let each = world.context.parameters().failure().log2;
+    // Room for four bootstraps and a half.
+    let evaluator = world.evaluator().with_failure_budget(each + 4.5f64.log2());
+    let bit = world.encryptor().encrypt_bit(true).expect("a bit");
+    assert_eq!((evaluator.bootstraps(), evaluator.log2_failure()), (0, f64::NEG_INFINITY));
+    evaluator.gate(Gate::And, &bit, &bit).expect("within the budget");
+    let clone = evaluator.clone();
+    clone.mux(&bit, &bit, &bit).expect("two bootstraps");
+    assert_eq!(evaluator.bootstraps(), 3, "clones count together");
+    assert!((evaluator.log2_failure() - each - 3f64.log2()).abs() < 1e-9);
+    let refused = evaluator.mux(&bit, &bit, &bit);
+    assert!(matches!(refused, Err(Error::FailureBudget { bootstraps: 5, .. })), "{refused:?}");
+    evaluator.gate(Gate::Or, &bit, &bit).expect("what was refused is not counted");
+    assert!(evaluator.gate(Gate::Or, &bit, &bit).is_err());
+    // A new budget starts anew; without one nothing is refused.
+    let evaluator = evaluator.with_failure_budget(each);
+    assert_eq!(evaluator.bootstraps(), 0);
+    evaluator.gate(Gate::Or, &bit, &bit).expect("the only one");
+    assert!(world.evaluator().with_failure_budget(f64::NAN).gate(Gate::Or, &bit, &bit).is_err());
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::resources::Resources;
+use noren_rlwe::wire::expanded::check_unchanged;
 
 use crate::circuits::lookup::function::Function;
 use crate::circuits::lookup::keys::LookupKeys;
@@ -91,6 +92,15 @@ impl Lookup {
         }
     }
 
+    /// Refuses results of factors that lie in a file that has changed.
+    pub(super) fn check_file(&self) -> Result<()> {
+        match &self.form {
+            Form::Matrix(matrix) => check_unchanged(matrix.factors.file(), "a prepared function"),
+            // Tables are read into memory.
+            Form::Line(_) => Ok(()),
+        }
+    }
+
     /// How many bytes the factors take, or the tables if there is no matrix.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -158,6 +168,7 @@ impl Lookup {
             if matrix.rest.corner == 0 { Ok(result) } else { evaluator.add_scalar(&result, matrix.rest.corner) }
         };
         let results = entries.iter().zip(&rows).map(select).collect::<Result<_>>()?;
+        self.check_file()?;
         watch(Step::Select);
         Ok(results)
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use noren_ring::small::SmallPolynomials;
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 use noren_rlwe::resources::Resources;
 use noren_rlwe::wire::expanded::MappedContainer;
 use noren_rlwe::wire::file::{self, Access};
@@ -66,7 +66,10 @@ impl Lookup {
                 writer.words(FACTORS, matrix.factors.words());
             }
         }
-        file::write_atomically(to, Access::Default, |file| writer.write_to(file))
+        file::make_atomically(to, Access::Default, |file| {
+            writer.write_to(file).map_err(|source| Error::Io { path: to.path.to_owned(), source })?;
+            self.check_file()
+        })
     }
 
     /// Maps a prepared function from a file of [`Lookup::save`]: its factors stay there until they are needed. Where `limits`

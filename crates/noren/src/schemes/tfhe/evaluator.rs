@@ -10,6 +10,7 @@ use noren_rlwe::owner::Owner;
 use noren_rlwe::torus::circuit::keys::CircuitKeys;
 use noren_rlwe::torus::keys::ServerKeys;
 
+use crate::schemes::failures::FailureBudget;
 use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::context::Context;
 use crate::schemes::tfhe::encryption::needs_integers;
@@ -26,6 +27,7 @@ pub struct Evaluator {
     keys: Arc<ServerKeys>,
     circuit: Option<Arc<CircuitKeys>>,
     owner: Owner,
+    failures: Arc<FailureBudget>,
 }
 
 impl Evaluator {
@@ -36,7 +38,34 @@ impl Evaluator {
     pub fn new(context: &Context, keys: Arc<ServerKeys>) -> Result<Self> {
         context.check_keys(keys.owner(), "the server keys")?;
         let owner = context.owner(keys.owner());
-        Ok(Self { context: context.clone(), keys, circuit: None, owner })
+        Ok(Self { context: context.clone(), keys, circuit: None, owner, failures: Arc::new(FailureBudget::new(0.0)) })
+    }
+
+    /// The evaluator with a failure budget: an operation is refused if with it the probability that any bootstrap has failed
+    /// might exceed `2^log2_failure`. The count starts anew, for this evaluator and its clones.
+    #[must_use]
+    pub fn with_failure_budget(mut self, log2_failure: f64) -> Self {
+        self.failures = Arc::new(FailureBudget::new(log2_failure));
+        self
+    }
+
+    /// How many bootstraps there were, of this evaluator and all its clones; a circuit bootstrap counts as one.
+    #[must_use]
+    pub fn bootstraps(&self) -> u64 {
+        self.failures.bootstraps()
+    }
+
+    /// `log2` of a bound on the probability that any of these failed, so that a result is wrong; minus infinity for none.
+    ///
+    /// It is the sum of what [`Parameters::failure`](crate::schemes::tfhe::Parameters::failure) gives for operands of the largest
+    /// noise, and of what a large lookup may fail with.
+    #[must_use]
+    pub fn log2_failure(&self) -> f64 {
+        self.failures.log2_failure()
+    }
+
+    pub(crate) fn failures(&self) -> &FailureBudget {
+        &self.failures
     }
 
     /// The evaluator with keys of circuit bootstrapping, for large lookups.
@@ -128,7 +157,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`Error::OutOfRoom`] if x may be larger than the inputs of the table, [`Error::Length`] if the table has several
-    /// functions; [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for things of others.
+    /// functions; [`Error::FailureBudget`] beyond a budget, [`Error::FileChanged`] if the keys lie in a file that has changed; [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for things of others.
     pub fn lookup(&self, x: &Ciphertext, lookup: &Lookup) -> Result<Ciphertext> {
         Ok(self.lookup_each(&[x], lookup)?.remove(0))
     }
@@ -169,7 +198,7 @@ impl Evaluator {
             }
         }
         let jobs: Vec<(&Lwe, &Table)> = pairs.iter().map(|(x, lookup)| (&x.sample, &lookup.table)).collect();
-        let results = self.bootstrap(&jobs).into_iter().zip(pairs).map(|(samples, (_, lookup))| {
+        let results = self.bootstrap(&jobs)?.into_iter().zip(pairs).map(|(samples, (_, lookup))| {
             let value = |(mut sample, range): (Lwe, &Range)| {
                 sample.add_constant(lookup.offset);
                 Ciphertext { sample, owner: self.owner, max: range.max, noise: BOOTSTRAP_NOISE }
@@ -230,8 +259,11 @@ impl Evaluator {
     }
 
     /// Bootstraps samples.
-    pub(crate) fn bootstrap(&self, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>> {
-        self.keys.bootstrap().run(self.context.engine(), jobs)
+    pub(crate) fn bootstrap(&self, jobs: &[(&Lwe, &Table)]) -> Result<Vec<Vec<Lwe>>> {
+        self.failures.spend(jobs.len(), self.context.parameters().failure().log2)?;
+        let results = self.keys.bootstrap().run(self.context.engine(), jobs);
+        self.keys.check_file()?;
+        Ok(results)
     }
 
     /// The keys of the bootstrap.

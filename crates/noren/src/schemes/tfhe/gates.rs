@@ -84,7 +84,7 @@ impl Evaluator {
                 let (factor, constant) = gate.form();
                 self.form(&[(a, factor), (b, factor)], constant)
             });
-            Ok(self.signs(&forms.collect::<Result<Vec<_>>>()?))
+            self.signs(&forms.collect::<Result<Vec<_>>>()?)
         })
     }
 
@@ -126,7 +126,7 @@ impl Evaluator {
                 forms.push(self.form(&[(condition, 1), (a, 1)], -1)?);
                 forms.push(self.form(&[(condition, -1), (b, 1)], -1)?);
             }
-            Ok(self.signs(&forms).chunks_exact(2).map(join).collect())
+            Ok(self.signs(&forms)?.chunks_exact(2).map(join).collect())
         })
     }
 
@@ -163,11 +163,11 @@ impl Evaluator {
     }
 
     /// 1/8 where the phase is in the upper half of the circle, -1/8 elsewhere.
-    fn signs(&self, forms: &[Lwe]) -> Vec<Bit> {
+    fn signs(&self, forms: &[Lwe]) -> Result<Vec<Bit>> {
         let degree = self.context().parameters().torus().shape().degree;
         let table = Table::from_fn(degree, |_| EIGHTH, &[0]);
         let jobs: Vec<(&Lwe, &Table)> = forms.iter().map(|form| (form, &table)).collect();
-        let samples = self.bootstrap(&jobs).into_iter().flatten();
-        samples.map(|sample| Bit { sample, owner: *self.owner(), noise: BOOTSTRAP_NOISE }).collect()
+        let samples = self.bootstrap(&jobs)?.into_iter().flatten();
+        Ok(samples.map(|sample| Bit { sample, owner: *self.owner(), noise: BOOTSTRAP_NOISE }).collect())
     }
 }

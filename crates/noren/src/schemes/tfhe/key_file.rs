@@ -41,12 +41,17 @@ impl ServerKeyFile {
     /// [`Error::Io`] with the path, [`Error::Exists`] for a file that is kept.
     pub fn write<'p>(to: impl Into<Destination<'p>>, context: &Context, keys: &ServerKeys) -> Result<u64> {
         context.check_keys(keys.owner(), "the server keys")?;
+        let to = to.into();
+        let path = to.path;
         let parameters = context.parameters();
         let mut writer = Writer::new(Kind::TfheServerKeys, parameters.fingerprint(), Form::Raw);
         parameters.write(&(), &mut writer);
         writer.next_item();
         keys.write_expanded(&mut writer)?;
-        file::write_atomically(to, Access::Default, |file| writer.write_to(file))?;
+        file::make_atomically(to, Access::Default, |file| {
+            writer.write_to(file).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+            keys.check_file()
+        })?;
         Ok(writer.encoded_len())
     }
 

@@ -142,6 +142,7 @@ impl Evaluator {
         let last = written.as_ref().map_or(Operand::Products(&last), Operand::Element);
         let parts = [Operand::Sum(&first), Operand::Sum(&second), last];
         let inner = relinearize_rescale_parts(self.context.rlwe(), parts, ring.limbs(), &self.keys)?;
+        self.keys.check_files()?;
 
         // One product alone is named as by `mul`, which makes the same polynomials.
         estimates.extend(sum.map(|sum| sum.estimate));

@@ -89,6 +89,7 @@ impl Evaluator {
         });
         let steps: Vec<_> = steps.collect();
         let inner = sum_giant_steps(self.context.rlwe(), &a.inner, &exponents, &steps, order, &self.keys, true)?;
+        self.keys.check_files()?;
         let parameters = self.context.parameters();
         let scale = scale.div_u64(parameters.prime(a.level()));
         let result = self.result(a, inner, scale, noise::rescaled(estimate, parameters.rlwe(), &scale));

@@ -32,6 +32,7 @@ impl Evaluator {
         check_levels(1, a.level().min(b.level()))?;
         let [a, b] = self.level_pair(a, b)?;
         let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
+        self.keys.check_files()?;
         Ok(self.one_level_down(&a, inner, &a.scale.mul(&b.scale), a.estimate.product(&b.estimate)).beside(b.extent))
     }
 
@@ -43,6 +44,7 @@ impl Evaluator {
         self.check(a)?;
         check_levels(1, a.level())?;
         let inner = multiply_relinearize_rescale(self.context.rlwe(), &a.inner, &a.inner, &self.keys)?;
+        self.keys.check_files()?;
         Ok(self.one_level_down(a, inner, &a.scale.mul(&a.scale), a.estimate.squared()))
     }
 
@@ -57,6 +59,7 @@ impl Evaluator {
     pub fn mul_no_rescale(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         let [a, b] = self.level_pair(a, b)?;
         let inner = multiply_relinearize(self.context.rlwe(), &a.inner, &b.inner, &self.keys)?;
+        self.keys.check_files()?;
         let (scale, estimate) = (a.scale.mul(&b.scale), a.estimate.product(&b.estimate));
         let estimate = noise::switched(estimate, self.context.parameters().rlwe(), &scale, inner.limbs(), 1);
         Ok(self.result(&a, inner, scale, estimate).beside(b.extent))
@@ -100,6 +103,7 @@ impl Evaluator {
         let pairs: Vec<_> = lowered.iter().map(|[a, b]| [&a.inner, &b.inner]).collect();
         let product = rlwe::Ciphertext::new(tensor_sum(&self.ring(level), &pairs).into(), operand.key_id());
         let inner = relinearize_rescale(self.context.rlwe(), &product, &self.keys)?;
+        self.keys.check_files()?;
         let result = self.one_level_down(operand, inner, &scale, estimate);
         Ok(lowered.iter().flatten().fold(result, |result, x| result.beside(x.extent)))
     }

@@ -27,6 +27,7 @@ impl Evaluator {
             return Ok(a.clone());
         }
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        self.keys.check_files()?;
         let estimate = self.switched(a, rotated(&a.estimate, steps, a.slots), 1);
         Ok(self.result(a, inner, a.scale, estimate).moved_by(steps))
     }
@@ -40,6 +41,7 @@ impl Evaluator {
         let exponents: Vec<u32> = steps.iter().map(|&steps| self.exponent(a, steps)).collect();
         self.check_exponents(a, &exponents)?;
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
+        self.keys.check_files()?;
         let rotate = |((inner, &k), &steps): ((_, &u32), &isize)| {
             if k == 1 {
                 return a.clone();
@@ -58,6 +60,7 @@ impl Evaluator {
         self.check(a)?;
         let k = self.context.conjugation_exponent();
         let inner = apply_automorphism(self.context.rlwe(), &a.inner, k, &self.keys)?;
+        self.keys.check_files()?;
         // The error of a slot becomes its own conjugate: it stays dependent on itself.
         let conjugated = a.estimate.clone().named(mix(a.estimate.tag(), CONJUGATE));
         Ok(self.result(a, inner, a.scale, self.switched(a, conjugated, 1)))
@@ -83,6 +86,7 @@ impl Evaluator {
         self.check_exponents(a, &exponents.concat())?;
         let each: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
         let inner = sum_automorphisms_in_steps(self.context.rlwe(), &a.inner, &each, &self.keys)?;
+        self.keys.check_files()?;
         let estimate = sums.iter().zip(each).fold(a.estimate.clone(), |estimate, (steps, exponents)| {
             let sum = steps.iter().fold(estimate.clone(), |sum, &steps| sum.sum(&rotated(&estimate, steps, a.slots)));
             let switches = exponents.iter().filter(|&&k| k != 1).count();

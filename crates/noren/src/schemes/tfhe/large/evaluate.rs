@@ -45,14 +45,23 @@ impl Evaluator {
                     available: "those of bootstraps".into(),
                     keys: Vec::new(),
                 })?;
+                // With the largest noise that `check_digits` lets pass, a lookup fails as often as the parameters allow.
+                let log2_failure =
+                    self.context().parameters().spec().max_failure_log2 - libm::log2(lookup.digits as f64);
+                self.failures().spend(inputs.len() * lookup.digits, log2_failure)?;
                 let results = inputs.chunks(INPUTS).flat_map(|inputs| self.choose(inputs, keys, control, tables));
+                let results: Vec<_> = results.collect();
+                self.keys().check_file()?;
                 let result = |(sample, range): (Lwe, &Range)| Ciphertext {
                     sample,
                     owner: *self.owner(),
                     max: range.max,
                     noise: lookup.noise,
                 };
-                Ok(results.map(|samples| samples.into_iter().zip(&lookup.ranges).map(result).collect()).collect())
+                Ok(results
+                    .into_iter()
+                    .map(|samples| samples.into_iter().zip(&lookup.ranges).map(result).collect())
+                    .collect())
             }
         }
     }
