@@ -72,6 +72,7 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         | Refusal::OutsideInterval { .. }
         | Refusal::UnprovenInterval { .. }
         | Refusal::ArgumentOutside { .. }
+        | Refusal::NotAsStated { .. }
         | Refusal::NotReal { .. } => RangeError::new_err(text),
         Refusal::Wire { .. } | Refusal::WrongKind { .. } | Refusal::FileChanged { .. } => WireError::new_err(text),
         Refusal::Exists { path } => {

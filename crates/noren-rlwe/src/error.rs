@@ -304,6 +304,21 @@ pub enum Error {
         /// Its interval.
         interval: [f64; 2],
     },
+    /// A decrypted number is not what its ciphertext states.
+    #[error(
+        "slot {slot} is {value}, the ciphertext states {range}, with an error of at most {bound:.3e}: it was changed, \
+         belongs to another secret key, or a statement about it (with_range, with_magnitude, with_error_bound) is false"
+    )]
+    NotAsStated {
+        /// The first such slot.
+        slot: usize,
+        /// What it decrypts to.
+        value: String,
+        /// Where all slots should lie.
+        range: String,
+        /// The error bound of the ciphertext.
+        bound: f64,
+    },
     /// Numbers may be complex where real ones are needed.
     #[error("{what} may hold complex numbers, real ones are needed: {remedy}")]
     NotReal {

@@ -4,9 +4,12 @@ mod world;
 
 use std::sync::Arc;
 
-use noren::ckks::{Ciphertext, Context, Decryptor, Encryptor, Evaluator, KeyRequest, ParametersSpec, Releases};
+use noren::ckks::{
+    Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec, Releases,
+};
 use noren::schemes::slots::GiantStep;
-use noren::{Complex64, Error, Result};
+use noren::wire::{Form, Object};
+use noren::{Complex64, Error, KeyId, Result};
 use world::{World, real, seed, toy, uniform};
 
 fn refusal(result: Result<Ciphertext>) -> Error {
@@ -284,5 +287,62 @@ fn no_pair_of_secrets_decrypts_for_each_other() {
                 assert!(if i == j { result.is_ok() } else { mismatch }, "{i}, {j}: {result:?}");
             }
         }
+    }
+}
+
+/// The ciphertext as a forger writes it: under the name of another secret key, with a digest that fits.
+fn relabelled(context: &Context, x: &Ciphertext, key: KeyId) -> Ciphertext {
+    let mut bytes = x.to_bytes(context, Form::Raw);
+    let own = x.key_id().0;
+    let at = bytes.windows(own.len()).position(|window| window == own).expect("a file names its key");
+    bytes[at..at + own.len()].copy_from_slice(&key.0);
+    let digest = blake3::Hasher::new().update(&bytes[..64]).update(&bytes[96..]).finalize();
+    bytes[64..96].copy_from_slice(digest.as_bytes());
+    Ciphertext::from_bytes(context, &bytes).expect("a ciphertext like any other")
+}
+
+/// An attack: 60 pairs of secret keys, and a name that lies.
+#[test]
+fn ciphertexts_under_the_name_of_another_key_are_told_by_their_numbers() {
+    let context = Context::new(toy().build().expect("a toy set")).expect("rings");
+    let secret = |index: u64| {
+        let request = KeyRequest { relinearization: false, ..KeyRequest::default() };
+        context.generate_keys(seed(index), &request).expect("keys").secret
+    };
+    let encoder = Encoder::new(&context);
+    for pair in 0..60 {
+        let [own, other] = [secret(2 * pair), secret(2 * pair + 1)];
+        let slots = [1, 8, 512][pair as usize % 3];
+        let values = uniform(1, slots);
+        let level = pair as usize % (context.parameters().max_level() + 1);
+        let x = encoder.encode(&values, slots, level).expect("in range");
+        let x = Encryptor::symmetric(&context, &own, seed(pair)).and_then(|e| e.encrypt(&x)).expect("a ciphertext");
+        let forged = relabelled(&context, &x, other.owner().key);
+        let decryptor = Decryptor::new(&context, &other).expect("its parameters");
+        let one = &mut Releases::new(1).expect("one");
+        let refused = [
+            decryptor.decrypt_real(&forged).map(drop),
+            decryptor.decrypt_complex(&forged).map(drop),
+            decryptor.decrypt_for_release(&forged, 0, one).map(drop),
+        ];
+        for refused in refused {
+            assert!(matches!(refused, Err(Error::NotAsStated { .. })), "pair {pair}: {refused:?}");
+        }
+        assert!(decryptor.allow_unbounded().decrypt_real(&forged).is_ok(), "who asks for any numbers gets them");
+        assert!(Decryptor::new(&context, &own).and_then(|own| own.decrypt_real(&x)).is_ok());
+    }
+}
+
+#[test]
+fn false_statements_are_told_by_the_numbers() {
+    let world = World::new(toy(), 1, &[]);
+    let x = world.encrypt(&real(&uniform(1, 512)), 2).ciphertext;
+    let decryptor = Decryptor::new(&world.context, &world.keys.secret).expect("its own keys");
+    let decrypt = |x: &Ciphertext| decryptor.decrypt_real(x).map(drop);
+    assert!(decrypt(&x).is_ok());
+    for refused in [decrypt(&x.clone().with_magnitude(0.5)), decrypt(&x.clone().with_range(0.0, 1.0))] {
+        let error = refused.expect_err("false");
+        assert!(matches!(error, Error::NotAsStated { .. }), "{error}");
+        assert!(error.to_string().contains("real numbers in") && error.to_string().contains("with_range"), "{error}");
     }
 }

@@ -1,5 +1,7 @@
 //! Where the numbers in the slots of a vector lie, as far as is known in clear.
 
+use std::fmt;
+
 use num_complex::Complex64;
 
 /// The set that holds every slot of a message: an interval of real numbers, or a disc about zero.
@@ -48,6 +50,16 @@ impl Range {
     #[must_use]
     pub fn constant(c: Complex64) -> Self {
         if c.im == 0.0 { Self::real(c.re, c.re) } else { Self::disc(modulus(c)) }
+    }
+
+    /// How far a number is from the range; NaN counts as infinitely far.
+    #[must_use]
+    pub fn distance(&self, c: Complex64) -> f64 {
+        let distance = match *self {
+            Self::Real { low, high } => libm::hypot((low - c.re).max(c.re - high).max(0.0), c.im),
+            Self::Complex { magnitude } => (modulus(c) - magnitude).max(0.0),
+        };
+        if c.is_nan() { f64::INFINITY } else { distance }
     }
 
     /// A bound on the absolute value.
@@ -152,6 +164,15 @@ fn hull<const N: usize>(numbers: [f64; N]) -> Range {
     let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     Range::real(low, high)
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Real { low, high } => write!(f, "real numbers in [{low:.6e}, {high:.6e}]"),
+            Self::Complex { magnitude } => write!(f, "complex numbers of absolute value at most {magnitude:.6e}"),
+        }
+    }
 }
 
 /// The absolute value, by operations that round alike everywhere.

@@ -278,7 +278,7 @@ impl Encoder {
         Ok(Message { inner: ring.ntt(poly), scale: *scale, slots, extent, estimate, parameters })
     }
 
-    fn decode(&self, plaintext: &Plaintext) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(super) fn decode(&self, plaintext: &Plaintext) -> Result<(Vec<f64>, Vec<f64>)> {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let table = self.context.transform(plaintext.slots)?;
         let limbs = limbs_to_read(&self.context, plaintext.inner.limbs(), &plaintext.scale, &plaintext.estimate);

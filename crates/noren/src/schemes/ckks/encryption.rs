@@ -22,6 +22,9 @@ use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::range::Range;
 
+/// The part of a range by which it may be too narrow, as it is rounded: far more than the operations of any program add up to.
+const RANGE_ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
+
 /// An encrypted vector.
 pub type Ciphertext = Message<rlwe::Ciphertext>;
 
@@ -55,6 +58,21 @@ impl Ciphertext {
     pub fn with_range(mut self, low: f64, high: f64) -> Self {
         self.estimate = self.estimate.with_range(low, high);
         self
+    }
+
+    /// Refuses decrypted slots that are further from the range of the ciphertext than its error bound allows.
+    fn check_slots(&self, (re, im): &(Vec<f64>, Vec<f64>)) -> Result<()> {
+        let (range, bound) = (self.estimate.range(), self.error_bound());
+        // Ranges are rounded to nearest.
+        let allowed = bound + RANGE_ROUNDING * range.magnitude();
+        let outside = |&(&re, &im): &(&f64, &f64)| range.distance(Complex64::new(re, im)) > allowed;
+        match re.iter().zip(im).enumerate().find(|(_, slot)| outside(slot)) {
+            None => Ok(()),
+            Some((slot, (re, im))) => {
+                let value = Complex64::new(*re, *im).to_string();
+                Err(Error::NotAsStated { slot, value, range: range.to_string(), bound })
+            }
+        }
     }
 
     /// The same ciphertext with this bound on its error, which the caller knows, in place of its own.
@@ -309,15 +327,17 @@ impl<'a> Decryptor<'a> {
     /// The slots; see [`Decryptor::decrypt`] for who may see them.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`].
+    /// As [`Decryptor::decrypt`], and [`Error::NotAsStated`] if a slot is further from the range of the ciphertext than its error
+    /// bound allows.
     pub fn decrypt_complex(&self, ciphertext: &Ciphertext) -> Result<Vec<Complex64>> {
-        self.encoder.decode_complex(&self.decrypt_few(ciphertext)?)
+        let (re, im) = self.decrypt_slots(ciphertext)?;
+        Ok(re.into_iter().zip(im).map(|(re, im)| Complex64::new(re, im)).collect())
     }
 
     /// The slots of a ciphertext that is known to be real; see [`Decryptor::decrypt`] for who may see them.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`], and [`Error::NotReal`] if the slots may be complex.
+    /// As [`Decryptor::decrypt_complex`], and [`Error::NotReal`] if the slots may be complex.
     pub fn decrypt_real(&self, ciphertext: &Ciphertext) -> Result<Vec<f64>> {
         check_real(&ciphertext.estimate, "the ciphertext")?;
         self.decrypt_real_parts(ciphertext)
@@ -326,15 +346,20 @@ impl<'a> Decryptor<'a> {
     /// The real parts of the slots; imaginary parts are dropped. See [`Decryptor::decrypt`] for who may see them.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`].
+    /// As [`Decryptor::decrypt_complex`].
     pub fn decrypt_real_parts(&self, ciphertext: &Ciphertext) -> Result<Vec<f64>> {
-        self.encoder.decode_real_parts(&self.decrypt_few(ciphertext)?)
+        Ok(self.decrypt_slots(ciphertext)?.0)
     }
 
-    /// Decrypts modulo as few primes as hold the message: dropping limbs costs nothing and changes nothing.
-    fn decrypt_few(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
-        let limbs = ciphertext.inner.limbs();
-        self.decrypt_limbs(ciphertext, limbs_to_read(&self.context, limbs, &ciphertext.scale, &ciphertext.estimate))
+    /// Real and imaginary parts of the slots. Decrypts modulo as few primes as hold the message: dropping limbs costs nothing
+    /// and changes nothing.
+    fn decrypt_slots(&self, ciphertext: &Ciphertext) -> Result<(Vec<f64>, Vec<f64>)> {
+        let limbs = limbs_to_read(&self.context, ciphertext.inner.limbs(), &ciphertext.scale, &ciphertext.estimate);
+        let slots = self.encoder.decode(&self.decrypt_limbs(ciphertext, limbs)?)?;
+        if !self.unbounded {
+            ciphertext.check_slots(&slots)?;
+        }
+        Ok(slots)
     }
 
     fn decrypt_limbs(&self, ciphertext: &Ciphertext, limbs: usize) -> Result<Plaintext> {
