@@ -14,6 +14,8 @@ use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::programs::layout::TableLayout;
 use noren::programs::table::EncryptedTable;
 use noren::{bfv, bgv, tfhe};
+use noren_files::encrypted;
+use noren_files::passphrase::{Passphrase, Work};
 use noren_fuzz::{
     TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_light_parameters,
     tfhe_parameters,
@@ -65,7 +67,16 @@ fn main() -> Result<()> {
     write("ciphertext", "seeded", context, &seeded)?;
     write_ckks()?;
     write_integers()?;
+    write_files()?;
     write_tfhe()
+}
+
+fn write_files() -> Result<()> {
+    let passphrase = Passphrase::new("fuzz")?;
+    for (name, content) in [("empty", &[][..]), ("short", &[7; 100]), ("chunks", &[7; 70_000])] {
+        put("under_passphrase", name, &encrypted::encrypt(content, &passphrase, Work::LEAST)?)?;
+    }
+    Ok(())
 }
 
 fn write_tfhe() -> Result<()> {

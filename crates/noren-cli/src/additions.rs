@@ -65,7 +65,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         let needed = "--program, --rotations or --swap-rows: what the keys are for".to_owned();
         return Err(Failure::Unsuitable { what: "--add", found: "nothing to add".to_owned(), needed });
     }
-    match files::kind(&secret)? {
+    match files::key_kind(&secret, console)? {
         Kind::CkksSecretKey if job.out.join(BOOTSTRAP).exists() && !job.out.join(EVALUATION).exists() => {
             beside_bootstrapping(&job, &secret, console)
         }

@@ -10,9 +10,10 @@ use noren::Security;
 use crate::bootstrap::expand;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::inputs::{InputOptions, Inputs};
 use crate::lookup::prepare;
 use crate::params::parse_security;
-use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params, plan};
+use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params, passphrase, plan};
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
 #[derive(Debug, Parser)]
@@ -37,6 +38,8 @@ struct Cli {
     /// The least security of the keys and parameters in files that are used, in bits: none, 128, 192 or 256
     #[arg(long, global = true, value_name = "BITS", default_value = "128", value_parser = parse_security)]
     min_security: Security,
+    #[command(flatten)]
+    inputs: InputOptions,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -53,6 +56,7 @@ enum Verb {
     Eval(eval::Arguments),
     Decrypt(decrypt::Arguments),
     Inspect(inspect::Arguments),
+    Passphrase(passphrase::Arguments),
     Bench(bench::Arguments),
     Demo(demo::Arguments),
 }
@@ -104,7 +108,7 @@ fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
 fn execute(cli: Cli) -> Result<(), Failure> {
     // A wrong NOREN_ISA is found here, where it is a message and not a panic.
     noren_math::kernels::select().map_err(noren::Error::from)?;
-    let console = Console::new(cli.json, cli.min_security);
+    let console = Console::new(cli.json, cli.min_security, Inputs::new(cli.inputs));
     let threads: Vec<usize> = cli.threads.iter().copied().map(usize::from).collect();
     match cli.verb {
         // Each measurement has threads of its own.
@@ -139,6 +143,7 @@ impl Verb {
             Self::Eval(arguments) => eval::run(&arguments, console),
             Self::Decrypt(arguments) => decrypt::run(&arguments, console),
             Self::Inspect(arguments) => inspect::run(&arguments, console),
+            Self::Passphrase(arguments) => passphrase::run(&arguments, console),
             Self::Bench(arguments) => bench::run(&arguments, &[], console),
             Self::Demo(arguments) => demo::run(&arguments, console),
         }

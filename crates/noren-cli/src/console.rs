@@ -7,21 +7,28 @@ use noren::Security;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 
 /// Where a verb says what it did, and what all verbs are asked for alike.
 pub(crate) struct Console {
     json: bool,
     min_security: Security,
+    inputs: Inputs,
 }
 
 impl Console {
-    pub(crate) const fn new(json: bool, min_security: Security) -> Self {
-        Self { json, min_security }
+    pub(crate) const fn new(json: bool, min_security: Security, inputs: Inputs) -> Self {
+        Self { json, min_security, inputs }
     }
 
     /// The least security of keys and parameters in files that are used.
     pub(crate) const fn min_security(&self) -> Security {
         self.min_security
+    }
+
+    /// Opens the files that are read.
+    pub(crate) const fn inputs(&self) -> &Inputs {
+        &self.inputs
     }
 
     /// Whether a program reads the output.

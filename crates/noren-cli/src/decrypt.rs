@@ -86,7 +86,7 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     numbers::check_name(&arguments.output)?;
-    match files::kind(&arguments.key)? {
+    match files::key_kind(&arguments.key, console)? {
         Kind::IntegerSecretKey => return integers::decrypt::run(arguments, &output, console),
         Kind::TfheSecretKey => return tfhe::decrypt::run(arguments, &output, console),
         _ => {}

@@ -81,7 +81,7 @@ const LARGEST: f64 = 3e150; // below 2^500, the largest power of two that a colu
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let numbers = Numbers::read(&arguments.input, !arguments.no_header)?;
-    let kind = files::kind(&arguments.key)?;
+    let kind = files::key_kind(&arguments.key, console)?;
     if kind == Kind::TfheSecretKey {
         let Arguments { key, input, types, bounds, domain, .. } = arguments;
         if bounds.is_some() || !domain.is_empty() {

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use noren::{KeyUse, Security};
+use noren_files::error::Reason;
 
 /// What a verb refuses.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,21 @@ pub(crate) enum Failure {
         path.display(), option(*found)
     )]
     Insecure { path: PathBuf, found: Security, needed: Security },
+    /// A file under a passphrase is refused.
+    #[error("{}: {reason}", path.display())]
+    Guarded { path: PathBuf, reason: Reason },
+    /// A variable of the environment is no passphrase.
+    #[error("{name}: {reason}")]
+    Variable { name: &'static str, reason: Reason },
+    /// There is nobody to ask.
+    #[error(
+        "{}: needs a passphrase, and there is no terminal to ask for it on: pass {option} FILE, or set {variable}",
+        path.display()
+    )]
+    NoTerminal { path: PathBuf, option: &'static str, variable: &'static str },
+    /// What else cannot be done with passphrases and signatures.
+    #[error("{0}")]
+    Guard(noren_files::error::Error),
     /// An output exists.
     #[error("{} exists: choose another name, or pass --force to replace it", path.display())]
     Exists { path: PathBuf },
@@ -95,6 +111,16 @@ impl From<noren::Error> for Failure {
             noren::Error::Io { path, source } => Self::Io { path, source },
             noren::Error::Exists { path } => Self::Exists { path },
             error => Self::Library(error),
+        }
+    }
+}
+
+impl From<noren_files::error::Error> for Failure {
+    fn from(error: noren_files::error::Error) -> Self {
+        match error {
+            noren_files::error::Error::Library(error) => error.into(),
+            noren_files::error::Error::File { path, reason } => Self::Guarded { path, reason },
+            error => Self::Guard(error),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
 use noren::{Security, bfv, tfhe};
+use noren_files::encrypted;
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
 use noren_rlwe::wire::items::Items;
@@ -88,7 +89,7 @@ pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
     path: &Path,
     console: &Console,
 ) -> Result<KeyFile<C, K>, Failure> {
-    let key = KeyFile::<C, K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    let key: KeyFile<C, K> = read_perhaps_decrypted(path, console)?;
     admit(key.context.parameters(), path, console)?;
     Ok(key)
 }
@@ -98,7 +99,7 @@ pub(crate) fn read_tfhe_key<K: tfhe::wire::FileKey>(
     path: &Path,
     console: &Console,
 ) -> Result<tfhe::KeyFile<K>, Failure> {
-    let file = tfhe::KeyFile::<K>::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    let file: tfhe::KeyFile<K> = read_perhaps_decrypted(path, console)?;
     admit_security(file.parameters.spec().torus.security, path, console)?;
     Ok(file)
 }
@@ -153,6 +154,17 @@ pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<
     Ok(parameters)
 }
 
+/// Reads a key; a secret one may be under a passphrase, and is not kept in any other form.
+fn read_perhaps_decrypted<K: Object<Context = ()>>(path: &Path, console: &Console) -> Result<K, Failure> {
+    let decrypted = if K::KIND.is_secret() { console.inputs().decrypted(path)? } else { None };
+    let Some(content) = decrypted else {
+        return K::read_file(&(), path, &Limits::default()).map_err(Failure::file(path));
+    };
+    let key = K::from_bytes(&(), &content).map_err(Failure::file(path));
+    console.inputs().forget();
+    key
+}
+
 /// Reads what belongs to a context, such as an encrypted table.
 pub(crate) fn read<O: Object>(context: &O::Context, path: &Path) -> Result<O, Failure> {
     O::read_file(context, path, &Limits::default()).map_err(Failure::file(path))
@@ -163,11 +175,26 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     Ok(Zeroizing::new(file::read(path, Limits::default().max_bytes)?))
 }
 
+/// The kind of key in a file; a secret one may be under a passphrase, which is then asked for.
+pub(crate) fn key_kind(path: &Path, console: &Console) -> Result<Kind, Failure> {
+    match console.inputs().decrypted(path)? {
+        Some(content) => {
+            let header = Header::parse(&content).map_err(|reason| noren::Error::Wire { what: "the key", reason });
+            Ok(header.map_err(Failure::file(path))?.kind)
+        }
+        None => kind(path),
+    }
+}
+
 /// The kind of object in a file, by its first bytes.
 pub(crate) fn kind(path: &Path) -> Result<Kind, Failure> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
     let read = regular::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes));
     read.map_err(|source| Failure::Io { path: path.to_owned(), source })?;
+    if encrypted::is_encrypted(&bytes) {
+        let (found, needed) = ("a file under a passphrase".to_owned(), "one in clear".to_owned());
+        return Err(Failure::file(path)(noren::Error::WrongKind { found, needed }));
+    }
     let header = Header::parse(&bytes).map_err(|reason| noren::Error::Wire { what: "the file", reason });
     Ok(header.map_err(Failure::file(path))?.kind)
 }

@@ -13,6 +13,7 @@ use noren::programs::integers::IntegerLayout;
 use noren::programs::table::Layout;
 use noren::wire::{Form, Kind, Limits, Object, Reader};
 use noren::{KeyId, SecretKey, bfv, ckks, tfhe};
+use noren_files::encrypted;
 use noren_rlwe::context::Context;
 use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::parameters::Parameters;
@@ -112,7 +113,19 @@ struct Samples {
     seeded: usize,
 }
 
+/// A file of which nothing is known without its passphrase.
+#[derive(Serialize)]
+struct Encrypted {
+    path: PathBuf,
+    kind: &'static str,
+    bytes: u64,
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    if encrypted::is_encrypted_file(&arguments.file)? {
+        let (path, bytes) = (arguments.file.clone(), files::size(&arguments.file)?);
+        return console.report(&Encrypted { path, kind: "file under a passphrase", bytes });
+    }
     if let Some(Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) = file::kind(&arguments.file)? {
         return console.report(&Report::bootstrap_keys(&arguments.file).map_err(Failure::file(&arguments.file))?);
     }
@@ -355,6 +368,14 @@ fn samples(sections: &[Section<'_>], first: u32, kind: Kind) -> noren::Result<Op
         });
     }
     Ok(samples)
+}
+
+impl fmt::Display for Encrypted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, kind, bytes: size } = self;
+        writeln!(f, "{}: {kind}, {}", path.display(), bytes(*size as f64))?;
+        write!(f, "in the format of age; nothing else can be told without the passphrase")
+    }
 }
 
 impl fmt::Display for Report {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use noren::wire::{FileContext, FileKey, Object};
 use noren::{PublicKey, SecretKey};
+use noren_files::passphrase::Passphrase;
 use noren_rlwe::wire::key_file::KeyFile;
 use serde::Serialize;
 
@@ -22,8 +23,10 @@ pub(crate) const PUBLIC: &str = "public.key";
 pub(crate) const EVALUATION: &str = "eval.keys";
 
 /// Places for a secret key, a public key, and a file of what evaluates.
-pub(crate) struct KeyFiles {
+pub(crate) struct KeyFiles<'a> {
     outputs: OutputSet,
+    /// That of the secret key.
+    passphrase: Option<&'a Passphrase>,
     evaluation: &'static str,
 }
 
@@ -49,11 +52,16 @@ pub(crate) fn existing(directory: &Path) -> &Path {
     directory.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("."))
 }
 
-impl KeyFiles {
+impl<'a> KeyFiles<'a> {
     /// Refuses files that exist, unless they may be replaced; makes the directory. `evaluation` is the name of the third file.
-    pub(crate) fn new(directory: &Path, evaluation: &'static str, force: &Force) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        directory: &Path,
+        evaluation: &'static str,
+        force: &Force,
+        passphrase: Option<&'a Passphrase>,
+    ) -> Result<Self, Failure> {
         let outputs = OutputSet::new(directory, &[SECRET, PUBLIC, evaluation], force)?;
-        Ok(Self { outputs, evaluation })
+        Ok(Self { outputs, passphrase, evaluation })
     }
 
     /// Writes the file of what evaluates; gives its bytes.
@@ -81,7 +89,8 @@ impl KeyFiles {
     {
         let secret = KeyFile { context: context.clone(), key: secret };
         let public = KeyFile { context: context.clone(), key: public };
-        let sizes = [self.outputs.write(SECRET, &(), &secret)?, self.outputs.write(PUBLIC, &(), &public)?, bytes];
+        let of_secret = self.outputs.write_secret(SECRET, &secret, self.passphrase)?;
+        let sizes = [of_secret, self.outputs.write(PUBLIC, &(), &public)?, bytes];
         let places = self.outputs.finish(&[SECRET, PUBLIC, self.evaluation])?;
         Ok(places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect())
     }

@@ -1,8 +1,8 @@
 //! `noren keygen`: plans, makes and writes the keys for programs.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::{env, fmt, fs};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
@@ -12,6 +12,7 @@ use noren::bootstrapping::{Mode, Preset};
 use noren::ckks::{Context, KeyFile};
 use noren::programs::plan::{Plan, Shape};
 use noren::programs::program::Program;
+use noren_files::passphrase::Passphrase;
 
 use crate::bootstrap::keys::{self, Job};
 use crate::bootstrap::plan::{Wanted, parse_mode, parse_preset};
@@ -19,7 +20,8 @@ use crate::bounds;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::{self, Force};
-use crate::key_files::{EVALUATION, KeyFiles, Report};
+use crate::key_files::{EVALUATION, KeyFiles, Report, SECRET};
+use crate::passphrases::{Question, VARIABLE};
 use crate::tfhe::plan::parse_set;
 use crate::{additions, integers, lookup, programs, progress, tfhe};
 
@@ -126,6 +128,9 @@ pub(crate) struct Arguments {
     /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
     #[arg(long, value_name = "HEX", value_parser = parse_seed)]
     seed: Option<HexSeed>,
+    /// Encrypt secret.key under a passphrase: from --passphrase-file, which asks for this too, NOREN_PASSPHRASE, or the terminal
+    #[arg(long, conflicts_with = "add")]
+    passphrase: bool,
     /// Print the plan and stop
     #[arg(long)]
     plan_only: bool,
@@ -147,15 +152,17 @@ struct HexSeed([u8; 32]);
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref seed, ref params, .. } = arguments;
     let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
+    let passphrase = &arguments.passphrase(console)?;
+    let passphrase = passphrase.as_ref();
     if let Some(preset) = arguments.tfhe {
         return tfhe::keys::run(
-            tfhe::keys::Job { preset, circuit: arguments.circuit, out, seed, plan_only, force },
+            tfhe::keys::Job { preset, circuit: arguments.circuit, out, seed, plan_only, force, passphrase },
             console,
         );
     }
     if let Some(domain) = arguments.lookup {
         let wanted = lookup::plan::Wanted { domain, parameters: params.as_deref() };
-        return lookup::keys::run(lookup::keys::Job { wanted, out, seed, plan_only, force }, console);
+        return lookup::keys::run(lookup::keys::Job { wanted, out, seed, plan_only, force, passphrase }, console);
     }
     if let Some(parameters) = &arguments.integers {
         let request = KeyRequest {
@@ -164,12 +171,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
             swap: arguments.swap_rows,
             ..KeyRequest::default()
         };
-        let job = integers::keys::Job { parameters, request, out, seed, plan_only, force };
+        let job = integers::keys::Job { parameters, request, out, seed, plan_only, force, passphrase };
         return integers::keys::run(job, console);
     }
     if let Some(preset) = arguments.bootstrap {
         let wanted = Wanted { preset, slots, mode };
-        return keys::run(Job { wanted, rotations, out, seed, plan_only, force }, console);
+        return keys::run(Job { wanted, rotations, out, seed, plan_only, force, passphrase }, console);
     }
     if arguments.add {
         let programs = programs::programs(&arguments.program, &arguments.model)?;
@@ -188,7 +195,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     if arguments.plan_only {
         return console.report(&report);
     }
-    let files = KeyFiles::new(&arguments.out, EVALUATION, &arguments.force)?;
+    let files = KeyFiles::new(&arguments.out, EVALUATION, &arguments.force, passphrase)?;
     console.text(&report)?;
     let seed = match seed {
         Some(seed) => seed,
@@ -207,6 +214,29 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let files = files.finish(&context, made.secret, made.public, bytes)?;
     drop(shown);
     console.report(&Report { plan: report, keys: None, files })
+}
+
+impl Arguments {
+    /// The passphrase of the secret key that is to be made, if there is one. It is asked for before any work, and after a file
+    /// that is in the way was refused.
+    fn passphrase(&self, console: &Console) -> Result<Option<Passphrase>, Failure> {
+        let file = console.inputs().passphrase_file();
+        if self.add || self.plan_only {
+            return Ok(None);
+        }
+        if !self.passphrase && file.is_none() {
+            if env::var_os(VARIABLE).is_some() {
+                console
+                    .warn(format_args!("{VARIABLE} is set, but the secret key is not encrypted without --passphrase"));
+            }
+            return Ok(None);
+        }
+        let key = self.out.join(SECRET);
+        if !self.force.force && fs::symlink_metadata(&key).is_ok() {
+            return Err(Failure::Exists { path: key });
+        }
+        Question::of(&key, file).ask_twice().map(Some)
+    }
 }
 
 /// The tables that programs are to run on.

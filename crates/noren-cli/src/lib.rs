@@ -3,7 +3,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
-//! | `info`, `params`, `plan`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `demo` | one verb each |
+//! | `info`, `params`, `plan`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `passphrase`, `demo` | one verb each |
 //! | `additions` | what `keygen --add` does |
 //! | `bootstrap` | the plan of bootstrapping, `expand`, and what `keygen --bootstrap` does |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption |
@@ -15,6 +15,8 @@
 //! | `tables` | tables from CSV and NPY files and back |
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files, and which outputs may be written |
+//! | `inputs` | what all verbs ask of the files that they read |
+//! | `passphrases` | where passphrases come from |
 //! | `output_set` | several files that appear together, or not at all |
 //! | `key_files` | the key files of an owner, which appear together |
 //! | `failure`, `console`, `progress`, `stages`, `machine` | refusals, printing, progress, times, what this machine is |
@@ -35,6 +37,7 @@ mod eval;
 mod failure;
 mod files;
 mod info;
+mod inputs;
 mod inspect;
 mod integers;
 mod key_files;
@@ -43,6 +46,8 @@ mod lookup;
 mod machine;
 mod output_set;
 mod params;
+mod passphrase;
+mod passphrases;
 mod plan;
 mod programs;
 mod progress;

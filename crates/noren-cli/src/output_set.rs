@@ -7,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use noren::wire::{Destination, Existing, Form, Object};
+use noren_files::encrypted;
+use noren_files::passphrase::{Passphrase, Work};
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::publish::publish;
 use noren_rlwe::wire::regular;
@@ -64,14 +66,25 @@ impl OutputSet {
         self.write_with(name, |path| object.write_file(context, Form::Packed, path))
     }
 
-    /// Writes one of the files by what is said to write it; gives its bytes.
-    pub(crate) fn write_with<T>(
+    /// Writes a secret key, under a passphrase if there is one; gives its bytes.
+    pub(crate) fn write_secret<O: Object<Context = ()>>(
         &self,
         name: &str,
-        write: impl FnOnce(&Path) -> noren::Result<T>,
+        object: &O,
+        passphrase: Option<&Passphrase>,
+    ) -> Result<u64, Failure> {
+        let Some(passphrase) = passphrase else { return self.write(name, &(), object) };
+        self.write_with(name, |path| encrypted::write(object, &(), path, passphrase, Work::default()))
+    }
+
+    /// Writes one of the files by what is said to write it; gives its bytes.
+    pub(crate) fn write_with<T, E: Into<Failure>>(
+        &self,
+        name: &str,
+        write: impl FnOnce(&Path) -> Result<T, E>,
     ) -> Result<u64, Failure> {
         let path = self.hidden.join(NEW).join(name);
-        let written = write(&path).map_err(Failure::from);
+        let written = write(&path).map_err(Into::into);
         written.and_then(|_| size(&path)).map_err(|failure| match failure {
             // Errors name the place of the file, not the hidden one.
             Failure::Io { source, .. } => Failure::Io { path: self.directory.join(name), source },

@@ -2,6 +2,7 @@
 
 use noren::error::Error as Refusal;
 use noren::{KeyNeed, KeyUse};
+use noren_files::error::{Error as FileRefusal, Reason};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyFileExistsError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -54,6 +55,19 @@ pub(crate) fn raise(error: Refusal) -> PyErr {
 /// The exception for an error, in the words of exact integers.
 pub(crate) fn raise_of_integers(error: Refusal) -> PyErr {
     raise_of(Words::Integers, error)
+}
+
+/// The exception for a file that is under a passphrase.
+pub(crate) fn raise_of_files(error: FileRefusal) -> PyErr {
+    match error {
+        FileRefusal::Library(error) => raise(error),
+        FileRefusal::File { path, reason: Reason::PassphraseNeeded } => WireError::new_err(format!(
+            "{}: it is encrypted under a passphrase, and none was given: pass passphrase=",
+            path.display()
+        )),
+        FileRefusal::File { .. } => WireError::new_err(error.to_string()),
+        error => Error::new_err(error.to_string()),
+    }
 }
 
 fn raise_of(words: Words, error: Refusal) -> PyErr {

@@ -4,17 +4,55 @@ use std::path::Path;
 
 use noren::error::{Error, Result};
 use noren::wire::{Destination, Existing, Form, Limits, Object};
+use noren_files::encrypted;
+use noren_files::passphrase::{Passphrase, Work};
 use pyo3::PyClass;
 use pyo3::PyClassInitializer;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::array::detached;
-use crate::errors::EncodingError;
+use crate::errors::{EncodingError, WireError, raise, raise_of_files};
 
 /// Where a key is written: in the place of a file that exists only where that is asked for.
 pub(crate) fn destination(path: &Path, force: bool) -> Destination<'_> {
     Destination { path, existing: if force { Existing::Replace } else { Existing::Keep } }
+}
+
+/// Reads a secret key, which may be under a passphrase.
+pub(crate) fn load_secret<K: Object<Context = ()> + Send>(
+    py: Python<'_>,
+    path: &Path,
+    passphrase: Option<String>,
+) -> PyResult<K> {
+    let passphrase = passphrase.map(checked).transpose()?;
+    let read = detached(py, || Ok(encrypted::read(&(), path, &Limits::default(), passphrase.as_ref())))?;
+    read.map_err(raise_of_files)
+}
+
+/// Writes a secret key, under a passphrase if there is one.
+pub(crate) fn save_secret<K: Object<Context = ()> + Sync>(
+    py: Python<'_>,
+    key: &K,
+    path: &Path,
+    force: bool,
+    passphrase: Option<String>,
+) -> PyResult<()> {
+    let to = destination(path, force);
+    let Some(passphrase) = passphrase.map(checked).transpose()? else {
+        return detached(py, || key.write_file(&(), Form::Packed, to));
+    };
+    // What is in the way is refused before the work.
+    if !force && path.symlink_metadata().is_ok() {
+        return Err(raise(Error::Exists { path: path.to_owned() }));
+    }
+    let written = detached(py, || Ok(encrypted::write(key, &(), to, &passphrase, Work::default())))?;
+    written.map_err(raise_of_files)
+}
+
+/// A passphrase from Python, whose own copy of it stays in memory.
+fn checked(text: String) -> PyResult<Passphrase> {
+    Passphrase::new(text).map_err(|reason| WireError::new_err(reason.to_string()))
 }
 
 /// What a file of ciphertexts holds.

@@ -105,6 +105,42 @@ macro_rules! key_classes {
             $secret, $secret_python, SecretKey, $module, $scheme, $parameters, _reduce_with_secret,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {
+                /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+                ///
+                /// passphrase: that of a file which is encrypted under one; not used for others.
+                /// min_security: see ``from_bytes``.
+                ///
+                /// Raises OSError, what ``from_bytes`` raises, and WireError if the passphrase is missing or wrong.
+                #[staticmethod]
+                #[pyo3(signature = (path, *, passphrase = None, min_security = $crate::admission::USUAL),
+                    text_signature = "(path, *, passphrase=None, min_security=128)")]
+                fn load(
+                    py: Python<'_>,
+                    path: PathBuf,
+                    passphrase: Option<String>,
+                    min_security: u32,
+                ) -> PyResult<Self> {
+                    let file = $crate::files::load_secret(py, &path, passphrase)?;
+                    Self::admitted(py, &path.display().to_string(), file, min_security)
+                }
+
+                /// Writes the key and its parameters to a file, as a whole or not at all, which its owner only can read.
+                ///
+                /// force: whether a file that exists is replaced.
+                /// passphrase: encrypts the file, in the format of age; it takes about a second.
+                ///
+                /// Raises FileExistsError without ``force``, WireError for an empty passphrase, and OSError.
+                #[pyo3(signature = (path, *, force = false, passphrase = None))]
+                fn save(
+                    &self,
+                    py: Python<'_>,
+                    path: PathBuf,
+                    force: bool,
+                    passphrase: Option<String>,
+                ) -> PyResult<()> {
+                    $crate::files::save_secret(py, &*self.0, &path, force, passphrase)
+                }
+
                 fn __reduce__(&self) -> PyResult<()> {
                     $crate::pickle::refuse_secret($crate::pickle::SECRET_KEY)
                 }
@@ -118,13 +154,13 @@ macro_rules! key_classes {
                 }
             }
         );
-        key_classes!(@key
+        key_classes!(@open
             /// Encrypts; for everybody. Can be pickled.
             $public, $public_python, PublicKey, $module, $scheme, $parameters, __reduce__,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {}
         );
-        key_classes!(@key
+        key_classes!(@open
             /// Evaluates; nothing in it decrypts. Can be pickled.
             ///
             /// ``keys | more`` has the keys of both, of one secret; ``Context.evaluation_keys`` makes more of them.
@@ -151,6 +187,37 @@ macro_rules! key_classes {
                 }
 
                 $($sets)*
+            }
+        );
+    };
+    // A key that is no secret: its files are in clear.
+    (@open
+        $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $module:literal, $scheme:ident, $parameters:ident, $reduce:ident,
+        $contexts:tt
+        {$($more:tt)*}
+    ) => {
+        key_classes!(@key
+            $(#[$doc])* $name, $python, $inner, $module, $scheme, $parameters, $reduce, $contexts
+            {
+            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+            ///
+            /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
+            #[staticmethod]
+            #[pyo3(signature = (path, *, min_security = $crate::admission::USUAL), text_signature = "(path, *, min_security=128)")]
+            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+                let file = detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default()))?;
+                Self::admitted(py, &path.display().to_string(), file, min_security)
+            }
+
+            /// Writes the key and its parameters to a file, as a whole or not at all.
+            ///
+            /// force: whether a file that exists is replaced. Raises FileExistsError without it, and OSError.
+            #[pyo3(signature = (path, *, force = false))]
+            fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+                detached(py, || self.0.write_file(&(), Form::Packed, $crate::files::destination(&path, force)))
+            }
+
+            $($more)*
             }
         );
     };
@@ -214,26 +281,6 @@ macro_rules! key_classes {
             fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
                 let file = detached(py, || noren::$scheme::KeyFile::from_bytes(&(), data))?;
                 Self::admitted(py, "the bytes", file, min_security)
-            }
-
-            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
-            ///
-            /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
-            #[staticmethod]
-            #[pyo3(signature = (path, *, min_security = $crate::admission::USUAL), text_signature = "(path, *, min_security=128)")]
-            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
-                let file = detached(py, || noren::$scheme::KeyFile::read_file(&(), &path, &Limits::default()))?;
-                Self::admitted(py, &path.display().to_string(), file, min_security)
-            }
-
-            /// Writes the key and its parameters to a file, as a whole or not at all.
-            ///
-            /// force: whether a file that exists is replaced.
-            ///
-            /// The file of a secret key can be read by its owner only. Raises FileExistsError without ``force``, and OSError.
-            #[pyo3(signature = (path, *, force = false))]
-            fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-                detached(py, || self.0.write_file(&(), Form::Packed, $crate::files::destination(&path, force)))
             }
 
             fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

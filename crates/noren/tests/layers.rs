@@ -121,7 +121,7 @@ fn unsafe_code_lives_in_the_kernels() {
 #[test]
 fn floors_above_math_forbid_unsafe_code() {
     let sources = sources();
-    for library in ["noren-ring", "noren-rlwe", "noren"] {
+    for library in ["noren-ring", "noren-rlwe", "noren-files", "noren"] {
         let face = format!("{library}/src/lib.rs");
         let forbids =
             sources.iter().any(|source| source.path == face && source.text.contains("#![forbid(unsafe_code)]"));

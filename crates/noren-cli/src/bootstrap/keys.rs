@@ -5,6 +5,7 @@ use std::path::Path;
 use noren::bootstrapping::{BootstrapKeyFile, Demand, Parameters, Progress};
 use noren::ckks::{Context, KeyRequest, Keys};
 use noren::{Resources, Seed};
+use noren_files::passphrase::Passphrase;
 
 use crate::bootstrap::plan::{Report as PlanReport, Wanted};
 use crate::console::Console;
@@ -25,6 +26,8 @@ pub(crate) struct Job<'a> {
     pub(crate) seed: Option<Seed>,
     pub(crate) plan_only: bool,
     pub(crate) force: &'a Force,
+    /// That of the secret key.
+    pub(crate) passphrase: Option<&'a Passphrase>,
 }
 
 /// Makes `secret.key`, `public.key` and `bootstrap.keys`, which appear together.
@@ -37,7 +40,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     let demand = Demand::generate(&parameters)?;
     demand.check(&Resources::of_machine(place))?;
-    let files = KeyFiles::new(job.out, BOOTSTRAP, job.force)?;
+    let files = KeyFiles::new(job.out, BOOTSTRAP, job.force, job.passphrase)?;
     console.text(&plan)?;
     warn(&parameters, demand, place, console);
     let seed = match job.seed {

@@ -44,7 +44,7 @@ struct Report {
 }
 
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let (context, table) = if files::kind(job.key)? == Kind::IntegerSecretKey {
+    let (context, table) = if files::key_kind(job.key, console)? == Kind::IntegerSecretKey {
         let file = files::read_key::<Context, SecretKey>(job.key, console)?;
         let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
         let table = job.encrypt(&file.context, &encryptor)?;

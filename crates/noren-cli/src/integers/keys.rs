@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use noren::Seed;
 use noren::bfv::{Context, KeyFile, KeyRequest};
+use noren_files::passphrase::Passphrase;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -25,6 +26,8 @@ pub(crate) struct Job<'a> {
     pub(crate) seed: Option<Seed>,
     pub(crate) plan_only: bool,
     pub(crate) force: &'a Force,
+    /// That of the secret key.
+    pub(crate) passphrase: Option<&'a Passphrase>,
 }
 
 /// The plan in words and numbers.
@@ -49,7 +52,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     if job.plan_only {
         return console.report(&plan);
     }
-    let files = KeyFiles::new(job.out, EVALUATION, job.force)?;
+    let files = KeyFiles::new(job.out, EVALUATION, job.force, job.passphrase)?;
     console.text(&plan)?;
     let seed = match job.seed {
         Some(seed) => seed,

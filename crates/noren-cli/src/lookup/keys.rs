@@ -5,6 +5,7 @@ use std::path::Path;
 use noren::bfv::{Context, KeyRequest, Keys};
 use noren::circuits::lookup::LookupKeyFile;
 use noren::{Resources, Seed};
+use noren_files::passphrase::Passphrase;
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -23,6 +24,8 @@ pub(crate) struct Job<'a> {
     pub(crate) seed: Option<Seed>,
     pub(crate) plan_only: bool,
     pub(crate) force: &'a Force,
+    /// That of the secret key.
+    pub(crate) passphrase: Option<&'a Passphrase>,
 }
 
 /// Makes `secret.key`, `public.key` and `lookup.keys`, which appear together.
@@ -41,7 +44,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         "disk for the keys of lookups",
         "make room, or choose another place",
     )?;
-    let files = KeyFiles::new(job.out, LOOKUP, job.force)?;
+    let files = KeyFiles::new(job.out, LOOKUP, job.force, job.passphrase)?;
     console.text(&report)?;
     let seed = match job.seed {
         Some(seed) => seed,

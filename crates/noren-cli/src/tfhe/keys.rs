@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use noren::Seed;
 use noren::tfhe::{Context, KeyFile, Preset};
+use noren_files::passphrase::Passphrase;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -29,6 +30,8 @@ pub(crate) struct Job<'a> {
     pub(crate) seed: Option<Seed>,
     pub(crate) plan_only: bool,
     pub(crate) force: &'a Force,
+    /// That of the secret key.
+    pub(crate) passphrase: Option<&'a Passphrase>,
 }
 
 #[derive(Serialize)]
@@ -76,7 +79,8 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         outputs.write(CIRCUIT, &(), &KeyFile { parameters: parameters.clone(), key })
     });
     let circuit = circuit.transpose()?;
-    let sizes = [outputs.write(SECRET, &(), &KeyFile { parameters, key: secret })?, server].into_iter().chain(circuit);
+    let of_secret = outputs.write_secret(SECRET, &KeyFile { parameters, key: secret }, job.passphrase)?;
+    let sizes = [of_secret, server].into_iter().chain(circuit);
     let places = outputs.finish(&names)?;
     drop(shown);
     let files = places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect();

@@ -7,6 +7,7 @@ mod integers;
 mod lookup;
 mod lookup_refusals;
 mod owners;
+mod passphrases;
 mod races;
 mod refusals;
 mod sandbox;

@@ -12,7 +12,7 @@ use crate::admission::{USUAL, admit};
 use crate::array::detached;
 use crate::display;
 use crate::errors::raise;
-use crate::files::destination;
+use crate::files::{destination, load_secret, save_secret};
 use crate::pickle::{
     Pickle, SECRET_KEY, Shared, TFHE_KEYS, Threading, bytes_of, refuse_secret, shared_context, usual_threading,
 };
@@ -104,7 +104,35 @@ impl HeldKey for CompactCircuitKeys {
 
 /// The class of a key: its bytes, files and pickles; what is unpickled shares a context.
 macro_rules! key_class {
-    ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $reduce:ident $(, $($more:tt)+)?) => {
+    // A key that is no secret: its files are in clear.
+    (@open $(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $reduce:ident, $($more:tt)+) => {
+        key_class!(
+            $(#[$doc])*
+            $name, $python, $inner, $reduce,
+            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+            ///
+            /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
+            #[staticmethod]
+            #[pyo3(signature = (path, *, min_security = USUAL), text_signature = "(path, *, min_security=128)")]
+            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
+                let file = detached(py, || KeyFile::read_file(&(), &path, &Limits::default()))?;
+                Self::of(py, &path.display().to_string(), file, min_security)
+            }
+
+            /// Writes the key and its parameters to a file, as a whole or not at all.
+            ///
+            /// force: whether a file that exists is replaced.
+            ///
+            /// Raises FileExistsError without ``force``, and OSError.
+            #[pyo3(signature = (path, *, force = false))]
+            fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+                detached(py, || self.file.write_file(&(), Form::Packed, destination(&path, force)))
+            }
+
+            $($more)+
+        );
+    };
+    ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $reduce:ident, $($more:tt)+) => {
         $(#[$doc])*
         #[pyclass(frozen, name = $python, module = "noren._noren")]
         pub(crate) struct $name {
@@ -150,26 +178,6 @@ macro_rules! key_class {
                 Self::of(py, "the bytes", detached(py, || KeyFile::from_bytes(&(), data))?, min_security)
             }
 
-            /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
-            ///
-            /// min_security: see ``from_bytes``. Raises OSError, and what ``from_bytes`` raises.
-            #[staticmethod]
-            #[pyo3(signature = (path, *, min_security = USUAL), text_signature = "(path, *, min_security=128)")]
-            fn load(py: Python<'_>, path: PathBuf, min_security: u32) -> PyResult<Self> {
-                let file = detached(py, || KeyFile::read_file(&(), &path, &Limits::default()))?;
-                Self::of(py, &path.display().to_string(), file, min_security)
-            }
-
-            /// Writes the key and its parameters to a file, as a whole or not at all.
-            ///
-            /// force: whether a file that exists is replaced.
-            ///
-            /// The file of a secret key can be read by its owner only. Raises FileExistsError without ``force``, and OSError.
-            #[pyo3(signature = (path, *, force = false))]
-            fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
-                detached(py, || self.file.write_file(&(), Form::Packed, destination(&path, force)))
-            }
-
             fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
                 bytes_of(py, &*self.file)
             }
@@ -201,7 +209,7 @@ macro_rules! key_class {
                 display::table($python, &rows)
             }
 
-            $($($more)+)?
+            $($more)+
         }
     };
 }
@@ -211,6 +219,42 @@ key_class!(
     ///
     /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
     PyTfheSecretKey, "TfheSecretKey", SecretKey, _reduce_with_secret,
+    /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
+    ///
+    /// passphrase: that of a file which is encrypted under one; not used for others.
+    /// min_security: see ``from_bytes``.
+    ///
+    /// Raises OSError, what ``from_bytes`` raises, and WireError if the passphrase is missing or wrong.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, passphrase = None, min_security = USUAL),
+        text_signature = "(path, *, passphrase=None, min_security=128)")]
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        passphrase: Option<String>,
+        min_security: u32,
+    ) -> PyResult<Self> {
+        let file = load_secret(py, &path, passphrase)?;
+        Self::of(py, &path.display().to_string(), file, min_security)
+    }
+
+    /// Writes the key and its parameters to a file, as a whole or not at all, which its owner only can read.
+    ///
+    /// force: whether a file that exists is replaced.
+    /// passphrase: encrypts the file, in the format of age; it takes about a second.
+    ///
+    /// Raises FileExistsError without ``force``, WireError for an empty passphrase, and OSError.
+    #[pyo3(signature = (path, *, force = false, passphrase = None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        force: bool,
+        passphrase: Option<String>,
+    ) -> PyResult<()> {
+        save_secret(py, &*self.file, &path, force, passphrase)
+    }
+
     fn __reduce__(&self) -> PyResult<()> {
         refuse_secret(SECRET_KEY)
     }
@@ -223,7 +267,7 @@ key_class!(
         slf
     }
 );
-key_class!(
+key_class!(@open
     /// Bootstraps, for all operations; nothing in it decrypts. Can be pickled.
     PyTfheServerKeys, "TfheServerKeys", CompactKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.
@@ -232,7 +276,7 @@ key_class!(
         self.file.key.bytes()
     }
 );
-key_class!(
+key_class!(@open
     /// Bootstraps, for all operations, of parameters of light keys: a tenth of the bytes of ServerKeys, from which an evaluator makes
     /// its keys. Nothing in it decrypts. Can be pickled.
     PyTfheLightKeys, "TfheLightKeys", LightKeys, __reduce__,
@@ -242,7 +286,7 @@ key_class!(
         self.file.key.bytes()
     }
 );
-key_class!(
+key_class!(@open
     /// Looks up functions of many digits by circuit bootstrapping; nothing in it decrypts. Can be pickled.
     PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.

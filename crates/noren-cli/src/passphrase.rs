@@ -1,0 +1,96 @@
+//! `noren passphrase`: puts a secret key under a passphrase, changes it, or takes it off.
+
+use std::fmt;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use noren::wire::{Destination, Existing, Limits};
+use noren_files::encrypted;
+use noren_files::passphrase::Work;
+use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::reader::Reader;
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::files;
+use crate::passphrases::Question;
+
+/// Puts a secret key under a passphrase, changes the passphrase, or takes it off
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The file is replaced as a whole or not at all; copies of it stay as they are. It has the format of age: \
+        age -d gives the key in clear.\n\
+        A passphrase is asked for on the terminal. For scripts: of a key in clear, the new one comes from --passphrase-file or \
+        the variable NOREN_PASSPHRASE. Of a key under a passphrase, these give the one that it has, and --new-passphrase-file or \
+        NOREN_NEW_PASSPHRASE the new one.\n\n\
+        Examples:\n  \
+        noren passphrase keys/secret.key\n  \
+        noren passphrase keys/secret.key --remove"
+)]
+pub(crate) struct Arguments {
+    /// secret.key
+    key: PathBuf,
+    /// Write the key in clear
+    #[arg(long)]
+    remove: bool,
+    /// Take the new passphrase from the first line of FILE, where the key has one already
+    #[arg(long, value_name = "FILE", conflicts_with = "remove")]
+    new_passphrase_file: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    /// Whether the key is now under a passphrase.
+    passphrase: bool,
+    bytes: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    let path = &arguments.key;
+    let old = console.inputs().passphrase_file();
+    let decrypted = console.inputs().decrypted(path)?;
+    let question = match decrypted {
+        Some(_) => Question::replacing(path, arguments.new_passphrase_file.as_deref()),
+        None if arguments.remove => {
+            return Err(Failure::input(path, "--remove", "a key in clear", "one under a passphrase"));
+        }
+        None => match &arguments.new_passphrase_file {
+            Some(new) => Question::of(path, Some(new)),
+            None => Question::of(path, old),
+        },
+    };
+    let clear = match &decrypted {
+        Some(content) => Zeroizing::new(content.to_vec()),
+        None => Zeroizing::new(file::read(path, encrypted::MOST_BYTES)?),
+    };
+    check(path, &clear)?;
+    let bytes = match arguments.remove {
+        true => clear,
+        false => Zeroizing::new(encrypted::encrypt(&clear, &question.ask_twice()?, Work::default())?),
+    };
+    let to = Destination { path, existing: Existing::Replace };
+    file::write_atomically(to, Access::Owner, |file| file.write_all(&bytes))?;
+    console.report(&Report { path: path.clone(), passphrase: !arguments.remove, bytes: files::size(path)? })
+}
+
+/// Refuses what is no secret key, or a damaged one.
+fn check(path: &Path, clear: &[u8]) -> Result<(), Failure> {
+    let reader = Reader::open_any(clear, &Limits::default()).map_err(Failure::file(path))?;
+    let kind = reader.header().kind;
+    if kind.is_secret() {
+        return Ok(());
+    }
+    let (found, needed) = (kind.to_string(), "a secret key".to_owned());
+    Err(Failure::file(path)(noren::Error::WrongKind { found, needed }))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.passphrase { "under the new passphrase" } else { "in clear" };
+        write!(f, "wrote {}, {state}", self.path.display())
+    }
+}

@@ -1,0 +1,85 @@
+//! Why files are refused.
+
+use std::path::{Path, PathBuf};
+
+/// What this crate refuses.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What the library refuses.
+    #[error(transparent)]
+    Library(#[from] noren_rlwe::error::Error),
+    /// A file is refused.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: Reason,
+    },
+    /// The operating system gives no randomness.
+    #[error("no randomness: {0}")]
+    Randomness(String),
+}
+
+/// Why a file, or what comes with it, is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A passphrase is empty.
+    #[error("the passphrase is empty: choose one of several words")]
+    EmptyPassphrase,
+    /// A passphrase is too long.
+    #[error("the passphrase has {found} bytes, at most {limit} are taken: choose a shorter one")]
+    LongPassphrase {
+        /// Its bytes.
+        found: usize,
+        /// The most that are taken.
+        limit: usize,
+    },
+    /// The file is encrypted, and no passphrase was given.
+    #[error("it is encrypted under a passphrase, and none was given")]
+    PassphraseNeeded,
+    /// The passphrase does not open the file.
+    #[error("the passphrase is wrong, or the file was damaged or changed: check the passphrase, or take another copy")]
+    WrongPassphrase,
+    /// The file asks for more work than is done for one.
+    #[error(
+        "its passphrase takes scrypt with N = 2^{found}, at most 2^{limit} is computed: decrypt it with the program that made \
+         it, and encrypt it again"
+    )]
+    Work {
+        /// The base-two logarithm of N in the file.
+        found: u8,
+        /// The largest that is computed.
+        limit: u8,
+    },
+    /// A file of age that is read by no passphrase.
+    #[error("it is encrypted to {found}, needed: a passphrase, in the binary format of age")]
+    Recipient {
+        /// To what it is encrypted.
+        found: &'static str,
+    },
+    /// The bytes are not what the format needs.
+    #[error("{what} cannot be read: {found}: it was damaged or is something else")]
+    Malformed {
+        /// What was being read.
+        what: &'static str,
+        /// What is wrong.
+        found: &'static str,
+    },
+}
+
+/// The result of what can be refused.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Reason {
+    /// The refusal of a file for this reason.
+    pub(crate) fn of(path: &Path) -> impl FnOnce(Self) -> Error {
+        |reason| Error::File { path: path.to_owned(), reason }
+    }
+
+    pub(crate) const fn malformed(what: &'static str, found: &'static str) -> Self {
+        Self::Malformed { what, found }
+    }
+}
