@@ -16,6 +16,8 @@ use noren::programs::table::EncryptedTable;
 use noren::{bfv, bgv, tfhe};
 use noren_files::encrypted;
 use noren_files::passphrase::{Passphrase, Work};
+use noren_files::signature;
+use noren_files::signing_key::SigningKey;
 use noren_fuzz::{
     TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_light_parameters,
     tfhe_parameters,
@@ -31,6 +33,7 @@ use noren_rlwe::multiply::tensor;
 use noren_rlwe::security::{SecretDistribution, Security};
 use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::wire::object::Object;
+use noren_rlwe::wire::publish::Existing;
 use noren_rlwe::wire::reader::Limits;
 use noren_rlwe::wire::writer::Form;
 
@@ -76,7 +79,12 @@ fn write_files() -> Result<()> {
     for (name, content) in [("empty", &[][..]), ("short", &[7; 100]), ("chunks", &[7; 70_000])] {
         put("under_passphrase", name, &encrypted::encrypt(content, &passphrase, Work::LEAST)?)?;
     }
-    Ok(())
+    let key = SigningKey::generate()?;
+    put("signature", "key", key.to_text(None)?.as_bytes())?;
+    put("signature", "key-under-passphrase", key.to_text(Some((&passphrase, Work::LEAST)))?.as_bytes())?;
+    put("signature", "signer", key.signer().to_text().as_bytes())?;
+    let signed = signature::sign(&corpus("signature").join("signer"), &key, Existing::Replace)?;
+    Ok(put("signature", "signature", signed.signature.to_text().as_bytes())?)
 }
 
 fn write_tfhe() -> Result<()> {

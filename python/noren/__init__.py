@@ -5,6 +5,7 @@
 - `noren.tfhe`: arrays of truth values and integers, encrypted element by element;
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.programs`: whole computations on encrypted tables;
+- `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
 - `noren.progress`: a function that hears how far long calls are;
 - `noren.Error` and its subclasses: what the library refuses, with what was found and what is needed;
@@ -25,8 +26,13 @@ from noren._noren import (
     RangeError,
     ScaleError,
     SecurityWarning,
+    SignatureError,
+    Signer,
+    SigningKey,
     WireError,
     __version__,
+    sign,
+    verify,
 )
 from noren._progress import progress
 from noren._secret import PicklableSecret
@@ -43,6 +49,9 @@ __all__ = [
     "RangeError",
     "ScaleError",
     "SecurityWarning",
+    "SignatureError",
+    "Signer",
+    "SigningKey",
     "WireError",
     "__version__",
     "bfv",
@@ -51,5 +60,7 @@ __all__ = [
     "ckks",
     "programs",
     "progress",
+    "sign",
     "tfhe",
+    "verify",
 ]

@@ -127,12 +127,10 @@ where
     EvaluationKeys: FileKey<C>,
 {
     let KeyFile { context, key: secret } = files::read_key::<C, SecretKey>(secret, console)?;
-    check_public::<C>(job.out, &secret)?;
+    check_public::<C>(job.out, &secret, console)?;
     let path = job.out.join(EVALUATION);
     let mut evaluation = match path.exists() {
-        true => {
-            KeyFile::<C, EvaluationKeys>::read_file(&(), &path, &Limits::default()).map_err(Failure::file(&path))?.key
-        }
+        true => files::read::<KeyFile<C, EvaluationKeys>>(&(), &path, console)?.key,
         false => EvaluationKeys::new(context.rlwe().parameters(), secret.owner().key),
     };
     check_owner(&secret, &evaluation, &path)?;
@@ -155,7 +153,8 @@ fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Resu
         return Err(Failure::input(&path, "--program", "keys of bootstrapping", needed));
     }
     let secret = files::read_key::<ckks::Context, SecretKey>(secret, console)?.key;
-    check_public::<ckks::Context>(job.out, &secret)?;
+    check_public::<ckks::Context>(job.out, &secret, console)?;
+    console.inputs().verify(&path)?;
     let shown = progress::bar("reading bootstrapping keys", 1);
     let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
     let file = BootstrapKeyFile::open(&path, &Limits::default(), &Resources::of_machine(&path), &mut heard);
@@ -177,7 +176,7 @@ fn beside_bootstrapping(job: &Job<'_>, secret: &Path, console: &Console) -> Resu
 }
 
 /// Refuses a public key of another secret key: the directory is then not that of one owner.
-fn check_public<C>(directory: &Path, secret: &SecretKey) -> Result<(), Failure>
+fn check_public<C>(directory: &Path, secret: &SecretKey, console: &Console) -> Result<(), Failure>
 where
     C: FileContext,
     PublicKey: FileKey<C>,
@@ -186,7 +185,7 @@ where
     if !path.exists() {
         return Ok(());
     }
-    let public = KeyFile::<C, PublicKey>::read_file(&(), &path, &Limits::default()).map_err(Failure::file(&path))?.key;
+    let public = files::read::<KeyFile<C, PublicKey>>(&(), &path, console)?.key;
     secret.owner().check(&public.owner(), "the public key").map_err(Failure::file(&path))
 }
 

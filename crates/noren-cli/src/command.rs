@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::inputs::{InputOptions, Inputs};
 use crate::lookup::prepare;
 use crate::params::parse_security;
-use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params, passphrase, plan};
+use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params, passphrase, plan, signing};
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
 #[derive(Debug, Parser)]
@@ -57,6 +57,9 @@ enum Verb {
     Decrypt(decrypt::Arguments),
     Inspect(inspect::Arguments),
     Passphrase(passphrase::Arguments),
+    SigningKey(signing::NewKey),
+    Sign(signing::Sign),
+    Verify(signing::Verify),
     Bench(bench::Arguments),
     Demo(demo::Arguments),
 }
@@ -81,7 +84,7 @@ const USAGE: u8 = 2;
 /// assert_eq!(noren_cli::run(["noren", "inspect", "/no/such/file"].map(Into::into)), 1);
 /// ```
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    match Cli::try_parse_from(arguments).and_then(check_threads) {
+    match Cli::try_parse_from(arguments).and_then(check_threads).and_then(check_signer) {
         Ok(cli) => match execute(cli) {
             Ok(()) => DONE,
             Err(failure) => {
@@ -105,10 +108,22 @@ fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
+fn check_signer(cli: Cli) -> Result<Cli, clap::Error> {
+    let message = match (&cli.verb, cli.inputs.signer.is_some()) {
+        (Verb::Verify(_), false) => "verify takes --signer FILE: the public key of whoever signed",
+        (Verb::Info(_) | Verb::Bench(_) | Verb::Demo(_), true)
+        | (Verb::Passphrase(_) | Verb::SigningKey(_) | Verb::Sign(_), true) => {
+            "--signer is for verbs that read files of others: this one reads none"
+        }
+        _ => return Ok(cli),
+    };
+    Err(Cli::command().error(ErrorKind::MissingRequiredArgument, message))
+}
+
 fn execute(cli: Cli) -> Result<(), Failure> {
     // A wrong NOREN_ISA is found here, where it is a message and not a panic.
     noren_math::kernels::select().map_err(noren::Error::from)?;
-    let console = Console::new(cli.json, cli.min_security, Inputs::new(cli.inputs));
+    let console = Console::new(cli.json, cli.min_security, Inputs::new(cli.inputs)?);
     let threads: Vec<usize> = cli.threads.iter().copied().map(usize::from).collect();
     match cli.verb {
         // Each measurement has threads of its own.
@@ -144,6 +159,9 @@ impl Verb {
             Self::Decrypt(arguments) => decrypt::run(&arguments, console),
             Self::Inspect(arguments) => inspect::run(&arguments, console),
             Self::Passphrase(arguments) => passphrase::run(&arguments, console),
+            Self::SigningKey(arguments) => arguments.run(console),
+            Self::Sign(arguments) => arguments.run(console),
+            Self::Verify(arguments) => arguments.run(console),
             Self::Bench(arguments) => bench::run(&arguments, &[], console),
             Self::Demo(arguments) => demo::run(&arguments, console),
         }

@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         return Err(Failure::Unsuitable { what: "--public", found, needed });
     }
     let key = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, &arguments.input)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, &arguments.input, console)?;
     let decryptor = Decryptor::new(&key.context, &key.key)?;
     let decryptor = if arguments.unchecked { decryptor.allow_unbounded() } else { decryptor };
     let of_input = || Failure::file(&arguments.input);

@@ -186,7 +186,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let program = program()?;
     let keys = files::read_key::<Context, EvaluationKeys>(&arguments.keys, console)?;
     let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, &arguments.input)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, &arguments.input, console)?;
     let owner = evaluator.keys().owner().key;
     owner.check(table.key_id(), "the table").map_err(Failure::file(&arguments.input))?;
     let layout = table.columns().map_err(Failure::file(&arguments.input))?;

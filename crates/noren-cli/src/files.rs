@@ -106,6 +106,7 @@ pub(crate) fn read_tfhe_key<K: tfhe::wire::FileKey>(
 
 /// Maps expanded server keys of TFHE; refuses those whose parameters promise too little security.
 pub(crate) fn map_tfhe_keys(path: &Path, console: &Console) -> Result<tfhe::ServerKeyFile, Failure> {
+    console.inputs().verify(path)?;
     let file = tfhe::ServerKeyFile::map(path, &Limits::default(), None).map_err(Failure::file(path))?;
     admit_security(file.context.parameters().spec().torus.security, path, console)?;
     Ok(file)
@@ -116,7 +117,7 @@ pub(crate) fn read_parameters<P: Object<Context = ()> + Describe>(
     path: &Path,
     console: &Console,
 ) -> Result<P, Failure> {
-    let parameters = P::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    let parameters: P = console.inputs().read(&(), path)?;
     admit(&parameters, path, console)?;
     Ok(parameters)
 }
@@ -126,7 +127,7 @@ pub(crate) fn read_parameters_to_show<P: Object<Context = ()> + Describe>(
     path: &Path,
     console: &Console,
 ) -> Result<P, Failure> {
-    let parameters = P::read_file(&(), path, &Limits::default()).map_err(Failure::file(path))?;
+    let parameters: P = console.inputs().read(&(), path)?;
     warn_of(parameters.rlwe().security(), path, console);
     Ok(parameters)
 }
@@ -140,6 +141,9 @@ pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<
     match kind {
         Kind::IntegerSecretKey | Kind::IntegerPublicKey | Kind::IntegerEvaluationKeys | Kind::LookupKeys => {}
         _ => return read_parameters(path, console),
+    }
+    if !kind.is_secret() {
+        console.inputs().verify(path)?;
     }
     let mut items = Items::open(path, kind, &Limits::default()).map_err(Failure::file(path))?;
     let parameters = items.read(1, MOST_BYTES).and_then(|reader| {
@@ -158,7 +162,7 @@ pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<
 fn read_perhaps_decrypted<K: Object<Context = ()>>(path: &Path, console: &Console) -> Result<K, Failure> {
     let decrypted = if K::KIND.is_secret() { console.inputs().decrypted(path)? } else { None };
     let Some(content) = decrypted else {
-        return K::read_file(&(), path, &Limits::default()).map_err(Failure::file(path));
+        return console.inputs().read(&(), path);
     };
     let key = K::from_bytes(&(), &content).map_err(Failure::file(path));
     console.inputs().forget();
@@ -166,8 +170,8 @@ fn read_perhaps_decrypted<K: Object<Context = ()>>(path: &Path, console: &Consol
 }
 
 /// Reads what belongs to a context, such as an encrypted table.
-pub(crate) fn read<O: Object>(context: &O::Context, path: &Path) -> Result<O, Failure> {
-    O::read_file(context, path, &Limits::default()).map_err(Failure::file(path))
+pub(crate) fn read<O: Object>(context: &O::Context, path: &Path, console: &Console) -> Result<O, Failure> {
+    console.inputs().read(context, path)
 }
 
 /// The bytes of any of noren's files, which may be secret.

@@ -1,10 +1,14 @@
-//! What all verbs ask of the files that they read: the passphrases of secret keys.
+//! What all verbs ask of the files that they read: passphrases of secret keys, and signatures.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
+use noren::wire::{Limits, Object};
 use noren_files::encrypted;
+use noren_files::signature::{self, Name};
+use noren_files::signer::Signer;
+use noren_rlwe::wire::file;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
@@ -16,11 +20,16 @@ pub(crate) struct InputOptions {
     /// Take the passphrase of the secret key from the first line of FILE [default: NOREN_PASSPHRASE, or the terminal]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) passphrase_file: Option<PathBuf>,
+    /// Refuse files of noren, but for secret keys, that this signer has not signed: signing.pub; see `noren verify`
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) signer: Option<PathBuf>,
 }
 
 /// Opens files as the options have it.
 pub(crate) struct Inputs {
-    options: InputOptions,
+    passphrase_file: Option<PathBuf>,
+    /// Whose signature is asked for.
+    signer: Option<Signer>,
     /// The secret key that was decrypted: its passphrase is asked for, and its work done, once.
     secret: Mutex<Option<Decrypted>>,
 }
@@ -32,13 +41,43 @@ struct Decrypted {
 }
 
 impl Inputs {
-    pub(crate) const fn new(options: InputOptions) -> Self {
-        Self { options, secret: Mutex::new(None) }
+    /// Reads the signer's key.
+    pub(crate) fn new(options: InputOptions) -> Result<Self, Failure> {
+        let InputOptions { passphrase_file, signer } = options;
+        let signer = signer.as_deref().map(Signer::read).transpose()?;
+        Ok(Self { passphrase_file, signer, secret: Mutex::new(None) })
+    }
+
+    /// Whose signature is asked for, if one is.
+    pub(crate) const fn signer(&self) -> Option<&Signer> {
+        self.signer.as_ref()
+    }
+
+    /// Refuses a file that is not signed as it was asked for, which is read for that piece by piece: for files that are mapped, or
+    /// read piece by piece themselves, behind which nobody may have changed them.
+    pub(crate) fn verify(&self, path: &Path) -> Result<(), Failure> {
+        if let Some(signer) = &self.signer {
+            signature::verify_file(path, signer, Name::Same)?;
+        }
+        Ok(())
+    }
+
+    /// The object in a file. Where a signature is asked for, the bytes that are verified are those that are parsed.
+    pub(crate) fn read<O: Object>(&self, context: &O::Context, path: &Path) -> Result<O, Failure> {
+        let limits = Limits::default();
+        match &self.signer {
+            Some(signer) if !O::KIND.is_secret() => {
+                let bytes = file::read(path, limits.max_bytes)?;
+                signature::verify_bytes(path, &bytes, signer, Name::Same)?;
+                O::from_bytes_within(context, &bytes, &limits).map_err(Failure::file(path))
+            }
+            _ => O::read_file(context, path, &limits).map_err(Failure::file(path)),
+        }
     }
 
     /// The file of a passphrase, if one was named.
     pub(crate) fn passphrase_file(&self) -> Option<&Path> {
-        self.options.passphrase_file.as_deref()
+        self.passphrase_file.as_deref()
     }
 
     /// What a file under a passphrase holds; `None` for one that is not. It is kept until [`Inputs::forget`].

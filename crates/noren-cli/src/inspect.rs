@@ -122,6 +122,7 @@ struct Encrypted {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
+    console.inputs().verify(&arguments.file)?;
     if encrypted::is_encrypted_file(&arguments.file)? {
         let (path, bytes) = (arguments.file.clone(), files::size(&arguments.file)?);
         return console.report(&Encrypted { path, kind: "file under a passphrase", bytes });

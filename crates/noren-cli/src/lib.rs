@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
 //! | `info`, `params`, `plan`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `passphrase`, `demo` | one verb each |
+//! | `signing` | signing keys, and the verbs that sign and verify files |
 //! | `additions` | what `keygen --add` does |
 //! | `bootstrap` | the plan of bootstrapping, `expand`, and what `keygen --bootstrap` does |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption |
@@ -51,6 +52,7 @@ mod passphrases;
 mod plan;
 mod programs;
 mod progress;
+mod signing;
 mod stages;
 mod tables;
 mod tfhe;

@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         Verb::Choose(choose) => choose.run(console),
         Verb::Check(check) => check.run(console),
         Verb::Show { file } if files::kind(file)? == Kind::TfheParameters => {
-            let parameters = files::read::<tfhe::Parameters>(&(), file)?;
+            let parameters = files::read::<tfhe::Parameters>(&(), file, console)?;
             console.report(&Description::Tfhe(Tfhe::new(&parameters)))
         }
         Verb::Show { file } if is_of_integers(file)? => {

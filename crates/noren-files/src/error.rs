@@ -68,6 +68,37 @@ pub enum Reason {
         /// What is wrong.
         found: &'static str,
     },
+    /// There is no signature.
+    #[error("it has no signature: its signer makes one with `noren sign`, in {} beside it", path.display())]
+    NoSignature {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The signature is by another key.
+    #[error("it is signed by key {found}, needed: key {needed}: ask who signed it, or name that signer")]
+    OtherSigner {
+        /// The name of the key in the signature.
+        found: String,
+        /// That of the signer.
+        needed: String,
+    },
+    /// The content is not what was signed.
+    #[error("its signature is not right: the file or its signature was changed, or one of them is of another file")]
+    WrongSignature,
+    /// The signature is of a file with another name.
+    #[error("it was signed under the name {found}, needed: {needed}: give it back that name if it is that file")]
+    Name {
+        /// The name in the signature, in quotation marks; or that there is none.
+        found: String,
+        /// The name of the file.
+        needed: String,
+    },
+    /// A name cannot be part of a signature.
+    #[error("its name has {found}, which no signature can hold: rename it")]
+    Unnameable {
+        /// What is in the way.
+        found: &'static str,
+    },
 }
 
 /// The result of what can be refused.

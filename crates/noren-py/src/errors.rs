@@ -39,6 +39,12 @@ create_exception!(
 );
 create_exception!(
     noren,
+    SignatureError,
+    Error,
+    "A file is not signed, was changed, or is signed by somebody else or under another name."
+);
+create_exception!(
+    noren,
     SecurityWarning,
     PyUserWarning,
     "Parameters that promise fewer than 128 bits of security are used: for tests alone."
@@ -57,7 +63,7 @@ pub(crate) fn raise_of_integers(error: Refusal) -> PyErr {
     raise_of(Words::Integers, error)
 }
 
-/// The exception for a file that is under a passphrase.
+/// The exception for a file that is under a passphrase, or signed.
 pub(crate) fn raise_of_files(error: FileRefusal) -> PyErr {
     match error {
         FileRefusal::Library(error) => raise(error),
@@ -65,6 +71,15 @@ pub(crate) fn raise_of_files(error: FileRefusal) -> PyErr {
             "{}: it is encrypted under a passphrase, and none was given: pass passphrase=",
             path.display()
         )),
+        FileRefusal::File {
+            reason:
+                Reason::NoSignature { .. }
+                | Reason::OtherSigner { .. }
+                | Reason::WrongSignature
+                | Reason::Name { .. }
+                | Reason::Unnameable { .. },
+            ..
+        } => SignatureError::new_err(error.to_string()),
         FileRefusal::File { .. } => WireError::new_err(error.to_string()),
         error => Error::new_err(error.to_string()),
     }

@@ -51,7 +51,7 @@ pub(crate) fn save_secret<K: Object<Context = ()> + Sync>(
 }
 
 /// A passphrase from Python, whose own copy of it stays in memory.
-fn checked(text: String) -> PyResult<Passphrase> {
+pub(crate) fn checked(text: String) -> PyResult<Passphrase> {
     Passphrase::new(text).map_err(|reason| WireError::new_err(reason.to_string()))
 }
 

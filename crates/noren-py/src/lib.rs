@@ -61,6 +61,7 @@ mod program;
 mod progress;
 mod refusals;
 mod release;
+mod signing;
 mod table;
 mod tfhe;
 mod ufuncs;
@@ -82,7 +83,7 @@ mod module {
     #[pymodule_export]
     use crate::errors::{
         EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
-        RangeError, ScaleError, SecurityWarning, WireError,
+        RangeError, ScaleError, SecurityWarning, SignatureError, WireError,
     };
     #[pymodule_export]
     use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};
@@ -108,6 +109,8 @@ mod module {
     use crate::progress::PyProgress;
     #[pymodule_export]
     use crate::release::PyReleases;
+    #[pymodule_export]
+    use crate::signing::{PySigner, PySigningKey, sign, verify};
     #[pymodule_export]
     use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
     #[pymodule_export]

@@ -53,11 +53,12 @@ struct Report {
 /// Runs the job with the real parts of numbers, which is what tables hold.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let limits = Limits::default();
+    console.inputs().verify(job.keys)?;
     let parameters = BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?;
     // The table is looked at before gigabytes of keys are read.
     let context = Context::new(parameters.ckks()?)?;
     files::admit(context.parameters(), job.keys, console)?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&context, job.input)?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&context, job.input, console)?;
     drop(context);
     check_levels(&job, &parameters, &table)?;
     if let (None, Some(allowed)) = (&job.program, job.failure_budget) {

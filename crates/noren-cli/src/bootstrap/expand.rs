@@ -55,6 +55,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         }
     }
     let limits = Limits::default();
+    console.inputs().verify(input)?;
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
     files::admit(&parameters.ckks()?, input, console)?;
     let place = Output::new(output, force)?;

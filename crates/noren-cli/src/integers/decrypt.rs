@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
         return Err(Failure::of_integers("--unchecked", "none: integers that may be wrong are worth nothing"));
     }
     let file = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
-    let table = files::read::<IntegerTable>(&file.context, &arguments.input)?;
+    let table = files::read::<IntegerTable>(&file.context, &arguments.input, console)?;
     let decryptor = Decryptor::new(&file.context, &file.key)?;
     let of_input = || Failure::file(&arguments.input);
     let mut values = table.decrypt(&decryptor, &Encoder::new(&file.context)).map_err(of_input())?;

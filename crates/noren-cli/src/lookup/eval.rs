@@ -58,9 +58,10 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     // Table and function are looked at before gigabytes of keys are read.
     let context = Context::new(files::read_integer_parameters(job.keys, console)?)?;
-    let read = |path: &&Path| files::read::<IntegerTable>(&context, path);
+    let read = |path: &&Path| files::read::<IntegerTable>(&context, path, console);
     let tables = job.inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let shown = progress::spinner("checking the prepared function".to_owned());
+    console.inputs().verify(job.function)?;
     let lookup = Lookup::open(&context, job.function, &Limits::default()).map_err(Failure::file(job.function))?;
     drop(shown);
     let columns = job.columns(&tables, &lookup)?;
@@ -69,7 +70,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let together = together(lookup.plan(), pairs, job.output.path())?;
 
     let shown = progress::spinner("reading the keys".to_owned());
-    let keys = files::read::<LookupKeyFile>(&(), job.keys)?;
+    let keys = files::read::<LookupKeyFile>(&(), job.keys, console)?;
     keys.check(lookup.plan()).map_err(Failure::file(job.keys))?;
     for column in &columns {
         let owner = keys.owner().key;

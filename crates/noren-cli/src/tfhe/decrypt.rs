@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
         return refuse("--signed", "none: columns know their types");
     }
     let file = files::read_tfhe_key::<SecretKey>(&arguments.key, console)?;
-    let table = files::read::<Columns>(&file.parameters, &arguments.input)?;
+    let table = files::read::<Columns>(&file.parameters, &arguments.input, console)?;
     let context = Context::new(file.parameters.clone())?;
     let decryptor = Decryptor::new(&context, &file.key)?;
     let layout = table.layout();

@@ -59,7 +59,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     };
     // The table is looked at before the keys are prepared.
     let (context, keys) = ServerKeyForm::open(job.keys, console)?;
-    let table = files::read::<Columns>(context.parameters(), job.input)?;
+    let table = files::read::<Columns>(context.parameters(), job.input, console)?;
     let rule = job.rule(program)?;
     let needed = rule.as_ref().map_or_else(|| program.columns(job.number.is_some()), |(rule, _)| Some(rule.operands()));
     let chosen = job.chosen(program, needed, &table)?;

@@ -12,6 +12,7 @@ mod races;
 mod refusals;
 mod sandbox;
 mod security;
+mod signing;
 mod special_files;
 mod tables;
 mod tfhe;

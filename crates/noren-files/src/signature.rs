@@ -1,0 +1,285 @@
+//! Detached signatures: what they say, and of which files.
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use blake2::{Blake2b512, Digest};
+use noren_ring::interrupt;
+use noren_rlwe::error::Error as LibraryError;
+use noren_rlwe::wire::file::{self, Access};
+use noren_rlwe::wire::header::{HEADER_BYTES, Header};
+use noren_rlwe::wire::publish::{Destination, Existing};
+use noren_rlwe::wire::regular;
+
+use crate::error::{Reason, Result};
+use crate::signer::{Signer, read_text};
+use crate::signing_key::SigningKey;
+use crate::text;
+
+/// A signature of a file: an Ed25519 signature of its BLAKE2b-512 hash, and one of that signature and a comment, which names
+/// the file.
+///
+/// Its file has four lines: a comment that nobody has signed; the base64 of `ED`, the identity of the key and the first
+/// signature; `trusted comment: ` and the comment; and the base64 of the second signature. The comment that is made here is
+/// `timestamp:SECONDS`, `file:NAME`, `hashed` and, for a container of noren, `kind:KIND`, with a tab between two.
+#[derive(Debug, Clone)]
+pub struct Signature {
+    id: [u8; 8],
+    content: [u8; 64],
+    comment: String,
+    whole: [u8; 64],
+}
+
+/// The hash of a file that is signed.
+pub struct Hash([u8; 64]);
+
+/// What the name of a file must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name {
+    /// That under which it was signed.
+    Same,
+    /// Any one.
+    Any,
+}
+
+/// How the first field of a signature begins: the algorithm, Ed25519 of a hash.
+const HASHED: [u8; 2] = *b"ED";
+/// How the third line begins.
+const TRUSTED: &str = "trusted comment: ";
+/// How the part of the comment begins that names the file.
+const FILE: &str = "file:";
+/// What follows the name of a file in that of its signature.
+const EXTENSION: &str = ".minisig";
+const WHAT: &str = "the signature";
+
+/// Where the signature of a file lies: `.minisig` follows its name.
+#[must_use]
+pub fn path_of(file: &Path) -> PathBuf {
+    let mut path = OsString::from(file);
+    path.push(EXTENSION);
+    PathBuf::from(path)
+}
+
+/// A signature that is made, and is to be written.
+pub struct Signed {
+    /// Where it is to lie.
+    pub place: PathBuf,
+    /// What it says.
+    pub signature: Signature,
+}
+
+/// Signs a file, which is read once, piece by piece. Nothing is written.
+///
+/// # Errors
+/// [`Error::Library`](crate::error::Error::Library) with what the operating system says, that it is no regular file, or for a
+/// signature that is kept; [`Reason::Unnameable`] for a file whose name no signature can hold.
+pub fn sign(path: &Path, key: &SigningKey, existing: Existing) -> Result<Signed> {
+    let name = name_of(path).map_err(Reason::of(path))?;
+    let place = path_of(path);
+    if existing == Existing::Keep && place.symlink_metadata().is_ok() {
+        return Err(LibraryError::Exists { path: place }.into());
+    }
+    let (hash, kind) = hash_file(path)?;
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let kind = kind.map_or_else(String::new, |kind| format!("\tkind:{kind}"));
+    let comment = format!("timestamp:{seconds}\t{FILE}{name}\thashed{kind}");
+    Ok(Signed { place, signature: Signature::new(&hash, comment, key) })
+}
+
+/// Signs a file, and writes the signature beside it. Gives its place.
+///
+/// # Errors
+/// As [`sign`] and [`Signed::write`].
+pub fn sign_file(path: &Path, key: &SigningKey, existing: Existing) -> Result<PathBuf> {
+    let signed = sign(path, key, existing)?;
+    signed.write(existing)?;
+    Ok(signed.place)
+}
+
+/// Verifies a file by the signature that lies beside it. The file is read once, piece by piece.
+///
+/// What is verified is what was read: who opens the file again later relies on nobody having changed it since.
+///
+/// # Errors
+/// [`Error::Library`](crate::error::Error::Library) with what the operating system says, that it is no regular file, or for a
+/// large signature; [`Error::File`](crate::error::Error::File) as [`Signature::verify`], and for a signature that is missing.
+pub fn verify_file(path: &Path, signer: &Signer, name: Name) -> Result<Signature> {
+    // A signature that is not there is told before gigabytes are read.
+    let signature = Signature::beside(path)?;
+    signature.check_signer(signer).map_err(Reason::of(path))?;
+    let (hash, _) = hash_file(path)?;
+    signature.verify(&hash, path, signer, name).map_err(Reason::of(path))?;
+    Ok(signature)
+}
+
+/// Verifies bytes that were read of a file by the signature that lies beside it.
+///
+/// # Errors
+/// As [`verify_file`].
+pub fn verify_bytes(path: &Path, bytes: &[u8], signer: &Signer, name: Name) -> Result<Signature> {
+    let signature = Signature::beside(path)?;
+    signature.verify(&Hash::of(bytes), path, signer, name).map_err(Reason::of(path))?;
+    Ok(signature)
+}
+
+impl Signed {
+    /// Writes the signature to its place, as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Library`](crate::error::Error::Library) with what the operating system says, or for a signature that is kept.
+    pub fn write(&self, existing: Existing) -> Result<()> {
+        let to = Destination { path: &self.place, existing };
+        let text = self.signature.to_text();
+        Ok(file::write_atomically(to, Access::Default, |file| file.write_all(text.as_bytes()))?)
+    }
+}
+
+impl Hash {
+    /// The hash of these bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut hasher = Blake2b512::new();
+        for piece in bytes.chunks(PIECE) {
+            interrupt::check();
+            hasher.update(piece);
+        }
+        Self(hasher.finalize().into())
+    }
+}
+
+impl Signature {
+    /// A signature of a hash and a comment.
+    fn new(hash: &Hash, comment: String, key: &SigningKey) -> Self {
+        let content = key.sign(&hash.0);
+        let whole = key.sign(&[&content[..], comment.as_bytes()].concat());
+        Self { id: key.id(), content, comment, whole }
+    }
+
+    /// The signature in the text of a file.
+    ///
+    /// # Errors
+    /// [`Reason::Malformed`], also for signatures that are not of a hash, which minisign made long ago.
+    pub fn from_text(text: &str) -> std::result::Result<Self, Reason> {
+        let [_, content, comment, whole] = text::lines(WHAT, text)?;
+        let content = text::decode::<74>(WHAT, content)?;
+        if content[..2] != HASHED {
+            return Err(Reason::malformed(WHAT, "it is not of the kind ED, Ed25519 of a hash"));
+        }
+        let comment = comment.strip_prefix(TRUSTED);
+        let comment = comment.ok_or(Reason::malformed(WHAT, "its third line is no trusted comment"))?.to_owned();
+        let whole = *text::decode::<64>(WHAT, whole)?;
+        Ok(Self { id: text::part(&*content, 2), content: text::part(&*content, 10), comment, whole })
+    }
+
+    /// The text of the file of the signature.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let content = text::encode(&[&HASHED[..], &self.id, &self.content].concat());
+        let (signer, whole) = (text::name(self.id), text::encode(&self.whole));
+        format!("{}signature by key {signer}\n{content}\n{TRUSTED}{}\n{whole}\n", text::UNTRUSTED, self.comment)
+    }
+
+    /// The signature that lies beside a file, which nobody has verified yet.
+    ///
+    /// # Errors
+    /// As [`verify_file`].
+    fn beside(path: &Path) -> Result<Self> {
+        let place = path_of(path);
+        if matches!(place.metadata(), Err(error) if error.kind() == ErrorKind::NotFound) {
+            // That there is no such file matters more.
+            path.metadata().map_err(|source| LibraryError::Io { path: path.to_owned(), source })?;
+            return Err(Reason::of(path)(Reason::NoSignature { path: place }));
+        }
+        Self::from_text(&read_text(&place, WHAT)?).map_err(Reason::of(&place))
+    }
+
+    /// Refuses a signature of another hash, by another key, that was changed, or of a file of another name than this path.
+    ///
+    /// # Errors
+    /// [`Reason::OtherSigner`], [`Reason::WrongSignature`], [`Reason::Name`].
+    pub fn verify(&self, hash: &Hash, path: &Path, signer: &Signer, name: Name) -> std::result::Result<(), Reason> {
+        self.check_signer(signer)?;
+        let comment = [&self.content[..], self.comment.as_bytes()].concat();
+        if !signer.has_signed(&hash.0, &self.content) || !signer.has_signed(&comment, &self.whole) {
+            return Err(Reason::WrongSignature);
+        }
+        let needed = path.file_name().unwrap_or_default().to_string_lossy();
+        match self.name() {
+            _ if name == Name::Any => Ok(()),
+            Some(found) if path.file_name().is_some_and(|name| name == found) => Ok(()),
+            found => {
+                let found = found.map_or_else(|| "(none)".to_owned(), |found| format!("{found:?}"));
+                Err(Reason::Name { found, needed: format!("{needed:?}") })
+            }
+        }
+    }
+
+    fn check_signer(&self, signer: &Signer) -> std::result::Result<(), Reason> {
+        if self.id == signer.id {
+            return Ok(());
+        }
+        Err(Reason::OtherSigner { found: text::name(self.id), needed: signer.id() })
+    }
+
+    /// What the signer says of the file.
+    #[must_use]
+    pub fn comment(&self) -> &str {
+        &self.comment
+    }
+
+    /// The name under which the file was signed, if the comment has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.comment.split('\t').find_map(|part| part.strip_prefix(FILE))
+    }
+}
+
+/// The name of a file, as a comment holds it.
+fn name_of(path: &Path) -> std::result::Result<&str, Reason> {
+    let name = path.file_name().ok_or(Reason::Unnameable { found: "nothing" })?;
+    let name = name.to_str().ok_or(Reason::Unnameable { found: "bytes that are no UTF-8" })?;
+    match name {
+        _ if name.chars().any(char::is_control) => Err(Reason::Unnameable { found: "a control character" }),
+        // minisign takes such spaces off.
+        _ if name.trim() != name => Err(Reason::Unnameable { found: "a space at one end" }),
+        _ => Ok(name),
+    }
+}
+
+/// Bytes that are read at once.
+const PIECE: usize = 1 << 20;
+
+/// The hash of a file, and the kind of container in it.
+fn hash_file(path: &Path) -> Result<(Hash, Option<noren_rlwe::wire::kind::Kind>)> {
+    let failed = |source| LibraryError::Io { path: path.to_owned(), source };
+    let mut file = regular::open(path).map_err(failed)?;
+    let (mut hasher, mut piece, mut kind) = (Blake2b512::new(), vec![0; PIECE], None);
+    let mut first = true;
+    loop {
+        interrupt::check();
+        let found = read_piece(&mut file, &mut piece).map_err(failed)?;
+        if std::mem::take(&mut first) {
+            kind = Header::parse(&piece[..found.min(HEADER_BYTES)]).ok().map(|header| header.kind);
+        }
+        hasher.update(&piece[..found]);
+        if found < piece.len() {
+            return Ok((Hash(hasher.finalize().into()), kind));
+        }
+    }
+}
+
+/// Fills a piece, unless the source ends before.
+fn read_piece(source: &mut impl Read, piece: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < piece.len() {
+        match source.read(&mut piece[filled..]) {
+            Ok(0) => break,
+            Ok(found) => filled += found,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
