@@ -140,7 +140,13 @@ def _load(path: str | os.PathLike[str]) -> NDArray[Any]:
         raise EncodingError(
             f"{os.fspath(path)} is no .npy file of numpy.save; a prepared function is read with PreparedLookup.load"
         )
-    table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        table: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        # numpy reads the header as a Python expression, and raises whatever its tokenizer and parser do.
+        raise EncodingError(f"{os.fspath(path)} is a damaged .npy file, save the table again: {error}") from error
     return table
 
 

@@ -233,6 +233,13 @@ def test_functions_that_are_refused(small: World, raises_naming: Check, tmp_path
     raises_naming(FileNotFoundError, prepare(tmp_path / "none.npy"), "none.npy")
     bfv.Lookup(table).prepare(small.ctx).save(tmp_path / "prepared")
     raises_naming(noren.EncodingError, prepare(tmp_path / "prepared"), "prepared", ".npy", "PreparedLookup.load")
+    # numpy's reader raises whatever Python's tokenizer does: open brackets, open strings, shapes that are none.
+    np.save(tmp_path / "table.npy", np.zeros((2, 2), np.uint8))
+    data = (tmp_path / "table.npy").read_bytes()
+    for old, new in ((b"}", b" "), (b"'shape'", b"'shape "), (b"(2, 2)", b"(2,-2)"), (b"(2, 2)", b"(9, 9)")):
+        assert old in data
+        (tmp_path / "damaged.npy").write_bytes(data.replace(old, new))
+        raises_naming(noren.EncodingError, prepare(tmp_path / "damaged.npy"), "damaged.npy", "save the table again")
 
 
 def test_what_functions_raise_comes_out(small: World) -> None:
