@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api clean
+.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -40,7 +40,7 @@ build:
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: install your system's python3-venv package" >&2; exit 1; }
 	$(BIN)/pip install --quiet 'maturin>=1.9,<2' 'numpy>=1.26' 'scikit-learn>=1.4' 'matplotlib>=3.8' 'pandas>=2.1' \
-		'pytest>=8' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1'
+		'pytest>=8' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1' 'blake3>=1'
 	touch $@
 
 # The extension is named too, although it is not built here: with the features that it asks of other crates, both find
@@ -104,6 +104,12 @@ FUZZ_API_SECONDS ?= 300
 fuzz-api: build
 	cd python && ../$(BIN)/python -m fuzz_api --seconds $(FUZZ_API_SECONDS)
 	FUZZ_API_SECONDS=$(FUZZ_API_SECONDS) $(CARGO) test --release --package noren --test api_fuzz -- --ignored --nocapture
+
+## fuzz-files: changed files of every kind, through the tool and through Python, for FUZZ_FILES_SECONDS. A finding is shown
+## with the command that runs it again.
+FUZZ_FILES_SECONDS ?= 600
+fuzz-files: build
+	cd python && ../$(BIN)/python -m fuzz_api --scheme files --seconds $(FUZZ_FILES_SECONDS)
 
 clean:
 	rm -rf target $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv

@@ -7,6 +7,7 @@ exception, a panic, a crash or a hang.
 
     python -m fuzz_api --seconds 600             # all schemes, seeds from the clock
     python -m fuzz_api --case ckks:17            # one case again, printed call by call
+    python -m fuzz_api --scheme files            # changed files instead of programs; see fuzz_api.files
 
 Cases run in a worker process, so that a crash or a hang is found, and told by its seed.
 """

@@ -6,11 +6,13 @@ import argparse
 import os
 import sys
 import time
+import warnings
 
 from fuzz_api.program import run_case
 from fuzz_api.runner import fuzz, random_cases, show_finding
-from fuzz_api.schemes import SCHEMES, SELFTESTS
+from fuzz_api.schemes import FILES, SCHEMES, SELFTESTS
 from fuzz_api.worker import encoded
+from noren import SecurityWarning
 
 
 def main() -> int:
@@ -24,11 +26,12 @@ def main() -> int:
     parser.add_argument("--most-findings", type=int, default=20, help="stop after so many")
     parser.add_argument("--verbs", action="store_true", help="show counts of every verb")
     options = parser.parse_args()
+    warnings.simplefilter("ignore", SecurityWarning)
     if options.case:
         return max(one_case(case) for case in options.case)
     seed = options.seed if options.seed is not None else int(time.time())
     print(f"seed {seed}, {options.seconds:.0f} s, {options.jobs} processes", flush=True)
-    names = options.scheme or [name for name in SCHEMES if name not in SELFTESTS]
+    names = options.scheme or [name for name in SCHEMES if name not in (FILES, *SELFTESTS)]
     found = fuzz(random_cases(seed, names), options.seconds, options.jobs, most_findings=options.most_findings)
     print(found.show())
     if options.verbs:

@@ -75,6 +75,8 @@ class Scheme:
     weight: float = 1.0
     limit: float = 120.0
     """Seconds after which a case hangs."""
+    each: bool = False
+    """Call every verb once, in their order, instead of drawing them."""
 
 
 Id = tuple[int, int]
@@ -113,6 +115,7 @@ def run_case(scheme: Scheme, seed: int, *, replay: Sequence[Step] | None = None,
     except Exception:
         report.fail("fuzzer", traceback.format_exc())
         return report
+    report.verbs.update(getattr(world, "about", ()))
     for line in world.text:
         report.texts.append(line)
         if loud:
@@ -133,6 +136,9 @@ def run_case(scheme: Scheme, seed: int, *, replay: Sequence[Step] | None = None,
 
 def _draw(scheme: Scheme, seed: int, items: dict[Id, Item]) -> Any:
     """Choose verbs and operands, one step at a time, from what there is by then."""
+    if scheme.each:
+        yield from ((index, verb.name, ()) for index, verb in enumerate(scheme.verbs))
+        return
     rng = np.random.default_rng([seed, 2])
     sources = [verb for verb in scheme.verbs if not verb.takes and not verb.mistake]
     weights = np.array([verb.weight for verb in scheme.verbs])

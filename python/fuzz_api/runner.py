@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.schemes import SCHEMES
+from fuzz_api.tool import crowd
 
 
 @dataclass
@@ -131,11 +131,6 @@ class Worker:
             self._process.kill()
             self._process.wait()
             self._process = None
-
-
-def crowd() -> float:
-    """Return how many processes there are for each processor, at least 1: cases of a busy machine may take longer."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def empty_report(case: str, kind: str, message: str, seconds: float) -> dict[str, Any]:

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from fuzz_api import arrays, bootstrapping, ckks, ckks_verbs, integers, lookups, mistakes, selftest, tables, tfhe, tool
+from fuzz_api import (
+    arrays,
+    bootstrapping,
+    ckks,
+    ckks_verbs,
+    files,
+    integers,
+    lookups,
+    mistakes,
+    selftest,
+    tables,
+    tfhe,
+    tool,
+)
 from fuzz_api.program import Scheme
 
 SCHEMES: dict[str, Scheme] = {
@@ -19,6 +32,10 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("tool", tool.World, tool.VERBS, first=1, steps=(3, 6), weight=0.15),
     )
 }
+
+# Changed files, which `make fuzz-files` runs alone.
+FILES = "files"
+SCHEMES[FILES] = Scheme(FILES, files.World, files.VERBS, limit=300, each=True)
 
 # What the fuzzer must find; run by its own tests alone.
 SELFTESTS = tuple(f"selftest-{kind}" for kind in selftest.KINDS)

@@ -1,0 +1,547 @@
+"""All that reads files: verbs of the tool and classes of Python, each with what is done with what was read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from fuzz_api.samples import MODELS, Samples, pickled
+from fuzz_api.tool import tool
+from fuzz_api.verdict import refusal
+from noren import Error, bfv, bgv, bootstrapping, ckks, programs, tfhe
+
+
+class World(Protocol):
+    """A changed file, and the good ones."""
+
+    good: Samples
+    name: str
+    data: bytes
+    path: Path
+    way: str
+    folder: Path
+
+    def output(self, ending: str) -> Path:
+        """Return the name of a file that is not there."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A call that reads a file."""
+
+    name: str
+    takes: tuple[str, ...]
+    run: Callable[[Any], Any]
+    checks: bool = True
+    """Whether it compares the digest."""
+
+
+LARGEST = 1 << 13
+"""Degrees of rings up to which forged parameters are computed with: larger ones only take longer."""
+
+
+SAVED = ".saved"
+"""The ending of what Python writes again before it is used, and perhaps refused."""
+
+
+def loaded(w: World, cls: Any, *, context: Any = None, **options: Any) -> Any:
+    """Return what the class makes of the file: from bytes, from a file, or from a pickle of the bytes."""
+    first = () if context is None else (context,)
+    good = w.good.objects.get(w.name)
+    # Keys are pickled without their parameters, which are files of their own; keys of bootstrapping are not pickled.
+    if w.way == "pickle" and type(good) is cls and f"{w.name}.bare" not in w.good.files and w.name != "boot.keys":
+        return unpickled(w, w.name)
+    if hasattr(cls, "load") and (w.way == "file" or w.name == "boot.mapped"):
+        return cls.load(*first, w.path, **options)
+    return cls.from_bytes(*first, w.data, **options)
+
+
+def unpickled(w: World, name: str) -> Any:
+    """Return what the pickle of the object of this name gives, with the file in place of its bytes."""
+    make, parts = pickled(name, w.good.objects[name])
+    return make(*replaced(parts, w.data))
+
+
+def bare(w: World) -> None:
+    """Keys without parameters, as they are in pickles."""
+    name = w.name if w.name in BARE else BARE[0]
+    key = unpickled(w, name.removesuffix(".bare"))
+    saved(w, key)
+    ctx = {"ckks": w.good.ckks, "boot": w.good.boot}.get(name.split(".")[0], w.good.bfv)
+    if ".eval" in name:
+        attempt(lambda: ctx.evaluator(key))
+    else:
+        attempt(lambda: ctx.encrypt([1], key))
+
+
+def replaced(parts: Any, data: bytes) -> Any:
+    """Return the parts of a pickle with the bytes of its object replaced."""
+    if isinstance(parts, tuple):
+        return tuple(replaced(part, data) for part in parts)
+    return data if isinstance(parts, bytes) and len(parts) > 64 else parts
+
+
+def saved(w: World, value: Any) -> None:
+    """Write the object again, as bytes and as a file."""
+    bytes(value)
+    if hasattr(value, "save"):
+        value.save(w.output(SAVED))
+
+
+def ckks_params(w: World) -> None:
+    params = ckks.Parameters.from_bytes(w.data)
+    bytes(params)
+    if params.n <= LARGEST:
+        ctx = ckks.Context(params, threads=1)
+        keys = ctx.keygen(seed=bytes(32), rotations=(1,))
+        x = ctx.evaluator(keys.evaluation).bind(ctx.encrypt([0.5], keys.public))
+        ctx.decrypt(x if params.max_level == 0 else x * x, keys.secret)
+
+
+def ckks_secret(w: World) -> None:
+    key = loaded(w, ckks.SecretKey, min_security=0)
+    saved(w, key)
+    good = w.good
+    for x in (key.context.encrypt([1.0], key), good.objects["ckks.ct"], good.objects["boot.ct"]):
+        attempt(good.ckks.decrypt, x, key)
+        attempt(key.context.decrypt, x, key)
+    key.context.evaluation_keys(key, rotations=(1,))
+
+
+def ckks_public(w: World) -> None:
+    key = loaded(w, ckks.PublicKey, min_security=0)
+    saved(w, key)
+    x = key.context.encrypt([1.0], key)
+    attempt(lambda: w.good.ckks.decrypt(x, w.good.ckks_keys.secret))
+
+
+def ckks_eval(w: World) -> None:
+    keys = loaded(w, ckks.EvaluationKeys, min_security=0)
+    saved(w, keys)
+    x = w.good.objects["ckks.ct"]
+    for ctx in (w.good.ckks, keys.context):
+        attempt(compute_with, w, ctx, keys, x)
+    attempt(lambda: saved(w, keys.at_level(1)))
+    attempt(lambda: saved(w, keys | w.good.ckks_keys.evaluation))
+
+
+def compute_with(w: World, ctx: Any, keys: Any, x: Any) -> None:
+    compute(w, ctx.evaluator(keys), x)
+
+
+def compute(w: World, ev: Any, x: Any) -> None:
+    """Use every kind of key, and decrypt."""
+    x = ev.bind(x)
+    for work in (lambda: x * x, lambda: ev.rotate(x, 1), lambda: ev.conjugate(x), lambda: x + 1, lambda: ev.sum(x)):
+        attempt(decrypted, work, w.good.ckks, w.good.ckks_keys.secret, complex=True)
+
+
+def decrypted(work: Callable[[], Any], ctx: Any, secret: Any, **named: Any) -> Any:
+    """Decrypt what a call gives."""
+    return ctx.decrypt(work(), secret, **named)
+
+
+def attempt(work: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+    """Run what may be refused for what a forged object holds."""
+    try:
+        work(*arguments, **named)
+    except Exception as error:
+        refusal(error)
+
+
+def ckks_plain(w: World) -> None:
+    x = loaded(w, ckks.Plaintext, context=w.good.ckks)
+    saved(w, x)
+    attempt(lambda: w.good.ckks.decode(x))
+    attempt(lambda: compute(w, w.good.evaluator, w.good.evaluator.bind(w.good.objects["ckks.ct"]) * x))
+
+
+def ckks_ct(w: World) -> None:
+    use_ckks(w, loaded(w, ckks.Ciphertext, context=w.good.ckks))
+
+
+def use_ckks(w: World, x: Any) -> None:
+    """Compute with a ciphertext."""
+    saved(w, x)
+    _ = (x.explain(), x.magnitude, x.error_bound, x.range, x.period)
+    repr(x)
+    attempt(lambda: w.good.ckks.decrypt(x, w.good.ckks_keys.secret))
+    attempt(lambda: w.good.ckks.decrypt_for_release(x, w.good.ckks_keys.secret, bits=2))
+    compute(w, w.good.evaluator, x)
+
+
+def ckks_list(w: World) -> None:
+    found = w.good.ckks.load(w.path)
+    for x in found if isinstance(found, list) else [found]:
+        use_ckks(w, x)
+
+
+def ckks_table(w: World) -> None:
+    table = loaded(w, programs.EncryptedTable, context=w.good.ckks)
+    saved(w, table)
+    attempt(lambda: programs.decrypt_table(table, w.good.ckks_keys.secret))
+    for name in ("sum", "variance", "covariance", "linear", "logistic", "polynomial", "inner-product"):
+        program = programs.Program.from_json(name, json.dumps(MODELS[name]) if name in MODELS else None)
+        attempt(run_program, w, program, table)
+
+
+def run_program(w: World, program: programs.Program, table: programs.EncryptedTable) -> None:
+    programs.decrypt_table(program.run(w.good.evaluator, table), w.good.ckks_keys.secret)
+
+
+def int_params(w: World) -> None:
+    params = bfv.Parameters.from_bytes(w.data)
+    bytes(params)
+    if params.n <= LARGEST:
+        for module in (bfv, bgv):
+            attempt(square, module.Context(params, threads=1))
+
+
+def square(ctx: Any) -> None:
+    """Use parameters: keys, a product, and its decryption."""
+    keys = ctx.keygen(seed=bytes(32))
+    x = ctx.evaluator(keys.evaluation).bind(ctx.encrypt([1, 0], keys.public))
+    ctx.decrypt(x * x, keys.secret)
+
+
+def int_secret(w: World) -> None:
+    key = loaded(w, bfv.SecretKey, min_security=0)
+    saved(w, key)
+    for ctx, name in ((w.good.bfv, "bfv.ct"), (w.good.bgv, "bgv.ct")):
+        attempt(ctx.decrypt, w.good.objects[name], key)
+        attempt(ctx.encrypt, [1], key)
+
+
+def int_public(w: World) -> None:
+    key = loaded(w, bfv.PublicKey, min_security=0)
+    saved(w, key)
+    for ctx in (w.good.bfv, w.good.bgv):
+        attempt(decrypted, partial(ctx.encrypt, [1], key), ctx, w.good.integer_keys.secret)
+
+
+def int_eval(w: World) -> None:
+    keys = loaded(w, bfv.EvaluationKeys, min_security=0)
+    saved(w, keys)
+    for ctx, name in ((w.good.bfv, "bfv.ct"), (w.good.bgv, "bgv.ct")):
+        attempt(integers_with, w, ctx, keys, w.good.objects[name])
+
+
+def integers_with(w: World, ctx: Any, keys: Any, x: Any) -> None:
+    use_integers(w, ctx, ctx.evaluator(keys), x)
+
+
+def use_integers(w: World, ctx: Any, ev: Any, x: Any) -> None:
+    """Compute with a ciphertext."""
+    saved(w, x)
+    _ = (x.noise_budget, repr(x))
+    x = ev.bind(x)
+    for work in (lambda: x, lambda: x * x, lambda: ev.rotate(x, 1), lambda: x + 1, lambda: x * 3):
+        attempt(decrypted, work, ctx, w.good.integer_keys.secret)
+
+
+def integer_ct(scheme: str) -> Callable[[World], None]:
+    def run(w: World) -> None:
+        module, ctx = (bfv, w.good.bfv) if scheme == "bfv" else (bgv, w.good.bgv)
+        x = loaded(w, module.Ciphertext, context=ctx)
+        use_integers(w, ctx, ctx.evaluator(w.good.integer_keys.evaluation), x)
+        if scheme == "bfv":
+            attempt(lambda: saved(w, w.good.bgv.convert(x)))
+
+    return run
+
+
+def integer_list(scheme: str) -> Callable[[World], None]:
+    def run(w: World) -> None:
+        ctx = w.good.bfv if scheme == "bfv" else w.good.bgv
+        found = ctx.load(w.path)
+        for x in found if isinstance(found, list) else [found]:
+            use_integers(w, ctx, ctx.evaluator(w.good.integer_keys.evaluation), x)
+
+    return run
+
+
+def lookup_keys(w: World) -> None:
+    keys = loaded(w, bfv.LookupKeys, min_security=0)
+    saved(w, keys)
+    ev = w.good.bfv.evaluator(w.good.integer_keys.evaluation)
+    for name in ("lookup.matrix", "lookup.line"):
+        attempt(look_up, w, w.good.objects[name], ev, keys)
+    attempt(lambda: keys.context.evaluator(keys.evaluation))
+
+
+def look_up(w: World, prepared: Any, ev: Any, keys: Any) -> None:
+    x, y = w.good.queries
+    w.good.bfv.decrypt(prepared(ev, x, y, keys=keys), w.good.integer_keys.secret)
+
+
+def prepared(check: bool) -> Callable[[World], None]:
+    def run(w: World) -> None:
+        found = bfv.PreparedLookup.load(w.good.bfv, w.path, check=check)
+        _ = (found.line, found.nbytes, found.plan)
+        ev = w.good.bfv.evaluator(w.good.integer_keys.evaluation)
+        attempt(lambda: look_up(w, found, ev, w.good.objects["lookup.keys"]))
+        attempt(lambda: found.save(w.output(SAVED)))
+
+    return run
+
+
+def tfhe_params(w: World) -> None:
+    params = tfhe.Parameters.from_bytes(w.data)
+    _ = (bytes(params), repr(params), params.log2_failure, params.preset)
+    tfhe.Context(params, threads=1)
+
+
+def tfhe_secret(w: World) -> None:
+    key = loaded(w, tfhe.SecretKey, min_security=0)
+    saved(w, key)
+    for name in ("tfhe.fresh", "bool.result", "light.fresh"):
+        attempt(w.good.tfhe[name.split(".")[0]][0].decrypt, w.good.objects[name], key)
+    attempt(lambda: key.context.encrypt(np.array([True]), key))
+
+
+def tfhe_server(cls: Any) -> Callable[[World], None]:
+    def run(w: World) -> None:
+        keys = loaded(w, cls, min_security=0)
+        saved(w, keys)
+        # Keys of the light set take a second to be made ready.
+        if cls is tfhe.ServerKeys:
+            use_server(w, keys)
+
+    return run
+
+
+def use_server(w: World, keys: Any) -> None:
+    """Compute with keys of a server."""
+    name = w.name.split(".")[0]
+    ctx, good, x = w.good.tfhe[name if name in w.good.tfhe else "tfhe"]
+    ev = ctx.evaluator(keys)
+    ctx.decrypt(ev.bind(x[:1]) & ev.bind(x[1:]), good.secret)
+
+
+def tfhe_circuit(w: World) -> None:
+    keys = loaded(w, tfhe.CircuitKeys, min_security=0)
+    saved(w, keys)
+    ctx, good, x = w.good.tfhe["tfhe"]
+    ev = ctx.evaluator(good.server, keys)
+    ctx.decrypt(ev.lookup(np.arange(256, dtype=np.uint8)[::-1], ev.bind(x[:1])), good.secret)
+
+
+def tfhe_mapped(check: bool) -> Callable[[World], None]:
+    return lambda w: use_server(w, tfhe.ExpandedServerKeys.load(w.path, check=check, min_security=0))
+
+
+def tfhe_array(w: World) -> None:
+    name = w.name.split(".")[0]
+    ctx, keys, _ = w.good.tfhe[name if name in w.good.tfhe else "tfhe"]
+    x = loaded(w, tfhe.EncryptedArray, context=ctx)
+    saved(w, x)
+    repr(x)
+    attempt(lambda: ctx.decrypt(x, keys.secret))
+    if f"{name}.evaluator" in w.good.objects and x.size <= 8:
+        bound = w.good.objects[f"{name}.evaluator"].bind(x)
+        attempt(lambda: ctx.decrypt(bound ^ bound, keys.secret))
+        attempt(lambda: saved(w, bound[:1]))
+
+
+def boot_keys(w: World) -> None:
+    keys = loaded(w, bootstrapping.BootstrapKeys, min_security=0)
+    use_boot(w, keys)
+
+
+def use_boot(w: World, keys: Any) -> None:
+    attempt(lambda: keys.save(w.output(SAVED)))
+    bootstrapper = bootstrapping.Bootstrapper(keys)
+    w.good.boot.decrypt(bootstrapper.bootstrap(w.good.objects["boot.ct"]), w.good.boot_secret)
+
+
+def boot_ct(w: World) -> None:
+    x = loaded(w, ckks.Ciphertext, context=w.good.boot)
+    saved(w, x)
+    attempt(lambda: w.good.boot.decrypt(x, w.good.boot_secret))
+    w.good.boot.decrypt(bootstrapper(w.good).bootstrap(x), w.good.boot_secret)
+
+
+def bootstrapper(good: Samples) -> Any:
+    """Return the bootstrapper of the good keys, made once."""
+    if "bootstrapper" not in good.objects:
+        good.objects["bootstrapper"] = bootstrapping.Bootstrapper(good.objects["boot.keys"])
+    return good.objects["bootstrapper"]
+
+
+def text_model(w: World) -> None:
+    name = w.name.removeprefix("model.")
+    text = w.data.decode()
+    program = programs.Program.from_json(name, text)
+    program.plan(4, 3, slots=16, column_names=list("abc"))
+
+
+def table_rule(w: World) -> None:
+    prepared = bfv.Lookup(w.path).prepare(w.good.bfv)
+    attempt(lambda: prepared.save(w.output(SAVED)))
+
+
+def run_tool(command: str) -> Callable[[World], Any]:
+    """Return the run of a verb of the tool: `{}` is the changed file, `@name` a good one, `>.ct` an output."""
+
+    def run(w: World) -> Any:
+        given: list[str | Path] = []
+        for argument in command.split():
+            if argument.startswith("@"):
+                given.append(w.good.path(argument[1:]))
+            elif argument.startswith(">"):
+                given.append(w.output(argument[1:]))
+            else:
+                given.append(argument.replace("{}", str(w.path)))
+        return tool(*given)
+
+    return run
+
+
+def add_keys(role: str, takes: tuple[str, ...]) -> Callable[[World], Any]:
+    """Add keys to those of a directory, in which one file is the changed one."""
+
+    def run(w: World) -> Any:
+        folder = w.output(".dir")
+        folder.mkdir()
+        kind = (w.name if w.name in takes else takes[0]).split(".")[0]
+        files = {"secret.key": f"{kind}.secret", "eval.keys": f"{kind}.eval", "bootstrap.keys": f"{kind}.keys"}
+        for name, good in files.items():
+            if good in w.good.files:
+                shutil.copy(w.path if name == role else w.good.path(good), folder / name)
+        if role == "bootstrap.keys":
+            (folder / "eval.keys").unlink(missing_ok=True)
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        try:
+            return tool("keygen", "--add", "--out", folder, "--rotations", "3")
+        except Error:
+            after = {path.name: path.read_bytes() for path in folder.iterdir()}
+            if before == after:
+                shutil.rmtree(folder)
+            raise
+
+    return run
+
+
+CKKS = ("ckks.ct", "ckks.seeded", "ckks.raw")
+ARRAYS = ("tfhe.fresh", "tfhe.result", "tfhe.digits", "tfhe.table", "bool.fresh", "bool.result", "light.fresh")
+BARE = (
+    *("ckks.secret.bare", "ckks.public.bare", "ckks.eval.bare", "boot.secret.bare"),
+    *("int.secret.bare", "int.public.bare", "int.eval.bare"),
+)
+CONTAINERS = (
+    *BARE,
+    *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
+    *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
+    *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
+    *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
+    *("light.params", "light.secret", "light.server", *ARRAYS),
+    *("boot.secret", "boot.keys", "boot.ct", "boot.table", "boot.mapped"),
+)
+PARAMS = ("ckks.params", "int.params")
+WHOLE, TABLES = ("pairs.csv", "pairs.npy"), ("table.csv", "table.npy", "pairs.csv", "pairs.npy")
+MODEL_NAMES = tuple(f"model.{name}" for name in MODELS)
+
+PYTHON: list[Reader] = [
+    Reader("ckks.Parameters", ("ckks.params",), ckks_params),
+    Reader("ckks.SecretKey", ("ckks.secret", "boot.secret"), ckks_secret),
+    Reader("ckks.PublicKey", ("ckks.public",), ckks_public),
+    Reader("ckks.EvaluationKeys", ("ckks.eval",), ckks_eval),
+    Reader("pickles of keys", BARE, bare),
+    Reader("ckks.Plaintext", ("ckks.plain",), ckks_plain),
+    Reader("ckks.Ciphertext", CKKS, ckks_ct),
+    Reader("ckks.Context.load", (*CKKS, "ckks.list"), ckks_list),
+    Reader("programs.EncryptedTable", ("ckks.table",), ckks_table),
+    Reader("bfv.Parameters", ("int.params",), int_params),
+    Reader("bfv.SecretKey", ("int.secret",), int_secret),
+    Reader("bfv.PublicKey", ("int.public",), int_public),
+    Reader("bfv.EvaluationKeys", ("int.eval",), int_eval),
+    Reader("bfv.Ciphertext", ("bfv.ct", "bfv.seeded"), integer_ct("bfv")),
+    Reader("bgv.Ciphertext", ("bgv.ct", "bgv.seeded"), integer_ct("bgv")),
+    Reader("bfv.Context.load", ("bfv.ct", "bfv.list"), integer_list("bfv")),
+    Reader("bgv.Context.load", ("bgv.ct", "bgv.list"), integer_list("bgv")),
+    Reader("bfv.LookupKeys", ("lookup.keys",), lookup_keys),
+    Reader("bfv.PreparedLookup", ("lookup.matrix", "lookup.line"), prepared(check=True)),
+    Reader("bfv.PreparedLookup, check=False", ("lookup.matrix", "lookup.line"), prepared(check=False), checks=False),
+    Reader("bfv.Lookup", ("function.npy",), table_rule),
+    Reader("tfhe.Parameters", ("tfhe.params", "bool.params", "light.params"), tfhe_params),
+    Reader("tfhe.SecretKey", ("tfhe.secret", "bool.secret", "light.secret"), tfhe_secret),
+    Reader("tfhe.ServerKeys", ("tfhe.server", "bool.server"), tfhe_server(tfhe.ServerKeys)),
+    Reader("tfhe.LightKeys", ("light.server",), tfhe_server(tfhe.LightKeys)),
+    Reader("tfhe.CircuitKeys", ("tfhe.circuit",), tfhe_circuit),
+    Reader("tfhe.ExpandedServerKeys", ("tfhe.mapped", "bool.mapped"), tfhe_mapped(check=True)),
+    Reader("tfhe.ExpandedServerKeys, check=False", ("tfhe.mapped",), tfhe_mapped(check=False), checks=False),
+    Reader("tfhe.EncryptedArray", tuple(name for name in ARRAYS if name != "tfhe.table"), tfhe_array),
+    Reader("bootstrapping.BootstrapKeys", ("boot.keys", "boot.mapped"), boot_keys),
+    Reader("bootstrap of a ciphertext", ("boot.ct",), boot_ct),
+    Reader("programs.Program", MODEL_NAMES, text_model),
+]
+
+# A command: `{}` is the changed file, `@name` a good one, `>.ct` an output that ends so.
+COMMANDS: list[tuple[tuple[str, ...], str]] = [
+    (CONTAINERS, "inspect {} --json"),
+    (PARAMS, "params show {}"),
+    (PARAMS, "params check {} --security none -o >.params"),
+    (("int.params",), "plan --lookup 8,5 --params {}"),
+    (("ckks.params",), "keygen --program sum --rows 4 --columns 3 --params {} --out >.d"),
+    (("int.params",), "keygen --integers {} --out >.d"),
+    (("int.params",), "keygen --lookup 8,5 --params {} --out >.d"),
+    (("int.params",), "prepare --function gcd --domain 8,5 --params {} -o >.f"),
+    (("function.npy", "grid.csv"), "prepare --table {} --params @int.params -o >.f"),
+    (("ckks.public", "ckks.secret"), "encrypt --key {} @table.csv -o >.ct"),
+    (("int.public", "int.secret"), "encrypt --key {} @pairs.csv --domain 8,5 -o >.ct"),
+    (("tfhe.secret",), "encrypt --key {} @pairs.csv --type uint8 -o >.ct"),
+    (TABLES, "encrypt --key @ckks.public {} -o >.ct"),
+    (WHOLE, "encrypt --key @int.public {} -o >.ct"),
+    (WHOLE, "encrypt --key @tfhe.secret --type int64 {} -o >.ct"),
+    (("bounds.json",), "encrypt --key @ckks.public --bounds {} @table.csv -o >.ct"),
+    (("ckks.eval",), "eval sum --keys {} @ckks.table -o >.ct"),
+    (("ckks.table",), "eval variance --keys @ckks.eval {} -o >.ct"),
+    *(((f"model.{name}",), f"eval {name} --keys @ckks.eval --model {{}} @ckks.table -o >.ct") for name in MODELS),
+    (("lookup.keys",), "eval lookup --keys {} --function @lookup.matrix @int.table -o >.ct"),
+    (("lookup.matrix", "lookup.line"), "eval lookup --keys @lookup.keys --function {} @int.table -o >.ct"),
+    (("int.table",), "eval lookup --keys @lookup.keys --function @lookup.matrix {} -o >.ct"),
+    (("boot.keys", "boot.mapped"), "eval bootstrap --keys {} @boot.table -o >.ct"),
+    (("boot.table",), "eval bootstrap --keys @boot.mapped {} -o >.ct"),
+    (("tfhe.server", "tfhe.mapped"), "eval xor --keys {} @tfhe.table -o >.ct"),
+    (("tfhe.table", "tfhe.result"), "eval not-equal --number 3 --keys @tfhe.server {} -o >.ct"),
+    (
+        ("tfhe.circuit",),
+        "eval lookup --circuit {} --keys @tfhe.mapped --function @function.csv --columns x @tfhe.table -o >.ct",
+    ),
+    (
+        ("function.csv",),
+        "eval lookup --circuit @tfhe.circuit --keys @tfhe.mapped --function {} --columns x @tfhe.table -o >.ct",
+    ),
+    (("tfhe.server", "bool.server", "boot.keys"), "expand {} -o >.mapped"),
+    (("ckks.table",), "decrypt --key @ckks.secret {} -o >.csv"),
+    (("ckks.table",), "decrypt --key @ckks.secret --unchecked {} -o >.npy"),
+    (("ckks.table",), "decrypt --key @ckks.secret --release 2 {} -o >.csv"),
+    (("int.table",), "decrypt --key @int.secret {} -o >.csv"),
+    (("tfhe.table", "tfhe.result", "tfhe.fresh"), "decrypt --key @tfhe.secret {} -o >.csv"),
+    (("ckks.secret",), "decrypt --key {} @ckks.table -o >.csv"),
+    (("int.secret",), "decrypt --key {} @int.table -o >.csv"),
+    (("tfhe.secret",), "decrypt --key {} @tfhe.table -o >.csv"),
+]
+TOOL = [Reader(f"noren {command}", takes, run_tool(command)) for takes, command in COMMANDS]
+# Of a key only the parameters are read, and compared with their fingerprint.
+OF_KEYS = Reader(
+    "noren prepare --params KEY",
+    ("int.public", "int.secret", "int.eval", "lookup.keys"),
+    run_tool("prepare --function gcd --domain 8,5 --params {} -o >.f"),
+    checks=False,
+)
+ADDED = {
+    "secret.key": ("ckks.secret", "boot.secret", "int.secret"),
+    "eval.keys": ("ckks.eval", "int.eval"),
+    "bootstrap.keys": ("boot.keys",),
+}
+ADD = [Reader(f"noren keygen --add, {role}", takes, add_keys(role, takes)) for role, takes in ADDED.items()]
+
+READERS = [*PYTHON, *TOOL, OF_KEYS, *ADD]
