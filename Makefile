@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files clean
+.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -57,8 +57,10 @@ lint: $(VENV)/.tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
-	$(BIN)/ruff check python bench examples
-	$(BIN)/ruff format --check python bench examples
+	$(BIN)/ruff check python bench examples checks
+	$(BIN)/ruff format --check python bench examples checks
+	$(BIN)/python checks/dependencies.py check
+	@if command -v cargo-deny > /dev/null; then $(CARGO) deny --log-level error check bans licenses sources; fi
 
 # The first line builds; the loop then runs the same binaries once per table.
 test-rust:
@@ -69,7 +71,7 @@ test-rust:
 	done
 
 test-python: build
-	$(BIN)/mypy --strict python bench
+	$(BIN)/mypy --strict python bench checks
 	$(BIN)/pytest --quiet python/tests bench/tests
 
 # Under valgrind, if there is one: the program that `build` made, without overflow checks.
@@ -111,5 +113,14 @@ FUZZ_FILES_SECONDS ?= 600
 fuzz-files: build
 	cd python && ../$(BIN)/python -m fuzz_api --scheme files --seconds $(FUZZ_FILES_SECONDS)
 
+## licences: the list of what is linked into the tool and the wheel, THIRD-PARTY-LICENSES.txt; `lint` refuses a stale one.
+licences: $(VENV)/.tools
+	$(BIN)/python checks/dependencies.py licences
+
+## sbom: bills of materials (CycloneDX) of the tool and the wheel, in dist.
+sbom: $(VENV)/.tools
+	$(BIN)/python checks/dependencies.py sbom noren-cli dist/noren-cli.cdx.json
+	$(BIN)/python checks/dependencies.py sbom noren-py dist/noren-py.cdx.json
+
 clean:
-	rm -rf target $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv
+	rm -rf target dist $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv
