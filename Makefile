@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom clean
+.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel reproducible clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -39,7 +39,7 @@ build:
 
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: install your system's python3-venv package" >&2; exit 1; }
-	$(BIN)/pip install --quiet 'maturin>=1.9,<2' 'numpy>=1.26' 'scikit-learn>=1.4' 'matplotlib>=3.8' 'pandas>=2.1' \
+	$(BIN)/pip install --quiet 'maturin>=1.11,<2' 'numpy>=1.26' 'scikit-learn>=1.4' 'matplotlib>=3.8' 'pandas>=2.1' \
 		'pytest>=8' 'mypy>=1.11' 'ruff>=0.6' 'pandas-stubs>=2.1' 'blake3>=1'
 	touch $@
 
@@ -121,6 +121,20 @@ licences: $(VENV)/.tools
 sbom: $(VENV)/.tools
 	$(BIN)/python checks/dependencies.py sbom noren-cli dist/noren-cli.cdx.json
 	$(BIN)/python checks/dependencies.py sbom noren-py dist/noren-py.cdx.json
+
+## wheel: the Python package for this platform in dist, with its bill of materials; equal sources, compilers and maturin
+## give equal bytes, whatever the directories are called.
+WHEEL_TARGET ?= target/wheel
+REMAP = $(foreach pair,$(CURDIR)=/noren $(or $(CARGO_HOME),$(HOME)/.cargo)=/cargo $(shell rustc --print sysroot)=/rust,--remap-path-prefix=$(pair))
+wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+wheel: export RUSTFLAGS = $(REMAP)
+wheel: sbom
+	$(BIN)/maturin build --release --locked --strip --out dist --target-dir $(WHEEL_TARGET) --sbom-include dist/noren-py.cdx.json
+
+## reproducible: whether two builds of the last commit, in directories of different names, give the same wheel; about ten
+## minutes.
+reproducible: $(VENV)/.tools
+	checks/reproducible.sh
 
 clean:
 	rm -rf target dist $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv
