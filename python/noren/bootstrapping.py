@@ -28,7 +28,7 @@ from noren._noren import BootstrapKeys, Bootstrapper
 from noren._noren import BootstrapParameters as Parameters
 from noren._noren import BootstrapPlan as Plan
 
-PRESETS = ("n16", "n16-small", "n16-precise", "n15", "toy")
+PRESETS = ("n16", "n16-132", "n16-small", "n16-precise", "n15", "toy")
 """The names that ``Parameters`` takes."""
 
 __all__ = ["PRESETS", "BootstrapKeys", "Bootstrapper", "Parameters", "Plan"]

@@ -15,8 +15,8 @@ use crate::tfhe::plan::{self, parse_set};
 /// Shows what bootstrapping, lookups or operations of TFHE cost and risk, before any key exists
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Presets: n16 (the default of the library), n16-small (fewer keys), n16-precise, n15, and others for \
-        tests and comparison.\n\n\
+    after_help = "Presets: n16 (the default of the library), n16-132 (4 bits of margin above 128), n16-small (fewer \
+        keys), n16-precise, n15, and others for tests and comparison.\n\n\
         Examples:\n  \
         noren plan --bootstrap n16\n  \
         noren plan --bootstrap n16 --slots 1024 --mode real --json\n  \

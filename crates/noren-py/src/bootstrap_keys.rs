@@ -25,8 +25,8 @@ use crate::progress::Heard;
 
 /// Parameters of bootstrapping, by the name of a preset.
 ///
-/// preset: "n16" (2^15 slots, 12 levels, 128 bits), "n16-small", "n16-precise", "n15", or "toy" without security, for
-/// tests. ``noren.bootstrapping.PRESETS`` has all names.
+/// preset: "n16" (2^15 slots, 12 levels, 128 bits), "n16-132" (11 levels, some 4 bits more), "n16-small",
+/// "n16-precise", "n15", or "toy" without security, for tests. ``noren.bootstrapping.PRESETS`` has all names.
 /// log_slots: base-two logarithm of the number of slots that are bootstrapped, None for as many as the preset has.
 ///
 /// Raises Error for a name that there is not, or more slots than the preset has.

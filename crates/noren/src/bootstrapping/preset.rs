@@ -15,6 +15,8 @@ pub enum Preset {
     /// `n16`: 2^15 slots, 12 levels of 42 bits.
     #[default]
     N16,
+    /// `n16-132`: as `n16` with 11 levels, and a modulus that leaves a margin of about 4 bits (`docs/security.md`).
+    N16Margin,
     /// `n16-small`: as `n16`, with fewer keys for the price of more divisions.
     N16Small,
     /// `n16-precise`: 2^15 slots, 10 levels of 49 bits, two iterations.
@@ -27,13 +29,14 @@ pub enum Preset {
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 5] = [Self::N16, Self::N16Small, Self::N16Precise, Self::N15, Self::Toy];
+    pub const ALL: [Self; 6] = [Self::N16, Self::N16Margin, Self::N16Small, Self::N16Precise, Self::N15, Self::Toy];
 
     /// The name, as [`FromStr`] reads it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::N16 => "n16",
+            Self::N16Margin => "n16-132",
             Self::N16Small => "n16-small",
             Self::N16Precise => "n16-precise",
             Self::N15 => "n15",
@@ -61,6 +64,11 @@ impl Preset {
         };
         match self {
             Self::N16 => n16,
+            Self::N16Margin => ParametersSpec {
+                application: Primes { count: 11, bits: 42 },
+                special: Primes { count: 9, bits: 49 },
+                ..n16
+            },
             Self::N16Small => {
                 let coeff_to_slot = transform(47, &[(4, 4), (4, 8), (4, 8), (3, 4)], GiantOrder::Horner);
                 ParametersSpec { coeff_to_slot, ..n16 }

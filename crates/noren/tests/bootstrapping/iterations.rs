@@ -121,6 +121,12 @@ fn n16_precise_comes_back_with_28_bits() {
 
 #[test]
 #[ignore = "128-bit parameters: 10 GB, a minute"]
+fn n16_132_comes_back_with_20_bits() {
+    run(Preset::N16Margin, 20.0);
+}
+
+#[test]
+#[ignore = "128-bit parameters: 10 GB, a minute"]
 fn n16_small_comes_back_with_20_bits() {
     run(Preset::N16Small, 20.0);
 }

@@ -3,7 +3,7 @@
 use noren::bootstrapping::parameters::Primes;
 use noren::bootstrapping::{Mode, Plan, Preset, Role};
 use noren::error::Error;
-use noren::security::{Security, max_log_qp};
+use noren::security::{SecretDistribution, Security, max_log_qp};
 
 fn plan(preset: Preset) -> Plan {
     Plan::new(&preset.parameters().expect("a preset")).expect("a plan")
@@ -14,6 +14,7 @@ fn chains_have_the_documented_sizes() {
     // log QP, limbs, digits, input level, level of the slots, output level, levels left.
     for (preset, expected) in [
         (Preset::N16, (1743, 29, 3, 3, 24, 15, 12)),
+        (Preset::N16Margin, (1692, 28, 3, 3, 23, 14, 11)),
         (Preset::N16Small, (1743, 29, 3, 3, 24, 15, 12)),
         (Preset::N16Precise, (1742, 27, 3, 3, 22, 13, 10)),
         (Preset::N15, (865, 17, 9, 2, 14, 5, 3)),
@@ -115,6 +116,28 @@ fn every_key_has_the_security_that_the_preset_says() {
         }
     }
     assert_eq!(Preset::Toy.spec().security, Security::None);
+}
+
+/// The largest modulus with this many bits of security: bits times log2 of the modulus, linear between two levels.
+fn interpolated(log_n: u32, bits: f64) -> f64 {
+    let product = |level: Security, of: f64| {
+        of * max_log_qp(1 << log_n, SecretDistribution::Ternary, level).expect("covered by a table")
+    };
+    let (low, high) = (product(Security::Bits128, 128.0), product(Security::Bits192, 192.0));
+    (low + (high - low) * (bits - 128.0) / 64.0) / bits
+}
+
+#[test]
+fn n16_132_has_a_margin_of_4_bits_by_interpolation_of_the_table() {
+    assert_eq!(interpolated(16, 128.0), 1747.0);
+    assert_eq!(interpolated(16, 132.0).floor(), 1697.0);
+    assert_eq!(interpolated(15, 132.0).floor(), 843.0);
+    for key in plan(Preset::N16Margin).keys() {
+        // Keys under the ephemeral secret are as far below the bound for sparse secrets as those of all sets.
+        let sparse = key.secret == SecretDistribution::SparseTernary(32);
+        let most = if sparse { 349.0 } else { interpolated(16, 132.0) };
+        assert!(key.log_qp <= most, "{:?} has {} of {most} bits", key.role, key.log_qp);
+    }
 }
 
 #[test]
