@@ -105,8 +105,21 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let decryptor = Decryptor::new(&key.context, &key.key)?;
     let decryptor = if arguments.unchecked { decryptor.allow_unbounded() } else { decryptor };
     let of_input = || Failure::file(&arguments.input);
-    let slots = table.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<noren::Result<Vec<_>>>();
-    let slots = slots.map_err(of_input())?;
+    let slots = |decryptor: &Decryptor<'_>| {
+        table.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<noren::Result<Vec<_>>>()
+    };
+    let slots = match slots(&decryptor) {
+        Err(error @ noren::Error::NotAsStated { .. }) => {
+            // Arguments outside their interval are the better reason.
+            let any = slots(&Decryptor::new(&key.context, &key.key)?.allow_unbounded()).map_err(of_input())?;
+            let matrix = table.layout().read(&any, &vec![0.0; any.len()]).map_err(of_input())?;
+            return Err(match doubt(&table, &matrix) {
+                Some(what) => Failure::Unconfirmed { path: arguments.input.clone(), what },
+                None => of_input()(error),
+            });
+        }
+        slots => slots.map_err(of_input())?,
+    };
     let matrix = match arguments.release {
         None => {
             let bounds: Vec<f64> = table.ciphertexts().iter().map(Ciphertext::error_bound).collect();

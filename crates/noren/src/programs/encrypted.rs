@@ -70,11 +70,26 @@ impl EncryptedTable<Ciphertext> {
     /// [`Error::ArgumentOutside`] for numbers that cannot be trusted, unless the decryptor
     /// [allows them](Decryptor::allow_unbounded): they have infinite error bounds then.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Matrix> {
-        let slots = decryptor.engine().map(self.ciphertexts().iter().collect(), |c| decryptor.decrypt_real(c));
-        let slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
+        let slots = self.decrypt_slots(decryptor)?;
         let bounds: Vec<f64> = self.ciphertexts().iter().map(Ciphertext::error_bound).collect();
         let matrix = self.layout().read(&slots, &bounds)?;
         if decryptor.allows_unbounded() { Ok(matrix) } else { self.layout().trusted(matrix) }
+    }
+
+    /// The slots of all ciphertexts. Where numbers are not as stated because arguments of the program left their interval, this
+    /// is the error.
+    fn decrypt_slots(&self, decryptor: &Decryptor<'_>) -> Result<Vec<Vec<f64>>> {
+        let decrypt = |decryptor: &Decryptor<'_>| -> Result<Vec<Vec<f64>>> {
+            let slots = decryptor.engine().map(self.ciphertexts().iter().collect(), |c| decryptor.decrypt_real(c));
+            slots.into_iter().collect()
+        };
+        let slots = decrypt(decryptor);
+        if matches!(slots, Err(Error::NotAsStated { .. })) {
+            let (context, key) = decryptor.parts();
+            let any = decrypt(&Decryptor::new(context, key)?.allow_unbounded())?;
+            self.layout().trusted(self.layout().read(&any, &vec![0.0; any.len()])?)?;
+        }
+        slots
     }
 
     /// Decrypts a table to numbers that may be handed on: encoded entries are rounded to multiples of `2^-bits`, as
@@ -86,8 +101,7 @@ impl EncryptedTable<Ciphertext> {
     /// As [`decrypt`](Self::decrypt), more bits than the error bounds allow, and more releases than planned.
     pub fn decrypt_for_release(&self, decryptor: &Decryptor<'_>, bits: i32, releases: &mut Releases) -> Result<Matrix> {
         let (results, entries) = (&self.ciphertexts()[..self.layout().results()], self.layout().entries());
-        let slots = decryptor.engine().map(self.ciphertexts().iter().collect(), |c| decryptor.decrypt_real(c));
-        let mut slots = slots.into_iter().collect::<Result<Vec<_>>>()?;
+        let mut slots = self.decrypt_slots(decryptor)?;
         results.iter().try_for_each(|c| decryptor.check_release(c, bits, releases, entries))?;
         let made = decryptor.engine().map(results.iter().collect(), |c| Release::of(decryptor, c, bits));
         made.iter().zip(&mut slots).for_each(|(release, slots)| release.apply(slots));

@@ -195,7 +195,8 @@ impl World {
 
     fn decrypt(&self, ciphertext: &Ciphertext) -> Vec<Complex64> {
         let decryptor = Decryptor::new(&self.context, &self.keys.secret).expect("decryptor");
-        decryptor.decrypt_complex(ciphertext).expect("decrypt")
+        // Some tests state the size of parts, as the published method takes it: numbers are larger.
+        decryptor.allow_unbounded().decrypt_complex(ciphertext).expect("decrypt")
     }
 
     /// The packed coefficients of a decryption, in units of its scale.
