@@ -12,7 +12,7 @@ Check = Callable[..., None]
 
 def test_every_error_is_a_noren_error_and_a_value_error() -> None:
     families = [getattr(noren, name) for name in noren.__all__ if name.endswith("Error")]
-    assert len(families) == 10
+    assert len(families) == 11
     for family in families:
         assert issubclass(family, noren.Error)
         assert issubclass(family, ValueError)

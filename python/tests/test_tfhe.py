@@ -288,8 +288,8 @@ def test_results_of_mapped_files_that_change_are_refused(world: World, tmp_path:
     tfhe.ExpandedServerKeys.write(path, world.keys.server)
     keys = tfhe.ExpandedServerKeys.load(path, min_security=0)
     ev = keys.context.evaluator(keys)
-    x = ev.bind(world.ctx.encrypt(np.uint8([3, 5]), world.keys.secret))
-    world.check(world.ev.bind(x + x), np.uint8([6, 10]))
+    x = ev.bind(world.ctx.encrypt(np.array([3, 5], np.uint8), world.keys.secret))
+    world.check(world.ev.bind(x + x), np.array([6, 10], np.uint8))
     time.sleep(0.02)  # times of files have a resolution of some milliseconds
     with path.open("r+b") as file:
         file.truncate(4096) if cut else file.write(bytes(64))
@@ -301,13 +301,13 @@ def test_failures_are_counted_and_refused_beyond_their_budget(world: World) -> N
     each = world.ctx.parameters.log2_failure
     ev = world.ctx.evaluator(world.keys.server, failure_budget=each + 4.5)
     assert (ev.bootstraps, ev.log2_failure) == (0, -np.inf)
-    x = ev.bind(world.ctx.encrypt(np.uint8([3, 5]), world.keys.secret))
+    x = ev.bind(world.ctx.encrypt(np.array([3, 5], np.uint8), world.keys.secret))
     total = x + x
     assert ev.bootstraps > 0
     assert ev.log2_failure == pytest.approx(each + np.log2(ev.bootstraps), abs=1e-6)
     with pytest.raises(noren.Error, match=r"budget is 2\^"):
         x * x
-    world.check(total, np.uint8([6, 10]))
+    world.check(total, np.array([6, 10], np.uint8))
     for wrong in (0, 3.0, np.nan, np.inf):
         with pytest.raises(noren.Error, match="such as -40"):
             world.ctx.evaluator(world.keys.server, failure_budget=wrong)

@@ -4,7 +4,7 @@ mod world;
 
 use noren::ckks::{Ciphertext, Ciphertexts, Decryptor, Parameters, ParametersSpec, Plaintext};
 use noren::wire::{Form, Kind, Limits, Object, Reader, Writer};
-use noren::{Error, SecretDistribution};
+use noren::{Complex64, Error, SecretDistribution};
 use world::{World, real, toy, uniform};
 
 /// The tag of the sections that CKKS adds first.
@@ -193,4 +193,21 @@ fn meanings_that_are_never_written_are_refused() {
     let reversed: Vec<u64> = sources.rchunks(4).flatten().copied().collect();
     assert!(written(meaning.clone(), reversed).is_err());
     assert!(written(meaning, sources[..sources.len() - 1].to_vec()).is_err());
+}
+
+#[test]
+fn a_disc_of_radius_zero_has_one_encoding() {
+    let world = World::new(toy(), 1, &[]);
+    let x = world.encrypt(&uniform(1, 512).iter().map(|&x| Complex64::new(0.0, x)).collect::<Vec<_>>(), 2).ciphertext;
+    let bytes = x.with_magnitude(0.0).to_bytes(&world.context, Form::Raw);
+    // That it is a disc, and its ends.
+    let disc = [0.0f64, -0.0, 0.0].map(f64::to_le_bytes).concat();
+    let at = bytes.windows(disc.len()).position(|window| window == disc).expect("a disc");
+    assert!(Ciphertext::from_bytes(&world.context, &bytes).is_ok());
+    let mut other = bytes;
+    other[at + 15] = 0;
+    let digest = blake3::Hasher::new().update(&other[..64]).update(&other[96..]).finalize();
+    other[64..96].copy_from_slice(digest.as_bytes());
+    let refused = Ciphertext::from_bytes(&world.context, &other).map(drop);
+    assert!(matches!(refused, Err(Error::Wire { .. })), "{refused:?}");
 }

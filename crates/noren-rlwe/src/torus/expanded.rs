@@ -53,7 +53,7 @@ impl ServerKeys {
     /// Refuses results of keys that lie in a file that has changed. To be called after the keys were used.
     ///
     /// # Errors
-    /// [`Error::FileChanged`](crate::error::Error::FileChanged).
+    /// [`Error::FileChanged`].
     pub fn check_file(&self) -> Result<()> {
         check_unchanged(self.bootstrap.file(), "server keys")
     }

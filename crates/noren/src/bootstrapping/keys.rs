@@ -34,7 +34,7 @@ impl BootstrapKeys {
     /// Refuses results of keys that lie in a file that has changed. To be called after the keys were used.
     ///
     /// # Errors
-    /// [`Error::FileChanged`](noren_rlwe::error::Error::FileChanged).
+    /// [`Error::FileChanged`].
     pub fn check_files(&self) -> Result<()> {
         [&self.evaluation, &self.slot_to_coeff].into_iter().try_for_each(|keys| keys.check_files())?;
         [&self.to_ephemeral, &self.from_ephemeral].into_iter().try_for_each(|key| key.check_file())

@@ -39,8 +39,8 @@ impl Lookup {
     /// Writes the prepared function to a file, as a whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Resources`](noren_rlwe::error::Error::Resources) before anything is written if the disk has no room for it,
-    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path, [`Error::Exists`](noren_rlwe::error::Error::Exists) for a file
+    /// [`Error::Resources`] before anything is written if the disk has no room for it,
+    /// [`Error::Io`] with the path, [`Error::Exists`] for a file
     /// that is kept.
     pub fn save<'p>(&self, to: impl Into<Destination<'p>>) -> Result<()> {
         let to = to.into();
@@ -76,8 +76,8 @@ impl Lookup {
     /// ask for the digest, the whole file is read.
     ///
     /// # Errors
-    /// [`Error::Io`](noren_rlwe::error::Error::Io) with the path, [`Error::WrongKind`](noren_rlwe::error::Error::WrongKind) and [`Error::Wire`](noren_rlwe::error::Error::Wire) for another file or a damaged one,
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for one of other parameters.
+    /// [`Error::Io`] with the path, [`Error::WrongKind`] and [`Error::Wire`] for another file or a damaged one,
+    /// [`Error::ParameterMismatch`] for one of other parameters.
     pub fn open(context: &Context, path: &Path, limits: &Limits) -> Result<Self> {
         let parameters = context.parameters();
         let container = MappedContainer::open(path)?;

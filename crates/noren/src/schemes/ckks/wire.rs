@@ -207,7 +207,8 @@ fn read_meaning(context: &Context, reader: &mut Reader<'_>) -> Result<((usize, E
     let [high, low, lowest, highest, bias] = [high, low, lowest, highest, bias].map(f64::from_bits);
     let range = match real {
         1 if lowest <= highest => Range::real(lowest, highest),
-        0 if lowest == -highest && highest.is_sign_positive() => Range::disc(highest),
+        // As it is written, to the sign of zero.
+        0 if lowest == -highest && highest.is_sign_positive() && lowest.is_sign_negative() => Range::disc(highest),
         _ => {
             let found = format!("{real}, {lowest} to {highest}");
             return Err(section.value("the range", found, "1 and an interval, or 0 and a disc about zero"));
