@@ -52,14 +52,19 @@ impl Range {
         if c.im == 0.0 { Self::real(c.re, c.re) } else { Self::disc(modulus(c)) }
     }
 
-    /// How far a number is from the range; NaN counts as infinitely far.
+    /// Whether a number is no further from the range than this; NaN never is.
     #[must_use]
-    pub fn distance(&self, c: Complex64) -> f64 {
-        let distance = match *self {
-            Self::Real { low, high } => libm::hypot((low - c.re).max(c.re - high).max(0.0), c.im),
-            Self::Complex { magnitude } => (modulus(c) - magnitude).max(0.0),
-        };
-        if c.is_nan() { f64::INFINITY } else { distance }
+    pub fn is_near(&self, c: Complex64, distance: f64) -> bool {
+        match *self {
+            Self::Real { low, high } => {
+                let outside = (low - c.re).max(c.re - high).max(0.0);
+                outside * outside + c.im * c.im <= distance * distance && !c.re.is_nan()
+            }
+            Self::Complex { magnitude } => {
+                let most = magnitude + distance;
+                c.re * c.re + c.im * c.im <= most * most
+            }
+        }
     }
 
     /// A bound on the absolute value.

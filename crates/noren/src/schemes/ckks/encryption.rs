@@ -65,8 +65,8 @@ impl Ciphertext {
         let (range, bound) = (self.estimate.range(), self.error_bound());
         // Ranges are rounded to nearest.
         let allowed = bound + RANGE_ROUNDING * range.magnitude();
-        let outside = |&(&re, &im): &(&f64, &f64)| range.distance(Complex64::new(re, im)) > allowed;
-        match re.iter().zip(im).enumerate().find(|(_, slot)| outside(slot)) {
+        let near = |(&re, &im): (&f64, &f64)| range.is_near(Complex64::new(re, im), allowed);
+        match re.iter().zip(im).enumerate().find(|&(_, slot)| !near(slot)) {
             None => Ok(()),
             Some((slot, (re, im))) => {
                 let value = Complex64::new(*re, *im).to_string();
