@@ -43,7 +43,7 @@ pub(crate) enum Failure {
         path.display()
     )]
     NoTerminal { path: PathBuf, option: &'static str, variable: &'static str },
-    /// What else cannot be done with passphrases and signatures.
+    /// A refusal of passphrases, encrypted keys or signatures.
     #[error("{0}")]
     Guard(noren_files::error::Error),
     /// An output exists.

@@ -1,4 +1,4 @@
-//! What all verbs ask of the files that they read: passphrases of secret keys, and signatures.
+//! Passphrases of secret keys and signatures of input files, for all verbs.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub(crate) struct Inputs {
     secret: Mutex<Option<Decrypted>>,
 }
 
-/// What a file under a passphrase holds.
+/// The plaintext of a file under a passphrase.
 struct Decrypted {
     path: PathBuf,
     content: Arc<Zeroizing<Vec<u8>>>,
@@ -80,7 +80,7 @@ impl Inputs {
         self.passphrase_file.as_deref()
     }
 
-    /// What a file under a passphrase holds; `None` for one that is not. It is kept until [`Inputs::forget`].
+    /// The plaintext of a file under a passphrase; `None` for a file in clear. It is kept until [`Inputs::forget`].
     pub(crate) fn decrypted(&self, path: &Path) -> Result<Option<Arc<Zeroizing<Vec<u8>>>>, Failure> {
         let mut kept = self.secret.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.path == path) {

@@ -90,7 +90,7 @@ struct VerifyReport {
 #[derive(Serialize)]
 struct Verified {
     path: PathBuf,
-    /// What the signer says of it.
+    /// The trusted comment of the signature.
     comment: String,
 }
 
@@ -126,7 +126,7 @@ impl Sign {
                 Ok(()) => signatures.push(one.place),
                 Err(error) => {
                     if existing == Existing::Keep {
-                        // What cannot be removed is a right signature; the first error matters more.
+                        // A signature that cannot be removed is valid; the first error matters more.
                         signatures.iter().for_each(|place| drop(fs::remove_file(place)));
                     }
                     return Err(error.into());

@@ -61,7 +61,7 @@ pub fn encrypt(plaintext: &[u8], passphrase: &Passphrase, work: Work) -> Result<
     Ok(bytes)
 }
 
-/// What bytes under a passphrase hold. Wiped when dropped.
+/// Decrypts bytes under a passphrase; the plaintext is wiped when dropped.
 ///
 /// No more memory is taken than the bytes themselves have, and scrypt's, which [`Work::MOST`] bounds.
 ///
@@ -151,7 +151,7 @@ pub fn read<O: Object>(
     Ok(O::read_file(context, path, limits)?)
 }
 
-/// What a file under a passphrase holds. Wiped when dropped.
+/// Decrypts a file under a passphrase; the plaintext is wiped when dropped.
 ///
 /// # Errors
 /// [`Error::Library`] with what the operating system says, and for more than [`MOST_BYTES`]; [`Error::File`] with

@@ -159,7 +159,7 @@ fn nothing_is_written_without_the_right_passphrase_and_the_right_key() {
     let forged = [&whole[..at], b" 35\n", &whole[at + 4..]].concat();
     sandbox.write("keys/secret.key", &forged);
     sandbox.refused(&decrypt(&right), &["keys/secret.key", "2^35", "2^20"]);
-    // What is no key, or one of another kind, under the right passphrase.
+    // Plaintexts that are no key, or a key of another kind, under the right passphrase.
     for (content, needed) in [
         (&b"not a key"[..], "signature of this format"),
         (&sandbox.read("keys/public.key"), "found public key"),
