@@ -22,11 +22,13 @@
 pub mod cyclotomic;
 pub mod error;
 pub mod fft;
+mod gaussian;
 pub mod interpolation;
 pub mod kernels;
 pub mod memory;
 pub mod modulus;
 pub mod ntt;
+mod primality;
 pub mod prime;
 pub mod random;
 pub mod reduction;

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 
-use crate::kernels::aligned::leaves_room;
+use crate::kernels::pages::leaves_room;
 
 /// A buffer that the system did not give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -1,11 +1,9 @@
 //! Numbers modulo one prime below 2^50.
 
 use crate::error::Error;
-use crate::prime::is_prime;
+use crate::primality::is_prime;
+pub use crate::reduction::MAX_MODULUS_BITS;
 use crate::reduction::{high_word, mul_reduced, reduce_word, subtract_if_not_below};
-
-/// Primes stay below 2^50, so that lazy values in `[0, 4q)` fit the 52 bits that IFMA multiplies.
-pub const MAX_MODULUS_BITS: u32 = 50;
 
 /// An odd prime `q < 2^50` with the constants of its reductions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

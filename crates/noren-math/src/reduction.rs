@@ -1,6 +1,7 @@
 //! Residues modulo any number below 2^50, prime or not, of secret numbers.
 
-use crate::modulus::MAX_MODULUS_BITS;
+/// Primes stay below 2^50, so that lazy values in `[0, 4q)` fit the 52 bits that IFMA multiplies.
+pub const MAX_MODULUS_BITS: u32 = 50;
 
 /// A number t with `2 <= t < 2^50` and the constants of its reductions (Barrett's method).
 ///

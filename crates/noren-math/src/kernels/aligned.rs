@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 
 use zeroize::{Zeroize, optimization_barrier};
 
+use crate::kernels::pages::{self, LARGE_PAGE, leaves_room};
 use crate::memory::fail;
 
 /// Words that fill a 64-byte line without padding: `i8`, `u32`, `u64` and `f64`.
@@ -31,18 +32,6 @@ pub(super) const LINE: usize = 64;
 
 /// Where rows without words start.
 const EMPTY: NonNull<u8> = NonNull::without_provenance(NonZeroUsize::new(LINE).expect("a line has bytes"));
-
-/// The large page of x86-64 and, with pages of 4 KiB, of AArch64: 2 MiB.
-const LARGE_PAGE: usize = 1 << 21;
-
-/// How much must be left beside a row of a large page and more, for the small buffers that follow it: where those cannot be
-/// had, the program ends.
-const ROOM: usize = 16 << 20;
-
-/// Whether small buffers can still be had beside one of so many bytes that was just got.
-pub(crate) fn leaves_room(bytes: usize) -> bool {
-    bytes < LARGE_PAGE || memory::has(ROOM)
-}
 
 /// A row of words of fixed length that starts on a 64-byte boundary, so that no vector load crosses
 /// a cache line.
@@ -77,7 +66,7 @@ impl<T: Word> AlignedVec<T> {
             return Self { start: EMPTY.cast(), len, guarded: false };
         }
         // SAFETY: the size is not 0.
-        let Some(start) = (unsafe { memory::zeroed(layout) }) else { fail(layout, layout.size()) };
+        let Some(start) = (unsafe { pages::zeroed(layout) }) else { fail(layout, layout.size()) };
         let row = Self { start: start.cast(), len, guarded: false };
         if !leaves_room(layout.size()) {
             drop(row);
@@ -101,7 +90,7 @@ impl<T: Word> AlignedVec<T> {
             return Self { start: EMPTY.cast(), len: 0, guarded: true };
         }
         // SAFETY: the size is not 0.
-        let Some(start) = (unsafe { memory::guarded(layout) }) else { fail(layout, layout.size()) };
+        let Some(start) = (unsafe { pages::guarded(layout) }) else { fail(layout, layout.size()) };
         let mut row = Self { start: start.cast(), len: secret.len(), guarded: true };
         row.copy_from_slice(secret);
         row
@@ -137,155 +126,6 @@ fn layout<T: Word>(len: usize) -> Layout {
         .unwrap_or_else(|| panic!("a row of {len} words is more than the address space holds"))
 }
 
-/// Memory of rows. Long ones ask the system for large pages, before the first touch, which is what brings pages; it may refuse,
-/// which costs nothing but time. The longest come from the system itself: their pages are zero without being written.
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-mod memory {
-    use std::alloc::{Layout, alloc, dealloc};
-    use std::ptr::{self, NonNull};
-
-    use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
-    use rustix::param::page_size;
-
-    use super::LARGE_PAGE;
-
-    /// From so many bytes on, allocators map memory for each request, and keep none that was given back.
-    const MAPPED: usize = 32 << 20;
-
-    /// Zeros, if the system has so many.
-    ///
-    /// # Safety
-    /// The size is not 0.
-    pub(super) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
-        if layout.size() >= MAPPED {
-            return mapped(pages(layout));
-        }
-        // SAFETY: the size is not 0.
-        let start = NonNull::new(unsafe { alloc(layout) })?;
-        if layout.align() == LARGE_PAGE {
-            advise(start, layout.size() / LARGE_PAGE * LARGE_PAGE);
-        }
-        // SAFETY: the allocation has so many bytes.
-        unsafe { start.write_bytes(0, layout.size()) };
-        Some(start)
-    }
-
-    /// # Safety
-    /// [`zeroed`] gave the memory for this layout, and nobody uses it any more.
-    pub(super) unsafe fn release(start: NonNull<u8>, layout: Layout) {
-        if layout.size() >= MAPPED {
-            // SAFETY: the pages of exactly this range were mapped and are left alone by others. An error leaves them mapped.
-            let _ = unsafe { munmap(start.as_ptr().cast(), pages(layout)) };
-        } else {
-            // SAFETY: it was allocated with this layout.
-            unsafe { dealloc(start.as_ptr(), layout) };
-        }
-    }
-
-    /// Whether so many bytes can be had.
-    pub(super) fn has(bytes: usize) -> bool {
-        let flags = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
-        let Ok(start) = (unsafe { mmap_anonymous(ptr::null_mut(), bytes, flags, MapFlags::PRIVATE) }) else {
-            return false;
-        };
-        // SAFETY: exactly this range was just mapped, and nobody uses it.
-        unsafe { munmap(start, bytes) }.is_ok()
-    }
-
-    /// Zeros on pages of their own, locked and left out of core dumps if the system lets them be.
-    ///
-    /// # Safety
-    /// The size is not 0.
-    pub(super) unsafe fn guarded(layout: Layout) -> Option<NonNull<u8>> {
-        let bytes = layout.size().next_multiple_of(page_size());
-        let start = if layout.align() == LARGE_PAGE {
-            mapped(pages(layout))?
-        } else {
-            let flags = ProtFlags::READ | ProtFlags::WRITE;
-            // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
-            NonNull::new(unsafe { mmap_anonymous(ptr::null_mut(), bytes, flags, MapFlags::PRIVATE) }.ok()?.cast())?
-        };
-        // SAFETY: exactly this range, or more, was just mapped. Neither changes what it holds, and what fails changes nothing.
-        unsafe {
-            let _ = madvise(start.as_ptr().cast(), bytes, Advice::LinuxDontDump);
-            let _ = mlock(start.as_ptr().cast(), bytes);
-        }
-        Some(start)
-    }
-
-    /// # Safety
-    /// [`guarded`] gave the memory for this layout, and nobody uses it any more.
-    pub(super) unsafe fn release_guarded(start: NonNull<u8>, layout: Layout) {
-        let page = if layout.align() == LARGE_PAGE { LARGE_PAGE } else { page_size() };
-        // SAFETY: the pages of exactly this range were mapped and are left alone by others. Their locks go with them; an error
-        // leaves them mapped.
-        let _ = unsafe { munmap(start.as_ptr().cast(), layout.size().next_multiple_of(page)) };
-    }
-
-    /// Maps so many bytes of large pages, and one page more, of which what lies before and after the first multiple of the page
-    /// goes back.
-    fn mapped(bytes: usize) -> Option<NonNull<u8>> {
-        let all = bytes.checked_add(LARGE_PAGE)?;
-        let flags = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
-        let base = unsafe { mmap_anonymous(ptr::null_mut(), all, flags, MapFlags::PRIVATE) }.ok()?.cast::<u8>();
-        let before = base.align_offset(LARGE_PAGE);
-        let after = LARGE_PAGE - before;
-        let start = base.wrapping_add(before);
-        // SAFETY: both ranges are within what was just mapped, start and end on pages, and nobody uses them. Errors leave them
-        // mapped. `before` is less than a large page, so that some is left after; nothing may be left before.
-        unsafe {
-            if before > 0 {
-                let _ = munmap(base.cast(), before);
-            }
-            let _ = munmap(start.wrapping_add(bytes).cast(), after);
-        }
-        let start = NonNull::new(start)?;
-        advise(start, bytes);
-        Some(start)
-    }
-
-    fn advise(start: NonNull<u8>, bytes: usize) {
-        // SAFETY: the range belongs to the caller and starts on a page; the advice changes which pages back it, never what they
-        // hold.
-        let _ = unsafe { madvise(start.as_ptr().cast(), bytes, Advice::LinuxHugepage) };
-    }
-
-    fn pages(layout: Layout) -> usize {
-        layout.size().next_multiple_of(LARGE_PAGE)
-    }
-}
-
-#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
-mod memory {
-    use std::alloc::{Layout, alloc_zeroed, dealloc};
-    use std::ptr::NonNull;
-
-    /// Zeros, if the system has so many.
-    ///
-    /// # Safety
-    /// The size is not 0.
-    pub(super) unsafe fn zeroed(layout: Layout) -> Option<NonNull<u8>> {
-        // SAFETY: the size is not 0.
-        NonNull::new(unsafe { alloc_zeroed(layout) })
-    }
-
-    /// # Safety
-    /// [`zeroed`] gave the memory for this layout, and nobody uses it any more.
-    pub(super) unsafe fn release(start: NonNull<u8>, layout: Layout) {
-        // SAFETY: it was allocated with this layout.
-        unsafe { dealloc(start.as_ptr(), layout) };
-    }
-
-    /// Whether so many bytes can be had.
-    pub(super) fn has(bytes: usize) -> bool {
-        Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
-    }
-
-    pub(super) use {release as release_guarded, zeroed as guarded};
-}
-
 impl<T: Word> Drop for AlignedVec<T> {
     fn drop(&mut self) {
         let layout = layout::<T>(self.len);
@@ -295,9 +135,9 @@ impl<T: Word> Drop for AlignedVec<T> {
         match layout.size() {
             0 => {}
             // SAFETY: `guarded` got it with this layout, and `len` never changes.
-            _ if self.guarded => unsafe { memory::release_guarded(self.start.cast(), layout) },
+            _ if self.guarded => unsafe { pages::release_guarded(self.start.cast(), layout) },
             // SAFETY: `zeroed` got it with this layout, and `len` never changes.
-            _ => unsafe { memory::release(self.start.cast(), layout) },
+            _ => unsafe { pages::release(self.start.cast(), layout) },
         }
     }
 }

@@ -1,8 +1,5 @@
 //! The blocks of ChaCha20: see [`random`](crate::random) for the streams that are made of them.
 
-use super::Kernels;
-use super::table::call;
-
 /// Words of 64 bits in a block.
 pub(crate) const BLOCK_WORDS: usize = 8;
 
@@ -14,17 +11,6 @@ pub(super) const DOUBLE_ROUNDS: usize = 10;
 
 /// The kernel: blocks, the key, and the number of the first block.
 pub(super) type Chacha20 = unsafe fn(&mut [u64], &[u32; 8], u64);
-
-impl Kernels {
-    /// Blocks of ChaCha20 with a nonce of zeros, from block `counter` on; words as the bytes of the stream, little-endian.
-    ///
-    /// # Panics
-    /// If `out` is not made of blocks of 8 words.
-    pub fn chacha20(&self, out: &mut [u64], key: &[u32; 8], counter: u64) {
-        assert!(out.len().is_multiple_of(BLOCK_WORDS), "blocks have {BLOCK_WORDS} words");
-        call!(self.chacha20(out, key, counter));
-    }
-}
 
 /// So many blocks side by side; inlined, so that each instruction set makes its own vectors of them.
 #[inline(always)]

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use crate::sample::{GAUSSIAN_BOUND, THRESHOLDS};
+use crate::gaussian::{GAUSSIAN_BOUND, THRESHOLDS};
 
 /// Bits of each half of a threshold: one less than a word, so that a difference of halves shows its sign.
 pub(super) const HALF_BITS: u32 = 63;

@@ -25,11 +25,14 @@ mod gaussian;
 pub mod mapped;
 mod multiples;
 mod normal;
+mod operands;
+pub(crate) mod pages;
 mod panels;
 pub mod places;
 mod portable;
 mod portable_fft;
 mod portable_ntt;
+mod portable_panels;
 mod portable_torus;
 mod table;
 pub mod torus;
@@ -43,9 +46,12 @@ mod vector_torus;
 mod vector_torus_blocks;
 #[cfg(target_arch = "x86_64")]
 mod vector_torus_layers;
+mod verbs;
+mod wide_reduction;
 
+pub use operands::{KeyRows, MAX_TERMS, MovedProducts, WeightedSum};
 pub use panels::Panel;
-pub use table::{Kernels, KeyRows, MAX_TERMS, MovedProducts, WeightedSum};
+pub use table::Kernels;
 
 /// All tables, each faster than those before it.
 static TABLES: &[Kernels] = &[

@@ -1,31 +1,10 @@
 //! Sums of rows of 32-bit words times small numbers, which the key switch of short torus samples is made of.
 
-use super::Kernels;
-use super::table::call;
-
 /// Rows whose multiples are added with one reading of the sums.
 pub(super) const ROWS: usize = 4;
 
 /// The kernel: sums `[batch, len]`, factors `[batch, count]`, rows `[count, len]`.
 pub(super) type SubMultiples = unsafe fn(&mut [u32], &[u32], &[u32], usize);
-
-impl Kernels {
-    /// `out_b -= sum_r factors_{b, r} rows_r` modulo `2^32`, for each b.
-    ///
-    /// Shapes: `outs` is `[batch, len]`, `factors` is `[batch, count]`, `rows` is `[count, len]`. Each row is read once for
-    /// the whole batch.
-    ///
-    /// # Panics
-    /// If the lengths do not fit together.
-    pub fn sub_multiples(&self, outs: &mut [u32], factors: &[u32], rows: &[u32], len: usize) {
-        if outs.is_empty() || rows.is_empty() {
-            return;
-        }
-        assert!(len > 0 && outs.len().is_multiple_of(len) && rows.len().is_multiple_of(len), "rows of {len} words");
-        assert_eq!(factors.len(), outs.len() / len * (rows.len() / len), "a factor for each row and sum");
-        call!(self.sub_multiples(outs, factors, rows, len));
-    }
-}
 
 /// The reference.
 pub(super) fn sub_multiples(outs: &mut [u32], factors: &[u32], rows: &[u32], len: usize) {

@@ -2,9 +2,6 @@
 
 use zeroize::Zeroize;
 
-use super::Kernels;
-use super::table::call;
-
 /// The kernel: samples, pairs within the circle, and the width.
 pub(super) type Normal = unsafe fn(&mut [u64], &[[f64; 2]], f64);
 
@@ -38,28 +35,6 @@ pub(super) const TERMS: [f64; 11] = [
 
 /// 2^-63.
 pub(super) const STEP: f64 = 1.0 / (1u64 << 63) as f64;
-
-impl Kernels {
-    /// The pairs of words, as signed numbers divided by 2^63 with their lowest bit set, that lie within the unit circle: their
-    /// number. They come first; what follows is of no use.
-    ///
-    /// # Panics
-    /// If there is not room for as many pairs as there are words.
-    pub fn inside_circle(&self, pairs: &mut [[f64; 2]], words: &[u64]) -> usize {
-        assert_eq!(2 * pairs.len(), words.len(), "two words for each pair");
-        call!(self.inside_circle(pairs, words))
-    }
-
-    /// The samples of [`torus_sample::gaussian`](crate::torus_sample::gaussian) of these pairs: `u f` and `v f` with
-    /// `f = scale sqrt(-2 ln(s) / s)` and `s = u^2 + v^2`, rounded to the nearest whole number. Range: s in `(0, 1)`.
-    ///
-    /// # Panics
-    /// If there are not two samples for each pair; the last one may be left out.
-    pub fn normal(&self, out: &mut [u64], pairs: &[[f64; 2]], scale: f64) {
-        assert_eq!(out.len().div_ceil(2), pairs.len(), "two samples for each pair");
-        call!(self.normal(out, pairs, scale));
-    }
-}
 
 /// Inlined, as [`normal`] is; no branch depends on where a pair lies.
 #[inline(always)]

@@ -4,12 +4,13 @@ use super::chacha::chacha20;
 use super::gaussian::gaussian;
 use super::multiples::sub_multiples;
 use super::normal::{inside_circle, normal};
-use super::panels;
+use super::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedSum};
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_ntt::{ntt_forward, ntt_inverse};
-use super::portable_torus;
-use super::table::{HALVES, Kernels, MAX_TERMS, MovedProducts, WeightedSum};
+use super::table::Kernels;
+use super::wide_reduction::WideReduction;
+use super::{portable_panels, portable_torus};
 use crate::modulus::{Modulus, ShoupFactor};
 
 pub(super) const TABLE: Kernels = Kernels {
@@ -54,7 +55,7 @@ pub(super) const TABLE: Kernels = Kernels {
     sub_multiples,
     torus32: portable_torus::table(),
     torus64: portable_torus::table(),
-    panels: panels::portable::TABLE,
+    panels: portable_panels::TABLE,
 };
 
 pub(super) fn add(out: &mut [u64], a: &[u64], b: &[u64], q: &Modulus) {
@@ -312,44 +313,4 @@ pub(super) fn permute_add_assign(acc: &mut [u64], a: &[u64], perm: &[u32], q: &M
     for (acc, &source) in acc.iter_mut().zip(perm) {
         *acc = q.add(*acc, a[source as usize]);
     }
-}
-
-/// Constants that reduce sums of products.
-pub(super) struct WideReduction {
-    q: u64,
-    /// `floor(2^64 / q)`.
-    inverse: u64,
-    /// `2^52 mod q`.
-    high: ShoupFactor,
-}
-
-impl WideReduction {
-    pub(super) fn new(q: &Modulus) -> Self {
-        Self { q: q.value(), inverse: u64::MAX / q.value(), high: q.shoup(q.reduce(1 << 52)) }
-    }
-
-    /// Range: in `[0, 2^64)`, out `[0, q)`.
-    #[inline(always)]
-    fn reduce_word(&self, x: u64) -> u64 {
-        // The quotient is at most 1 short, since x < 2^64.
-        let quotient = ((u128::from(x) * u128::from(self.inverse)) >> 64) as u64;
-        subtract_if_not_below(x - quotient * self.q, self.q)
-    }
-
-    /// Range: in `[0, 2^108)`, out `[0, q)`.
-    #[inline(always)]
-    pub(super) fn reduce(&self, x: u128) -> u64 {
-        let (high, low) = ((x >> 52) as u64, x as u64 & ((1 << 52) - 1));
-        // Shoup's product is below (1 + high / 2^52) q: at most 17q < 2^55.
-        let quotient = ((u128::from(high) * u128::from(self.high.quotient)) >> 52) as u64;
-        let folded = high.wrapping_mul(self.high.value).wrapping_sub(quotient.wrapping_mul(self.q));
-        self.reduce_word(folded + low)
-    }
-}
-
-/// Range: in `[0, 2 bound)`, out `[0, bound)`.
-#[inline(always)]
-pub(super) fn subtract_if_not_below(x: u64, bound: u64) -> u64 {
-    // The wrapped difference is the larger one exactly if x < bound.
-    x.min(x.wrapping_sub(bound))
 }

@@ -7,7 +7,7 @@
 //! - Inverse, a layer doubles the sums. Of each four values of two layers only the sum of all needs a
 //!   reduction, and only in the last passes of a long row.
 
-use super::portable::subtract_if_not_below;
+use super::wide_reduction::subtract_if_not_below;
 use crate::modulus::ShoupFactor;
 use crate::ntt::table::{BlockRoots, InverseScale, LANES, LATE, NttTable, Roots, mirror, value_of_quotient};
 

@@ -58,8 +58,8 @@ macro_rules! vector_torus {
         use crate::kernels::portable_torus;
         use crate::kernels::torus::{PAIR_TERMS, QUAD, TorusKernels, TorusProducts, Turns};
         use crate::kernels::vector_torus::{Ahead, CALL_VECTORS, split};
+        use crate::torus::digit::Digit;
         use crate::torus::fft::{BLOCK, BlockRoots, GROUP, GROUP_WORDS, TorusFft, merged};
-        use crate::torus::gadget::Digit;
 
         /// Vectors in eight numbers.
         const PARTS: usize = GROUP / WIDTH;

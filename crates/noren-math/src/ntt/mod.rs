@@ -2,3 +2,4 @@
 //! ring.
 
 pub mod table;
+mod transform;

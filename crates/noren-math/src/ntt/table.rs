@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::cyclotomic::Cyclotomic;
 use crate::error::Error;
 use crate::kernels::aligned::AlignedVec;
-use crate::kernels::kernels;
 use crate::modulus::{Modulus, ShoupFactor};
 use crate::prime::primitive_root_of_order;
 
@@ -152,24 +151,6 @@ impl NttTable {
     #[must_use]
     pub const fn degree(&self) -> usize {
         self.degree
-    }
-
-    /// From coefficients to evaluations, in place. Range: in `[0, 4q)`, out `[0, q)`.
-    ///
-    /// The range is the widest that costs nothing in any table: what writes the row may leave its last reductions out.
-    ///
-    /// # Panics
-    /// If the row's length is not the degree.
-    pub fn forward(&self, row: &mut [u64]) {
-        kernels().ntt_forward(row, self);
-    }
-
-    /// From evaluations to coefficients, in place. Range: in `[0, 2q)`, out `[0, q)`.
-    ///
-    /// # Panics
-    /// If the row's length is not the degree.
-    pub fn inverse(&self, row: &mut [u64]) {
-        kernels().ntt_inverse(row, self);
     }
 
     /// Prepares [`Kernels::ntt_inverse_scaled`](crate::kernels::Kernels::ntt_inverse_scaled) by a factor. Range: in

@@ -7,8 +7,9 @@ use zeroize::{Zeroizing, optimization_barrier};
 use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
 use crate::kernels::torus::TorusProducts;
+use crate::torus::digit::Digit;
 use crate::torus::fft::TorusFft;
-use crate::torus::gadget::{Digit, Gadget};
+use crate::torus::gadget::Gadget;
 use crate::torus::product::{Grouping, KeyShape};
 use crate::torus::word::Torus;
 

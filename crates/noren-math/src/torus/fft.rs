@@ -10,8 +10,6 @@ use std::sync::Arc;
 
 use crate::fft::root;
 use crate::kernels::aligned::AlignedVec;
-use crate::kernels::kernels;
-use crate::torus::word::Torus;
 
 /// The degrees that there are transforms for.
 pub const DEGREES: std::ops::RangeInclusive<usize> = 1 << 4..=1 << 16;
@@ -98,30 +96,6 @@ impl TorusFft {
     #[must_use]
     pub fn degree(&self) -> usize {
         self.0.degree
-    }
-
-    /// The spectrum of words as signed integers: digits, or a small secret.
-    ///
-    /// # Panics
-    /// If a length is not the degree.
-    pub fn forward<T: Torus>(&self, spectrum: &mut [f64], a: &[T]) {
-        kernels().torus_forward(spectrum, a, 1.0, self);
-    }
-
-    /// The torus spectrum of words.
-    ///
-    /// # Panics
-    /// If a length is not the degree.
-    pub fn forward_torus<T: Torus>(&self, spectrum: &mut [f64], a: &[T]) {
-        kernels().torus_forward(spectrum, a, 1.0 / self.points() as f64, self);
-    }
-
-    /// Adds the words nearest to what a torus spectrum stands for: `out += a`. The spectrum is used up.
-    ///
-    /// # Panics
-    /// If a length is not the degree.
-    pub fn inverse_add<T: Torus>(&self, out: &mut [T], spectrum: &mut [f64]) {
-        kernels().torus_inverse_add(out, spectrum, self);
     }
 
     /// `acc += a b`, point by point: `a` and `b` are spectra, at most one of them a torus spectrum.

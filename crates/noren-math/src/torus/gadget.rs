@@ -1,5 +1,6 @@
 //! Signed digits of torus words.
 
+use crate::torus::digit::Digit;
 use crate::torus::word::Torus;
 
 /// The longest digits: the transform of longer ones would round away what they are for.
@@ -14,15 +15,6 @@ const MAX_LOG_BASE: u32 = 32;
 pub struct Gadget {
     log_base: u32,
     levels: u32,
-}
-
-/// Where a digit lies in a word to which [`Gadget::offset`] was added: the unsigned digit there is `B/2` too large.
-#[derive(Debug, Clone, Copy)]
-pub struct Digit {
-    /// Its lowest bit.
-    pub(crate) shift: u32,
-    /// How many bits it has: `log2 B`.
-    pub(crate) bits: u32,
 }
 
 impl Gadget {

@@ -4,8 +4,8 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::{WIDTH, Words, load, numbers, store, words};
 use super::sums::{Fold, Sum};
+use crate::kernels::operands::{MAX_TERMS, WeightedSum};
 use crate::kernels::portable;
-use crate::kernels::table::{MAX_TERMS, WeightedSum};
 
 /// A row, cut into blocks of `C` vectors.
 type Blocks<'a, const C: usize> = &'a [[Words; C]];

@@ -2,9 +2,10 @@
 
 use super::arithmetic::{Vector, WIDTH, broadcast, load, numbers, store};
 use super::sums::{Fold, Sum};
-use crate::kernels::panels::{Panel, PanelKernels, portable};
+use crate::kernels::operands::KeyRows;
+use crate::kernels::panels::{Panel, PanelKernels};
 use crate::kernels::places::GROUP;
-use crate::kernels::table::KeyRows;
+use crate::kernels::portable_panels as portable;
 use crate::modulus::Modulus;
 use std::arch::x86_64::*;
 

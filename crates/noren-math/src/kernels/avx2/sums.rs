@@ -8,9 +8,9 @@ use std::arch::x86_64::*;
 
 use super::arithmetic::{Factor, Prime, TWO_52, Vector, WIDTH, Words, broadcast, load, numbers, store, words};
 use super::rows::{Sum as Residues, arrange};
+use crate::kernels::operands::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
 use crate::kernels::places::{GROUP, LANE_BITS};
 use crate::kernels::portable;
-use crate::kernels::table::{KEY_GROUP, KEY_TILE, MAX_TERMS, MovedProducts};
 use crate::modulus::Modulus;
 
 /// How many vectors of columns are summed side by side.

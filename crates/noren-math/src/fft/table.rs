@@ -1,17 +1,8 @@
-//! The special FFT: the canonical embedding that CKKS encodes through.
-//!
-//! A polynomial `m` with real coefficients `c_0, .., c_{2n-1}` modulo `X^{2n} + 1` has the value
-//! `m(zeta^(5^j))` in slot `j < n`, where `zeta = exp(i pi / 2n)`. Since `zeta^(n 5^j) = i`, packing
-//! `v_k = c_k + i c_{k+n}` turns this into the values of a complex polynomial of degree below `n`,
-//! which split by `Y -> Y^2` like any FFT, with the powers of 5 as the order of the points.
-//!
-//! Every table of kernels adds and multiplies in the same order and never contracts a product with a
-//! sum, and the roots come from the `libm` crate: the same input gives the same bits on every machine.
+//! The roots of the special FFT.
 
 use std::f64::consts::PI;
 
 use crate::kernels::aligned::AlignedVec;
-use crate::kernels::kernels;
 
 /// The largest number of slots: that of degree 2^17.
 pub const MAX_SLOTS: usize = 1 << 16;
@@ -96,25 +87,6 @@ impl FftTable {
     #[must_use]
     pub const fn slots(&self) -> usize {
         self.slots
-    }
-
-    /// From packed coefficients to slots (decode): `out_j = sum_k v_k zeta^(k 5^j)`, `v = re + i im`.
-    ///
-    /// Shapes: `re` and `im` are `[n]`; in, `re[k] = c_k` and `im[k] = c_{k+n}`; out, slot `j` at `j`.
-    /// The error relative to the largest output is of the order of `log2(n) 2^-53`.
-    ///
-    /// # Panics
-    /// If a length is not `n`.
-    pub fn forward(&self, re: &mut [f64], im: &mut [f64]) {
-        kernels().fft_forward(re, im, self);
-    }
-
-    /// From slots to packed coefficients (encode): the inverse of [`FftTable::forward`], including `1/n`.
-    ///
-    /// # Panics
-    /// If a length is not `n`.
-    pub fn inverse(&self, re: &mut [f64], im: &mut [f64]) {
-        kernels().fft_inverse(re, im, self);
     }
 
     /// The roots of the layers that vector kernels do by transposing, or of all layers below a tile.
