@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use noren::{EvaluationKeys, KeyNeed, KeyUse};
 use noren_rlwe::context::Context;
-use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::owner::KeyId;
 use pyo3::prelude::*;
 

@@ -9,9 +9,9 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
 use noren_math::random::Seed;
 use noren_ring::error::Error;
+use noren_ring::images::Images;
 use noren_ring::ring::Ring;
 use noren_ring::small::SmallPolynomials;
-use noren_ring::streamed::Images;
 
 /// How many limbs the images have.
 const LIMBS: usize = 2;

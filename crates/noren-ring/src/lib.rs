@@ -24,7 +24,8 @@
 //! | [`product_switch`] | [`SwitchedProduct`](product_switch::SwitchedProduct): the same with a key switch |
 //! | [`matrix`] | [`Matrix`](matrix::Matrix): sums of products with images of one element, moved and added |
 //! | [`small`] | [`SmallPolynomials`](small::SmallPolynomials): many polynomials of small coefficients, in memory or in a file |
-//! | [`streamed`] | [`Images`](streamed::Images): sums of products with factors that are transformed on the way |
+//! | [`images`] | [`Images`](images::Images): elements as the next room reads them |
+//! | [`streamed`] | sums of products with factors that are transformed on the way |
 //! | [`basis`] | [`RnsBasis`](basis::RnsBasis): the primes and their transforms |
 //! | [`parallel`] | [`Parallel`](parallel::Parallel): how loops are shared out to threads |
 //! | [`torus`] | words that wrap around, their polynomials, and bootstrapping as arithmetic on them |
@@ -43,6 +44,7 @@ pub mod divide;
 pub mod engine;
 pub mod error;
 pub mod gadget;
+pub mod images;
 pub mod interrupt;
 pub mod key;
 mod lots;

@@ -2,14 +2,11 @@
 
 use noren_math::kernels::Panel;
 
+use crate::images::{Images, PIECE};
 use crate::ring::Ring;
 use crate::rows::{LimbRow, Rows};
 use crate::small::SmallPolynomials;
-use crate::streamed::Images;
 
-/// Words of a row that are multiplied together: those of all factors of a batch fill a quarter of the second cache, and are
-/// written to memory in pieces that are long enough for it.
-pub(crate) const PIECE: usize = 1 << 5;
 /// How many images, and so how many factors of each sum, a batch has.
 const DEPTH: usize = 64;
 /// How many sums a batch has: a batch is 256 MiB at n = 2^15. Each image is read once for so many sums, each sum is read and

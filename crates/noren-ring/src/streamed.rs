@@ -4,80 +4,17 @@ use std::ops::Range;
 
 use noren_math::kernels::MAX_TERMS;
 
-use crate::lots::PIECE;
+use crate::images::{Images, tile};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 use crate::rows::{LimbRow, Rows};
 use crate::small::SmallPolynomials;
 
-/// Words of a row that are multiplied at once for one lot of images: a tile of both halves of their images fills the first cache.
-const TILE: usize = 1 << 10;
 /// How many factors of a sum are transformed before they are multiplied with one lot: they fill half of a second cache of 2 MiB,
 /// or all of one half as large.
 const DEPTH: usize = 4;
 /// How many sums one thread makes at a time: each image is read from memory so many times less.
 const WIDTH: usize = 8;
-
-/// Elements `(y_0, y_1)` of a ring, side by side, as [`Ring::streamed_sums`] reads them.
-///
-/// Shape `[limb, tile, image, half, word]`: what is multiplied at once lies together.
-pub struct Images {
-    ring: Ring,
-    count: usize,
-    tile: usize,
-    /// A row for each limb.
-    words: Rows,
-}
-
-impl Images {
-    /// So many images, to be set by [`Images::set`], of one of so many lots that are multiplied together.
-    #[must_use]
-    pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
-        let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        Self { ring: ring.clone(), count, tile: tile(ring, lots), words }
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// How many bytes so many images take.
-    #[must_use]
-    pub fn bytes(ring: &Ring, count: usize) -> u64 {
-        (2 * count * ring.limbs() * ring.degree() * size_of::<u64>()) as u64
-    }
-
-    /// Sets image `i`; the elements may have more limbs than the ring.
-    ///
-    /// # Panics
-    /// If there is no such image, or an element lacks a limb of the ring.
-    pub fn set(&mut self, i: usize, image: [&Poly<Eval>; 2]) {
-        assert!(i < self.count, "there is no image {i} of {}", self.count);
-        image.iter().for_each(|part| self.ring.check_covers(part));
-        let (width, count) = (self.tile, self.count);
-        self.words.mark(image.iter().any(|part| part.is_secret()));
-        let limbs = self.ring.range().zip(self.words.rows_mut());
-        self.ring.engine().run(2 * self.ring.limbs() * self.ring.degree(), limbs, |(limb, words)| {
-            for (half, part) in image.iter().enumerate() {
-                let (place, stride) = ((2 * i + half) * width, 2 * count * width);
-                self.ring.engine().kernels().spread(&mut words[place..], part.limb(limb), width, stride);
-            }
-        });
-    }
-
-    /// Tile `j` at a limb of some images, shape `[image, half, word]`.
-    pub(crate) fn tile(&self, limb: usize, j: usize, images: &Range<usize>) -> &[u64] {
-        let words = 2 * self.tile * images.len();
-        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + images.start) * self.tile..][..words]
-    }
-}
-
-/// How many words of a row are multiplied at once, for so many lots.
-fn tile(ring: &Ring, lots: usize) -> usize {
-    if lots > 1 { PIECE } else { TILE }.min(ring.degree())
-}
 
 impl Ring {
     /// The sums `S_b = sum_{a < A} f_{b A + a} y_a` over the A images, one for each A factors.
@@ -90,11 +27,11 @@ impl Ring {
     /// another degree or no multiple of the images, or a prime is not above 2^15.
     #[must_use]
     pub fn streamed_sums(&self, lots: &[&Images], factors: &SmallPolynomials) -> Vec<Vec<[Poly<Eval>; 2]>> {
-        let images = lots.first().map_or(0, |images| images.count);
+        let images = lots.first().map_or(0, |images| images.count());
         assert!(images > 0, "a sum has an image at least");
         for lot in lots {
             assert_eq!(lot.tile, tile(self, lots.len()), "images are laid out for so many lots");
-            assert!(lot.count == images && lot.ring.range() == self.range(), "lots of images are alike");
+            assert!(lot.count() == images && lot.ring.range() == self.range(), "lots of images are alike");
         }
         assert_eq!(factors.degree(), self.degree(), "factors are of the degree of the ring");
         assert_eq!(factors.count() % images, 0, "each sum has a factor for each image");
@@ -121,7 +58,7 @@ impl Ring {
 
     /// Writes the sums of one lot: `rows` are those of each sum, of each half, of each limb.
     fn sums_of_one(&self, lot: &Images, factors: &SmallPolynomials, rows: &mut [Vec<Vec<LimbRow>>], secret: bool) {
-        let (engine, images) = (self.engine(), lot.count);
+        let (engine, images) = (self.engine(), lot.count());
         let tile = lot.tile;
         let width = WIDTH.min(rows.len().div_ceil(2 * engine.threads()).max(1));
         let tasks = rows.chunks_mut(width).enumerate();

@@ -3,11 +3,11 @@
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
 use noren_math::random::Seed;
+use noren_ring::images::Images;
 use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_ring::small::SmallPolynomials;
-use noren_ring::streamed::Images;
 
 /// A ring with two primes.
 fn ring(log_n: u32, threads: usize) -> Ring {

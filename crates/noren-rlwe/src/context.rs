@@ -13,7 +13,8 @@ use noren_ring::ring::Ring;
 
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
-use crate::shape::{KeyShape, Switching};
+use crate::shape::KeyShape;
+use crate::switching::Switching;
 
 /// Parameters with their rings and converters. Cheap to clone, and shared between threads.
 ///

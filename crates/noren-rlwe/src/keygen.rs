@@ -14,21 +14,13 @@ use zeroize::Zeroizing;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::key_request::KeyRequest;
 use crate::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
 use crate::owner::{KeyId, Owner};
 use crate::security::{self, SecretDistribution};
-use crate::shape::{KeyShape, Switching};
+use crate::shape::KeyShape;
 use crate::streams::Purpose;
-
-/// Which evaluation keys are wanted, each for ciphertexts of how many limbs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KeyRequest {
-    /// The relinearisation key, for so many limbs.
-    pub relinearization: Option<usize>,
-    /// The keys of automorphisms `X -> X^k`, as `(k, limbs)`. Of a repeated k the most limbs count, and k = 1, which
-    /// needs no key, is passed over.
-    pub galois: Vec<(u32, usize)>,
-}
+use crate::switching::Switching;
 
 /// The keys of one owner.
 pub struct Keys {

@@ -12,13 +12,13 @@ use noren_ring::poly::{Eval, Poly};
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::key_request::KeyRequest;
 use crate::key_use::{KeyNeed, KeyUse};
-use crate::keygen::KeyRequest;
+use crate::mapped::check_unchanged;
 use crate::owner::{KeyId, Owner};
 use crate::parameters::Parameters;
 use crate::security::SecretDistribution;
 use crate::shape::KeyShape;
-use crate::wire::expanded::check_unchanged;
 
 /// The secret `s`. Wiped when dropped, on pages that the system is asked to keep in memory and out of core dumps
 /// ([`AlignedVec::guarded`]); whoever holds it reads everything.

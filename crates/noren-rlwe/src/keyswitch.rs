@@ -11,7 +11,7 @@ use crate::ciphertext::Ciphertext;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keys::KeySwitchKey;
-use crate::shape::Switching;
+use crate::switching::Switching;
 
 /// Switches `c`, a polynomial that is multiplied with the secret `s'`, to the secret `s` of the key: a pair with
 /// `u_0 + u_1 s = c s' + noise`.

@@ -12,9 +12,11 @@
 //! | [`ciphertext`] | [`Plaintext`](ciphertext::Plaintext), [`Ciphertext`](ciphertext::Ciphertext) |
 //! | [`owner`] | [`KeyId`](owner::KeyId): whose a key or a ciphertext is |
 //! | [`shape`] | [`KeyShape`](shape::KeyShape): what a key switching key covers |
+//! | [`switching`] | [`Switching`](switching::Switching): the converters of a shape |
 //! | [`keys`] | [`SecretKey`](keys::SecretKey), [`PublicKey`](keys::PublicKey), [`EvaluationKeys`](keys::EvaluationKeys) |
 //! | [`key_use`] | [`KeyUse`](key_use::KeyUse): what an evaluation key is for |
 //! | [`key_class`] | [`KeyClass`](key_class::KeyClass): keys that are planned |
+//! | [`key_request`] | [`KeyRequest`](key_request::KeyRequest): which evaluation keys are wanted |
 //! | [`keygen`] | [`KeyGenerator`](keygen::KeyGenerator): all keys from one seed |
 //! | [`streams`] | which randomness a seed gives, by purpose, parameters and secret key |
 //! | [`encrypt`], [`decrypt`] | the two ends |
@@ -27,6 +29,7 @@
 //! | [`streamed`] | sums of rotations times plaintexts that are transformed on the way |
 //! | [`galois`] | automorphisms `X -> X^k` and their sums |
 //! | [`noise`] | noise predicted without the key, measured with it |
+//! | [`mapped`] | results of mapped files that have changed are refused |
 //! | [`torus`] | samples and keys over the torus: LWE, GLWE, GGSW |
 //! | [`wire`] | bytes for files and for the network |
 //! | [`resources`] | [`Resources`](resources::Resources): whether memory and disk suffice |
@@ -42,11 +45,13 @@ pub mod error;
 pub mod galois;
 pub mod hoisting;
 pub mod key_class;
+pub mod key_request;
 pub mod key_use;
 pub mod keygen;
 pub mod keys;
 pub mod keyswitch;
 pub mod linear;
+pub mod mapped;
 pub mod multiply;
 pub mod noise;
 pub mod owner;
@@ -59,5 +64,6 @@ pub mod shape;
 pub mod sizes;
 pub mod streamed;
 pub mod streams;
+pub mod switching;
 pub mod torus;
 pub mod wire;

@@ -59,7 +59,7 @@ pub fn key_switch(parameters: &Parameters, limbs: usize) -> f64 {
 /// # Errors
 /// [`Error::Parameters`] if the parameters have no keys of this shape.
 pub fn key_switch_shaped(parameters: &Parameters, limbs: usize, shape: KeyShape) -> Result<f64> {
-    let digits = shape.gadget(parameters)?.digits_at(limbs).into_iter();
+    let digits = parameters.gadget_of(shape)?.digits_at(limbs).into_iter();
     Ok((products_variance(parameters, digits, parameters.log_p_of(shape)) + rounding(parameters).powi(2)).sqrt())
 }
 
@@ -91,7 +91,7 @@ pub fn key_switch_rescale(parameters: &Parameters, limbs: usize) -> f64 {
 /// # Errors
 /// [`Error::Parameters`] if the parameters have no keys of this shape.
 pub fn raise_switch(parameters: &Parameters, from: usize, limbs: usize, shape: KeyShape) -> Result<f64> {
-    let digits = shape.gadget(parameters)?.digits_at(limbs).into_iter().map(|_| 0..from);
+    let digits = parameters.gadget_of(shape)?.digits_at(limbs).into_iter().map(|_| 0..from);
     Ok((products_variance(parameters, digits, parameters.log_p_of(shape)) + rounding(parameters).powi(2)).sqrt())
 }
 

@@ -222,6 +222,24 @@ impl Parameters {
         self.0.gadget.as_ref()
     }
 
+    /// How keys of this shape cut the modulus.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] unless there are so many primes, at least 1 of each kind is used, and each digit has one.
+    pub(crate) fn gadget_of(&self, shape: KeyShape) -> Result<Gadget> {
+        let (special, limbs) = (self.p().len(), self.max_limbs());
+        let digits = shape.limbs.min(MAX_DIGITS);
+        let fits = (1..=limbs).contains(&shape.limbs)
+            && (1..=special).contains(&shape.special)
+            && (1..=digits).contains(&shape.digits);
+        if !fits {
+            let needed = format!("of 1 to {limbs} limbs, 1 to {special} special primes, and 1 to {digits} digits");
+            return Err(Error::parameter("shape", shape, needed));
+        }
+        let bits: Vec<f64> = self.q()[..shape.limbs].iter().map(|&q| libm::log2(q as f64)).collect();
+        Ok(Gadget::within(&bits, self.first_limb(), shape.special, shape.digits)?)
+    }
+
     /// The usual shape of key switching keys: all primes; without special primes, no digits.
     #[must_use]
     pub fn shape(&self) -> KeyShape {

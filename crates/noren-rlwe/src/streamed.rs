@@ -1,7 +1,7 @@
 //! Sums of rotations times so many plaintexts that they are not kept in evaluation form.
 
+use noren_ring::images::Images;
 use noren_ring::small::SmallPolynomials;
-use noren_ring::streamed::Images;
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;

@@ -7,10 +7,11 @@ use noren_ring::torus::key_switch::{LINE_WORDS, LweSwitch};
 use noren_ring::torus::product::TorusProduct;
 
 use crate::error::{Error, Result};
+use crate::mapped::check_unchanged;
 use crate::owner::{KeyId, Owner};
 use crate::torus::keys::ServerKeys;
 use crate::torus::parameters::TorusParameters;
-use crate::wire::expanded::{MappedContainer, check_unchanged};
+use crate::wire::expanded::MappedContainer;
 use crate::wire::reader::Reader;
 use crate::wire::writer::Writer;
 

@@ -21,6 +21,7 @@ use crate::torus::glwe_rows::{GlweRows, log_weight};
 use crate::torus::keys::{CompactKeys, ServerKeys};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::secret::{TorusSecret, secret_bits, short_inner_product};
+use crate::torus::streams::{rotation_label, switch_masks};
 use crate::torus::wire;
 use crate::wire::stream::Stream;
 
@@ -246,14 +247,4 @@ impl SwitchRows<'_> {
         let message = (weight.wrapping_add(error).wrapping_add(1 << (u32::BITS - 1)) >> u32::BITS) as u32;
         message.wrapping_add(short_inner_product(mask, &self.maker.secret.short))
     }
-}
-
-/// What the masks and the error of a row of the GGSW samples of a step are labelled with.
-pub(crate) fn rotation_label(step: usize, row: usize) -> String {
-    format!("rotation/{step}/{row}")
-}
-
-/// The stream of the masks of rows (i, 1), (i, 2), ... of the key switch, from the public seed.
-pub(crate) fn switch_masks(seed: &Seed, i: usize) -> Xof {
-    seed.xof(&format!("switch/{i}"))
 }

@@ -10,8 +10,8 @@ use noren_ring::torus::product::TorusProduct;
 
 use crate::owner::{KeyId, Owner};
 use crate::torus::glwe_rows::write_row;
-use crate::torus::keygen::{rotation_label, switch_masks};
 use crate::torus::parameters::TorusParameters;
+use crate::torus::streams::{rotation_label, switch_masks};
 
 /// The keys of a bootstrap as they travel: a public seed, from which all masks are drawn, and the bodies.
 ///

@@ -10,7 +10,7 @@ use noren_math::torus::gadget::Gadget;
 use noren_math::torus::product::Grouping;
 
 use crate::torus::light::law::LightLaw;
-use crate::torus::parameters::TorusSpec;
+use crate::torus::spec::TorusSpec;
 use crate::torus::switch_law::{CIRCLE, squared_cut, squared_digit};
 
 /// `2^-32`, squared: the variance of rounding to words of 32 bits, times 12.

@@ -3,7 +3,8 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`noise`] | [`TorusNoise`](noise::TorusNoise): how errors are drawn |
-//! | [`parameters`] | [`TorusSpec`](parameters::TorusSpec), checked into [`TorusParameters`](parameters::TorusParameters) |
+//! | [`spec`] | [`TorusSpec`](spec::TorusSpec): parameters as they are asked for |
+//! | [`parameters`] | [`TorusParameters`](parameters::TorusParameters): parameters, checked |
 //! | [`security`] | how much noise a dimension needs |
 //! | [`law`] | the variances of key switch, modulus switch and blind rotation, and failure probabilities |
 //! | [`secret`] | [`TorusSecret`](secret::TorusSecret): the two secrets, samples under the long one |
@@ -27,5 +28,7 @@ pub mod noise;
 pub mod parameters;
 pub mod secret;
 pub mod security;
+pub mod spec;
+mod streams;
 mod switch_law;
 pub mod wire;

@@ -4,7 +4,7 @@
 
 use noren_math::torus::gadget::Gadget;
 
-use crate::torus::parameters::TorusSpec;
+use crate::torus::spec::TorusSpec;
 
 /// `2^64`.
 pub(crate) const CIRCLE: f64 = 18_446_744_073_709_551_616.0;

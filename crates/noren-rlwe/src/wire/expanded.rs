@@ -74,14 +74,6 @@ impl MappedContainer {
     }
 }
 
-/// Refuses results that were computed from a mapped file that has changed since it was mapped.
-///
-/// # Errors
-/// [`Error::FileChanged`]; see [`MappedFile::is_unchanged`].
-pub fn check_unchanged(file: Option<&Arc<MappedFile>>, what: &'static str) -> Result<()> {
-    if file.is_none_or(|file| file.is_unchanged()) { Ok(()) } else { Err(Error::FileChanged { what }) }
-}
-
 impl KeySwitchKey {
     /// Announces the sections of [`KeySwitchKey::write_expanded`].
     ///

@@ -308,7 +308,7 @@ pub(super) fn read_shape(parameters: &Parameters, section: &Section) -> Result<K
     let counts = section.word_array::<SHAPE_WORDS>()?;
     let [limbs, special, digits] = counts.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let shape = KeyShape { limbs, special, digits };
-    if shape == parameters.shape() || shape.gadget(parameters).is_err() {
+    if shape == parameters.shape() || parameters.gadget_of(shape).is_err() {
         return Err(section.value(
             "the shape of the key",
             shape,
@@ -330,7 +330,8 @@ const fn width(distribution: SecretDistribution) -> (u32, i8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keygen::{KeyGenerator, KeyRequest};
+    use crate::key_request::KeyRequest;
+    use crate::keygen::KeyGenerator;
     use crate::parameters::ParametersSpec;
     use crate::security::Security;
     use crate::wire::writer::Form;

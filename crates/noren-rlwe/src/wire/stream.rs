@@ -1,12 +1,13 @@
 //! Containers that are written part by part, so that what is in them need not exist at once.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
 use zeroize::Zeroize;
 
 use crate::wire::header::{self, DIGEST_AT, Encoding, Entry, HEADER_BYTES, Header};
 use crate::wire::pieces::pieces;
-use crate::wire::writer::{Writer, little_endian};
+use crate::wire::words::little_endian;
+use crate::wire::writer::Writer;
 
 /// A container that is being written.
 ///
@@ -156,6 +157,36 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
         const ZEROS: [u8; header::ALIGNMENT as usize] = [0; header::ALIGNMENT as usize];
         let count = (position - self.at) as usize;
         if count == 0 { Ok(()) } else { self.write(&ZEROS[..count]) }
+    }
+}
+
+impl Writer<'_> {
+    /// The container in memory.
+    ///
+    /// # Panics
+    /// If it is larger than the address space.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let length = usize::try_from(self.encoded_len()).expect("a container in memory fits the address space");
+        // Exactly as long as needed: growing would leave pieces of a secret behind.
+        let mut cursor = Cursor::new(Vec::with_capacity(length));
+        self.write_to(&mut cursor).expect("writing to memory cannot fail");
+        cursor.into_inner()
+    }
+
+    /// Writes the container from the current position of `sink` on, and leaves the position behind its last byte.
+    ///
+    /// The digest is known last and written into the header then.
+    ///
+    /// # Errors
+    /// What `sink` says.
+    ///
+    /// # Panics
+    /// If a section is only announced.
+    pub fn write_to<W: Write + Seek>(&self, sink: &mut W) -> io::Result<()> {
+        let mut stream = Stream::begin(self, sink)?;
+        stream.put(self)?;
+        stream.finish()
     }
 }
 

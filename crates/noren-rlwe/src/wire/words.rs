@@ -1,5 +1,7 @@
 //! Words as they lie in a file.
 
+use std::borrow::Cow;
+
 /// Little-endian words that are still the bytes of a file.
 ///
 /// A section begins at a multiple of 64 bytes of its file. So where the file itself lies at a multiple of 8 bytes
@@ -53,5 +55,14 @@ impl<'a> Words<'a> {
             Some(words) => out.copy_from_slice(words),
             None => out.iter_mut().zip(self.iter()).for_each(|(out, word)| *out = word),
         }
+    }
+}
+
+/// The words as little-endian bytes, borrowed where the machine has them so.
+pub(super) fn little_endian(words: &[u64]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::cast_slice(words))
+    } else {
+        Cow::Owned(words.iter().flat_map(|word| word.to_le_bytes()).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Containers from sections.
 
 use std::borrow::Cow;
-use std::io::{self, Cursor, Seek, Write};
+use std::io;
 
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
@@ -12,7 +12,7 @@ use crate::wire::header::{self, Encoding, Entry, Header};
 use crate::wire::kind::Kind;
 use crate::wire::pack::{pack, packed_len};
 use crate::wire::reason::Place;
-use crate::wire::stream::Stream;
+use crate::wire::words::little_endian;
 
 /// How polynomials are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,7 +75,7 @@ enum Content<'a> {
         values: &'a [i8],
         bits: u32,
     },
-    /// Handed to a [`Stream`] later.
+    /// Handed to a [`Stream`](crate::wire::stream::Stream) later.
     Announced {
         encoding: Encoding,
         length: u64,
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Small { values, bits });
     }
 
-    /// Adds so many bytes that are handed to a [`Stream`] when they are known.
+    /// Adds so many bytes that are handed to a [`Stream`](crate::wire::stream::Stream) when they are known.
     ///
     /// # Panics
     /// As [`Writer::bytes`]. A container with sections that are only announced cannot be written but by a stream.
@@ -161,7 +161,7 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Announced { encoding: Encoding::Bytes, length: length as u64, detail: 0 });
     }
 
-    /// Adds so many words that are handed to a [`Stream`] when they are known.
+    /// Adds so many words that are handed to a [`Stream`](crate::wire::stream::Stream) when they are known.
     ///
     /// # Panics
     /// As [`Writer::announce_bytes`].
@@ -170,7 +170,7 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Announced { encoding: Encoding::Words, length, detail: 0 });
     }
 
-    /// Adds a polynomial over all limbs of `ring` that is handed to a [`Stream`] when it is known.
+    /// Adds a polynomial over all limbs of `ring` that is handed to a [`Stream`](crate::wire::stream::Stream) when it is known.
     ///
     /// # Panics
     /// As [`Writer::announce_bytes`].
@@ -183,34 +183,6 @@ impl<'a> Writer<'a> {
     #[must_use]
     pub fn encoded_len(&self) -> u64 {
         self.header_and_contents().0.length
-    }
-
-    /// The container in memory.
-    ///
-    /// # Panics
-    /// If it is larger than the address space.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let length = usize::try_from(self.encoded_len()).expect("a container in memory fits the address space");
-        // Exactly as long as needed: growing would leave pieces of a secret behind.
-        let mut cursor = Cursor::new(Vec::with_capacity(length));
-        self.write_to(&mut cursor).expect("writing to memory cannot fail");
-        cursor.into_inner()
-    }
-
-    /// Writes the container from the current position of `sink` on, and leaves the position behind its last byte.
-    ///
-    /// The digest is known last and written into the header then.
-    ///
-    /// # Errors
-    /// What `sink` says.
-    ///
-    /// # Panics
-    /// If a section is only announced.
-    pub fn write_to<W: Write + Seek>(&self, sink: &mut W) -> io::Result<()> {
-        let mut stream = Stream::begin(self, sink)?;
-        stream.put(self)?;
-        stream.finish()
     }
 
     fn push(&mut self, tag: u16, content: Content<'a>) {
@@ -243,7 +215,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What a section will hold, for [`Stream`].
+/// What a section will hold, for [`Stream`](crate::wire::stream::Stream).
 pub(super) struct Piece<'w, 'a> {
     pub(super) tag: u16,
     content: &'w Content<'a>,
@@ -364,14 +336,5 @@ pub(super) fn row_len(degree: usize, bits: u32, form: Form) -> usize {
     match form {
         Form::Raw => size_of::<u64>() * degree,
         Form::Packed => packed_len(degree, bits).expect("a row in memory has a length"),
-    }
-}
-
-/// The words as little-endian bytes, borrowed where the machine has them so.
-pub(super) fn little_endian(words: &[u64]) -> Cow<'_, [u8]> {
-    if cfg!(target_endian = "little") {
-        Cow::Borrowed(bytemuck::cast_slice(words))
-    } else {
-        Cow::Owned(words.iter().flat_map(|word| word.to_le_bytes()).collect())
     }
 }

@@ -8,7 +8,8 @@ use noren_rlwe::context::Context;
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::galois::sum_automorphisms;
-use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
+use noren_rlwe::key_request::KeyRequest;
+use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::multiply::{relinearize_rescale, tensor};
 use noren_rlwe::security::SecretDistribution;
 

@@ -4,7 +4,7 @@ use noren_ring::automorphism::Automorphism;
 use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms};
-use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::noise;
 

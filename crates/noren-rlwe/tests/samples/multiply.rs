@@ -3,7 +3,7 @@
 use noren_rlwe::ciphertext::Ciphertext;
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::error::Error;
-use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::multiply::{
     multiply_relinearize, multiply_relinearize_rescale, relinearize, relinearize_rescale, tensor,

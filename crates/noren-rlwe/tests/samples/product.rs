@@ -8,7 +8,7 @@ use noren_rlwe::context::Context;
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::error::Error;
-use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::multiply::relinearize;
 use noren_rlwe::noise::rounding;

@@ -4,7 +4,7 @@ use noren_math::prime::primes_below;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::parameters::ParametersSpec;
 use noren_rlwe::security::{SecretDistribution, Security};
 

@@ -7,7 +7,7 @@ use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::error::Error;
 use noren_rlwe::galois::{apply_automorphism, apply_automorphisms, sum_automorphisms, sum_automorphisms_in_steps};
 use noren_rlwe::hoisting::{GiantStep, Order, sum_giant_steps};
-use noren_rlwe::keygen::KeyRequest;
+use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::keys::EvaluationKeys;
 use noren_rlwe::keyswitch::switch_key;
 use noren_rlwe::multiply::{multiply_relinearize, multiply_relinearize_rescale};

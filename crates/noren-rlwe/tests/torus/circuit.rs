@@ -10,10 +10,10 @@ use noren_ring::torus::packing::pack;
 use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::error::Error;
 use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
-use noren_rlwe::torus::circuit::parameters::CircuitSpec;
+use noren_rlwe::torus::circuit::spec::CircuitSpec;
 use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::torus::noise::TorusNoise;
-use noren_rlwe::torus::parameters::TorusSpec;
+use noren_rlwe::torus::spec::TorusSpec;
 
 use crate::world::{World, centred, engine, glwe_phase, seed, small};
 

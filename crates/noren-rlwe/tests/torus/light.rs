@@ -9,7 +9,8 @@ use noren_rlwe::torus::light::keys::LightKeys;
 use noren_rlwe::torus::light::law::LightLaw;
 use noren_rlwe::torus::light::spec::LightSpec;
 use noren_rlwe::torus::noise::TorusNoise;
-use noren_rlwe::torus::parameters::{TorusParameters, TorusSpec};
+use noren_rlwe::torus::parameters::TorusParameters;
+use noren_rlwe::torus::spec::TorusSpec;
 
 use crate::noise::{KEYS, measured_bootstrap};
 use crate::world::{centred, engine, glwe_phase, seed, small};

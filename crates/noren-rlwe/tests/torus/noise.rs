@@ -11,7 +11,7 @@ use noren_ring::torus::bootstrap::Table;
 use noren_ring::torus::key_switch::Exponents;
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::torus::noise::TorusNoise;
-use noren_rlwe::torus::parameters::TorusSpec;
+use noren_rlwe::torus::spec::TorusSpec;
 
 use crate::world::{World, centred, engine, seed, small};
 

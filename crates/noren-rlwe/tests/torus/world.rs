@@ -9,8 +9,9 @@ use noren_rlwe::security::Security;
 use noren_rlwe::torus::keygen::TorusKeyGenerator;
 use noren_rlwe::torus::keys::ServerKeys;
 use noren_rlwe::torus::noise::TorusNoise;
-use noren_rlwe::torus::parameters::{TorusParameters, TorusSpec};
+use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::torus::secret::TorusSecret;
+use noren_rlwe::torus::spec::TorusSpec;
 
 pub struct World {
     pub parameters: TorusParameters,

@@ -2,7 +2,8 @@
 
 use noren_math::random::Seed;
 use noren_rlwe::context::Context;
-use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
+use noren_rlwe::key_request::KeyRequest;
+use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey};
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;

@@ -20,9 +20,10 @@ use noren_rlwe::wire::stream::Stream;
 use noren_rlwe::wire::writer::{Form, Writer};
 
 use crate::bootstrapping::demand::Demand;
+use crate::bootstrapping::gathered::Gathered;
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::recipe::{Entry, Gathered, KeyName, KeySet, Maker, recipe};
+use crate::bootstrapping::recipe::{Entry, KeyName, KeySet, Maker, recipe};
 use crate::bootstrapping::wire::{announce_name, read_name, write_name};
 use crate::schemes::ckks::{Context, KeyRequest};
 

@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::keygen::KeyRequest as RlweRequest;
-use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
+use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey};
 use noren_rlwe::owner::Owner;
-use noren_rlwe::shape::KeyShape;
 
-use crate::bootstrapping::dft::Direction;
-use crate::bootstrapping::key_classes::rotation_shape;
-use crate::bootstrapping::matrix::places;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::recipe::{Gathered, KeyName, KeySet, Maker, recipe};
-use crate::bootstrapping::slots::projection;
-use crate::schemes::ckks::{Context, KeyRequest};
+use crate::bootstrapping::recipe::{KeyName, KeySet};
+use crate::bootstrapping::requests::requests;
+use crate::schemes::ckks::Context;
 
 /// The keys of one secret; nothing in them decrypts.
 #[derive(Debug, Clone)]
@@ -38,32 +32,6 @@ impl BootstrapKeys {
     pub fn check_files(&self) -> Result<()> {
         [&self.evaluation, &self.slot_to_coeff].into_iter().try_for_each(|keys| keys.check_files())?;
         [&self.to_ephemeral, &self.from_ephemeral].into_iter().try_for_each(|key| key.check_file())
-    }
-
-    /// Makes all keys for a secret. The ephemeral secret is drawn from the seed, and forgotten.
-    ///
-    /// The seed is as secret as the keys, and is used for nothing else. `progress` hears how many keys are done, of how
-    /// many, after each. [`BootstrapKeyFile`](crate::bootstrapping::key_file::BootstrapKeyFile) writes the same keys to a file
-    /// without holding them.
-    ///
-    /// # Errors
-    /// [`Error::ParameterMismatch`] if the context or the secret are not of these parameters, [`Error::Insecure`] names a key
-    /// whose modulus is too large.
-    pub fn generate(
-        context: &Context,
-        parameters: &Parameters,
-        secret: &SecretKey,
-        seed: Seed,
-        progress: Option<&dyn Fn(usize, usize)>,
-    ) -> Result<Self> {
-        let maker = Maker::new(context, parameters, secret, seed)?;
-        let recipe = recipe(context, parameters, &KeyRequest::default())?;
-        let mut gathered = Gathered::new(context, parameters)?;
-        for (i, entry) in recipe.iter().enumerate() {
-            gathered.take(entry.name, maker.make(entry)?)?;
-            progress.iter().for_each(|progress| progress(i + 1, recipe.len()));
-        }
-        gathered.finish()
     }
 
     /// All keys, names ascending.
@@ -121,26 +89,4 @@ impl BootstrapKeys {
         }
         Err(Error::MissingKey { kind: missing.join(", "), available: available.join("; "), keys: Vec::new() })
     }
-}
-
-/// What is evaluated with, each for as many limbs as it is used at: the keys of the usual shape, and the rotations of slot to
-/// coefficient.
-pub(super) fn requests(context: &Context, parameters: &Parameters) -> Result<[(KeyShape, RlweRequest); 2]> {
-    let limbs = parameters.slots_level() + 1;
-    let set = |direction| -> Result<(KeyShape, RlweRequest)> {
-        let mut galois = Vec::new();
-        for place in places(parameters, direction) {
-            let steps = place.group.steps(parameters.slots(), place.below, parameters.transform(direction).giants);
-            let exponents = steps.keys.into_iter().map(|rotation| context.rotation_exponent(rotation as isize));
-            galois.extend(exponents.map(|exponent| (exponent, place.level + 1)));
-        }
-        let (shape, _) = rotation_shape(parameters, direction)?;
-        Ok((shape, RlweRequest { relinearization: None, galois }))
-    };
-    let (usual, mut request) = set(Direction::CoeffToSlot)?;
-    request.relinearization = Some(limbs);
-    request.galois.push((context.conjugation_exponent(), limbs));
-    let all = parameters.max_level() + 1;
-    request.galois.extend(projection(parameters).rotations().into_iter().map(|r| (context.rotation_exponent(r), all)));
-    Ok([(usual, request), set(Direction::SlotToCoeff)?])
 }

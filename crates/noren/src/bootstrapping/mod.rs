@@ -46,14 +46,17 @@ pub mod series;
 pub mod slots;
 pub mod unlimited;
 
+mod build;
 mod chebyshev;
 mod eval_mod;
+mod gathered;
 mod iteration;
 mod matrix;
 mod minimax;
 mod precision;
 mod recipe;
 mod renewal;
+mod requests;
 mod transforms;
 mod wire;
 

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use noren_math::random::Seed;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::keygen::KeyGenerator;
-use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
-use noren_rlwe::parameters::Parameters as RlweParameters;
+use noren_rlwe::keys::{KeySwitchKey, SecretKey};
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
-use crate::bootstrapping::keys::{BootstrapKeys, requests};
 use crate::bootstrapping::parameters::Parameters;
+use crate::bootstrapping::requests::requests;
 use crate::schemes::ckks::{Context, KeyRequest};
 
 /// The sets that keys belong to, by the numbers that they have in files.
@@ -100,7 +98,7 @@ pub(super) fn recipe(context: &Context, parameters: &Parameters, application: &K
 }
 
 /// The shapes of the keys to and from the ephemeral secret.
-fn ephemeral_shapes(parameters: &Parameters) -> [KeyShape; 2] {
+pub(super) fn ephemeral_shapes(parameters: &Parameters) -> [KeyShape; 2] {
     [1, parameters.max_level() + 1].map(|limbs| KeyShape { limbs, special: 1, digits: 1 })
 }
 
@@ -137,90 +135,5 @@ impl<'a> Maker<'a> {
             (_, 0) => generator.relinearization(self.secret, limbs),
             (_, element) => generator.galois(self.secret, element, limbs),
         }
-    }
-}
-
-/// Keys on their way into sets.
-pub(super) struct Gathered {
-    parameters: RlweParameters,
-    /// Of the keys to and from the ephemeral secret.
-    shapes: [KeyShape; 2],
-    /// Of the two sets.
-    set_shapes: [KeyShape; 2],
-    to_ephemeral: Option<Arc<KeySwitchKey>>,
-    from_ephemeral: Option<Arc<KeySwitchKey>>,
-    evaluation: Vec<(u32, Arc<KeySwitchKey>)>,
-    slot_to_coeff: Vec<(u32, Arc<KeySwitchKey>)>,
-}
-
-impl Gathered {
-    /// No keys yet.
-    ///
-    /// # Errors
-    /// None for parameters that were built.
-    pub(super) fn new(context: &Context, parameters: &Parameters) -> Result<Self> {
-        let [(usual, _), (few, _)] = requests(context, parameters)?;
-        Ok(Self {
-            parameters: context.parameters().rlwe().clone(),
-            shapes: ephemeral_shapes(parameters),
-            set_shapes: [usual, few],
-            to_ephemeral: None,
-            from_ephemeral: None,
-            evaluation: Vec::new(),
-            slot_to_coeff: Vec::new(),
-        })
-    }
-
-    /// Takes in a key.
-    ///
-    /// # Errors
-    /// [`Error::KeyShape`] if it has another shape than the key to or from the ephemeral secret must have.
-    pub(super) fn take(&mut self, name: KeyName, key: KeySwitchKey) -> Result<()> {
-        let key = Arc::new(key);
-        let of_shape = |key: Arc<KeySwitchKey>, what, needed| {
-            if key.shape() == needed {
-                Ok(Some(key))
-            } else {
-                Err(Error::KeyShape { what, found: key.shape(), needed })
-            }
-        };
-        match name.set {
-            KeySet::ToEphemeral => {
-                self.to_ephemeral = of_shape(key, "the key to the ephemeral secret", self.shapes[0])?
-            }
-            KeySet::FromEphemeral => {
-                self.from_ephemeral = of_shape(key, "the key from the ephemeral secret", self.shapes[1])?;
-            }
-            KeySet::Evaluation => self.evaluation.push((name.element, key)),
-            KeySet::SlotToCoeff => self.slot_to_coeff.push((name.element, key)),
-        }
-        Ok(())
-    }
-
-    /// The sets; whether they have all keys, and the keys to and from the ephemeral secret belong to them, is for
-    /// [`BootstrapKeys::check`] to say.
-    ///
-    /// # Errors
-    /// [`Error::MissingKey`] if the key to or from the ephemeral secret is missing; [`Error::KeyMismatch`] if a key belongs to
-    /// another secret key than the one to the ephemeral secret switches from; [`Error::KeyShape`] if it has another shape than
-    /// its set.
-    pub(super) fn finish(self) -> Result<BootstrapKeys> {
-        let missing =
-            |kind: &str| Error::MissingKey { kind: kind.to_owned(), available: "others".to_owned(), keys: Vec::new() };
-        let to_ephemeral = self.to_ephemeral.ok_or_else(|| missing("the switch to the ephemeral secret"))?;
-        let from_ephemeral = self.from_ephemeral.ok_or_else(|| missing("the switch from the ephemeral secret"))?;
-        let set = |shape, keys: Vec<(u32, Arc<KeySwitchKey>)>| {
-            let mut set = EvaluationKeys::shaped(&self.parameters, shape, to_ephemeral.from());
-            for (element, key) in keys {
-                match element {
-                    0 => set.insert_relinearization(key)?,
-                    k => set.insert_galois(k, key)?,
-                }
-            }
-            Ok::<_, Error>(Arc::new(set))
-        };
-        let [usual, few] = self.set_shapes;
-        let (evaluation, slot_to_coeff) = (set(usual, self.evaluation)?, set(few, self.slot_to_coeff)?);
-        Ok(BootstrapKeys { evaluation, slot_to_coeff, to_ephemeral, from_ephemeral })
     }
 }

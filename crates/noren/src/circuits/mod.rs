@@ -13,6 +13,7 @@
 //! | [`recorder`] | no result: what a circuit needs and costs | |
 
 pub mod approx;
+pub(crate) mod basis;
 mod grid;
 pub mod linear;
 pub mod lookup;

@@ -19,9 +19,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use noren_rlwe::error::Result;
 
-use crate::circuits::polynomial::{Basis, Cost, Polynomial};
+use crate::circuits::basis::Basis;
 use crate::circuits::tape::{Tape, Value};
 use crate::schemes::slots::{Scalar, SlotEvaluator};
+
+/// How many ciphertext operations an evaluation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Products of two ciphertexts.
+    pub products: usize,
+    /// Relinearisations: products that are added up share one.
+    pub relinearizations: usize,
+}
 
 /// What to compute, in which order.
 pub(super) struct Plan<T> {
@@ -43,12 +52,12 @@ struct Piece<T> {
 const RELINEARIZATION_WEIGHT: usize = 4;
 
 impl<T: Scalar> Plan<T> {
-    /// The cheapest plan of minimal depth, over all lengths `2^b` of leaves.
-    pub fn new(polynomial: &Polynomial<T>) -> Self {
-        let longest = polynomial.depth().max(1);
-        let mut best = Self::with_leaves(polynomial, 1);
+    /// The cheapest plan of minimal depth for these coefficients, lowest first, over all lengths `2^b` of leaves.
+    pub fn new(basis: Basis, coefficients: &[T]) -> Self {
+        let longest = depth_of(coefficients.len()).max(1);
+        let mut best = Self::with_leaves(basis, coefficients, 1);
         for bits in 2..=longest {
-            let plan = Self::with_leaves(polynomial, bits);
+            let plan = Self::with_leaves(basis, coefficients, bits);
             if plan.cost().weight() < best.cost().weight() {
                 best = plan;
             }
@@ -57,13 +66,12 @@ impl<T: Scalar> Plan<T> {
     }
 
     /// The plan whose leaves have degrees below `2^bits`.
-    fn with_leaves(polynomial: &Polynomial<T>, bits: usize) -> Self {
-        let basis = polynomial.basis();
-        let root = Piece::new(basis, polynomial.coefficients().to_vec(), polynomial.depth(), 1 << bits);
+    fn with_leaves(basis: Basis, coefficients: &[T], bits: usize) -> Self {
+        let root = Piece::new(basis, coefficients.to_vec(), depth_of(coefficients.len()), 1 << bits);
         let mut powers = BTreeSet::new();
         root.collect(&mut powers);
         complete(&mut powers, basis);
-        Self { basis, degree: polynomial.degree(), powers, root }
+        Self { basis, degree: coefficients.len() - 1, powers, root }
     }
 
     /// The operations that [`run`](Self::run) does.

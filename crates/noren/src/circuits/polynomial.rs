@@ -3,19 +3,12 @@
 use noren_rlwe::error::{Error, Result};
 use num_complex::Complex64;
 
+pub use crate::circuits::basis::Basis;
 use crate::circuits::grid;
+pub use crate::circuits::paterson_stockmeyer::Cost;
 use crate::circuits::paterson_stockmeyer::Plan;
 use crate::schemes::range::Range;
 use crate::schemes::slots::{Scalar, SlotEvaluator};
-
-/// The polynomials that the coefficients refer to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
-    /// `x^k`.
-    Power,
-    /// The Chebyshev polynomials `T_k(cos t) = cos(k t)`, for `x` in `[-1, 1]`: the numerically stable choice.
-    Chebyshev,
-}
 
 /// A polynomial `sum c_k B_k(x)` with real coefficients, or with integers modulo t.
 ///
@@ -34,15 +27,6 @@ pub enum Basis {
 pub struct Polynomial<T = f64> {
     basis: Basis,
     coefficients: Vec<T>,
-}
-
-/// How many ciphertext operations an evaluation takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cost {
-    /// Products of two ciphertexts.
-    pub products: usize,
-    /// Relinearisations: products that are added up share one.
-    pub relinearizations: usize,
 }
 
 impl<T: Scalar> Polynomial<T> {
@@ -107,7 +91,7 @@ impl<T: Scalar> Polynomial<T> {
     /// The operations that [`evaluate`](Self::evaluate) does.
     #[must_use]
     pub fn cost(&self) -> Cost {
-        Plan::new(self).cost()
+        Plan::new(self.basis, &self.coefficients).cost()
     }
 
     /// The polynomial of every slot; [`depth`](Self::depth) levels, [`cost`](Self::cost) operations.
@@ -131,7 +115,7 @@ impl<T: Scalar> Polynomial<T> {
             }
             _ => x.clone(),
         };
-        Plan::new(self).run(ev, ev.with_levels(&x, self.depth())?)
+        Plan::new(self.basis, &self.coefficients).run(ev, ev.with_levels(&x, self.depth())?)
     }
 }
 

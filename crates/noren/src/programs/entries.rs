@@ -4,9 +4,11 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::{Polynomial, to_unit};
+use crate::programs::evaluator::Table;
+use crate::programs::evaluator::TableEvaluator;
+use crate::programs::evaluator::side_by_side;
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{BasisName, PolynomialModel};
-use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::table::{EncryptedTable, Layout, names};
 
 /// `p(x)` of every entry; the levels of the polynomial, and one more unless the columns already span the interval.

@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod columns;
 pub mod encrypted;
 mod entries;
+pub mod evaluator;
 pub mod integers;
 pub mod layout;
 pub mod model;

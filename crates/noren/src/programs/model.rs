@@ -6,7 +6,7 @@ use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::circuits::approx::Approximation;
-use crate::circuits::polynomial::Basis;
+use crate::circuits::basis::Basis;
 use crate::programs::layout::{TableLayout, check_length};
 
 /// How the spread of numbers is counted.

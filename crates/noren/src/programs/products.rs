@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use noren_rlwe::error::Result;
 
+use crate::programs::evaluator::Table;
+use crate::programs::evaluator::TableEvaluator;
+use crate::programs::evaluator::side_by_side;
 use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::model::{PairsModel, SpreadModel};
 use crate::programs::pairs::{PairLayout, Unit};
-use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::statistics::{mean_of, sum_products, sum_rows};
 use crate::programs::table::{EncryptedTable, Layout};
 

@@ -1,14 +1,13 @@
 //! The programs: their names, their models, what they need, and how to run them.
 
-use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::{Demands, Recorder};
+use crate::programs::evaluator::TableEvaluator;
 use crate::programs::layout::{TableLayout, check_length};
 use crate::programs::model::{self, LinearModel, LogisticModel, PairsModel, PolynomialModel, SpreadModel};
 use crate::programs::table::{EncryptedTable, Layout};
 use crate::programs::{entries, products, scores, statistics};
-use crate::schemes::slots::SlotEvaluator;
 
 /// A computation on an encrypted table, with all that it takes besides the table.
 ///
@@ -64,39 +63,6 @@ pub enum Program {
     /// A polynomial of every entry.
     Polynomial(PolynomialModel),
 }
-
-/// An evaluator that can be shared between threads, on real numbers: what programs run on.
-pub trait TableEvaluator:
-    SlotEvaluator<Scalar = f64, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Send + Sync
-{
-}
-
-impl<E> TableEvaluator for E where
-    E: SlotEvaluator<Scalar = f64, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Send + Sync
-{
-}
-
-/// Runs `work` on each item and its position, side by side on the threads of the evaluator.
-pub(super) fn side_by_side<E: TableEvaluator, T: Send, R: Send>(
-    ev: &E,
-    items: impl IntoIterator<Item = T>,
-    work: impl Fn(usize, T) -> Result<R> + Send + Sync,
-) -> Result<Vec<R>> {
-    let items: Vec<(usize, T)> = items.into_iter().enumerate().collect();
-    let steps = Steps::new(items.len());
-    let work = |(index, item)| {
-        let result = work(index, item);
-        steps.advance(1);
-        result
-    };
-    match ev.engine() {
-        Some(engine) => engine.map(items, work).into_iter().collect(),
-        None => items.into_iter().map(work).collect(),
-    }
-}
-
-/// A table of the ciphertexts of an evaluator.
-pub(super) type Table<E> = EncryptedTable<<E as SlotEvaluator>::Ciphertext>;
 
 impl Program {
     /// The names of all programs.

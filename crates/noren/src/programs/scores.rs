@@ -3,9 +3,11 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::trace;
+use crate::programs::evaluator::Table;
+use crate::programs::evaluator::TableEvaluator;
+use crate::programs::evaluator::side_by_side;
 use crate::programs::layout::{Guarantee, TableLayout, exponent_above};
 use crate::programs::model::{Affine, LinearModel, LogisticModel};
-use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `y_k = bias_k + sum_c weights_kc x_c` for each row; one level.

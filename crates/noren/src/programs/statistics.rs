@@ -3,9 +3,11 @@
 use noren_rlwe::error::Result;
 
 use crate::circuits::trace;
+use crate::programs::evaluator::Table;
+use crate::programs::evaluator::TableEvaluator;
+use crate::programs::evaluator::side_by_side;
 use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::model::SpreadModel;
-use crate::programs::program::{Table, TableEvaluator, side_by_side};
 use crate::programs::table::{EncryptedTable, Layout};
 
 /// `sum_r x_rc` for each column; one level.

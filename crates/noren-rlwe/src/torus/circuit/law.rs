@@ -16,7 +16,7 @@
 
 use noren_math::torus::product::Grouping;
 
-use crate::torus::circuit::parameters::CircuitSpec;
+use crate::torus::circuit::spec::CircuitSpec;
 use crate::torus::law::{fresh_rows, rotation, transform};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::switch_law::{SwitchLaw, squared_cut, squared_digit};

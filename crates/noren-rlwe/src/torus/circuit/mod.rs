@@ -2,7 +2,8 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`parameters`] | [`CircuitSpec`](parameters::CircuitSpec), checked into [`CircuitParameters`](parameters::CircuitParameters) |
+//! | [`spec`] | [`CircuitSpec`](spec::CircuitSpec): the digits that are asked for |
+//! | [`parameters`] | [`CircuitParameters`](parameters::CircuitParameters): the digits, checked |
 //! | [`law`] | [`CircuitLaw`](law::CircuitLaw): the variances of the parts |
 //! | [`keygen`] | all keys from a secret and a seed |
 //! | [`keys`] | [`CompactCircuitKeys`](keys::CompactCircuitKeys) for transport, [`CircuitKeys`](keys::CircuitKeys) for use |
@@ -12,4 +13,5 @@ pub mod keygen;
 pub mod keys;
 pub mod law;
 pub mod parameters;
+pub mod spec;
 pub mod wire;

@@ -1,4 +1,4 @@
-//! The digits of circuit bootstrapping: an open specification, checked into an immutable value.
+//! The digits of circuit bootstrapping: a specification is checked into an immutable value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,21 +7,9 @@ use noren_math::torus::gadget::Gadget;
 
 use crate::error::Result;
 use crate::torus::circuit::law::CircuitLaw;
-use crate::torus::digits::{Digits, MAX_DIGIT_BITS, check_digits};
+use crate::torus::circuit::spec::CircuitSpec;
+use crate::torus::digits::{MAX_DIGIT_BITS, check_digits};
 use crate::torus::parameters::TorusParameters;
-
-/// What the keys of circuit bootstrapping are asked for; [`CircuitSpec::build`] checks it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CircuitSpec {
-    /// Digits of its blind rotation, finer than those of a bootstrap.
-    pub rotation: Digits,
-    /// Digits of the automorphisms of the trace: the finest, as the trace multiplies their noise by N.
-    pub trace: Digits,
-    /// Digits of the switch from masks to products with secrets.
-    pub square: Digits,
-    /// Digits of the GGSW samples that are made.
-    pub control: Digits,
-}
 
 /// Checked parameters. Immutable, and cheap to clone.
 #[derive(Debug, Clone)]
@@ -52,12 +40,6 @@ impl CircuitSpec {
         let law = CircuitLaw::of(torus, &self);
         let fingerprint = fingerprint(torus, &self);
         Ok(CircuitParameters(Arc::new(Inner { spec: self, torus: torus.clone(), law, fingerprint })))
-    }
-
-    /// The four pairs `log2 B`, digits: of the blind rotation, the trace, products with secrets and GGSW samples.
-    pub(crate) fn words(&self) -> [u64; 8] {
-        let [a, b, c, d] = [self.rotation, self.trace, self.square, self.control].map(Digits::words);
-        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::torus::circuit::keys::{Bodies, CompactCircuitKeys, Part};
-use crate::torus::circuit::parameters::CircuitSpec;
+use crate::torus::circuit::spec::CircuitSpec;
 use crate::torus::digits::Digits;
 use crate::torus::parameters::TorusParameters;
 use crate::torus::wire::{read_names, words, write_names};

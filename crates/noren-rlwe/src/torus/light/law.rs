@@ -12,7 +12,7 @@
 use noren_math::torus::gadget::Gadget;
 
 use crate::torus::light::spec::LightSpec;
-use crate::torus::parameters::TorusSpec;
+use crate::torus::spec::TorusSpec;
 use crate::torus::switch_law::{SwitchLaw, squared_digit};
 
 /// The energies of the rows of one level; see the [module](self).

@@ -8,7 +8,7 @@ use noren_ring::torus::trace;
 use crate::error::{Error, Result};
 use crate::torus::digits::Digits;
 
-/// How the keys of blind rotation are packed; a part of [`TorusSpec`](crate::torus::parameters::TorusSpec).
+/// How the keys of blind rotation are packed; a part of [`TorusSpec`](crate::torus::spec::TorusSpec).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LightSpec {
     /// `log2` of how many messages a sample holds, 1 to `log2 N`: as many steps of the trace unpack them. Each more halves the

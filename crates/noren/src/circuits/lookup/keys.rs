@@ -2,7 +2,8 @@
 
 use noren_math::random::Seed;
 use noren_rlwe::error::Result;
-use noren_rlwe::keygen::{KeyGenerator, KeyRequest};
+use noren_rlwe::key_request::KeyRequest;
+use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
 use noren_rlwe::owner::Owner;
 

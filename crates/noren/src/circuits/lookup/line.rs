@@ -5,8 +5,8 @@ use noren_rlwe::error::{Error, Result};
 use crate::circuits::lookup::function::Function;
 use crate::circuits::lookup::keys::LookupKeys;
 use crate::circuits::lookup::plan::Plan;
-use crate::circuits::lookup::prepared::{Step, check_domain};
 use crate::circuits::lookup::sparse::{Entries, leave};
+use crate::circuits::lookup::step::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Encoder, Evaluator, Plaintext};
 
 /// On what a function of two numbers depends.
@@ -115,7 +115,7 @@ impl LineLookup {
     /// is another one than the plan's.
     pub fn prepare(context: &Context, plan: &Plan, function: &Function, line: Line) -> Result<Self> {
         context.check(plan.parameters(), "the plan")?;
-        check_domain(plan, function)?;
+        plan.check_domain(function)?;
         let (layout, domain) = (plan.layout(), function.domain());
         let (count, t) = (line.count(domain), plan.parameters().modulus().value());
         if !line.meets(function, t) {

@@ -55,6 +55,7 @@ pub mod preset;
 
 mod matrix;
 mod sparse;
+pub mod step;
 #[cfg(test)]
 mod steps;
 mod table;
@@ -68,5 +69,6 @@ pub use layout::Layout;
 pub use line::{Line, LineLookup};
 pub use plan::{Method, Plan};
 pub use polynomial::PolynomialLookup;
-pub use prepared::{Lookup, Step};
+pub use prepared::Lookup;
 pub use preset::parameters_spec;
+pub use step::Step;

@@ -7,6 +7,7 @@ use noren_rlwe::resources::Resources;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
+use crate::circuits::lookup::function::Function;
 use crate::circuits::lookup::layout::Layout;
 use crate::circuits::lookup::one_hot;
 use crate::schemes::bfv::{Noise, Parameters};
@@ -274,6 +275,19 @@ impl Plan {
         let coefficients = self.layout.factors() as f64 * self.layout.degree() as f64;
         let [_, results] = self.layout.blocks();
         self.parameters.modulus().log2() + libm::log2(coefficients / results as f64 / 12.0) / 2.0
+    }
+
+    /// Refuses a function of other numbers than those of the plan.
+    ///
+    /// # Errors
+    /// [`Error::Length`].
+    pub(super) fn check_domain(&self, function: &Function) -> Result<()> {
+        let ([x, y], [columns, rows]) = (function.domain(), self.layout().domain());
+        if [x, y] == [columns, rows] {
+            return Ok(());
+        }
+        let needed = format!("{columns} times {rows} as in the plan");
+        Err(Error::Length { what: "values of the function", found: x.saturating_mul(y), needed })
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use noren_math::interpolation::Interpolation;
 use noren_math::modulus::Modulus;
+use noren_ring::images::Images;
 use noren_ring::small::SmallPolynomials;
-use noren_ring::streamed::Images;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::resources::Resources;
@@ -16,7 +16,7 @@ use noren_rlwe::streamed::sum_streamed;
 use crate::circuits::lookup::function::Function;
 use crate::circuits::lookup::layout::Layout;
 use crate::circuits::lookup::one_hot::one_hot;
-use crate::circuits::lookup::prepared::Step;
+use crate::circuits::lookup::step::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Encoder, Evaluator, KeyRequest, Noise, Parameters};
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encryption::scaled;

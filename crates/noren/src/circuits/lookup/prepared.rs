@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use noren_math::memory;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
+use noren_rlwe::mapped::check_unchanged;
 use noren_rlwe::resources::Resources;
-use noren_rlwe::wire::expanded::check_unchanged;
 
 use crate::circuits::lookup::function::Function;
 use crate::circuits::lookup::keys::LookupKeys;
@@ -13,6 +13,7 @@ use crate::circuits::lookup::line::{Line, LineLookup};
 use crate::circuits::lookup::matrix::Matrix;
 use crate::circuits::lookup::plan::Plan;
 use crate::circuits::lookup::sparse::{Entries, leave};
+use crate::circuits::lookup::step::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Evaluator};
 
 /// A function, prepared to be looked up: without a matrix where it depends on one number, `x + y` or `x - y` alone, by all
@@ -31,30 +32,16 @@ pub(super) enum Form {
     Line(LineLookup),
 }
 
-/// The steps of a lookup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Both one-hot vectors; of a polynomial, the second alone.
-    OneHot,
-    /// The powers of the first number, of a polynomial.
-    Powers,
-    /// The rotations of the first one-hot vector.
-    Babies,
-    /// All products with the factors of the matrix, or with the coefficients of the polynomial.
-    Matrix,
-    /// The rotations of their sums; of a polynomial, their products with powers.
-    Giants,
-    /// The product with the second one-hot vector, and the sum over slots.
-    Select,
-}
-
 impl Lookup {
     /// Prepares a function; `progress` hears how many factors of its matrix are made, of how many, from any thread.
     ///
     /// # Errors
-    /// [`Error::Undefined`] and [`Error::NotInRange`] name the first point that needs a value below t,
-    /// [`Error::Length`] if the domain is another one than the plan's, [`Error::Resources`] before any work if the matrix does
-    /// not fit into the memory that the process can have, [`Error::Memory`] if the system does not give it.
+    /// [`Error::Undefined`](noren_rlwe::error::Error::Undefined) and
+    /// [`Error::NotInRange`](noren_rlwe::error::Error::NotInRange) name the first point that needs a value below t,
+    /// [`Error::Length`](noren_rlwe::error::Error::Length) if the domain is another one than the plan's,
+    /// [`Error::Resources`](noren_rlwe::error::Error::Resources) before any work if the matrix does not fit into the
+    /// memory that the process can have, [`Error::Memory`](noren_rlwe::error::Error::Memory) if the system does not
+    /// give it.
     pub fn prepare(
         context: &Context,
         plan: &Plan,
@@ -62,7 +49,7 @@ impl Lookup {
         progress: Option<&(dyn Fn(usize, usize) + Sync)>,
     ) -> Result<Self> {
         context.check(plan.parameters(), "the plan")?;
-        check_domain(plan, function)?;
+        plan.check_domain(function)?;
         let form = match Line::modulo(function, plan.parameters().modulus().value()) {
             Some(line) => Form::Line(LineLookup::prepare(context, plan, function, line)?),
             None => {
@@ -113,8 +100,10 @@ impl Lookup {
     /// `f(x, y)` for each query of a pair of ciphertexts.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for ciphertexts or keys of other parameters, [`Error::MissingKey`] if the evaluator has no
-    /// relinearisation key, [`Error::Parameters`] for numbers that are coefficients, [`Error::NoiseExhausted`] if the numbers carry too much noise already.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for ciphertexts or keys of other
+    /// parameters, [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) if the evaluator has no relinearisation
+    /// key, [`Error::Parameters`](noren_rlwe::error::Error::Parameters) for numbers that are coefficients,
+    /// [`Error::NoiseExhausted`](noren_rlwe::error::Error::NoiseExhausted) if the numbers carry too much noise already.
     pub fn evaluate(
         &self,
         evaluator: &Evaluator,
@@ -172,14 +161,4 @@ impl Lookup {
         watch(Step::Select);
         Ok(results)
     }
-}
-
-/// Refuses a function of other numbers than those of the plan.
-pub(super) fn check_domain(plan: &Plan, function: &Function) -> Result<()> {
-    let ([x, y], [columns, rows]) = (function.domain(), plan.layout().domain());
-    if [x, y] == [columns, rows] {
-        return Ok(());
-    }
-    let needed = format!("{columns} times {rows} as in the plan");
-    Err(Error::Length { what: "values of the function", found: x.saturating_mul(y), needed })
 }

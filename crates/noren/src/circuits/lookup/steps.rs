@@ -14,8 +14,8 @@ use crate::circuits::lookup::matrix::Matrix;
 use crate::circuits::lookup::one_hot::one_hot;
 use crate::circuits::lookup::plan::{Method, Plan};
 use crate::circuits::lookup::polynomial::PolynomialLookup;
-use crate::circuits::lookup::prepared::Step;
 use crate::circuits::lookup::sparse::{Entries, leave};
+use crate::circuits::lookup::step::Step;
 use crate::schemes::bfv::{
     Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Noise, ParametersSpec,
 };

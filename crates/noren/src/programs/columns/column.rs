@@ -8,8 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 
 use crate::programs::columns::element::Element;
-use crate::programs::columns::parts::elements_in_parts;
-use crate::schemes::tfhe::parts::WORKING_SET;
+use crate::schemes::tfhe::parts::{WORKING_SET, parts};
 use crate::schemes::tfhe::{
     Bit, Bits, Ciphertext, Ciphertexts, Decryptor, Encoding, Encryptor, Parameters, SeededCiphertexts,
 };
@@ -347,4 +346,15 @@ fn check_some(found: usize) -> Result<()> {
     } else {
         Err(Error::Length { what: "elements of a column", found, needed: "at least 1".into() })
     }
+}
+
+/// The elements of columns of one length, in parts whose fresh elements have room when they are expanded: all of them where what is
+/// known of elements differs, as circuits follow from it.
+pub(super) fn elements_in_parts(columns: &[&Column], limit: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    /// Parts are not smaller: circuits for one element differ from those for several.
+    const LEAST: usize = 4;
+    let bytes: usize = columns.iter().map(|column| column.unexpanded_bytes()).sum();
+    let count = columns.first().map_or(0, |column| column.count());
+    let whole = bytes.saturating_mul(count) <= limit || !columns.iter().all(|column| column.is_uniform());
+    parts(count, bytes, limit, if whole { count } else { LEAST })
 }

@@ -5,20 +5,8 @@ use std::ops::Range;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::Result;
 
-use crate::programs::columns::column::Column;
+use crate::programs::columns::column::{Column, elements_in_parts};
 use crate::programs::columns::evaluate::ColumnEvaluator;
-use crate::schemes::tfhe::parts::parts;
-
-/// The elements of columns of one length, in parts whose fresh elements have room when they are expanded: all of them where what is
-/// known of elements differs, as circuits follow from it.
-pub(super) fn elements_in_parts(columns: &[&Column], limit: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-    /// Parts are not smaller: circuits for one element differ from those for several.
-    const LEAST: usize = 4;
-    let bytes: usize = columns.iter().map(|column| column.unexpanded_bytes()).sum();
-    let count = columns.first().map_or(0, |column| column.count());
-    let whole = bytes.saturating_mul(count) <= limit || !columns.iter().all(|column| column.is_uniform());
-    parts(count, bytes, limit, if whole { count } else { LEAST })
-}
 
 impl ColumnEvaluator {
     /// The results of work on columns of one length, element by element, part by part.

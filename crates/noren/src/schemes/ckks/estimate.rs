@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::schemes::ckks::tail::{self, Spread};
+use crate::schemes::ckks::tail::{self, CLASSES, Spread};
 use crate::schemes::range::{Range, modulus};
 
 /// What is known, without any key, about the message and the error of a ciphertext or plaintext.
@@ -70,8 +70,6 @@ pub(crate) enum Nature {
     PublicKey,
 }
 
-/// Rotations are told apart modulo this number for the tail of the error.
-pub(crate) const CLASSES: usize = 64;
 /// The bits of a set of members.
 const MEMBER_BITS: usize = 128;
 /// Groups are folded together, where that changes nothing, above this number.

@@ -1,6 +1,7 @@
 //! How large a random error can become: the tail of sums of products of Gaussians.
 
-use crate::schemes::ckks::estimate::CLASSES;
+/// Rotations are told apart modulo this number for the tail of the error.
+pub(crate) const CLASSES: usize = 64;
 
 /// A bound holds in all slots but with probability `2^-FAILURE_BITS`.
 const FAILURE_BITS: f64 = 40.0;

@@ -9,7 +9,6 @@ use noren_rlwe::sizes;
 
 use crate::schemes::integers::modulus::PlaintextModulus;
 use crate::schemes::integers::noise::{Laws, Mode, Noise};
-use crate::schemes::integers::scheme::{Scheme, depth};
 
 /// The sizes of auxiliary primes that are tried: transforms are faster below 2^48, and larger ones may save a prime.
 const AUXILIARY_BITS: [u32; 2] = [48, 50];
@@ -165,12 +164,6 @@ impl Parameters {
     #[must_use]
     pub fn fresh_noise(&self) -> Noise {
         self.laws().fresh(Mode::Public, self.max_limbs())
-    }
-
-    /// How many squarings can follow one another on an encryption with the public key, as predicted.
-    #[must_use]
-    pub fn depth<S: Scheme>(&self) -> usize {
-        depth::<S>(self.laws(), &self.fresh_noise(), self.max_limbs())
     }
 
     /// The BLAKE3 digest of the text `noren-integers-parameters-v1`, the fingerprint of [`Parameters::rlwe`], and t as a

@@ -73,6 +73,14 @@ pub(crate) fn relinearized<S: Scheme>(laws: &Laws, product: &Noise, limbs: usize
     (product.with(&laws.switches(1, limbs, kept)), kept)
 }
 
+impl Parameters {
+    /// How many squarings can follow one another on an encryption with the public key, as predicted.
+    #[must_use]
+    pub fn depth<S: Scheme>(&self) -> usize {
+        depth::<S>(self.laws(), &self.fresh_noise(), self.max_limbs())
+    }
+}
+
 /// How many squarings can follow one another on a ciphertext of this noise and so many limbs.
 pub(crate) fn depth<S: Scheme>(laws: &Laws, noise: &Noise, limbs: usize) -> usize {
     /// More than any parameters carry.

@@ -16,9 +16,7 @@ use noren_rlwe::torus::keys::{CompactKeys, ServerKeys};
 use noren_rlwe::torus::light::keys::LightKeys;
 use noren_rlwe::torus::secret::TorusSecret;
 
-use crate::schemes::tfhe::encryption::needs_integers;
 use crate::schemes::tfhe::large::digits;
-use crate::schemes::tfhe::lookup::Lookup;
 use crate::schemes::tfhe::parameters::Parameters;
 
 /// Parameters with their transforms and threads. Cheap to clone, and shared between threads.
@@ -167,7 +165,7 @@ impl Context {
     /// # Errors
     /// [`Error::Parameters`] for parameters of bits, or for which no digits do.
     pub fn circuit(&self) -> Result<&CircuitParameters> {
-        needs_integers(self.parameters().encoding())?;
+        self.parameters().encoding().needs_integers()?;
         self.0.circuit.get_or_init(|| digits::choose(self.parameters())).as_ref().ok_or_else(|| {
             Error::parameter(
                 "parameters",
@@ -206,11 +204,6 @@ impl Context {
     /// Refuses keys of other parameters.
     pub(crate) fn check_keys(&self, owner: &Owner, what: &'static str) -> Result<()> {
         Owner { fingerprint: self.parameters().torus().fingerprint(), ..*owner }.check(owner, what)
-    }
-
-    /// Refuses tables of other parameters.
-    pub(crate) fn check_lookup(&self, lookup: &Lookup) -> Result<()> {
-        self.check_fingerprint(&lookup.fingerprint, "the lookup")
     }
 
     /// Refuses what was made for parameters of another fingerprint.

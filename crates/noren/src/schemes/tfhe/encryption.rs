@@ -10,7 +10,6 @@ use noren_rlwe::torus::secret::TorusSecret;
 
 use crate::schemes::tfhe::ciphertext::{Bit, Ciphertext};
 use crate::schemes::tfhe::context::Context;
-use crate::schemes::tfhe::parameters::Encoding;
 
 /// Fresh noise is below that of a bootstrap, which is a sum of more such noises.
 pub(crate) const FRESH_NOISE: f64 = 1.0;
@@ -74,7 +73,7 @@ impl<'a> Encryptor<'a> {
     /// # Errors
     /// [`Error::Parameters`] if the parameters are for integers.
     pub fn encrypt_bit(&self, value: bool) -> Result<Bit> {
-        needs_bits(self.context.parameters().encoding())?;
+        self.context.parameters().encoding().needs_bits()?;
         let sample = self.secret.encrypt(&self.next_seed(), self.bit_message(value));
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
@@ -82,7 +81,7 @@ impl<'a> Encryptor<'a> {
     /// What stands on the circle for an integer of at most `max`.
     pub(crate) fn integer_message(&self, value: u64, max: u64) -> Result<u64> {
         let parameters = self.context.parameters();
-        needs_integers(parameters.encoding())?;
+        parameters.encoding().needs_integers()?;
         if value > max {
             let hint = "cut it into digits, or use parameters of larger messages";
             return Err(Error::OutOfRoom { what: "the message", found: value, needed: format!("at most {max}"), hint });
@@ -152,20 +151,4 @@ fn check_value(value: u64, max: u64) -> Result<()> {
     }
     let (what, needed) = ("the decrypted value", format!("at most {max}"));
     Err(Error::OutOfRoom { what, found: value, needed, hint: "the ciphertext was damaged or forged" })
-}
-
-/// Refuses parameters for bits.
-pub(crate) fn needs_integers(encoding: Encoding) -> Result<()> {
-    match encoding {
-        Encoding::Integers { .. } => Ok(()),
-        Encoding::Bits => Err(Error::parameter("encoding", "bits", "integers for values and tables: use such a set")),
-    }
-}
-
-/// Refuses parameters for integers.
-pub(crate) fn needs_bits(encoding: Encoding) -> Result<()> {
-    match encoding {
-        Encoding::Bits => Ok(()),
-        Encoding::Integers { .. } => Err(Error::parameter("encoding", "integers", "bits for gates: use such a set")),
-    }
 }

@@ -13,7 +13,6 @@ use noren_rlwe::torus::keys::ServerKeys;
 use crate::schemes::failures::FailureBudget;
 use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::context::Context;
-use crate::schemes::tfhe::encryption::needs_integers;
 use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup, Range};
 use crate::schemes::tfhe::parts::{WORKING_SET, elements_that_fill, parts};
 
@@ -91,7 +90,7 @@ impl Evaluator {
     /// [`Error::OutOfRoom`] if it is not below p, [`Error::Parameters`] if the parameters are for bits.
     pub fn trivial(&self, value: u64) -> Result<Ciphertext> {
         let parameters = self.context.parameters();
-        needs_integers(parameters.encoding())?;
+        parameters.encoding().needs_integers()?;
         self.check_room(value, "the value")?;
         let sample = Lwe::trivial(parameters.torus().dimension(), value * parameters.encoding().unit());
         Ok(Ciphertext { sample, owner: self.owner, max: value, noise: 0.0 })
@@ -189,7 +188,7 @@ impl Evaluator {
     pub fn lookup_pairs(&self, pairs: &[(&Ciphertext, &Lookup)]) -> Result<Vec<Vec<Ciphertext>>> {
         for (x, lookup) in pairs {
             self.owner.check(&x.owner, "the ciphertext")?;
-            self.context.check_lookup(lookup)?;
+            lookup.check(&self.context)?;
             self.check_noise(x.noise, "the operand of a lookup")?;
             if x.max >= lookup.inputs {
                 let needed = format!("at most {}", lookup.inputs - 1);

@@ -5,7 +5,6 @@ use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::Result;
 
 use crate::schemes::tfhe::ciphertext::Bit;
-use crate::schemes::tfhe::encryption::needs_bits;
 use crate::schemes::tfhe::evaluator::{BOOTSTRAP_NOISE, Evaluator};
 
 /// 1/8 of the circle, as a word: true.
@@ -135,7 +134,7 @@ impl Evaluator {
     /// # Errors
     /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if the parameters are for integers.
     pub fn trivial_bit(&self, value: bool) -> Result<Bit> {
-        needs_bits(self.context().parameters().encoding())?;
+        self.context().parameters().encoding().needs_bits()?;
         let message = if value { EIGHTH } else { EIGHTH.wrapping_neg() };
         let sample = Lwe::trivial(self.context().parameters().torus().dimension(), message);
         Ok(Bit { sample, owner: *self.owner(), noise: 0.0 })
@@ -144,7 +143,7 @@ impl Evaluator {
     /// `constant/8 + sum_i factor_i bit_i`.
     fn form(&self, terms: &[(&Bit, i64)], constant: i64) -> Result<Lwe> {
         let parameters = self.context().parameters();
-        needs_bits(parameters.encoding())?;
+        parameters.encoding().needs_bits()?;
         let constant = constant.cast_unsigned().wrapping_mul(EIGHTH);
         let mut sum = Lwe::trivial(parameters.torus().dimension(), constant);
         let mut noise = 0.0;

@@ -4,7 +4,6 @@ use noren_ring::torus::bootstrap::Table;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::tfhe::context::Context;
-use crate::schemes::tfhe::encryption::needs_integers;
 use crate::schemes::tfhe::parameters::Parameters;
 
 /// One or more functions of an integer, as a table.
@@ -56,7 +55,7 @@ impl Lookup {
     /// [`Error::Length`] if there is no function, or inputs times functions are more than p; else as [`Lookup::new`].
     pub fn many(context: &Context, inputs: u64, functions: &[&dyn Fn(u64) -> u64]) -> Result<Self> {
         let parameters = context.parameters();
-        needs_integers(parameters.encoding())?;
+        parameters.encoding().needs_integers()?;
         let size = parameters.encoding().size();
         let fits = inputs > 0 && inputs <= size && (1..=(size / inputs) as usize).contains(&functions.len());
         if !fits {
@@ -95,6 +94,11 @@ impl Lookup {
         Ok(lookup)
     }
 
+    /// Refuses a context of other parameters.
+    pub(crate) fn check(&self, context: &Context) -> Result<()> {
+        context.check_fingerprint(&self.fingerprint, "the lookup")
+    }
+
     /// How many functions the table has.
     #[must_use]
     pub fn functions(&self) -> usize {
@@ -118,7 +122,7 @@ impl BivariateLookup {
     /// [`Error::Parameters`] if no y has room; else as [`Lookup::new`].
     pub fn with_shift(context: &Context, shift: u64, function: impl Fn(u64, u64) -> u64) -> Result<Self> {
         let size = context.parameters().encoding().size();
-        needs_integers(context.parameters().encoding())?;
+        context.parameters().encoding().needs_integers()?;
         if shift == 0 || size / shift < 2 {
             return Err(Error::parameter("shift", shift, format!("1 to {}: use a set with more carry bits", size / 2)));
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use noren_math::torus::product::Grouping;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::law::Failure;
-use noren_rlwe::torus::parameters::{TorusParameters, TorusSpec};
+use noren_rlwe::torus::parameters::TorusParameters;
+use noren_rlwe::torus::spec::TorusSpec;
 
 /// No sum is larger: the circle has fewer units.
 const MAX_NOISE: f64 = 65536.0;
@@ -24,6 +25,24 @@ pub enum Encoding {
         /// The bits above, for sums and for second arguments.
         carry_bits: u32,
     },
+}
+
+impl Encoding {
+    /// Refuses parameters for bits.
+    pub(crate) fn needs_integers(self) -> Result<()> {
+        match self {
+            Self::Integers { .. } => Ok(()),
+            Self::Bits => Err(Error::parameter("encoding", "bits", "integers for values and tables: use such a set")),
+        }
+    }
+
+    /// Refuses parameters for integers.
+    pub(crate) fn needs_bits(self) -> Result<()> {
+        match self {
+            Self::Bits => Ok(()),
+            Self::Integers { .. } => Err(Error::parameter("encoding", "integers", "bits for gates: use such a set")),
+        }
+    }
 }
 
 /// What parameters are asked for; [`ParametersSpec::build`] checks them.

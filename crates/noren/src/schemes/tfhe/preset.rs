@@ -6,7 +6,7 @@ use noren_rlwe::security::Security;
 use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::torus::light::spec::LightSpec;
 use noren_rlwe::torus::noise::TorusNoise::{self, Gaussian, TUniform};
-use noren_rlwe::torus::parameters::TorusSpec;
+use noren_rlwe::torus::spec::TorusSpec;
 
 use crate::schemes::tfhe::parameters::{Encoding, Parameters, ParametersSpec};
 

@@ -17,7 +17,7 @@ use noren_rlwe::wire::writer::Writer;
 
 use crate::schemes::tfhe::ciphertext::{Bit, Ciphertext};
 use crate::schemes::tfhe::context::Context;
-use crate::schemes::tfhe::encryption::{Encryptor, FRESH_NOISE, needs_bits, needs_integers};
+use crate::schemes::tfhe::encryption::{Encryptor, FRESH_NOISE};
 use crate::schemes::tfhe::parameters::Parameters;
 
 /// The name of the key, 16 bytes.
@@ -55,7 +55,7 @@ impl SeededCiphertexts {
     /// # Errors
     /// [`Error::ParameterMismatch`] for those of other parameters, [`Error::Parameters`] if these are for bits.
     pub fn expand(&self, context: &Context) -> Result<Vec<Ciphertext>> {
-        needs_integers(context.parameters().encoding())?;
+        context.parameters().encoding().needs_integers()?;
         self.check(context)?;
         Ok(self.ciphertexts(context.parameters(), context.parameters().message_size() - 1, 0..self.len()))
     }
@@ -65,7 +65,7 @@ impl SeededCiphertexts {
     /// # Errors
     /// [`Error::ParameterMismatch`] for those of other parameters, [`Error::Parameters`] if these are for integers.
     pub fn expand_bits(&self, context: &Context) -> Result<Vec<Bit>> {
-        needs_bits(context.parameters().encoding())?;
+        context.parameters().encoding().needs_bits()?;
         self.check(context)?;
         Ok(self.bits(context.parameters(), 0..self.len()))
     }
@@ -108,7 +108,7 @@ impl Encryptor<'_> {
     /// # Errors
     /// As [`Encryptor::encrypt`], before anything is encrypted.
     pub fn encrypt_seeded(&self, values: &[u64]) -> Result<SeededCiphertexts> {
-        needs_integers(self.context.parameters().encoding())?;
+        self.context.parameters().encoding().needs_integers()?;
         self.encrypt_seeded_at_most(values, self.context.parameters().message_size() - 1)
     }
 
@@ -123,7 +123,7 @@ impl Encryptor<'_> {
     /// # Errors
     /// As [`Encryptor::encrypt_bit`].
     pub fn encrypt_bits_seeded(&self, values: &[bool]) -> Result<SeededCiphertexts> {
-        needs_bits(self.context.parameters().encoding())?;
+        self.context.parameters().encoding().needs_bits()?;
         Ok(self.seeded(&values.iter().map(|&value| self.bit_message(value)).collect::<Vec<_>>()))
     }
 

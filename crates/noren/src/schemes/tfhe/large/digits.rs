@@ -2,7 +2,8 @@
 
 use noren_math::torus::gadget::Gadget;
 use noren_ring::torus::circuit_bootstrap::ControlTable;
-use noren_rlwe::torus::circuit::parameters::{CircuitParameters, CircuitSpec};
+use noren_rlwe::torus::circuit::parameters::CircuitParameters;
+use noren_rlwe::torus::circuit::spec::CircuitSpec;
 use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::torus::law::Failure;
 use noren_rlwe::torus::parameters::TorusParameters;

@@ -7,7 +7,6 @@ use noren_ring::torus::cmux_tree::PackedTables;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::tfhe::context::Context;
-use crate::schemes::tfhe::encryption::needs_integers;
 use crate::schemes::tfhe::evaluator::BOOTSTRAP_NOISE;
 use crate::schemes::tfhe::large::digits::{failure, message_bits};
 use crate::schemes::tfhe::lookup::{Lookup, Range};
@@ -61,7 +60,7 @@ impl LargeLookup {
     /// bits, or the parameters are for bits; [`Error::NoisyCombination`] if results would have more noise than ciphertexts may have.
     pub fn new(context: &Context, digits: usize, outputs: usize, function: impl Fn(u64) -> u64) -> Result<Self> {
         let parameters = context.parameters();
-        needs_integers(parameters.encoding())?;
+        parameters.encoding().needs_integers()?;
         let message_bits = message_bits(parameters) as usize;
         let most = MAX_BITS / message_bits;
         for (name, found) in [("digits", digits), ("outputs", outputs)] {

@@ -1,68 +1,7 @@
-//! How large a modulus a ring of a given degree carries, by dated tables.
+//! The largest modulus for a degree, a secret and a level, by dated tables.
 
-use std::fmt;
-
-use crate::error::{Error, Result};
-
-/// How hard the best known classical attack must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Security {
-    /// Nothing is promised and nothing is checked: for tests and demonstrations.
-    None,
-    /// At least 2^128 operations.
-    #[default]
-    Bits128,
-    /// At least 2^192 operations.
-    Bits192,
-    /// At least 2^256 operations.
-    Bits256,
-}
-
-impl Security {
-    /// The bits of the attack: 0 where nothing is promised.
-    #[must_use]
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::None => 0,
-            Self::Bits128 => 128,
-            Self::Bits192 => 192,
-            Self::Bits256 => 256,
-        }
-    }
-}
-
-impl fmt::Display for Security {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "no",
-            Self::Bits128 => "128-bit",
-            Self::Bits192 => "192-bit",
-            Self::Bits256 => "256-bit",
-        })
-    }
-}
-
-/// How the coefficients of a secret are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum SecretDistribution {
-    /// Uniform in {-1, 0, 1}.
-    #[default]
-    Ternary,
-    /// Exactly this many coefficients are +-1, the others 0. For short-lived secrets of few limbs.
-    SparseTernary(usize),
-    /// The distribution of errors: a discrete Gaussian of standard deviation 3.19.
-    Gaussian,
-}
-
-impl fmt::Display for SecretDistribution {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ternary => f.write_str("ternary"),
-            Self::SparseTernary(weight) => write!(f, "sparse ternary (weight {weight})"),
-            Self::Gaussian => f.write_str("Gaussian"),
-        }
-    }
-}
+use crate::security::level::Security;
+use crate::security::secret::SecretDistribution;
 
 /// A published table of the largest `log2 QP`, for errors of standard deviation about 3.2.
 #[derive(Debug, Clone, Copy)]
@@ -200,22 +139,6 @@ pub fn max_log_qp(n: usize, secret: SecretDistribution, level: Security) -> Opti
     (bound > 0).then_some(f64::from(bound))
 }
 
-/// Refuses a sample of modulus `2^log_qp` under such a secret if it is easier to break than `level` says; `key` names
-/// the sample in the error.
-///
-/// # Errors
-/// [`Error::Insecure`] with the bound.
-pub fn check(key: &'static str, n: usize, secret: SecretDistribution, log_qp: f64, level: Security) -> Result<()> {
-    if level == Security::None {
-        return Ok(());
-    }
-    let bound = max_log_qp(n, secret, level).unwrap_or(0.0);
-    if log_qp <= bound {
-        return Ok(());
-    }
-    Err(Error::Insecure { key, log_qp, bound, n, secret: secret.to_string(), level })
-}
-
 /// The highest level that a sample of modulus `2^log_qp` reaches, for display.
 #[must_use]
 pub fn estimate(n: usize, secret: SecretDistribution, log_qp: f64) -> Security {
@@ -273,15 +196,6 @@ mod tests {
                 assert!(bounds.is_sorted_by(|a, b| if sparse { a < b } else { a >= b }), "{}", table.source);
             }
         }
-    }
-
-    #[test]
-    fn check_accepts_the_bound_and_refuses_more() {
-        assert!(check("key", 1 << 13, Ternary, 214.0, Security::Bits128).is_ok());
-        let refused = check("key", 1 << 13, Ternary, 214.001, Security::Bits128);
-        assert!(matches!(refused, Err(Error::Insecure { key: "key", bound: 214.0, n: 8192, .. })));
-        assert!(check("key", 8, Ternary, 5000.0, Security::None).is_ok());
-        assert!(matches!(check("key", 8, Ternary, 5.0, Security::Bits128), Err(Error::Insecure { bound: 0.0, .. })));
     }
 
     #[test]
