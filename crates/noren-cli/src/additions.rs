@@ -22,9 +22,10 @@ use crate::console::Console;
 use crate::describe::Describe;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
-use crate::files::{self, Force};
+use crate::files;
 use crate::key_files::{EVALUATION, PUBLIC, SECRET, Written};
 use crate::output_set::OutputSet;
+use crate::outputs::Force;
 use crate::progress;
 
 /// What the keys are to serve.

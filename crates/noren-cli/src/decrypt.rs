@@ -1,23 +1,18 @@
-//! `noren decrypt`: an encrypted table to a table in clear, with its error bound.
+//! `noren decrypt`: an encrypted table to a table in clear.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use noren::SecretKey;
-use noren::ckks::{Ciphertext, Context, Decryptor, Releases};
-use noren::programs::table::{EncryptedTable, Layout, Matrix};
+use noren::ckks::Releases;
 use noren::wire::Kind;
-use noren_rlwe::wire::file::Access;
-use rayon::prelude::*;
-use serde::Serialize;
 
 use crate::console::Console;
-use crate::describe::words::{count, error};
 use crate::failure::Failure;
-use crate::files::{self, Force, Output};
-use crate::tables::numbers::{self, Decrypted, Values};
-use crate::{integers, tfhe};
+use crate::files;
+use crate::jobs::Decryption;
+use crate::outputs::{Force, Output};
+use crate::tables::format;
+use crate::{ckks, integers, tfhe};
 
 /// Decrypts a table
 #[derive(Debug, Args)]
@@ -32,15 +27,15 @@ use crate::{integers, tfhe};
 pub(crate) struct Arguments {
     /// secret.key
     #[arg(long, value_name = "FILE")]
-    pub(crate) key: PathBuf,
+    key: PathBuf,
     /// The encrypted table
-    pub(crate) input: PathBuf,
+    input: PathBuf,
     /// The file for the numbers: .csv or .npy
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Round encoded numbers to multiples of 2^-BITS with noise, so that they may be handed on
     #[arg(long, value_name = "BITS", allow_negative_numbers = true)]
-    pub(crate) release: Option<i32>,
+    release: Option<i32>,
     /// How many tables of this key are released in all, this one among them
     #[arg(long, value_name = "COUNT", default_value_t = 1, requires = "release")]
     releases: u64,
@@ -49,199 +44,35 @@ pub(crate) struct Arguments {
     statistical_security: u32,
     /// Exact integers from -t/2 to t/2 instead of 0 to t - 1
     #[arg(long)]
-    pub(crate) signed: bool,
+    signed: bool,
     /// Write numbers that may be wrong, too
     #[arg(long)]
-    pub(crate) unchecked: bool,
+    unchecked: bool,
     /// Let others read the file of exact integers, as the umask has it: without this it is for its owner alone
     #[arg(long)]
-    pub(crate) public: bool,
+    public: bool,
     #[command(flatten)]
     force: Force,
 }
 
-#[derive(Serialize)]
-struct Report {
-    path: PathBuf,
-    rows: usize,
-    columns: usize,
-    /// The largest of all numbers.
-    error_bound: f64,
-    /// For each column, the largest of its numbers.
-    error_bounds: Vec<f64>,
-    column_names: Vec<String>,
-    released_bits: Option<i32>,
-    /// Of what is released.
-    statistical_security: Option<u32>,
-    planned_releases: Option<u64>,
-}
+/// Decrypts with the key of a scheme.
+type Run = fn(Decryption<'_>, &Console) -> Result<(), Failure>;
 
-impl Arguments {
-    /// Who may read exact integers.
-    pub(crate) fn access_to_integers(&self) -> Access {
-        if self.public { Access::Default } else { Access::Owner }
-    }
-}
+/// What decrypts with a key of each kind.
+const SCHEMES: [(Kind, Run); 3] = [
+    (Kind::CkksSecretKey, ckks::decrypt::run),
+    (Kind::IntegerSecretKey, integers::decrypt::run),
+    (Kind::TfheSecretKey, tfhe::decrypt::run),
+];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
-    numbers::check_name(&arguments.output)?;
-    match files::key_kind(&arguments.key, console)? {
-        Kind::IntegerSecretKey => return integers::decrypt::run(arguments, &output, console),
-        Kind::TfheSecretKey => return tfhe::decrypt::run(arguments, &output, console),
-        _ => {}
-    }
-    if arguments.signed {
-        let (what, found) = ("--signed", "numbers with a precision".to_owned());
-        return Err(Failure::Unsuitable { what, found, needed: "exact integers".to_owned() });
-    }
-    if arguments.public && arguments.release.is_none() {
-        let found = "numbers with traces of the secret key".to_owned();
-        let needed = "--release BITS, which hides them and lets others read the file".to_owned();
-        return Err(Failure::Unsuitable { what: "--public", found, needed });
-    }
-    let key = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&key.context, &arguments.input, console)?;
-    let decryptor = Decryptor::new(&key.context, &key.key)?;
-    let decryptor = if arguments.unchecked { decryptor.allow_unbounded() } else { decryptor };
-    let of_input = || Failure::file(&arguments.input);
-    let slots = |decryptor: &Decryptor<'_>| {
-        table.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<noren::Result<Vec<_>>>()
-    };
-    let slots = match slots(&decryptor) {
-        Err(error @ noren::Error::NotAsStated { .. }) => {
-            // Arguments outside their interval are the better reason.
-            let any = slots(&Decryptor::new(&key.context, &key.key)?.allow_unbounded()).map_err(of_input())?;
-            let matrix = table.layout().read(&any, &vec![0.0; any.len()]).map_err(of_input())?;
-            return Err(match doubt(&table, &matrix) {
-                Some(what) => Failure::Unconfirmed { path: arguments.input.clone(), what },
-                None => of_input()(error),
-            });
-        }
-        slots => slots.map_err(of_input())?,
-    };
-    let matrix = match arguments.release {
-        None => {
-            let bounds: Vec<f64> = table.ciphertexts().iter().map(Ciphertext::error_bound).collect();
-            table.layout().read(&slots, &bounds)
-        }
-        Some(bits) => {
-            let mut releases =
-                Releases::new(arguments.releases)?.with_statistical_security(arguments.statistical_security)?;
-            table.decrypt_for_release(&decryptor, bits, &mut releases)
-        }
-    }
-    .map_err(of_input())?;
-    if let Some(what) = doubt(&table, &matrix) {
-        if !arguments.unchecked {
-            return Err(Failure::Unconfirmed { path: arguments.input.clone(), what });
-        }
-        console.warn(format_args!("{}: {what}", arguments.input.display()));
-    }
-    check_size(arguments, &table, &slots)?;
-    let has_row_names = match table.layout() {
-        Layout::Table(layout) => !layout.row_names().is_empty(),
-        Layout::Pairs(_) => true,
-    };
-    let row_names = has_row_names.then_some(matrix.row_names.as_slice());
-    let (column_names, values) = (matrix.column_names.as_slice(), Values::Real(&matrix.values));
-    let access = if arguments.release.is_some() { Access::Default } else { Access::Owner };
-    numbers::write(&output, access, &Decrypted { row_names, column_names, values })?;
-    let columns = matrix.column_names.len();
-    let largest = |column| matrix.errors.iter().skip(column).step_by(columns).fold(0.0, |m: f64, e| m.max(*e));
-    console.report(&Report {
-        path: output.path().to_owned(),
-        rows: matrix.row_names.len(),
-        columns,
-        error_bound: matrix.error_bound(),
-        error_bounds: (0..columns).map(largest).collect(),
-        released_bits: arguments.release,
-        statistical_security: arguments.release.map(|_| arguments.statistical_security),
-        planned_releases: arguments.release.map(|_| arguments.releases),
-        column_names: matrix.column_names,
-    })
-}
-
-/// Refuses numbers that are larger than the ciphertexts state.
-fn check_size(arguments: &Arguments, table: &EncryptedTable<Ciphertext>, slots: &[Vec<f64>]) -> Result<(), Failure> {
-    if arguments.unchecked {
-        return Ok(());
-    }
-    let largest: Vec<f64> = match table.layout() {
-        // What lies between the entries is not promised to be small.
-        Layout::Table(layout) => {
-            let mut largest = vec![0.0f64; slots.len()];
-            for (row, column) in
-                (0..layout.rows()).flat_map(|row| (0..layout.columns()).map(move |column| (row, column)))
-            {
-                let (ciphertext, slot) = layout.place(row, column);
-                largest[ciphertext] = largest[ciphertext].max(slots[ciphertext][slot].abs());
-            }
-            largest
-        }
-        Layout::Pairs(_) => {
-            slots.iter().map(|slots| slots.iter().fold(0.0, |most: f64, x| most.max(x.abs()))).collect()
-        }
-    };
-    for (ciphertext, found) in table.ciphertexts().iter().zip(largest) {
-        let needed = ciphertext.magnitude() + ciphertext.error_bound();
-        if found > needed {
-            let path = arguments.input.clone();
-            let found = format!("decrypts to numbers up to {found:.3e}");
-            let needed = format!("its ciphertexts hold at most {needed:.3e}");
-            return Err(Failure::FalseStatement { path, found, needed });
-        }
-    }
-    Ok(())
-}
-
-/// Why the numbers may be wrong, if they may.
-fn doubt(table: &EncryptedTable<Ciphertext>, matrix: &Matrix) -> Option<String> {
-    let columns = matrix.column_names.len();
-    let place = |row: usize, column: usize| format!("row {}, column {:?}", row + 1, matrix.column_names[column]);
-    if let Some(&(row, column)) = matrix.out_of_range.first() {
-        let guarantee = match table.layout() {
-            Layout::Table(layout) => layout.guarantee(),
-            Layout::Pairs(_) => None,
-        };
-        let function = guarantee.map_or_else(String::new, |guarantee| {
-            let [low, high] = guarantee.interval;
-            format!(": {} holds for arguments between {low} and {high}", guarantee.function)
-        });
-        let (count, value) = (matrix.out_of_range.len(), matrix.values[row * columns + column]);
-        if !matrix.errors[row * columns + column].is_finite() {
-            return Some(format!(
-                "{} lies in a ciphertext with an argument outside the interval{function}; {count} numbers are like that, and \
-                 none of them can be trusted. Widen the interval of the model",
-                place(row, column)
-            ));
-        }
-        return Some(format!(
-            "{} is {value}, which no argument inside the interval gives{function}; {count} numbers are like that, \
-             and no number of the table can be trusted. Widen the interval of the model",
-            place(row, column)
-        ));
-    }
-    let index = matrix.errors.iter().position(|error| !error.is_finite())?;
-    Some(format!(
-        "nothing can be said of the error of {}: the numbers may be too large for the parameters. Use parameters with a \
-         larger first prime, or state smaller bounds",
-        place(index / columns, index % columns)
-    ))
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}, {}", count(self.rows, "row"), count(self.columns, "column"))?;
-        writeln!(f, "every number is within {} of the true one", error(self.error_bound))?;
-        let note = match (self.planned_releases, self.statistical_security) {
-            (Some(planned), Some(security)) => format!(
-                "the numbers are rounded and may be handed on: {} of this key in all, with {security} bits of statistical \
-                 security",
-                count(planned as usize, "table")
-            ),
-            _ => "the numbers are for the owner of the key only: to hand them on, see --release".to_owned(),
-        };
-        write!(f, "{note}\nwrote {}", self.path.display())
-    }
+    format::check_name(&arguments.output)?;
+    let kind = files::key_kind(&arguments.key, console)?;
+    // A file of another kind is refused where a key of CKKS is read.
+    let run = SCHEMES.iter().find(|(of, _)| *of == kind).map_or(ckks::decrypt::run as Run, |(_, run)| *run);
+    let &Arguments { ref key, ref input, release, releases, statistical_security, signed, unchecked, public, .. } =
+        arguments;
+    let job = Decryption { key, input, output, release, releases, statistical_security, signed, unchecked, public };
+    run(job, console)
 }

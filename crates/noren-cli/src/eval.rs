@@ -1,32 +1,25 @@
 //! `noren eval`: runs a program on an encrypted table, without any secret.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use noren::EvaluationKeys;
-use noren::circuits::recorder::Demands;
-use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::columns::Element;
-use noren::programs::layout::TableLayout;
 use noren::programs::program::Program;
-use noren::programs::table::EncryptedTable;
 use noren::wire::Kind;
-use serde::Serialize;
 
 use crate::bootstrap::eval as bootstrap;
+use crate::ckks::eval as ckks;
 use crate::console::Console;
-use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
-use crate::files::{self, Force, Output};
+use crate::files;
 use crate::lookup::eval as lookup;
+use crate::outputs::{Force, Output};
+use crate::programs;
 use crate::tfhe::eval as tfhe;
 use crate::tfhe::lookup::Given;
 use crate::tfhe::program::Program as TfheProgram;
 use crate::tfhe::server_keys::ServerKeyForm;
-use crate::{programs, progress};
 
 /// Runs a program on an encrypted table
 #[derive(Debug, Args)]
@@ -105,112 +98,52 @@ fn parse_log2(text: &str) -> Result<f64, String> {
     log2.ok_or_else(|| "the base-two logarithm of a probability is needed, such as -40".to_owned())
 }
 
-/// What a program gave.
-#[derive(Serialize)]
-pub(crate) struct Report {
-    path: PathBuf,
-    program: &'static str,
-    ciphertexts: usize,
-    pub(crate) level: usize,
-    bytes: u64,
-    /// In units of the encoded numbers, which are at most about 1.
-    error_bound: f64,
-}
-
-impl Report {
-    /// Writes the result.
-    pub(crate) fn write(
-        output: &Output,
-        context: &Context,
-        program: &'static str,
-        result: &EncryptedTable<Ciphertext>,
-    ) -> Result<Self, Failure> {
-        let bytes = output.write(context, result)?;
-        let ciphertexts = result.ciphertexts();
-        Ok(Self {
-            path: output.path().to_owned(),
-            program,
-            ciphertexts: ciphertexts.len(),
-            level: lowest(ciphertexts),
-            bytes,
-            error_bound: ciphertexts.iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
-        })
-    }
-
-    /// The line about the result, where levels are left, and that about its file.
-    pub(crate) fn lines(&self, left: &str) -> [String; 2] {
-        let ciphertexts = count(self.ciphertexts, "ciphertext");
-        let written = format!("wrote {}, {}", self.path.display(), bytes(self.bytes as f64));
-        [format!("{}: {ciphertexts}, {left}", self.program), written]
-    }
-}
-
-/// The lowest level.
-fn lowest(ciphertexts: &[Ciphertext]) -> usize {
-    ciphertexts.iter().map(Ciphertext::level).min().unwrap_or(0)
-}
+/// Computes with keys of a kind.
+type Run = fn(&Arguments, Kind, Output, &Console) -> Result<(), Failure>;
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let kind = files::kind(&arguments.keys)?;
-    if ServerKeyForm::is(kind) {
-        return run_tfhe(arguments, output, console);
-    }
-    if kind == Kind::TfheCircuitKeys {
-        let needed = format!("{}, such as server.keys: these are for --circuit", Kind::TfheKeys);
-        return Err(Failure::Unsuitable { what: "--keys", found: kind.to_string(), needed });
-    }
-    check_not_tfhe(arguments, kind)?;
-    if arguments.program == lookup::NAME {
-        return run_lookup(arguments, output, console);
-    }
-    if let Some(path) = &arguments.function {
-        return Err(Failure::input(
-            path,
-            "--function",
-            "a prepared function",
-            format!("none: {} takes none", arguments.program),
-        ));
-    }
-    let renewal = arguments.program == bootstrap::NAME;
-    if let (true, Some(model)) = (renewal, &arguments.model) {
-        return Err(Failure::input(model, "--model", "a model", "none: bootstrap takes no model"));
-    }
-    let program = || programs::program(&arguments.program, arguments.model.as_deref());
-    if renewal || matches!(kind, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) {
-        let program = if renewal { None } else { Some(program()?) };
-        let &Arguments { ref keys, ref input, last, failure_budget, .. } = arguments;
-        return bootstrap::run(bootstrap::Job { program, keys, input, output, last, failure_budget }, console);
-    }
-    check_no_budget(arguments)?;
-    let program = program()?;
-    let keys = files::read_key::<Context, EvaluationKeys>(&arguments.keys, console)?;
-    let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, &arguments.input, console)?;
-    let owner = evaluator.keys().owner().key;
-    owner.check(table.key_id(), "the table").map_err(Failure::file(&arguments.input))?;
-    let layout = table.columns().map_err(Failure::file(&arguments.input))?;
-    let level = lowest(table.ciphertexts());
-    let demands = program.plan(layout).map_err(|error| match &arguments.model {
-        Some(path) => Failure::file(path)(error),
-        None => error.into(),
-    })?;
-    check_keys(arguments, &evaluator, &program, layout, &demands, level)?;
-    let shown = progress::spinner(format!(
-        "{}: {} products, {} rotations",
-        program.name(),
-        demands.counts.products + demands.counts.plain_products,
-        demands.counts.rotations
-    ));
-    let mut result = program.run(&evaluator, &table)?;
-    if arguments.last {
-        result = lowered(&evaluator, result)?;
-    }
-    drop(shown);
-    console.report(&Report::write(&output, &keys.context, program.name(), &result)?)
+    let run: Run = match (arguments.program.as_str(), kind) {
+        (_, kind) if ServerKeyForm::is(kind) => run_tfhe,
+        (_, Kind::TfheCircuitKeys) => refuse_circuit_keys,
+        (lookup::NAME, _) => run_lookup,
+        (bootstrap::NAME, _) | (_, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) => run_bootstrap,
+        // A file of another kind is refused where keys of CKKS are read.
+        _ => run_ckks,
+    };
+    run(arguments, kind, output, console)
 }
 
-fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+fn refuse_circuit_keys(_: &Arguments, kind: Kind, _: Output, _: &Console) -> Result<(), Failure> {
+    let needed = format!("{}, such as server.keys: these are for --circuit", Kind::TfheKeys);
+    Err(Failure::Unsuitable { what: "--keys", found: kind.to_string(), needed })
+}
+
+fn run_ckks(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
+    check_not_tfhe(arguments, kind)?;
+    check_no_function(arguments)?;
+    check_no_budget(arguments)?;
+    let Arguments { program, keys, input, model, last, .. } = arguments;
+    let program = programs::program(program, model.as_deref())?;
+    ckks::run(ckks::Job { program, keys, input, model: model.as_deref(), last: *last, output }, console)
+}
+
+fn run_bootstrap(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
+    check_not_tfhe(arguments, kind)?;
+    check_no_function(arguments)?;
+    let &Arguments { ref program, ref keys, ref input, ref model, last, failure_budget, .. } = arguments;
+    let program = match (program.as_str(), model) {
+        (bootstrap::NAME, Some(model)) => {
+            return Err(Failure::input(model, "--model", "a model", "none: bootstrap takes no model"));
+        }
+        (bootstrap::NAME, None) => None,
+        (program, model) => Some(programs::program(program, model.as_deref())?),
+    };
+    bootstrap::run(bootstrap::Job { program, keys, input, output, last, failure_budget }, console)
+}
+
+fn run_tfhe(arguments: &Arguments, _: Kind, output: Output, console: &Console) -> Result<(), Failure> {
     let Arguments { program, keys, input, columns, number, model, second, last, .. } = arguments;
     let given = [("--model", model.is_some()), ("INPUT2", second.is_some()), ("--last", *last)];
     if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
@@ -227,6 +160,13 @@ fn run_tfhe(arguments: &Arguments, output: Output, console: &Console) -> Result<
     let (number, failure_budget) = (*number, arguments.failure_budget);
     let job = tfhe::Job { name: program, keys, input, columns, number, function, circuit, failure_budget, output };
     tfhe::run(job, console)
+}
+
+/// Refuses a function, which lookups alone take.
+fn check_no_function(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(path) = &arguments.function else { return Ok(()) };
+    let needed = format!("none: {} takes none", arguments.program);
+    Err(Failure::input(path, "--function", "a prepared function", needed))
 }
 
 /// Refuses a failure budget for programs that bootstrap nothing.
@@ -252,7 +192,8 @@ fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
     Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }))
 }
 
-fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Result<(), Failure> {
+fn run_lookup(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
+    check_not_tfhe(arguments, kind)?;
     let Arguments { keys, input, second, function, columns, model, last, .. } = arguments;
     check_no_budget(arguments)?;
     if let Some(model) = model {
@@ -266,69 +207,4 @@ fn run_lookup(arguments: &Arguments, output: Output, console: &Console) -> Resul
     let function = function.as_deref().unwrap_or(Path::new(""));
     let inputs = std::iter::once(input.as_path()).chain(second.as_deref()).collect();
     lookup::run(lookup::Job { keys, inputs, function, columns, output }, console)
-}
-
-/// The same numbers at the lowest level that holds them.
-pub(crate) fn lowered(
-    evaluator: &Evaluator,
-    table: EncryptedTable<Ciphertext>,
-) -> Result<EncryptedTable<Ciphertext>, Failure> {
-    let (layout, ciphertexts) = table.into_parts();
-    let lower = |ciphertext: Ciphertext| {
-        for level in 0..ciphertext.level() {
-            let low = evaluator.drop_level(&ciphertext, level)?;
-            if low.error_bound() == ciphertext.error_bound() {
-                return Ok(low);
-            }
-        }
-        Ok(ciphertext)
-    };
-    let ciphertexts = ciphertexts.into_iter().map(lower).collect::<noren::Result<_>>()?;
-    Ok(EncryptedTable::new(layout, ciphertexts)?)
-}
-
-/// Refuses keys that do not cover the program before any work is done, and names all that are missing.
-fn check_keys(
-    arguments: &Arguments,
-    evaluator: &Evaluator,
-    program: &Program,
-    layout: &TableLayout,
-    demands: &Demands,
-    level: usize,
-) -> Result<(), Failure> {
-    let Some(left) = level.checked_sub(demands.depth) else {
-        return Err(Failure::input(
-            &arguments.input,
-            format!("{} on {} rows and {} columns", program.name(), layout.rows(), layout.columns()),
-            count(level, "level"),
-            format!("{}: make keys for this program, and encrypt with them", demands.depth),
-        ));
-    };
-    let limbs_at = |depth: usize| left + demands.depth - depth + 1;
-    let keys = evaluator.keys();
-    let relinearization = demands.relinearization.filter(|&depth| keys.relinearization(limbs_at(depth)).is_err());
-    let mut missing: Vec<String> = relinearization.iter().map(|_| "relinearisation".to_owned()).collect();
-    for (&steps, &depth) in &demands.rotations {
-        if keys.galois(evaluator.context().rotation_exponent(steps), limbs_at(depth)).is_err() {
-            missing.push(format!("rotation by {steps}"));
-        }
-    }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::MissingKeys {
-        path: arguments.keys.clone(),
-        program: program.name(),
-        rows: layout.rows(),
-        columns: layout.columns(),
-        level,
-        missing: missing.join(", "),
-    })
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [result, written] = self.lines(&format!("{} left", count(self.level, "level")));
-        write!(f, "{result}\n{written}")
-    }
 }

@@ -1,88 +1,21 @@
-//! noren's own files, and which outputs may be written.
+//! noren's own files.
 
-use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Args;
-use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
+use noren::wire::{FileContext, FileKey, Kind, Limits, Object};
 use noren::{Security, bfv, tfhe};
 use noren_files::encrypted;
 use noren_rlwe::wire::file;
 use noren_rlwe::wire::header::{HEADER_BYTES, Header};
 use noren_rlwe::wire::items::Items;
 use noren_rlwe::wire::key_file::KeyFile;
-use noren_rlwe::wire::publish::{Destination, Existing};
 use noren_rlwe::wire::regular;
 use zeroize::Zeroizing;
 
 use crate::console::Console;
 use crate::describe::Describe;
 use crate::failure::Failure;
-use crate::output_set::hidden;
-
-/// The argument that lets outputs be replaced.
-#[derive(Debug, Args)]
-pub(crate) struct Force {
-    /// Replace outputs that exist
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-impl Force {
-    /// The policy for files that exist.
-    pub(crate) const fn existing(&self) -> Existing {
-        if self.force { Existing::Replace } else { Existing::Keep }
-    }
-}
-
-/// A file that may be written.
-pub(crate) struct Output {
-    path: PathBuf,
-    existing: Existing,
-}
-
-impl Output {
-    /// Refuses, before any work, a file that exists, unless it may be replaced, and one that cannot be written; removes
-    /// what an interrupted run has left of it. Whether it exists is asked once more when it is written.
-    pub(crate) fn new(path: &Path, force: &Force) -> Result<Self, Failure> {
-        // A link that leads nowhere is a file too.
-        if !force.force && fs::symlink_metadata(path).is_ok() {
-            return Err(Failure::Exists { path: path.to_owned() });
-        }
-        let directory = file::directory_of(path);
-        let failed = |path: &Path, source| Failure::Io { path: path.to_owned(), source };
-        if !fs::metadata(directory).map_err(|error| failed(directory, error))?.is_dir() {
-            return Err(Failure::input(path, "its directory", "a file", "a directory"));
-        }
-        // Only trying tells whether files can be made there.
-        let trial = hidden(directory, |trial| File::create_new(trial).map(drop));
-        trial.and_then(|(trial, ())| fs::remove_file(trial)).map_err(|error| failed(path, error))?;
-        file::remove_leftovers(path);
-        Ok(Self { path: path.to_owned(), existing: force.existing() })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Where the file is written, and whether one that exists by then is replaced.
-    pub(crate) fn destination(&self) -> Destination<'_> {
-        Destination { path: &self.path, existing: self.existing }
-    }
-
-    /// Writes an object, as a whole or not at all; gives the bytes of the file.
-    pub(crate) fn write<O: Object>(&self, context: &O::Context, object: &O) -> Result<u64, Failure> {
-        object.write_file(context, Form::Packed, self.destination())?;
-        size(&self.path)
-    }
-}
-
-/// Bytes of a file.
-pub(crate) fn size(path: &Path) -> Result<u64, Failure> {
-    let found = fs::metadata(path).map_err(|source| Failure::Io { path: path.to_owned(), source })?;
-    Ok(found.len())
-}
 
 /// Reads a key with its parameters; refuses those that promise too little security.
 pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(

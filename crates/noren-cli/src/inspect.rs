@@ -28,6 +28,7 @@ use crate::describe::words::{self, bytes};
 use crate::describe::{Describe, Description, Tfhe};
 use crate::failure::Failure;
 use crate::files;
+use crate::outputs;
 
 /// Shows what is in a file, and checks that it is undamaged
 #[derive(Debug, Args)]
@@ -124,7 +125,7 @@ struct Encrypted {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     console.inputs().verify(&arguments.file)?;
     if encrypted::is_encrypted_file(&arguments.file)? {
-        let (path, bytes) = (arguments.file.clone(), files::size(&arguments.file)?);
+        let (path, bytes) = (arguments.file.clone(), outputs::size(&arguments.file)?);
         return console.report(&Encrypted { path, kind: "file under a passphrase", bytes });
     }
     if let Some(Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) = file::kind(&arguments.file)? {
@@ -136,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         let container = MappedContainer::open(&arguments.file)?;
         let reader = container.reader(Kind::PreparedLookup, &Limits::default()).map_err(of_file())?;
         return console
-            .report(&Report::new(&arguments.file, files::size(&arguments.file)?, reader).map_err(of_file())?);
+            .report(&Report::new(&arguments.file, outputs::size(&arguments.file)?, reader).map_err(of_file())?);
     }
     let content = files::read_bytes(&arguments.file)?;
     // Refuses whatever is damaged: what follows has the right digest.

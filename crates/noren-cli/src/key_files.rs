@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::files::Force;
 use crate::output_set::OutputSet;
+use crate::outputs::Force;
 
 /// The name of the secret key.
 pub(crate) const SECRET: &str = "secret.key";

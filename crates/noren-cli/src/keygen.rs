@@ -1,7 +1,6 @@
 //! `noren keygen`: plans, makes and writes the keys for programs.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::{env, fmt, fs};
 
 use clap::builder::PossibleValuesParser;
@@ -9,8 +8,7 @@ use clap::{Args, value_parser};
 use noren::Seed;
 use noren::bfv::KeyRequest;
 use noren::bootstrapping::{Mode, Preset};
-use noren::ckks::{Context, KeyFile};
-use noren::programs::plan::{Plan, Shape};
+use noren::programs::plan::Shape;
 use noren::programs::program::Program;
 use noren_files::passphrase::Passphrase;
 
@@ -19,11 +17,11 @@ use crate::bootstrap::plan::{Wanted, parse_mode, parse_preset};
 use crate::bounds;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{self, Force};
-use crate::key_files::{EVALUATION, KeyFiles, Report, SECRET};
+use crate::key_files::SECRET;
+use crate::outputs::Force;
 use crate::passphrases::{Question, VARIABLE};
 use crate::tfhe::plan::parse_set;
-use crate::{additions, integers, lookup, programs, progress, tfhe};
+use crate::{additions, ckks, integers, lookup, programs, tfhe};
 
 /// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, for exact integers, or for TFHE
 #[derive(Debug, Args)]
@@ -185,35 +183,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         return additions::run(additions::Job { out, wanted, seed, plan_only }, console);
     }
     let programs = programs::programs(&arguments.program, &arguments.model)?;
-    let given = params.as_ref().map(|path| files::read_parameters(path, console)).transpose()?;
-    let shape = shape(arguments)?;
-    let plan = match given {
-        Some(parameters) => Plan::with_parameters(&programs, &shape, parameters)?,
-        None => Plan::for_precision(&programs, &shape, arguments.precision)?,
-    };
-    let report = programs::Report::new(&programs, &plan)?;
-    if arguments.plan_only {
-        return console.report(&report);
-    }
-    let files = KeyFiles::new(&arguments.out, EVALUATION, &arguments.force, passphrase)?;
-    console.text(&report)?;
-    let seed = match seed {
-        Some(seed) => seed,
-        None => Seed::random().map_err(noren::Error::from)?,
-    };
-    let request = plan.key_request()?;
-    let context = Context::new(plan.parameters)?;
-    let shown = progress::bar("making evaluation keys", 1);
-    let progress = |done, total| shown.set(done, total);
-    let made = context.generate_keys_with_progress(seed, &request, Some(&progress))?;
-    drop(shown);
-
-    let shown = progress::spinner("writing keys".to_owned());
-    let evaluation = KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) };
-    let bytes = files.write(&evaluation)?;
-    let files = files.finish(&context, made.secret, made.public, bytes)?;
-    drop(shown);
-    console.report(&Report { plan: report, keys: None, files })
+    let (parameters, precision) = (params.as_deref(), arguments.precision);
+    let wanted = ckks::keys::Wanted { programs, parameters, precision };
+    let shape = || shape(arguments);
+    ckks::keys::run(ckks::keys::Job { wanted, out, seed, plan_only, force, passphrase }, shape, console)
 }
 
 impl Arguments {

@@ -7,6 +7,7 @@
 //! | `signing` | signing keys, and the verbs that sign and verify files |
 //! | `additions` | what `keygen --add` does |
 //! | `bootstrap` | the plan of bootstrapping, `expand`, and what `keygen --bootstrap` does |
+//! | `ckks` | tables of numbers: their keys, encryption, programs, decryption |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption |
 //! | `lookup` | functions of encrypted integers: their plan, keys, `prepare`, and what `eval lookup` does |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
@@ -15,7 +16,10 @@
 //! | `describe` | parameters in words: security, precision, sizes |
 //! | `tables` | tables from CSV and NPY files and back |
 //! | `bounds` | the largest values that columns can have, from files |
-//! | `files` | noren's own files, and which outputs may be written |
+//! | `files` | noren's own files |
+//! | `outputs` | which outputs may be written |
+//! | `jobs` | what `encrypt` and `decrypt` ask of the scheme of a key |
+//! | `seeds` | seeds of the system |
 //! | `inputs` | what all verbs ask of the files that they read |
 //! | `passphrases` | where passphrases come from |
 //! | `output_set` | several files that appear together, or not at all |
@@ -28,6 +32,7 @@ mod additions;
 mod bench;
 mod bootstrap;
 mod bounds;
+mod ckks;
 mod command;
 mod console;
 mod decrypt;
@@ -41,21 +46,24 @@ mod info;
 mod inputs;
 mod inspect;
 mod integers;
+mod jobs;
 mod key_files;
 mod keygen;
 mod lookup;
 mod machine;
 mod output_set;
+mod outputs;
 mod params;
 mod passphrase;
 mod passphrases;
 mod plan;
 mod programs;
 mod progress;
+mod seeds;
 mod signing;
 mod stages;
 mod tables;
 mod tfhe;
 
 pub use command::run;
-pub use tables::numbers::table_shape;
+pub use tables::format::table_shape;

@@ -14,7 +14,7 @@ use noren_rlwe::wire::publish::publish;
 use noren_rlwe::wire::regular;
 
 use crate::failure::Failure;
-use crate::files::{Force, size};
+use crate::outputs::{Force, HIDDEN, hidden, size};
 
 /// Several files of a directory that appear together. They are written into a directory within a hidden one, and published
 /// when all are there: the directory itself by one rename where it did not exist, else file by file.
@@ -207,26 +207,6 @@ fn is_still_at(place: &Path, ours: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_still_at(_place: &Path, _ours: &Metadata) -> bool {
     true
-}
-
-/// How hidden names begin and end.
-const HIDDEN: [&str; 2] = [".noren-", ".tmp"];
-
-/// Makes something under a hidden name of a directory that nothing else has; gives the name too.
-pub(crate) fn hidden<T>(directory: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
-    /// Names that are tried: processes with the same number can share a directory.
-    const NAMES: u32 = 64;
-    let [begin, end] = HIDDEN;
-    for count in 0..NAMES {
-        let path = directory.join(format!("{begin}{}-{count}{end}", std::process::id()));
-        match make(&path) {
-            Ok(made) => return Ok((path, made)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let message = format!("hidden files named {begin}...{end} fill the directory: remove them");
-    Err(io::Error::new(ErrorKind::AlreadyExists, message))
 }
 
 /// A new directory for this process alone, with a lock.

@@ -11,7 +11,8 @@ use noren::{SecretDistribution, Security, bfv, ckks, security, tfhe};
 use crate::console::Console;
 use crate::describe::{Ckks, Describe, Description, Tfhe};
 use crate::failure::Failure;
-use crate::files::{self, Force, Output};
+use crate::files;
+use crate::outputs::{Force, Output};
 
 /// Chooses, checks and shows parameters
 #[derive(Debug, Args)]

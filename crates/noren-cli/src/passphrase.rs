@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files;
+use crate::outputs;
 use crate::passphrases::Question;
 
 /// Puts a secret key or a signing key under a passphrase, changes the passphrase, or takes it off
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     };
     let to = Destination { path, existing: Existing::Replace };
     file::write_atomically(to, Access::Owner, |file| file.write_all(&bytes))?;
-    console.report(&Report { path: path.clone(), passphrase: !arguments.remove, bytes: files::size(path)? })
+    console.report(&Report { path: path.clone(), passphrase: !arguments.remove, bytes: outputs::size(path)? })
 }
 
 /// Whether a file begins as one of minisign does.
@@ -103,7 +103,7 @@ fn of_signing_key(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let question = if locked { Question::replacing(path, new) } else { Question::of(path, new.or(usual)) };
     let new = if arguments.remove { None } else { Some(question.ask_twice()?) };
     key.write(path, new.as_ref().map(|passphrase| (passphrase, Work::default())))?;
-    console.report(&Report { path: path.clone(), passphrase: new.is_some(), bytes: files::size(path)? })
+    console.report(&Report { path: path.clone(), passphrase: new.is_some(), bytes: outputs::size(path)? })
 }
 
 /// Refuses what is no secret key, or a damaged one.

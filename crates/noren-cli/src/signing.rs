@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::Force;
 use crate::output_set::OutputSet;
+use crate::outputs::Force;
 use crate::passphrases::Question;
 
 const SECRET: &str = "signing.key";

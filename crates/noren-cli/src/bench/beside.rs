@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::bench::record::Record;
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 
 /// Programs that are run after each step, so that they see the same machine as noren.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::bench::ckks::seed;
 use crate::bench::measure::Timing;
 use crate::bench::record::Record;
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 use crate::machine;
 

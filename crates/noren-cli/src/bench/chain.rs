@@ -17,8 +17,8 @@ use crate::bench::ckks::seed;
 use crate::bench::judge::{Judge, drop_result, values};
 use crate::bench::measure::{self, Timing};
 use crate::bench::record::Record;
+use crate::bench::run::Run;
 use crate::bench::shape::Shape;
-use crate::bench::suite::Run;
 use crate::failure::Failure;
 use crate::machine;
 

@@ -8,8 +8,8 @@ use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest}
 use crate::bench::judge::{Judge, drop_result, values};
 use crate::bench::measure;
 use crate::bench::record::Record;
+use crate::bench::run::Run;
 use crate::bench::shape::Shape;
-use crate::bench::suite::Run;
 use crate::failure::Failure;
 use crate::machine;
 

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use noren::Complex64;
 use noren::ckks::{Ciphertext, Decryptor};
 
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 
 /// Decrypts and compares.

@@ -10,7 +10,7 @@ use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
 use crate::bench::measure;
 use crate::bench::record::Record;
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 use crate::machine;
 

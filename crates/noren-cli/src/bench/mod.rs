@@ -13,6 +13,7 @@ mod measure;
 mod paper2;
 mod parallel;
 mod record;
+mod run;
 mod shape;
 mod suite;
 mod tfhe;

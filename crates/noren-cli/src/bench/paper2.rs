@@ -11,7 +11,7 @@ use crate::bench::bootstrap::{LEAST_SAMPLES, Messages, PROGRAM, errors, messages
 use crate::bench::ckks::seed;
 use crate::bench::measure::Timing;
 use crate::bench::record::Record;
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 use crate::machine;
 

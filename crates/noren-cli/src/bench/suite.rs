@@ -1,4 +1,4 @@
-//! The suites, and what all of them are told.
+//! The suites.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use crate::bench::bootstrap::{self, Messages};
 use crate::bench::chain::{self, Chained};
 use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
+use crate::bench::run::Run;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::tfhe::{self, Workload};
 use crate::bench::{ckks, client, kernels, lookup, matvec, paper2, parallel, trace};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::machine;
 
 /// Measures how fast this machine is
 #[derive(Debug, Args)]
@@ -109,14 +109,6 @@ enum Suite {
     Tfhe,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,
-}
-
-/// What a suite is told, and where it reports.
-pub(super) struct Run<'a> {
-    pub(super) seconds: f64,
-    pub(super) threads: &'a [usize],
-    console: &'a Console,
-    wrong: Mutex<Vec<String>>,
 }
 
 pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -> Result<(), Failure> {
@@ -265,24 +257,6 @@ impl Arguments {
             }
             None => Ok(()),
         }
-    }
-}
-
-impl Run<'_> {
-    /// Reports a measurement as soon as it is there.
-    pub(super) fn report(&self, record: &Record) -> Result<(), Failure> {
-        if record.median_ns.is_none() {
-            let Record { library, op, n, isa, .. } = record;
-            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
-            wrong.push(format!("{library} {op} (n = {n}, {isa})"));
-        }
-        machine::reset_peak_rss();
-        self.console.report(record)
-    }
-
-    /// Tells the user what no record says.
-    pub(super) fn warn(&self, message: &str) {
-        self.console.warn(message);
     }
 }
 

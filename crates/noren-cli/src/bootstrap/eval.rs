@@ -14,11 +14,12 @@ use noren::programs::table::EncryptedTable;
 use noren::wire::Limits;
 use serde::Serialize;
 
+use crate::ckks::eval::{self, lowered};
 use crate::console::Console;
 use crate::describe::words::{count, right_but};
-use crate::eval::{self, lowered};
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files;
+use crate::outputs::Output;
 use crate::progress;
 use crate::stages::Stages;
 

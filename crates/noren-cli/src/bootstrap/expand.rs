@@ -14,7 +14,8 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::files::{self, Force, Output};
+use crate::files;
+use crate::outputs::{Force, Output};
 use crate::tfhe::server_keys::ServerKeyForm;
 use crate::{progress, tfhe};
 

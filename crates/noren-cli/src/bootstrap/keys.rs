@@ -10,8 +10,8 @@ use noren_files::passphrase::Passphrase;
 use crate::bootstrap::plan::{Report as PlanReport, Wanted};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::Force;
 use crate::key_files::{KeyFiles, Report, existing};
+use crate::outputs::Force;
 use crate::progress;
 
 /// The name of the file of what evaluates.

@@ -9,11 +9,12 @@ use noren::programs::integers::IntegerTable;
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::decrypt::Arguments;
 use crate::describe::words::count;
 use crate::failure::Failure;
-use crate::files::{self, Output};
-use crate::tables::numbers::{self, Decrypted, Values};
+use crate::files;
+use crate::jobs::Decryption;
+use crate::tables::format;
+use crate::tables::numbers::{Decrypted, Values};
 
 #[derive(Serialize)]
 struct Report {
@@ -26,21 +27,21 @@ struct Report {
     noise_budget: f64,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> Result<(), Failure> {
-    if arguments.release.is_some() {
+pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
+    if job.release.is_some() {
         return Err(Failure::of_integers("--release", "none: exact integers hold no traces of the key"));
     }
-    if arguments.unchecked {
+    if job.unchecked {
         return Err(Failure::of_integers("--unchecked", "none: integers that may be wrong are worth nothing"));
     }
-    let file = files::read_key::<Context, SecretKey>(&arguments.key, console)?;
-    let table = files::read::<IntegerTable>(&file.context, &arguments.input, console)?;
+    let file = files::read_key::<Context, SecretKey>(job.key, console)?;
+    let table = files::read::<IntegerTable>(&file.context, job.input, console)?;
     let decryptor = Decryptor::new(&file.context, &file.key)?;
-    let of_input = || Failure::file(&arguments.input);
+    let of_input = || Failure::file(job.input);
     let mut values = table.decrypt(&decryptor, &Encoder::new(&file.context)).map_err(of_input())?;
-    check_noise(arguments, &table, &decryptor)?;
+    check_noise(&job, &table, &decryptor)?;
     let modulus = file.context.parameters().modulus();
-    if arguments.signed {
+    if job.signed {
         values.iter_mut().for_each(|x| *x = modulus.center(x.cast_unsigned()));
     }
     let layout = table.layout();
@@ -48,14 +49,14 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
         [] => (0..layout.columns()).map(|column| column.to_string()).collect(),
         names => names.to_vec(),
     };
-    numbers::write(
-        output,
-        arguments.access_to_integers(),
+    format::write(
+        &job.output,
+        job.access_to_integers(),
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
     )?;
     let budgets = table.ciphertexts().iter().map(|ciphertext| ciphertext.noise_budget());
     console.report(&Report {
-        path: output.path().to_owned(),
+        path: job.output.path().to_owned(),
         rows: layout.rows(),
         columns: layout.columns(),
         column_names,
@@ -65,11 +66,11 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
 }
 
 /// Refuses ciphertexts with more noise than they state.
-fn check_noise(arguments: &Arguments, table: &IntegerTable, decryptor: &Decryptor<'_>) -> Result<(), Failure> {
+fn check_noise(job: &Decryption<'_>, table: &IntegerTable, decryptor: &Decryptor<'_>) -> Result<(), Failure> {
     for ciphertext in table.ciphertexts() {
         let largest = (-ciphertext.noise_budget() - 1.0).exp2();
         if decryptor.measure_noise(ciphertext)?.max > largest {
-            let (path, found) = (arguments.input.clone(), "has more noise than that".to_owned());
+            let (path, found) = (job.input.to_owned(), "has more noise than that".to_owned());
             let needed = format!("its ciphertexts have at most 2^{:.0} of the modulus", largest.log2());
             return Err(Failure::FalseStatement { path, found, needed });
         }

@@ -1,7 +1,7 @@
 //! `noren encrypt` with a key of exact integers: a table of whole numbers to ciphertexts of BFV.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use noren::bfv::{Context, Encoder, Encryptor};
 use noren::circuits::lookup::Layout;
@@ -12,21 +12,12 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
-use crate::encrypt::random;
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files;
+use crate::jobs::Encryption;
 use crate::progress;
+use crate::seeds::random;
 use crate::tables::numbers::Numbers;
-
-/// What is encrypted, and for whom.
-pub(crate) struct Job<'a> {
-    pub(crate) key: &'a Path,
-    pub(crate) input: &'a Path,
-    pub(crate) numbers: Numbers,
-    /// What the numbers of each column, or of all columns, are below; nothing for numbers that are not looked up.
-    pub(crate) domain: &'a [usize],
-    pub(crate) output: Output,
-}
 
 #[derive(Serialize)]
 struct Report {
@@ -43,16 +34,20 @@ struct Report {
     bytes: u64,
 }
 
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let (context, table) = if files::key_kind(job.key, console)? == Kind::IntegerSecretKey {
+pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
+    job.refuse_types()?;
+    if job.bounds.is_some() {
+        return Err(Failure::of_integers("--bounds", "none: --domain says how large whole numbers can be"));
+    }
+    let (context, table) = if job.kind == Kind::IntegerSecretKey {
         let file = files::read_key::<Context, SecretKey>(job.key, console)?;
         let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
-        let table = job.encrypt(&file.context, &encryptor)?;
+        let table = encrypt(&job, &file.context, &encryptor)?;
         (file.context, table)
     } else {
         let file = files::read_key::<Context, PublicKey>(job.key, console)?;
         let encryptor = Encryptor::public(&file.context, &file.key, random()?)?;
-        let table = job.encrypt(&file.context, &encryptor)?;
+        let table = encrypt(&job, &file.context, &encryptor)?;
         (file.context, table)
     };
     let size = job.output.write(&context, &table)?;
@@ -71,52 +66,50 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     })
 }
 
-impl Job<'_> {
-    fn encrypt(&self, context: &Context, encryptor: &Encryptor<'_>) -> Result<IntegerTable, Failure> {
-        let layout = self.layout(context)?;
-        let entries = self.entries(&layout, context.parameters().modulus().value())?;
-        let _shown = progress::spinner(format!("encrypting {}", count(layout.ciphertexts(), "ciphertext")));
-        IntegerTable::encrypt(&Encoder::new(context), encryptor, layout, &entries).map_err(Failure::file(self.input))
-    }
+fn encrypt(job: &Encryption<'_>, context: &Context, encryptor: &Encryptor<'_>) -> Result<IntegerTable, Failure> {
+    let layout = layout(job, context)?;
+    let entries = entries(job, &layout, context.parameters().modulus().value())?;
+    let _shown = progress::spinner(format!("encrypting {}", count(layout.ciphertexts(), "ciphertext")));
+    IntegerTable::encrypt(&Encoder::new(context), encryptor, layout, &entries).map_err(Failure::file(job.input))
+}
 
-    fn layout(&self, context: &Context) -> Result<IntegerLayout, Failure> {
-        let Numbers { rows, columns, names, .. } = &self.numbers;
-        let (n, t) = (context.parameters().degree(), context.parameters().modulus().value());
-        let sizes = match *self.domain {
-            [size] => vec![size; *columns],
-            _ => self.domain.to_vec(),
+fn layout(job: &Encryption<'_>, context: &Context) -> Result<IntegerLayout, Failure> {
+    let Numbers { rows, columns, names, .. } = &job.numbers;
+    let (n, t) = (context.parameters().degree(), context.parameters().modulus().value());
+    let sizes = match *job.domain {
+        [size] => vec![size; *columns],
+        _ => job.domain.to_vec(),
+    };
+    if !sizes.is_empty() && sizes.len() != *columns {
+        let needed = format!("one size, or one for each of {}", count(*columns, "column"));
+        return Err(Failure::Unsuitable { what: "--domain", found: count(sizes.len(), "size"), needed });
+    }
+    let stretch = match sizes.iter().max() {
+        None => 1,
+        // The column with the largest numbers says how much room those of all columns take.
+        Some(&largest) => Layout::new(n, t, [largest; 2])?.stretch(),
+    };
+    let layout = IntegerLayout::new(*rows, *columns, n, stretch)?.with_column_names(names.clone())?;
+    Ok(layout.with_sizes(sizes)?)
+}
+
+/// The numbers, which must be whole and within their bounds.
+fn entries(job: &Encryption<'_>, layout: &IntegerLayout, t: u64) -> Result<Vec<i64>, Failure> {
+    let (columns, sizes) = (layout.columns(), layout.sizes());
+    let t = t.cast_signed();
+    let number = |(index, &x): (usize, &f64)| {
+        let (low, high, why) = match sizes.get(index % columns) {
+            Some(&size) => (0, size as i64 - 1, "the domain of its column"),
+            None => (-(t / 2), t - 1, "the residues of the plaintext modulus"),
         };
-        if !sizes.is_empty() && sizes.len() != *columns {
-            let needed = format!("one size, or one for each of {}", count(*columns, "column"));
-            return Err(Failure::Unsuitable { what: "--domain", found: count(sizes.len(), "size"), needed });
+        // Below 2^50, where floating point is exact.
+        if x.fract() == 0.0 && (low as f64..=high as f64).contains(&x) {
+            return Ok(x as i64);
         }
-        let stretch = match sizes.iter().max() {
-            None => 1,
-            // The column with the largest numbers says how much room those of all columns take.
-            Some(&largest) => Layout::new(n, t, [largest; 2])?.stretch(),
-        };
-        let layout = IntegerLayout::new(*rows, *columns, n, stretch)?.with_column_names(names.clone())?;
-        Ok(layout.with_sizes(sizes)?)
-    }
-
-    /// The numbers, which must be whole and within their bounds.
-    fn entries(&self, layout: &IntegerLayout, t: u64) -> Result<Vec<i64>, Failure> {
-        let (columns, sizes) = (layout.columns(), layout.sizes());
-        let t = t.cast_signed();
-        let number = |(index, &x): (usize, &f64)| {
-            let (low, high, why) = match sizes.get(index % columns) {
-                Some(&size) => (0, size as i64 - 1, "the domain of its column"),
-                None => (-(t / 2), t - 1, "the residues of the plaintext modulus"),
-            };
-            // Below 2^50, where floating point is exact.
-            if x.fract() == 0.0 && (low as f64..=high as f64).contains(&x) {
-                return Ok(x as i64);
-            }
-            let needed = format!("a whole number from {low} to {high}, {why}");
-            Err(Failure::input(self.input, self.numbers.place(index), x, needed))
-        };
-        self.numbers.entries.iter().enumerate().map(number).collect()
-    }
+        let needed = format!("a whole number from {low} to {high}, {why}");
+        Err(Failure::input(job.input, job.numbers.place(index), x, needed))
+    };
+    job.numbers.entries.iter().enumerate().map(number).collect()
 }
 
 impl fmt::Display for Report {

@@ -13,8 +13,9 @@ use crate::console::Console;
 use crate::describe::Integers;
 use crate::describe::words::count;
 use crate::failure::Failure;
-use crate::files::{self, Force};
+use crate::files;
 use crate::key_files::{EVALUATION, KeyFiles, Report};
+use crate::outputs::Force;
 use crate::progress;
 
 /// What keys are made, and how.

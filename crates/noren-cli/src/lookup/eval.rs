@@ -16,7 +16,8 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files;
+use crate::outputs::Output;
 use crate::progress;
 use crate::stages::Stages;
 

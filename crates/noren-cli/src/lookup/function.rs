@@ -9,8 +9,8 @@ use noren_rlwe::wire::file::directory_of;
 
 use crate::describe::words::count;
 use crate::failure::Failure;
-use crate::files;
 use crate::lookup::plan::parse_domain;
+use crate::outputs;
 use crate::tables::grid::Grid;
 
 /// A function, as it is asked for.
@@ -106,7 +106,7 @@ impl Given {
     fn read(&self, path: &Path, t: u64) -> Result<Function, Failure> {
         let resources = Resources { disk: None, ..Resources::of_machine(directory_of(path)) };
         let advice = "close other programs, or write the table with smaller whole numbers, such as uint16";
-        resources.check_memory(files::size(path)?, "memory for the table of a function", advice)?;
+        resources.check_memory(outputs::size(path)?, "memory for the table of a function", advice)?;
         let grid = Grid::read(path, !self.no_header)?;
         grid.check(path, t - 1)?;
         let found = grid.shape();

@@ -9,9 +9,9 @@ use noren_files::passphrase::Passphrase;
 
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::Force;
 use crate::key_files::{KeyFiles, Report, existing};
 use crate::lookup::plan::{self, Wanted};
+use crate::outputs::Force;
 use crate::progress;
 
 /// The name of the file of what evaluates.

@@ -13,9 +13,9 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::{available, bytes};
 use crate::failure::Failure;
-use crate::files::{self, Force, Output};
 use crate::lookup::function::Given;
 use crate::lookup::plan::{own_parameters, plan};
+use crate::outputs::{self, Force, Output};
 use crate::progress;
 
 /// Prepares a function of two encrypted integers, to be looked up with `eval lookup`
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let shown = progress::spinner("writing the function".to_owned());
     lookup.save(output.destination())?;
     drop(shown);
-    console.report(&Report { path: output.path().to_owned(), takes, bytes: files::size(output.path())? })
+    console.report(&Report { path: output.path().to_owned(), takes, bytes: outputs::size(output.path())? })
 }
 
 impl Takes {

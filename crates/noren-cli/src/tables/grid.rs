@@ -6,8 +6,9 @@ use noren_rlwe::wire::file;
 use rayon::prelude::*;
 
 use crate::failure::Failure;
+use crate::tables::format::{Format, MAX_BYTES};
 use crate::tables::npy::Array;
-use crate::tables::numbers::{Format, MAX_BYTES, Numbers, Place};
+use crate::tables::numbers::{Numbers, Place};
 
 /// A table of numbers from 0 to below a bound.
 pub(crate) enum Grid {

@@ -1,6 +1,7 @@
 //! Tables of numbers from CSV and NPY files and back.
 
 pub(crate) mod csv;
+pub(crate) mod format;
 pub(crate) mod grid;
 pub(crate) mod npy;
 pub(crate) mod numbers;

@@ -8,11 +8,12 @@ use noren::tfhe::{Context, Decryptor, SecretKey};
 use serde::Serialize;
 
 use crate::console::Console;
-use crate::decrypt::Arguments;
 use crate::describe::words::count;
 use crate::failure::Failure;
-use crate::files::{self, Output};
-use crate::tables::numbers::{self, Decrypted, Values};
+use crate::files;
+use crate::jobs::Decryption;
+use crate::tables::format;
+use crate::tables::numbers::{Decrypted, Values};
 
 #[derive(Serialize)]
 struct Report {
@@ -23,36 +24,35 @@ struct Report {
     types: Vec<Element>,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure> {
     let refuse = |what, needed: &str| {
         Err(Failure::Unsuitable { what, found: "a key of TFHE".to_owned(), needed: needed.to_owned() })
     };
-    if arguments.release.is_some() {
+    if job.release.is_some() {
         return refuse("--release", "none: exact integers hold no traces of the key");
     }
-    if arguments.unchecked {
+    if job.unchecked {
         return refuse("--unchecked", "none: integers that may be wrong are worth nothing");
     }
-    if arguments.signed {
+    if job.signed {
         return refuse("--signed", "none: columns know their types");
     }
-    let file = files::read_tfhe_key::<SecretKey>(&arguments.key, console)?;
-    let table = files::read::<Columns>(&file.parameters, &arguments.input, console)?;
+    let file = files::read_tfhe_key::<SecretKey>(job.key, console)?;
+    let table = files::read::<Columns>(&file.parameters, job.input, console)?;
     let context = Context::new(file.parameters.clone())?;
     let decryptor = Decryptor::new(&context, &file.key)?;
     let layout = table.layout();
     let [rows] = layout.shape[..] else {
         let (found, needed) = (format!("{:?}", layout.shape), "the number of rows: read it in Python");
-        return Err(Failure::input(&arguments.input, "the shape of columns", found, needed));
+        return Err(Failure::input(job.input, "the shape of columns", found, needed));
     };
-    let columns =
-        table.columns().iter().map(|column| column.decrypt(&decryptor).map_err(Failure::file(&arguments.input)));
+    let columns = table.columns().iter().map(|column| column.decrypt(&decryptor).map_err(Failure::file(job.input)));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let number = |row: usize, column: usize| {
         i64::try_from(columns[column][row]).map_err(|_| {
             let place = format!("row {}, column {}", row + 1, column + 1);
             let needed = "a number below 2^63, as tables have: read it in Python";
-            Failure::input(&arguments.input, place, columns[column][row], needed)
+            Failure::input(job.input, place, columns[column][row], needed)
         })
     };
     let places = (0..rows).flat_map(|row| (0..columns.len()).map(move |column| (row, column)));
@@ -60,13 +60,13 @@ pub(crate) fn run(arguments: &Arguments, output: &Output, console: &Console) -> 
     let name = |(index, name): (usize, &str)| if name.is_empty() { index.to_string() } else { name.to_owned() };
     let column_names: Vec<String> =
         layout.columns.iter().map(|column| column.name.as_str()).enumerate().map(name).collect();
-    numbers::write(
-        output,
-        arguments.access_to_integers(),
+    format::write(
+        &job.output,
+        job.access_to_integers(),
         &Decrypted { row_names: None, column_names: &column_names, values: Values::Whole(&values) },
     )?;
     console.report(&Report {
-        path: output.path().to_owned(),
+        path: job.output.path().to_owned(),
         rows,
         columns: columns.len(),
         column_names,

@@ -1,7 +1,7 @@
 //! `noren encrypt` with a secret key of TFHE: a table of whole numbers, each encrypted by itself.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use noren::programs::columns::{Column, Columns, Element};
 use noren::tfhe::{Context, Encoding, Encryptor, Parameters, SecretKey};
@@ -9,21 +9,12 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::{bytes, count};
-use crate::encrypt::random;
 use crate::failure::Failure;
-use crate::files::{self, Output};
+use crate::files;
+use crate::jobs::Encryption;
 use crate::progress;
+use crate::seeds::random;
 use crate::tables::numbers::Numbers;
-
-/// What is encrypted, and for whom.
-pub(crate) struct Job<'a> {
-    pub(crate) key: &'a Path,
-    pub(crate) input: &'a Path,
-    pub(crate) numbers: Numbers,
-    /// The types of the columns, or one for all.
-    pub(crate) types: &'a [Element],
-    pub(crate) output: Output,
-}
 
 #[derive(Serialize)]
 struct Report {
@@ -36,17 +27,22 @@ struct Report {
     bytes: u64,
 }
 
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure> {
+    if job.bounds.is_some() || !job.domain.is_empty() {
+        let (what, found) = ("--bounds and --domain", format!("{}", job.kind));
+        let needed = "none: --type says what numbers are".to_owned();
+        return Err(Failure::Unsuitable { what, found, needed });
+    }
     let file = files::read_tfhe_key::<SecretKey>(job.key, console)?;
     let parameters = &file.parameters;
-    let types = job.types(parameters)?;
+    let types = types(&job, parameters)?;
     let context = Context::new(parameters.clone())?;
     let encryptor = Encryptor::new(&context, &file.key, random()?)?;
     let Numbers { rows, columns, .. } = job.numbers;
     let shown = progress::spinner(format!("encrypting {}", count(rows * columns, "number")));
     let mut encrypted = Vec::with_capacity(columns);
     for (index, &element) in types.iter().enumerate() {
-        let values = job.column(parameters, index, element)?;
+        let values = column(&job, parameters, index, element)?;
         let column = Column::encrypt(&encryptor, element, &values).map_err(Failure::file(job.input))?;
         encrypted.push((job.numbers.names.get(index).cloned().unwrap_or_else(|| index.to_string()), column));
     }
@@ -64,43 +60,46 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     })
 }
 
-impl Job<'_> {
-    /// The type of each column.
-    fn types(&self, parameters: &Parameters) -> Result<Vec<Element>, Failure> {
-        let refuse =
-            |found: String, needed: &str| Err(Failure::Unsuitable { what: "--type", found, needed: needed.to_owned() });
-        let columns = self.numbers.columns;
-        let types = match (self.types, parameters.encoding()) {
-            ([], Encoding::Bits) => vec![Element::Bool; columns],
-            ([], _) => return refuse("none".to_owned(), "the type of all columns, or one for each, such as uint16"),
-            ([one], _) => vec![*one; columns],
-            (types, _) if types.len() == columns => types.to_vec(),
-            (types, _) => {
-                let needed = format!("one, or one for each of {}", count(columns, "column"));
-                return refuse(count(types.len(), "type"), &needed);
-            }
-        };
-        types.iter().try_for_each(|element| element.digits(parameters).map(|_| ()).map_err(Failure::file(self.key)))?;
-        Ok(types)
-    }
+/// The type of each column.
+fn types(job: &Encryption<'_>, parameters: &Parameters) -> Result<Vec<Element>, Failure> {
+    let refuse =
+        |found: String, needed: &str| Err(Failure::Unsuitable { what: "--type", found, needed: needed.to_owned() });
+    let columns = job.numbers.columns;
+    let types = match (job.types, parameters.encoding()) {
+        ([], Encoding::Bits) => vec![Element::Bool; columns],
+        ([], _) => return refuse("none".to_owned(), "the type of all columns, or one for each, such as uint16"),
+        ([one], _) => vec![*one; columns],
+        (types, _) if types.len() == columns => types.to_vec(),
+        (types, _) => {
+            let needed = format!("one, or one for each of {}", count(columns, "column"));
+            return refuse(count(types.len(), "type"), &needed);
+        }
+    };
+    types.iter().try_for_each(|element| element.digits(parameters).map(|_| ()).map_err(Failure::file(job.key)))?;
+    Ok(types)
+}
 
-    /// The numbers of a column, which must be whole and of its type.
-    fn column(&self, parameters: &Parameters, column: usize, element: Element) -> Result<Vec<i128>, Failure> {
-        /// Whole numbers are exact in floating point up to here.
-        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
-        let range = element.range(parameters);
-        let entries = self.numbers.entries.iter().enumerate().skip(column).step_by(self.numbers.columns);
-        let number = |(index, &x): (usize, &f64)| {
-            if x.fract() == 0.0 && x.abs() <= EXACT && range.contains(&(x as i128)) {
-                return Ok(x as i128);
-            }
-            let most = (*range.end()).min(EXACT as i128);
-            let least = (*range.start()).max(-EXACT as i128);
-            let needed = format!("a whole number from {least} to {most}, as {element} holds from a table");
-            Err(Failure::input(self.input, self.numbers.place(index), x, needed))
-        };
-        entries.map(number).collect()
-    }
+/// The numbers of a column, which must be whole and of its type.
+fn column(
+    job: &Encryption<'_>,
+    parameters: &Parameters,
+    column: usize,
+    element: Element,
+) -> Result<Vec<i128>, Failure> {
+    /// Whole numbers are exact in floating point up to here.
+    const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
+    let range = element.range(parameters);
+    let entries = job.numbers.entries.iter().enumerate().skip(column).step_by(job.numbers.columns);
+    let number = |(index, &x): (usize, &f64)| {
+        if x.fract() == 0.0 && x.abs() <= EXACT && range.contains(&(x as i128)) {
+            return Ok(x as i128);
+        }
+        let most = (*range.end()).min(EXACT as i128);
+        let least = (*range.start()).max(-EXACT as i128);
+        let needed = format!("a whole number from {least} to {most}, as {element} holds from a table");
+        Err(Failure::input(job.input, job.numbers.place(index), x, needed))
+    };
+    entries.map(number).collect()
 }
 
 impl fmt::Display for Report {

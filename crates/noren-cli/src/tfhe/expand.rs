@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
-use crate::files::Output;
+use crate::outputs::Output;
 use crate::progress;
 use crate::tfhe::server_keys::ServerKeyForm;
 

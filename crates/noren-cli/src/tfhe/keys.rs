@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use crate::console::Console;
 use crate::describe::words::bytes;
-use crate::encrypt::random;
 use crate::failure::Failure;
-use crate::files::Force;
 use crate::output_set::OutputSet;
+use crate::outputs::Force;
 use crate::progress;
+use crate::seeds::random;
 use crate::tfhe::plan::Plan;
 
 const SECRET: &str = "secret.key";

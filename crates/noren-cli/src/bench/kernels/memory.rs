@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::bench::kernels::rows::{LARGE_PRIME_BITS, PRIME_BITS, largest_primes, row};
 use crate::bench::measure;
 use crate::bench::record::Record;
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 
 /// How much is walked through.

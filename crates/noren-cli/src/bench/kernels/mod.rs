@@ -8,7 +8,7 @@ mod torus;
 
 use noren_math::kernels::available;
 
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 
 /// The degrees that are measured: rows of 2^9 to 2^19 bytes.

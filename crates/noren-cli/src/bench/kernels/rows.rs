@@ -15,7 +15,7 @@ use crate::bench::kernels::clock;
 use crate::bench::kernels::conversion::Conversion;
 use crate::bench::measure;
 use crate::bench::record::Record;
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 
 /// The products of an inner product, and the primes on each side of a basis conversion.

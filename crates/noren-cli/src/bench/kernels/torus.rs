@@ -10,7 +10,7 @@ use noren_math::torus::fft::TorusFft;
 use crate::bench::kernels::rows::row;
 use crate::bench::measure;
 use crate::bench::record::Record;
-use crate::bench::suite::Run;
+use crate::bench::run::Run;
 use crate::failure::Failure;
 
 /// The degrees that are measured.

@@ -12,8 +12,8 @@ use crate::bench::parallel::axes::{Axes, LEVEL};
 use crate::bench::parallel::model::{self, Costs};
 use crate::bench::parallel::op::{Op, Operands, Size};
 use crate::bench::record::Record;
+use crate::bench::run::Run;
 use crate::bench::shape::Shape;
-use crate::bench::suite::Run;
 use crate::failure::Failure;
 use crate::progress;
 

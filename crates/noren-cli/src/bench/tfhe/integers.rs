@@ -9,7 +9,7 @@ use noren::tfhe::{self, Decryptor, Encryptor, LargeLookup};
 
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
-use crate::bench::tfhe::Step;
+use crate::bench::tfhe::step::Step;
 use crate::failure::Failure;
 
 /// The bits of integers that have tables.

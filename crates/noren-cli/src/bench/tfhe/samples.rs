@@ -5,7 +5,7 @@ use noren::tfhe::{Bit, Ciphertext, Context, Decryptor, Encoding, Encryptor, Eval
 
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
-use crate::bench::tfhe::Step;
+use crate::bench::tfhe::step::Step;
 use crate::failure::Failure;
 
 /// Keys once, then each operation, and bootstraps in batches.

@@ -1,0 +1,34 @@
+//! What all suites are told, and where they report.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::bench::record::Record;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::machine;
+
+/// What a suite is told, and where it reports.
+pub(super) struct Run<'a> {
+    pub(super) seconds: f64,
+    pub(super) threads: &'a [usize],
+    pub(super) console: &'a Console,
+    pub(super) wrong: Mutex<Vec<String>>,
+}
+
+impl Run<'_> {
+    /// Reports a measurement as soon as it is there.
+    pub(super) fn report(&self, record: &Record) -> Result<(), Failure> {
+        if record.median_ns.is_none() {
+            let Record { library, op, n, isa, .. } = record;
+            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            wrong.push(format!("{library} {op} (n = {n}, {isa})"));
+        }
+        machine::reset_peak_rss();
+        self.console.report(record)
+    }
+
+    /// Tells the user what no record says.
+    pub(super) fn warn(&self, message: &str) {
+        self.console.warn(message);
+    }
+}

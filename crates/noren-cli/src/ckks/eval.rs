@@ -1,0 +1,168 @@
+//! `noren eval` with evaluation keys of CKKS: a program on a table of numbers.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use noren::EvaluationKeys;
+use noren::circuits::recorder::Demands;
+use noren::ckks::{Ciphertext, Context, Evaluator};
+use noren::programs::layout::TableLayout;
+use noren::programs::program::Program;
+use noren::programs::table::EncryptedTable;
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::{bytes, count};
+use crate::failure::Failure;
+use crate::files;
+use crate::outputs::Output;
+use crate::progress;
+
+/// What is computed, on what.
+pub(crate) struct Job<'a> {
+    pub(crate) program: Program,
+    pub(crate) keys: &'a Path,
+    pub(crate) input: &'a Path,
+    /// The file of the model.
+    pub(crate) model: Option<&'a Path>,
+    pub(crate) last: bool,
+    pub(crate) output: Output,
+}
+
+/// What a program gave.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    path: PathBuf,
+    program: &'static str,
+    ciphertexts: usize,
+    pub(crate) level: usize,
+    bytes: u64,
+    /// In units of the encoded numbers, which are at most about 1.
+    error_bound: f64,
+}
+
+impl Report {
+    /// Writes the result.
+    pub(crate) fn write(
+        output: &Output,
+        context: &Context,
+        program: &'static str,
+        result: &EncryptedTable<Ciphertext>,
+    ) -> Result<Self, Failure> {
+        let bytes = output.write(context, result)?;
+        let ciphertexts = result.ciphertexts();
+        Ok(Self {
+            path: output.path().to_owned(),
+            program,
+            ciphertexts: ciphertexts.len(),
+            level: lowest(ciphertexts),
+            bytes,
+            error_bound: ciphertexts.iter().map(Ciphertext::error_bound).fold(0.0, f64::max),
+        })
+    }
+
+    /// The line about the result, where levels are left, and that about its file.
+    pub(crate) fn lines(&self, left: &str) -> [String; 2] {
+        let ciphertexts = count(self.ciphertexts, "ciphertext");
+        let written = format!("wrote {}, {}", self.path.display(), bytes(self.bytes as f64));
+        [format!("{}: {ciphertexts}, {left}", self.program), written]
+    }
+}
+
+/// The lowest level.
+fn lowest(ciphertexts: &[Ciphertext]) -> usize {
+    ciphertexts.iter().map(Ciphertext::level).min().unwrap_or(0)
+}
+
+/// Runs the program.
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let keys = files::read_key::<Context, EvaluationKeys>(job.keys, console)?;
+    let evaluator = Evaluator::new(&keys.context, Arc::new(keys.key))?;
+    let table = files::read::<EncryptedTable<Ciphertext>>(&keys.context, job.input, console)?;
+    let owner = evaluator.keys().owner().key;
+    owner.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
+    let layout = table.columns().map_err(Failure::file(job.input))?;
+    let level = lowest(table.ciphertexts());
+    let demands = job.program.plan(layout).map_err(|error| match job.model {
+        Some(path) => Failure::file(path)(error),
+        None => error.into(),
+    })?;
+    check_keys(&job, &evaluator, layout, &demands, level)?;
+    let shown = progress::spinner(format!(
+        "{}: {} products, {} rotations",
+        job.program.name(),
+        demands.counts.products + demands.counts.plain_products,
+        demands.counts.rotations
+    ));
+    let mut result = job.program.run(&evaluator, &table)?;
+    if job.last {
+        result = lowered(&evaluator, result)?;
+    }
+    drop(shown);
+    console.report(&Report::write(&job.output, &keys.context, job.program.name(), &result)?)
+}
+
+/// The same numbers at the lowest level that holds them.
+pub(crate) fn lowered(
+    evaluator: &Evaluator,
+    table: EncryptedTable<Ciphertext>,
+) -> Result<EncryptedTable<Ciphertext>, Failure> {
+    let (layout, ciphertexts) = table.into_parts();
+    let lower = |ciphertext: Ciphertext| {
+        for level in 0..ciphertext.level() {
+            let low = evaluator.drop_level(&ciphertext, level)?;
+            if low.error_bound() == ciphertext.error_bound() {
+                return Ok(low);
+            }
+        }
+        Ok(ciphertext)
+    };
+    let ciphertexts = ciphertexts.into_iter().map(lower).collect::<noren::Result<_>>()?;
+    Ok(EncryptedTable::new(layout, ciphertexts)?)
+}
+
+/// Refuses keys that do not cover the program before any work is done, and names all that are missing.
+fn check_keys(
+    job: &Job<'_>,
+    evaluator: &Evaluator,
+    layout: &TableLayout,
+    demands: &Demands,
+    level: usize,
+) -> Result<(), Failure> {
+    let Some(left) = level.checked_sub(demands.depth) else {
+        return Err(Failure::input(
+            job.input,
+            format!("{} on {} rows and {} columns", job.program.name(), layout.rows(), layout.columns()),
+            count(level, "level"),
+            format!("{}: make keys for this program, and encrypt with them", demands.depth),
+        ));
+    };
+    let limbs_at = |depth: usize| left + demands.depth - depth + 1;
+    let keys = evaluator.keys();
+    let relinearization = demands.relinearization.filter(|&depth| keys.relinearization(limbs_at(depth)).is_err());
+    let mut missing: Vec<String> = relinearization.iter().map(|_| "relinearisation".to_owned()).collect();
+    for (&steps, &depth) in &demands.rotations {
+        if keys.galois(evaluator.context().rotation_exponent(steps), limbs_at(depth)).is_err() {
+            missing.push(format!("rotation by {steps}"));
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::MissingKeys {
+        path: job.keys.to_owned(),
+        program: job.program.name(),
+        rows: layout.rows(),
+        columns: layout.columns(),
+        level,
+        missing: missing.join(", "),
+    })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [result, written] = self.lines(&format!("{} left", count(self.level, "level")));
+        write!(f, "{result}\n{written}")
+    }
+}

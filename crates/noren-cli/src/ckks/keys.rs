@@ -1,0 +1,75 @@
+//! `noren keygen` for programs on numbers: the keys of an owner.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use noren::Seed;
+use noren::ckks::{Context, KeyFile};
+use noren::programs::plan::{Plan, Shape};
+use noren::programs::program::Program;
+use noren_files::passphrase::Passphrase;
+
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::files;
+use crate::key_files::{EVALUATION, KeyFiles, Report};
+use crate::outputs::Force;
+use crate::seeds::random;
+use crate::{programs, progress};
+
+/// The programs that keys are for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) programs: Vec<Program>,
+    /// The file of the parameters; without one they are chosen.
+    pub(crate) parameters: Option<&'a Path>,
+    /// Bits of the results, where parameters are chosen.
+    pub(crate) precision: f64,
+}
+
+/// What keys are made, and how.
+pub(crate) struct Job<'a> {
+    pub(crate) wanted: Wanted<'a>,
+    pub(crate) out: &'a Path,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) plan_only: bool,
+    pub(crate) force: &'a Force,
+    /// That of the secret key.
+    pub(crate) passphrase: Option<&'a Passphrase>,
+}
+
+/// Makes `secret.key`, `public.key` and `eval.keys`, which appear together; `shape` gives the tables that programs run on.
+pub(crate) fn run(
+    job: Job<'_>,
+    shape: impl FnOnce() -> Result<Shape, Failure>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let given = job.wanted.parameters.map(|path| files::read_parameters(path, console)).transpose()?;
+    let shape = shape()?;
+    let plan = match given {
+        Some(parameters) => Plan::with_parameters(&job.wanted.programs, &shape, parameters)?,
+        None => Plan::for_precision(&job.wanted.programs, &shape, job.wanted.precision)?,
+    };
+    let report = programs::Report::new(&job.wanted.programs, &plan)?;
+    if job.plan_only {
+        return console.report(&report);
+    }
+    let files = KeyFiles::new(job.out, EVALUATION, job.force, job.passphrase)?;
+    console.text(&report)?;
+    let seed = match job.seed {
+        Some(seed) => seed,
+        None => random()?,
+    };
+    let request = plan.key_request()?;
+    let context = Context::new(plan.parameters)?;
+    let shown = progress::bar("making evaluation keys", 1);
+    let progress = |done, total| shown.set(done, total);
+    let made = context.generate_keys_with_progress(seed, &request, Some(&progress))?;
+    drop(shown);
+
+    let shown = progress::spinner("writing keys".to_owned());
+    let evaluation = KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) };
+    let bytes = files.write(&evaluation)?;
+    let files = files.finish(&context, made.secret, made.public, bytes)?;
+    drop(shown);
+    console.report(&Report { plan: report, keys: None, files })
+}

@@ -1,0 +1,64 @@
+//! What the verbs ask of the scheme of a key.
+
+use std::path::Path;
+
+use noren::programs::columns::Element;
+use noren::wire::Kind;
+use noren_rlwe::wire::file::Access;
+
+use crate::failure::Failure;
+use crate::outputs::Output;
+use crate::tables::numbers::Numbers;
+
+/// What is encrypted, and for whom.
+pub(crate) struct Encryption<'a> {
+    pub(crate) key: &'a Path,
+    /// The kind of the key.
+    pub(crate) kind: Kind,
+    pub(crate) input: &'a Path,
+    pub(crate) numbers: Numbers,
+    /// The file of the largest absolute values of columns.
+    pub(crate) bounds: Option<&'a Path>,
+    /// What the numbers of each column, or of all columns, are below; nothing for numbers that are not looked up.
+    pub(crate) domain: &'a [usize],
+    /// The types of the columns, or one for all.
+    pub(crate) types: &'a [Element],
+    pub(crate) output: Output,
+}
+
+/// What is decrypted, and how.
+pub(crate) struct Decryption<'a> {
+    pub(crate) key: &'a Path,
+    pub(crate) input: &'a Path,
+    pub(crate) output: Output,
+    /// Bits of rounded numbers, which may be handed on.
+    pub(crate) release: Option<i32>,
+    /// How many tables are released in all.
+    pub(crate) releases: u64,
+    /// Bits of statistical security of all releases together.
+    pub(crate) statistical_security: u32,
+    /// Exact integers from -t/2 to t/2.
+    pub(crate) signed: bool,
+    /// Numbers that may be wrong are written too.
+    pub(crate) unchecked: bool,
+    /// Others may read exact integers.
+    pub(crate) public: bool,
+}
+
+impl Encryption<'_> {
+    /// Refuses types of columns, which keys of TFHE alone take.
+    pub(crate) fn refuse_types(&self) -> Result<(), Failure> {
+        if self.types.is_empty() {
+            return Ok(());
+        }
+        let (what, found, needed) = ("--type", format!("{}", self.kind), format!("a {}", Kind::TfheSecretKey));
+        Err(Failure::Unsuitable { what, found, needed })
+    }
+}
+
+impl Decryption<'_> {
+    /// Who may read exact integers.
+    pub(crate) fn access_to_integers(&self) -> Access {
+        if self.public { Access::Default } else { Access::Owner }
+    }
+}
