@@ -13,7 +13,7 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::admission::{USUAL, admit};
 use crate::array::{Integers, detached};
-use crate::context::{PyContext, seed_of};
+use crate::classes::PyContext;
 use crate::display::size;
 use crate::errors::raise;
 use crate::files::destination;
@@ -22,6 +22,7 @@ use crate::keys::{PyEvaluationKeys, PySecretKey};
 use crate::parameters::PyParameters;
 use crate::pickle::bytes_of;
 use crate::progress::Heard;
+use crate::seeds::seed_of;
 
 /// Parameters of bootstrapping, by the name of a preset.
 ///

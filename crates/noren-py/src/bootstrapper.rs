@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::array::detached;
 use crate::bootstrap_keys::{PyBootstrapKeys, PyBootstrapParameters};
-use crate::ciphertext::PyCiphertext;
+use crate::classes::PyCiphertext;
 use crate::errors::raise;
 
 /// Gives ciphertexts new levels. Shared between threads.

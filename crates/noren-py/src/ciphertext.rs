@@ -10,10 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::array::detached;
-use crate::context::PyContext;
+use crate::classes::{PyCiphertext, PyContext, PyEvaluator};
 use crate::display::{Row, table};
 use crate::errors::raise;
-use crate::evaluator::PyEvaluator;
 use crate::evaluators::evaluator_of;
 use crate::explain;
 use crate::operand::{Operand, whole_exponent};
@@ -24,29 +23,6 @@ use crate::ufuncs;
 
 /// The title of what is known of a ciphertext.
 const TITLE: &str = "Ciphertext (CKKS)";
-
-/// An encrypted vector.
-///
-/// The operators ``+``, ``-``, ``*``, ``/``, ``**`` and ``matrix @ x`` are those of the
-/// evaluator that made one of the operands, or of the one that there is for their parameters and key; where there are
-/// several with different keys, ``Evaluator.bind`` says which. Ciphertexts are immutable, and can be pickled.
-///
-/// >>> from noren import ckks
-/// >>> params = ckks.Parameters(10, [50, 40], [50], security=None)  # a small ring, for an example
-/// >>> ctx = ckks.Context(params)
-/// >>> keys = ctx.keygen()
-/// >>> ev = ctx.evaluator(keys.evaluation)
-/// >>> x = ctx.encrypt([0.5, -0.25], keys.public, slots=2)
-/// >>> ctx.decrypt(2 * x * x + 1, keys.secret).round(3)
-/// array([1.5  , 1.125])
-#[pyclass(frozen, name = "Ciphertext", module = "noren.ckks")]
-#[derive(Clone)]
-pub(crate) struct PyCiphertext {
-    pub(crate) inner: Ciphertext,
-    context: Context,
-    /// The evaluator that made it, which its operators use.
-    evaluator: Option<PyEvaluator>,
-}
 
 impl PyCiphertext {
     pub(crate) fn new(context: &Context, inner: Ciphertext, evaluator: Option<PyEvaluator>) -> Self {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use noren::Parallel;
 use noren::circuits::trace::Plan;
 use noren::ckks::{Ciphertexts, Context, CostModel, Decryptor, Encoder, KeyRequest};
 use noren::error::Result;
 use noren::interrupt::Steps;
-use noren::{Parallel, Seed};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,39 +16,21 @@ use pyo3::types::PyList;
 
 use crate::admission::warn;
 use crate::array::{Integers, Numbers, Row, detached};
-use crate::ciphertext::PyCiphertext;
+use crate::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
 use crate::display::table;
 use crate::errors::raise;
-use crate::evaluator::PyEvaluator;
 use crate::explain;
 use crate::files::Filed;
 use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::level::Level;
 use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
-use crate::plaintext::PyPlaintext;
 use crate::release::PyReleases;
+use crate::seeds::seed_of;
 use crate::vectors::{head, no_values, stacked};
 
 /// Keys of so many bytes are worth a faster sum: 256 MiB.
 const DEFAULT_KEY_MEMORY: u64 = 256 << 20;
-
-/// CKKS parameters with their tables: makes keys, encodes, encrypts and decrypts.
-///
-/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own; nor on
-/// `parallel`, what threads share: "coefficient", "modulus" or "both", the default. All methods let other Python threads run. A pickle holds the parameters, `threads` and `parallel`.
-///
-/// >>> from noren import ckks
-/// >>> params = ckks.Parameters(10, [50, 40], [50], security=None)  # a small ring, for an example
-/// >>> ctx = ckks.Context(params)
-/// >>> keys = ctx.keygen()
-/// >>> x = ctx.encrypt([[1, 2], [3, 4]], keys.public, slots=2)
-/// >>> ctx.decrypt(x, keys.secret).round(3)
-/// array([[1., 2.],
-///        [3., 4.]])
-#[pyclass(frozen, name = "Context", module = "noren.ckks")]
-#[derive(Clone)]
-pub(crate) struct PyContext(pub(crate) Context);
 
 #[pymethods]
 impl PyContext {
@@ -446,17 +428,4 @@ pub(crate) enum Within {
     Magnitude(f64),
     /// Where real values lie.
     Interval(f64, f64),
-}
-
-/// 32 bytes from the caller, or fresh ones from the operating system.
-pub(crate) fn seed_of(bytes: Option<&[u8]>) -> PyResult<Seed> {
-    match bytes {
-        None => Seed::random().map_err(|error| raise(error.into())),
-        Some(bytes) => {
-            let bytes: [u8; 32] = bytes
-                .try_into()
-                .map_err(|_| PyValueError::new_err(format!("a seed has 32 bytes, found {}", bytes.len())))?;
-            Ok(Seed::from_bytes(bytes))
-        }
-    }
 }

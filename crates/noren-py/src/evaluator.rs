@@ -17,8 +17,7 @@ use pyo3::prelude::*;
 
 use crate::array::{Integers, Numbers, detached};
 use crate::bootstrapper::PyBootstrapper;
-use crate::ciphertext::PyCiphertext;
-use crate::context::PyContext;
+use crate::classes::{PyCiphertext, PyContext, PyEvaluator};
 use crate::display;
 use crate::errors::{EncodingError, MissingKeyError, raise};
 use crate::evaluators::{Held, Match, Registration};
@@ -29,26 +28,6 @@ use crate::level::Level;
 use crate::operand::Operand;
 use crate::refusals::division;
 use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, terms_of_sum};
-
-/// Computes on ciphertexts with evaluation keys. Cheap to copy, and for all threads at once.
-///
-/// Where a method takes an operand `y`, this is a Ciphertext, a Plaintext, a number, or a vector of as many numbers as
-/// x has values or slots; a vector of one number stands for the number. Every product uses one level, but for products with whole
-/// numbers, which use none. Ciphertexts of different levels are brought to the lower one. Results carry a bound on
-/// their error, and this evaluator for their operators.
-///
-/// Every method raises ParameterMismatchError for a ciphertext of other parameters, EncodingError for operands of
-/// different shapes or numbers of slots, LevelError if too few levels are left, and MissingKeyError that names the key if one is
-/// missing. A pickle holds the evaluation keys; an evaluator with bootstrapping cannot be pickled.
-#[pyclass(frozen, name = "Evaluator", module = "noren.ckks")]
-pub(crate) struct PyEvaluator {
-    pub(crate) plain: Evaluator,
-    /// With bootstrapping, if it has it.
-    pub(crate) unlimited: Option<Unlimited>,
-    /// That of the object which Python holds, for as long as it lives.
-    #[expect(dead_code, reason = "it is there to be dropped with the object")]
-    registration: Option<Registration<Self>>,
-}
 
 /// A copy, such as that of a ciphertext, is not registered.
 impl Clone for PyEvaluator {

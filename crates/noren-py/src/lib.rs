@@ -12,6 +12,7 @@
 //! | `explain` | what is known of ciphertexts and parameters, in words |
 //! | `display` | what classes show of themselves |
 //! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
+//! | `classes` | what the objects of `noren.ckks` hold |
 //! | `context` | `Context`: key generation, encoding, encryption, decryption |
 //! | `plaintext` | `Plaintext` |
 //! | `ciphertext` | `Ciphertext` and its operators |
@@ -19,6 +20,7 @@
 //! | `vectors` | shapes: what fits beside an encrypted vector |
 //! | `refusals` | what a ciphertext does not do: comparisons, truth, arrays |
 //! | `ufuncs` | functions of numpy that are operators |
+//! | `seeds` | seeds from Python |
 //! | `files` | ciphertexts in files |
 //! | `evaluator` | `Evaluator` |
 //! | `evaluators` | which evaluator serves a ciphertext that none made |
@@ -40,6 +42,7 @@ mod array;
 mod bootstrap_keys;
 mod bootstrapper;
 mod ciphertext;
+mod classes;
 mod context;
 mod display;
 mod errors;
@@ -61,6 +64,7 @@ mod program;
 mod progress;
 mod refusals;
 mod release;
+mod seeds;
 mod signing;
 mod table;
 mod tfhe;
@@ -77,16 +81,16 @@ mod module {
     #[pymodule_export]
     use crate::bootstrapper::PyBootstrapper;
     #[pymodule_export]
-    use crate::ciphertext::PyCiphertext;
-    #[pymodule_export]
-    use crate::context::PyContext;
+    use crate::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
     #[pymodule_export]
     use crate::errors::{
         EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
         RangeError, ScaleError, SecurityWarning, SignatureError, WireError,
     };
     #[pymodule_export]
-    use crate::evaluator::{PyEvaluator, rotations_of_matrix, rotations_of_sum};
+    use crate::evaluator::{rotations_of_matrix, rotations_of_sum};
+    #[pymodule_export]
+    use crate::integers::classes::{PyBfvContext, PyBgvContext};
     #[pymodule_export]
     use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
     #[pymodule_export]
@@ -94,15 +98,11 @@ mod module {
     #[pymodule_export]
     use crate::integers::parameters::PyIntegerParameters;
     #[pymodule_export]
-    use crate::integers::schemes::{
-        PyBfvCiphertext, PyBfvContext, PyBfvEvaluator, PyBgvCiphertext, PyBgvContext, PyBgvEvaluator,
-    };
+    use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator, PyBgvCiphertext, PyBgvEvaluator};
     #[pymodule_export]
     use crate::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
     #[pymodule_export]
     use crate::parameters::PyParameters;
-    #[pymodule_export]
-    use crate::plaintext::PyPlaintext;
     #[pymodule_export]
     use crate::program::{PyPlan, PyProgram, choose_parameters};
     #[pymodule_export]
@@ -114,11 +114,7 @@ mod module {
     #[pymodule_export]
     use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
     #[pymodule_export]
-    use crate::tfhe::array::PyEncryptedArray;
-    #[pymodule_export]
-    use crate::tfhe::context::PyTfheContext;
-    #[pymodule_export]
-    use crate::tfhe::evaluator::PyTfheEvaluator;
+    use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext, PyTfheEvaluator};
     #[pymodule_export]
     use crate::tfhe::keys::{
         PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys,

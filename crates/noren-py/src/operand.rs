@@ -8,9 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::array::Numbers;
-use crate::ciphertext::PyCiphertext;
+use crate::classes::{PyCiphertext, PyPlaintext};
 use crate::errors::EncodingError;
-use crate::plaintext::PyPlaintext;
 use crate::vectors::{check_fits, extent_beside, no_values};
 
 /// What stands on the other side of an operator.

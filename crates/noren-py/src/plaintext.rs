@@ -6,18 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::context::PyContext;
+use crate::classes::{PyContext, PyPlaintext};
 use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
-
-/// An encoded vector, made by ``Context.encode``.
-///
-/// As an operand it saves encoding the same vector again and again. Plaintexts can be pickled.
-#[pyclass(frozen, name = "Plaintext", module = "noren.ckks")]
-pub(crate) struct PyPlaintext {
-    pub(crate) inner: Plaintext,
-    context: Context,
-}
 
 impl PyPlaintext {
     pub(crate) fn new(context: &Context, inner: Plaintext) -> Self {

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::array::detached;
-use crate::context::PyContext;
+use crate::classes::{PyContext, PyEvaluator};
 use crate::errors::raise;
-use crate::evaluator::{PyEvaluator, on_either};
+use crate::evaluator::on_either;
 use crate::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
 use crate::level::Level;
 use crate::parameters::PyParameters;

@@ -7,14 +7,6 @@ macro_rules! context_class {
         $scheme:ty, $name:literal, $context:ident, $context_python:literal, $ciphertext:ident, $ciphertext_python:literal,
         $evaluator:ident, $evaluator_python:literal, from $other:ident
     ) => {
-        #[doc = concat!("Parameters of exact integers with their tables, for ", $name, ": makes keys, encrypts and decrypts.")]
-        ///
-        /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All
-        /// methods let other Python threads run. A pickle holds the parameters alone.
-        #[pyclass(frozen, name = $context_python, module = "noren._noren")]
-        #[derive(Clone)]
-        pub(crate) struct $context(pub(crate) Context);
-
         #[pymethods]
         impl $context {
             #[new]

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
+use crate::integers::classes::{PyBfvContext, PyBgvContext};
 use crate::integers::parameters::PyIntegerParameters;
-use crate::integers::schemes::{PyBfvContext, PyBgvContext};
 use crate::key_classes::key_classes;
 use crate::key_sets;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};

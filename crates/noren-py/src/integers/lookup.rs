@@ -15,15 +15,16 @@ use pyo3::types::PyBytes;
 
 use crate::admission::{USUAL, admit};
 use crate::array::{detached, detached_by};
-use crate::context::seed_of;
 use crate::errors::{EncodingError, raise, raise_of_integers};
 use crate::files::destination;
+use crate::integers::classes::PyBfvContext;
 use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
-use crate::integers::schemes::{PyBfvCiphertext, PyBfvContext, PyBfvEvaluator};
+use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator};
 use crate::pickle::{Pickle, Shared, Threading, bytes_of, shared_context};
 use crate::progress::Heard;
+use crate::seeds::seed_of;
 
 /// How many numbers x and y there are.
 #[derive(FromPyObject)]

@@ -1,6 +1,7 @@
 //! Exact integers: the classes of `noren.bgv` and `noren.bfv`.
 
 mod ciphertext_class;
+pub(crate) mod classes;
 mod context_class;
 mod evaluator_class;
 pub(crate) mod keys;

@@ -17,7 +17,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::array::{Integers, detached, detached_by};
-use crate::context::seed_of;
 use crate::display::{self, Row, table};
 use crate::errors::{raise, raise_of_integers};
 use crate::evaluator::{plan_of_sum, same_length};
@@ -25,6 +24,7 @@ use crate::evaluators::{Held, Match, Registration, evaluator_of};
 use crate::explain;
 use crate::files::Filed;
 use crate::integers::ciphertext_class::ciphertext_class;
+use crate::integers::classes::{PyBfvContext, PyBgvContext};
 use crate::integers::context_class::context_class;
 use crate::integers::evaluator_class::evaluator_class;
 use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
@@ -37,6 +37,7 @@ use crate::operand::whole_exponent;
 use crate::pickle::{ContextPickle, Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::progress::Heard;
 use crate::refusals;
+use crate::seeds::seed_of;
 use crate::ufuncs;
 use crate::vectors::{SumOf, check_columns, head, stacked, terms_of_sum};
 

@@ -16,8 +16,7 @@ use crate::display;
 use crate::errors::{EncodingError, raise};
 use crate::evaluators::evaluator_of;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
-use crate::tfhe::context::PyTfheContext;
-use crate::tfhe::evaluator::PyTfheEvaluator;
+use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext, PyTfheEvaluator};
 use crate::tfhe::numbers::{dtype_name, element_of};
 use crate::tfhe::parameters::PyTfheParameters;
 use crate::tfhe::shape::{positions, taken, text};
@@ -44,25 +43,6 @@ const FUNCTIONS: Advice = Advice {
         _ => "use operators, methods of the array, and those of an evaluator, such as ev.lookup(f, x)",
     },
 };
-
-/// An array of truth values or integers, each encrypted by itself; its shape and type are public.
-///
-/// The operators ``+ - * // % & | ^ ~ << >> < <= == != >= >`` work element by element, as those of numpy arrays of the same type
-/// do: sums and products are modulo 2^bits; quotients are rounded down. The other operand is encrypted, of the same type, or
-/// clear: a number, or an array; shapes are spread over each other as numpy does it. Comparisons give truth values.
-/// Operators are those of the evaluator that made one of the operands, or of the one that there is for their parameters and key;
-/// where there are several with different keys, ``Evaluator.bind`` says which.
-///
-/// Indexing works as for numpy arrays, and costs nothing. Arrays are immutable, and can be pickled.
-#[pyclass(frozen, name = "EncryptedArray", module = "noren.tfhe")]
-#[derive(Clone)]
-pub(crate) struct PyEncryptedArray {
-    context: Context,
-    pub(crate) shape: Vec<usize>,
-    pub(crate) column: Column,
-    /// The evaluator that made it, which its operators use.
-    evaluator: Option<PyTfheEvaluator>,
-}
 
 impl PyEncryptedArray {
     pub(crate) fn new(context: &Context, shape: Vec<usize>, column: Column) -> Self {

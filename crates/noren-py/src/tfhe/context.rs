@@ -6,26 +6,17 @@ use pyo3::prelude::*;
 
 use crate::admission::warn;
 use crate::array::detached;
-use crate::context::seed_of;
 use crate::errors::raise;
 use crate::failure_budget::budget;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
-use crate::tfhe::array::PyEncryptedArray;
-use crate::tfhe::evaluator::PyTfheEvaluator;
+use crate::seeds::seed_of;
+use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext, PyTfheEvaluator};
 use crate::tfhe::keys::{
     AnyServerKeys, PyTfheCircuitKeys, PyTfheKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys,
 };
 use crate::tfhe::numbers::{self, ExactNumbers};
 use crate::tfhe::parameters::PyTfheParameters;
-
-/// Parameters of TFHE with their tables: makes keys, encrypts and decrypts.
-///
-/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All methods let
-/// other Python threads run. A pickle holds the parameters and `threads`.
-#[pyclass(frozen, name = "TfheContext", module = "noren._noren")]
-#[derive(Clone)]
-pub(crate) struct PyTfheContext(pub(crate) Context);
 
 /// Server keys as they travel.
 enum Travelling {

@@ -12,27 +12,12 @@ use pyo3::prelude::*;
 use crate::errors::{EncodingError, raise};
 use crate::evaluators::{Held, Match, Registration};
 use crate::progress::Heard;
-use crate::tfhe::array::PyEncryptedArray;
-use crate::tfhe::context::PyTfheContext;
+use crate::tfhe::classes::{Inner, PyTfheEvaluator};
+use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext};
 use crate::tfhe::function::Function;
 use crate::tfhe::keys::{AnyServerKeys, PyTfheCircuitKeys};
 use crate::tfhe::numbers::{ExactNumbers, element_of};
 use crate::tfhe::shape::{self, common, positions, spread, taken};
-
-/// Evaluates on encrypted arrays with server keys; for all threads at once.
-///
-/// Where a method takes an operand `y`, this is an EncryptedArray of the type of `x`, or clear: a number, or an array. Shapes are
-/// spread over each other as numpy does it. Every method raises ParameterMismatchError for an array of other parameters, EncodingError for
-/// shapes that differ and numbers out of range, Error for arrays of other keys or types, and for operations that a type does not have.
-///
-/// progress: called with (done, of) as the work goes on. What it raises ends the work.
-#[pyclass(frozen, name = "TfheEvaluator", module = "noren._noren")]
-pub(crate) struct PyTfheEvaluator {
-    inner: Arc<Inner>,
-    /// That of the object which Python holds, for as long as it lives.
-    #[expect(dead_code, reason = "it is there to be dropped with the object")]
-    registration: Option<Registration<Self>>,
-}
 
 /// A copy, such as that of an array, is not registered.
 impl Clone for PyTfheEvaluator {
@@ -80,12 +65,6 @@ impl Operand {
             Self::Clear(element, values) => columns.trivial(*element, values).map(Cow::Owned),
         }
     }
-}
-
-struct Inner {
-    columns: ColumnEvaluator,
-    context: Context,
-    has_circuit_keys: bool,
 }
 
 impl PyTfheEvaluator {

@@ -17,7 +17,7 @@ use crate::pickle::{
     Pickle, SECRET_KEY, Shared, TFHE_KEYS, Threading, bytes_of, refuse_secret, shared_context, usual_threading,
 };
 use crate::progress::Heard;
-use crate::tfhe::context::PyTfheContext;
+use crate::tfhe::classes::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
 
 /// The keys of one owner, made by ``Context.keygen``. Pickled as ``noren.PicklableSecret(keys)`` only.

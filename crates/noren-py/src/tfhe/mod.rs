@@ -1,6 +1,7 @@
 //! The classes of `noren.tfhe`.
 
 pub(crate) mod array;
+pub(crate) mod classes;
 pub(crate) mod context;
 pub(crate) mod evaluator;
 mod function;

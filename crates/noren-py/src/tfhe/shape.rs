@@ -5,7 +5,7 @@ use numpy::{PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::errors::{EncodingError, Error, raise};
-use crate::tfhe::array::PyEncryptedArray;
+use crate::tfhe::classes::PyEncryptedArray;
 
 /// The positions of elements in an array of this shape, as an array of that shape.
 pub(crate) fn positions<'py>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {

@@ -1,0 +1,20 @@
+//! What contexts of exact integers hold, which keys lead back to. The methods are in `context_class`.
+
+use noren::bgv::Context;
+use pyo3::prelude::*;
+
+/// Parameters of exact integers with their tables, for BGV: makes keys, encrypts and decrypts.
+///
+/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All
+/// methods let other Python threads run. A pickle holds the parameters alone.
+#[pyclass(frozen, name = "BgvContext", module = "noren._noren")]
+#[derive(Clone)]
+pub(crate) struct PyBgvContext(pub(crate) Context);
+
+/// Parameters of exact integers with their tables, for BFV: makes keys, encrypts and decrypts.
+///
+/// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All
+/// methods let other Python threads run. A pickle holds the parameters alone.
+#[pyclass(frozen, name = "BfvContext", module = "noren._noren")]
+#[derive(Clone)]
+pub(crate) struct PyBfvContext(pub(crate) Context);
