@@ -1,61 +1,19 @@
 //! The house rules that the compiler does not know: who may import whom, and what has no place where.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod circles;
+mod imports;
+mod source;
+mod tokens;
+
+use circles::circles;
+use imports::Crate;
+use source::{Source, below, sources};
 
 /// No file grows longer.
 const MAX_LINES: usize = 600;
 
-/// A source file: its path below `crates/`, with slashes, and its text.
-struct Source {
-    path: String,
-    text: String,
-}
-
-impl Source {
-    /// The lines of code, with their numbers: without comments, and without the tests at the end of the file.
-    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let end = self.text.find("#[cfg(test)]\nmod tests").unwrap_or(self.text.len());
-        self.text[..end].lines().enumerate().map(|(i, line)| (i + 1, line.split("//").next().unwrap_or_default()))
-    }
-
-    /// The places where the code says one of these.
-    fn places(&self, forbidden: &[&str]) -> Vec<String> {
-        let says = |line: &str| forbidden.iter().any(|word| line.contains(word));
-        self.code()
-            .filter(|(_, line)| says(line))
-            .map(|(i, line)| format!("{}:{i}: {}", self.path, line.trim()))
-            .collect()
-    }
-}
-
-/// Every Rust file of the project.
-fn sources() -> Vec<Source> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a crate lies in crates/").to_path_buf();
-    let mut folders = vec![crates.clone()];
-    let mut sources = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a readable folder") {
-            let path: PathBuf = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(&crates).expect("below crates/").components();
-                let name: Vec<_> = name.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-                sources.push(Source { path: name.join("/"), text: fs::read_to_string(&path).expect("text") });
-            }
-        }
-    }
-    sources.sort_by(|a, b| a.path.cmp(&b.path));
-    assert!(sources.iter().any(|source| source.path == "noren/src/lib.rs"), "the sources were not found");
-    sources
-}
-
-fn below<'a>(sources: &'a [Source], folder: &'a str) -> impl Iterator<Item = &'a Source> {
-    let mut files = sources.iter().filter(move |source| source.path.starts_with(folder)).peekable();
-    assert!(files.peek().is_some(), "{folder} has no files");
-    files
-}
+/// The crates, from the lowest floor to the faces.
+const CRATES: [&str; 7] = ["noren-math", "noren-ring", "noren-rlwe", "noren-files", "noren", "noren-cli", "noren-py"];
 
 fn assert_none(places: Vec<String>, rule: &str) {
     assert!(places.is_empty(), "{rule}:\n{}", places.join("\n"));
@@ -83,6 +41,46 @@ fn imports_run_down() {
         let places = files.flat_map(|source| source.places(above)).collect();
         assert_none(places, "schemes < circuits < bootstrapping < programs");
     }
+}
+
+#[test]
+fn files_import_in_no_circles() {
+    let sources = sources();
+    let mut places = Vec::new();
+    for name in CRATES {
+        let imports = Crate::new(&sources, name).imports();
+        assert!(!imports.is_empty(), "{name} has no imports");
+        // All names of a face are those of other files: which ones are needed must be said.
+        let is_face = |file: &str| file.ends_with("/mod.rs") || file.ends_with("/lib.rs");
+        let hiding = imports.iter().filter(|import| import.place.ends_with("::*") && is_face(&import.to));
+        places.extend(hiding.map(|import| format!("{}, imports by * from a face", import.place)));
+        for circle in circles(&imports) {
+            places.push(format!("{name}, a circle by {} imports:", circle.len()));
+            places.extend(circle.into_iter().map(|import| format!("    {} -> {}", import.place, import.to)));
+        }
+    }
+    assert_none(places, "files import in circles");
+}
+
+/// The circles of a crate of these files, by their number of imports.
+fn circles_of(files: &[(&str, &str)]) -> Vec<usize> {
+    let source = |(path, text): &(&str, &str)| Source { path: format!("noren/src/{path}"), text: (*text).to_owned() };
+    let sources: Vec<Source> = files.iter().map(source).collect();
+    circles(&Crate::new(&sources, "noren").imports()).iter().map(Vec::len).collect()
+}
+
+#[test]
+fn circles_are_found_through_faces() {
+    let face = ("lib.rs", "pub mod a;\npub mod b;\npub use a::A;");
+    let a =
+        [("a/mod.rs", "mod inner;\npub use inner::A;"), ("a/inner.rs", "use crate::b::{self, B};\npub struct A(B);")];
+    assert_eq!(circles_of(&[face, a[0], a[1], ("b.rs", "pub struct B;\n// use crate::a::A;")]), []);
+    assert_eq!(circles_of(&[face, a[0], a[1], ("b.rs", "use super::a;\npub struct B(Vec<a::A>);")]), [2]);
+    assert_eq!(circles_of(&[face, a[0], a[1], ("b.rs", "pub struct B(Option<crate::A>);")]), [2]);
+    // What a parent re-exports it does not import; what it uses it does.
+    let child = ("b/child.rs", "use super::Parent;\npub struct Child(Parent);");
+    assert_eq!(circles_of(&[("b.rs", "mod child;\npub use child::Child;\npub struct Parent;"), child]), []);
+    assert_eq!(circles_of(&[("b.rs", "mod child;\nuse child::Child;\npub struct Parent(Child);"), child]), [2]);
 }
 
 #[test]
@@ -114,7 +112,7 @@ fn unsafe_code_lives_in_the_kernels() {
         found.map(|(i, line)| format!("{}:{i}: {}", source.path, line.trim())).collect::<Vec<_>>()
     };
     // What forbids it may say it, and so may this test.
-    let files = files.filter(|source| !source.path.ends_with("tests/layers.rs"));
+    let files = files.filter(|source| !source.path.contains("tests/layers/"));
     assert_none(files.flat_map(says).collect(), "unsafe has no place outside noren-math/src/kernels");
 }
 
