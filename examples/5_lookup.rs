@@ -5,8 +5,8 @@
 use std::time::Instant;
 
 use noren::bfv::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
-use noren::circuits::lookup::{Function, Lookup, LookupKeys, Plan, parameters_spec};
 use noren::error::Result;
+use noren::lookup::{Function, Lookup, LookupKeys, Plan, parameters_spec};
 use noren::{Security, Seed};
 
 /// Numbers are below 2^15.

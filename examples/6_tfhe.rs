@@ -9,9 +9,9 @@
 use std::time::Instant;
 
 use noren::Seed;
-use noren::circuits::radix::Comparison;
 use noren::error::Result;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, Element};
+use noren::radix::Comparison;
 use noren::tfhe::{Context, Decryptor, Encryptor, Evaluator, Preset};
 
 const FIRST_YEAR: usize = 1884;

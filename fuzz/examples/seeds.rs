@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
-use noren::circuits::lookup::{LookupKeyFile, Plan};
-use noren::circuits::radix::{Integer, Integers};
+use noren::lookup::{LookupKeyFile, Plan};
+use noren::radix::{Integer, Integers};
 use noren::ckks;
 use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::integers::{IntegerLayout, IntegerTable};

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use noren::circuits::lookup::LookupKeyFile;
+use noren::lookup::LookupKeyFile;
 use noren_fuzz::object;
 
 fuzz_target!(|bytes: &[u8]| object::<LookupKeyFile>(&(), bytes));

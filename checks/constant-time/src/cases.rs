@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use noren::bgv::{Context, Decryptor, Encoder, KeyRequest, ParametersSpec};
-use noren::circuits::radix::Integer;
 use noren::programs::columns::{Column, Element};
+use noren::radix::Integer;
 use noren::schemes::integers::{Ciphertext, Encryptor, Scheme};
 use noren::tfhe::{self, Preset};
 use noren::{Security, Seed, bfv, bgv};

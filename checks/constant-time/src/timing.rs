@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Decryptor, Encoder, KeyRequest};
-use noren::circuits::radix::Integer;
+use noren::radix::Integer;
 use noren::schemes::integers::{Encryptor, Scheme};
 use noren::tfhe;
 

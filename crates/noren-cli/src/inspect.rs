@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use noren::bootstrapping::{self, BootstrapKeyFile};
-use noren::circuits::lookup::LookupKeyFile;
 use noren::ckks::Scale;
 use noren::error::short_fingerprint;
+use noren::lookup::LookupKeyFile;
 use noren::programs::columns;
 use noren::programs::integers::IntegerLayout;
 use noren::programs::table::Layout;

@@ -4,6 +4,8 @@
 //! - [`bgv`], [`bfv`]: vectors of integers modulo t, exact;
 //! - [`tfhe`]: bits and small integers, one at a time, with any function of them;
 //! - [`circuits`]: matrices, polynomials and sums over slots, written once for every scheme;
+//! - [`lookup`]: any function of two encrypted integers of BFV, by its table;
+//! - [`radix`]: integers of up to 64 bits of TFHE, from digits that are encrypted one by one;
 //! - [`bootstrapping`]: new levels for ciphertexts that have few left;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them.
 //!
@@ -44,7 +46,9 @@
 
 pub mod bootstrapping;
 pub mod circuits;
+pub mod lookup;
 pub mod programs;
+pub mod radix;
 pub mod schemes;
 
 /// Bytes for files and for the network.

@@ -1,8 +1,8 @@
 //! Lookups of functions of two encrypted integers: every pair of numbers, against the table itself.
 
 use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, ParametersSpec};
-use noren::circuits::lookup::{Function, Layout, Line, LineLookup, Lookup, LookupKeys, Plan, PolynomialLookup};
 use noren::error::{Error, Result};
+use noren::lookup::{Function, Layout, Line, LineLookup, Lookup, LookupKeys, Plan, PolynomialLookup};
 use noren::wire::Limits;
 use noren::{Resources, Security, Seed};
 

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
-use noren::circuits::lookup::preset::MODULUS;
-use noren::circuits::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
 use noren::error::Error;
+use noren::lookup::preset::MODULUS;
+use noren::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
 
 use crate::bench::ckks::seed;
 use crate::bench::measure::Timing;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use noren::bfv::{Context, Encoder, Encryptor};
-use noren::circuits::lookup::Layout;
+use noren::lookup::Layout;
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::wire::Kind;
 use noren::{PublicKey, SecretKey};

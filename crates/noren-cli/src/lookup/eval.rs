@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use noren::Resources;
 use noren::bfv::{Ciphertext, Context, Evaluator};
-use noren::circuits::lookup::{Line, Lookup, LookupKeyFile, Plan, Step};
 use noren::error::Error;
+use noren::lookup::{Line, Lookup, LookupKeyFile, Plan, Step};
 use noren::programs::integers::{IntegerLayout, IntegerTable};
 use noren::wire::{Kind, Limits};
 use serde::Serialize;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use noren::Resources;
-use noren::circuits::lookup::Function;
+use noren::lookup::Function;
 use noren_rlwe::wire::file::directory_of;
 
 use crate::describe::words::count;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use noren::bfv::{Context, KeyRequest, Keys};
-use noren::circuits::lookup::LookupKeyFile;
+use noren::lookup::LookupKeyFile;
 use noren::{Resources, Seed};
 use noren_files::passphrase::Passphrase;
 

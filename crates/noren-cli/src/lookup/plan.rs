@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use noren::bfv::Parameters;
-use noren::circuits::lookup::{Plan, parameters_spec};
+use noren::lookup::{Plan, parameters_spec};
 use noren::{Resources, Security};
 use serde::Serialize;
 

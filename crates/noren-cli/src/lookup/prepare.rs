@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use noren::Resources;
 use noren::bfv::Context;
-use noren::circuits::lookup::{Function, Line, Lookup, Plan};
+use noren::lookup::{Function, Line, Lookup, Plan};
 use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use noren::circuits::radix::{Comparison, Operation, Shape};
+use noren::radix::{Comparison, Operation, Shape};
 use noren::tfhe::preset::PRESETS;
 use noren::tfhe::{Encoding, Parameters, Preset};
 use serde::Serialize;

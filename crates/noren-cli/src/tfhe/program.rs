@@ -1,7 +1,7 @@
 //! Programs on encrypted columns, by their names.
 
-use noren::circuits::radix::Comparison;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, Unary};
+use noren::radix::Comparison;
 
 use crate::lookup::eval as lookup;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use noren::Resources;
 use noren::bfv::Ciphertext;
-use noren::circuits::lookup::key_file::LookupKeyFile;
-use noren::circuits::lookup::{Function, Line, Lookup, Plan};
+use noren::lookup::key_file::LookupKeyFile;
+use noren::lookup::{Function, Line, Lookup, Plan};
 use noren::wire::{Form, Limits, Object};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

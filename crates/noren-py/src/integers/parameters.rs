@@ -2,7 +2,7 @@
 
 use noren::bfv::{Bfv, Parameters, ParametersSpec, Requirements};
 use noren::bgv::Bgv;
-use noren::circuits::lookup::parameters_spec;
+use noren::lookup::parameters_spec;
 use noren::wire::Object;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

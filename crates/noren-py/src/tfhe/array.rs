@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use noren::circuits::radix::Comparison;
 use noren::programs::columns::{Binary, Column, Columns, Unary};
+use noren::radix::Comparison;
 use noren::tfhe::Context;
 use noren::wire::{Form, Limits, Object};
 use pyo3::basic::CompareOp;

@@ -8,20 +8,16 @@
 //! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
 //! | [`power`] | a whole power of every slot | `ceil(log2(exponent))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
-//! | [`lookup`] | any function of two encrypted integers | |
-//! | [`radix`] | integers of up to 64 bits, from digits that are encrypted one by one | |
 //! | [`recorder`] | no result: what a circuit needs and costs | |
 
 pub mod approx;
 pub(crate) mod basis;
 mod grid;
 pub mod linear;
-pub mod lookup;
 pub mod matrix;
 mod paterson_stockmeyer;
 pub mod polynomial;
 pub mod power;
-pub mod radix;
 pub mod recorder;
 mod tape;
 pub mod trace;

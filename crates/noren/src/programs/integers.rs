@@ -10,7 +10,7 @@ use crate::schemes::bfv::{Ciphertext, Decryptor, Encoder, Encryptor, Parameters}
 /// The arrangement of a table of whole numbers in ciphertexts of `slots` slots.
 ///
 /// A number fills a *stretch* of consecutive slots, a power of two: one slot for tables that are added and multiplied, and
-/// what [`Layout::stretch`](crate::circuits::lookup::layout::Layout::stretch) says for numbers that are looked up. A
+/// what [`Layout::stretch`](crate::lookup::layout::Layout::stretch) says for numbers that are looked up. A
 /// ciphertext holds `per = slots / stretch` numbers of one column: the number in row r of column c is in ciphertext
 /// `c ceil(rows / per) + floor(r / per)`, in the slots from `(r mod per) stretch` on. All slots without a number are 0.
 ///

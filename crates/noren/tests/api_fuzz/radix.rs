@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
-use noren::circuits::radix::{Comparison, Evaluator, Integer, Move};
 use noren::error::Result;
+use noren::radix::{Comparison, Evaluator, Integer, Move};
 use noren::tfhe::{Context, Decryptor, Encryptor, Keys, Preset};
 use noren::{Seed, tfhe};
 

@@ -1,8 +1,8 @@
 //! Keys of lookups in files: they come back as they were made, and nothing else is taken for them.
 
 use noren::bfv::{Context, KeyRequest, ParametersSpec};
-use noren::circuits::lookup::{LookupKeyFile, Plan, Role};
 use noren::error::Error;
+use noren::lookup::{LookupKeyFile, Plan, Role};
 use noren::wire::{Form, Limits, Object};
 use noren::{Resources, SecretKey, Security};
 

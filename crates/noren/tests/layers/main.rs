@@ -19,28 +19,52 @@ fn assert_none(places: Vec<String>, rule: &str) {
     assert!(places.is_empty(), "{rule}:\n{}", places.join("\n"));
 }
 
+/// Folders of crate noren, and those that they do not import from.
+const FLOORS: [(&str, &[&str]); 10] = [
+    ("schemes/", &["circuits/", "lookup/", "radix/", "bootstrapping/", "programs/"]),
+    ("circuits/", &["lookup/", "radix/", "bootstrapping/", "programs/"]),
+    ("lookup/", &["radix/", "bootstrapping/", "programs/"]),
+    ("radix/", &["lookup/", "bootstrapping/", "programs/"]),
+    ("bootstrapping/", &["lookup/", "radix/", "programs/"]),
+    // A scheme names no other. What BGV and BFV share is the room `integers`, which names neither.
+    ("schemes/ckks/", &["schemes/integers/", "schemes/tfhe/", "schemes/bgv", "schemes/bfv"]),
+    ("schemes/integers/", &["schemes/ckks/", "schemes/tfhe/", "schemes/bgv", "schemes/bfv"]),
+    ("schemes/tfhe/", &["schemes/ckks/", "schemes/integers/", "schemes/bgv", "schemes/bfv"]),
+    ("schemes/bgv.rs", &["schemes/ckks/", "schemes/tfhe/", "schemes/bfv"]),
+    ("schemes/bfv.rs", &["schemes/ckks/", "schemes/tfhe/", "schemes/bgv"]),
+];
+
+/// Rooms of crate noren, and the schemes that they may name. A circuit is written for every scheme: it names none.
+const SCHEMES: [(&str, &[&str]); 4] = [
+    ("circuits/", &[]),
+    ("lookup/", &["schemes/integers/", "schemes/bfv"]),
+    ("radix/", &["schemes/tfhe/"]),
+    ("bootstrapping/", &["schemes/ckks/"]),
+];
+
+/// All schemes.
+const ALL_SCHEMES: [&str; 5] = ["schemes/ckks/", "schemes/integers/", "schemes/tfhe/", "schemes/bgv", "schemes/bfv"];
+
 #[test]
 fn imports_run_down() {
     let sources = sources();
-    for (folder, above) in [
-        ("noren/src/schemes/", &["crate::circuits", "crate::bootstrapping", "crate::programs"][..]),
-        ("noren/src/circuits/", &["crate::bootstrapping", "crate::programs"]),
-        ("noren/src/bootstrapping/", &["crate::programs"]),
-        // A circuit is written for every scheme: it names none.
-        ("noren/src/circuits/", &["schemes::ckks", "schemes::integers", "schemes::bgv", "schemes::bfv"]),
-        // A scheme names no other.
-        ("noren/src/schemes/ckks/", &["schemes::integers", "schemes::bgv", "schemes::bfv"]),
-        ("noren/src/schemes/integers/", &["schemes::ckks", "schemes::bgv", "schemes::bfv"]),
-        ("noren/src/schemes/tfhe/", &["schemes::ckks", "schemes::integers", "schemes::bgv", "schemes::bfv"]),
-        ("noren/src/schemes/bgv.rs", &["schemes::ckks", "schemes::bfv"]),
-        ("noren/src/schemes/bfv.rs", &["schemes::ckks", "schemes::bgv"]),
-    ] {
-        // One-hot vectors are those of exact integers alone.
-        let files = below(&sources, folder)
-            .filter(|source| !(above.contains(&"schemes::bfv") && source.path.contains("/circuits/lookup/")));
-        let places = files.flat_map(|source| source.places(above)).collect();
-        assert_none(places, "schemes < circuits < bootstrapping < programs");
+    let imports = Crate::new(&sources, "noren").imports();
+    let mut places = Vec::new();
+    let mut forbid = |from: &str, forbidden: &[&str]| {
+        assert!(below(&sources, &format!("noren/src/{from}")).count() > 0, "{from} has no files");
+        let within = |file: &str, folder: &str| file.strip_prefix("noren/src/").is_some_and(|f| f.starts_with(folder));
+        let found = imports.iter().filter(|import| within(&import.from, from));
+        let found = found.filter(|import| forbidden.iter().any(|folder| within(&import.to, folder)));
+        places.extend(found.map(|import| format!("{} -> {}", import.place, import.to)));
+    };
+    for (from, forbidden) in FLOORS {
+        forbid(from, forbidden);
     }
+    for (from, named) in SCHEMES {
+        let others: Vec<&str> = ALL_SCHEMES.into_iter().filter(|scheme| !named.contains(scheme)).collect();
+        forbid(from, &others);
+    }
+    assert_none(places, "schemes < circuits, lookup, radix < bootstrapping < programs");
 }
 
 #[test]
@@ -94,7 +118,7 @@ fn schemes_see_no_words() {
         "noren/src/schemes/tfhe/seeded.rs",
         "noren/src/schemes/tfhe/wire.rs",
         "noren/src/bootstrapping/wire.rs",
-        "noren/src/circuits/lookup/wire.rs",
+        "noren/src/lookup/wire.rs",
     ];
     let files = below(&sources, "noren/src/").filter(|source| !doors.contains(&source.path.as_str()));
     let places =

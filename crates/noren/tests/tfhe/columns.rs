@@ -1,8 +1,8 @@
 //! Columns of integers and truth values, against the same operations in the clear.
 
-use noren::circuits::radix::Comparison;
 use noren::error::Error;
 use noren::programs::columns::{Binary, Column, ColumnEvaluator, ColumnLookup, Columns, Element, Unary};
+use noren::radix::Comparison;
 use noren::tfhe::Encoding;
 use noren::wire::{Form, Object};
 

@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Arc;
 
 use noren::Error;
-use noren::circuits::radix::{Comparison, Evaluator, Integer};
+use noren::radix::{Comparison, Evaluator, Integer};
 use noren::tfhe::{self, Decryptor, Encryptor, LargeLookup};
 
 use crate::bench::ckks::seed;

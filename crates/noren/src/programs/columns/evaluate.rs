@@ -5,10 +5,10 @@ use std::sync::Arc;
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::{Error, Result};
 
-use crate::circuits::radix::{self, Flag, Integer, Move, Operation};
 use crate::programs::columns::column::{Column, Samples};
 use crate::programs::columns::element::Element;
 use crate::programs::columns::operation::{Binary, Unary};
+use crate::radix::{self, Flag, Integer, Move, Operation};
 use crate::schemes::tfhe::parts::WORKING_SET;
 use crate::schemes::tfhe::{Bit, Bits, Ciphertext, Ciphertexts, Encoding, Evaluator, Gate, Parameters};
 

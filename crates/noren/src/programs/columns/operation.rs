@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::circuits::radix::{Comparison, Move, Operation};
+use crate::radix::{Comparison, Move, Operation};
 use crate::schemes::tfhe::Gate;
 
 /// An operation on two elements.

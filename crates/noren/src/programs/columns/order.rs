@@ -3,12 +3,12 @@
 use noren_ring::interrupt::Steps;
 use noren_rlwe::error::Result;
 
-use crate::circuits::radix::sort::exchanges;
-use crate::circuits::radix::{Comparison, Integer};
 use crate::programs::columns::column::Column;
 use crate::programs::columns::element::Element;
 use crate::programs::columns::evaluate::{ColumnEvaluator, refusal};
 use crate::programs::columns::operation::{Binary, Unary};
+use crate::radix::sort::exchanges;
+use crate::radix::{Comparison, Integer};
 
 impl ColumnEvaluator {
     /// The columns in such an order that each element ascends from column to column, by the network of

@@ -1,7 +1,7 @@
 //! What operations cost is what the documentation says.
 
-use noren::circuits::radix::sort::exchanges;
-use noren::circuits::radix::{Comparison, Move, Operation, Shape};
+use noren::radix::sort::exchanges;
+use noren::radix::{Comparison, Move, Operation, Shape};
 
 /// The operations of the table in `docs/tfhe.md`, as it calls them.
 const ROWS: [(&str, Operation); 20] = [

@@ -6,7 +6,7 @@ mod parts;
 mod programs;
 mod refusals;
 
-use noren::circuits::radix::{Comparison, Evaluator, Flag, Integer, Move, Operation, Shape};
+use noren::radix::{Comparison, Evaluator, Flag, Integer, Move, Operation, Shape};
 
 use crate::world::{INTEGERS_2_2, World};
 

@@ -1,6 +1,6 @@
 //! Each operation by itself.
 
-use noren::circuits::radix::{Comparison, Move, Operation};
+use noren::radix::{Comparison, Move, Operation};
 
 use crate::integers::{COMPARISONS, Integers, MOVES, mask};
 use crate::world::World;

@@ -1,7 +1,7 @@
 //! Batches that are cut into parts have the results of whole ones, byte for byte.
 
-use noren::circuits::radix::{Comparison, Evaluator, Integer, Operation, Shape};
 use noren::interrupt::Interrupt;
+use noren::radix::{Comparison, Evaluator, Integer, Operation, Shape};
 use noren::tfhe::{Context, Preset};
 use std::sync::{Arc, Mutex};
 

@@ -1,6 +1,6 @@
 //! Operations on results of operations: the noise of any result is what any operation expects.
 
-use noren::circuits::radix::{Comparison, Evaluator, Integer, Move, Operation};
+use noren::radix::{Comparison, Evaluator, Integer, Move, Operation};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What callers can get wrong, and bytes.
 
-use noren::circuits::radix::{Comparison, Evaluator, Flag, Integer, Integers as File, Move, Operation, Shape};
 use noren::error::Error;
+use noren::radix::{Comparison, Evaluator, Flag, Integer, Integers as File, Move, Operation, Shape};
 use noren::tfhe::Lookup;
 use noren::wire::{Form, Object};
 
