@@ -78,7 +78,7 @@ fn of_integers<S: Scheme>(name: &'static str, plaintext_modulus: u64, log_q: Vec
     let ciphertexts = Rc::clone(&marked);
     let mark = move || {
         for part in marked.iter().flat_map(|ciphertext| ciphertext.rlwe().parts()) {
-            ring.range().for_each(|limb| mark_secret(ring.row(part, limb)));
+            ring.rows(part).for_each(mark_secret);
         }
     };
     let run = move || {

@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (a, b) = (random("a"), random("b"));
     let key: Vec<[Poly<Eval>; 2]> =
         (0..DIGITS).map(|j| ["left", "right"].map(|side| random(&format!("{side}/{j}")))).collect();
-    let key = KeyPairs::new(&ring, &key);
+    let key = ring.key(&key);
     let decomposer = Decomposer::new(&ring, Gadget::new(&[48.0; LIMBS], SPECIAL, DIGITS)?);
     let special: Vec<usize> = (0..SPECIAL).collect();
     let mod_down = DivideRound::new(&ring, &special, SPECIAL..SPECIAL + LIMBS);
@@ -72,25 +72,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     time("automorphism", &mut || drop(black_box(ring.automorphism(&a, &map))));
     let mut acc = b.clone();
     time("automorphism_add_assign", &mut || ring.automorphism_add_assign(&mut acc, &a, &map));
-    time("convert P to Q, exact", &mut || drop(black_box(exact.apply(&coefficients))));
-    time("convert P to Q, approximate", &mut || drop(black_box(approximate.apply(&coefficients))));
+    time("convert P to Q, exact", &mut || drop(black_box(ring.convert(&coefficients, &exact))));
+    time("convert P to Q, approximate", &mut || drop(black_box(ring.convert(&coefficients, &approximate))));
     time("rescale, 2 polynomials with copies", &mut || {
-        drop(black_box(rescale.apply_many([a_q.clone(), a_q.clone()])));
+        drop(black_box(ring.divide_round_all(vec![a_q.clone(), a_q.clone()], &rescale)));
     });
     time("2 copies", &mut || drop(black_box([a_q.clone(), a_q.clone()])));
-    time("decompose", &mut || drop(black_box(decomposer.decompose(&q, &a_q))));
-    let digits = decomposer.decompose(&q, &a_q);
-    time("inner_product", &mut || drop(black_box(digits.inner_product(&ring, &key))));
+    time("decompose", &mut || drop(black_box(q.decompose(&a_q, &decomposer))));
+    let digits = q.decompose(&a_q, &decomposer);
+    time("inner_product", &mut || drop(black_box(ring.inner_product_with_key(&digits, &key))));
     // Each with memory of its own, which is what a sum waits for.
     let keys: Vec<KeyPairs> = (0..ROTATIONS).map(|_| key.clone()).collect();
     let maps = (1..=ROTATIONS as u32).map(|i| Automorphism::new(&index, 5u32.pow(i))).collect::<Result<Vec<_>, _>>()?;
     let terms: Vec<Term> = keys.iter().zip(&maps).map(|(key, map)| Term { key, automorphism: Some(map) }).collect();
     let rotation = KeySwitch { terms: &terms[..1], moved: Some(&b), added: [None, None], divide: &mod_down };
-    time("rotate", &mut || drop(black_box(decomposer.switch(&q, &a_q, &rotation))));
+    time("rotate", &mut || drop(black_box(q.switch(&a_q, &decomposer, &rotation))));
     let rotations = KeySwitch { terms: &terms, ..rotation };
-    time("8 rotations, together", &mut || drop(black_box(decomposer.switch_each(&q, &a_q, &rotations))));
+    time("8 rotations, together", &mut || drop(black_box(q.switch_each(&a_q, &decomposer, &rotations))));
     let sum = KeySwitch { terms: &terms[..TERMS], ..rotation };
-    time("sum of 7 rotations", &mut || drop(black_box(decomposer.switch(&q, &a_q, &sum))));
+    time("sum of 7 rotations", &mut || drop(black_box(q.switch(&a_q, &decomposer, &sum))));
     let terms = [Term { key: &key, automorphism: None }];
     let (middle, first, last) = ([(&a, &b), (&b, &a)], [(&a, &a)], [(&b, &b)]);
     let product = KeySwitch {
@@ -100,11 +100,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         divide: &mod_down_rescale,
     };
     time("multiply and rescale", &mut || {
-        drop(black_box(decomposer.switch(&q, Operand::Products(&last), &product)));
+        drop(black_box(q.switch(Operand::Products(&last), &decomposer, &product)));
     });
     time("key switch in steps", &mut || {
-        let digits = decomposer.decompose(&q, &a_q);
-        drop(black_box(mod_down.apply_many(digits.inner_product(&ring, &key))));
+        let digits = q.decompose(&a_q, &decomposer);
+        drop(black_box(ring.divide_round_all(ring.inner_product_with_key(&digits, &key).into(), &mod_down)));
     });
     let narrow = ring.window(0..3);
     let (narrow, number) = (narrow.clone(), narrow.restrict(&coefficients));

@@ -1,35 +1,29 @@
-//! Elements of a ring as sums of products with streamed factors read them.
+//! Elements whose sums of products have a great many factors: [`SmallPolynomials`](crate::small::SmallPolynomials), which are
+//! transformed when they are needed, and not kept.
 
-use std::ops::Range;
+use crate::memory::Limbs;
+use crate::window::Window;
 
-use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
-use crate::rows::Rows;
-
-/// Words of a row that are multiplied at once for one lot of images: a tile of both halves of their images fills the first cache.
-const TILE: usize = 1 << 10;
-/// Words of a row that are multiplied together: those of all factors of a batch fill a quarter of the second cache, and are
-/// written to memory in pieces that are long enough for it.
-pub(crate) const PIECE: usize = 1 << 5;
-
-/// Elements `(y_0, y_1)` of a ring, side by side, as [`Ring::streamed_sums`] reads them.
+/// Elements `(y_0, y_1)` of a ring, side by side, as [`Ring::streamed_sums`](crate::ring::Ring::streamed_sums) reads them.
 ///
-/// Shape `[limb, tile, image, half, word]`: what is multiplied at once lies together.
+/// How the words of an image lie is for the device to say: it has a row of `2 count degree` words for each limb.
 pub struct Images {
-    pub(crate) ring: Ring,
+    ring: Window,
     count: usize,
-    /// Words of a tile.
-    pub(crate) tile: usize,
-    /// A row for each limb.
-    pub(crate) words: Rows,
+    sets: usize,
+    words: Limbs,
 }
 
 impl Images {
-    /// So many images, to be set by [`Images::set`], of one of so many lots that are multiplied together.
+    /// Images in such rows of a device: one of `sets` sets of images that are multiplied with the same factors.
+    pub(crate) fn new(ring: &Window, count: usize, sets: usize, words: Limbs) -> Self {
+        Self { ring: ring.clone(), count, sets, words }
+    }
+
+    /// The ring of the elements.
     #[must_use]
-    pub fn unset(ring: &Ring, count: usize, lots: usize) -> Self {
-        let words = ring.engine().unset_rows(ring.limbs(), 2 * count * ring.degree());
-        Self { ring: ring.clone(), count, tile: tile(ring, lots), words }
+    pub fn ring(&self) -> &Window {
+        &self.ring
     }
 
     /// How many there are.
@@ -38,38 +32,26 @@ impl Images {
         self.count
     }
 
-    /// How many bytes so many images take.
+    /// How many sets of images are multiplied with the same factors.
     #[must_use]
-    pub fn bytes(ring: &Ring, count: usize) -> u64 {
+    pub fn sets(&self) -> usize {
+        self.sets
+    }
+
+    /// How many bytes `count` images take.
+    #[must_use]
+    pub fn bytes(ring: &Window, count: usize) -> u64 {
         (2 * count * ring.limbs() * ring.degree() * size_of::<u64>()) as u64
     }
 
-    /// Sets image `i`; the elements may have more limbs than the ring.
-    ///
-    /// # Panics
-    /// If there is no such image, or an element lacks a limb of the ring.
-    pub fn set(&mut self, i: usize, image: [&Poly<Eval>; 2]) {
-        assert!(i < self.count, "there is no image {i} of {}", self.count);
-        image.iter().for_each(|part| self.ring.check_covers(part));
-        let (width, count) = (self.tile, self.count);
-        self.words.mark(image.iter().any(|part| part.is_secret()));
-        let limbs = self.ring.range().zip(self.words.rows_mut());
-        self.ring.engine().run(2 * self.ring.limbs() * self.ring.degree(), limbs, |(limb, words)| {
-            for (half, part) in image.iter().enumerate() {
-                let (place, stride) = ((2 * i + half) * width, 2 * count * width);
-                self.ring.engine().kernels().spread(&mut words[place..], part.limb(limb), width, stride);
-            }
-        });
+    /// The rows, for devices.
+    #[must_use]
+    pub fn words(&self) -> &Limbs {
+        &self.words
     }
 
-    /// Tile `j` at a limb of some images, shape `[image, half, word]`.
-    pub(crate) fn tile(&self, limb: usize, j: usize, images: &Range<usize>) -> &[u64] {
-        let words = 2 * self.tile * images.len();
-        &self.words.row(limb - self.ring.range().start)[2 * (j * self.count + images.start) * self.tile..][..words]
+    /// The rows to be changed, for devices.
+    pub fn words_mut(&mut self) -> &mut Limbs {
+        &mut self.words
     }
-}
-
-/// How many words of a row are multiplied at once, for so many lots.
-pub(crate) fn tile(ring: &Ring, lots: usize) -> usize {
-    if lots > 1 { PIECE } else { TILE }.min(ring.degree())
 }

@@ -9,8 +9,8 @@ use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::mapped::{MappedFile, MappedRow};
 
 use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
 use crate::storage::Storage;
+use crate::window::Window;
 
 /// How many words of a row lie together: 128 KiB.
 ///
@@ -33,15 +33,15 @@ pub(crate) const NEAR: usize = 1 << 11;
 /// A key is public: what hides the secret in it is its error.
 #[derive(Clone)]
 pub struct KeyPairs {
-    ring: Ring,
+    ring: Window,
     digits: usize,
     words: Storage,
 }
 
 impl KeyPairs {
-    /// Pairs of zeros over `ring` for so many digits, to be set by [`KeyPairs::set`].
+    /// Pairs of zeros over `ring` for so many digits, to be set by [`Ring::set_key_pair`](crate::ring::Ring::set_key_pair).
     #[must_use]
-    pub fn zero(ring: &Ring, digits: usize) -> Self {
+    pub fn zero(ring: &Window, digits: usize) -> Self {
         let words = AlignedVec::zeroed(Self::word_count(ring, digits));
         Self { ring: ring.clone(), digits, words: Storage::Own(words) }
     }
@@ -52,14 +52,14 @@ impl KeyPairs {
     /// Residues are not looked at: one that is not below its prime leads to wrong numbers, in release builds, and to nothing
     /// worse.
     #[must_use]
-    pub fn mapped(ring: &Ring, digits: usize, words: MappedRow) -> Option<Self> {
+    pub fn mapped(ring: &Window, digits: usize, words: MappedRow) -> Option<Self> {
         let fits = words.len() == Self::word_count(ring, digits);
         fits.then(|| Self { ring: ring.clone(), digits, words: Storage::Mapped(words) })
     }
 
     /// How many words pairs for so many digits over `ring` have.
     #[must_use]
-    pub fn word_count(ring: &Ring, digits: usize) -> usize {
+    pub fn word_count(ring: &Window, digits: usize) -> usize {
         ring.limbs() * limb_words(ring, digits)
     }
 
@@ -84,22 +84,11 @@ impl KeyPairs {
         limbs.find_map(|((words, q), limb)| (!within(words, q.value())).then_some(limb))
     }
 
-    /// These pairs, one for each digit; each element may have more limbs than the ring.
-    ///
-    /// # Panics
-    /// As [`KeyPairs::set`].
-    #[must_use]
-    pub fn new(ring: &Ring, pairs: &[[Poly<Eval>; 2]]) -> Self {
-        let mut key = Self::zero(ring, pairs.len());
-        pairs.iter().enumerate().for_each(|(digit, pair)| key.set(digit, pair.each_ref()));
-        key
-    }
-
     /// Sets the pair of a digit; both elements may have more limbs than the ring.
     ///
     /// # Panics
     /// If there is no such digit, an element lacks a limb of the ring, or one is secret.
-    pub fn set(&mut self, digit: usize, pair: [&Poly<Eval>; 2]) {
+    pub(crate) fn set(&mut self, digit: usize, pair: [&Poly<Eval>; 2]) {
         self.check_digit(digit);
         for poly in pair {
             self.ring.check_covers(poly);
@@ -119,15 +108,6 @@ impl KeyPairs {
                 }
             }
         });
-    }
-
-    /// A copy of the pair of a digit.
-    ///
-    /// # Panics
-    /// If there is no such digit.
-    #[must_use]
-    pub fn pair(&self, digit: usize) -> [Poly<Eval>; 2] {
-        [0, 1].map(|half| self.ring.build(false, |limb, row| self.copy_row(digit, half, limb, row)))
     }
 
     /// Copies the row of half 0 or 1 of a digit at the prime at position `limb` of the whole list.
@@ -152,7 +132,7 @@ impl KeyPairs {
 
     /// The ring of the pairs.
     #[must_use]
-    pub fn ring(&self) -> &Ring {
+    pub fn ring(&self) -> &Window {
         &self.ring
     }
 
@@ -188,7 +168,7 @@ impl KeyPairs {
 
     /// # Panics
     /// If there are not pairs for so many digits over all limbs of the ring.
-    pub(crate) fn check_covers(&self, ring: &Ring, digits: usize) {
+    pub(crate) fn check_covers(&self, ring: &Window, digits: usize) {
         let (found, needed) = (self.ring.range(), ring.range());
         assert_eq!(self.ring.index(), ring.index(), "the key must be of this ring");
         assert!(self.digits >= digits, "{digits} digits need as many pairs in the key, not {}", self.digits);
@@ -215,7 +195,7 @@ impl fmt::Debug for KeyPairs {
 }
 
 /// How many words the pairs of a limb have.
-fn limb_words(ring: &Ring, digits: usize) -> usize {
+fn limb_words(ring: &Window, digits: usize) -> usize {
     2 * digits * ring.degree()
 }
 

@@ -1,9 +1,7 @@
 //! An element as it enters a key switch: written down, or a sum that never is.
 
-use std::ops::Range;
-
 use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
+use crate::window::Window;
 
 /// An element that a key switch reads block by block.
 ///
@@ -34,49 +32,6 @@ pub struct Sum<'a> {
     pub first: usize,
 }
 
-/// Words of a row that are summed up while they are near.
-const SUMMED_WORDS: usize = 1 << 12;
-
-impl Ring {
-    /// An element written down, in one pass. Range: residues of integers in `[0, q)`.
-    ///
-    /// # Panics
-    /// If an element lacks a limb of this ring, or an integer a residue.
-    #[must_use]
-    pub fn gather(&self, operand: Operand) -> Poly<Eval> {
-        operand.check_covers(self);
-        self.build(operand.is_secret(), |limb, out| operand.write(self, limb, 0, out))
-    }
-}
-
-impl Sum<'_> {
-    fn write(&self, ring: &Ring, limb: usize, start: usize, out: &mut [u64]) {
-        let (kernels, q) = (ring.engine().kernels(), ring.basis().modulus(limb));
-        for (block, out) in out.chunks_mut(SUMMED_WORDS).enumerate() {
-            let start = start + block * SUMMED_WORDS;
-            let range = start..start + out.len();
-            let factor = |residues: &[u64]| q.shoup(residues[limb - self.first]);
-            let mut multiples = &self.multiples[..];
-            if !self.products.is_empty() {
-                let rows =
-                    self.products.iter().map(|&(a, b)| (&a.limb(limb)[range.clone()], &b.limb(limb)[range.clone()]));
-                ring.add_products(limb, out, rows);
-            } else if let Some(((x, residues), rest)) = multiples.split_first() {
-                kernels.mul_scalar(out, &x.limb(limb)[range.clone()], factor(residues), q);
-                multiples = rest;
-            } else {
-                out.fill(0);
-            }
-            for (x, residues) in multiples {
-                kernels.mul_scalar_add_assign(out, &x.limb(limb)[range.clone()], factor(residues), q);
-            }
-            if let Some(residues) = &self.constant {
-                kernels.add_scalar_assign(out, residues[limb - self.first], q);
-            }
-        }
-    }
-}
-
 impl<'a> From<&'a Poly<Eval>> for Operand<'a> {
     fn from(element: &'a Poly<Eval>) -> Self {
         Self::Element(element)
@@ -86,46 +41,16 @@ impl<'a> From<&'a Poly<Eval>> for Operand<'a> {
 impl<'a> Operand<'a> {
     /// # Panics
     /// If an element lacks a limb of the ring.
-    pub(crate) fn check_covers(&self, ring: &Ring) {
+    pub(crate) fn check_covers(&self, ring: &Window) {
         self.elements(|element| ring.check_covers(element));
     }
 
     /// Whether an element is secret.
-    pub(crate) fn is_secret(&self) -> bool {
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
         let mut secret = false;
         self.elements(|element| secret |= element.is_secret());
         secret
-    }
-
-    /// Writes the words from `start` on of the row at a limb.
-    pub(crate) fn write(&self, ring: &Ring, limb: usize, start: usize, out: &mut [u64]) {
-        let range = start..start + out.len();
-        match self {
-            Self::Element(element) => out.copy_from_slice(&element.limb(limb)[range]),
-            Self::Products([(a, b)]) => {
-                let (kernels, q) = (ring.engine().kernels(), ring.basis().modulus(limb));
-                kernels.mul(out, &a.limb(limb)[range.clone()], &b.limb(limb)[range], q);
-            }
-            Self::Products(pairs) => {
-                let row = |a: &'a Poly<Eval>| &a.limb(limb)[range.clone()];
-                ring.add_products(limb, out, pairs.iter().map(|(a, b)| (row(a), row(b))));
-            }
-            Self::Sum(sum) => sum.write(ring, limb, start, out),
-        }
-    }
-
-    /// The words of a range of the row at a limb: where they are, or written to `memory`, which is as long.
-    pub(crate) fn words<'b>(&self, ring: &Ring, limb: usize, range: Range<usize>, memory: &'b mut [u64]) -> &'b [u64]
-    where
-        'a: 'b,
-    {
-        match self {
-            Self::Element(element) => &element.limb(limb)[range],
-            Self::Products(_) | Self::Sum(_) => {
-                self.write(ring, limb, range.start, memory);
-                memory
-            }
-        }
     }
 
     fn elements(&self, mut visit: impl FnMut(&Poly<Eval>)) {

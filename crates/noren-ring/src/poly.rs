@@ -4,10 +4,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::rows::Rows;
+use crate::memory::Limbs;
 
 /// The form in which an element is held: [`Coeff`] or [`Eval`].
-pub trait Domain: sealed::Sealed + Send + Sync + 'static {}
+pub trait Domain: Clone + sealed::Sealed + Send + Sync + 'static {}
 
 /// Coefficients, from the constant one up.
 #[derive(Debug, Clone, Copy)]
@@ -27,45 +27,46 @@ mod sealed {
     impl Sealed for super::Eval {}
 }
 
-/// An element of `Z_Q[X]/Phi_m`: shape `[limbs, degree]`, one row of residues in `[0, q)` for each prime q of Q.
+/// An element of `Z_Q[X]/Phi_m`: shape `[limbs, degree]`, one row of residues in `[0, q)` for each prime q of Q, in the memory
+/// of a [device](crate::device::Device).
 ///
 /// Made and used by the verbs of [`Ring`](crate::ring::Ring).
 #[derive(Clone)]
 pub struct Poly<D: Domain> {
-    pub(crate) rows: Rows,
-    /// The position of the first limb's prime in the whole ring.
-    pub(crate) start: usize,
+    limbs: Limbs,
     domain: PhantomData<D>,
 }
 
 impl<D: Domain> Poly<D> {
-    pub(crate) fn new(rows: Rows, start: usize) -> Self {
-        Self { rows, start, domain: PhantomData }
+    /// The element with these rows, for devices: residues in `[0, q)` of the form D.
+    #[must_use]
+    pub fn from_limbs(limbs: Limbs) -> Self {
+        Self { limbs, domain: PhantomData }
     }
 
     /// How many primes the modulus has.
     #[must_use]
     pub fn limbs(&self) -> usize {
-        self.rows.limbs()
+        self.limbs.window().len()
     }
 
     /// The degree of the ring.
     #[must_use]
     pub fn degree(&self) -> usize {
-        self.rows.degree()
+        self.limbs.degree()
     }
 
     /// The positions of the primes in the whole ring.
     #[must_use]
     pub fn window(&self) -> Range<usize> {
-        self.start..self.start + self.rows.limbs()
+        self.limbs.window()
     }
 
     /// Marks the words to be wiped when they are dropped. The mark stays with the element through every form, and goes
     /// over to every element that is calculated from it.
     #[must_use]
     pub fn into_secret(mut self) -> Self {
-        self.rows.mark(true);
+        self.limbs.mark(true);
         self
     }
 
@@ -73,7 +74,7 @@ impl<D: Domain> Poly<D> {
     /// memory and out of core dumps ([`AlignedVec::guarded`](noren_math::kernels::aligned::AlignedVec::guarded)).
     #[must_use]
     pub fn into_guarded(mut self) -> Self {
-        self.rows.guard();
+        self.limbs.guard();
         self
     }
 
@@ -81,30 +82,38 @@ impl<D: Domain> Poly<D> {
     /// given to others.
     #[must_use]
     pub fn into_public(mut self) -> Self {
-        self.rows.unmark();
+        self.limbs.unmark();
         self
     }
 
     /// Whether the words are wiped when they are dropped.
     #[must_use]
     pub fn is_secret(&self) -> bool {
-        self.rows.is_secret()
+        self.limbs.is_secret()
     }
 
-    /// The row of the prime at position `limb` of the whole ring.
-    pub(crate) fn limb(&self, limb: usize) -> &[u64] {
-        self.rows.row(limb - self.start)
+    /// The rows, for devices.
+    #[must_use]
+    #[inline]
+    pub fn as_limbs(&self) -> &Limbs {
+        &self.limbs
     }
 
-    /// The rows with the positions of their primes in the whole ring, to be written.
-    pub(crate) fn limbs_mut(&mut self) -> impl Iterator<Item = (usize, &mut [u64])> {
-        let start = self.start;
-        self.rows.rows_mut().enumerate().map(move |(i, row)| (start + i, row))
+    /// The rows to be changed, for devices.
+    #[inline]
+    pub fn as_limbs_mut(&mut self) -> &mut Limbs {
+        &mut self.limbs
+    }
+
+    /// The rows themselves, for devices.
+    #[must_use]
+    pub fn into_limbs(self) -> Limbs {
+        self.limbs
     }
 
     /// The same words, read as the other form.
     pub(crate) fn into_domain<E: Domain>(self) -> Poly<E> {
-        Poly::new(self.rows, self.start)
+        Poly::from_limbs(self.limbs)
     }
 }
 

@@ -6,10 +6,8 @@ use noren_math::modulus::ShoupFactor;
 
 use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
-use crate::key::KeyPairs;
-use crate::poly::{Eval, Poly};
-use crate::product::{Pairs, ScaledProduct, cofactor};
-use crate::switch::Added;
+use crate::product::{ScaledProduct, cofactor};
+use crate::window::Window;
 
 /// [`ScaledProduct`] whose third part is switched with a key to the secret of the first two, modulo the first limbs of Q.
 ///
@@ -19,15 +17,15 @@ use crate::switch::Added;
 ///
 /// # Error
 /// As [`ScaledProduct`], divided by the dropped primes, with a single rounding at the end, and with what
-/// [`Decomposer::switch`] adds.
+/// [`Ring::switch`](crate::ring::Ring::switch) adds.
 #[derive(Debug)]
 pub struct SwitchedProduct {
-    product: ScaledProduct,
+    pub(crate) product: ScaledProduct,
     /// `x E/(B D)` for the product D of the dropped primes; at those of E it is `x t/(B D)`, for x that lacks a factor
     /// `B/b_j`.
-    divide: DivideRound,
+    pub(crate) divide: DivideRound,
     /// `t/E` at each limb of the sums; at those of P the missing factor `B/b_j` too.
-    factors: Vec<ShoupFactor>,
+    pub(crate) factors: Vec<ShoupFactor>,
 }
 
 impl SwitchedProduct {
@@ -66,15 +64,15 @@ impl SwitchedProduct {
         }
     }
 
-    /// Both parts of the sum of the products; `decomposer` is the one that this was made for.
-    ///
-    /// # Panics
-    /// As [`ScaledProduct::multiply`], and if the key lacks a pair or a limb.
+    /// The product of ciphertexts before the switch.
     #[must_use]
-    pub fn multiply(&self, decomposer: &Decomposer, key: &KeyPairs, factors: &[Pairs]) -> [Poly<Eval>; 2] {
-        let [s0, s1, s2] = self.product.tensor(factors);
-        let third = self.product.divide(s2);
-        let added = Added { elements: [Some((&s0).into()), Some((&s1).into())], factors: Some(&self.factors) };
-        decomposer.switch_and_add(self.product.ring(), &third, key, added, &self.divide)
+    pub fn product(&self) -> &ScaledProduct {
+        &self.product
+    }
+
+    /// The ring of the results.
+    #[must_use]
+    pub fn kept(&self) -> &Window {
+        self.divide.kept()
     }
 }

@@ -51,7 +51,7 @@ fn quotients_are_rounded_to_the_nearest() {
         let (d, ring) = (product(&whole, &dropped), whole.window(kept.clone()));
         let numbers = numbers(&d, &oracle::modulus(&ring), dropped.len() == 1);
         let x = whole.ntt(element(&whole, &numbers));
-        let quotient = ring.intt(DivideRound::new(&whole, &dropped, kept).apply(x));
+        let quotient = ring.intt(whole.divide_round(x, &DivideRound::new(&whole, &dropped, kept)));
         let expected: Vec<BigInt> = numbers.iter().map(|x| divide_round(x, &d)).collect();
         assert_eq!(ring.to_words(&quotient), ring.to_words(&element(&ring, &expected)), "dropping {dropped:?}");
     }
@@ -64,7 +64,7 @@ fn a_number_next_to_a_half_goes_to_a_neighbour() {
         let (d, ring) = (product(&whole, &dropped), whole.window(kept.clone()));
         let numbers = numbers(&d, &oracle::modulus(&ring), true);
         let x = whole.ntt(element(&whole, &numbers));
-        let quotient = ring.intt(DivideRound::new(&whole, &dropped, kept).apply(x));
+        let quotient = ring.intt(whole.divide_round(x, &DivideRound::new(&whole, &dropped, kept)));
         let expected: Vec<BigInt> = numbers.iter().map(|x| divide_round(x, &d)).collect();
         let difference = ring.sub(&quotient, &element(&ring, &expected));
         assert!(coefficients(&ring, &difference).iter().all(|x| x.magnitude() <= BigInt::from(1).magnitude()));
@@ -80,10 +80,10 @@ fn smaller_windows_and_pairs_divide_alike() {
         ring.ntt(element(&ring, &random(seed, DEGREE, &product(&whole, &[0, 1, 2, 3, 4]))))
     };
     let ring = whole.window(3..5);
-    let [first, second] = divide.apply_many([x(8, 0..5), x(9, 0..8)]);
+    let [first, second] = oracle::divide_all(&whole, [x(8, 0..5), x(9, 0..8)], &divide);
     assert_eq!(first.window(), 3..5);
-    assert_eq!(ring.to_words(&first), ring.to_words(&divide.apply(x(8, 0..8))));
-    assert_eq!(ring.to_words(&second), ring.to_words(&divide.apply(x(9, 0..5))));
+    assert_eq!(ring.to_words(&first), ring.to_words(&whole.divide_round(x(8, 0..8), &divide)));
+    assert_eq!(ring.to_words(&second), ring.to_words(&whole.divide_round(x(9, 0..5), &divide)));
     assert_ne!(ring.to_words(&first), ring.to_words(&second));
 }
 
@@ -92,5 +92,5 @@ fn smaller_windows_and_pairs_divide_alike() {
 fn a_missing_dropped_limb_is_a_bug() {
     let whole = oracle::ring(DEGREE, &BITS);
     let ring = whole.window(3..8);
-    let _ = DivideRound::new(&whole, &[0], 3..8).apply(ring.zero());
+    let _ = whole.divide_round(ring.zero(), &DivideRound::new(&whole, &[0], 3..8));
 }

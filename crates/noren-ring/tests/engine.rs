@@ -47,7 +47,7 @@ fn what_comes_from_a_secret_is_secret() {
     assert!(ring.inner_product(&[(&public, &public), (&public, &secret)]).is_secret());
     assert!(ring.automorphism(&secret, &map).is_secret() && ring.intt(secret.clone()).is_secret());
     assert!(ring.window(1..3).restrict(&secret).is_secret() && ring.window(1..3).truncate(secret.clone()).is_secret());
-    assert!(DivideRound::new(&ring, &[0], 1..3).apply(secret.clone()).is_secret());
+    assert!(ring.divide_round(secret.clone(), &DivideRound::new(&ring, &[0], 1..3)).is_secret());
     let mut acc = public.clone();
     ring.mul_add_assign(&mut acc, &public, &secret);
     assert!(acc.is_secret() && !acc.into_public().is_secret());

@@ -87,7 +87,7 @@ fn digits_times_gadget_give_the_element_at_every_level() {
         for limbs in 1..=q_limbs {
             let (ring_q, ring_qp) = (whole.window(SPECIAL..SPECIAL + limbs), whole.window(0..SPECIAL + limbs));
             let c = ring_q.ntt(element(&ring_q, &adversarial(1, DEGREE, &modulus(&ring_q))));
-            let digits = decomposer.decompose(&ring_q, &c);
+            let digits = ring_q.decompose(&c, &decomposer);
             let alive = decomposer.gadget().digits_at(limbs);
             assert_eq!(digits.polys().len(), alive.len());
 
@@ -114,12 +114,12 @@ fn inner_product_takes_keys_over_more_limbs_and_digits() {
     let key: Vec<[Vec<BigInt>; 2]> = (0..3).map(|j| [numbers(10 + j), numbers(20 + j)]).collect();
     let key_polys: Vec<[Poly<Eval>; 2]> =
         key.iter().map(|sides| [0, 1].map(|side| whole.ntt(element(&whole, &sides[side])))).collect();
-    let key_polys = KeyPairs::new(&whole, &key_polys);
+    let key_polys = whole.key(&key_polys);
     for limbs in [1, 3, 6] {
         let (ring_q, ring_qp) = (whole.window(SPECIAL..SPECIAL + limbs), whole.window(0..SPECIAL + limbs));
         let c = ring_q.ntt(element(&ring_q, &random(30, DEGREE, &modulus(&ring_q))));
-        let digits = decomposer.decompose(&ring_q, &c);
-        let sums = digits.inner_product(&ring_qp, &key_polys);
+        let digits = ring_q.decompose(&c, &decomposer);
+        let sums = ring_qp.inner_product_with_key(&digits, &key_polys);
         let digit_values: Vec<Vec<BigInt>> =
             digits.polys().iter().map(|poly| coefficients(&ring_qp, &ring_qp.intt(poly.clone()))).collect();
         for (side, sum) in sums.into_iter().enumerate() {
@@ -143,11 +143,11 @@ fn keys_are_read_as_they_were_set() {
     let whole = oracle::ring(1 << 15, &BITS);
     let (ring_q, seed) = (whole.window(SPECIAL..SPECIAL + 4), Seed::from_bytes([6; 32]));
     let decomposer = Decomposer::new(&whole, Gadget::new(&q_bits(&whole), SPECIAL, 3).expect("digits"));
-    let digits = decomposer.decompose(&ring_q, &whole.uniform(&seed, "c"));
+    let digits = ring_q.decompose(&whole.uniform(&seed, "c"), &decomposer);
     let ring_qp = whole.window(0..ring_q.range().end);
     let pairs: Vec<[Poly<Eval>; 2]> =
         (0..3).map(|j| [0, 1].map(|half| whole.uniform(&seed, &format!("{j}/{half}")))).collect();
-    let sums = digits.inner_product(&ring_qp, &KeyPairs::new(&whole, &pairs));
+    let sums = ring_qp.inner_product_with_key(&digits, &whole.key(&pairs));
     for (half, sum) in sums.iter().enumerate() {
         let terms: Vec<_> = digits.polys().iter().zip(&pairs).map(|(digit, pair)| (digit, &pair[half])).collect();
         assert!(ring_qp.to_words(sum) == ring_qp.to_words(&ring_qp.inner_product(&terms)), "half {half}");
@@ -166,10 +166,10 @@ fn switched_step_by_step(
     let p: Vec<usize> = (0..SPECIAL).collect();
     let special: Vec<u64> =
         ring_q.moduli().map(|q| u64::try_from(product(whole, &p) % q.value()).expect("a residue")).collect();
-    let digits = decomposer.decompose(ring_q, c);
+    let digits = ring_q.decompose(c, decomposer);
     let mut totals = [ring_qp.zero(), ring_qp.zero()];
     for Term { key, automorphism } in switch.terms {
-        let mut sums = digits.inner_product(&ring_qp, key);
+        let mut sums = ring_qp.inner_product_with_key(&digits, key);
         switch.moved.iter().for_each(|m| ring_q.mul_scalar_add_assign(&mut sums[0], m, &special));
         for (total, sum) in totals.iter_mut().zip(sums) {
             let image = automorphism.map_or(sum.clone(), |automorphism| ring_qp.automorphism(&sum, automorphism));
@@ -190,7 +190,7 @@ fn switched_step_by_step(
         });
         a.iter().for_each(|a| ring_q.mul_scalar_add_assign(total, a, &special));
     }
-    switch.divide.apply_many(totals)
+    oracle::divide_all(ring_q, totals, switch.divide)
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_switch_is_its_steps_one_after_the_other() {
         let keys: Vec<KeyPairs> = (0..3)
             .map(|k| {
                 let pair = |j| [0, 1].map(|side| uniform(&format!("key/{k}/{j}/{side}")));
-                KeyPairs::new(&whole, &(0..q_limbs).map(pair).collect::<Vec<_>>())
+                whole.key(&(0..q_limbs).map(pair).collect::<Vec<_>>())
             })
             .collect();
         let (a, b) = (uniform("a"), uniform("b"));
@@ -239,15 +239,15 @@ fn a_switch_is_its_steps_one_after_the_other() {
                     let switch = KeySwitch { terms: &terms[i % terms.len()], added, moved, divide };
                     let expected = words(switched_step_by_step(&whole, &decomposer, &ring_q, &c, &switch));
                     let context = format!("degree {degree}, dnum {dnum}, {limbs} limbs, {last} dropped, terms {i}");
-                    assert!(words(decomposer.switch(&ring_q, &c, &switch)) == expected, "{context}");
-                    let of_products = decomposer.switch(&ring_q, Operand::Products(&products), &switch);
+                    assert!(words(ring_q.switch(&c, &decomposer, &switch)) == expected, "{context}");
+                    let of_products = ring_q.switch(Operand::Products(&products), &decomposer, &switch);
                     assert!(words(of_products) == expected, "products, {context}");
                     // One term after the other: in one pass, and in several.
                     for many in [switch.terms.to_vec(), switch.terms.repeat(9)] {
-                        let each = decomposer.switch_each(&ring_q, &c, &KeySwitch { terms: &many, ..switch });
+                        let each = ring_q.switch_each(&c, &decomposer, &KeySwitch { terms: &many, ..switch });
                         assert_eq!(each.len(), many.len());
                         for (terms, found) in many.chunks(1).zip(each) {
-                            let expected = decomposer.switch(&ring_q, &c, &KeySwitch { terms, ..switch });
+                            let expected = ring_q.switch(&c, &decomposer, &KeySwitch { terms, ..switch });
                             assert!(words(found) == words(expected), "each, {context}");
                         }
                     }
@@ -268,14 +268,14 @@ fn a_sum_of_images_is_the_sum_of_single_switches_up_to_rounding() {
     let keys: Vec<KeyPairs> = (0..3)
         .map(|k| {
             let pair = |j| [0, 1].map(|side| uniform(&format!("{k}/{j}/{side}")));
-            KeyPairs::new(&whole, &[0, 1, 2].map(pair))
+            whole.key(&[0, 1, 2].map(pair))
         })
         .collect();
     let maps = [5, 25, 31].map(|k| Automorphism::new(whole.index(), k).expect("odd"));
     let terms: Vec<Term> = keys.iter().zip(&maps).map(|(key, map)| Term { key, automorphism: Some(map) }).collect();
     let (c, m) = (ring_q.restrict(&uniform("c")), ring_q.restrict(&uniform("m")));
     let switched = |terms: &[Term]| {
-        decomposer.switch(&ring_q, &c, &KeySwitch { terms, moved: Some(&m), added: [None, None], divide: &divide })
+        ring_q.switch(&c, &decomposer, &KeySwitch { terms, moved: Some(&m), added: [None, None], divide: &divide })
     };
     let q = modulus(&ring_q);
     let numbers = |poly: Poly<Eval>| coefficients(&ring_q, &ring_q.intt(poly));
@@ -301,7 +301,7 @@ fn a_switch_refuses_a_division_of_another_level() {
     let key = KeyPairs::zero(&whole, 1);
     let terms = [Term { key: &key, automorphism: None }];
     let switch = KeySwitch { terms: &terms, moved: None, added: [None, None], divide: &divide };
-    let _ = decomposer.switch(&ring_q, &ring_q.zero(), &switch);
+    let _ = ring_q.switch(&ring_q.zero(), &decomposer, &switch);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn one_digit_without_special_primes_is_the_element() {
     let whole = oracle::ring(DEGREE, &[40, 41]);
     let decomposer = Decomposer::new(&whole, Gadget::new(&[40.0, 41.0], 0, 1).expect("digits"));
     let c = whole.ntt(element(&whole, &random(40, DEGREE, &modulus(&whole))));
-    let digits = decomposer.decompose(&whole, &c);
+    let digits = whole.decompose(&c, &decomposer);
     assert_eq!(digits.polys().len(), 1);
     assert_eq!(whole.to_words(&digits.polys()[0]), whole.to_words(&c));
 }

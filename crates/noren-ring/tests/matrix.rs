@@ -41,7 +41,8 @@ fn step_by_step(
     matrix: &Matrix,
 ) -> [Poly<Eval>; 2] {
     let ring_q = ring_qp.window(SPECIAL..ring_qp.range().end);
-    let inner_product = |c: &Poly<Eval>, key: &KeyPairs| decomposer.decompose(&ring_q, c).inner_product(ring_qp, key);
+    let inner_product =
+        |c: &Poly<Eval>, key: &KeyPairs| ring_qp.inner_product_with_key(&ring_q.decompose(c, decomposer), key);
     let image = |image: &Option<Term>| {
         let [first, second] = element.map(|part| times_special(ring_qp, part));
         let Some(Term { key, automorphism }) = image else { return [first, second] };
@@ -64,7 +65,7 @@ fn step_by_step(
     };
     let moved = |[mut first, second]: [Poly<Eval>; 2], giant: &GiantStep| {
         let Some((key, psi)) = giant.rotation else { return [first, second] };
-        let [one, two] = inner_product(&matrix.mod_down.apply(second), key);
+        let [one, two] = inner_product(&ring_qp.divide_round(second, matrix.mod_down), key);
         ring_qp.add_assign(&mut first, &one);
         [first, two].map(|part| ring_qp.automorphism(&part, psi))
     };
@@ -86,7 +87,7 @@ fn step_by_step(
             })
             .expect("a term");
     }
-    matrix.divide.apply_many(total)
+    oracle::divide_all(ring_qp, total, matrix.divide)
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn matrices_are_those_multiplied_step_by_step() {
         let keys: Vec<KeyPairs> = (0..3)
             .map(|a| {
                 let pair = |j| [0, 1].map(|half| uniform(&whole, &format!("key/{a}/{j}/{half}")));
-                KeyPairs::new(&whole, &(0..3).map(pair).collect::<Vec<_>>())
+                whole.key(&(0..3).map(pair).collect::<Vec<_>>())
             })
             .collect();
         let automorphisms = [5, 25, 2 * degree as u32 - 1].map(|k| Automorphism::new(whole.index(), k).expect("odd"));
@@ -135,7 +136,7 @@ fn matrices_are_those_multiplied_step_by_step() {
                 (Order::InTurn, &giants[..1], rescale),
             ] {
                 let matrix = Matrix { images: &images, giants, order, mod_down, divide };
-                let found = decomposer.multiply_matrix(&ring_q, element.each_ref(), &matrix);
+                let found = ring_q.multiply_matrix(element.each_ref(), &decomposer, &matrix);
                 let expected = step_by_step(&decomposer, &ring_qp, element.each_ref(), &matrix);
                 for (found, expected) in found.iter().zip(&expected) {
                     assert_eq!(found.window(), expected.window());
@@ -155,7 +156,7 @@ fn factors_in_subrings_act_as_their_images_in_the_ring() {
     let decomposer = Decomposer::new(&whole, Gadget::new(&[48.0, 36.0, 40.0, 45.0, 38.0], SPECIAL, 2).expect("digits"));
     let ring_q = whole.window(SPECIAL..7);
     let pair = |j| [0, 1].map(|half| uniform(&whole, &format!("key/{j}/{half}")));
-    let key = KeyPairs::new(&whole, &(0..2).map(pair).collect::<Vec<_>>());
+    let key = whole.key(&(0..2).map(pair).collect::<Vec<_>>());
     let psi = Automorphism::new(whole.index(), 5).expect("odd");
     let images = [None, Some(Term { key: &key, automorphism: Some(&psi) })];
     let element = [uniform(&ring_q, "c/0"), uniform(&ring_q, "c/1")];
@@ -174,7 +175,7 @@ fn factors_in_subrings_act_as_their_images_in_the_ring() {
         let full = uniform(&whole, "full");
         let multiply = |giants: &[GiantStep], order| {
             let matrix = Matrix { images: &images, giants, order, mod_down: &mod_down, divide: &mod_down };
-            decomposer.multiply_matrix(&ring_q, element.each_ref(), &matrix).map(|part| ring_q.to_words(&part))
+            ring_q.multiply_matrix(element.each_ref(), &decomposer, &matrix).map(|part| ring_q.to_words(&part))
         };
         let product = |factors: [&Poly<Eval>; 4]| {
             let giants = [
@@ -216,8 +217,8 @@ fn secret_elements_have_secret_products() {
     for order in [Order::Separate, Order::InTurn] {
         let matrix = Matrix { images: &[None], giants: &giants, order, mod_down: &mod_down, divide: &mod_down };
         let c = uniform(&ring_q, "c");
-        let public = decomposer.multiply_matrix(&ring_q, [&c, &c], &matrix);
-        let secret = decomposer.multiply_matrix(&ring_q, [&c, &c.clone().into_secret()], &matrix);
+        let public = ring_q.multiply_matrix([&c, &c], &decomposer, &matrix);
+        let secret = ring_q.multiply_matrix([&c, &c.clone().into_secret()], &decomposer, &matrix);
         assert!(public.iter().all(|part| !part.is_secret()) && secret.iter().all(Poly::is_secret), "{order:?}");
     }
 }

@@ -7,7 +7,6 @@ use std::ops::Range;
 use noren_math::random::Seed;
 use noren_ring::decompose::Decomposer;
 use noren_ring::gadget::Gadget;
-use noren_ring::key::KeyPairs;
 use noren_ring::parallel::Parallel;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::product::{Pairs, ScaledProduct};
@@ -56,9 +55,9 @@ fn elements(ring: &Ring, factors: &[Numbers]) -> Vec<[[Poly<Eval>; 2]; 2]> {
     factors.iter().map(|pairs| pairs.each_ref().map(|pair| pair.each_ref().map(element))).collect()
 }
 
-fn multiply(product: &ScaledProduct, factors: &[[[Poly<Eval>; 2]; 2]]) -> [Poly<Eval>; 3] {
+fn multiply(ring: &Ring, product: &ScaledProduct, factors: &[[[Poly<Eval>; 2]; 2]]) -> [Poly<Eval>; 3] {
     let factors: Vec<Pairs> = factors.iter().map(|pairs| pairs.each_ref().map(|pair| pair.each_ref())).collect();
-    product.multiply(&factors)
+    ring.scaled_product(product, &factors)
 }
 
 /// Three products of numbers next to 0, and `2^-40 Q` away from the ends, where conversions are still exact.
@@ -103,7 +102,7 @@ fn products_are_those_with_the_scaled_factor_divided_by_the_auxiliary_modulus() 
         let factors = numbers(&q);
         for count in [1, 3] {
             let factors = &factors[..count];
-            let found = multiply(&scaled, &elements(&ring, factors));
+            let found = multiply(&whole, &scaled, &elements(&ring, factors));
             let bring = |x: &BigInt| divide_round(&(x * &b), &q);
             let brought: Vec<Numbers> =
                 factors.iter().map(|[a, b]| [a.clone(), b.each_ref().map(|b| b.iter().map(bring).collect())]).collect();
@@ -124,7 +123,7 @@ fn products_are_near_to_t_over_q_times_the_product() {
         let (q, b) = (modulus(&ring), product(&whole, &auxiliary.clone().collect::<Vec<_>>()));
         let scaled = ScaledProduct::new(&whole, limbs.clone(), auxiliary.clone(), t);
         for factors in numbers(&q).chunks(1) {
-            let found = multiply(&scaled, &elements(&ring, factors));
+            let found = multiply(&whole, &scaled, &elements(&ring, factors));
             let expected =
                 sum_of_tensors(factors).map(|part| part.iter().map(|x| divide_round(&(x * t), &q)).collect());
             let difference = largest_difference(&ring, found, &expected);
@@ -139,7 +138,7 @@ fn products_are_near_to_t_over_q_times_the_product() {
     let ring = whole.window(limbs.clone());
     let (scaled, q) = (ScaledProduct::new(&whole, limbs, 0..FIRST, t), modulus(&ring));
     for factors in numbers(&q).chunks(1) {
-        let found = multiply(&scaled, &elements(&ring, factors));
+        let found = multiply(&whole, &scaled, &elements(&ring, factors));
         let expected = sum_of_tensors(factors).map(|part| part.iter().map(|x| divide_round(&(x * t), &q)).collect());
         assert!(largest_difference(&ring, found, &expected) <= BigInt::from(1));
     }
@@ -158,7 +157,8 @@ fn a_coefficient_at_the_edge_counts_as_one_of_its_representatives() {
         let mut numbers: Vec<Vec<BigInt>> = (0..4).map(|seed| random(seed, DEGREE, &(&q / 4))).collect();
         numbers[if of_a { 1 } else { 3 }][3] = edge.clone();
         let [a0, a1, b0, b1]: [Vec<BigInt>; 4] = numbers.try_into().expect("four");
-        let found = multiply(&scaled, &elements(&ring, &[[[a0.clone(), a1.clone()], [b0.clone(), b1.clone()]]]));
+        let found =
+            multiply(&whole, &scaled, &elements(&ring, &[[[a0.clone(), a1.clone()], [b0.clone(), b1.clone()]]]));
         let near = [-1, 0, 1].into_iter().any(|multiple| {
             let (mut a1, mut b1) = (a1.clone(), b1.clone());
             (if of_a { &mut a1 } else { &mut b1 })[3] += &q * multiple;
@@ -187,11 +187,11 @@ fn a_switched_product_is_divided_once() {
         let bits: Vec<f64> = BITS[FIRST..].iter().map(|&bits| bits.into()).collect();
         let gadget = Gadget::within(&bits[..limbs.len()], FIRST, special, digits).expect("digits");
         let decomposer = Decomposer::new(&whole, gadget);
-        let ring_qp = decomposer.ring_qp(&ring);
+        let ring_qp = ring.ring_qp(&decomposer);
         let pairs: Vec<[Poly<Eval>; 2]> = (0..digits)
             .map(|j| ["left", "right"].map(|half| ring_qp.restrict(&uniform(&format!("{half}/{j}")))))
             .collect();
-        let key = KeyPairs::new(&ring_qp, &pairs);
+        let key = ring_qp.key(&pairs);
 
         let (q, b) = (modulus(&ring), product(&whole, &auxiliary.clone().collect::<Vec<_>>()));
         let extra = product(&whole, &(auxiliary.start..FIRST - special).collect::<Vec<_>>());
@@ -199,10 +199,11 @@ fn a_switched_product_is_divided_once() {
         let switched = SwitchedProduct::new(&decomposer, limbs.clone(), auxiliary.clone(), kept, t);
         let found = elements(&ring, factors);
         let found: Vec<Pairs> = found.iter().map(|pairs| pairs.each_ref().map(|pair| pair.each_ref())).collect();
-        let [_, _, third] = ScaledProduct::new(&whole, limbs.clone(), auxiliary.clone(), t).multiply(&found);
-        let found = switched.multiply(&decomposer, &key, &found);
+        let [_, _, third] =
+            whole.scaled_product(&ScaledProduct::new(&whole, limbs.clone(), auxiliary.clone(), t), &found);
+        let found = whole.switched_product(&switched, &decomposer, &key, &found);
 
-        let sums = decomposer.decompose(&ring, &third).inner_product(&ring_qp, &key);
+        let sums = ring_qp.inner_product_with_key(&ring.decompose(&third, &decomposer), &key);
         let sums = sums.map(|sum| coefficients(&ring_qp, &ring_qp.intt(sum)));
         let [first, second, _] = sum_of_tensors(&bring(factors, &q, &b));
         let kept_ring = whole.window(FIRST..FIRST + kept);
@@ -222,8 +223,8 @@ fn squares_are_products_of_copies() {
         let ring = whole.window(limbs.clone());
         let scaled = ScaledProduct::new(&whole, limbs, auxiliary, t);
         let [a, copy] = [(); 2].map(|()| ["a0", "a1"].map(|label| ring.uniform(&Seed::from_bytes([1; 32]), label)));
-        let square = scaled.multiply(&[[a.each_ref(), a.each_ref()]]);
-        let product = scaled.multiply(&[[a.each_ref(), copy.each_ref()]]);
+        let square = ring.scaled_product(&scaled, &[[a.each_ref(), a.each_ref()]]);
+        let product = ring.scaled_product(&scaled, &[[a.each_ref(), copy.each_ref()]]);
         assert_eq!(square.map(|part| ring.to_words(&part)), product.map(|part| ring.to_words(&part)));
     }
 }
@@ -238,7 +239,7 @@ fn products_do_not_depend_on_threads() {
         let uniform = |label: &str| ring.uniform(&Seed::from_bytes([2; 32]), label);
         let (a, b) = (["a0", "a1"].map(uniform), ["b0", "b1"].map(uniform));
         let pairs = [[a.each_ref(), b.each_ref()], [b.each_ref(), b.each_ref()]];
-        ScaledProduct::new(&whole, 7..12, 2..7, 65537).multiply(&pairs).map(|part| ring.to_words(&part))
+        whole.scaled_product(&ScaledProduct::new(&whole, 7..12, 2..7, 65537), &pairs).map(|part| ring.to_words(&part))
     };
     let expected = words(1, Parallel::default());
     for parallel in [Parallel::Modulus, Parallel::Coefficient, Parallel::Both] {

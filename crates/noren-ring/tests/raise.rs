@@ -58,7 +58,7 @@ fn key(whole: &Ring, digits: usize) -> (Vec<[Vec<BigInt>; 2]>, KeyPairs) {
     let pairs: Vec<[Vec<BigInt>; 2]> = (0..digits as u8).map(|j| [half(10 + j), half(20 + j)]).collect();
     let polys: Vec<[Poly<Eval>; 2]> =
         pairs.iter().map(|pair| pair.each_ref().map(|half| whole.ntt(element(whole, half)))).collect();
-    let key = KeyPairs::new(whole, &polys);
+    let key = whole.key(&polys);
     (pairs, key)
 }
 
@@ -73,7 +73,7 @@ fn raise_and_switch_is_the_rounded_product_with_the_sum_of_the_pairs() {
         let dropped: Vec<usize> = used.clone().collect();
         let divide = DivideRound::new(&whole, &dropped, ring.range());
         let parts = [&c0, &c1].map(|c| window.ntt(element(&window, c)));
-        let found = divide.raise_and_switch(parts.each_ref(), &key);
+        let found = whole.raise_and_switch(parts.each_ref(), &divide, &key);
 
         let p = product(&whole, &dropped);
         let pq = &p * modulus(&ring);
@@ -97,14 +97,14 @@ fn raised(threads: Option<usize>) -> Vec<Vec<u64>> {
     let (ring, seed) = (whole.window(SPECIAL..8), Seed::from_bytes([5; 32]));
     let uniform = |ring: &Ring, label: &str| ring.uniform(&seed, label);
     let pairs = [0, 1].map(|j| [0, 1].map(|half| uniform(&whole, &format!("{j}/{half}"))));
-    let key = KeyPairs::new(&whole, &pairs);
+    let key = whole.key(&pairs);
     let divide = DivideRound::new(&whole, &[0, 1, 2], ring.range());
     [1, 2]
         .into_iter()
         .flat_map(|limbs| {
             let window = whole.window(SPECIAL..SPECIAL + limbs);
             let parts = ["c0", "c1"].map(|label| uniform(&window, label));
-            let switched = divide.raise_and_switch(parts.each_ref(), &key);
+            let switched = whole.raise_and_switch(parts.each_ref(), &divide, &key);
             let alone = whole.to_words(&whole.raise(&parts[0]));
             switched.iter().map(|poly| ring.to_words(poly)).chain([alone]).collect::<Vec<_>>()
         })
@@ -127,12 +127,12 @@ fn blocks_of_a_long_key_are_read_where_they_lie() {
     let divide = DivideRound::new(&whole, &[0, 1, 2], ring.range());
     let pairs = [0, 1].map(|j| [0, 1].map(|half| whole.uniform(&seed, &format!("{j}/{half}"))));
     let parts = ["c0", "c1"].map(|label| whole.window(SPECIAL..SPECIAL + 1).uniform(&seed, label));
-    let found = divide.raise_and_switch(parts.each_ref(), &KeyPairs::new(&whole, &pairs));
+    let found = whole.raise_and_switch(parts.each_ref(), &divide, &whole.key(&pairs));
     let ring_qp = whole.window(0..8);
     let c1 = ring_qp.raise(&parts[1]);
     for (half, found) in found.iter().enumerate() {
         let terms = pairs.each_ref().map(|pair| (&c1, &pair[half]));
-        let mut expected = divide.apply(ring_qp.inner_product(&terms));
+        let mut expected = whole.divide_round(ring_qp.inner_product(&terms), &divide);
         if half == 0 {
             ring.add_assign(&mut expected, &ring.raise(&parts[0]));
         }
@@ -147,7 +147,7 @@ fn what_is_raised_from_a_secret_is_secret() {
     assert!(whole.raise(&secret).is_secret());
     let divide = DivideRound::new(&whole, &[0, 1, 2], 3..10);
     let public = whole.window(3..5).zero();
-    let [first, second] = divide.raise_and_switch([&secret, &public], &KeyPairs::zero(&whole, 1));
+    let [first, second] = whole.raise_and_switch([&secret, &public], &divide, &KeyPairs::zero(&whole, 1));
     assert!(first.is_secret() && second.is_secret());
 }
 
@@ -157,5 +157,5 @@ fn a_key_without_the_special_primes_is_a_bug() {
     let whole = oracle::ring(16, &BITS);
     let divide = DivideRound::new(&whole, &[0, 1, 2], 3..10);
     let c = whole.window(3..4).zero();
-    let _ = divide.raise_and_switch([&c, &c], &KeyPairs::zero(&whole.window(1..10), 1));
+    let _ = whole.raise_and_switch([&c, &c], &divide, &KeyPairs::zero(&whole.window(1..10), 1));
 }

@@ -28,7 +28,7 @@ fn step(
     divide: &DivideRound,
 ) -> [Poly<Eval>; 2] {
     let added = [Some(Operand::from(c0)), Some(Operand::from(c1))];
-    decomposer.switch(ring_q, c1, &KeySwitch { terms, moved: Some(c0), added, divide })
+    ring_q.switch(c1, decomposer, &KeySwitch { terms, moved: Some(c0), added, divide })
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn the_second_half_is_that_of_single_steps_and_the_first_is_rounded_once() {
         let uniform = |label: &str| whole.uniform(&seed, label);
         let key = |k: usize| {
             let pair = |j| [0, 1].map(|side| uniform(&format!("{k}/{j}/{side}")));
-            KeyPairs::new(&whole, &[0, 1, 2].map(pair))
+            whole.key(&[0, 1, 2].map(pair))
         };
         let keys: Vec<KeyPairs> = (0..6).map(key).collect();
         let maps = [5, 25, 31, 9, 17, 3].map(|k| Automorphism::new(whole.index(), k).expect("odd"));
@@ -56,7 +56,7 @@ fn the_second_half_is_that_of_single_steps_and_the_first_is_rounded_once() {
                 let context = format!("degree {degree}, dnum {dnum}, {limbs} limbs, steps of {sizes:?}");
                 let mut rest = &terms[..];
                 let steps: Vec<&[Term]> = sizes.iter().map(|&size| rest.split_off(..size).expect("enough")).collect();
-                let found = decomposer.sum_in_steps(&ring_q, [&c[0], &c[1]], &steps, &divide);
+                let found = ring_q.sum_in_steps([&c[0], &c[1]], &decomposer, &steps, &divide);
                 let single = |c: [Poly<Eval>; 2], terms: &&[Term]| step(&decomposer, &ring_q, &c, terms, &divide);
                 let expected = steps.iter().fold(c.clone(), single);
                 assert!(ring_q.to_words(&found[1]) == ring_q.to_words(&expected[1]), "{context}");
@@ -80,5 +80,5 @@ fn no_step_is_refused() {
     let decomposer =
         Decomposer::new(&whole, Gadget::new(&[50.0, 36.0, 40.0, 45.0, 38.0, 36.0], SPECIAL, 1).expect("digits"));
     let (ring_q, divide) = (whole.window(2..4), DivideRound::new(&whole, &[0, 1], 2..4));
-    let _ = decomposer.sum_in_steps(&ring_q, [&ring_q.zero(), &ring_q.zero()], &[], &divide);
+    let _ = ring_q.sum_in_steps([&ring_q.zero(), &ring_q.zero()], &decomposer, &[], &divide);
 }

@@ -48,23 +48,23 @@ fn packed_coefficients_are_those_that_were_written() {
 fn streamed_sums_are_sums_of_products_for_any_number_of_threads() {
     let cases =
         [(4, 1, 1, 1), (4, 5, 3, 2), (6, 8, 20, 2), (6, 8, 40, 1), (8, 70, 20, 3), (11, 6, 5, 1), (12, 9, 2, 2)];
-    for (log_n, images, sums, lot_count) in cases {
+    for (log_n, images, sums, set_count) in cases {
         let mut seen: Vec<Vec<Poly<Eval>>> = Vec::new();
         for threads in [1, 2, 3] {
             let ring = ring(log_n, threads);
             let n = ring.degree();
             let factors = SmallPolynomials::build(ring.engine(), n, images * sums, coefficients, || {});
-            let lots: Vec<Vec<[Poly<Eval>; 2]>> = (0..lot_count)
-                .map(|lot| (0..images).map(|a| element(&ring, &format!("{lot}/{a}"))).collect())
+            let elements: Vec<Vec<[Poly<Eval>; 2]>> = (0..set_count)
+                .map(|set| (0..images).map(|a| element(&ring, &format!("{set}/{a}"))).collect())
                 .collect();
-            let sets: Vec<Images> = lots.iter().map(|lot| images_of(&ring, lot, lot_count)).collect();
+            let sets: Vec<Images> = elements.iter().map(|set| images_of(&ring, set, set_count)).collect();
             let found = ring.streamed_sums(&sets.iter().collect::<Vec<_>>(), &factors);
-            assert_eq!((found.len(), found[0].len()), (lot_count, sums));
-            for (lot, found) in lots.iter().zip(&found) {
+            assert_eq!((found.len(), found[0].len()), (set_count, sums));
+            for (set, found) in elements.iter().zip(&found) {
                 for (b, found) in found.iter().enumerate() {
                     for half in 0..2 {
                         let mut expected: Poly<Eval> = ring.zero();
-                        for (a, image) in lot.iter().enumerate() {
+                        for (a, image) in set.iter().enumerate() {
                             let signed: Vec<i64> = factors.coefficients(b * images + a).collect();
                             let factor = ring.ntt(ring.from_signed(&signed));
                             ring.mul_add_assign(&mut expected, &factor, &image[half]);
@@ -81,12 +81,13 @@ fn streamed_sums_are_sums_of_products_for_any_number_of_threads() {
     }
 }
 
-fn images_of(ring: &Ring, elements: &[[Poly<Eval>; 2]], lots: usize) -> Images {
-    let mut images = Images::unset(ring, elements.len(), lots);
-    elements.iter().enumerate().for_each(|(i, element)| images.set(i, element.each_ref()));
+fn images_of(ring: &Ring, elements: &[[Poly<Eval>; 2]], sets: usize) -> Images {
+    let mut images = ring.images(elements.len(), sets);
+    let set = |(i, element): (usize, &[Poly<Eval>; 2])| ring.set_image(&mut images, i, element.each_ref());
+    elements.iter().enumerate().for_each(set);
     images
 }
 
 fn words(ring: &Ring, poly: &Poly<Eval>) -> Vec<Vec<u64>> {
-    ring.range().map(|limb| ring.row(poly, limb).to_vec()).collect()
+    ring.rows(poly).map(<[u64]>::to_vec).collect()
 }

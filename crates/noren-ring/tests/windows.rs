@@ -9,7 +9,6 @@ use noren_ring::automorphism::Automorphism;
 use noren_ring::decompose::Decomposer;
 use noren_ring::divide::DivideRound;
 use noren_ring::gadget::Gadget;
-use noren_ring::key::KeyPairs;
 use noren_ring::matrix::{GiantStep, Matrix, Order};
 use noren_ring::operand::Operand;
 use noren_ring::poly::Poly;
@@ -24,12 +23,12 @@ const BITS: [u32; 9] = [50, 49, 50, 49, 36, 40, 45, 38, 36];
 fn everything(whole: &Ring, used: Range<usize>, decomposer: &Decomposer, limbs: usize) -> Vec<Vec<u64>> {
     let (degree, seed) = (whole.degree(), Seed::from_bytes([8; 32]));
     let ring_q = whole.window(used.end..used.end + limbs);
-    let ring_qp = decomposer.ring_qp(&ring_q);
+    let ring_qp = ring_q.ring_qp(decomposer);
     assert_eq!(ring_qp.range(), used.start..used.end + limbs);
     let digits = decomposer.gadget().digits().len();
     let keys = [0, 1].map(|k| {
         let pair = |j| [0, 1].map(|half| ring_qp.uniform(&seed, &format!("key/{k}/{j}/{half}")));
-        KeyPairs::new(&ring_qp, &(0..digits).map(pair).collect::<Vec<_>>())
+        ring_qp.key(&(0..digits).map(pair).collect::<Vec<_>>())
     });
     let [a, b, c] = ["a", "b", "c"].map(|label| ring_q.uniform(&seed, label));
     let [f, g] = ["f", "g"].map(|label| ring_qp.uniform(&seed, label));
@@ -39,7 +38,7 @@ fn everything(whole: &Ring, used: Range<usize>, decomposer: &Decomposer, limbs: 
     let divide = DivideRound::new(whole, &special, ring_q.range());
     let switch = KeySwitch { terms: &terms, moved: Some(&b), added: [Some(Operand::from(&a)), None], divide: &divide };
 
-    let made = decomposer.decompose(&ring_q, &c);
+    let made = ring_q.decompose(&c, decomposer);
     let giants = [
         GiantStep { rotation: None, terms: vec![(0, &f), (1, &g)] },
         GiantStep { rotation: Some((&keys[1], &map)), terms: vec![(1, &f)] },
@@ -47,11 +46,11 @@ fn everything(whole: &Ring, used: Range<usize>, decomposer: &Decomposer, limbs: 
     let product = |order| {
         let matrix =
             Matrix { images: &[Some(terms[0]), None], giants: &giants, order, mod_down: &divide, divide: &divide };
-        decomposer.multiply_matrix(&ring_q, [&b, &c], &matrix)
+        ring_q.multiply_matrix([&b, &c], decomposer, &matrix)
     };
-    let steps = decomposer.sum_in_steps(&ring_q, [&b, &c], &[&terms, &terms[..1]], &divide);
-    let over_q = decomposer.switch_each(&ring_q, &c, &switch).into_iter();
-    let over_q = over_q.chain([decomposer.switch(&ring_q, &c, &switch), steps]);
+    let steps = ring_q.sum_in_steps([&b, &c], decomposer, &[&terms, &terms[..1]], &divide);
+    let over_q = ring_q.switch_each(&c, decomposer, &switch).into_iter();
+    let over_q = over_q.chain([ring_q.switch(&c, decomposer, &switch), steps]);
     let over_q = over_q.chain([Order::Separate, Order::InTurn].map(product)).flatten();
     let over_qp = made.polys().to_vec();
     let words = |poly: Poly<_>| whole.window(poly.window()).to_words(&poly);
@@ -88,7 +87,7 @@ fn limbs_that_are_not_cut_are_refused() {
     let whole = oracle::ring(16, &BITS);
     let decomposer = Decomposer::new(&whole, Gadget::within(&[49.0; 4], LISTED, 1, 2).expect("digits"));
     let ring_q = whole.window(LISTED..LISTED + 5);
-    let _ = decomposer.decompose(&ring_q, &ring_q.zero());
+    let _ = ring_q.decompose(&ring_q.zero(), &decomposer);
 }
 
 #[test]

@@ -6,10 +6,13 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::memory;
 use noren_ring::automorphism::Automorphism;
+use noren_ring::device::Device;
 use noren_ring::divide::DivideRound;
+use noren_ring::host::Host;
 use noren_ring::parallel::Parallel;
 use noren_ring::product::ScaledProduct;
 use noren_ring::ring::Ring;
+use noren_ring::window::Window;
 
 use crate::error::{Error, Result};
 use crate::parameters::Parameters;
@@ -63,9 +66,23 @@ impl Context {
     /// # Errors
     /// As [`Context::with_threads`].
     pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
+        Self::on_device(parameters, threads, parallel, Arc::new(Host))
+    }
+
+    /// [`Context::with_parallel`] on a device: elements lie in its memory, and it computes on them. Results do not depend on it.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`].
+    pub fn on_device(
+        parameters: Parameters,
+        threads: Option<usize>,
+        parallel: Parallel,
+        device: Arc<dyn Device>,
+    ) -> Result<Self> {
         let index = Cyclotomic::power_of_two(parameters.degree())?;
         let moduli: Vec<u64> = parameters.primes().collect();
-        let ring = memory::refusing(|| Ring::with_parallel(index, &moduli, threads, parallel))??;
+        let window = memory::refusing(|| Window::new(index, &moduli, threads, parallel))??;
+        let ring = Ring::on(device, window);
         let shape = parameters.shape();
         let switching = || memory::refusing(|| Switching::new(&parameters, &ring, shape))?.map(Arc::new);
         let usual = (shape.digits > 0).then(switching).transpose()?;

@@ -69,7 +69,7 @@ impl<'a> Encryptor<'a> {
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let ring = self.ring(plaintext)?;
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let seed = self.seed.derive_for(&call.to_string(), &residues(&ring, &plaintext.poly));
+        let seed = self.seed.derive_for(&call.to_string(), &residues(&ring, &ring.on_host(&plaintext.poly)));
         match self.key {
             Key::Public(key) => Ok(with_public(&ring, key, &seed, &plaintext.poly)),
             Key::Secret(key) => {
@@ -99,8 +99,8 @@ impl<'a> Encryptor<'a> {
 
 /// The residues of a message that tell it from others: modulo the first two primes, whose product no difference of messages
 /// reaches.
-fn residues<'a>(ring: &'a Ring, m: &'a Poly<Eval>) -> Vec<&'a [u64]> {
-    ring.range().take(2).map(|limb| ring.row(m, limb)).collect()
+fn residues<'a>(ring: &Ring, m: &'a Poly<Eval>) -> Vec<&'a [u64]> {
+    ring.rows(m).take(2).collect()
 }
 
 fn with_public(ring: &Ring, key: &PublicKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {

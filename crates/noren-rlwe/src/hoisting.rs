@@ -82,7 +82,7 @@ pub fn sum_giant_steps(
     let mod_down = switching.mod_down(limbs);
     let divide = if rescale { switching.mod_down_rescale(limbs) } else { mod_down };
     let matrix = Matrix { images: &images, giants: &giants, order, mod_down, divide };
-    let parts = switching.decomposer().multiply_matrix(&context.ring_q(limbs), [c0, &c1], &matrix);
+    let parts = context.ring_q(limbs).multiply_matrix([c0, &c1], switching.decomposer(), &matrix);
     Ok(Ciphertext::new(parts.into(), ciphertext.key_id()))
 }
 

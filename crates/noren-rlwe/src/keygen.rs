@@ -238,7 +238,7 @@ impl KeyGenerator {
             let factor: Vec<u64> =
                 special.iter().enumerate().map(|(i, &p)| if digit.contains(&i) { p } else { 0 }).collect();
             ring_q.mul_scalar_add_assign(&mut b, from, &factor);
-            pairs.set(j, [&b.into_public(), &a]);
+            ring.set_key_pair(&mut pairs, j, [&b.into_public(), &a]);
         }
         (pairs, seed)
     }

@@ -151,10 +151,11 @@ impl KeySwitchKey {
         }
         let switching = context.switching(self.shape)?;
         let digits = switching.decomposer().gadget().digits_at(limbs).len();
-        let mut pairs = KeyPairs::zero(&switching.ring_qp(limbs), digits);
+        let ring = switching.ring_qp(limbs);
+        let mut pairs = KeyPairs::zero(&ring, digits);
         for digit in 0..digits {
-            let [b, a] = self.pairs.pair(digit);
-            pairs.set(digit, [&b, &a]);
+            let [b, a] = ring.key_pair(&self.pairs, digit);
+            ring.set_key_pair(&mut pairs, digit, [&b, &a]);
         }
         Ok(Self { pairs, shape: self.shape, seed: self.seed.clone(), limbs, owner: self.owner, from: self.from })
     }

@@ -27,7 +27,7 @@ pub fn switch_key(context: &Context, c: &Poly<Eval>, key: &KeySwitchKey) -> Resu
     let switching = check_key(context, key, c.limbs())?;
     let terms = [Term { key: &key.pairs, automorphism: None }];
     let switch = KeySwitch { terms: &terms, moved: None, added: [None, None], divide: switching.mod_down(c.limbs()) };
-    Ok(switching.decomposer().switch(&context.ring_q(c.limbs()), c, &switch))
+    Ok(context.ring_q(c.limbs()).switch(c, switching.decomposer(), &switch))
 }
 
 /// The ciphertext, of one or two parts, under the secret of the key, which switches from the one that it is under: what
@@ -61,7 +61,7 @@ pub(crate) fn switch_added(
     let terms = [Term { key: &key.pairs, automorphism: None }];
     let divide = switching.mod_down_to(limbs, kept);
     let switch = KeySwitch { terms: &terms, moved: None, added, divide };
-    let parts = switching.decomposer().switch(&context.ring_q(limbs), c, &switch);
+    let parts = context.ring_q(limbs).switch(c, switching.decomposer(), &switch);
     Ok(Ciphertext::new(parts.into(), key.owner.key))
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn switch_images(context: &Context, ciphertext: &Ciphertext, images: 
         (_, None) => Ok(Vec::new()),
         ([c0, c1, ..], Some(switching)) => {
             let terms = terms(images);
-            let images = switching.decomposer().switch_each(&ring, c1, &moved(&switching, c0, &terms));
+            let images = ring.switch_each(c1, switching.decomposer(), &moved(&switching, c0, &terms));
             Ok(images.into_iter().map(|parts| Ciphertext::new(parts.into(), owner)).collect())
         }
         (parts, Some(_)) => {
@@ -103,7 +103,7 @@ pub(crate) fn sum_images(
             let terms = terms(images);
             let added = [0, 1].map(|i| direct.get(i).map(Operand::from));
             let switch = KeySwitch { added, ..moved(&switching, c0, &terms) };
-            Ok(Ciphertext::new(switching.decomposer().switch(&ring, c1, &switch).into(), owner))
+            Ok(Ciphertext::new(ring.switch(c1, switching.decomposer(), &switch).into(), owner))
         }
         (parts, Some(_)) => {
             let mut sum = direct[0].clone();
@@ -128,7 +128,7 @@ pub(crate) fn sum_images_in_steps(
     let terms: Vec<Vec<Term>> = steps.iter().map(|images| terms(images)).collect();
     let steps: Vec<&[Term]> = terms.iter().map(Vec::as_slice).collect();
     let (ring, divide) = (context.ring_q(limbs), switching.mod_down(limbs));
-    let parts = switching.decomposer().sum_in_steps(&ring, [c0, c1], &steps, divide);
+    let parts = ring.sum_in_steps([c0, c1], switching.decomposer(), &steps, divide);
     Ok(Ciphertext::new(parts.into(), ciphertext.key_id()))
 }
 

@@ -90,7 +90,7 @@ pub fn drop_limbs(context: &Context, mut a: Ciphertext, limbs: usize) -> Result<
 pub fn rescale(context: &Context, a: Ciphertext) -> Result<Ciphertext> {
     check_levels(1, a.level())?;
     let (divide, owner) = (context.rescale(a.limbs()), a.key_id());
-    Ok(Ciphertext::new(divide.apply_all(a.into_parts()), owner))
+    Ok(Ciphertext::new(context.ring().divide_round_all(a.into_parts(), divide), owner))
 }
 
 /// Divides message and noise by all primes but the first `limbs`, with one rounding; at so many limbs it stays as it is.
@@ -108,7 +108,7 @@ pub fn mod_switch(context: &Context, a: Ciphertext, limbs: usize) -> Result<Ciph
         return Ok(a);
     }
     let (divide, owner) = (context.mod_switch(a.limbs(), limbs), a.key_id());
-    Ok(Ciphertext::new(divide.apply_all(a.into_parts()), owner))
+    Ok(Ciphertext::new(context.ring().divide_round_all(a.into_parts(), &divide), owner))
 }
 
 /// Refuses an operation that consumes more levels than are left.

@@ -36,7 +36,9 @@ pub type Factors<'a> = [&'a Ciphertext; 2];
 pub fn tensor_scaled(context: &Context, products: &[Factors], t: u64) -> Result<Ciphertext> {
     let (limbs, owner) = check(products)?;
     let product = context.scaled_product(limbs, t)?;
-    with_parts(context, products, |factors| Ok(Ciphertext::new(product.multiply(factors).into(), owner)))
+    with_parts(context, products, |factors| {
+        Ok(Ciphertext::new(context.ring().scaled_product(&product, factors).into(), owner))
+    })
 }
 
 /// [`tensor_scaled`] and [`relinearize`](crate::multiply::relinearize) at once, modulo the first `kept` limbs alone: the three
@@ -62,7 +64,8 @@ pub fn multiply_scaled(
     let switching = check_key(context, key, limbs)?;
     let product = switching.scaled_product(limbs, kept, t)?;
     with_parts(context, products, |factors| {
-        Ok(Ciphertext::new(product.multiply(switching.decomposer(), key.pairs(), factors).into(), owner))
+        let parts = context.ring().switched_product(&product, switching.decomposer(), key.pairs(), factors);
+        Ok(Ciphertext::new(parts.into(), owner))
     })
 }
 

@@ -53,7 +53,7 @@ pub fn mod_raise_switch(context: &Context, ciphertext: &Ciphertext, key: &KeySwi
     match ciphertext.parts() {
         [c0, c1] => {
             let switching = context.switching(key.shape)?;
-            let parts = switching.mod_down(key.limbs).raise_and_switch([c0, c1], &key.pairs);
+            let parts = context.ring().raise_and_switch([c0, c1], switching.mod_down(key.limbs), &key.pairs);
             Ok(Ciphertext::new(parts.into(), key.owner.key))
         }
         parts => {

@@ -34,7 +34,8 @@ pub fn images(
     lots: usize,
 ) -> Result<Images> {
     let first = ciphertexts.first().expect("images are those of a ciphertext");
-    let mut images = Images::unset(&context.ring_q(first.limbs()), ciphertexts.len() * exponents.len(), lots);
+    let ring = context.ring_q(first.limbs());
+    let mut images = ring.images(ciphertexts.len() * exponents.len(), lots);
     for (i, ciphertext) in ciphertexts.iter().enumerate() {
         check_pair(first, ciphertext)?;
         check_degree(ciphertext)?;
@@ -42,7 +43,7 @@ pub fn images(
             let made = apply_automorphisms(context, ciphertext, exponents_now, keys)?;
             for (k, image) in made.iter().enumerate() {
                 let [c0, c1] = image.parts() else { panic!("an image has two parts") };
-                images.set(i * exponents.len() + j * AT_ONCE + k, [c0, c1]);
+                ring.set_image(&mut images, i * exponents.len() + j * AT_ONCE + k, [c0, c1]);
             }
         }
     }

@@ -100,7 +100,8 @@ pub fn seed_of_decryption(
     hasher.zeroize();
     let ring = context.ring_q(ciphertext.limbs());
     let shape = [ciphertext.parts().len() as u64, ciphertext.limbs() as u64];
-    let rows = ciphertext.parts().iter().flat_map(|part| ring.range().map(|limb| ring.row(part, limb)));
+    let parts: Vec<_> = ciphertext.parts().iter().map(|part| ring.on_host(part)).collect();
+    let rows = parts.iter().flat_map(|part| ring.rows(part));
     let hashed: Vec<&[u64]> = [&shape[..], words].into_iter().chain(rows).collect();
     seed.derive_for(label, &hashed)
 }

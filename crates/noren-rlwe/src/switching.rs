@@ -70,7 +70,7 @@ impl Switching {
     /// If there are no limbs, or more than the shape has.
     #[must_use]
     pub fn ring_qp(&self, limbs: usize) -> Ring {
-        self.decomposer.ring_qp(&self.ring_q(limbs))
+        self.ring_q(limbs).ring_qp(&self.decomposer)
     }
 
     /// Divides by P, from `limbs` limbs and the special ones to `limbs` limbs (ModDown).

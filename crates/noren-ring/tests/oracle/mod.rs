@@ -4,8 +4,9 @@
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_near;
 use noren_math::random::Seed;
+use noren_ring::divide::DivideRound;
 use noren_ring::parallel::Parallel;
-use noren_ring::poly::{Coeff, Poly};
+use noren_ring::poly::{Coeff, Domain, Eval, Poly};
 use noren_ring::ring::Ring;
 use num_bigint::{BigInt, Sign};
 
@@ -138,4 +139,18 @@ pub fn schoolbook(a: &[BigInt], b: &[BigInt]) -> Vec<BigInt> {
         }
     }
     product
+}
+
+/// [`Ring::divide_round`] for several elements at once.
+pub fn divide_all<const COUNT: usize>(
+    ring: &Ring,
+    xs: [Poly<Eval>; COUNT],
+    divide: &DivideRound,
+) -> [Poly<Eval>; COUNT] {
+    ring.divide_round_all(xs.into(), divide).try_into().expect("there are as many quotients as elements")
+}
+
+/// The row of the prime at position `limb` of the whole list.
+pub fn row_at<'a, D: Domain>(ring: &Ring, a: &'a Poly<D>, limb: usize) -> &'a [u64] {
+    ring.rows(a).nth(limb - ring.range().start).expect("a limb of the ring")
 }

@@ -147,9 +147,9 @@ impl Object for KeySwitchKey {
         let b = first.poly(&ring)?;
         // Only now, as the first digit was there in full: a length that is only claimed allocates nothing.
         let mut pairs = KeyPairs::zero(&ring, digits);
-        pairs.set(0, [&b, &digit_half(&ring, &seed, 0)]);
+        ring.set_key_pair(&mut pairs, 0, [&b, &digit_half(&ring, &seed, 0)]);
         for (j, tag) in (0..digits).zip(DIGIT..).skip(1) {
-            pairs.set(j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
+            ring.set_key_pair(&mut pairs, j, [&reader.take(tag)?.poly(&ring)?, &digit_half(&ring, &seed, j)]);
         }
         Ok(Self { pairs, shape, seed, limbs, owner, from })
     }
@@ -362,7 +362,7 @@ mod tests {
             for (left, right) in pairs.chain(keys.relinearization.iter().zip(&again.relinearization)) {
                 assert_eq!((left.limbs, left.pairs.digits()), (right.limbs, right.pairs.digits()));
                 let ring = context.ring_qp(left.limbs);
-                let words = |key: &KeySwitchKey, j| key.pairs.pair(j).map(|half| ring.to_words(&half));
+                let words = |key: &KeySwitchKey, j| ring.key_pair(&key.pairs, j).map(|half| ring.to_words(&half));
                 for j in 0..left.pairs.digits() {
                     assert_eq!(words(left, j), words(right, j));
                 }

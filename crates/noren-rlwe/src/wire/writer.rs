@@ -6,6 +6,7 @@ use std::io;
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
+use noren_ring::window::Window;
 use zeroize::Zeroize;
 
 use crate::wire::header::{self, Encoding, Entry, Header};
@@ -255,8 +256,9 @@ impl Content<'_> {
             Self::Words(words) => put(&little_endian(words)),
             Self::Poly { ring, poly } => {
                 let mut packed = Vec::new();
-                for (limb, q) in ring.range().zip(ring.moduli()) {
-                    write_row(ring.row(poly, limb), q.bits(), form, &mut packed, put)?;
+                let poly = ring.on_host(poly);
+                for (row, q) in ring.rows(&poly).zip(ring.moduli()) {
+                    write_row(row, q.bits(), form, &mut packed, put)?;
                 }
                 if secret {
                     packed.zeroize();
@@ -298,7 +300,7 @@ impl Form {
 }
 
 /// Encoding, bytes and detail of a polynomial over the limbs of `ring`.
-fn describe_poly(ring: &Ring, form: Form) -> (Encoding, u64, u64) {
+fn describe_poly(ring: &Window, form: Form) -> (Encoding, u64, u64) {
     let range = ring.range();
     (form.encoding(), poly_len(ring, form), range.start as u64 | (range.len() as u64) << u32::BITS)
 }
@@ -322,7 +324,7 @@ fn write_row(
 }
 
 /// Bytes of a polynomial over the limbs of `ring`.
-pub(super) fn poly_len(ring: &Ring, form: Form) -> u64 {
+pub(super) fn poly_len(ring: &Window, form: Form) -> u64 {
     ring.moduli().map(|q| row_len(ring.degree(), q.bits(), form) as u64).sum()
 }
 

@@ -84,7 +84,13 @@ fn truncated_keys_are_the_start_of_longer_ones() {
         assert_eq!(short.limbs(), limbs);
         assert_eq!(short.pairs().digits(), setup.parameters().gadget().expect("special primes").digits_at(limbs).len());
         for digit in 0..short.pairs().digits() {
-            for (short, long) in short.pairs().pair(digit).iter().zip(&whole.pairs().pair(digit)) {
+            for (short, long) in setup
+                .context
+                .ring()
+                .key_pair(short.pairs(), digit)
+                .iter()
+                .zip(&setup.context.ring().key_pair(whole.pairs(), digit))
+            {
                 assert_eq!(words(&setup.context, short), words(&setup.context, &ring.restrict(long)));
             }
         }

@@ -56,7 +56,7 @@ fn the_usual_shape_changes_nothing() {
     let again = setup.generator.shaped(usual).expect("supported");
     let key = |generator: &noren_rlwe::keygen::KeyGenerator| {
         let key = generator.galois(&setup.secret, 5, Some(3)).expect("no security asked");
-        let halves = (0..key.pairs().digits()).flat_map(|digit| key.pairs().pair(digit));
+        let halves = (0..key.pairs().digits()).flat_map(|digit| setup.context.ring().key_pair(key.pairs(), digit));
         (key.shape(), *key.seed().as_bytes(), halves.map(|half| words(&setup.context, &half)).collect::<Vec<_>>())
     };
     assert!(key(&again) == key(&setup.generator));
@@ -69,7 +69,9 @@ fn the_usual_shape_changes_nothing() {
     let (long, ring) =
         (other.galois(&setup.secret, 5, None).expect("no security asked"), setup.context.ring().window(1..4));
     assert_eq!((short.pairs().digits(), long.pairs().digits()), (1, 2));
-    for (short, long) in short.pairs().pair(0).iter().zip(&long.pairs().pair(0)) {
+    for (short, long) in
+        setup.context.ring().key_pair(short.pairs(), 0).iter().zip(&setup.context.ring().key_pair(long.pairs(), 0))
+    {
         assert_eq!(
             words(&setup.context, short),
             words(&setup.context, &ring.restrict(long)),

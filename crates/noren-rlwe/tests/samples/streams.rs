@@ -48,7 +48,9 @@ fn random_runs(Setup { context, generator, secret, .. }: &Setup) -> HashSet<Vec<
 fn bits(ring: &Ring, poly: &Poly<Eval>) -> u32 {
     let coefficients = ring.intt(poly.clone());
     let q = ring.moduli().nth(1).expect("two limbs").value();
-    ring.row(&coefficients, ring.range().start + 1)
+    ring.rows(&coefficients)
+        .nth(1)
+        .expect("two limbs")
         .iter()
         .map(|&x| u64::BITS - x.min(q - x).leading_zeros())
         .max()

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use noren_math::interpolation::Interpolation;
 use noren_math::modulus::Modulus;
-use noren_ring::images::Images;
 use noren_ring::small::SmallPolynomials;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::error::{Error, Result};
@@ -193,15 +192,15 @@ impl PolynomialLookup {
         let context = evaluator.context();
         let limbs = powers.iter().map(Ciphertext::limbs).min().unwrap_or(self.parameters.max_limbs());
         let ring = context.rlwe().ring_q(limbs);
-        let mut images = Images::unset(&ring, self.powers, 1);
+        let mut images = ring.images(self.powers, 1);
         let mut one = vec![0; self.layout.degree()];
         one[0] = 1;
-        images.set(0, [&scaled(context, &one, 1, limbs), &ring.zero()]);
+        ring.set_image(&mut images, 0, [&scaled(context, &one, 1, limbs), &ring.zero()]);
         let mut noise = Noise::none();
         for (i, power) in powers.iter().enumerate() {
             let power = evaluator.mod_switch(power, limbs)?;
             let parts = power.rlwe().parts();
-            images.set(i + 1, [&parts[0], &parts[1]]);
+            ring.set_image(&mut images, i + 1, [&parts[0], &parts[1]]);
             if power.noise().log2_std() > noise.log2_std() {
                 noise = power.noise().clone();
             }

@@ -234,7 +234,8 @@ impl<'a> Decryptor<'a> {
         let kept = (1..limbs).find(|&kept| parameters.laws().log2_q(kept) >= enough).unwrap_or(limbs);
         let mut phase = self.phase(ciphertext)?;
         if kept < limbs {
-            phase = self.context.rlwe().mod_switch(limbs, kept).apply(phase);
+            let rlwe = self.context.rlwe();
+            phase = rlwe.ring().divide_round(phase, &rlwe.mod_switch(limbs, kept));
         }
         // t phase = Q f m + noise, so that the noise is -Q f m modulo t.
         let noise = self.times_t(&phase, kept);

@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use noren_math::kernels::{Kernels, kernels};
 
 use crate::error::Error;
+use crate::host::pool::Pool;
+use crate::host::rows::{LimbRow, Rows};
+#[cfg(feature = "parallel")]
+use crate::host::threads::Threads;
 use crate::interrupt;
 use crate::parallel::Parallel;
-use crate::pool::Pool;
-use crate::rows::{LimbRow, Rows};
-#[cfg(feature = "parallel")]
-use crate::threads::Threads;
 
 /// Work on fewer words stays on the calling thread: it takes about as long as waking another one.
 const SMALLEST_PARALLEL_WORK: usize = 1 << 14;

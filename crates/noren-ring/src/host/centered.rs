@@ -3,19 +3,17 @@
 use noren_math::kernels::Kernels;
 
 use crate::basis::RnsBasis;
-use crate::convert::{BLOCK, block_of, weighted_sum};
+use crate::host::convert::{BLOCK, block_of, weighted_sum};
+use crate::host::rows::Rows;
 use crate::poly::{Coeff, Poly};
-use crate::ring::Ring;
-use crate::rows::Rows;
+use crate::window::Window;
 
 /// Coefficients come out as `i128` if they are all below this in absolute value.
 const WIDEST: u128 = 1 << 126;
 
-impl Ring {
-    /// The coefficients as numbers in `(-Q/2, Q/2)`, rounded to `f64`: exact up to a relative error of `2^-52`. Range:
-    /// `|x| < 2^970`; what is larger may come out as no number (NaN).
-    #[must_use]
-    pub fn to_centered_f64(&self, a: &Poly<Coeff>) -> Vec<f64> {
+impl Window {
+    /// The coefficients as numbers in `(-Q/2, Q/2)`, rounded to `f64`.
+    pub(crate) fn centered_f64(&self, a: &Poly<Coeff>) -> Vec<f64> {
         let mut numbers = vec![0.0; self.degree()];
         self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
             for (j, number) in numbers.iter_mut().enumerate() {
@@ -30,11 +28,7 @@ impl Ring {
     }
 
     /// The coefficients as numbers in `(-Q/2, Q/2)`, or `None` unless all lie in `(-2^126, 2^126)`.
-    ///
-    /// Where all numbers below Q/2 do, the same instructions run whatever the coefficients are. With a larger Q they are
-    /// looked at.
-    #[must_use]
-    pub fn to_centered_i128(&self, a: &Poly<Coeff>) -> Option<Vec<i128>> {
+    pub(crate) fn centered_i128(&self, a: &Poly<Coeff>) -> Option<Vec<i128>> {
         if self.is_narrow() {
             let mut numbers = vec![0i128; self.degree()];
             self.for_each_centered(a, &mut numbers, |radix, digits, numbers| {
@@ -80,7 +74,6 @@ impl Ring {
         out: &mut [T],
         read: impl Fn(&MixedRadix, &[&[u64]], &mut [T]) + Send + Sync,
     ) -> Rows {
-        self.check(a);
         let (engine, basis) = (self.engine(), self.basis());
         let radix = MixedRadix::new(basis);
         let mut digits = engine.unset_rows(self.limbs(), self.degree());
@@ -90,7 +83,14 @@ impl Ring {
         engine.run(self.limbs() * self.degree(), tasks, |(block, (columns, out))| {
             let mut digits: Vec<&[u64]> = Vec::with_capacity(columns.len());
             for (i, digit) in columns.iter_mut().enumerate() {
-                radix.digit(engine.kernels(), basis, i, digit, block_of(a.rows.row(i), block), &digits);
+                radix.digit(
+                    engine.kernels(),
+                    basis,
+                    i,
+                    digit,
+                    block_of(a.limb(self.range().start + i), block),
+                    &digits,
+                );
                 digits.push(digit);
             }
             read(&radix, &digits, out);

@@ -4,62 +4,77 @@ use std::ops::Range;
 
 use noren_math::kernels::MAX_TERMS;
 
-use crate::images::{Images, tile};
+use crate::host::image_sets::PIECE;
+use crate::host::rows::{LimbRow, Rows};
+use crate::images::Images;
 use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
-use crate::rows::{LimbRow, Rows};
 use crate::small::SmallPolynomials;
+use crate::window::Window;
 
-/// How many factors of a sum are transformed before they are multiplied with one lot: they fill half of a second cache of 2 MiB,
+/// Words of a row that are multiplied at once for one set of images: a tile of both halves of their images fills the first cache.
+const TILE: usize = 1 << 10;
+/// How many factors of a sum are transformed before they are multiplied with one set: they fill half of a second cache of 2 MiB,
 /// or all of one half as large.
 const DEPTH: usize = 4;
 /// How many sums one thread makes at a time: each image is read from memory so many times less.
 const WIDTH: usize = 8;
 
-impl Ring {
-    /// The sums `S_b = sum_{a < A} f_{b A + a} y_a` over the A images, one for each A factors.
-    ///
-    /// Several lots of images may be multiplied with the same factors: the result is one list of sums for each lot. Each
-    /// factor is transformed once for each limb, a few at a time, and is gone when it was multiplied.
-    ///
-    /// # Panics
-    /// If there are no images, they are of different numbers or rings, or were not made for as many lots; if the factors are of
-    /// another degree or no multiple of the images, or a prime is not above 2^15.
-    #[must_use]
-    pub fn streamed_sums(&self, lots: &[&Images], factors: &SmallPolynomials) -> Vec<Vec<[Poly<Eval>; 2]>> {
-        let images = lots.first().map_or(0, |images| images.count());
-        assert!(images > 0, "a sum has an image at least");
-        for lot in lots {
-            assert_eq!(lot.tile, tile(self, lots.len()), "images are laid out for so many lots");
-            assert!(lot.count() == images && lot.ring.range() == self.range(), "lots of images are alike");
-        }
-        assert_eq!(factors.degree(), self.degree(), "factors are of the degree of the ring");
-        assert_eq!(factors.count() % images, 0, "each sum has a factor for each image");
+/// How many words of a row are multiplied at once, for a number of sets.
+fn tile(ring: &Window, sets: usize) -> usize {
+    if sets > 1 { PIECE } else { TILE }.min(ring.degree())
+}
+
+impl Images {
+    /// Sets image `i`. The words have the shape `[limb, tile, image, half, word]`: what is multiplied at once lies together.
+    pub(super) fn set(&mut self, i: usize, image: [&Poly<Eval>; 2]) {
+        let (ring, width, count) = (self.ring().clone(), tile(self.ring(), self.sets()), self.count());
+        let words = self.words_mut();
+        words.mark(image.iter().any(|part| part.is_secret()));
+        ring.engine().run(2 * ring.limbs() * ring.degree(), words.limbs_mut(), |(limb, words)| {
+            for (half, part) in image.iter().enumerate() {
+                let (place, stride) = ((2 * i + half) * width, 2 * count * width);
+                ring.engine().kernels().spread(&mut words[place..], part.limb(limb), width, stride);
+            }
+        });
+    }
+
+    /// Tile `j` at a limb of some images, shape `[image, half, word]`.
+    pub(super) fn tile(&self, limb: usize, j: usize, images: &Range<usize>) -> &[u64] {
+        let tile = tile(self.ring(), self.sets());
+        let words = 2 * tile * images.len();
+        &self.words().limb(limb)[2 * (j * self.count() + images.start) * tile..][..words]
+    }
+}
+
+impl Window {
+    /// The sums of all sets.
+    pub(super) fn streamed_sums(&self, sets: &[&Images], factors: &SmallPolynomials) -> Vec<Vec<[Poly<Eval>; 2]>> {
+        let images = sets[0].count();
         let sums = factors.count() / images;
-        let secret = lots.iter().any(|lot| lot.words.is_secret());
+        let secret = sets.iter().any(|set| set.words().is_secret());
         let pair = || [(); 2].map(|()| self.unset(secret));
         let mut results: Vec<Vec<[Poly<Eval>; 2]>> =
-            lots.iter().map(|_| std::iter::repeat_with(pair).take(sums).collect()).collect();
+            sets.iter().map(|_| std::iter::repeat_with(pair).take(sums).collect()).collect();
 
-        // The rows of a sum: of each lot, of each half, of each limb.
+        // The rows of a sum: of each set, of each half, of each limb.
         let mut rows: Vec<Vec<Vec<LimbRow>>> = Vec::new();
         rows.resize_with(sums, Vec::new);
-        for lot in &mut results {
-            for (rows, pair) in rows.iter_mut().zip(lot) {
+        for set in &mut results {
+            for (rows, pair) in rows.iter_mut().zip(set) {
                 rows.extend(pair.iter_mut().map(|poly| poly.limbs_mut().collect::<Vec<_>>()));
             }
         }
-        match lots {
-            [lot] => self.sums_of_one(lot, factors, &mut rows, secret),
-            _ => self.sums_of_lots(lots, factors, &mut rows, secret),
+        match sets {
+            [set] => self.sums_of_one(set, factors, &mut rows, secret),
+            _ => self.sums_of_sets(sets, factors, &mut rows, secret),
         }
         results
     }
 
-    /// Writes the sums of one lot: `rows` are those of each sum, of each half, of each limb.
-    fn sums_of_one(&self, lot: &Images, factors: &SmallPolynomials, rows: &mut [Vec<Vec<LimbRow>>], secret: bool) {
-        let (engine, images) = (self.engine(), lot.count());
-        let tile = lot.tile;
+    /// Writes the sums of one set: `rows` are those of each sum, of each half, of each limb.
+    fn sums_of_one(&self, set: &Images, factors: &SmallPolynomials, rows: &mut [Vec<Vec<LimbRow>>], secret: bool) {
+        let (engine, images) = (self.engine(), set.count());
+        let tile = tile(self, 1);
         let width = WIDTH.min(rows.len().div_ceil(2 * engine.threads()).max(1));
         let tasks = rows.chunks_mut(width).enumerate();
         let memory = || {
@@ -75,7 +90,7 @@ impl Ring {
                 for (at, limb) in self.range().enumerate() {
                     for (b, rows) in rows.iter_mut().enumerate() {
                         let start = (i * width + b) * images + first;
-                        self.transform(factors, start..start + count, limb, transformed.rows_mut());
+                        self.transform_factors(factors, start..start + count, limb, transformed.rows_mut());
                         let factors: Vec<&[u64]> = transformed.rows().take(count).collect();
                         for j in 0..self.degree() / tile {
                             let words = j * tile..(j + 1) * tile;
@@ -83,7 +98,7 @@ impl Ring {
                             let sums = [left, right].map(|half| &mut half[at].1[words.clone()]);
                             self.multiply_tile(
                                 (&factors, words),
-                                lot.tile(limb, j, &(first..first + count)),
+                                set.tile(limb, j, &(first..first + count)),
                                 limb,
                                 (sums, first > 0),
                                 spare,
@@ -96,7 +111,7 @@ impl Ring {
     }
 
     /// Some factors at a limb in evaluation form.
-    fn transform<'a>(
+    fn transform_factors<'a>(
         &self,
         factors: &SmallPolynomials,
         range: Range<usize>,

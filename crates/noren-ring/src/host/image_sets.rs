@@ -1,16 +1,19 @@
-//! Sums of products of several lots of images with the same streamed factors.
+//! Sums of products of several sets of images with the same streamed factors.
 
 use noren_math::kernels::Panel;
 
-use crate::images::{Images, PIECE};
-use crate::ring::Ring;
-use crate::rows::{LimbRow, Rows};
+use crate::host::rows::{LimbRow, Rows};
+use crate::images::Images;
 use crate::small::SmallPolynomials;
+use crate::window::Window;
 
+/// Words of a row that are multiplied together: those of all factors of a batch fill a quarter of the second cache, and are
+/// written to memory in pieces that are long enough for it.
+pub(crate) const PIECE: usize = 1 << 5;
 /// How many images, and so how many factors of each sum, a batch has.
 const DEPTH: usize = 64;
 /// How many sums a batch has: a batch is 256 MiB at n = 2^15. Each image is read once for so many sums, each sum is read and
-/// written once for so many images, and each factor once for all lots.
+/// written once for so many images, and each factor once for all sets.
 const WIDTH: usize = 16;
 /// Words between the pieces of a batch, nine cache lines: neighbouring ones start in different sets of the caches.
 pub(crate) const PADDING: usize = 72;
@@ -21,26 +24,26 @@ struct Memory {
     row: Rows,
     /// A batch of factors, shape `[piece of a row, sum, image, word]`.
     batch: Rows,
-    /// A piece of all factors and of all images of a lot, in groups of words.
+    /// A piece of all factors and of all images of a set, in groups of words.
     factors: Rows,
     images: Rows,
 }
 
-impl Ring {
-    /// Writes the sums of all lots: `rows` are those of each sum, of each lot, of each half, of each limb.
+impl Window {
+    /// Writes the sums of all sets: `rows` are those of each sum, of each set, of each half, of each limb.
     ///
     /// A transform gives all words of one factor, but what is worth reading together are a few words of many factors. So the
     /// factors of a batch are transformed one by one and written to memory in pieces; then, piece by piece, all products of
     /// a batch are added up while their operands are near.
-    pub(crate) fn sums_of_lots(
+    pub(crate) fn sums_of_sets(
         &self,
-        lots: &[&Images],
+        sets: &[&Images],
         factors: &SmallPolynomials,
         rows: &mut [Vec<Vec<LimbRow>>],
         secret: bool,
     ) {
         let (engine, kernels, degree) = (self.engine(), self.engine().kernels(), self.degree());
-        let images = lots[0].count();
+        let images = sets[0].count();
         let (piece, depth) = (PIECE.min(degree), DEPTH.min(images));
         let width = WIDTH.min(rows.len().div_ceil(2 * engine.threads()).max(1));
         let stride = depth * width * piece + PADDING;
@@ -78,15 +81,15 @@ impl Ring {
                         let last = (j + 1) * piece == degree;
                         let next_factors =
                             if last { &[][..] } else { &batch[(j + 1) * stride..][..near_factors.len()] };
-                        let mut next_factors = next_factors.chunks(near_factors.len().div_ceil(lots.len()));
-                        for (lot, images) in lots.iter().enumerate() {
+                        let mut next_factors = next_factors.chunks(near_factors.len().div_ceil(sets.len()));
+                        for (set, images) in sets.iter().enumerate() {
                             kernels.regroup(near_images, images.tile(limb, j, &chosen), piece);
-                            let next_images = match lots.get(lot + 1) {
+                            let next_images = match sets.get(set + 1) {
                                 Some(images) => images.tile(limb, j, &chosen),
                                 None if last => &[],
-                                None => lots[0].tile(limb, j + 1, &chosen),
+                                None => sets[0].tile(limb, j + 1, &chosen),
                             };
-                            let halves = rows.iter_mut().flat_map(|rows| &mut rows[2 * lot..][..2]);
+                            let halves = rows.iter_mut().flat_map(|rows| &mut rows[2 * set..][..2]);
                             let mut sums: Vec<&mut [u64]> =
                                 halves.map(|half| &mut half[at].1[j * piece..(j + 1) * piece]).collect();
                             let next = [next_factors.next().unwrap_or(&[]), next_images];

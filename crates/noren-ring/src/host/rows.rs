@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use noren_math::kernels::aligned::AlignedVec;
 
-use crate::pool::Pool;
+use crate::host::pool::Pool;
+use crate::memory::DeviceRows;
 
 /// Rows from this degree on are padded: strides by a power of two fall on the same cache sets, which costs up to 30 %.
 const PADDED_DEGREE: usize = 1 << 12;
@@ -43,16 +44,6 @@ impl Rows {
         rows
     }
 
-    /// How many rows there are.
-    pub(crate) fn limbs(&self) -> usize {
-        self.limbs
-    }
-
-    /// How many words a row has.
-    pub(crate) fn degree(&self) -> usize {
-        self.degree
-    }
-
     /// Whether the rows are wiped on drop.
     pub(crate) fn is_secret(&self) -> bool {
         self.secret
@@ -61,11 +52,6 @@ impl Rows {
     /// Marks the rows to be wiped on drop, if `secret`; a mark stays.
     pub(crate) fn mark(&mut self, secret: bool) {
         self.secret |= secret;
-    }
-
-    /// Takes the mark away.
-    pub(crate) fn unmark(&mut self) {
-        self.secret = false;
     }
 
     /// Moves the words to pages of their own, [guarded](AlignedVec::guarded), for a secret that is held for long.
@@ -131,9 +117,33 @@ impl Rows {
     }
 }
 
-impl Clone for Rows {
-    fn clone(&self) -> Self {
-        self.copy(0, self.limbs)
+impl DeviceRows for Rows {
+    fn limbs(&self) -> usize {
+        self.limbs
+    }
+
+    fn degree(&self) -> usize {
+        self.degree
+    }
+
+    fn is_secret(&self) -> bool {
+        self.secret
+    }
+
+    fn set_secret(&mut self, secret: bool) {
+        self.secret = secret;
+    }
+
+    fn guard(&mut self) {
+        self.guard();
+    }
+
+    fn keep(&mut self, first: usize, limbs: usize) {
+        self.keep(first, limbs);
+    }
+
+    fn copy(&self, first: usize, limbs: usize) -> Box<dyn DeviceRows> {
+        Box::new(self.copy(first, limbs))
     }
 }
 
@@ -187,7 +197,7 @@ mod tests {
         rows.keep(2, 3);
         rows.keep(1, 2);
         assert_eq!(rows.rows().map(|row| row[15]).collect::<Vec<_>>(), [4, 5]);
-        assert_eq!(rows.clone().rows_mut().map(|row| row[0]).collect::<Vec<_>>(), [4, 5]);
+        assert_eq!(rows.copy(0, 2).rows_mut().map(|row| row[0]).collect::<Vec<_>>(), [4, 5]);
     }
 
     #[test]
@@ -212,7 +222,7 @@ mod tests {
         let mut secret = filled(&pool, 4, 16);
         secret.mark(true);
         secret.keep(1, 2);
-        let copy = secret.clone();
+        let copy = secret.copy(0, 2);
         assert!(copy.is_secret());
         drop((secret, copy));
         assert!(pool.bytes() > 0);

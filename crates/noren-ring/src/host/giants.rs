@@ -4,15 +4,16 @@ use noren_math::kernels::MovedProducts;
 use noren_math::kernels::places::GROUP;
 
 use crate::automorphism::Automorphism;
-use crate::convert;
-use crate::decompose::{Decomposer, Lift};
+use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
-use crate::engine::Engine;
+use crate::host::convert::GROUP as GROUP_OF_LIMBS;
+use crate::host::decompose::Lift;
+use crate::host::engine::Engine;
+use crate::host::rows::{LimbRow, Rows};
+use crate::host::source::{DigitRow, Source};
 use crate::key::{KeyPairs, NEAR};
 use crate::poly::{Coeff, Eval, Poly};
-use crate::ring::Ring;
-use crate::rows::{LimbRow, Rows};
-use crate::source::{DigitRow, Source};
+use crate::window::Window;
 
 /// `psi(m + sum_j d_j k_j0, sum_j d_j k_j1)` for the digits `d_j` of an element.
 pub(crate) struct Rotation<'a> {
@@ -38,7 +39,7 @@ impl Decomposer {
     /// `ring_q`, and lifted.
     pub(crate) fn divide_and_lift(
         &self,
-        ring_q: &Ring,
+        ring_q: &Window,
         mut elements: Vec<Poly<Eval>>,
         divide: &DivideRound,
     ) -> Vec<(Poly<Eval>, Lift<'_>)> {
@@ -54,7 +55,7 @@ impl Decomposer {
             terms.iter().zip(&secrets).map(|(terms, &secret)| divide.quotient(terms, secret)).collect();
         terms.iter_mut().zip(&quotients).for_each(|(terms, quotient)| terms.extend(quotient.rows()));
 
-        let group = engine.group(rows.len() * ring_q.limbs(), convert::GROUP);
+        let group = engine.group(rows.len() * ring_q.limbs(), GROUP_OF_LIMBS);
         let mut outs: Vec<Vec<LimbRow>> = lifted.iter_mut().map(|poly| poly.limbs_mut().collect()).collect();
         let mut tasks: Vec<(usize, &mut [LimbRow], &mut [LimbRow])> = Vec::new();
         for (i, (outs, rows)) in outs.iter_mut().zip(&mut rows).enumerate() {
@@ -76,8 +77,7 @@ impl Decomposer {
         engine.walk(words, tasks.into_iter(), || (), divide_limbs);
         let special = self.gadget().special();
         let quotients = elements.into_iter().map(|mut element| {
-            element.rows.keep(special - element.start, ring_q.limbs());
-            element.start = special;
+            element.as_limbs_mut().keep(&(special..special + ring_q.limbs()));
             element
         });
         quotients.zip(lifted).map(|(element, lifted)| (element, self.lifted(ring_q, lifted))).collect()
@@ -86,14 +86,14 @@ impl Decomposer {
     /// Adds the rotations to a pair over `ring`, and divides it.
     pub(crate) fn divide_rotations(
         &self,
-        ring: &Ring,
+        ring: &Window,
         mut sum: [Poly<Eval>; 2],
         rotations: &[Rotation],
         divide: &DivideRound,
     ) -> [Poly<Eval>; 2] {
         let (engine, dropped) = (ring.engine(), divide.dropped());
         let secret = sum.iter().any(Poly::is_secret) || rotations.iter().any(Rotation::is_secret);
-        sum.iter_mut().for_each(|part| part.rows.mark(secret));
+        sum.iter_mut().for_each(|part| part.as_limbs_mut().mark(secret));
         let (mut lost, mut kept): (Vec<PairRow>, Vec<PairRow>) =
             pair_rows(&mut sum).partition(|(limb, _)| dropped.contains(limb));
         // In the order in which the division takes them.
@@ -129,7 +129,7 @@ impl Decomposer {
     /// Adds the rotations to the rows at some limbs, and runs `lift` on them.
     pub(crate) fn for_each_limb(
         &self,
-        ring: &Ring,
+        ring: &Window,
         mut rows: Vec<PairRow>,
         rotations: &[Rotation],
         lift: impl Fn(usize, [&mut [u64]; 2]) + Send + Sync,
@@ -151,7 +151,7 @@ impl Decomposer {
     fn add_rotations(
         &self,
         engine: &Engine,
-        ring: &Ring,
+        ring: &Window,
         rows: &mut [PairRow],
         rotations: &[Rotation],
         digits: &mut Rows,
@@ -208,11 +208,11 @@ pub(crate) fn pair_rows([first, second]: &mut [Poly<Eval>; 2]) -> impl Iterator<
 
 /// How many limbs are worked on together, at most.
 fn places(rotations: &[Rotation]) -> usize {
-    rotations.first().map_or(convert::GROUP, |rotation| rotation.source().places())
+    rotations.first().map_or(GROUP_OF_LIMBS, |rotation| rotation.source().places())
 }
 
 /// Memory for the digits of one element.
-fn scratch(ring: &Ring, rotations: &[Rotation], secret: bool) -> Rows {
+fn scratch(ring: &Window, rotations: &[Rotation], secret: bool) -> Rows {
     let rows = rotations.first().map_or(0, |rotation| rotation.source().scratch_rows());
     let mut rows = ring.engine().unset_rows(rows, ring.degree());
     rows.mark(secret);
@@ -220,7 +220,7 @@ fn scratch(ring: &Ring, rotations: &[Rotation], secret: bool) -> Rows {
 }
 
 /// About how many words the rotations read.
-fn kept_words(ring: &Ring, rotations: &[Rotation]) -> usize {
+fn kept_words(ring: &Window, rotations: &[Rotation]) -> usize {
     let digits = |rotation: &Rotation| rotation.lift.digits();
     ring.limbs() * ring.degree() * (1 + rotations.iter().map(digits).sum::<usize>())
 }

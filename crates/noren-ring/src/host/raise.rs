@@ -4,22 +4,22 @@ use std::ops::Range;
 
 use noren_math::kernels::MAX_TERMS;
 
-use crate::convert::weighted_sum;
+use crate::device::Direction;
 use crate::divide::DivideRound;
-use crate::engine::Engine;
+use crate::host::convert::weighted_sum;
+use crate::host::engine::Engine;
+use crate::host::rows::Rows;
 use crate::key::{BLOCK, KeyPairs};
-use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
-use crate::rows::Rows;
+use crate::poly::{Coeff, Eval, Poly};
+use crate::window::Window;
 
-impl Ring {
+impl Window {
     /// The element over this ring whose coefficients are those of `c`, as representatives in `(-Q'/2, Q'/2)` for the
     /// product Q' of c's primes.
     ///
     /// `c` may be over any window, one that shares primes with this ring too. The representatives are found by mixed
     /// radices, without an estimate: they are exact everywhere, next to `Q'/2` too.
-    #[must_use]
-    pub fn raise(&self, c: &Poly<Eval>) -> Poly<Eval> {
+    pub(super) fn raise(&self, c: &Poly<Eval>) -> Poly<Eval> {
         let numbers = Numbers::new(self, c);
         let (engine, mut raised) = (self.engine(), self.unset(c.is_secret()));
         let words = self.limbs() * self.degree();
@@ -35,7 +35,7 @@ impl Ring {
 
 impl DivideRound {
     /// `(c_0 + round(c_1 k_0 / D), round(c_1 k_1 / D))` over the primes that are kept, for the numbers `c_0`, `c_1` of
-    /// [`Ring::raise`] and the sums `k_i = sum_j k_ji` of the halves of the pairs of a key: both parts of a ciphertext are
+    /// [`Window::raise`] and the sums `k_i = sum_j k_ji` of the halves of the pairs of a key: both parts of a ciphertext are
     /// raised, and switched to another secret, in one pass.
     ///
     /// D must be the product P of the special primes that the key was made with. Then c_1 itself serves as every digit: it
@@ -46,14 +46,10 @@ impl DivideRound {
     ///
     /// # Panics
     /// If the parts differ in their windows, or the key lacks a limb that is dropped or kept.
-    #[must_use]
-    pub fn raise_and_switch(&self, [c0, c1]: [&Poly<Eval>; 2], key: &KeyPairs) -> [Poly<Eval>; 2] {
-        assert_eq!(c0.window(), c1.window(), "the parts have different moduli");
+    pub(super) fn raise_and_switch(&self, [c0, c1]: [&Poly<Eval>; 2], key: &KeyPairs) -> [Poly<Eval>; 2] {
         let (ring, dropped, secret) = (self.kept(), self.dropped(), c0.is_secret() || c1.is_secret());
         let (engine, basis, degree) = (ring.engine(), ring.basis(), ring.degree());
         let kernels = engine.kernels();
-        let mut needed = dropped.iter().copied().chain(ring.range());
-        assert!(needed.all(|limb| key.ring().range().contains(&limb)), "{key:?} lacks a limb that is needed");
         let numbers = [c0, c1].map(|c| Numbers::new(ring, c));
         let width = BLOCK.min(degree);
         let words = |limbs: usize| limbs * degree * 2 * (1 + key.digits());
@@ -129,16 +125,21 @@ impl DivideRound {
 /// The coefficients of an element as numbers in `(-Q'/2, Q'/2)`, to be taken modulo any prime of the list.
 struct Numbers<'a> {
     source: &'a Poly<Eval>,
-    whole: Ring,
+    whole: Window,
     /// The residues of a single prime, the mixed-radix digits of several.
     rows: Rows,
 }
 
 impl<'a> Numbers<'a> {
-    fn new(ring: &Ring, source: &'a Poly<Eval>) -> Self {
+    fn new(ring: &Window, source: &'a Poly<Eval>) -> Self {
         let window = ring.window(source.window());
-        let coefficients = window.intt(source.clone());
-        let rows = if source.limbs() == 1 { coefficients.rows } else { window.mixed_radix_digits(&coefficients) };
+        let mut coefficients: Poly<Coeff> = source.clone().into_domain();
+        window.transform(coefficients.as_limbs_mut(), Direction::Inverse);
+        let rows = if source.limbs() == 1 {
+            coefficients.into_limbs().into_rows().unwrap_or_else(|limbs| unreachable!("{limbs:?} of the host"))
+        } else {
+            window.mixed_radix_digits(&coefficients)
+        };
         Self { source, whole: ring.whole(), rows }
     }
 

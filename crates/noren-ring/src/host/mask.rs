@@ -1,9 +1,9 @@
 //! What hides the message of a fresh ciphertext.
 
 use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
+use crate::window::Window;
 
-impl Ring {
+impl Window {
     /// `(k_0 v + e_0 + m, k_1 v + e_1)` for a pair k of evaluations, and v and e given by their coefficients.
     ///
     /// Limb by limb, so that the transforms of v and e are used while they are in the cache. The pair and m may have
@@ -12,14 +12,7 @@ impl Ring {
     ///
     /// # Panics
     /// If a length is not the degree, or an element lacks a limb of this ring.
-    #[must_use]
-    pub fn mask(&self, k: [&Poly<Eval>; 2], v: &[i64], e: [&[i64]; 2], m: &Poly<Eval>) -> [Poly<Eval>; 2] {
-        for coefficients in [v, e[0], e[1]] {
-            self.check_degree(coefficients.len());
-        }
-        for element in [k[0], k[1], m] {
-            self.check_covers(element);
-        }
+    pub(super) fn mask(&self, k: [&Poly<Eval>; 2], v: &[i64], e: [&[i64]; 2], m: &Poly<Eval>) -> [Poly<Eval>; 2] {
         let (engine, basis, kernels) = (self.engine(), self.basis(), self.engine().kernels());
         let mut out = [(); 2].map(|()| self.unset(true));
         let [first, second] = out.each_mut().map(Poly::limbs_mut);

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use crate::convert::GROUP;
-use crate::decompose::{Digits, Lift};
-use crate::engine::Engine;
+use crate::decompose::Digits;
+use crate::host::convert::GROUP;
+use crate::host::decompose::Lift;
+use crate::host::engine::Engine;
+use crate::host::rows::{LimbRow, Rows};
 use crate::operand::Operand;
 use crate::poly::Poly;
-use crate::rows::{LimbRow, Rows};
 
 /// Rows that the digits of a group of limbs may take, or those of one limb if they are more.
 const SCRATCH_ROWS: usize = 16;

@@ -2,10 +2,14 @@
 //!
 //! Everything above this crate moves elements, not words; only what turns numbers or bytes into elements comes here.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use crate::device::Upload;
 use crate::error::Error;
-use crate::poly::{Coeff, Domain, Poly};
+use crate::key::KeyPairs;
+use crate::poly::{Coeff, Domain, Eval, Poly};
 use crate::ring::Ring;
 
 /// Wide integers are cut into parts of this many bits, small enough for the kernels.
@@ -21,7 +25,7 @@ impl Ring {
     #[must_use]
     pub fn from_signed(&self, coefficients: &[i64]) -> Poly<Coeff> {
         self.check_degree(coefficients.len());
-        self.build_pointwise(false, |limb, range, row| {
+        self.upload_ranges(|limb, range, row| {
             self.engine().kernels().reduce_signed(row, &coefficients[range], self.basis().modulus(limb));
         })
     }
@@ -41,7 +45,7 @@ impl Ring {
             }
         }
         let sources: [&[u64]; PARTS] = std::array::from_fn(|part| parts.row(part));
-        self.build_pointwise(false, |limb, range, row| {
+        self.upload_ranges(|limb, range, row| {
             let q = self.basis().modulus(limb);
             let sources = sources.map(|source| &source[range.clone()]);
             let weights: [u64; PARTS] = std::array::from_fn(|part| q.reduce_u128(1 << (part * PART_BITS)));
@@ -66,23 +70,19 @@ impl Ring {
     /// # Errors
     /// As [`Ring::from_words`].
     pub fn from_rows<'a, D: Domain>(&self, rows: impl IntoIterator<Item = &'a [u64]>) -> Result<Poly<D>, Error> {
-        let mut rows = rows.into_iter();
-        let mut poly = Poly::new(self.engine().unset_rows(self.limbs(), self.degree()), self.range().start);
-        for (i, (limb, out)) in poly.limbs_mut().enumerate() {
-            let row = rows.next().ok_or_else(|| self.length_error(i * self.degree()))?;
-            if row.len() != self.degree() {
-                return Err(self.length_error(i * self.degree() + row.len()));
-            }
-            let modulus = self.basis().modulus(limb).value();
+        let rows: Vec<&[u64]> = rows.into_iter().collect();
+        let found = rows.iter().map(|row| row.len()).sum();
+        if rows.len() != self.limbs() || rows.iter().any(|row| row.len() != self.degree()) {
+            return Err(self.length_error(found));
+        }
+        for (row, modulus) in rows.iter().zip(self.moduli()) {
+            let modulus = modulus.value();
             if let Some(index) = row.iter().position(|&word| word >= modulus) {
                 return Err(Error::Word { modulus, index, found: row[index] });
             }
-            out.copy_from_slice(row);
         }
-        match rows.next() {
-            None => Ok(poly),
-            Some(row) => Err(self.length_error(self.limbs() * self.degree() + row.len())),
-        }
+        let start = self.range().start;
+        Ok(self.upload(|limb, out| out.copy_from_slice(rows[limb - start])))
     }
 
     /// The element whose rows `write` writes, each with the position of its prime in the whole list; several at a time.
@@ -96,7 +96,7 @@ impl Ring {
         write: impl Fn(usize, &mut [u64]) -> Result<(), E> + Send + Sync,
     ) -> Result<Poly<D>, E> {
         let refused = Mutex::new(None::<(usize, E)>);
-        let poly = self.build(false, |limb, row| {
+        let poly = self.upload(|limb, row| {
             if let Err(error) = write(limb, row) {
                 let mut first = refused.lock().unwrap_or_else(PoisonError::into_inner);
                 if first.as_ref().is_none_or(|(known, _)| limb < *known) {
@@ -115,22 +115,85 @@ impl Ring {
     pub fn to_words<D: Domain>(&self, a: &Poly<D>) -> Vec<u64> {
         self.check(a);
         let mut words = Vec::with_capacity(self.limbs() * self.degree());
-        a.rows.rows().for_each(|row| words.extend_from_slice(row));
+        self.rows(&self.on_host(a)).for_each(|row| words.extend_from_slice(row));
         words
     }
 
-    /// The row of the prime at position `limb` of the whole list; `a` may have more limbs than this ring.
-    ///
-    /// # Panics
-    /// If this ring has no such limb.
+    /// The element in the memory of the host, where [`Ring::rows`] shows its words: itself, or a copy.
     #[must_use]
-    pub fn row<'a, D: Domain>(&self, a: &'a Poly<D>, limb: usize) -> &'a [u64] {
-        self.check_covers(a);
-        assert!(self.range().contains(&limb), "limb {limb} is not one of {:?}", self.range());
-        a.limb(limb)
+    pub fn on_host<'a, D: Domain>(&self, a: &'a Poly<D>) -> Cow<'a, Poly<D>> {
+        if a.is_on_host() {
+            return Cow::Borrowed(a);
+        }
+        let read = |limb, row: &mut [u64]| {
+            self.device().download(a.as_limbs(), limb, &mut |words| row.copy_from_slice(words));
+        };
+        Cow::Owned(self.build(a.is_secret(), read))
     }
 
-    pub(crate) fn check_degree(&self, found: usize) {
+    /// The rows of an element [on the host](Ring::on_host), one for each limb of this ring; it may have more limbs.
+    ///
+    /// # Panics
+    /// If another device holds the rows.
+    pub fn rows<'a, D: Domain>(&self, a: &'a Poly<D>) -> impl ExactSizeIterator<Item = &'a [u64]> {
+        self.check_covers(a);
+        self.range().map(|limb| a.limb(limb))
+    }
+
+    /// The coefficients as numbers in `(-Q/2, Q/2)`, rounded to `f64`: exact up to a relative error of `2^-52`. Range:
+    /// `|x| < 2^970`; what is larger may come out as no number (NaN).
+    #[must_use]
+    pub fn to_centered_f64(&self, a: &Poly<Coeff>) -> Vec<f64> {
+        self.check(a);
+        self.centered_f64(&self.on_host(a))
+    }
+
+    /// The coefficients as numbers in `(-Q/2, Q/2)`, or `None` unless all lie in `(-2^126, 2^126)`.
+    ///
+    /// Where all numbers below Q/2 do, the same instructions run whatever the coefficients are. With a larger Q they are
+    /// looked at.
+    #[must_use]
+    pub fn to_centered_i128(&self, a: &Poly<Coeff>) -> Option<Vec<i128>> {
+        self.check(a);
+        self.centered_i128(&self.on_host(a))
+    }
+
+    /// A key over this ring with these pairs, one for each digit; each element may have more limbs.
+    ///
+    /// # Panics
+    /// As [`Ring::set_key_pair`].
+    #[must_use]
+    pub fn key(&self, pairs: &[[Poly<Eval>; 2]]) -> KeyPairs {
+        let mut key = KeyPairs::zero(self, pairs.len());
+        pairs.iter().enumerate().for_each(|(digit, pair)| self.set_key_pair(&mut key, digit, pair.each_ref()));
+        key
+    }
+
+    /// Sets the pair of a digit of a key over this ring's device; both elements may have more limbs than the key.
+    ///
+    /// # Panics
+    /// If there is no such digit, an element lacks a limb of the key, or one is secret.
+    pub fn set_key_pair(&self, key: &mut KeyPairs, digit: usize, pair: [&Poly<Eval>; 2]) {
+        let [first, second] = pair.map(|half| self.window(half.window()).on_host(half));
+        key.set(digit, [&first, &second]);
+    }
+
+    /// A copy of the pair of a digit of a key.
+    ///
+    /// # Panics
+    /// If there is no such digit.
+    #[must_use]
+    pub fn key_pair(&self, key: &KeyPairs, digit: usize) -> [Poly<Eval>; 2] {
+        let ring = self.window(key.ring().range());
+        [0, 1].map(|half| ring.upload(|limb, row| key.copy_row(digit, half, limb, row)))
+    }
+
+    /// An element whose rows the host writes, a range at a time.
+    fn upload_ranges<D: Domain>(&self, write: impl Fn(usize, Range<usize>, &mut [u64]) + Send + Sync) -> Poly<D> {
+        Poly::from_limbs(self.device().upload(self, Upload::Ranges(&write)))
+    }
+
+    pub(super) fn check_degree(&self, found: usize) {
         assert_eq!(found, self.degree(), "an element has one coefficient for each power below the degree");
     }
 

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use crate::decompose::Decomposer;
 use crate::divide::DivideRound;
-use crate::engine::Engine;
+use crate::host::engine::Engine;
+use crate::host::rows::LimbRow;
+use crate::host::source::Source;
+use crate::host::sums::{Begin, Moved, Sums};
+use crate::host::switch::{Added, only};
 use crate::operand::Operand;
 use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
-use crate::rows::LimbRow;
-use crate::source::Source;
-use crate::sums::{Begin, Moved, Sums, Term};
-use crate::switch::{Added, only};
+use crate::switch::Term;
+use crate::window::Window;
 
 impl Decomposer {
     /// Takes a pair `(c_0, c_1)` through steps `c_i -> c_i + sum_k psi_k(c'_i)`, where `c'_0 = c_0 + u_0 / P` and
@@ -21,18 +22,13 @@ impl Decomposer {
     /// `c_0` before the end: it stays times P, modulo the special primes too, and is rounded once.
     ///
     /// Each step is a [`Decomposer::switch`], and `divide` the division by P.
-    ///
-    /// # Panics
-    /// As [`Decomposer::switch`], or if there is no step.
-    #[must_use]
-    pub fn sum_in_steps(
+    pub(super) fn sum_in_steps(
         &self,
-        ring_q: &Ring,
+        ring_q: &Window,
         [c0, c1]: [&Poly<Eval>; 2],
         steps: &[&[Term]],
         divide: &DivideRound,
     ) -> [Poly<Eval>; 2] {
-        [c0, c1].iter().for_each(|c| ring_q.check_covers(c));
         let (last, earlier) = steps.split_last().expect("a sum has a step");
         let mut first = self.times_special(ring_q, c0);
         let mut second = Cow::Borrowed(c1);
@@ -47,7 +43,7 @@ impl Decomposer {
     /// One step of a first half that is not divided, and of a second that is.
     fn step(
         &self,
-        ring_q: &Ring,
+        ring_q: &Window,
         [first, second]: [&Poly<Eval>; 2],
         terms: &[Term],
         divide: impl Fn(&Sums, Operand) -> [Poly<Eval>; 2],
@@ -59,7 +55,7 @@ impl Decomposer {
     }
 
     /// P c.
-    fn times_special(&self, ring_q: &Ring, c: &Poly<Eval>) -> Poly<Eval> {
+    fn times_special(&self, ring_q: &Window, c: &Poly<Eval>) -> Poly<Eval> {
         let kernels = ring_q.engine().kernels();
         ring_q.build_pointwise(c.is_secret(), |limb, range, row| {
             let special = self.special_factor(limb).expect("the ring has no special prime");

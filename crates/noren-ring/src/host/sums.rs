@@ -5,30 +5,20 @@ use std::ops::Range;
 use noren_math::kernels::places::{GROUP, Place};
 use noren_math::kernels::{KeyRows, MAX_TERMS, MovedProducts};
 
-use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
-use crate::engine::Engine;
-use crate::key::{BLOCK, KeyPairs};
+use crate::host::engine::Engine;
+use crate::host::rows::{LimbRow, Rows};
+use crate::host::source::{DigitRow, Source};
+use crate::key::BLOCK;
 use crate::poly::{Eval, Poly};
-use crate::ring::Ring;
-use crate::rows::{LimbRow, Rows};
-use crate::source::{DigitRow, Source};
-
-/// A key with the automorphism that is applied to the inner product of the digits with it.
-#[derive(Debug, Clone, Copy)]
-pub struct Term<'a> {
-    /// The pairs `(k_j0, k_j1)`, over the special primes and the element's limbs or more. There may be more pairs than
-    /// digits: a key for a high level serves all lower ones.
-    pub key: &'a KeyPairs,
-    /// `X -> X^k`; the identity if it is missing.
-    pub automorphism: Option<&'a Automorphism>,
-}
+use crate::switch::Term;
+use crate::window::Window;
 
 /// Pairs of sums `sum_k psi_k(P m + sum_j d_j k_j0)` and `sum_k psi_k(sum_j d_j k_j1)` over terms with the keys `k_j` and the
 /// automorphisms `psi_k`, all of the same digits `d_j` and of the same m.
 pub(crate) struct Sums<'a> {
     /// The limbs of the sums.
-    pub(crate) ring: Ring,
+    pub(crate) ring: Window,
     source: Source<'a>,
     /// The terms of each pair.
     pairs: Vec<&'a [Term<'a>]>,
@@ -71,22 +61,7 @@ pub(crate) struct Begin<'a> {
 }
 
 impl<'a> Sums<'a> {
-    /// # Panics
-    /// If there is no pair, or one has no term, a key has too few pairs, an operand lacks a limb, or an automorphism is one
-    /// of another index.
-    pub(crate) fn new(ring: Ring, source: Source<'a>, pairs: Vec<&'a [Term<'a>]>, moved: Option<Moved<'a>>) -> Self {
-        let digits = source.digits();
-        if let Source::Made(digits) = &source {
-            digits.polys().iter().for_each(|digit| ring.check_covers(digit));
-        }
-        assert!(!pairs.is_empty(), "there must be a sum");
-        for terms in &pairs {
-            assert!(!terms.is_empty(), "a sum needs a term");
-            for Term { key, automorphism } in *terms {
-                key.check_covers(&ring, digits);
-                automorphism.iter().for_each(|automorphism| ring.check_index(automorphism));
-            }
-        }
+    pub(crate) fn new(ring: Window, source: Source<'a>, pairs: Vec<&'a [Term<'a>]>, moved: Option<Moved<'a>>) -> Self {
         Self { ring, source, pairs, moved }
     }
 

@@ -1,0 +1,154 @@
+//! The verbs of [`Host`], each in a file of its own.
+
+use crate::convert::BasisConverter;
+use crate::decompose::{Decomposer, Digits};
+use crate::device::{Change, Device, Direction, Operation, Upload};
+use crate::divide::DivideRound;
+use crate::images::Images;
+use crate::key::KeyPairs;
+use crate::matrix::Matrix;
+use crate::memory::Limbs;
+use crate::operand::Operand;
+use crate::poly::{Coeff, Eval, Poly};
+use crate::product::{Pairs, ScaledProduct};
+use crate::product_switch::SwitchedProduct;
+use crate::small::SmallPolynomials;
+use crate::switch::{KeySwitch, Term};
+use crate::window::Window;
+
+/// The CPU. Elements lie in the memory of the process, one aligned row for each prime.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Host;
+
+impl Device for Host {
+    fn name(&self) -> &str {
+        "host"
+    }
+
+    fn zero(&self, window: &Window) -> Limbs {
+        Limbs::new(window.engine().zero_rows(window.limbs(), window.degree()), window.range().start)
+    }
+
+    fn upload(&self, window: &Window, rows: Upload) -> Limbs {
+        let poly: Poly<Eval> = match rows {
+            Upload::Rows(write) => window.build(false, write),
+            Upload::Ranges(write) => window.build_pointwise(false, write),
+        };
+        poly.into_limbs()
+    }
+
+    fn download(&self, a: &Limbs, limb: usize, read: &mut dyn FnMut(&[u64])) {
+        read(a.limb(limb));
+    }
+
+    fn transform(&self, window: &Window, a: &mut Limbs, direction: Direction) {
+        window.transform(a, direction);
+    }
+
+    fn compute(&self, window: &Window, operation: Operation) -> Limbs {
+        window.compute(operation)
+    }
+
+    fn update(&self, window: &Window, a: &mut Limbs, change: Change) {
+        window.change(a, change);
+    }
+
+    fn gather(&self, window: &Window, operand: Operand) -> Poly<Eval> {
+        window.gather(operand)
+    }
+
+    fn convert(&self, converter: &BasisConverter, a: &Poly<Coeff>) -> Poly<Coeff> {
+        converter.apply(a)
+    }
+
+    fn divide_round(&self, divide: &DivideRound, xs: Vec<Poly<Eval>>) -> Vec<Poly<Eval>> {
+        divide.apply_all(xs)
+    }
+
+    fn decompose(&self, decomposer: &Decomposer, ring_q: &Window, c: &Poly<Eval>) -> Digits {
+        decomposer.decompose(ring_q, c)
+    }
+
+    fn inner_product(&self, ring_qp: &Window, digits: &Digits, key: &KeyPairs) -> [Poly<Eval>; 2] {
+        digits.inner_product(ring_qp, key)
+    }
+
+    fn switch(&self, decomposer: &Decomposer, ring_q: &Window, c: Operand, switch: &KeySwitch) -> [Poly<Eval>; 2] {
+        decomposer.switch(ring_q, c, switch)
+    }
+
+    fn switch_each(
+        &self,
+        decomposer: &Decomposer,
+        ring_q: &Window,
+        c: &Poly<Eval>,
+        switch: &KeySwitch,
+    ) -> Vec<[Poly<Eval>; 2]> {
+        decomposer.switch_each(ring_q, c, switch)
+    }
+
+    fn sum_in_steps(
+        &self,
+        decomposer: &Decomposer,
+        ring_q: &Window,
+        c: [&Poly<Eval>; 2],
+        steps: &[&[Term]],
+        divide: &DivideRound,
+    ) -> [Poly<Eval>; 2] {
+        decomposer.sum_in_steps(ring_q, c, steps, divide)
+    }
+
+    fn multiply_matrix(
+        &self,
+        decomposer: &Decomposer,
+        ring_q: &Window,
+        c: [&Poly<Eval>; 2],
+        matrix: &Matrix,
+    ) -> [Poly<Eval>; 2] {
+        decomposer.multiply_matrix(ring_q, c, matrix)
+    }
+
+    fn scaled_product(&self, product: &ScaledProduct, factors: &[Pairs]) -> [Poly<Eval>; 3] {
+        product.multiply(factors)
+    }
+
+    fn switched_product(
+        &self,
+        product: &SwitchedProduct,
+        decomposer: &Decomposer,
+        key: &KeyPairs,
+        factors: &[Pairs],
+    ) -> [Poly<Eval>; 2] {
+        product.multiply(decomposer, key, factors)
+    }
+
+    fn raise(&self, window: &Window, c: &Poly<Eval>) -> Poly<Eval> {
+        window.raise(c)
+    }
+
+    fn raise_and_switch(&self, divide: &DivideRound, c: [&Poly<Eval>; 2], key: &KeyPairs) -> [Poly<Eval>; 2] {
+        divide.raise_and_switch(c, key)
+    }
+
+    fn mask(&self, window: &Window, k: [&Poly<Eval>; 2], v: &[i64], e: [&[i64]; 2], m: &Poly<Eval>) -> [Poly<Eval>; 2] {
+        window.mask(k, v, e, m)
+    }
+
+    fn images(&self, window: &Window, count: usize) -> Limbs {
+        let rows = window.engine().unset_rows(window.limbs(), 2 * count * window.degree());
+        Limbs::new(rows, window.range().start)
+    }
+
+    fn set_image(&self, images: &mut Images, i: usize, image: [&Poly<Eval>; 2]) {
+        images.set(i, image);
+    }
+
+    fn streamed_sums(
+        &self,
+        window: &Window,
+        sets: &[&Images],
+        factors: &SmallPolynomials,
+    ) -> Vec<Vec<[Poly<Eval>; 2]>> {
+        window.streamed_sums(sets, factors)
+    }
+}
