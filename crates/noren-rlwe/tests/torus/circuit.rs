@@ -15,7 +15,7 @@ use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::torus::noise::TorusNoise;
 use noren_rlwe::torus::spec::TorusSpec;
 
-use crate::world::{World, centred, engine, glwe_phase, seed, small};
+use crate::world::{World, cases, centred, engine, glwe_phase, seed, small};
 
 /// How far a measured variance may be from its law.
 const TOLERANCE: f64 = 0.1;
@@ -78,7 +78,7 @@ impl Circuit {
 #[test]
 fn packing_adds_the_noise_of_its_law() {
     let coarse = CircuitSpec { trace: Digits::new(5, 5), ..ERRORS };
-    for (spec, count) in [(ERRORS, 8), (coarse, 1)] {
+    for (spec, count) in cases([(ERRORS, 8), (coarse, 1)]) {
         let (mut squares, mut law) = (0.0, 0.0);
         for byte in 0..KEYS {
             let circuit = Circuit::new(&torus(), spec, byte);
@@ -100,7 +100,7 @@ fn packing_adds_the_noise_of_its_law() {
 fn controls_have_the_noise_of_their_law() {
     let quiet_rotation = CircuitSpec { rotation: Digits::new(2, 18), ..ERRORS };
     let coarse_square = CircuitSpec { square: Digits::new(8, 3), ..quiet_rotation };
-    for (k, log_degree, spec) in [(1, 7, ERRORS), (1, 7, coarse_square), (2, 7, quiet_rotation)] {
+    for (k, log_degree, spec) in cases([(1, 7, ERRORS), (1, 7, coarse_square), (2, 7, quiet_rotation)]) {
         let (mut row, mut body, mut masks) = (0.0, 0.0, 0.0);
         let mut law = None;
         for byte in 0..KEYS {
@@ -130,7 +130,7 @@ fn controls_have_the_noise_of_their_law() {
 fn lookups_add_the_noise_of_their_law() {
     // Roundings under controls dominate, and their noise.
     let fine_controls = CircuitSpec { control: Digits::new(12, 2), ..ERRORS };
-    for spec in [ERRORS, fine_controls] {
+    for spec in cases([ERRORS, fine_controls]) {
         let (digits, keys, calls) = (4, 32, 32);
         let (mut squares, mut count, mut law) = (0.0, 0, 0.0);
         for byte in 0..keys {

@@ -13,7 +13,7 @@ use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::torus::spec::TorusSpec;
 
 use crate::noise::{KEYS, measured_bootstrap};
-use crate::world::{centred, engine, glwe_phase, seed, small};
+use crate::world::{cases, centred, engine, glwe_phase, seed, small};
 
 /// How far a measured variance may be from its law.
 const TOLERANCE: f64 = 0.1;
@@ -36,7 +36,9 @@ fn rows_have_the_noise_of_their_law() {
     let coarse_square = LightSpec { square: Digits::new(8, 3), ..ERRORS };
     let one_step = LightSpec { log_count: 1, ..ERRORS };
     let all_steps = LightSpec { log_count: 7, ..ERRORS };
-    for (k, light) in [(1, ERRORS), (2, ERRORS), (1, coarse_trace), (1, coarse_square), (2, one_step), (1, all_steps)] {
+    for (k, light) in
+        cases([(1, ERRORS), (2, ERRORS), (1, coarse_trace), (1, coarse_square), (2, one_step), (1, all_steps)])
+    {
         let (mut body, mut masks) = (0.0, 0.0);
         let spec = TorusSpec { k, n: 16, ..torus(light) };
         let parameters = spec.clone().build().expect("parameters");
@@ -74,13 +76,13 @@ fn bootstraps_leave_the_noise_of_their_law() {
     let glwe_noise = TorusNoise::Gaussian(1e-13);
     let light = Some(ERRORS);
     let grouping = Grouping::Pair;
-    for spec in [
+    for spec in cases([
         // Errors of the rows dominate.
         TorusSpec { glwe_noise, light, ..small() },
         TorusSpec { glwe_noise, light, grouping, ..small() },
         // Roundings dominate.
         TorusSpec { glwe_noise: TorusNoise::Gaussian(1e-16), light, grouping, log_base: 6, levels: 2, ..small() },
-    ] {
+    ]) {
         let law = spec.clone().build().expect("parameters").law();
         assert_near("bootstrapping", measured_bootstrap(&spec, KEYS / 2), law.bootstrap());
     }

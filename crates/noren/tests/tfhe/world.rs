@@ -6,6 +6,7 @@ use noren::tfhe::{
     Context, Decryptor, Encoding, Encryptor, Evaluator, Grouping, Keys, ParametersSpec, Preset, TorusNoise, TorusSpec,
 };
 use noren::{Security, Seed};
+use noren_math::kernels::{available, kernels};
 
 /// A context with keys.
 pub struct World {
@@ -18,7 +19,7 @@ pub fn small_spec(encoding: Encoding) -> ParametersSpec {
     ParametersSpec {
         torus: TorusSpec {
             n: 40,
-            k: 2,
+            k: 1,
             log_degree: 9,
             lwe_noise: TorusNoise::Gaussian(1e-7),
             glwe_noise: TorusNoise::Gaussian(1e-13),
@@ -62,6 +63,15 @@ impl World {
     pub fn evaluator(&self) -> Evaluator {
         Evaluator::new(&self.context, Arc::clone(&self.keys.server)).expect("the same parameters")
     }
+}
+
+/// The cases that a circuit of lookups is run for: all with the fastest kernels of this CPU, the first one with others.
+///
+/// Circuits call no kernel. Bootstraps, which do, are run with all kernels by the tests of gates and lookups, and tests of
+/// `noren-math` compare the kernels of all tables.
+pub fn cases<T>(all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    let is_fastest = available().last().is_some_and(|fastest| std::ptr::eq(fastest, kernels()));
+    all.into_iter().take(if is_fastest { usize::MAX } else { 1 })
 }
 
 pub fn seed(byte: u8) -> Seed {

@@ -3,7 +3,7 @@
 use noren::radix::{Comparison, Move, Operation};
 
 use crate::integers::{COMPARISONS, Integers, MOVES, mask};
-use crate::world::World;
+use crate::world::{World, cases};
 
 /// Operations of two integers of the same bits.
 fn binary() -> Vec<Operation> {
@@ -40,7 +40,7 @@ fn pairs(values: &[u64]) -> (Vec<u64>, Vec<u64>) {
 fn operations_of_two_integers_of_4_bits_are_right_over_all_inputs() {
     let integers = Integers::small();
     let (a, b) = pairs(&(0..16).collect::<Vec<_>>());
-    for operation in binary() {
+    for operation in cases(binary()) {
         integers.assert_operation(operation, 4, &[&a, &b]);
     }
 }
@@ -60,7 +60,7 @@ fn operations_of_one_integer_of_8_bits_are_right_over_all_inputs() {
         Operation::MoveKnown(Move::RotateRight, 3),
         Operation::MoveKnown(Move::ShiftRightSigned, 3),
     ];
-    for operation in operations {
+    for operation in cases(operations) {
         integers.assert_operation(operation, 8, &[&all]);
     }
 }
@@ -68,7 +68,7 @@ fn operations_of_one_integer_of_8_bits_are_right_over_all_inputs() {
 #[test]
 fn sums_and_orders_are_right_at_the_ends_of_all_widths() {
     let integers = Integers::small();
-    for bits in [2, 4, 6, 8, 10, 12, 14, 20, 22, 32, 50, 64] {
+    for bits in cases([64, 2, 4, 6, 8, 10, 12, 14, 20, 22, 32, 50]) {
         let values = [1, mask(bits), mask(bits) / 2];
         let (a, b) = pairs(&values);
         for operation in [Operation::Add, Operation::Sub, Operation::Compare(Comparison::Le)] {
@@ -82,23 +82,25 @@ fn operations_are_right_at_the_ends_of_wide_integers() {
     let integers = Integers::small();
     let (a, b) = pairs(&[1, mask(18), mask(18) / 2, 0x2_7e81]);
     let divides = |operation: &Operation| matches!(operation, Operation::DivRem | Operation::DivRemSigned);
-    for operation in binary().into_iter().filter(|operation| !divides(operation)) {
-        integers.assert_operation(operation, 18, &[&a, &b]);
+    let (c, d) = pairs(&[0, 1, 127, 128, 129, 255]);
+    let all =
+        binary().into_iter().filter(|operation| !divides(operation)).map(|operation| (operation, 18, [&a[..], &b]));
+    let wider: [(Operation, usize, [&[u64]; 2]); 5] = [
+        (Operation::Mul, 36, [&[u64::MAX >> 28, 0xf_8d09_4dec], &[u64::MAX >> 28, 0x1_0000_0001]]),
+        (Operation::DivRem, 8, [&[200, 255, 7, 0, 255, 9], &[7, 255, 0, 0, 1, 10]]),
+        (Operation::DivRem, 14, [&[0x3fff, 12345], &[3, 12346]]),
+        (Operation::DivRemSigned, 8, [&c, &d]),
+        (Operation::DivRemSigned, 14, [&[0x2000, 12345], &[0x3fff, 77]]),
+    ];
+    for (operation, bits, columns) in cases(all.chain(wider)) {
+        integers.assert_operation(operation, bits, &columns);
     }
-    let (a, b) = ([u64::MAX >> 28, 0xf_8d09_4dec], [u64::MAX >> 28, 0x1_0000_0001]);
-    integers.assert_operation(Operation::Mul, 36, &[&a, &b]);
-    let (a, b) = ([200, 255, 7, 0, 255, 9], [7, 255, 0, 0, 1, 10]);
-    integers.assert_operation(Operation::DivRem, 8, &[&a, &b]);
-    integers.assert_operation(Operation::DivRem, 14, &[&[0x3fff, 12345], &[3, 12346]]);
-    let (a, b) = pairs(&[0, 1, 127, 128, 129, 255]);
-    integers.assert_operation(Operation::DivRemSigned, 8, &[&a, &b]);
-    integers.assert_operation(Operation::DivRemSigned, 14, &[&[0x2000, 12345], &[0x3fff, 77]]);
 }
 
 #[test]
 fn encrypted_amounts_move_as_known_ones_do() {
     let integers = Integers::small();
-    for direction in MOVES {
+    for direction in cases(MOVES) {
         let amounts: Vec<u64> = (0..16).collect();
         integers.assert_operation(Operation::Move(direction), 8, &[&[0xb5; 16], &amounts]);
         integers.assert_operation(Operation::Move(direction), 12, &[&[0xb5d; 16], &amounts]);
@@ -114,7 +116,7 @@ fn encrypted_amounts_move_as_known_ones_do() {
 #[test]
 fn known_factors_multiply_as_encrypted_ones_do() {
     let integers = Integers::small();
-    for factor in ends(16) {
+    for factor in cases(ends(16).into_iter().rev()) {
         integers.assert_operation(Operation::MulKnown(factor), 16, &[&ends(16)]);
         integers.assert_operation(Operation::AddKnown(factor), 16, &[&ends(16)]);
     }
@@ -123,7 +125,7 @@ fn known_factors_multiply_as_encrypted_ones_do() {
 #[test]
 fn many_terms_are_summed_and_compared() {
     let integers = Integers::small();
-    for count in [1, 2, 3, 5, 9, 20] {
+    for count in cases([3, 1, 2, 5, 9, 20]) {
         let term = |index: u64| [0xffff - index, (index * 0x1357) & 0xffff];
         let terms: Vec<[u64; 2]> = (0..count).map(term).collect();
         let terms: Vec<&[u64]> = terms.iter().map(|term| &term[..]).collect();
@@ -185,7 +187,7 @@ fn operations_of_two_integers_of_8_bits_are_right_over_all_inputs() {
 fn integers_are_sorted() {
     let integers = Integers::small();
     let values = ends(8);
-    for count in [1, 2, 3, 5, 7] {
+    for count in cases([3, 1, 2, 5, 7]) {
         let terms: Vec<Vec<u64>> =
             (0..count).map(|term| (0..4).map(|at| values[(3 * term + 2 * at) % values.len()]).collect()).collect();
         let terms: Vec<&[u64]> = terms.iter().map(Vec::as_slice).collect();

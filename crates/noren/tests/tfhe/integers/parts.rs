@@ -6,7 +6,7 @@ use noren::tfhe::{Context, Preset};
 use std::sync::{Arc, Mutex};
 
 use crate::integers::{Integers, mask};
-use crate::world::{INTEGERS_2_2, World, small_spec};
+use crate::world::{INTEGERS_2_2, World, cases, small_spec};
 
 /// More elements than fill the blocks of a few threads.
 const COUNT: usize = 48;
@@ -27,8 +27,8 @@ fn results_do_not_depend_on_the_parts_of_a_batch() {
     let evaluator = || Evaluator::new(&world.world.evaluator()).expect("digits of two bits");
     let (whole, cut) = (evaluator(), [1, 1 << 21].map(|bytes| evaluator().with_working_set(bytes)));
     let (a, b) = (integers(&world, &whole, 7), integers(&world, &whole, 201));
-    for cut in &cut {
-        for operation in [Operation::Mul, Operation::Max, Operation::Not] {
+    for cut in cases(&cut) {
+        for operation in cases([Operation::Max, Operation::Mul, Operation::Not]) {
             let operands = &[&a[..], &b[..]][..operation.operands()];
             let [found, expected] = [cut, &whole].map(|evaluator| evaluator.apply(operation, operands).expect("bytes"));
             assert!(found == expected, "{operation:?}");
