@@ -62,13 +62,16 @@ lint: $(VENV)/.tools
 	$(BIN)/python checks/dependencies.py check
 	@if command -v cargo-deny > /dev/null; then $(CARGO) deny --log-level error check bans licenses sources; fi
 
-# The first line builds; the loop then runs the same binaries once per table.
+# The first line builds; the loop then runs the same binaries once per table. The last table is the
+# fastest: of tests of many cases it alone runs all (`cases` in CONTRIBUTING.md). Examples of the documentation, which are
+# compiled whenever they run, run once.
 test-rust:
 	$(CARGO) test --workspace --no-run --quiet
 	@for isa in $$($(CARGO) run --quiet --package noren-math --example isa_tables); do \
 		echo "== NOREN_ISA=$$isa"; \
-		NOREN_ISA=$$isa $(CARGO) test --workspace --quiet || exit 1; \
+		NOREN_ISA=$$isa $(CARGO) test --workspace --tests --quiet || exit 1; \
 	done
+	$(CARGO) test --workspace --doc --quiet
 
 test-python: build
 	$(BIN)/mypy --strict python bench checks
