@@ -258,7 +258,6 @@ impl Engine {
     /// Runs `worker` on every thread, with what hands out the next task, in order.
     #[cfg(feature = "parallel")]
     fn spread<T: Send>(&self, tasks: Vec<T>, worker: impl Fn(&mut dyn FnMut() -> Option<T>) + Send + Sync) {
-        use rayon::prelude::*;
         interrupt::check();
         let workers = self.threads().min(tasks.len());
         let tasks = Mutex::new(tasks.into_iter());
@@ -266,12 +265,19 @@ impl Engine {
             interrupt::check();
             tasks.lock().unwrap_or_else(PoisonError::into_inner).next()
         };
+        self.share(workers, &|| worker(&mut { next }));
+    }
+
+    /// Runs `worker` on `workers` threads. The type of work is erased, so that rayon's functions are compiled once.
+    #[cfg(feature = "parallel")]
+    fn share(&self, workers: usize, worker: &(dyn Fn() + Sync)) {
+        use rayon::prelude::*;
         let terms = interrupt::terms();
         self.threads.enter(|shares| {
             if !shares {
-                return worker(&mut { next });
+                return worker();
             }
-            let worker = |_| interrupt::under(terms.clone(), || worker(&mut { next }));
+            let worker = |_| interrupt::under(terms.clone(), worker);
             (0..workers).into_par_iter().with_max_len(1).for_each(worker);
         });
     }

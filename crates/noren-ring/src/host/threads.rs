@@ -92,6 +92,13 @@ impl Threads {
     ///
     /// The caller waits, and calls the watcher of its interrupt.
     pub(crate) fn enter<R: Send>(&self, work: impl FnOnce(bool) -> R + Send) -> R {
+        let (mut work, mut result) = (Some(work), None);
+        self.enter_with(&mut |shares| result = work.take().map(|work| work(shares)));
+        result.expect("work runs once")
+    }
+
+    /// [`Threads::enter`] for work of any type: what rayon's functions are compiled for is the same for all loops.
+    fn enter_with(&self, work: &mut (dyn FnMut(bool) + Send)) {
         let chosen = match self {
             Self::One => Chosen::None,
             // A thread of a pool is one of this process.
@@ -160,7 +167,7 @@ impl Drop for Pool {
 }
 
 /// Runs `work` on a thread of a pool, `None` for rayon's global one, while this thread waits.
-fn hand_over<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce(bool) -> R + Send) -> R {
+fn hand_over(pool: Option<&ThreadPool>, work: &mut (dyn FnMut(bool) + Send)) {
     let terms = interrupt::terms();
     // A thread of another pool waits in rayon, which has work for it.
     let Some(watched) = interrupt::watched().filter(|_| rayon::current_thread_index().is_none()) else {
@@ -170,14 +177,11 @@ fn hand_over<R: Send>(pool: Option<&ThreadPool>, work: impl FnOnce(bool) -> R + 
             Some(pool) => pool.install(work),
         };
     };
-    let mut result = None;
-    let written = &mut result;
-    let job = move || *written = Some(interrupt::under(terms, || work(true)));
+    let job = move || interrupt::under(terms, || work(true));
     match pool {
         None => rayon::in_place_scope(|scope| wait(scope, &watched, job)),
         Some(pool) => pool.in_place_scope(|scope| wait(scope, &watched, job)),
     }
-    result.expect("the scope has ended, and so has the work")
 }
 
 /// Starts `work` in a scope and calls the watcher until it is done.
