@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-/// What this crate refuses.
+/// The errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What the library refuses.
+    /// An error of the library.
     #[error(transparent)]
     Library(#[from] noren_rlwe::error::Error),
     /// A file is refused.
@@ -63,9 +63,9 @@ pub enum Reason {
     /// The bytes are not what the format needs.
     #[error("{what} cannot be read: {found}: it was damaged or is something else")]
     Malformed {
-        /// What was being read.
+        /// The kind of file that was read.
         what: &'static str,
-        /// What is wrong.
+        /// The fault.
         found: &'static str,
     },
     /// There is no signature.
@@ -96,7 +96,7 @@ pub enum Reason {
     /// A name cannot be part of a signature.
     #[error("its name has {found}, which no signature can hold: rename it")]
     Unnameable {
-        /// What is in the way.
+        /// The file that is in the way.
         found: &'static str,
     },
 }

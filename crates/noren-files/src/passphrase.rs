@@ -12,7 +12,7 @@ use crate::error::{Reason, Result};
 /// Its UTF-8 bytes are taken as they are: an accented letter that another keyboard composes differently is another passphrase.
 pub struct Passphrase(Zeroizing<String>);
 
-/// What deriving a key from a passphrase costs: scrypt with N = 2^log_n, r = 8 and p = 1.
+/// The cost of deriving a key from a passphrase: scrypt with N = 2^log_n, r = 8 and p = 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Work(u8);
 

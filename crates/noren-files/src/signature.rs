@@ -35,7 +35,7 @@ pub struct Signature {
 /// The hash of a file that is signed.
 pub struct Hash([u8; 64]);
 
-/// What the name of a file must be.
+/// The condition on names of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
     /// That under which it was signed.
@@ -50,7 +50,7 @@ const HASHED: [u8; 2] = *b"ED";
 const TRUSTED: &str = "trusted comment: ";
 /// How the part of the comment begins that names the file.
 const FILE: &str = "file:";
-/// What follows the name of a file in that of its signature.
+/// The suffix of the name of a signature.
 const EXTENSION: &str = ".minisig";
 const WHAT: &str = "the signature";
 
@@ -66,7 +66,7 @@ pub fn path_of(file: &Path) -> PathBuf {
 pub struct Signed {
     /// Where it is to lie.
     pub place: PathBuf,
-    /// What it says.
+    /// The error message.
     pub signature: Signature,
 }
 
@@ -100,7 +100,7 @@ pub fn sign_file(path: &Path, key: &SigningKey, existing: Existing) -> Result<Pa
 
 /// Verifies a file by the signature that lies beside it. The file is read once, piece by piece.
 ///
-/// What is verified is what was read: who opens the file again later relies on nobody having changed it since.
+/// The bytes that were read are verified: who opens the file again later relies on nobody having changed it since.
 ///
 /// # Errors
 /// [`Error::Library`](crate::error::Error::Library) with what the operating system says, that it is no regular file, or for a
@@ -223,7 +223,7 @@ impl Signature {
         Err(Reason::OtherSigner { found: text::name(self.id), needed: signer.id() })
     }
 
-    /// What the signer says of the file.
+    /// The comment of the signer.
     #[must_use]
     pub fn comment(&self) -> &str {
         &self.comment

@@ -1,4 +1,4 @@
-//! What signs: Ed25519 keys, and their files, which can be under a passphrase.
+//! Signing keys: Ed25519 keys, and their files, which can be under a passphrase.
 
 use std::io::Write;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::passphrase::{Passphrase, Work};
 use crate::signer::{ALGORITHM, Signer, read_text};
 use crate::text;
 
-/// What signs files. Wiped when dropped.
+/// A key that signs files. Wiped when dropped.
 ///
 /// Its file has two lines: a comment, and the base64 of 158 bytes,
 ///
@@ -97,7 +97,7 @@ impl SigningKey {
         if let Some((passphrase, work)) = protection {
             bytes[2..4].copy_from_slice(&SCRYPT);
             getrandom::fill(&mut bytes[6..38]).map_err(|error| Error::Randomness(error.to_string()))?;
-            // What libsodium derives N = 2^log_n, r = 8 and p = 1 from.
+            // The limits from which libsodium derives N = 2^log_n, r = 8 and p = 1.
             bytes[38..46].copy_from_slice(&(1u64 << (work.log_n() + 5)).to_le_bytes());
             bytes[46..MASKED].copy_from_slice(&(1u64 << (work.log_n() + 10)).to_le_bytes());
             mask(&mut bytes, passphrase, work.log_n());

@@ -9,7 +9,7 @@ pub enum Error {
     Modulus {
         /// The number that was offered.
         found: u64,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The ring index is outside what the transforms support.
@@ -17,7 +17,7 @@ pub enum Error {
     Index {
         /// The index that was offered.
         found: u32,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The prime has no primitive root of the order that the ring needs.

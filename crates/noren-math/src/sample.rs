@@ -4,7 +4,7 @@
 //! that another program in another language can reproduce each row. "Word" means 8 bytes of the
 //! stream read as a little-endian number.
 //!
-//! What a sampler accepts or rejects is public by design: a rejected draw is thrown away whole and
+//! Acceptance and rejection are public by design: a rejected draw is thrown away whole and
 //! tells nothing of the accepted ones. No branch and no index depends on an accepted value.
 
 use zeroize::Zeroize;

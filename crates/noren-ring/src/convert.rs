@@ -30,7 +30,7 @@ pub enum Conversion {
 pub struct BasisConverter {
     pub(crate) whole: Window,
     pub(crate) targets: Range<usize>,
-    pub(crate) plan: Plan,
+    pub(crate) conversion: BaseConversion,
 }
 
 impl BasisConverter {
@@ -41,14 +41,14 @@ impl BasisConverter {
     #[must_use]
     pub fn new(ring: &Window, sources: &[usize], targets: Range<usize>, conversion: Conversion) -> Self {
         let whole = ring.whole();
-        let plan = Plan::new(whole.basis(), sources, targets.clone(), conversion);
-        Self { whole, targets, plan }
+        let conversion = BaseConversion::new(whole.basis(), sources, targets.clone(), conversion);
+        Self { whole, targets, conversion }
     }
 
     /// The limbs that numbers are taken from.
     #[must_use]
     pub fn sources(&self) -> &[usize] {
-        self.plan.sources()
+        self.conversion.sources()
     }
 
     /// The ring of the limbs that numbers are taken to.
@@ -60,18 +60,18 @@ impl BasisConverter {
     /// Which of the numbers a conversion gives.
     #[must_use]
     pub fn conversion(&self) -> Conversion {
-        if self.plan.exact { Conversion::Exact } else { Conversion::Approximate }
+        if self.conversion.exact { Conversion::Exact } else { Conversion::Approximate }
     }
 }
 
 /// The numbers of a conversion, for the verbs that convert on their way.
 ///
-/// Such a verb scales each source row with [`Plan::lift`], takes the [`Plan::quotient`] of all, and then makes the rows of
-/// a few targets with [`Plan::convert`] just before it uses them. That reads the sources once for each group of targets;
-/// to convert a block of coefficients to all targets at once would read them from a nearer cache, but the targets, which
-/// are more, would leave the cache before they are used.
+/// The host scales each source row with [`BaseConversion::lift`], takes the [`BaseConversion::quotient`] of all, and then makes
+/// the rows of a few targets with [`BaseConversion::convert`] just before it uses them. That reads the sources once for each group
+/// of targets; to convert a block of coefficients to all targets at once would read them from a nearer cache, but the targets,
+/// which are more, would leave the cache before they are used.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct BaseConversion {
     pub(crate) sources: Vec<usize>,
     /// The targets that are not sources, in ascending order.
     pub(crate) targets: Vec<usize>,
@@ -86,7 +86,7 @@ pub(crate) struct Plan {
     pub(crate) scaled: bool,
 }
 
-impl Plan {
+impl BaseConversion {
     /// Prepares the conversion to those of the limbs `targets` that are not sources.
     ///
     /// # Panics
@@ -100,12 +100,12 @@ impl Plan {
         Self::with_factors(basis, sources, targets, conversion, None)
     }
 
-    /// [`Plan::new`] of an exact conversion that multiplies on its way, at no cost: what is converted is the number with the
-    /// residues `x_i f_i` modulo the sources, and each target gets that number times `f`, where `f_i` and `f` are what
+    /// [`BaseConversion::new`] of an exact conversion that multiplies on its way, at no cost: what is converted is the number with
+    /// the residues `x_i f_i` modulo the sources, and each target gets that number times `f`, where `f_i` and `f` are what
     /// `factor` says for the limb. Range: factors in `[0, q)`.
     ///
     /// # Panics
-    /// As [`Plan::new`].
+    /// As [`BaseConversion::new`].
     pub(crate) fn scaled(
         basis: &RnsBasis,
         sources: &[usize],

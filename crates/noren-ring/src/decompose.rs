@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use noren_math::modulus::ShoupFactor;
 
-use crate::convert::{Conversion, Plan};
+use crate::convert::{BaseConversion, Conversion};
 use crate::gadget::Gadget;
 use crate::poly::{Eval, Poly};
 use crate::window::Window;
@@ -23,7 +23,7 @@ pub struct Decomposer {
     /// P modulo each q.
     special_factors: Vec<ShoupFactor>,
     /// For each digit and each number of its primes that are alive, less one.
-    plans: Vec<Vec<OnceLock<Plan>>>,
+    conversions: Vec<Vec<OnceLock<BaseConversion>>>,
 }
 
 impl Decomposer {
@@ -36,14 +36,15 @@ impl Decomposer {
         let whole = ring.whole();
         let end = gadget.special() + gadget.limbs();
         assert!(end <= whole.limbs(), "a gadget of {end} primes does not cut a ring of {}", whole.limbs());
-        let plans = gadget.digits().iter().map(|digit| digit.clone().map(|_| OnceLock::new()).collect()).collect();
+        let conversions =
+            gadget.digits().iter().map(|digit| digit.clone().map(|_| OnceLock::new()).collect()).collect();
         let basis = whole.basis();
         let special_factor = |limb| {
             let q = basis.modulus(limb);
             q.shoup(basis.product_mod(gadget.skipped()..gadget.special(), q))
         };
         let special_factors = (gadget.special()..end).map(special_factor).collect();
-        Self { whole, gadget, special_factors, plans }
+        Self { whole, gadget, special_factors, conversions }
     }
 
     /// The gadget.
@@ -78,12 +79,12 @@ impl Decomposer {
     }
 
     /// The conversion of digit `j` with `alive` primes to all other primes that can be alive at the same time.
-    pub(crate) fn plan(&self, j: usize, alive: usize) -> &Plan {
-        self.plans[j][alive - 1].get_or_init(|| {
+    pub(crate) fn conversion(&self, j: usize, alive: usize) -> &BaseConversion {
+        self.conversions[j][alive - 1].get_or_init(|| {
             let (special, digit) = (self.gadget.special(), &self.gadget.digits()[j]);
             let sources: Vec<usize> = (special + digit.start..).take(alive).collect();
             let last = if alive == digit.len() { special + self.gadget.limbs() } else { special + digit.start };
-            Plan::new(self.whole.basis(), &sources, self.gadget.skipped()..last, Conversion::Exact)
+            BaseConversion::new(self.whole.basis(), &sources, self.gadget.skipped()..last, Conversion::Exact)
         })
     }
 }

@@ -30,7 +30,7 @@ use crate::window::Window;
 /// A verb gets elements that were made by the same device, over the limbs of `window` or more; `window` names the limbs of the
 /// result and the engine of the host, whose threads may prepare what is uploaded. A result is secret if an operand is.
 pub trait Device: fmt::Debug + Send + Sync {
-    /// What the device is called in messages.
+    /// The name of the device, for messages.
     fn name(&self) -> &str;
 
     /// Zero.
@@ -129,7 +129,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     -> Vec<Vec<[Poly<Eval>; 2]>>;
 }
 
-/// What writes the rows of [`Device::upload`], each by the position of its prime. It may be called for several rows at a time,
+/// A function that writes the rows of [`Device::upload`], each by the position of its prime. It may be called for several rows at a time,
 /// in any order.
 #[derive(Clone, Copy)]
 pub enum Upload<'a> {

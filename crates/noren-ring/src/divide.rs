@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noren_math::modulus::ShoupFactor;
 
-use crate::convert::{Conversion, Plan};
+use crate::convert::{BaseConversion, Conversion};
 use crate::window::Window;
 
 /// `x -> round(x / D)` for `D` the product of some primes of x's modulus, modulo the primes that are kept.
@@ -21,7 +21,7 @@ use crate::window::Window;
 #[derive(Debug)]
 pub struct DivideRound {
     ring: Window,
-    pub(crate) plan: Plan,
+    pub(crate) conversion: BaseConversion,
     /// `-w/D` modulo each kept prime: the difference is taken as `t - x`, in the memory of t.
     pub(crate) factors: Vec<ShoupFactor>,
     /// w modulo each dropped and each kept prime.
@@ -35,7 +35,7 @@ impl DivideRound {
     /// If `dropped` is empty, repeats a limb or shares one with `kept`, or a limb is not in the list.
     #[must_use]
     pub fn new(ring: &Window, dropped: &[usize], kept: Range<usize>) -> Self {
-        Self::with_plan(ring, kept.clone(), |_| 1, Plan::new(ring.basis(), dropped, kept, Conversion::Exact))
+        Self::with_plan(ring, kept.clone(), |_| 1, BaseConversion::new(ring.basis(), dropped, kept, Conversion::Exact))
     }
 
     /// Prepares `x -> round(w x / D)` for a number w with residues `multiplier(limb)` modulo the primes at `dropped` and
@@ -59,13 +59,18 @@ impl DivideRound {
             assert!(w < q.value(), "{w} is not a residue modulo {}", q.value());
             if dropped.contains(&limb) { w } else { q.inv(w) }
         };
-        let plan = Plan::scaled(basis, dropped, kept.clone(), factor);
-        Self::with_plan(ring, kept, multiplier, plan)
+        let conversion = BaseConversion::scaled(basis, dropped, kept.clone(), factor);
+        Self::with_plan(ring, kept, multiplier, conversion)
     }
 
-    /// Divides by the product of the plan's sources what is `multiplier(limb)` times x.
-    fn with_plan(ring: &Window, kept: Range<usize>, multiplier: impl Fn(usize) -> u64, plan: Plan) -> Self {
-        let dropped = plan.sources();
+    /// Divides by the product of the conversion's sources what is `multiplier(limb)` times x.
+    fn with_plan(
+        ring: &Window,
+        kept: Range<usize>,
+        multiplier: impl Fn(usize) -> u64,
+        conversion: BaseConversion,
+    ) -> Self {
+        let dropped = conversion.sources();
         assert!(!dropped.iter().any(|limb| kept.contains(limb)), "limbs {dropped:?} cannot be dropped from {kept:?}");
         let ring = ring.window(kept.clone());
         let factor = |limb| {
@@ -74,7 +79,7 @@ impl DivideRound {
             q.shoup(q.neg(q.mul(w, q.inv(ring.basis().product_mod(dropped.iter().copied(), q)))))
         };
         let multipliers = dropped.iter().copied().chain(kept.clone()).map(&multiplier).collect();
-        Self { factors: kept.map(factor).collect(), multipliers, ring, plan }
+        Self { factors: kept.map(factor).collect(), multipliers, ring, conversion }
     }
 
     /// The ring of the limbs that are kept.
@@ -96,6 +101,6 @@ impl DivideRound {
     /// The limbs that are dropped.
     #[must_use]
     pub fn dropped(&self) -> &[usize] {
-        self.plan.sources()
+        self.conversion.sources()
     }
 }

@@ -1,6 +1,6 @@
 //! Why a ring or an element cannot be made.
 
-/// What a caller can get wrong when making rings, digits or elements.
+/// Errors of making rings, digits or elements.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,7 +21,7 @@ pub enum Error {
     Threads {
         /// How many threads were asked for.
         found: usize,
-        /// What stands against it.
+        /// The reason.
         reason: String,
     },
     /// There is no way to share out loops of this name.

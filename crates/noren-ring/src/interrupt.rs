@@ -13,7 +13,7 @@ use noren_math::memory;
 /// How often the watcher of an [`Interrupt`] is called.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(50);
 
-/// A loop reports about so many times.
+/// The approximate number of reports of a loop.
 const REPORTS: usize = 200;
 
 /// Work was ended before it was done: nothing of it is kept.
@@ -48,7 +48,7 @@ struct State {
     reporting: AtomicBool,
 }
 
-/// What a thread works for.
+/// The interrupt that a thread works under.
 #[derive(Clone)]
 struct Current {
     interrupt: Interrupt,
@@ -132,7 +132,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A loop of so many steps.
+    /// A loop of `of` steps.
     #[must_use]
     pub fn new(of: usize) -> Self {
         let interrupt = current()
@@ -140,7 +140,7 @@ impl Steps {
         Self { interrupt, done: AtomicUsize::new(0), of }
     }
 
-    /// So many more steps are done, on any thread. Ends the work if it is to end.
+    /// Counts `steps` more steps as done, on any thread. Ends the work if it is to end.
     pub fn advance(&self, steps: usize) {
         check();
         if let Some(interrupt) = &self.interrupt {
@@ -182,7 +182,7 @@ pub fn check() {
     }
 }
 
-/// What work that is handed to other threads takes along.
+/// The conditions that work takes along to other threads.
 #[derive(Clone)]
 pub(crate) struct Terms {
     interrupt: Option<Interrupt>,
@@ -190,7 +190,7 @@ pub(crate) struct Terms {
     refuses: bool,
 }
 
-/// What this thread works under.
+/// The conditions of this thread.
 pub(crate) fn terms() -> Terms {
     Terms { interrupt: current(), refuses: memory::refuses() }
 }

@@ -39,7 +39,7 @@ pub struct KeyPairs {
 }
 
 impl KeyPairs {
-    /// Pairs of zeros over `ring` for so many digits, to be set by [`Ring::set_key_pair`](crate::ring::Ring::set_key_pair).
+    /// Pairs of zeros over `ring` for `digits` digits, to be set by [`Ring::set_key_pair`](crate::ring::Ring::set_key_pair).
     #[must_use]
     pub fn zero(ring: &Window, digits: usize) -> Self {
         let words = AlignedVec::zeroed(Self::word_count(ring, digits));
@@ -57,7 +57,7 @@ impl KeyPairs {
         fits.then(|| Self { ring: ring.clone(), digits, words: Storage::Mapped(words) })
     }
 
-    /// How many words pairs for so many digits over `ring` have.
+    /// The number of words of pairs for `digits` digits over `ring`.
     #[must_use]
     pub fn word_count(ring: &Window, digits: usize) -> usize {
         ring.limbs() * limb_words(ring, digits)
@@ -167,7 +167,7 @@ impl KeyPairs {
     }
 
     /// # Panics
-    /// If there are not pairs for so many digits over all limbs of the ring.
+    /// If there are fewer pairs than `digits`, or not over all limbs of the ring.
     pub(crate) fn check_covers(&self, ring: &Window, digits: usize) {
         let (found, needed) = (self.ring.range(), ring.range());
         assert_eq!(self.ring.index(), ring.index(), "the key must be of this ring");

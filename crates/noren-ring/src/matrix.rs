@@ -14,7 +14,7 @@ pub struct Matrix<'a> {
     pub images: &'a [Option<Term<'a>>],
     /// The sums `S_b` with their automorphisms, at least one.
     pub giants: &'a [GiantStep<'a>],
-    /// What the sums come to.
+    /// How the sums are joined.
     pub order: Order,
     /// The division by the special primes' product P.
     pub mod_down: &'a DivideRound,
@@ -32,7 +32,7 @@ pub struct GiantStep<'a> {
     pub terms: Vec<(usize, &'a Poly<Eval>)>,
 }
 
-/// What the sums of giant steps come to.
+/// How the sums of giant steps are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// `sum_b psi_b(S_b)`.

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// Ranges of coefficients are no shorter where they are handed out one by one: a sum of so many takes a few microseconds,
+/// Ranges of coefficients are no shorter where they are handed out one by one: a sum of this length takes a few microseconds,
 /// several times what it costs to hand it out.
 const SHORTEST_RANGE: usize = 1 << 12;
 /// Ranges are multiples of this many words: what automorphisms map to each other.
 const RANGE_STEP: usize = 1 << 10;
-/// So many tiles for each thread, where rows are cut: the last one that is worked on is a small part of all.
+/// Tiles for each thread, where rows are cut: the last one that is worked on is a small part of all.
 const TILES_PER_THREAD: usize = 4;
-/// So many groups of limbs for each thread: with fewer, threads would wait for the last one.
+/// Groups of limbs for each thread: with fewer, threads would wait for the last one.
 const GROUPS_PER_THREAD: usize = 3;
 
 /// How the loops of an operation are shared out to threads. The results are the same bytes for each.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noren_math::modulus::Modulus;
 
-use crate::convert::{Conversion, Plan};
+use crate::convert::{BaseConversion, Conversion};
 use crate::divide::DivideRound;
 use crate::poly::{Eval, Poly};
 use crate::window::Window;
@@ -38,12 +38,12 @@ pub struct ScaledProduct {
     pub(crate) ring_q: Window,
     pub(crate) ring_qb: Window,
     /// From Q to B: a as it is, and b times `B/Q` and `(B/b_j)^-1`, which makes it ready for the way back.
-    pub(crate) extend: Plan,
-    pub(crate) scale: Plan,
+    pub(crate) extend: BaseConversion,
+    pub(crate) scale: BaseConversion,
     /// `B mod q_i`: by what the sources of `scale` are more than those of `extend`.
     pub(crate) ratios: Vec<u64>,
     /// From B to Q.
-    pub(crate) back: Plan,
+    pub(crate) back: BaseConversion,
     /// `x t/B`, for x whose residues modulo B lack the factors `B/b_j`.
     pub(crate) divide: DivideRound,
 }
@@ -80,10 +80,10 @@ impl ScaledProduct {
         };
         Self {
             t,
-            extend: Plan::new(basis, &q_limbs, auxiliary.clone(), Conversion::Exact),
-            scale: Plan::scaled(basis, &q_limbs, auxiliary.clone(), scale),
+            extend: BaseConversion::new(basis, &q_limbs, auxiliary.clone(), Conversion::Exact),
+            scale: BaseConversion::scaled(basis, &q_limbs, auxiliary.clone(), scale),
             ratios: q.clone().map(scale).collect(),
-            back: Plan::scaled(basis, &b_limbs, q.clone(), |_| 1),
+            back: BaseConversion::scaled(basis, &b_limbs, q.clone(), |_| 1),
             divide: DivideRound::of_multiple(ring, &b_limbs, q.clone(), multiplier),
             ring_q,
             ring_qb,

@@ -69,7 +69,7 @@ impl Ring {
         Self { window, device }
     }
 
-    /// What holds elements, and computes on them.
+    /// The device that holds elements and computes on them.
     #[must_use]
     pub fn device(&self) -> &Arc<dyn Device> {
         &self.device

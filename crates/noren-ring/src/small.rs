@@ -11,11 +11,11 @@ use noren_math::modulus::Modulus;
 use crate::host::engine::Engine;
 use crate::storage::Storage;
 
-/// How many coefficients a word holds.
-const HALVES: usize = 4;
+/// Coefficients in a word, 16 bits each.
+const COEFFICIENTS_PER_WORD: usize = 4;
 /// The largest coefficient, which 16 bits do not hold.
 const LARGEST: i64 = 1 << 15;
-/// What stands in its place.
+/// The 16-bit value that marks the largest coefficient.
 const STAND_IN: i64 = -LARGEST;
 
 /// Polynomials of one degree with coefficients from `-2^15` to `2^15`, as 16 bits each: shape `[polynomial, coefficient]`, a
@@ -32,7 +32,7 @@ pub struct SmallPolynomials {
 }
 
 impl SmallPolynomials {
-    /// So many polynomials, of which `write` writes the coefficients of each, by its number; `done` hears how many are
+    /// `count` polynomials: `write` writes the coefficients of each, by its number; `done` hears how many are
     /// written, after each, from any thread.
     ///
     /// # Panics
@@ -45,11 +45,11 @@ impl SmallPolynomials {
         write: impl Fn(usize, &mut [i64]) + Send + Sync,
         done: impl Fn() + Send + Sync,
     ) -> Self {
-        assert_eq!(degree % HALVES, 0, "whole words of coefficients");
+        assert_eq!(degree % COEFFICIENTS_PER_WORD, 0, "whole words of coefficients");
         let mut words = AlignedVec::zeroed(Self::word_count(degree, count));
         let mut places: Vec<Vec<u64>> = Vec::new();
         places.resize_with(count, Vec::new);
-        let rows = words.chunks_exact_mut((degree / HALVES).max(1)).zip(&mut places).enumerate();
+        let rows = words.chunks_exact_mut((degree / COEFFICIENTS_PER_WORD).max(1)).zip(&mut places).enumerate();
         let memory = || vec![0; degree];
         engine.run_with(count * degree, rows, memory, |coefficients, (i, (row, places))| {
             write(i, coefficients);
@@ -83,10 +83,10 @@ impl SmallPolynomials {
         self.words.file()
     }
 
-    /// How many words so many polynomials have.
+    /// The number of words of `count` polynomials.
     #[must_use]
     pub fn word_count(degree: usize, count: usize) -> usize {
-        degree / HALVES * count
+        degree / COEFFICIENTS_PER_WORD * count
     }
 
     /// How many polynomials there are.
@@ -134,7 +134,9 @@ impl SmallPolynomials {
     #[must_use]
     pub fn coefficient(&self, i: usize, place: usize) -> i64 {
         let (words, places) = self.polynomial(i);
-        let half = ((words[place / HALVES] >> (16 * (place % HALVES))) as u16).cast_signed().into();
+        let half = ((words[place / COEFFICIENTS_PER_WORD] >> (16 * (place % COEFFICIENTS_PER_WORD))) as u16)
+            .cast_signed()
+            .into();
         if half == STAND_IN && places.contains(&(place as u64)) { LARGEST } else { half }
     }
 
@@ -146,7 +148,7 @@ impl SmallPolynomials {
     }
 
     fn polynomial(&self, i: usize) -> (&[u64], &[u64]) {
-        let row = self.degree / HALVES;
+        let row = self.degree / COEFFICIENTS_PER_WORD;
         let places = self.starts[i] as usize..self.starts[i + 1] as usize;
         (&self.words[i * row..][..row], &self.places[places])
     }
@@ -165,13 +167,13 @@ impl fmt::Debug for SmallPolynomials {
 
 /// Packs the coefficients of a polynomial, and lists the largest ones.
 fn pack(coefficients: &[i64], words: &mut [u64], places: &mut Vec<u64>) {
-    for (j, (word, four)) in words.iter_mut().zip(coefficients.as_chunks::<HALVES>().0).enumerate() {
+    for (j, (word, four)) in words.iter_mut().zip(coefficients.as_chunks::<COEFFICIENTS_PER_WORD>().0).enumerate() {
         *word = 0;
         for (k, &x) in four.iter().enumerate() {
             assert!((-LARGEST..=LARGEST).contains(&x), "{x} is not from -2^15 to 2^15");
             let kept = if x == LARGEST { STAND_IN } else { x };
             if x == LARGEST {
-                places.push((HALVES * j + k) as u64);
+                places.push((COEFFICIENTS_PER_WORD * j + k) as u64);
             }
             *word |= u64::from((kept as i16).cast_unsigned()) << (16 * k);
         }

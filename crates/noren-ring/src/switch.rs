@@ -16,7 +16,7 @@ pub struct Term<'a> {
     pub automorphism: Option<&'a Automorphism>,
 }
 
-/// What becomes of the digits `d_j` of an element, for i = 0 and 1:
+/// A key switch of an element with digits `d_j`, for i = 0 and 1:
 /// `round((P a_i + sum_k psi_k(P m_i + sum_j d_j k_ji)) / D)` over terms with the keys `k_j` and the automorphisms `psi_k`,
 /// where `m_1 = 0`.
 ///

@@ -6,7 +6,7 @@ use noren_ring::ring::Ring;
 
 use crate::owner::KeyId;
 
-/// What is encrypted: a polynomial modulo the first primes q.
+/// A plaintext: a polynomial modulo the first primes q.
 #[derive(Debug, Clone)]
 pub struct Plaintext {
     /// The polynomial. Its limbs are those of the level.

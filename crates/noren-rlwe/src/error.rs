@@ -7,10 +7,10 @@ use crate::security::Security;
 use crate::shape::KeyShape;
 use crate::wire::reason::Reason;
 
-/// What this floor and the floors above return.
+/// The result of fallible functions of this floor and the floors above.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What a caller can get wrong: what was found, what was needed, what to do.
+/// Errors of a caller: what was found, what was needed, what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -99,9 +99,9 @@ pub enum Error {
         what: &'static str,
         /// How large it is, or may be.
         found: u64,
-        /// What fits, such as `at most 15`.
+        /// The numbers that fit, such as `at most 15`.
         needed: String,
-        /// What to do.
+        /// The advice.
         hint: &'static str,
     },
     /// The noise of a linear combination is larger than what parameters were checked for.
@@ -127,7 +127,7 @@ pub enum Error {
         left: String,
         /// The identity of the other thing's secret key, first bytes in hexadecimal.
         right: String,
-        /// What the other thing is.
+        /// The name of the other object.
         what: &'static str,
     },
     /// A parameter is outside what is supported.
@@ -135,15 +135,15 @@ pub enum Error {
     Parameters {
         /// The name of the parameter.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         found: String,
-        /// What is supported.
+        /// The values that are supported.
         needed: String,
     },
     /// An evaluation key is missing.
     #[error("the evaluation keys have no key for {kind}, they have {available}: {}", how_to_add(keys))]
     MissingKey {
-        /// What the key is for, such as `relinearisation` or `rotation by 3 (X -> X^125)`.
+        /// The use of the key, such as `relinearisation` or `rotation by 3 (X -> X^125)`.
         kind: String,
         /// The keys that there are.
         available: String,
@@ -156,7 +156,7 @@ pub enum Error {
          make the key for {needed} limbs, or drop limbs first"
     )]
     KeyLevel {
-        /// What the key is for.
+        /// The use of the key.
         kind: String,
         /// The number of limbs that the key was made for.
         found: usize,
@@ -168,7 +168,7 @@ pub enum Error {
     /// A key has another shape than those that it should serve with.
     #[error("{what} has the shape ({found}), its set has ({needed}): keep keys of different shapes in different sets")]
     KeyShape {
-        /// What was given.
+        /// The value that was given.
         what: &'static str,
         /// Its shape.
         found: KeyShape,
@@ -198,7 +198,7 @@ pub enum Error {
         left: String,
         /// The fingerprint of the other thing, first bytes in hexadecimal.
         right: String,
-        /// What the other thing is.
+        /// The name of the other object.
         what: &'static str,
     },
     /// Two operands have different scales.
@@ -212,7 +212,7 @@ pub enum Error {
     /// There are too many or too few of something.
     #[error("{what}: {found} were given, {needed} are needed")]
     Length {
-        /// What is counted.
+        /// The name of the counted things.
         what: &'static str,
         /// How many were given.
         found: usize,
@@ -280,7 +280,7 @@ pub enum Error {
     UnprovenInterval {
         /// The name of the program.
         program: &'static str,
-        /// What its arguments are, such as `the score "risk"`.
+        /// The name of its arguments, such as `the score "risk"`.
         what: String,
         /// The lowest argument that the bounds allow.
         low: f64,
@@ -312,7 +312,7 @@ pub enum Error {
     NotAsStated {
         /// The first such slot.
         slot: usize,
-        /// What it decrypts to.
+        /// The kind of numbers that it decrypts to.
         value: String,
         /// Where all slots should lie.
         range: String,
@@ -322,9 +322,9 @@ pub enum Error {
     /// Numbers may be complex where real ones are needed.
     #[error("{what} may hold complex numbers, real ones are needed: {remedy}")]
     NotReal {
-        /// What may be complex.
+        /// The name of the object that may be complex.
         what: &'static str,
-        /// What to do.
+        /// The advice.
         remedy: &'static str,
     },
     /// An integer is outside the range in which integers modulo t are given.
@@ -343,7 +343,7 @@ pub enum Error {
          use parameters for more operations, or fewer operations"
     )]
     NoiseExhausted {
-        /// What was to be done.
+        /// The operation that was asked for.
         what: &'static str,
         /// How many bits are missing.
         missing: f64,
@@ -362,7 +362,7 @@ pub enum Error {
          find out what writes to it, make it again, and replace files instead of writing to them"
     )]
     FileChanged {
-        /// What lies in the file.
+        /// The contents of the file.
         what: &'static str,
     },
     /// A function has a value that is no residue.
@@ -409,29 +409,29 @@ pub enum Error {
     /// Bytes from outside are not what they should be.
     #[error("{what} cannot be read: {reason}")]
     Wire {
-        /// What was being read.
+        /// The kind of object that was read.
         what: &'static str,
-        /// What is wrong with the bytes.
+        /// The fault of the bytes.
         reason: Reason,
     },
     /// Bytes from outside hold something else than what was asked for.
     #[error("found {found}, needed {needed}: pass another file or other bytes")]
     WrongKind {
-        /// What the bytes hold.
+        /// The kind of object in the bytes.
         found: String,
-        /// What was asked for.
+        /// The kind of object that was asked for.
         needed: String,
     },
     /// The machine has not enough of something.
     #[error("{what}: {} available, {} needed: {advice}", bytes(*found), bytes(*needed))]
     Resources {
-        /// What is scarce, such as `memory for the keys`.
+        /// The scarce resource, such as `memory for the keys`.
         what: &'static str,
         /// Bytes that there are.
         found: u64,
         /// Bytes that are needed.
         needed: u64,
-        /// What to do.
+        /// The advice.
         advice: &'static str,
     },
     /// A key is zero where it must hide something.
@@ -451,7 +451,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -511,7 +511,7 @@ pub fn short_fingerprint(fingerprint: &[u8; 32]) -> String {
     fingerprint[..SHOWN_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What to do about keys that are missing.
+/// The advice for keys that are missing.
 fn how_to_add(keys: &[KeyNeed]) -> &'static str {
     match keys {
         [] => "make them with that key too",

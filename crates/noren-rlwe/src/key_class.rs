@@ -5,7 +5,7 @@ use crate::security::SecretDistribution;
 /// Keys of one use and one size, before any is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeyClass<R> {
-    /// What they are for.
+    /// The use of the keys.
     pub role: R,
     /// How many there are.
     pub count: usize,

@@ -1,8 +1,8 @@
-//! What evaluation keys are for, and which ones an operation needs: so that each face can name the call that makes them.
+//! Uses of evaluation keys, and which ones an operation needs: so that each face can name the call that makes them.
 
 use std::fmt;
 
-/// What an evaluation key is for: products, or an automorphism `X -> X^k`, by what it does to slots.
+/// The use of an evaluation key: products, or an automorphism `X -> X^k`, by what it does to slots.
 ///
 /// The powers of 5 rotate the slots, to the left for positive steps, and `2n - 1` conjugates them, or swaps the rows of
 /// exact integers.
@@ -34,7 +34,7 @@ pub enum KeyUse {
 }
 
 impl KeyUse {
-    /// What the automorphism `X -> X^k` of the ring of degree n does to slots.
+    /// The action of the automorphism `X -> X^k` of the ring of degree n on slots.
     #[must_use]
     pub fn of_automorphism(k: u32, n: usize) -> Self {
         let m = 2 * n as u64;
@@ -75,7 +75,7 @@ impl fmt::Display for KeyUse {
 /// An evaluation key that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyNeed {
-    /// What it is for.
+    /// Its use.
     pub usage: KeyUse,
     /// The number of limbs of the ciphertext.
     pub limbs: usize,

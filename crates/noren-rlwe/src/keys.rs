@@ -123,7 +123,7 @@ impl KeySwitchKey {
         self.limbs
     }
 
-    /// What primes the key uses, and how they are cut.
+    /// The primes that the key uses, and how they are cut.
     #[must_use]
     pub fn shape(&self) -> KeyShape {
         self.shape
@@ -327,7 +327,7 @@ impl EvaluationKeys {
         missing
     }
 
-    /// What a key that is missing is for, and whether there is one for fewer limbs.
+    /// The use of a key that is missing, and whether there is one for fewer limbs.
     #[must_use]
     pub fn describe_missing(&self, need: &KeyNeed) -> String {
         if self.uses().any(|own| own.usage == need.usage) {
@@ -357,7 +357,7 @@ impl EvaluationKeys {
         self.galois.iter().map(|(&k, key)| (k, key))
     }
 
-    /// What each key is for, and the most limbs of ciphertexts that it serves: that for products first.
+    /// The use of each key, and the most limbs of ciphertexts that it serves: that for products first.
     pub fn uses(&self) -> impl Iterator<Item = KeyNeed> {
         let need = |usage, key: &KeySwitchKey| KeyNeed { usage, limbs: key.limbs };
         let products = self.relinearization.iter().map(move |key| need(KeyUse::Relinearization, key));
@@ -480,7 +480,7 @@ impl EvaluationKeys {
         KeyUse::of_automorphism(k, self.parameters.degree())
     }
 
-    /// What keys there are, in words.
+    /// The keys that there are, in words.
     #[must_use]
     pub fn describe(&self) -> String {
         /// More names than this help nobody.

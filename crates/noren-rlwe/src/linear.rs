@@ -1,4 +1,4 @@
-//! What needs no key: sums, products with plaintexts, and fewer limbs.
+//! Operations without keys: sums, products with plaintexts, and fewer limbs.
 
 use std::borrow::Cow;
 

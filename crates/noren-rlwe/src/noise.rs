@@ -106,7 +106,7 @@ pub fn secret_square_norm(parameters: &Parameters) -> f64 {
     }
 }
 
-/// What a decryption is away from what was expected, in units of the coefficients.
+/// The distance of a decryption from the expected one, in units of the coefficients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// The root of the mean square over all coefficients.

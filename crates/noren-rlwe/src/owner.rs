@@ -18,7 +18,7 @@ const CONTEXT: &str = "noren identity of a secret key, version 1";
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub [u8; KeyId::BYTES]);
 
-/// What a key or a ciphertext belongs to: parameters, and a secret key.
+/// The owner of a key or a ciphertext: parameters, and a secret key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// The fingerprint of the parameters.

@@ -22,7 +22,7 @@ const AUXILIARY_GAP_BITS: f64 = 1.0;
 /// The most primes, special ones included: one list of limbs in a file.
 pub const MAX_PRIMES: usize = 128;
 
-/// What parameters are asked for; [`ParametersSpec::build`] checks them.
+/// The description of parameters; [`ParametersSpec::build`] checks it.
 ///
 /// ```
 /// use noren_rlwe::parameters::ParametersSpec;
@@ -56,7 +56,7 @@ pub struct ParametersSpec {
     pub dnum: usize,
     /// How secrets are drawn.
     pub secret: SecretDistribution,
-    /// What the largest key must reach.
+    /// The security that the largest key must reach.
     pub security: Security,
 }
 

@@ -1,4 +1,4 @@
-//! What memory and disk a machine has, and whether they suffice.
+//! Memory and disk of a machine, and whether they suffice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::wire::file;
 
-/// What a machine has to offer, in bytes; what is not known is taken to suffice.
+/// Resources of a machine in bytes; an unknown one is taken to suffice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resources {
     /// Memory that a new program can have.
@@ -40,7 +40,7 @@ impl Resources {
     }
 }
 
-/// What is not known suffices.
+/// An unknown resource suffices.
 fn suffices(found: Option<u64>, needed: u64, what: &'static str, advice: &'static str) -> Result<()> {
     match found {
         Some(found) if found < needed => Err(Error::Resources { what, found, needed, advice }),
@@ -82,7 +82,7 @@ struct ControlGroup {
 }
 
 impl ControlGroup {
-    /// What is left of its limit.
+    /// The rest of its limit.
     fn room(&self) -> Option<u64> {
         let read = |name: &str| fs::read_to_string(self.directory.join(name)).ok();
         let number = |name: &str| read(name)?.trim().parse::<u64>().ok();

@@ -1,8 +1,8 @@
-//! What a key switching key covers.
+//! Shapes of key switching keys.
 
 use std::fmt;
 
-/// What key switching keys cover: the first primes q, cut into digits, and the last special primes, whose product is P.
+/// The shape of key switching keys: the first primes q, cut into digits, and the last special primes, whose product is P.
 ///
 /// A key may be made for fewer limbs than its shape has; then it has the first of the digits. The usual shape is that of
 /// the parameters, with all primes. Others are for ciphertexts of few limbs, whose digits need no larger P, and for secrets

@@ -16,7 +16,7 @@ use crate::owner::KeyId;
 const AT_ONCE: usize = 32;
 
 /// `psi_a(ct)` for the exponents a in `exponents` and each of some ciphertexts, ciphertext by ciphertext, as
-/// [`sum_streamed`] reads them, of one of so many lots.
+/// [`sum_streamed`] reads them, one of `sets` sets of images.
 ///
 /// # Errors
 /// [`Error::LevelMismatch`] if the ciphertexts have different numbers of limbs, [`Error::KeyMismatch`] if they or the keys
@@ -31,11 +31,11 @@ pub fn images(
     ciphertexts: &[&Ciphertext],
     exponents: &[u32],
     keys: &EvaluationKeys,
-    lots: usize,
+    sets: usize,
 ) -> Result<Images> {
     let first = ciphertexts.first().expect("images are those of a ciphertext");
     let ring = context.ring_q(first.limbs());
-    let mut images = ring.images(ciphertexts.len() * exponents.len(), lots);
+    let mut images = ring.images(ciphertexts.len() * exponents.len(), sets);
     for (i, ciphertext) in ciphertexts.iter().enumerate() {
         check_pair(first, ciphertext)?;
         check_degree(ciphertext)?;
@@ -50,29 +50,29 @@ pub fn images(
     Ok(images)
 }
 
-/// The sums `S_b = sum_a f_{b A + a} y_a` over A images under the secret key of this identity, for each lot of images: see
+/// The sums `S_b = sum_a f_{b A + a} y_a` over A images under the secret key of this identity, for each set of images: see
 /// [`Ring::streamed_sums`](noren_ring::ring::Ring::streamed_sums).
 ///
 /// # Errors
 /// [`Error::Length`] unless there are as many factors for each sum as images.
 ///
 /// # Panics
-/// If there are no images, or lots differ in their limbs.
+/// If there are no images, or sets differ in their limbs.
 pub fn sum_streamed(
     context: &Context,
     limbs: usize,
-    lots: &[&Images],
+    sets: &[&Images],
     factors: &SmallPolynomials,
     key: KeyId,
 ) -> Result<Vec<Vec<Ciphertext>>> {
-    let images = lots.first().map_or(0, |lot| lot.count());
+    let images = sets.first().map_or(0, |set| set.count());
     if images == 0 || !factors.count().is_multiple_of(images) {
         let needed = format!("a multiple of the {images} images, of which there is at least one");
         return Err(Error::Length { what: "factors", found: factors.count(), needed });
     }
-    let sums = context.ring_q(limbs).streamed_sums(lots, factors);
-    let lot = |sums: Vec<_>| sums.into_iter().map(|pair: [_; 2]| Ciphertext::new(pair.into(), key)).collect();
-    Ok(sums.into_iter().map(lot).collect())
+    let sums = context.ring_q(limbs).streamed_sums(sets, factors);
+    let set = |sums: Vec<_>| sums.into_iter().map(|pair: [_; 2]| Ciphertext::new(pair.into(), key)).collect();
+    Ok(sums.into_iter().map(set).collect())
 }
 
 /// `S_0 + psi(S_1 + psi(S_2 + ..))` for the automorphism `psi: X -> X^k`, with its key alone.

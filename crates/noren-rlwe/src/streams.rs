@@ -15,7 +15,7 @@ use crate::owner::{KeyId, Owner};
 /// The domain separator of seeds that follow from a secret key.
 const SECRET_CONTEXT: &str = "noren seed of a secret key, version 1";
 
-/// What randomness is for. The labels are in `docs/wire.md`, section Randomness.
+/// The purpose of randomness (domain separation). The labels are in `docs/wire.md`, section Randomness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose<'a> {
     /// Keys over the rings of RLWE: secrets, public keys, evaluation keys.

@@ -13,7 +13,7 @@ const FLAGS: u32 = 0x3f;
 /// compare residues as the bits of such numbers, and their roundings must be the same everywhere, so
 /// every call puts the mode right first, and back after.
 pub(super) struct StandardMode {
-    /// What to go back to, if anything was changed.
+    /// The mode to restore, if it was changed.
     #[cfg(target_arch = "x86_64")]
     found: Option<u32>,
 }

@@ -44,7 +44,7 @@ impl MappedFile {
     /// other than Linux, Android and those of Apple).
     ///
     /// # Errors
-    /// What the system says; that the file is empty, or no multiple of 8 bytes.
+    /// The error of the system; that the file is empty, or no multiple of 8 bytes.
     pub fn open(file: File) -> io::Result<Self> {
         let stamp = Stamp::of(&file)?;
         let found = stamp.0;

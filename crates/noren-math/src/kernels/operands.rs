@@ -53,7 +53,7 @@ impl<'a> KeyRows<'a> {
     }
 }
 
-/// What [`Kernels::add_moved_products`](crate::kernels::Kernels::add_moved_products) adds.
+/// The operands of [`Kernels::add_moved_products`](crate::kernels::Kernels::add_moved_products).
 #[derive(Debug, Clone, Copy)]
 pub struct MovedProducts<'a> {
     /// The digits' rows.

@@ -20,7 +20,7 @@ pub(super) struct PanelKernels {
     pub(super) spread: unsafe fn(&mut [u64], &[u64], usize, usize),
 }
 
-/// What [`Kernels::panel_products`](crate::kernels::Kernels::panel_products) multiplies.
+/// The factors and images of [`Kernels::panel_products`](crate::kernels::Kernels::panel_products).
 #[derive(Debug, Clone, Copy)]
 pub struct Panel<'a> {
     /// Shape `[group, sum, term, word]`, of groups of [`GROUP`](crate::kernels::places::GROUP) words.

@@ -265,7 +265,7 @@ pub(super) fn reduce_centred(out: &mut [u64], a: &[u64], from: &Modulus, q: &Mod
 pub(super) struct Centring {
     /// `(D - 1) / 2`: only larger words change.
     pub(super) half: u64,
-    /// What they are raised by, modulo 2^64: `m q - D` for the least m with `m q >= half`. Range: raised words are below
+    /// The summand that raises them, modulo 2^64: `m q - D` for the least m with `m q >= half`. Range: raised words are below
     /// `max(D / 2, m q) < 2^51`.
     pub(super) offset: u64,
     /// Whether raised words are below q.

@@ -212,10 +212,10 @@ const FORWARD_BOUND: u64 = 4;
 /// The inverse transform is given a row in `[0, 2q)`.
 const INVERSE_BOUND: u64 = 2;
 
-/// What the values of a group are below after the last three layers' inverse.
+/// The bound of the values of a group after the last three layers' inverse.
 const LATE_BOUND: u64 = 4 * INVERSE_BOUND;
 
-/// What the values may reach before two more layers of the inverse, so that sums of four stay below 2^64.
+/// The bound of the values before two more layers of the inverse, so that sums of four stay below 2^64.
 const BOUND_LIMIT: u64 = 1 << 12;
 
 /// From what bound on a pass of the inverse reduces: below the limit by the 2 that each such pass adds, for

@@ -7,7 +7,7 @@
 
 use super::aligned::LINE;
 
-/// What a load's address is compared modulo.
+/// The modulus of comparisons of load addresses.
 const PAGE: usize = 1 << 12;
 
 /// So near, in bytes, stores before a load can still be under way.

@@ -13,7 +13,7 @@ macro_rules! torus_blocks {
         }
 
         impl Stem<'_> {
-            /// What makes two halves at a time: two blocks, or the parts of one. A block without a second one is both.
+            /// Transforms two halves at a time: two blocks, or the parts of one. A block without a second one is both.
             #[inline(always)]
             fn halves(&self) -> impl Iterator<Item = ([&BlockCells; 2], [&BlockRoots; 2])> {
                 let cells = self.cells.as_chunks::<BLOCK_CELLS>().0.chunks(AT_ONCE);
@@ -118,7 +118,7 @@ macro_rules! torus_blocks {
             }
         }
 
-        /// What the compiler puts on the stack crosses cache lines unless something there has to lie on one.
+        /// Spills of the compiler cross cache lines unless something there has to lie on one.
         #[inline]
         #[target_feature(enable = $features)]
         fn align_stack() {

@@ -67,7 +67,7 @@ macro_rules! torus_layers {
             }
         }
 
-        /// What undoes [`columns_down`], `R` times as large.
+        /// The inverse of [`columns_down`], `R` times as large.
         #[inline]
         #[target_feature(enable = $features)]
         fn columns_up<const R: usize>(
@@ -148,7 +148,7 @@ macro_rules! torus_layers {
             }
         }
 
-        /// What undoes [`layers_down`], `R` times as large.
+        /// The inverse of [`layers_down`], `R` times as large.
         #[inline]
         #[target_feature(enable = $features)]
         fn layers_up<const R: usize>(x: &mut [Pair; R], root: impl Fn(usize) -> Pair) {

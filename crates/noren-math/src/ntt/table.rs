@@ -56,12 +56,12 @@ impl InverseScale {
         self.factor
     }
 
-    /// What the last layer multiplies its sums by.
+    /// The factor of the sums of the last layer.
     pub(crate) const fn sum(&self) -> ShoupFactor {
         self.sum
     }
 
-    /// What the last layer multiplies its differences `b - a` by.
+    /// The factor of the differences `b - a` of the last layer.
     pub(crate) const fn difference(&self) -> ShoupFactor {
         self.difference
     }

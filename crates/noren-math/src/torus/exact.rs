@@ -107,7 +107,7 @@ impl fmt::Debug for SmallSpectrum {
     }
 }
 
-/// What is wiped at the end.
+/// Words that are wiped on drop.
 struct Wiped(AlignedVec<f64>);
 
 impl Drop for Wiped {

@@ -52,7 +52,7 @@ impl Gadget {
         (0..gadget.levels()).map(move |level| gadget.digit::<T>(level).of(shifted))
     }
 
-    /// What makes digits unsigned: `B/2` in each, and half of what the last one counts.
+    /// The offset that makes digits unsigned: `B/2` in each, and half of what the last one counts.
     ///
     /// # Panics
     /// If all digits have more bits than the word.

@@ -41,7 +41,7 @@ pub trait Torus: sealed::Sealed + Copy + Default + Eq + Debug + Zeroize + Send +
 pub(crate) mod sealed {
     use super::{Kernels, TorusKernels};
 
-    /// What only the words of this crate have: kernels.
+    /// Kernels, which only the words of this crate have.
     pub trait Sealed: Sized {
         /// Those of a table.
         fn kernels(table: &Kernels) -> &TorusKernels<Self>;

@@ -84,7 +84,7 @@ impl Window {
             count += 1;
         }
         kernels.inner_product(out, &terms[..count], q);
-        // More terms than one sum holds are rare: no parameters of practice have so many digits.
+        // More terms than one sum holds are rare: no parameters of practice have that many digits.
         for (a, b) in pairs {
             kernels.mul_add_assign(out, a, b, q);
         }

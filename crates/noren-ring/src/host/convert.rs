@@ -4,7 +4,7 @@ use noren_math::kernels::{Kernels, MAX_TERMS, WeightedSum};
 use noren_math::modulus::Modulus;
 
 use crate::basis::RnsBasis;
-use crate::convert::{BasisConverter, Plan};
+use crate::convert::{BaseConversion, BasisConverter};
 use crate::host::engine::Engine;
 use crate::host::rows::{LimbRow, Rows};
 use crate::poly::{Coeff, Domain, Poly};
@@ -12,7 +12,7 @@ use crate::poly::{Coeff, Domain, Poly};
 /// Coefficients that are handled at once where several rows are read side by side: 8 KiB of each.
 pub(crate) const BLOCK: usize = 1 << 10;
 
-/// For so many targets, at most, the sources are read once: as many as a kernel sums side by side. More would save less
+/// The number of targets for which the sources are read once: as many as a kernel sums side by side. More would save less
 /// than the rows that then wait to be transformed take from the caches.
 pub(crate) const GROUP: usize = 4;
 
@@ -24,15 +24,15 @@ impl BasisConverter {
     /// If `a` lacks a source.
     pub(super) fn apply(&self, a: &Poly<Coeff>) -> Poly<Coeff> {
         let (basis, engine) = (self.whole.basis(), self.whole.engine());
-        let (sources, degree) = (self.plan.sources(), self.whole.degree());
+        let (sources, degree) = (self.conversion.sources(), self.whole.degree());
         let mut scaled = engine.unset_rows(sources.len(), degree);
         scaled.mark(a.is_secret());
         engine.pointwise(degree, scaled.rows_mut().enumerate(), |i, range, row| {
             let q = basis.modulus(sources[i]);
-            engine.kernels().mul_scalar(row, &a.limb(sources[i])[range], self.plan.scales[i].factor(), q);
+            engine.kernels().mul_scalar(row, &a.limb(sources[i])[range], self.conversion.scales[i].factor(), q);
         });
         let mut terms: Vec<&[u64]> = scaled.rows().collect();
-        let quotient = self.plan.quotient(engine, &terms, a.is_secret());
+        let quotient = self.conversion.quotient(engine, &terms, a.is_secret());
         terms.extend(quotient.rows());
         let ring = self.whole.window(self.targets.clone());
         let mut out = ring.unset(a.is_secret());
@@ -40,18 +40,18 @@ impl BasisConverter {
             out.limbs_mut().partition(|(limb, _)| sources.contains(limb));
         copied.into_iter().for_each(|(limb, row)| row.copy_from_slice(a.limb(limb)));
         let words = made.len() * degree;
-        let group = engine.group(made.len(), self.plan.group());
+        let group = engine.group(made.len(), self.conversion.group());
         engine.walk(
             words,
             made.chunks_mut(group),
             || (),
-            |engine, (), rows| self.plan.convert(engine, basis, &terms, rows),
+            |engine, (), rows| self.conversion.convert(engine, basis, &terms, rows),
         );
         out
     }
 }
 
-impl Plan {
+impl BaseConversion {
     /// For how many targets the sources should be read once, at most: few sources stay near, and then it is better to
     /// finish each row before the next one.
     pub(crate) fn group(&self) -> usize {
@@ -63,7 +63,7 @@ impl Plan {
         self.sources.iter().map(|&limb| a.limb(limb)).collect()
     }
 
-    /// Takes the row of source `i` out of the evaluation form, ready for [`Plan::convert`], in place.
+    /// Takes the row of source `i` out of the evaluation form, ready for [`BaseConversion::convert`], in place.
     pub(crate) fn lift(&self, kernels: &Kernels, basis: &RnsBasis, i: usize, row: &mut [u64]) {
         kernels.ntt_inverse_scaled(row, basis.table(self.sources[i]), &self.scales[i]);
     }
@@ -87,7 +87,7 @@ impl Plan {
     /// quotient.
     ///
     /// # Panics
-    /// If a limb is not a target of the plan.
+    /// If a limb is not a target of the conversion.
     pub(crate) fn convert(&self, engine: &Engine, basis: &RnsBasis, terms: &[&[u64]], rows: &mut [LimbRow]) {
         engine.columns(terms[0].len(), rows, |range, rows| {
             let terms: Vec<&[u64]> = terms.iter().map(|term| &term[range.clone()]).collect();
@@ -95,7 +95,7 @@ impl Plan {
         });
     }
 
-    /// [`Plan::convert`] for a range of coefficients.
+    /// [`BaseConversion::convert`] for a range of coefficients.
     fn convert_range(&self, kernels: &Kernels, basis: &RnsBasis, terms: &[&[u64]], rows: &mut [LimbRow]) {
         if self.is_single() {
             return self.convert_single(kernels, basis.modulus(self.sources[0]), basis, terms[0], rows);
@@ -103,7 +103,7 @@ impl Plan {
         let mut sums: Vec<WeightedSum> = rows
             .iter_mut()
             .map(|(target, out)| {
-                let i = self.targets.binary_search(target).expect("the limb is a target of the plan");
+                let i = self.targets.binary_search(target).expect("the limb is a target of the conversion");
                 WeightedSum { out, weights: &self.weights[i], modulus: basis.modulus(*target) }
             })
             .collect();
@@ -115,7 +115,7 @@ impl Plan {
         }
     }
 
-    /// [`Plan::convert`] from one source, the prime `from`, whose representative is found without a product.
+    /// [`BaseConversion::convert`] from one source, the prime `from`, whose representative is found without a product.
     fn convert_single(
         &self,
         kernels: &Kernels,

@@ -1,6 +1,6 @@
 //! Digits of an element (ModUp), a few limbs at a time.
 
-use crate::convert::Plan;
+use crate::convert::BaseConversion;
 use crate::decompose::{Decomposer, Digits};
 use crate::host::engine::Engine;
 use crate::host::rows::{LimbRow, Rows};
@@ -13,7 +13,7 @@ impl Decomposer {
     pub(super) fn decompose(&self, ring_q: &Window, c: &Poly<Eval>) -> Digits {
         let lift = self.lift(ring_q, c.into());
         let ring_qp = self.ring_qp(ring_q);
-        let mut polys: Vec<Poly<Eval>> = lift.plans.iter().map(|_| ring_qp.unset(c.is_secret())).collect();
+        let mut polys: Vec<Poly<Eval>> = lift.conversions.iter().map(|_| ring_qp.unset(c.is_secret())).collect();
         let (engine, words) = (ring_q.engine(), polys.len() * ring_qp.limbs() * ring_qp.degree());
         let group = engine.group(polys.len() * ring_qp.limbs(), lift.group());
         let mut limbs: Vec<Vec<_>> = polys.iter_mut().map(|poly| poly.limbs_mut().collect()).collect();
@@ -69,17 +69,19 @@ impl Decomposer {
         let (i, digits) = (limb - self.gadget().special(), self.gadget().digits_at(ring_q.limbs()));
         let j = digits.partition_point(|digit| digit.end <= i);
         let kernels = self.ring().engine().kernels();
-        self.plan(j, digits[j].len()).lift(kernels, self.ring().basis(), i - digits[j].start, row);
+        self.conversion(j, digits[j].len()).lift(kernels, self.ring().basis(), i - digits[j].start, row);
     }
 
-    /// What is ready to be extended, from all rows of [`Decomposer::lift_row`].
+    /// The element ready for the conversions, from all rows of [`Decomposer::lift_row`].
     pub(crate) fn lifted(&self, ring_q: &Window, scaled: Poly<Coeff>) -> Lift<'_> {
         let digits = self.gadget().digits_at(ring_q.limbs());
-        let plans: Vec<&Plan> = digits.iter().enumerate().map(|(j, digit)| self.plan(j, digit.len())).collect();
-        let quotient =
-            |plan: &&Plan| plan.quotient(self.ring().engine(), &plan.source_rows(&scaled), scaled.is_secret());
-        let quotients = plans.iter().map(quotient).collect();
-        Lift { whole: self.ring(), plans, scaled, quotients }
+        let conversions: Vec<&BaseConversion> =
+            digits.iter().enumerate().map(|(j, digit)| self.conversion(j, digit.len())).collect();
+        let quotient = |conversion: &&BaseConversion| {
+            conversion.quotient(self.ring().engine(), &conversion.source_rows(&scaled), scaled.is_secret())
+        };
+        let quotients = conversions.iter().map(quotient).collect();
+        Lift { whole: self.ring(), conversions, scaled, quotients }
     }
 }
 
@@ -87,7 +89,7 @@ impl Decomposer {
 pub(crate) struct Lift<'a> {
     whole: &'a Window,
     /// One for each digit.
-    plans: Vec<&'a Plan>,
+    conversions: Vec<&'a BaseConversion>,
     /// The rows that the conversions add up, and one more for each digit.
     scaled: Poly<Coeff>,
     quotients: Vec<Rows>,
@@ -96,30 +98,30 @@ pub(crate) struct Lift<'a> {
 impl Lift<'_> {
     /// How many digits there are.
     pub(crate) fn digits(&self) -> usize {
-        self.plans.len()
+        self.conversions.len()
     }
 
     /// For how many limbs a digit should be extended at once, at most.
     pub(crate) fn group(&self) -> usize {
-        self.plans.iter().map(|plan| plan.group()).max().unwrap_or(1)
+        self.conversions.iter().map(|conversion| conversion.group()).max().unwrap_or(1)
     }
 
     /// Whether `limb` is one of digit `j`'s own: there the digit is the element that was lifted.
     pub(crate) fn is_own(&self, j: usize, limb: usize) -> bool {
-        self.plans[j].sources().contains(&limb)
+        self.conversions[j].sources().contains(&limb)
     }
 
     /// Writes the rows of digit `j` at some limbs, in order, each with its limb, in coefficient form. Those at the digit's
     /// own limbs stay as they are.
     pub(crate) fn convert(&self, engine: &Engine, j: usize, rows: &mut [LimbRow]) {
-        let (plan, own) = (self.plans[j], self.plans[j].sources());
-        let mut terms = plan.source_rows(&self.scaled);
+        let (conversion, own) = (self.conversions[j], self.conversions[j].sources());
+        let mut terms = conversion.source_rows(&self.scaled);
         terms.extend(self.quotients[j].rows());
         let (first, last) = (own[0], own[own.len() - 1]);
         let (before, rest) = rows.split_at_mut(rows.partition_point(|&(limb, _)| limb < first));
         let (_, after) = rest.split_at_mut(rest.partition_point(|&(limb, _)| limb <= last));
         for rows in [before, after] {
-            plan.convert(engine, self.whole.basis(), &terms, rows);
+            conversion.convert(engine, self.whole.basis(), &terms, rows);
         }
     }
 }

@@ -14,13 +14,13 @@ impl DivideRound {
         let remainders = xs.iter_mut().flat_map(|x| x.limbs_mut()).filter(|(limb, _)| dropped.contains(limb));
         engine.rows(words * dropped.len(), remainders, |(limb, row)| self.lift(limb, row));
 
-        let mut terms: Vec<Vec<&[u64]>> = xs.iter().map(|x| self.plan.source_rows(x)).collect();
+        let mut terms: Vec<Vec<&[u64]>> = xs.iter().map(|x| self.conversion.source_rows(x)).collect();
         let overflows: Vec<Rows> =
             xs.iter().zip(&terms).map(|(x, terms)| self.quotient(terms, x.is_secret())).collect();
         terms.iter_mut().zip(&overflows).for_each(|(terms, overflow)| terms.extend(overflow.rows()));
 
         let mut quotients: Vec<Poly<Eval>> = xs.iter().map(|x| self.kept().unset(x.is_secret())).collect();
-        let group = engine.group(xs.len() * self.kept().limbs(), self.plan.group());
+        let group = engine.group(xs.len() * self.kept().limbs(), self.conversion.group());
         let mut rows: Vec<Vec<_>> = quotients.iter_mut().map(|quotient| quotient.limbs_mut().collect()).collect();
         let mut tasks: Vec<_> = rows
             .iter_mut()
@@ -54,17 +54,17 @@ impl DivideRound {
     pub(crate) fn lift(&self, limb: usize, row: &mut [u64]) {
         let (basis, kernels) = (self.kept().basis(), self.kept().engine().kernels());
         let source = self.dropped().iter().position(|&dropped| dropped == limb).expect("the limb is dropped");
-        self.plan.lift(kernels, basis, source, row);
+        self.conversion.lift(kernels, basis, source, row);
     }
 
     /// The row that the conversion adds to those of the dropped limbs.
     pub(crate) fn quotient(&self, lifted: &[&[u64]], secret: bool) -> Rows {
-        self.plan.quotient(self.kept().engine(), lifted, secret)
+        self.conversion.quotient(self.kept().engine(), lifted, secret)
     }
 
     /// Writes what is subtracted at some limbs, in coefficient form: `terms` are the lifted rows and their quotient.
     pub(crate) fn convert(&self, engine: &Engine, terms: &[&[u64]], rows: &mut [LimbRow]) {
-        self.plan.convert(engine, self.kept().basis(), terms, rows);
+        self.conversion.convert(engine, self.kept().basis(), terms, rows);
     }
 
     /// A block of the result at a limb: `x` is the element's, `out` is changed from what is subtracted, in evaluation form.

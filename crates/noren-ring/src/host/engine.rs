@@ -1,4 +1,4 @@
-//! What all verbs run on: the kernels, the threads and the memory.
+//! The engine of the host: the kernels, the threads and the memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -189,7 +189,7 @@ impl Engine {
 
     /// Runs `work` on tasks that walk through limbs, with memory that `scratch` makes; see [`Engine::run_with`].
     ///
-    /// What a task does in loops of its own goes to the engine that it is given: that of one thread where limbs are walked
+    /// Loops within a task go to the engine that it is given: that of one thread where limbs are walked
     /// side by side, that of all threads where they share one.
     pub(crate) fn walk<S, T: Send>(
         &self,
@@ -222,7 +222,7 @@ impl Engine {
         });
     }
 
-    /// Whether work on so many words is shared out at all.
+    /// Whether work on `words` words is shared out at all.
     fn spreads(&self, words: usize) -> bool {
         words >= SMALLEST_PARALLEL_WORK && self.threads() > 1
     }

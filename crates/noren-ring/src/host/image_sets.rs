@@ -12,13 +12,13 @@ use crate::window::Window;
 pub(crate) const PIECE: usize = 1 << 5;
 /// How many images, and so how many factors of each sum, a batch has.
 const DEPTH: usize = 64;
-/// How many sums a batch has: a batch is 256 MiB at n = 2^15. Each image is read once for so many sums, each sum is read and
-/// written once for so many images, and each factor once for all sets.
+/// How many sums a batch has: a batch is 256 MiB at n = 2^15. Each image is read once for WIDTH sums, each sum is read and
+/// written once for DEPTH images, and each factor once for all sets.
 const WIDTH: usize = 16;
 /// Words between the pieces of a batch, nine cache lines: neighbouring ones start in different sets of the caches.
 pub(crate) const PADDING: usize = 72;
 
-/// What a thread works in.
+/// Scratch memory of a thread.
 struct Memory {
     /// A factor.
     row: Rows,

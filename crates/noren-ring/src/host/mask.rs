@@ -1,4 +1,4 @@
-//! What hides the message of a fresh ciphertext.
+//! Fresh encryptions: an encryption of zero, and the message added.
 
 use crate::poly::{Eval, Poly};
 use crate::window::Window;

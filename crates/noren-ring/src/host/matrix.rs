@@ -230,18 +230,18 @@ impl Decomposer {
     }
 }
 
-/// How the images and sums of a block of so many words lie.
+/// The layout of the images and sums of a block.
 struct Form {
     /// Words from one image's half to the next.
     stride: usize,
-    /// So many giant steps are worked on together.
+    /// The number of giant steps that are worked on together.
     giants: usize,
-    /// So many words of them at a time.
+    /// The number of words of them at a time.
     part: usize,
 }
 
 impl Form {
-    /// So many words of all images are multiplied for all sums before the next, where factors are short.
+    /// The words of all images that are multiplied for all sums before the next, where factors are short.
     const PART: usize = 1 << 8;
     /// How many sums share what they read of images.
     const SUMS: usize = 4;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::convert::Plan;
+use crate::convert::BaseConversion;
 use crate::host::convert::BLOCK;
 use crate::host::engine::Engine;
 use crate::host::rows::{LimbRow, Rows};
@@ -61,7 +61,7 @@ impl ScaledProduct {
             }
         });
         let [a0, a1, b0, b1] = rows;
-        let lifted = |plan: &Plan, rows| Lifted::new(engine, plan, rows);
+        let lifted = |conversion: &BaseConversion, rows| Lifted::new(engine, conversion, rows);
         [[a0, a1].map(|rows| lifted(&self.extend, rows)), [b0, b1].map(|rows| lifted(&self.scale, rows))]
     }
 
@@ -129,11 +129,18 @@ impl ScaledProduct {
     }
 
     /// Writes both halves at some limbs: the first in the first rows of `out`, the second in those after.
-    fn convert(&self, engine: &Engine, plan: &Plan, halves: &[Lifted; 2], limbs: &[usize], out: &mut Rows) {
+    fn convert(
+        &self,
+        engine: &Engine,
+        conversion: &BaseConversion,
+        halves: &[Lifted; 2],
+        limbs: &[usize],
+        out: &mut Rows,
+    ) {
         let mut out = out.rows_mut();
         for half in halves {
             let mut rows: Vec<LimbRow> = limbs.iter().copied().zip(out.by_ref()).collect();
-            plan.convert(engine, self.ring_q.basis(), &half.terms(), &mut rows);
+            conversion.convert(engine, self.ring_q.basis(), &half.terms(), &mut rows);
         }
     }
 
@@ -182,12 +189,12 @@ struct Lifted {
 }
 
 impl Lifted {
-    fn new(engine: &Engine, plan: &Plan, rows: Rows) -> Self {
-        let quotient = plan.quotient(engine, &rows.rows().collect::<Vec<_>>(), rows.is_secret());
+    fn new(engine: &Engine, conversion: &BaseConversion, rows: Rows) -> Self {
+        let quotient = conversion.quotient(engine, &rows.rows().collect::<Vec<_>>(), rows.is_secret());
         Self { rows, quotient }
     }
 
-    /// What the conversion adds up.
+    /// The summands of the conversion.
     fn terms(&self) -> Vec<&[u64]> {
         self.rows.rows().chain(self.quotient.rows()).collect()
     }

@@ -90,7 +90,7 @@ impl Rows {
     pub(crate) fn first_rows_mut<const COUNT: usize>(&mut self) -> [&mut [u64]; COUNT] {
         assert!(COUNT <= self.limbs, "{COUNT} rows of {} do not exist", self.limbs);
         let mut rows = self.rows_mut();
-        std::array::from_fn(|_| rows.next().expect("there are so many rows"))
+        std::array::from_fn(|_| rows.next().expect("the rows were counted"))
     }
 
     /// Keeps `limbs` rows from row `first` on. The buffer stays as long as it is, so this costs nothing.

@@ -1,4 +1,4 @@
-//! Sums of products with so many factors that they are transformed when they are needed, and not kept.
+//! Sums of products with streamed factors, which are transformed when they are needed and not kept.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const TILE: usize = 1 << 10;
 /// How many factors of a sum are transformed before they are multiplied with one set: they fill half of a second cache of 2 MiB,
 /// or all of one half as large.
 const DEPTH: usize = 4;
-/// How many sums one thread makes at a time: each image is read from memory so many times less.
+/// How many sums one thread makes at a time: each image is read from memory WIDTH times less often.
 const WIDTH: usize = 8;
 
 /// How many words of a row are multiplied at once, for a number of sets.

@@ -25,7 +25,7 @@ pub(crate) struct Sums<'a> {
     moved: Option<Moved<'a>>,
 }
 
-/// What the automorphisms move along with the first sum: `P m`.
+/// The summand `P m` that automorphisms permute together with the first sum.
 #[derive(Clone, Copy)]
 pub(crate) enum Moved<'a> {
     /// m, over the limbs of the digits or more, and who knows P.
@@ -41,7 +41,7 @@ pub(crate) struct LimbSums<'b> {
     terms: &'b [Term<'b>],
     pub(crate) limb: usize,
     digits: Vec<DigitRow<'b>>,
-    /// What shares out the row.
+    /// The engine that shares out loops over the row.
     pub(crate) engine: &'b Engine,
 }
 
@@ -51,7 +51,7 @@ const BLOCKS: usize = 4;
 /// The rows of both results of each pair.
 type PairRows<'a> = Vec<[Vec<LimbRow<'a>>; 2]>;
 
-/// What writes rows of both results of a pair, by its number, with the loops of an engine.
+/// A function that writes rows of both results of a pair, by its number, with the loops of an engine.
 type WriteRows<'a> = dyn Fn(&Engine, usize, [&mut [LimbRow]; 2]) + Send + Sync + 'a;
 
 /// Writes rows of both results of a pair, or of the second alone, in coefficient form.

@@ -16,12 +16,12 @@ use crate::poly::{Eval, Poly};
 use crate::switch::{KeySwitch, Term};
 use crate::window::Window;
 
-/// What a switch adds to its sums before the division.
+/// The summands of a switch before the division.
 #[derive(Clone, Copy)]
 pub(crate) struct Added<'a> {
     /// `a_0` and `a_1`; what is missing is 0.
     pub(crate) elements: [Option<Operand<'a>>; 2],
-    /// What they are multiplied by in place of P, one factor for each limb of the sums. Then they may have limbs before
+    /// Their factors in place of P, one for each limb of the sums. Then they may have limbs before
     /// those too, where there are no sums, and where they are taken as they are.
     pub(crate) factors: Option<&'a [ShoupFactor]>,
 }

@@ -14,7 +14,7 @@ use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use crate::error::Error;
 use crate::interrupt::{self, INTERVAL, Interrupt};
 
-/// A lock that another thread of the parent held during `fork` is never free in the child: so many times a thread waits for
+/// A lock that another thread of the parent held during `fork` is never free in the child: this is how often a thread waits for
 /// a millisecond, then it does without.
 const PATIENCE: usize = 100;
 

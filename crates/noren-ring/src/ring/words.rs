@@ -90,7 +90,7 @@ impl Ring {
     /// Range: written `[0, q)`; the row holds anything before.
     ///
     /// # Errors
-    /// What `write` returns for the first limb that it refuses.
+    /// The error of `write` for the first limb that it refuses.
     pub fn try_from_fn<D: Domain, E: Send>(
         &self,
         write: impl Fn(usize, &mut [u64]) -> Result<(), E> + Send + Sync,

@@ -107,7 +107,7 @@ impl RotationShape {
         KeyShape { columns: self.samples.dimension + 1, gadget: self.gadget, grouping: self.grouping }
     }
 
-    /// How many steps so many bits take.
+    /// The number of steps of a key for `bits` secret bits.
     ///
     /// # Panics
     /// If bits are left over.
@@ -119,7 +119,7 @@ impl RotationShape {
 }
 
 impl BlindRotation {
-    /// The key of so many bits whose rows `write` writes: it is given the number of the step, the number of the row, and the
+    /// The key for `bits` secret bits, whose rows `write` writes: it is given the number of the step, the number of the row, and the
     /// words of the sample, `[k + 1, N]`, which hold anything. Row `i l + j - 1` is (i, j) of a bit; of a pair, three times that
     /// is of the first bit, one more of the second, and two more of their product.
     ///
@@ -405,7 +405,7 @@ pub(crate) struct ExactKey<'a> {
 }
 
 impl<'a> ExactKey<'a> {
-    /// The only one of a step of so many.
+    /// The GGSW sample of step `step` of `steps`, where each step has one.
     pub(crate) fn of(values: &'a [u64], (step, steps): (usize, usize)) -> Self {
         let words = values.len() / steps;
         Self { words: &values[step * words..][..words], matrix: 0, matrices: 1 }

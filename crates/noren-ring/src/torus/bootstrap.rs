@@ -15,7 +15,7 @@ use crate::torus::polynomial::{extract_mask, rotate};
 /// How many accumulators share one reading of the key: with the key of two steps they fill half of a second cache of 1 MiB.
 pub const BLOCK: usize = 16;
 
-/// What a bootstrap looks up: a polynomial, and the coefficients of the rotated polynomial that are wanted.
+/// A lookup table of programmable bootstrapping: the test polynomial, and the coefficients of the rotated polynomial to extract.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// N words; coefficient c comes to place 0 for a phase of `c / 2N` of the circle, and its negative for a half more.
@@ -115,7 +115,7 @@ impl Bootstrap {
     }
 }
 
-/// How many of so many samples a thread takes at a time. Shares are even: a block too many on one thread would be waited for.
+/// The number of samples that a thread takes at a time. Shares are even: a block too many on one thread would be waited for.
 pub(crate) fn shares(samples: usize, threads: usize) -> usize {
     let blocks = samples.div_ceil(BLOCK).next_multiple_of(threads);
     samples.div_ceil(blocks.max(1)).max(1)

@@ -52,7 +52,7 @@ struct Memory {
 }
 
 impl ControlTable {
-    /// The table for digits of so many bits, and GGSW samples of this gadget.
+    /// The table for digits of `bits` bits, and GGSW samples of this gadget.
     ///
     /// # Panics
     /// If a box would have no coefficient; see [`ControlTable::box_width`].
@@ -237,7 +237,7 @@ const fn half_weight(gadget: Gadget, level: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// What the rotated table has at box (bit, level) for a phase of `p / 2N` of the circle.
+    /// The value of the rotated table at box (bit, level) for a phase of `p / 2N` of the circle.
     fn looked_up(table: &ControlTable, phase: usize, bit: usize, level: usize) -> u64 {
         let n = table.polynomial.len();
         let at = (phase + (bit * table.gadget.levels() + level) * table.width) % (2 * n);

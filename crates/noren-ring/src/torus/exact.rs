@@ -66,7 +66,7 @@ impl ExactProduct {
         PRIMES * self.degree
     }
 
-    /// Whether a sum of so many products of a word and a number of at most `small_bits` bits and a sign is known exactly.
+    /// Whether a sum of `products` products of a word and a number of at most `small_bits` bits and a sign is known exactly.
     #[must_use]
     pub const fn holds(&self, products: usize, small_bits: u32) -> bool {
         let terms = (products * self.degree).next_power_of_two().trailing_zeros();

@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::storage::Storage;
 use crate::torus::lwe::Lwe;
 
-/// Rows of a key start so many words apart from each other at a multiple: those of a cache line.
+/// Rows of a key start at multiples of this many words: a cache line.
 pub const LINE_WORDS: usize = 16;
 
 /// For how many coefficients of a long sample digits are made at a time.

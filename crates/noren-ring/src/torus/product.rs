@@ -81,7 +81,7 @@ impl TorusProduct {
     /// `out += sum_r a_r s_r` modulo `2^64`, exactly, whatever the way of external products. Shape: `a` is `[count, N]`.
     ///
     /// # Panics
-    /// If a length is not N, or that of so many polynomials as were prepared; if the factors are of other products.
+    /// If a length is not N, or that of the polynomials that were prepared; if the factors are of other products.
     pub fn mul_small_add(&self, out: &mut [u64], a: &[u64], s: &SmallFactor) {
         match (&s.0, &self.fast) {
             (Factor::Fourier(small), Some(fft)) => fft.mul_small_add(out, a, small),
@@ -104,7 +104,7 @@ impl TorusProduct {
     }
 }
 
-/// What is wiped at the end.
+/// Coefficients that are wiped on drop.
 #[derive(Debug)]
 struct Wiped(AlignedVec<u64>);
 

@@ -33,7 +33,7 @@ pub struct TraceScratch {
 }
 
 impl Trace {
-    /// The keys of the first steps, so many, whose rows `write` writes: it is given the step i, the row `r l + j - 1` and the words
+    /// The keys of the first `count` steps, whose rows `write` writes: it is given the step i, the row `r l + j - 1` and the words
     /// of the sample, which hold anything. The row is a sample of `-S_r(X^d) 2^64 / B^j`.
     ///
     /// # Panics

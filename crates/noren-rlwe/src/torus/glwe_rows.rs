@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::torus::secret::TorusSecret;
 
-/// What makes bodies `sum_r A_r S_r + e + m` for messages m.
+/// The generator of bodies `sum_r A_r S_r + e + m` for messages m.
 pub(crate) struct GlweRows<'a> {
     product: &'a TorusProduct,
     secret: &'a TorusSecret,

@@ -144,7 +144,7 @@ impl TorusKeyGenerator {
         wire::put_switch(stream, &switch).map_err(failed)
     }
 
-    /// What keys of this secret belong to, if it is that of this generator.
+    /// The owner of keys of this secret, if it is that of this generator.
     pub(super) fn owner(&self, secret: &TorusSecret) -> Result<Owner> {
         let owner = Owner { fingerprint: self.parameters.fingerprint(), key: self.key() };
         owner.check(&secret.owner(), "the secret key")?;
@@ -158,7 +158,7 @@ impl TorusKeyGenerator {
     }
 }
 
-/// What makes the rows of keys.
+/// The generator of rows of keys.
 pub(super) struct RowMaker<'a> {
     generator: &'a TorusKeyGenerator,
     secret: &'a TorusSecret,
@@ -191,7 +191,7 @@ impl<'a> RowMaker<'a> {
         self.rows.add_bit(gadget, row / grouping.matrices(), bit, body);
     }
 
-    /// What makes the rows (i, 1) to (i, l) of the key switch.
+    /// The generator of the rows (i, 1) to (i, l) of the key switch.
     fn switch(&self, i: usize) -> SwitchRows<'_> {
         let parameters = &self.generator.parameters;
         let mut errors = Zeroizing::new(vec![0; parameters.switch_gadget().levels()]);

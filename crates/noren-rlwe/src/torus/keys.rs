@@ -39,7 +39,7 @@ impl CompactKeys {
         &self.parameters
     }
 
-    /// What the keys belong to.
+    /// The owner of the keys.
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
@@ -86,7 +86,7 @@ impl CompactKeys {
 }
 
 impl ServerKeys {
-    /// What the keys belong to.
+    /// The owner of the keys.
     #[must_use]
     pub const fn owner(&self) -> &Owner {
         &self.owner

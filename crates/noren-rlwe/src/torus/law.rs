@@ -33,10 +33,10 @@ pub struct NoiseLaw {
     /// Of products by transforms in `f64`: `n (1 + kN/2) delta^2` for steps of one bit, half as many for pairs, with the
     /// [deviation](bound::deviation) delta of a coefficient of an external product.
     pub transform: f64,
-    /// What a key switch adds: `kN [1/(24 B^2l) + l sigma^2 (B^2+2)/12]`, with the B, l and sigma of the key switch, whose sigma
+    /// The variance that a key switch adds: `kN [1/(24 B^2l) + l sigma^2 (B^2+2)/12]`, with the B, l and sigma of the key switch, whose sigma
     /// includes the rounding to words of 32 bits.
     pub key_switch: f64,
-    /// What the switch to the modulus 2N adds, with the centred-mean correction: `n/48 / (2N)^2`. The body is rounded down, which
+    /// The variance of the switch to the modulus 2N, with the centred-mean correction: `n/48 / (2N)^2`. The body is rounded down, which
     /// costs nothing: see [`Exponents::of`](noren_ring::torus::key_switch::Exponents::of).
     pub modulus_switch: f64,
 }
@@ -115,13 +115,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What the rows of a GGSW sample of fresh GLWE samples add to each coefficient: `(k+1) l N (B^2+2)/12 sigma^2`.
+/// The variance that the rows of a GGSW sample of fresh GLWE samples add to each coefficient: `(k+1) l N (B^2+2)/12 sigma^2`.
 pub(crate) fn fresh_rows(spec: &TorusSpec, gadget: Gadget) -> f64 {
     let rows = (spec.k + 1) as f64 * gadget.levels() as f64;
     rows * libm::exp2(f64::from(spec.log_degree)) * squared_digit(gadget) * spec.glwe_noise.variance()
 }
 
-/// What a blind rotation with these digits adds, where the rows of a GGSW sample add so much, and what its transforms in `f64`
+/// The variance that a blind rotation with these digits adds, where the rows of a GGSW sample add so much, and what its transforms in `f64`
 /// add.
 pub(crate) fn rotation(spec: &TorusSpec, (gadget, grouping): (Gadget, Grouping), rows: f64) -> (f64, f64) {
     let (n, k, degree) = (spec.n as f64, spec.k as f64, libm::exp2(f64::from(spec.log_degree)));

@@ -29,7 +29,7 @@ impl TorusSecret {
         &self.parameters
     }
 
-    /// What the secret belongs to.
+    /// The owner of the secret.
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner { fingerprint: self.parameters.fingerprint(), key: self.key }
@@ -90,7 +90,7 @@ impl TorusSecret {
         &self.short
     }
 
-    /// What the GGSW sample number `matrix` of a step of blind rotation is one of: its bit, or of a pair the first one, the second
+    /// The message of GGSW sample number `matrix` of a step of blind rotation: its bit, or of a pair the first one, the second
     /// one, or their product.
     pub(crate) fn rotated_bit(&self, step: usize, matrix: usize) -> i8 {
         match (self.parameters.rotation().grouping, matrix) {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::security::Security;
 use crate::torus::noise::TorusNoise;
 
-/// What the curve promises, in bits.
+/// The security of the curve, in bits.
 pub const CURVE_BITS: u32 = 132;
 
 const INTERCEPT: f64 = 5.314_69;

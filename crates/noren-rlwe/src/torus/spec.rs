@@ -6,7 +6,7 @@ use crate::security::Security;
 use crate::torus::light::spec::LightSpec;
 use crate::torus::noise::TorusNoise;
 
-/// What parameters are asked for; [`TorusSpec::build`] checks them.
+/// The description of parameters; [`TorusSpec::build`] checks it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorusSpec {
     /// The dimension n of short samples, which rotate.
@@ -32,6 +32,6 @@ pub struct TorusSpec {
     pub switch_levels: usize,
     /// How the keys of blind rotation travel, if packed: a server makes them of much less, and they have more noise.
     pub light: Option<LightSpec>,
-    /// What both noises must reach for their dimensions.
+    /// The security that both noises must reach for their dimensions.
     pub security: Security,
 }

@@ -2,7 +2,7 @@
 
 use noren_math::random::{Seed, Xof};
 
-/// What the masks and the error of a row of the GGSW samples of a step are labelled with.
+/// The labels of the masks and the error of a row of the GGSW samples of a step.
 pub(crate) fn rotation_label(step: usize, row: usize) -> String {
     format!("rotation/{step}/{row}")
 }

@@ -30,7 +30,7 @@ impl SwitchLaw {
         self.polynomials * self.degree
     }
 
-    /// What an automorphism adds to each coefficient, `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]`; less where the first bits
+    /// The variance that an automorphism adds to each coefficient, `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]`; less where the first bits
     /// of words, so many, are those of the sign, which leave no digits.
     pub(crate) fn automorphism(&self, gadget: Gadget, empty_bits: u32) -> f64 {
         let cut = 1.0 / (24.0 * squared_cut(gadget));
@@ -42,7 +42,7 @@ impl SwitchLaw {
         divisor * divisor * (1.0 + self.dimension() / 2.0) / 12.0 / (CIRCLE * CIRCLE)
     }
 
-    /// What the switch that replaces products of secrets `S_i S_r` adds to each coefficient,
+    /// The variance that the switch that replaces products of secrets `S_i S_r` adds to each coefficient,
     /// `kN l (B^2 + 2)/12 sigma^2 + k |S S|^2 / (12 B^2l)`, `|S S|^2 = N^3/48 + 3 N^2/16`, twice the last term for the square of
     /// one: coefficient j of a product of binary secrets has the mean `(2j + 2 - N)/4`.
     pub(crate) fn square(&self, gadget: Gadget) -> f64 {

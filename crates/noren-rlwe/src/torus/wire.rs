@@ -107,7 +107,7 @@ impl Object for TorusParameters {
             2 => Grouping::Pair,
             other => return Err(section.value("the bits of a step", other, "1 or 2")),
         };
-        // What does not fit is larger than any bound that is checked.
+        // A number that does not fit is larger than any bound that is checked.
         let size = |word| usize::try_from(word).unwrap_or(usize::MAX);
         let bits = |word| u32::try_from(word).unwrap_or(u32::MAX);
         let spec = TorusSpec {
@@ -203,7 +203,7 @@ pub(crate) fn write_names<'a>(writer: &mut Writer<'a>, key: &'a KeyId, seed: &'a
     writer.bytes(SEED, seed.as_bytes().as_slice());
 }
 
-/// What [`write_names`] wrote.
+/// Reads the names that [`write_names`] wrote.
 pub(crate) fn read_names(reader: &mut Reader<'_>) -> Result<(KeyId, Seed)> {
     Ok((KeyId(reader.take(KEY)?.array()?), Seed::from_bytes(reader.take(SEED)?.array()?)))
 }

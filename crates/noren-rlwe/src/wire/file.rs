@@ -49,7 +49,7 @@ pub fn write_atomically<'p>(
 /// As [`write_atomically`], where what is written is made meanwhile, which may fail too.
 ///
 /// # Errors
-/// What `make` says, and as [`write_atomically`].
+/// The error of `make`, and as [`write_atomically`].
 pub fn make_atomically<'p, T>(
     to: impl Into<Destination<'p>>,
     access: Access,
@@ -89,7 +89,7 @@ pub fn remove_leftovers(path: &Path) {
             && let Ok(file) = regular::open_leftover(&entry.path())
             && file.try_lock().is_ok()
         {
-            // What cannot be removed stays hidden.
+            // A file that cannot be removed stays hidden.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -31,7 +31,7 @@ const DIGEST_END: usize = HEADER_BYTES;
 pub struct Header {
     /// The version of the format.
     pub version: u16,
-    /// What the container holds.
+    /// The kind of object in the container.
     pub kind: Kind,
     /// Bytes of the whole container.
     pub length: u64,
@@ -125,7 +125,7 @@ impl Header {
 }
 
 impl Encoding {
-    /// What messages call it.
+    /// Its name in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

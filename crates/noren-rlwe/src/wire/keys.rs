@@ -47,7 +47,7 @@ pub(super) const SEED_BYTES: usize = 32;
 /// Bytes of the identities of a key switching key.
 pub(super) const SWITCH_BYTES: usize = 2 * KeyId::BYTES;
 
-/// What relinearisation keys have in place of an exponent, which is odd.
+/// The mark of relinearisation keys in place of an exponent, which is odd.
 const RELINEARIZATION: u64 = 0;
 
 impl Object for SecretKey {
@@ -185,7 +185,7 @@ impl<'a> Start<'a> {
 }
 
 impl KeySwitchKey {
-    /// What there is to know of the key in the current item, whose sections are passed over without being expanded.
+    /// The outline of the key in the current item, whose sections are passed over without being expanded.
     ///
     /// # Errors
     /// [`Error::Wire`] if there is no such key.
@@ -296,7 +296,7 @@ pub(super) fn switch_ids(key: &KeySwitchKey) -> Vec<u8> {
     [key.owner.key.0, key.from.0].concat()
 }
 
-/// What [`switch_ids`] wrote.
+/// Reads the identities that [`switch_ids`] wrote.
 pub(super) fn read_switch_ids(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<(Owner, KeyId)> {
     let ids = reader.take(KEY)?.array::<SWITCH_BYTES>()?;
     let [key, from] = [0, KeyId::BYTES].map(|at| KeyId(std::array::from_fn(|i| ids[at + i])));

@@ -1,4 +1,4 @@
-//! What a container holds.
+//! Kinds of objects in containers.
 
 use std::fmt;
 
@@ -167,7 +167,7 @@ impl Kind {
         self as u16
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What one container holds: the verbs that turn objects into bytes and back.
+//! Objects of containers: the verbs that turn them into bytes and back.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ use crate::wire::writer::{Form, Writer};
 /// # Ok::<(), noren_rlwe::error::Error>(())
 /// ```
 pub trait Object: Sized {
-    /// What is needed to read and write it: a context, or `()` where the object stands for itself.
+    /// The context that reading and writing need: that of a scheme, or `()` where the object stands for itself.
     type Context;
 
     /// The kind in the header.

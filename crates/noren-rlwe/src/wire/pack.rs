@@ -16,7 +16,7 @@ pub(super) enum Fault {
     Value {
         /// Which value.
         index: usize,
-        /// What it is.
+        /// The value.
         value: u64,
     },
     /// The bits behind the last value are not all zero.

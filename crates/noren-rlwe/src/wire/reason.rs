@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Place {
     /// The item, from 0.
     pub item: u32,
-    /// What the section holds, within its item.
+    /// The name of the section, within its item.
     pub tag: u16,
 }
 
@@ -17,7 +17,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with bytes that were to be read.
+/// The fault of bytes that were to be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -72,7 +72,7 @@ pub enum Reason {
     /// A count or a length is above its limit.
     #[error("{what}: {found} is above the limit of {limit}")]
     Limit {
-        /// What is counted.
+        /// The name of the counted things.
         what: &'static str,
         /// How many there are.
         found: u64,
@@ -176,7 +176,7 @@ pub enum Reason {
     Value {
         /// The section.
         place: Place,
-        /// What the value means.
+        /// The meaning of the value.
         what: &'static str,
         /// The value.
         found: String,

@@ -11,7 +11,7 @@ use std::path::Path;
 /// before opening too, because opening a device can have effects.
 ///
 /// # Errors
-/// What the operating system says, or what the path leads to in place of a regular file.
+/// The error of the operating system, or the kind of file that stands in place of a regular one.
 pub fn open(path: &Path) -> io::Result<File> {
     check(&fs::metadata(path)?)?;
     open_checked(path, OpenOptions::new().read(true), false)

@@ -56,7 +56,7 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
     /// Writes the header without its digest, and the table of contents.
     ///
     /// # Errors
-    /// What `sink` says.
+    /// The errors of `sink`.
     pub fn begin(outline: &Writer<'_>, sink: &'s mut W) -> io::Result<Self> {
         let start = sink.stream_position()?;
         let (header, entries) = outline.header_and_contents();
@@ -86,7 +86,7 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
     /// Writes the next sections: those of `part`, whatever items it counts them in.
     ///
     /// # Errors
-    /// What the sink says.
+    /// The errors of the sink.
     ///
     /// # Panics
     /// If they are not as announced, or are only announced again.
@@ -106,7 +106,7 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
     /// Writes some of the words of the next section, which was announced as words of this tag: the others follow.
     ///
     /// # Errors
-    /// What the sink says.
+    /// The errors of the sink.
     ///
     /// # Panics
     /// If the next section is another one, or has fewer words.
@@ -128,7 +128,7 @@ impl<'s, W: Write + Seek> Stream<'s, W> {
     /// Writes the digest into the header, and leaves the position of the sink behind the container.
     ///
     /// # Errors
-    /// What the sink says.
+    /// The errors of the sink.
     ///
     /// # Panics
     /// If sections are missing.
@@ -179,7 +179,7 @@ impl Writer<'_> {
     /// The digest is known last and written into the header then.
     ///
     /// # Errors
-    /// What `sink` says.
+    /// The errors of `sink`.
     ///
     /// # Panics
     /// If a section is only announced.

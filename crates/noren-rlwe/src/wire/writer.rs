@@ -59,7 +59,7 @@ pub struct Writer<'a> {
     sections: Vec<(Place, Content<'a>)>,
 }
 
-/// What a section will hold.
+/// The content of a section.
 enum Content<'a> {
     Bytes(Cow<'a, [u8]>),
     Words(Cow<'a, [u64]>),
@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What a section will hold, for [`Stream`](crate::wire::stream::Stream).
+/// The content of a section, for [`Stream`](crate::wire::stream::Stream).
 pub(super) struct Piece<'w, 'a> {
     pub(super) tag: u16,
     content: &'w Content<'a>,

@@ -191,8 +191,8 @@ fn results_belong_to_the_secret_of_their_operands() {
         |_, out: &mut [i64]| out.fill(1),
         || {},
     );
-    let lot = images(context, &[&a], &[1, 5], &keys, 1).expect("keys there");
-    let streamed = sum_streamed(context, 3, &[&lot], &factors, setup.key()).expect("two factors").remove(0).remove(0);
+    let set = images(context, &[&a], &[1, 5], &keys, 1).expect("keys there");
+    let streamed = sum_streamed(context, 3, &[&set], &factors, setup.key()).expect("two factors").remove(0).remove(0);
     let results = [
         sum,
         multiply::tensor(context, &a, &a).expect("one level"),

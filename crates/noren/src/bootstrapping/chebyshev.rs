@@ -59,7 +59,7 @@ impl<'a> ChebyshevSum<'a> {
 
     /// The sum at this level and exactly this scale.
     ///
-    /// What a power adds as an error reaches the sum times the derivative of the sum by that power, which is taken at its
+    /// The error of a power reaches the sum times the derivative of the sum by that power, which is taken at its
     /// largest over all u.
     ///
     /// # Errors

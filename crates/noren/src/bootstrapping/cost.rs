@@ -148,7 +148,7 @@ impl Counts<'_> {
     }
 }
 
-/// What switching keys costs.
+/// The cost of a key switch.
 struct Switch {
     decompose: f64,
     key: f64,

@@ -1,4 +1,4 @@
-//! What memory and disk bootstrapping takes, said before any work.
+//! Memory and disk that bootstrapping takes, told before any work.
 
 use noren_rlwe::error::Result;
 use noren_rlwe::resources::Resources;
@@ -6,7 +6,7 @@ use noren_rlwe::resources::Resources;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::plan::Plan;
 
-/// What work takes, in bytes.
+/// The demand of work, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demand {
     /// The most memory at once.
@@ -20,7 +20,7 @@ pub struct Demand {
 const GENERATION_ELEMENTS: u64 = 24;
 
 impl Demand {
-    /// What [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate) takes, without the
+    /// The demand of [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate), without the
     /// keys of an application. An estimate.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Demand {
         Ok(Self { memory, disk: plan.disk_bytes() })
     }
 
-    /// What the keys in memory take, and a bootstrap with them. An estimate.
+    /// The demand of the keys in memory, and of a bootstrap with them. An estimate.
     ///
     /// # Errors
     /// None for parameters that were built.
@@ -41,7 +41,7 @@ impl Demand {
         Ok(Self { memory: Plan::new(parameters)?.memory_bytes(), disk: 0 })
     }
 
-    /// What a bootstrap takes beside keys that are mapped already. An estimate.
+    /// The demand of a bootstrap beside keys that are mapped already. An estimate.
     ///
     /// # Errors
     /// None for parameters that were built.

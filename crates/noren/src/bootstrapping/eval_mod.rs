@@ -7,7 +7,7 @@ use crate::bootstrapping::parameters::Parameters;
 use crate::schemes::ckks::{self, Ciphertext, Evaluator, Scale};
 use crate::schemes::slots::SlotEvaluator;
 
-/// What the truncation adds to the derivative of the polynomial, relatively. The difference is a polynomial of degree 64, but
+/// The relative error of the derivative of the polynomial by truncation. The difference is a polynomial of degree 64, but
 /// for what rounding hides: by Markov's inequality, between ends that are `2 d` apart, at most `64^2 / d` times the truncation.
 /// Near integers d is `2 / rho K`, `2^-9.6` for the presets, and it is far below.
 const SLOPE: f64 = 1.0 + 1.0 / 1024.0;

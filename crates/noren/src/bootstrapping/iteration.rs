@@ -6,7 +6,7 @@
 //! 1 whenever the bound holds. The second bootstrap ends at the scale `2^-b S`: its polynomial, read at the scale S of
 //! results, is `-e` with `2^-b` times the error of a bootstrap, and is added. No level is used.
 //!
-//! What remains is the rounding at the scale S: of the way down, and of the last division.
+//! The remaining error is the rounding at the scale S: of the way down, and of the last division.
 //!
 //! Source: Bae, Cheon, Cho, Kim, Kim, "META-BTS: bootstrapping precision beyond the limit", eprint 2022/1167.
 
@@ -32,7 +32,7 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let (input, input_error) = evaluator.split_error(a.clone());
     let first = pipeline.run(&input, &end, done)?.result;
 
-    // What is subtracted is what is added again: its error arises here.
+    // The part that is subtracted is added again: its error arises here.
     let (exact, error) = evaluator.split_error(first);
     let level = parameters.input_level();
     let down = evaluator.combine(&[(&exact, Complex64::ONE)], Complex64::ZERO, level, &input.scale)?;
@@ -43,7 +43,7 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
     let enlarged = evaluator.mul_integer(&difference.with_magnitude(error.bound(slots, all)), 1 << bits)?;
     let enlarged = match pipeline.mode {
         Mode::Complex | Mode::Paired => enlarged,
-        // What was imaginary in the input is still there, as large as it was.
+        // The imaginary part of the input is still there, as large as it was.
         Mode::Real => {
             let twice = evaluator.add(&enlarged, &evaluator.conjugate(&enlarged)?)?;
             evaluator.reread(twice, &Scale::from_log2(1))?

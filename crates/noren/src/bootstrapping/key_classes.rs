@@ -12,7 +12,7 @@ use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::parameters::{Parameters, sizes};
 use crate::bootstrapping::slots::projection;
 
-/// What a key is for.
+/// The use of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Encryption by anybody.
@@ -34,7 +34,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// What the key is called in messages.
+    /// The name of the key in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

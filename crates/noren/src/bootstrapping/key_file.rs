@@ -56,7 +56,7 @@ pub struct Progress {
 pub struct BootstrapKeyFile {
     /// The context of the ciphertexts.
     pub context: Context,
-    /// What the keys are for.
+    /// The use of the keys.
     pub parameters: Parameters,
     /// The keys.
     pub keys: Arc<BootstrapKeys>,
@@ -117,7 +117,7 @@ impl BootstrapKeyFile {
         Self::read(path, limits, progress)
     }
 
-    /// What is in a file of either kind, after its digest was found right. Nothing is expanded.
+    /// The contents of a file of either kind, after its digest was found right. Nothing is expanded.
     ///
     /// # Errors
     /// As [`BootstrapKeyFile::read`], but that keys may be missing.
@@ -284,10 +284,10 @@ impl Object for BootstrapKeyFile {
     }
 }
 
-/// What is in a file of keys.
+/// The contents of a file of keys.
 #[derive(Debug, Clone)]
 pub struct Contents {
-    /// What the keys are for.
+    /// The use of the keys.
     pub parameters: Parameters,
     /// The version of the format.
     pub version: u16,
@@ -301,7 +301,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// What each key is for, and its limbs.
+    /// The use of each key, and its limbs.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = (String, usize)> {
         self.keys.iter().map(|entry| (entry.name.describe(self.parameters.degree()), entry.limbs))
     }

@@ -1,4 +1,4 @@
-//! What messages are like, which decides how many exponentials there are.
+//! Kinds of messages, which decide how many exponentials there are.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::parameters::Parameters;
 
-/// What messages are like.
+/// The kind of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Complex numbers.

@@ -12,7 +12,7 @@ use crate::bootstrapping::group::{GiantOrder, Group};
 use crate::bootstrapping::series::SineSeries;
 use crate::schemes::ckks::parameters as ckks;
 
-/// What parameters of bootstrapping are asked for; [`ParametersSpec::build`] checks them.
+/// The description of parameters of bootstrapping; [`ParametersSpec::build`] checks it.
 ///
 /// The primes are used from the top: `q_0`, one prime for each matrix of slot to coefficient, the application's, those
 /// of the modular reduction, and one for each matrix of coefficient to slot.
@@ -43,7 +43,7 @@ pub struct ParametersSpec {
     pub iterations: usize,
     /// How the main secret is drawn.
     pub secret: SecretDistribution,
-    /// What every key must reach.
+    /// The security that every key must reach.
     pub security: Security,
 }
 
@@ -196,7 +196,7 @@ impl Parameters {
         Ok(self.0.ckks.get_or_init(|| chosen).clone())
     }
 
-    /// What [`Parameters::ckks`] gives, where it lies.
+    /// The parameters of [`Parameters::ckks`], where they lie.
     pub(super) fn chosen(&self) -> &ckks::Parameters {
         self.0.ckks.get().expect("whoever builds parameters asks for the primes")
     }

@@ -175,7 +175,7 @@ impl Pipeline {
     /// As the operations of [`Evaluator`].
     pub fn run(&self, a: &Ciphertext, end: &Scale, done: &mut dyn FnMut(Stage)) -> Result<Stages> {
         let context = self.evaluator.context();
-        // What is raised is the message with its error.
+        // The raised polynomial is the message with its error.
         let size = a.magnitude() + a.error_bound();
         let (input, input_error) = self.evaluator.split_error(a.clone());
         let coefficients = self.stage(|| self.slots_to_coefficients(&input, size))?;
@@ -289,7 +289,7 @@ impl Pipeline {
         square.sqrt() / (2.0 * self.parameters.exponential().half_width())
     }
 
-    /// What lies in the subring of the slots.
+    /// The part in the subring of the slots.
     fn project(&self, raised: Ciphertext, done: &mut dyn FnMut(Stage)) -> Result<Ciphertext> {
         let projected = project(&self.parameters, &self.evaluator, raised)?;
         done(Stage::Projection);

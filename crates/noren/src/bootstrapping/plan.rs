@@ -1,4 +1,4 @@
-//! What bootstrapping costs and risks, before any key exists.
+//! Costs and risks of bootstrapping, before any key exists.
 
 use noren_rlwe::error::Result;
 

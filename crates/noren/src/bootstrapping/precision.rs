@@ -13,7 +13,7 @@ use crate::bootstrapping::parameters::{Parameters, Transform};
 /// enlarged for the second iteration. The stages in `docs/bootstrapping.md` show it.
 const LOOSE: f64 = 3.0;
 
-/// What the largest error in the slots of a message of size 1 is expected to be. A model, right to about a bit.
+/// The expected largest error in the slots of a message of size 1. A model, right to about a bit.
 ///
 /// It counts the systematic error, and noise where most of it arises; r is the rounding of a division in a slot, at the
 /// scale that is left:
@@ -31,7 +31,7 @@ pub(super) fn expected_error(parameters: &Parameters, mode: Mode) -> f64 {
     noise(parameters, mode, parameters.spec().iterations) + systematic_error(parameters, mode)
 }
 
-/// What exact arithmetic leaves of a message of size 1, all iterations together: of two real parts with
+/// The error of exact arithmetic for a message of size 1, all iterations together: of two real parts with
 /// [`Parameters::systematic_error`], unless there are only real numbers. A second iteration divides it by as much as it enlarges
 /// the error of the first result.
 pub(super) fn systematic_error(parameters: &Parameters, mode: Mode) -> f64 {

@@ -44,7 +44,7 @@ impl Preset {
         }
     }
 
-    /// What the preset asks for.
+    /// The description of the preset.
     #[must_use]
     pub fn spec(self) -> ParametersSpec {
         let n16 = ParametersSpec {
@@ -113,7 +113,7 @@ impl Preset {
         Self::ALL.into_iter().find(is)
     }
 
-    /// What the preset asks for, with `2^log_slots` slots instead of all.
+    /// The description of the preset, with `2^log_slots` slots instead of all.
     ///
     /// Both transforms have fewer layers, in as many matrices: so all primes stay as they are, and one context and one
     /// secret serve any numbers of slots, each with bootstrapping keys of its own. A transform in fewer matrices would

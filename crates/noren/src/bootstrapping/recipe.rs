@@ -32,7 +32,7 @@ impl KeySet {
     pub(super) const ALL: [Self; 4] = [Self::ToEphemeral, Self::FromEphemeral, Self::Evaluation, Self::SlotToCoeff];
 }
 
-/// What tells a key from all others.
+/// The identity of a key among all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KeyName {
     pub set: KeySet,
@@ -41,7 +41,7 @@ pub(super) struct KeyName {
 }
 
 impl KeyName {
-    /// What the key is for, in a ring of degree n.
+    /// The use of the key, in a ring of degree n.
     pub(super) fn describe(self, n: usize) -> String {
         match (self.set, self.element) {
             (KeySet::ToEphemeral, _) => "the switch to the ephemeral secret".to_owned(),

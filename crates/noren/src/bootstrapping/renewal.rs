@@ -58,7 +58,7 @@ impl Renewal {
             // It refuses, with the reason.
             return self.bootstrapper.bootstrap(a);
         }
-        // What lies above the lowest level changes nothing.
+        // Ciphertexts above the lowest level stay as they are.
         let low = evaluator.drop_level(a, level)?;
         let name = *blake3::hash(&low.to_bytes(evaluator.context(), Form::Raw)).as_bytes();
         if let Some((_, found)) = self.kept().iter().find(|(kept, _)| *kept == name) {

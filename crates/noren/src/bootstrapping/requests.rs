@@ -11,7 +11,7 @@ use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::slots::projection;
 use crate::schemes::ckks::Context;
 
-/// What is evaluated with, each for as many limbs as it is used at: the keys of the usual shape, and the rotations of slot to
+/// The evaluation keys, each for as many limbs as it is used at: the keys of the usual shape, and the rotations of slot to
 /// coefficient.
 pub(super) fn requests(context: &Context, parameters: &Parameters) -> Result<[(KeyShape, RlweRequest); 2]> {
     let limbs = parameters.slots_level() + 1;

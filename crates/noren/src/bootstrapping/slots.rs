@@ -28,10 +28,10 @@ impl ParametersSpec {
     }
 }
 
-/// What a giant step costs, in baby steps: it decomposes anew.
+/// The cost of a giant step, in baby steps: it decomposes anew.
 const GIANT_COST: usize = 4;
 
-/// What a matrix costs besides, in baby steps: a decomposition, and the division of two parts.
+/// The fixed cost of a matrix, in baby steps: a decomposition, and the division of two parts.
 const MATRIX_COST: usize = 5;
 
 fn cut(transform: &Transform, direction: Direction, layers: u32) -> Transform {

@@ -132,7 +132,7 @@ impl CoeffToSlot {
     }
 }
 
-/// What the mean of `count` products of two independent exponential numbers of mean 1 exceeds in one of `slots` places but with
+/// The bound that the mean of `count` products of two independent exponential numbers of mean 1 exceeds in one of `slots` places but with
 /// probability `2^-43`.
 ///
 /// A raised slot is such a product, times its mean square: Gaussian for given secret, with the square of the secret in

@@ -69,7 +69,7 @@ pub struct Unlimited {
     renewal: Arc<Renewal>,
 }
 
-/// What [`Evaluator`] learns from this floor.
+/// The extension of [`Evaluator`] by this floor.
 pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
@@ -190,7 +190,7 @@ impl Unlimited {
 pub struct Encoded<T> {
     values: Vec<f64>,
     slots: usize,
-    /// What was encoded last, for operands of this level and scale.
+    /// The last encoding, for operands of this level and scale.
     last: Mutex<(usize, Scale, Arc<T>)>,
 }
 
@@ -217,7 +217,7 @@ impl<T> Encoded<T> {
         Ok(thing)
     }
 
-    /// What was encoded last, if it is for this level and scale.
+    /// The last encoding, if it is for this level and scale.
     fn known(&self, wanted: (usize, Scale)) -> Option<Arc<T>> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         ((last.0, last.1) == wanted).then(|| last.2.clone())

@@ -33,7 +33,7 @@ const NAME: u16 = 0x01;
 /// The words of a name.
 const NAME_WORDS: usize = 2;
 
-/// What separate giant steps, and those of Horner's order, are written as.
+/// The codes of separate giant steps, and of those in Horner's order.
 const SEPARATE: u64 = 0;
 const HORNER: u64 = 1;
 

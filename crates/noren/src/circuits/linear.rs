@@ -57,7 +57,7 @@ pub struct PreparedMap<F> {
     rows: Vec<[f64; 2]>,
 }
 
-/// What a giant step costs, in baby steps: it divides and decomposes anew. Measured for CKKS at n = 2^14 and 2^15: 3 to 6,
+/// The cost of a giant step, in baby steps: it divides and decomposes anew. Measured for CKKS at n = 2^14 and 2^15: 3 to 6,
 /// and a low figure asks for few keys.
 const GIANT_COST: usize = 4;
 

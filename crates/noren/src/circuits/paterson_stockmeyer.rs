@@ -32,7 +32,7 @@ pub struct Cost {
     pub relinearizations: usize,
 }
 
-/// What to compute, in which order.
+/// The schedule of the computation.
 pub(super) struct Plan<T> {
     basis: Basis,
     degree: usize,

@@ -64,7 +64,7 @@ impl<T: Scalar> Polynomial<T> {
         Self::new(Basis::Chebyshev, coefficients)
     }
 
-    /// What the coefficients refer to.
+    /// The basis of the coefficients.
     #[must_use]
     pub const fn basis(&self) -> Basis {
         self.basis

@@ -31,7 +31,7 @@ pub struct Recorder<T = f64> {
     scalar: PhantomData<fn() -> T>,
 }
 
-/// What a circuit needs of a scheme.
+/// The demands of a circuit on a scheme: keys and levels.
 ///
 /// Levels are counted from the inputs: a thing used "at depth 2" works on ciphertexts that have lost two levels, so
 /// that its key may be made for that level, which makes it smaller.
@@ -74,7 +74,7 @@ pub struct Blank {
 const LEVELS: usize = 1 << 20;
 
 impl Demands {
-    /// What two circuits need that run on the same inputs.
+    /// The demands of two circuits that run on the same inputs.
     #[must_use]
     pub fn merge(mut self, other: &Self) -> Self {
         self.depth = self.depth.max(other.depth);
@@ -114,7 +114,7 @@ impl<T> Recorder<T> {
         Blank { slots, period, depth: 0 }
     }
 
-    /// What has been asked so far.
+    /// The demands so far.
     #[must_use]
     pub fn demands(&self) -> Demands {
         self.lock().clone()

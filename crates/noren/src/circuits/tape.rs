@@ -47,9 +47,9 @@ pub(super) struct Value<E: SlotEvaluator> {
     step: usize,
 }
 
-/// What is known about a result.
+/// The record of a result.
 struct Step<T> {
-    /// What it was made of, apart from constants.
+    /// Its operands, apart from constants.
     terms: Vec<Term>,
     /// In clear, at the points.
     values: Vec<Complex64>,
@@ -213,7 +213,7 @@ impl<'a, E: SlotEvaluator> Tape<'a, E> {
             Some(interval) => self.ev.with_range(result, interval),
             None => self.ev.with_magnitude(result, range.magnitude()),
         };
-        // What the step adds is known once it is known how large the result is.
+        // The error that the step adds is known once the size of the result is.
         worst += self.ev.bounds(&result).map_or(0.0, |bounds| bounds.error);
         let magnitude = range.magnitude();
         let (ciphertext, error) = self.ev.split_error(result);

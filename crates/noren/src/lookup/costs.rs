@@ -1,4 +1,4 @@
-//! What lookups take: keys and memory, before there are any.
+//! Costs of lookups: keys and memory, before there are any.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use noren_rlwe::shape::KeyShape;
 
 use crate::lookup::plan::{Method, Plan};
 
-/// What a key is for.
+/// The use of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Encryption by anybody.
@@ -26,7 +26,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// What the key is called in messages.
+    /// The name of the key in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

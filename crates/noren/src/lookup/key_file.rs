@@ -44,7 +44,7 @@ type Name = (Set, u32);
 pub struct LookupKeyFile {
     /// The context of the ciphertexts.
     pub context: Context,
-    /// What the keys were made for.
+    /// The lookup that the keys were made for.
     pub plan: Plan,
     /// The keys of the evaluator: relinearisation.
     pub evaluation: Arc<EvaluationKeys>,
@@ -102,7 +102,7 @@ impl LookupKeyFile {
         })
     }
 
-    /// What the keys of a set are for, by its number in a file, and whether they are told apart by automorphisms.
+    /// The use of the keys of a set, by its number in a file, and whether they are told apart by automorphisms.
     #[must_use]
     pub fn describe_set(set: u64) -> Option<(&'static str, bool)> {
         let sets = [Set::ToSparse, Set::FromSparse, Set::Usual, Set::Sparse];

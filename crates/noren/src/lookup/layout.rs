@@ -34,7 +34,7 @@ enum Stretch {
     Slots(usize),
 }
 
-/// What a giant step costs, in baby steps: it has two halves of a key switch of its own where baby steps share one.
+/// The cost of a giant step, in baby steps: it has two halves of a key switch of its own where baby steps share one.
 const GIANT_COST: usize = 2;
 
 impl Layout {

@@ -13,7 +13,7 @@ use crate::lookup::one_hot;
 use crate::schemes::bfv::{Noise, Parameters};
 use crate::schemes::integers::noise::{Laws, Mode};
 
-/// What a lookup does where: the one-hot vectors are made at the usual limbs, and switched to a sparse secret at as few as
+/// The levels of the parts of a lookup: the one-hot vectors are made at the usual limbs, and switched to a sparse secret at as few as
 /// the matrix and what follows leave right.
 ///
 /// The rounding that dropping limbs costs is multiplied by the matrix, by the wrapping of the product, and by the number of

@@ -51,7 +51,7 @@ impl<'a> Table<'a> {
         Ok(values)
     }
 
-    /// What is added for numbers without a slot.
+    /// The summand for numbers without a slot.
     pub(super) fn rest(&self, encoder: &Encoder) -> Result<Rest> {
         let (layout, t) = (self.plan.layout(), self.plan.parameters().modulus().value());
         let encode = |block: usize, values: &[i64]| {
@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What is added for numbers without a slot, `t - 1`, of which all one-hot vectors are 0. The table is then that of the
+/// The summand for numbers without a slot, `t - 1`, of which all one-hot vectors are 0. The table is then that of the
 /// difference to their values.
 pub(super) struct Rest {
     /// Added to each block of the row: `f(t - 1, y) - f(t - 1, t - 1)`.

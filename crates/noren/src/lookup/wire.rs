@@ -24,7 +24,7 @@ use crate::schemes::integers::content::Content;
 /// The form: 0 for a matrix, and of what a function without one depends on, in the order of [`LINES`]; the domain of x and of
 /// y, the baby steps, the norm of the matrix as the bits of an `f64`, and the value at the numbers without a slot.
 const NUMBERS: u16 = 0x01;
-/// What is added to the row, or the tables of a function without a matrix, which has no further sections; and what is
+/// The summand of the row, or the tables of a function without a matrix, which has no further sections; and what is
 /// multiplied with the one-hot vector of x: coefficients in two's complement.
 const ROWS: u16 = 0x02;
 const COLUMNS: u16 = 0x03;

@@ -19,7 +19,7 @@ pub(super) fn polynomial<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Po
         let unit = task.to_unit(ev, layout, index, x)?;
         Ok(ev.with_magnitude(task.polynomial.evaluate(ev, &unit)?, 1.0))
     })?;
-    // What the columns allow decides whether the entries are known to lie in the interval, or go along to be compared with it.
+    // The bounds of the columns decide whether the entries are known to lie in the interval, or go along to be compared with it.
     let proven = task.outside(layout).is_none();
     let arguments = (!proven).then(|| layout.exponents().to_vec());
     if !proven {

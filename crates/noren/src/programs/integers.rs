@@ -98,7 +98,7 @@ impl IntegerLayout {
         self.stretch
     }
 
-    /// What the numbers of each column are below, or nothing.
+    /// The exclusive bound of the numbers of each column, or nothing.
     #[must_use]
     pub fn sizes(&self) -> &[usize] {
         &self.sizes

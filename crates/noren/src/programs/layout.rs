@@ -36,7 +36,7 @@ pub struct TableLayout {
     guarantee: Option<Guarantee>,
 }
 
-/// What a program says about the numbers in a table that only approximate a function.
+/// The guarantee of a program for numbers in a table that only approximate a function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {
@@ -215,7 +215,7 @@ impl TableLayout {
         self.guarantee.as_ref()?.arguments.as_deref()
     }
 
-    /// What is known about the numbers if they only approximate a function.
+    /// The guarantee for numbers that only approximate a function.
     #[must_use]
     pub const fn guarantee(&self) -> Option<&Guarantee> {
         self.guarantee.as_ref()

@@ -1,4 +1,4 @@
-//! What a program takes besides the table, read from JSON and checked.
+//! Models: the parameters of a program, read from JSON and checked.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::programs::layout::{TableLayout, check_length};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpreadModel {
-    /// What is subtracted from the number of rows.
+    /// The number that is subtracted from the number of rows.
     pub ddof: usize,
 }
 
@@ -30,13 +30,13 @@ pub struct SpreadModel {
 pub struct LinearModel {
     /// The weights, for each output one for each column.
     pub weights: Weights,
-    /// What is added to each output; zeros if left out.
+    /// The summand of each output; zeros if left out.
     #[serde(default)]
     pub bias: Bias,
-    /// What is subtracted from each column; zeros if left out.
+    /// The mean that is subtracted from each column; zeros if left out.
     #[serde(default)]
     pub mean: Option<Vec<f64>>,
-    /// What each column is divided by then; ones if left out.
+    /// The divisor of each column after that; ones if left out.
     #[serde(default)]
     pub scale: Option<Vec<f64>>,
     /// The columns that the weights are for, by name or position; all columns, in order, if left out.
@@ -84,7 +84,7 @@ pub struct LogisticModel {
 pub struct PolynomialModel {
     /// The coefficients, lowest first.
     pub coefficients: Vec<f64>,
-    /// What they are coefficients of.
+    /// The basis of the coefficients.
     #[serde(default)]
     pub basis: BasisName,
     /// Where all entries lie.
@@ -179,7 +179,7 @@ impl From<BasisName> for Basis {
 }
 
 impl SpreadModel {
-    /// What sums of squares are divided by.
+    /// The divisor of sums of squares.
     pub(super) fn divisor(&self, layout: &TableLayout) -> Result<f64> {
         match layout.rows().checked_sub(self.ddof) {
             None | Some(0) => {

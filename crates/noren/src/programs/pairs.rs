@@ -133,7 +133,7 @@ impl PairLayout {
         wanted
     }
 
-    /// What the result for a pair is to be multiplied by: the base-two logarithm.
+    /// The base-two logarithm of the factor of the result for a pair.
     pub(super) fn exponent_of(&self, i: usize, j: usize) -> i32 {
         self.table.exponents()[i] + self.table.exponents()[j] + self.exponent
     }

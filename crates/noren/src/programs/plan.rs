@@ -10,7 +10,7 @@ use crate::schemes::ckks::keys::KeyRequest;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::requirements::Requirements;
 
-/// What tables look like that are to be encrypted.
+/// The shape of tables that are to be encrypted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shape {
     /// Number of rows.
@@ -51,7 +51,7 @@ pub struct Plan {
     pub parameters: Parameters,
     /// Where the entries of a table lie.
     pub layout: TableLayout,
-    /// What all programs need together.
+    /// The keys and levels of all programs together.
     pub demands: Demands,
 }
 
@@ -118,7 +118,7 @@ impl Plan {
 }
 
 impl Shape {
-    /// What a program needs for such tables in a ring with so many slots.
+    /// The keys and levels of a program for such tables in a ring with `max_slots` slots.
     ///
     /// # Errors
     /// As [`Shape::layout`]; a model that does not suit it; [`Error::UnprovenInterval`].

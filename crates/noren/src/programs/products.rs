@@ -45,7 +45,7 @@ pub(super) fn inner_products<E: TableEvaluator>(ev: &E, table: &Table<E>, model:
     for_pairs(ev, table, results, &Work { factor: libm::ldexp(1.0, -exponent), magnitude: 1.0, centre: None })
 }
 
-/// What is computed for each pair: `factor (sum_r x_ri x_rj - sum_i mean_j)`.
+/// The formula for each pair: `factor (sum_r x_ri x_rj - sum_i mean_j)`.
 struct Work<C> {
     factor: f64,
     /// The largest result.

@@ -22,7 +22,7 @@ use crate::programs::{entries, products, scores, statistics};
 /// | `logistic` | as `linear` | [`LogisticModel`] | 1 + ceil(log2(degree + 1)) |
 /// | `polynomial` | the polynomial of each entry | [`PolynomialModel`] | ceil(log2(degree + 1)), or one more |
 ///
-/// What a result does not name is masked: nothing but the numbers that were asked for (and encryption noise) leaves,
+/// Slots that a result does not name are masked: nothing but the numbers that were asked for (and encryption noise) leaves,
 /// except for copies of them.
 ///
 /// # Examples

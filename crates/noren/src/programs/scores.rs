@@ -27,7 +27,7 @@ pub(super) fn logistic<E: TableEvaluator>(ev: &E, table: &Table<E>, model: &Logi
     let layout = table.columns()?;
     let approximation = model.approximation()?;
     let mut affine = model.linear.resolve(layout, "probability")?;
-    // What the table allows decides whether the scores are known to lie in the interval, or go along to be compared with it.
+    // The bounds of the table decide whether the scores are known to lie in the interval, or go along to be compared with it.
     let largest = affine.largest(layout);
     let proven = affine.outside(layout, model.interval).is_none();
     let exponents: Vec<i32> = largest.into_iter().map(exponent_above).collect();

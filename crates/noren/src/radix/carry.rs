@@ -17,7 +17,7 @@ pub(super) const MAX_LAST_SUM: u64 = ROOM as u64 - 2;
 /// So many states, and a carry, go into a lookup.
 pub(super) const GROUP: usize = 3;
 
-/// What a sum does with a carry that comes in: 0 for no carry whatever comes, 1 for what comes, 2 for a carry.
+/// The effect of a sum on a carry that comes in: 0 for no carry whatever comes, 1 for what comes, 2 for a carry.
 pub(super) fn state(sum: u64) -> u64 {
     match sum {
         0..3 => 0,
@@ -107,7 +107,7 @@ struct Group<'a> {
     states: Vec<Value>,
 }
 
-/// What comes into each group, the carry into the first being known.
+/// The carry into each group, that into the first being known.
 fn heads(circuit: &mut Circuit, groups: &[Group<'_>], carry: Value) -> Vec<Value> {
     let mut heads = vec![carry];
     // Of each group but the first the scaled state.

@@ -13,7 +13,7 @@ pub(super) const DIGIT_NOISE: f64 = 2.0;
 /// The most noise that the set allows before a bootstrap.
 pub(super) const MAX_NOISE: f64 = 5.0;
 
-/// What is looked up.
+/// The function of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Function {
     /// Its value at each number that the operand can be, and 0 beyond.
@@ -41,7 +41,7 @@ pub(super) struct Step {
     pub functions: Vec<(Function, Wire)>,
 }
 
-/// What an operation costs.
+/// The cost of an operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Bootstraps of each element of a batch.
@@ -58,7 +58,7 @@ pub(super) struct Schedule {
     pub rounds: Vec<Vec<Step>>,
     /// The last round that needs each wire; results are needed after all.
     pub last_uses: Vec<usize>,
-    /// What they cost.
+    /// Their cost.
     pub cost: Cost,
 }
 
@@ -89,7 +89,7 @@ impl Circuit {
         Self { shape, wires: 0, steps: Vec::new(), by_operand: HashMap::new() }
     }
 
-    /// What it is made for.
+    /// The operation that it is made for.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
@@ -225,7 +225,7 @@ impl Circuit {
         Schedule { rounds, last_uses, cost }
     }
 
-    /// What the lookups that these values need cost.
+    /// The cost of the lookups that these values need.
     pub fn cost(&self, outputs: &[Value]) -> Cost {
         self.schedule(outputs).cost
     }

@@ -48,7 +48,7 @@ impl Columns {
                 continue;
             }
             for (index, bin) in bins(terms).iter().enumerate() {
-                // What the first left over waits for the carries that come.
+                // The remainder of the first waits for the carries that come.
                 if index > 0 && total(bin).most() <= MAX_SUM {
                     bin.iter().for_each(|term| next.add(column, term.clone()));
                     continue;

@@ -7,9 +7,9 @@ use crate::radix::select::clean;
 use crate::radix::shift::Move;
 use crate::radix::value::Value;
 
-/// The flag of a remainder that is kept counts so much: above every difference of digits, `2 BASE - 2` at most.
+/// The weights of the flag of a remainder that is kept: above every difference of digits, `2 BASE - 2` at most.
 const FLAGS: [u64; 2] = [8, 7];
-/// What multiples of the divisor have beyond the remainder counts so much: above the last digit with its carry.
+/// The weight of the digits of multiples of the divisor beyond the remainder: above the last digit with its carry.
 const BEYOND: u64 = 8;
 
 /// Quotient and remainder; for a divisor of 0 all bits of the quotient are 1, and the remainder is the dividend.
@@ -52,7 +52,7 @@ pub(super) fn divide(circuit: &mut Circuit, dividend: &[Value], divisor: &[Value
 /// `floor(-(n + 1) / d) = -floor(n / d) - 1`. The remainder is R, its bits turned over if s, plus c, plus b if
 /// `s != c`.
 pub(super) fn divide_signed(circuit: &mut Circuit, dividend: &[Value], divisor: &[Value]) -> (Vec<Value>, Vec<Value>) {
-    /// What turns digits over counts so much, above every digit.
+    /// The weight of the flag that complements digits: above every digit.
     const FLAG: u64 = BASE;
     let highest = |digits: &[Value]| digits[digits.len() - 1].clone();
     let turn_over = |circuit: &mut Circuit, digits: &[Value], flag: &Value| -> Vec<Value> {

@@ -59,7 +59,7 @@ impl Evaluator {
         self
     }
 
-    /// What digits are evaluated with.
+    /// The evaluator of digits.
     #[must_use]
     pub const fn digits(&self) -> &tfhe::Evaluator {
         self.runner.evaluator()

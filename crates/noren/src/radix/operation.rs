@@ -14,7 +14,7 @@ use crate::radix::shift::Move;
 use crate::radix::sort::{exchange, exchanges};
 use crate::radix::value::Value;
 
-/// What is done with integers.
+/// Operations on integers.
 ///
 /// All operands have the same number of bits, but for amounts of shifts, which may have any. Unless they say otherwise, results
 /// have the bits of the operands and are modulo `2^bits`.
@@ -80,7 +80,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// What it costs for integers of so many bits that come from encryption, for a batch of one or of many.
+    /// The cost for integers of `bits` bits that come from encryption, for a batch of one or of many.
     ///
     /// # Errors
     /// [`Error::Parameters`] for a width that is odd or not from 2 to 64, or a number of the operation that is out of range.
@@ -93,7 +93,7 @@ impl Operation {
         }
     }
 
-    /// What sorting by these exchanges costs. Those of a layer are one batch, made for the noisiest of its operands.
+    /// The cost of sorting by these exchanges. Those of a layer are one batch, made for the noisiest of its operands.
     fn cost_of_sort(self, count: usize, bits: usize, shape: Shape) -> Cost {
         let (mut noises, mut total) = (vec![1.0; count], Cost::default());
         for layer in exchanges(count).iter().filter(|layer| !layer.is_empty()) {
@@ -107,7 +107,7 @@ impl Operation {
         total
     }
 
-    /// What it costs for integers of this noise, and the noise of its results.
+    /// The cost for integers of this noise, and the noise of its results.
     fn cost_at(self, bits: usize, shape: Shape, noise: f64) -> (Cost, f64) {
         let digits = bits / DIGIT_BITS;
         let mut circuit = Circuit::new(shape);

@@ -29,7 +29,7 @@ impl Runner {
         Self { working_set: bytes, ..self }
     }
 
-    /// What lookups are made with.
+    /// The evaluator of lookups.
     pub const fn evaluator(&self) -> &Evaluator {
         &self.evaluator
     }
@@ -78,7 +78,7 @@ impl Runner {
                     let places = step.functions.iter().map(|&(_, wire)| wire);
                     places.zip(values).for_each(|(wire, value)| wires[wire] = Some(value));
                 }
-                // What nobody needs any more.
+                // The values that no later step needs.
                 let done = wires.iter_mut().zip(&schedule.last_uses).filter(|(_, last)| **last <= number);
                 done.for_each(|(wire, _)| *wire = None);
             }

@@ -24,7 +24,7 @@ impl Value {
         Self { terms: Vec::new(), constant, least: constant, most: constant, noise: 0.0, round: 0 }
     }
 
-    /// What a wire holds: at most `most`, known after so many rounds.
+    /// The value of a wire: at most `most`, known after `round` rounds.
     pub fn wire(wire: Wire, most: u64, noise: f64, round: usize) -> Self {
         Self { terms: vec![(wire, 1)], constant: 0, least: 0, most: most.cast_signed(), noise, round }
     }
@@ -34,7 +34,7 @@ impl Value {
         &self.terms
     }
 
-    /// What is added to the wires.
+    /// The summand of the wires.
     pub const fn offset(&self) -> i64 {
         self.constant
     }

@@ -40,7 +40,7 @@ pub struct ClearEvaluator;
 #[derive(Debug, Clone, Copy)]
 pub struct ClearIntegers(pub PlaintextModulus);
 
-/// What tells one twin from another: how two numbers are added and multiplied.
+/// The arithmetic of a twin in the clear: how two numbers are added and multiplied.
 pub trait Arithmetic {
     /// The numbers.
     type Number: Scalar;

@@ -1,4 +1,4 @@
-//! What rotations cost, and factors take: as much of a scheme as a circuit needs to choose between plans.
+//! Costs of rotations and sizes of factors: as much of a scheme as a circuit needs to choose between plans.
 
 use noren_math::kernels::places::GROUP;
 
@@ -9,13 +9,13 @@ use noren_math::kernels::places::GROUP;
 /// on, are found there when the same sums are taken again; others come from memory each time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RotationCosts {
-    /// What the rotations of a sum share.
+    /// The common cost of the rotations of a sum.
     pub shared: f64,
-    /// What sums in a row share.
+    /// The common cost of sums in a row.
     pub end: f64,
-    /// What each rotation adds, with a key that lies in the cache.
+    /// The cost of each rotation, with a key that lies in the cache.
     pub cached: f64,
-    /// What each rotation adds, with a key that comes from memory.
+    /// The cost of each rotation, with a key that comes from memory.
     pub streamed: f64,
     /// The bytes of one key.
     pub key_bytes: u64,
@@ -24,7 +24,7 @@ pub struct RotationCosts {
 }
 
 impl RotationCosts {
-    /// What `sums` sums cost, in `rows` rows of such as follow each other, that have `rotations` rotations together and use
+    /// The cost of `sums` sums, in `rows` rows of such as follow each other, that have `rotations` rotations together and use
     /// `keys` different keys.
     #[must_use]
     pub fn total(&self, rows: usize, sums: usize, rotations: usize, keys: usize) -> f64 {

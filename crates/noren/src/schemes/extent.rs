@@ -1,4 +1,4 @@
-//! What is public about a vector of slots: how many values it has, and after how many slots it repeats.
+//! The extent of a vector of slots, which is public: how many values it has, and after how many slots it repeats.
 
 use noren_rlwe::error::{Error, Result};
 
@@ -29,7 +29,7 @@ pub struct Extent {
     period: usize,
 }
 
-/// What messages say of an extent that cannot be.
+/// The message about an extent that cannot be.
 pub(crate) const EXTENT_NEEDED: &str = "a length up to the slots, and as period a power of two up to them";
 
 impl Extent {

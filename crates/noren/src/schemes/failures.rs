@@ -22,7 +22,7 @@ struct Spent {
 impl FailureBudget {
     /// A budget of which nothing is spent; 0 for one that refuses nothing.
     pub(crate) const fn new(log2_allowed: f64) -> Self {
-        // What is no number allows nothing.
+        // A NaN allows nothing.
         let allowed = if log2_allowed.is_nan() { f64::NEG_INFINITY } else { log2_allowed };
         Self { allowed, spent: Mutex::new(Spent { bootstraps: 0, log2_failure: f64::NEG_INFINITY }) }
     }
@@ -86,7 +86,7 @@ mod tests {
         budget.spend(5, -64.0)?;
         assert_eq!(budget.bootstraps(), 8 + (1 << 40));
         assert!((budget.log2_failure() + 61.0).abs() < 1e-12, "{}", budget.log2_failure());
-        // What is refused is not counted.
+        // Refused bootstraps are not counted.
         let refused = budget.spend(9, -64.0);
         assert!(matches!(refused, Err(Error::FailureBudget { bootstraps, .. }) if bootstraps == 17 + (1 << 40)));
         assert_eq!(budget.bootstraps(), 8 + (1 << 40));

@@ -85,7 +85,7 @@ impl Range {
         }
     }
 
-    /// What a caller knows besides: no slot exceeds this absolute value. What contradicts the range replaces it.
+    /// The range of a caller who knows that no slot exceeds this absolute value. A statement that contradicts the range replaces it.
     #[must_use]
     pub fn within(self, magnitude: f64) -> Self {
         match self {
@@ -95,7 +95,7 @@ impl Range {
         }
     }
 
-    /// What a caller knows besides: all slots are real, and from `low` to `high`. What contradicts the range replaces it;
+    /// The range of a caller who knows that all slots are real, and from `low` to `high`. A statement that contradicts the range replaces it;
     /// what is no interval states nothing.
     #[must_use]
     pub fn clipped(self, low: f64, high: f64) -> Self {

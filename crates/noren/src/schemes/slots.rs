@@ -1,4 +1,4 @@
-//! What a circuit may ask of a scheme.
+//! Slot evaluators: the operations that a circuit may ask of a scheme.
 
 use std::fmt::Debug;
 
@@ -61,7 +61,7 @@ impl Scalar for i64 {
     }
 }
 
-/// What an evaluator knows about every slot of a vector.
+/// The bounds that an evaluator knows of every slot of a vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// On the message.
@@ -318,7 +318,7 @@ pub trait SlotEvaluator {
         if left < levels { Err(Error::LevelExhausted { needed: levels, left }) } else { Ok(a.clone()) }
     }
 
-    /// What is known about the slots of `a`; none if the evaluator estimates no errors.
+    /// The bounds of the slots of `a`; none if the evaluator estimates no errors.
     fn bounds(&self, a: &Self::Ciphertext) -> Option<Bounds>;
 
     /// The same vector, of which the estimate says that it has no error; and the estimate of its error.

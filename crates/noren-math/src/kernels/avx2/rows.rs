@@ -163,7 +163,7 @@ struct SignedReduction {
 }
 
 impl SignedReduction {
-    /// What makes every number positive, as a multiple of `2^32`.
+    /// The offset that makes every number positive, as a multiple of `2^32`.
     const OFFSET: u64 = 1 << 62;
     const HALF_BITS: i32 = 32;
 

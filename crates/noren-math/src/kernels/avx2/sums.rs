@@ -36,7 +36,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// What makes the sum of `terms` products end at their value, `low` raised by [`LOW_OFFSET`].
+    /// The start of a sum of `terms` products, so that it ends at their value, `low` raised by [`LOW_OFFSET`].
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn start(terms: usize) -> Self {

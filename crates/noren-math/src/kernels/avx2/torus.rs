@@ -92,7 +92,7 @@ fn signed_64(words: &[u64; WIDTH]) -> Vector {
     add(upper, _mm256_castsi256_pd(lower))
 }
 
-/// What [`Digit::of`] needs, in all lanes.
+/// The constants of [`Digit::of`], in all lanes.
 struct Place {
     shift: __m128i,
     mask: __m256i,

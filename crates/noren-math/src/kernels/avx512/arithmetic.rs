@@ -279,7 +279,7 @@ impl Wide {
     pub(super) fn reduce_large(self, high: Vector, low: Vector) -> Vector {
         let high = _mm512_add_epi64(high, _mm512_srli_epi64::<52>(low));
         let low = _mm512_and_si512(low, broadcast(MASK_52));
-        // What `high` has above 50 bits, at most 2^9, folds into `low`, which stays below 2^60.
+        // The bits of `high` above 50, at most 2^9, folds into `low`, which stays below 2^60.
         let folded = _mm512_mullo_epi64(_mm512_srli_epi64::<50>(high), self.top);
         self.reduce(_mm512_and_si512(high, broadcast(MASK_50)), _mm512_add_epi64(low, folded))
     }

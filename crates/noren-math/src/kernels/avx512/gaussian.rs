@@ -7,7 +7,7 @@ use crate::kernels::gaussian::{self, HALF_MASK, HALVES};
 
 /// Halvings of the interval in which a sample's size lies, from 32 sizes to one.
 const STEPS: usize = 5;
-/// What a shuffle of two vectors chooses from.
+/// The table of a shuffle of two vectors.
 const ENTRIES: usize = 2 * WIDTH;
 
 /// For each step the thresholds in the middles of all intervals, high and low halves.
@@ -61,7 +61,7 @@ fn size(high: Vector, low: Vector) -> Vector {
         let below = below([high, low], [choose(middle_high), choose(middle_low)]);
         size = _mm512_mask_add_epi64(size, below, size, broadcast(1 << (length - 1)));
     }
-    // What is below the last threshold is below all others.
+    // A word below the last threshold is below all others.
     let [last_high, last_low] = HALVES[HALVES.len() - 1].map(u64::cast_signed);
     let below = below([high, low], [_mm512_set1_epi64(last_high), _mm512_set1_epi64(last_low)]);
     _mm512_mask_add_epi64(size, below, size, broadcast(1))

@@ -55,7 +55,7 @@ fn products(out: &mut [&mut [u64]], &Panel { factors, images, next }: &Panel, ad
     let terms = images.len() / (2 * n);
     let images = images.as_chunks::<WIDTH>().0.as_chunks::<2>().0;
     let factors = factors.as_chunks::<WIDTH>().0;
-    // What comes next is called for little by little, so that loads of what is multiplied need not wait.
+    // The next operands are prefetched little by little, so that loads of what is multiplied need not wait.
     let mut next = next.map(|words| words.as_chunks::<WIDTH>().0.iter());
     let steps = n / WIDTH * sums.div_ceil(SUMS);
     let lines = next.each_ref().map(|lines| lines.len().div_ceil(steps));

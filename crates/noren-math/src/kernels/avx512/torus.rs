@@ -83,7 +83,7 @@ fn signed_64(words: &[u64; WIDTH]) -> Vector {
     _mm512_cvtepi64_pd(load_64(words))
 }
 
-/// What [`Digit::of`] needs, in all lanes.
+/// The constants of [`Digit::of`], in all lanes.
 struct Place {
     shift: __m128i,
     mask: __m512i,

@@ -78,7 +78,7 @@ impl CompactCircuitKeys {
         &self.parameters
     }
 
-    /// What the keys belong to: the same as the keys of the bootstrap.
+    /// The owner of the keys: the same as the keys of the bootstrap.
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner { fingerprint: self.parameters.torus().fingerprint(), key: self.key }
@@ -155,7 +155,7 @@ impl CircuitKeys {
         &self.parameters
     }
 
-    /// What the keys belong to: the same as the keys of the bootstrap.
+    /// The owner of the keys: the same as the keys of the bootstrap.
     #[must_use]
     pub const fn owner(&self) -> &Owner {
         &self.owner

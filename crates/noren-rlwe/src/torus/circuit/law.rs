@@ -26,17 +26,17 @@ use crate::torus::switch_law::{SwitchLaw, squared_cut, squared_digit};
 pub struct CircuitLaw {
     /// Of the output of the blind rotation, transforms included.
     pub rotation: f64,
-    /// What an automorphism adds to each coefficient.
+    /// The variance that an automorphism adds to each coefficient.
     pub automorphism: f64,
-    /// What division and trace add at coefficient 0.
+    /// The variance that division and trace add at coefficient 0.
     pub trace: f64,
-    /// What they add to all coefficients together.
+    /// The variance that they add to all coefficients together.
     pub trace_energy: f64,
-    /// What a switch to products with a secret adds to each coefficient.
+    /// The variance that a switch to products with a secret adds to each coefficient.
     pub square: f64,
     /// All coefficients of the rows of one level of a GGSW sample together.
     pub control_energy: f64,
-    /// What a CMUX adds, for a bit that is set.
+    /// The variance that a CMUX adds, for a bit that is set.
     pub choice: f64,
 }
 

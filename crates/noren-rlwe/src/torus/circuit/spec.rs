@@ -2,7 +2,7 @@
 
 use crate::torus::digits::Digits;
 
-/// What the keys of circuit bootstrapping are asked for; [`CircuitSpec::build`] checks it.
+/// The description of keys of circuit bootstrapping; [`CircuitSpec::build`] checks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CircuitSpec {
     /// Digits of its blind rotation, finer than those of a bootstrap.

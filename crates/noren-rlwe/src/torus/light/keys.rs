@@ -89,7 +89,7 @@ impl LightKeys {
         &self.parameters
     }
 
-    /// What the keys belong to.
+    /// The owner of the keys.
     #[must_use]
     pub fn owner(&self) -> Owner {
         Owner { fingerprint: self.parameters.fingerprint(), key: self.key }

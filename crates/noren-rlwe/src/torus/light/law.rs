@@ -22,7 +22,7 @@ pub struct LightLaw {
     pub row: f64,
     /// Of all rows together.
     pub level: f64,
-    /// What means of digits add at most.
+    /// The largest variance that means of digits add.
     pub means: f64,
 }
 
@@ -40,7 +40,7 @@ impl LightLaw {
         Self { row, level, means: k * k * degree * degree / 48.0 * row }
     }
 
-    /// What an external product with such a GGSW sample adds to each coefficient, besides the rounding of digits:
+    /// The variance that an external product with such a GGSW sample adds to each coefficient, besides the rounding of digits:
     /// `l [(B^2 + 2)/12 level + means]`.
     #[must_use]
     pub fn rows(&self, gadget: Gadget) -> f64 {

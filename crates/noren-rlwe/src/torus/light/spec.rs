@@ -1,4 +1,4 @@
-//! What light keys are asked for.
+//! The description of light keys.
 
 use std::fmt;
 

@@ -26,7 +26,7 @@ const LOG_SCALE: u32 = 55;
 /// The canonical scale of single levels, which nothing here uses.
 const SINGLE_LOG_SCALE: u32 = 50;
 
-/// What parameters of the baseline are asked for; [`ParametersSpec::build`] checks them.
+/// The description of parameters of the baseline; [`ParametersSpec::build`] checks it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParametersSpec {
     /// The base-two logarithm of the degree N of the ring, 4 to 16.
@@ -47,7 +47,7 @@ pub struct ParametersSpec {
     pub special: Primes,
     /// Into how many digits the modulus is cut for key switching.
     pub dnum: usize,
-    /// What the largest key must reach. By the tables of today the sets of the source reach nothing that has a name.
+    /// The security that the largest key must reach. By the tables of today the sets of the source reach nothing that has a name.
     pub security: Security,
 }
 
@@ -298,14 +298,14 @@ impl Parameters {
         }
     }
 
-    /// What an exact computation leaves of a message of at most size 1 at the scale `q_0 / rho`, see
+    /// The error of an exact computation for a message of at most size 1 at the scale `q_0 / rho`, see
     /// [`error_at`](Self::error_at).
     #[must_use]
     pub fn systematic_error(&self) -> f64 {
         self.error_at(self.ratio(), 1.0)
     }
 
-    /// What an exact computation leaves of a message of at most this magnitude M, at the scale `q_0 / ratio`: the sine instead of
+    /// The error of an exact computation for a message of at most this magnitude M, at the scale `q_0 / ratio`: the sine instead of
     /// its argument, and the polynomial instead of the exponential. The first always holds, the second but with probability
     /// `2^-40` and that of [`Plan::log2_failure`](crate::bootstrapping::paper2::Plan::log2_failure).
     ///

@@ -245,7 +245,7 @@ impl Pipeline {
         evaluator.mul_i(&evaluator.sub(&conjugate, &evaluator.add(e0, &turned)?)?)
     }
 
-    /// What an exact computation leaves, see [`Parameters::systematic_error`], for this message at its own scale.
+    /// The error of an exact computation, see [`Parameters::systematic_error`], for this message at its own scale.
     fn systematic_error(&self, lowered: &Ciphertext) -> f64 {
         let (parameters, magnitude) = (&self.parameters, lowered.magnitude());
         let ratio = parameters.base().ratio_to(lowered.scale());

@@ -1,4 +1,4 @@
-//! What the baseline costs and risks, before any key exists.
+//! Costs and risks of the baseline, before any key exists.
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;

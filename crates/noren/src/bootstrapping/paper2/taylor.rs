@@ -61,7 +61,7 @@ impl TaylorExponential {
     /// by at most `excess`, the first counts times its sine.
     #[must_use]
     pub fn error(self, bound: f64, excess: f64) -> f64 {
-        /// What the next terms of the series, and those of higher order in a and b, may add: they are a part of y^2 / 90 at most.
+        /// The bound of the next terms of the series, and of those of higher order in a and b: they are a part of y^2 / 90 at most.
         const ROOM: f64 = 1.0 + 1.0 / 16.0;
         let squarings = libm::exp2(f64::from(self.doublings));
         let y = TAU * bound / squarings;

@@ -72,7 +72,7 @@ impl Transform {
             left -= matrix.layers;
             x = next.with_magnitude(bound(all - left));
             let random = libm::exp2(0.5 * gain * f64::from(left));
-            // What is not random is counted in full, beside what counts with the random errors.
+            // Systematic errors are counted in full, beside the random ones.
             systematic += error.bias() * (random.powi(2).max(1.0) - random).max(0.0);
             errors.push((error, random));
         }

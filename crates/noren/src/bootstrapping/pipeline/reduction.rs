@@ -103,7 +103,7 @@ fn world() -> &'static World {
     WORLD.get_or_init(World::new)
 }
 
-/// What the series makes of exact messages, by its closed form.
+/// The value of the series at exact messages, by its closed form.
 fn of_series(parameters: &Parameters, z: f64) -> f64 {
     parameters.series().message(Complex64::cis(TAU * z / parameters.series().ratio()))
 }

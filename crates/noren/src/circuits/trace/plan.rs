@@ -166,7 +166,7 @@ impl Plan {
         costs.bytes_of(self.rotations().len())
     }
 
-    /// What [`apply`](Self::apply) costs, in nanoseconds.
+    /// The cost of [`apply`](Self::apply), in nanoseconds.
     #[must_use]
     pub fn cost(&self, costs: &RotationCosts) -> f64 {
         let rotations = self.steps.iter().map(|step| step.rotations().len()).sum();

@@ -22,7 +22,7 @@ pub struct Column {
     form: Form,
 }
 
-/// What a column holds.
+/// The contents of a column.
 #[derive(Debug, Clone)]
 enum Form {
     Samples(Samples),
@@ -133,7 +133,7 @@ impl Column {
         ciphertexts.chunks(self.digits).map(number).collect()
     }
 
-    /// What the elements are.
+    /// The type of the elements.
     #[must_use]
     pub const fn element(&self) -> Element {
         self.element

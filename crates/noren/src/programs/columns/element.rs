@@ -1,4 +1,4 @@
-//! What the elements of a column are.
+//! Types of the elements of a column.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schemes::tfhe::{Encoding, Parameters};
 
-/// What the elements of a column are; its name is that of numpy, such as `uint16`.
+/// The type of the elements of a column; its name is that of numpy, such as `uint16`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Element {

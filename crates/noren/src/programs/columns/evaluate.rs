@@ -38,7 +38,7 @@ impl ColumnEvaluator {
         Self { integers, working_set: bytes, ..self }
     }
 
-    /// What bits and digits are evaluated with.
+    /// The evaluator of bits and digits.
     #[must_use]
     pub const fn digits(&self) -> &Evaluator {
         &self.digits
@@ -317,7 +317,7 @@ impl ColumnEvaluator {
         self.by_parts(&[a], |columns| self.column(to, evaluator.apply(operation, &[&self.integers_of(columns[0])?])?))
     }
 
-    /// What integers are evaluated with.
+    /// The evaluator of integers.
     pub(super) fn integers(&self, element: Element) -> Result<&radix::Evaluator> {
         self.integers.as_deref().ok_or_else(|| {
             Error::parameter("parameters", self.parameters(), format!("2_2, for operations on elements of {element}"))

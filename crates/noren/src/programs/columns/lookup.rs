@@ -46,7 +46,7 @@ impl ColumnLookup {
         let parameters = context.parameters();
         let word = |values: &[i128]| {
             let value = function(values);
-            // What is out of range has more bits than outputs, which refuse it.
+            // A value out of range has more bits than outputs, which refuse it.
             if output.range(parameters).contains(&value) { output.word(value) } else { u64::MAX }
         };
         let tables = match (inputs, output) {

@@ -1,4 +1,4 @@
-//! What is done with elements.
+//! Operations on elements.
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use crate::programs::columns::column::Column;
 use crate::programs::columns::element::Element;
 use crate::programs::layout::check_length;
 
-/// What is known of encrypted columns without any key. All of it is public.
+/// The public layout of encrypted columns. All of it is public.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
@@ -23,7 +23,7 @@ pub struct Layout {
 pub struct ColumnLayout {
     /// The name; it may be empty.
     pub name: String,
-    /// What the elements are.
+    /// The type of the elements.
     pub element: Element,
 }
 
@@ -84,7 +84,7 @@ impl Columns {
         Ok(Self { layout, columns })
     }
 
-    /// What is known without any key.
+    /// The public layout.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout

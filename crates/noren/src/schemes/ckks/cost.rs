@@ -47,7 +47,7 @@ pub struct CostModel {
     pub cache_bytes: u64,
 }
 
-/// What a word of an image costs, in words of a key.
+/// The cost of a word of an image, in words of a key.
 const IMAGE_WEIGHT: f64 = 1.5;
 /// Sums of so many rotations show what a rotation costs with its key in the cache.
 const CACHED_ROTATIONS: usize = 4;
@@ -77,7 +77,7 @@ impl CostModel {
         let limbs = level + 1;
         let ring = context.rlwe().ring_q(limbs);
 
-        // What the key encrypts does not matter, nor that it is no key of these rotations.
+        // The secret in the key does not matter, nor that it is no key of these rotations.
         let generator = KeyGenerator::new(context.rlwe(), Seed::from_bytes([0; 32]));
         let key = Arc::new(generator.relinearization(&generator.secret(), Some(limbs))?);
         let ciphertext = rlwe::Ciphertext::new(vec![ring.zero(), ring.zero()], key.owner().key);
@@ -116,7 +116,7 @@ impl CostModel {
         })
     }
 
-    /// What rotations of ciphertexts of a level cost.
+    /// The costs of rotations of ciphertexts of a level.
     ///
     /// # Errors
     /// As [`measure`](Self::measure).
@@ -124,7 +124,7 @@ impl CostModel {
         Ok(self.costs(&Shape::new(parameters, level)?))
     }
 
-    /// What rotations cost with keys of another shape: so many limbs and special primes, and this gadget.
+    /// The costs of rotations with keys of another shape: `limbs` limbs, `special` special primes, and this gadget.
     pub(crate) fn rotations_shaped(&self, log_n: u32, limbs: usize, special: usize, gadget: &Gadget) -> RotationCosts {
         let digits = gadget.digits_at(limbs).into_iter().map(|digit| digit.len() as f64).collect();
         self.costs(&Shape { log_n: f64::from(log_n), limbs: limbs as f64, special: special as f64, digits })
@@ -146,7 +146,7 @@ impl CostModel {
     }
 }
 
-/// What the rotations of a sum, or sums in a row, share.
+/// The common costs of the rotations of a sum, or of sums in a row.
 struct Work {
     /// Words times layers of transforms.
     transforms: f64,
@@ -187,7 +187,7 @@ impl Shape {
         self.limbs + self.special
     }
 
-    /// What the rotations of a sum share: the decomposition, and the division of the second part.
+    /// The common costs of the rotations of a sum: the decomposition, and the division of the second part.
     fn shared(&self) -> Work {
         let (digits, end) = (self.digits.len() as f64, self.end());
         let terms: f64 = self.digits.iter().map(|a| a * (self.all_limbs() - a)).sum();
@@ -197,7 +197,7 @@ impl Shape {
         }
     }
 
-    /// What sums in a row share: the division of the first part.
+    /// The common costs of sums in a row: the division of the first part.
     fn end(&self) -> Work {
         Work {
             transforms: self.all_limbs() * self.words_per_row() * self.log_n,

@@ -294,14 +294,14 @@ impl Encoder {
     }
 }
 
-/// What numbers are encoded as.
+/// The layout in which numbers are encoded.
 #[derive(Clone, Copy)]
 enum Field {
     Real,
     Complex,
 }
 
-/// What to do with complex numbers.
+/// The treatment of complex numbers.
 const READ_AS_COMPLEX: &str = "read them as complex numbers, ask for their real parts, or state their range (with_range) \
                                if they are known to be real";
 

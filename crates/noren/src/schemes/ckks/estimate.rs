@@ -5,7 +5,7 @@ use num_complex::Complex64;
 use crate::schemes::ckks::tail::{self, CLASSES, Spread};
 use crate::schemes::range::{Range, modulus};
 
-/// What is known, without any key, about the message and the error of a ciphertext or plaintext.
+/// The estimate, without any key, of the message and the error of a ciphertext or plaintext.
 ///
 /// The error of slot j, in units of the message, is a sum of independent sources (an encryption, a key switch, a
 /// rounding), each random and of the same size in every slot, and of a systematic part. An estimate holds
@@ -51,7 +51,7 @@ pub(crate) struct Group {
 /// Where a source is counted: sources with different keys are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
-    /// What the size of the error in a slot depends on.
+    /// The distribution of the size of the error in a slot.
     pub(crate) nature: Nature,
     /// By how many slots the error was rotated since it arose, modulo [`CLASSES`].
     pub(crate) class: u8,
@@ -59,7 +59,7 @@ pub(crate) struct Key {
     pub(crate) bucket: u8,
 }
 
-/// What the size of an error in a slot depends on.
+/// The distribution of the size of an error in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nature {
     /// Nothing: complex Gaussian in every slot, such as the error of a symmetric encryption.
@@ -74,7 +74,7 @@ pub(crate) enum Nature {
 const MEMBER_BITS: usize = 128;
 /// Groups are folded together, where that changes nothing, above this number.
 const FOLD_ABOVE: usize = 1024;
-/// What may be folded: groups whose deviations add up to this part of the whole.
+/// The groups that may be folded: those whose deviations add up to this part of the whole.
 const FOLDED_PART: f64 = 1.0 / 256.0;
 
 impl Estimate {
@@ -147,7 +147,7 @@ impl Estimate {
     /// The same message with this bound on its error, which the caller knows, in place of all that was known of it.
     #[must_use]
     pub fn with_error_bound(self, bound: f64) -> Self {
-        // What is no bound bounds nothing.
+        // A NaN bounds nothing.
         let bias = if bound >= 0.0 { bound } else { f64::INFINITY };
         Self { bias, groups: Vec::new(), ..self }
     }
@@ -164,7 +164,7 @@ impl Estimate {
         !(self.room == f64::INFINITY || self.magnitude() + self.worst() < self.room)
     }
 
-    /// What is known where the message is used: nothing of one that may have left its modulus.
+    /// The estimate where the message is used: nothing of one that may have left its modulus.
     pub(crate) fn settled(mut self) -> Self {
         if self.overflows() {
             self.forget();
@@ -299,7 +299,7 @@ impl Estimate {
         Self { groups: groups.map(|(key, variance)| Group { key, members, variance }).collect(), ..*self }
     }
 
-    /// What the tail of the error depends on.
+    /// The distribution of the tail of the error.
     fn spread(&self) -> Spread {
         let mut spread = Spread::default();
         for group in &self.groups {

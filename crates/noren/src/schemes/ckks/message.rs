@@ -1,4 +1,4 @@
-//! What plaintexts, ciphertexts and factors have in common: polynomials that mean numbers.
+//! Messages, the common part of plaintexts, ciphertexts and factors: polynomials that encode numbers.
 
 use noren_rlwe::error::Result;
 
@@ -91,7 +91,7 @@ impl<T> Message<T> {
         &self.inner
     }
 
-    /// What is known of the message and its error: of its own rounding when encoded, of the encryption and of all
+    /// The estimate of the message and its error: of its own rounding when encoded, of the encryption and of all
     /// operations besides.
     #[must_use]
     pub fn estimate(&self) -> &Estimate {

@@ -14,7 +14,7 @@ use crate::schemes::ckks::scale::Scale;
 const MIN_BITS: u32 = *sizes::BITS.start();
 const MAX_BITS: u32 = *sizes::BITS.end();
 
-/// What parameters are asked for; [`ParametersSpec::build`] chooses the primes and checks everything.
+/// The description of parameters; [`ParametersSpec::build`] chooses the primes and checks everything.
 ///
 /// The scale of a fresh ciphertext at the highest level L is `S_L = 2^log_scale`. A product at level l has scale
 /// `S_l^2`, and rescaling divides it by the prime `q_l`: the ladder is `S_{l-1} = S_l^2 / q_l`. A deviation of `S_l`
@@ -60,7 +60,7 @@ pub struct ParametersSpec {
     pub dnum: usize,
     /// How secrets are drawn.
     pub secret: SecretDistribution,
-    /// What the largest key must reach.
+    /// The security that the largest key must reach.
     pub security: Security,
 }
 

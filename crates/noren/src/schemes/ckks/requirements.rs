@@ -9,7 +9,7 @@ use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::{Parameters, ParametersSpec};
 use crate::schemes::range::Range;
 
-/// What a computation needs of its parameters; see [`Parameters::for_requirements`].
+/// Requirements of a computation on its parameters; see [`Parameters::for_requirements`].
 ///
 /// # Examples
 /// ```
@@ -168,7 +168,7 @@ impl Requirements {
         Ok(Err(closest))
     }
 
-    /// What a ring and a scale could be built of.
+    /// The candidates for a ring and a scale.
     fn specifications(&self, log_n: u32, log_scale: u32) -> Vec<ParametersSpec> {
         let integer_bits = libm::log2(self.max_abs).ceil().max(0.0);
         let first = f64::from(log_scale + HEADROOM_BITS) + integer_bits;
@@ -206,7 +206,7 @@ impl Requirements {
         matches!(self.search(), Ok(Ok(_)))
     }
 
-    /// What would do instead: the precision that is reached, the largest depth, the largest values.
+    /// The alternatives: the precision that is reached, the largest depth, the largest values.
     fn refusal(&self, closest: Option<f64>) -> Error {
         let &Self { depth, precision_bits, max_abs, security, .. } = self;
         let reached = closest.filter(|bits| bits.is_finite());

@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn scales_from_the_end_of_a_chain_lead_back_to_it() {
-        // What is squared and divided by a prime, four times, is to end at 2^42.
+        // A scale that is squared and divided by a prime, four times, is to end at 2^42.
         let primes = [1_125_899_903_827_969u64, 1_125_899_900_682_241, 1_099_511_480_321, 1_125_899_897_143_297];
         let end = Scale::from_log2(42);
         let start = primes.iter().rev().fold(end, |scale, &q| scale.mul_u64(q).sqrt());

@@ -88,7 +88,7 @@ impl Object for Parameters {
     }
 }
 
-/// What a message on the wire wraps.
+/// The object that a message on the wire wraps.
 pub trait Wrapped: Object<Context = RlweContext> {
     /// The kind of container that holds it with its meaning.
     const MESSAGE_KIND: Kind;

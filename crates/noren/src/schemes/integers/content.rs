@@ -1,4 +1,4 @@
-//! What a polynomial modulo t stands for: slots or coefficients, and how many.
+//! The content of a polynomial modulo t: slots or coefficients, and how many.
 
 use noren_rlwe::error::{Error, Result};
 
@@ -14,7 +14,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// What messages call it.
+    /// Its name in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

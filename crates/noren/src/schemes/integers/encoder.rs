@@ -35,7 +35,7 @@ pub struct Plaintext {
     pub(crate) coefficients: Arc<[i64]>,
     /// See [`Plaintext::norms`].
     norms: OnceLock<Norms>,
-    /// What the polynomial stands for.
+    /// The content of the polynomial.
     pub(crate) content: Content,
     /// The same polynomial modulo the primes of some ring, or of a subring, for products.
     pub(crate) prepared: Option<Poly<Eval>>,

@@ -194,7 +194,7 @@ pub struct Decryptor<'a> {
 
 /// Decryption reads as many limbs as are larger than t by this many bits: what it rounds stays below `2^-24`.
 const READ_BITS: f64 = 24.0;
-/// What decryption rounds takes less than this from the budget.
+/// The roundings of decryption take less than this from the budget.
 const READ_BUDGET: f64 = 1.0 / (1u64 << 22) as f64;
 /// Measuring reads as many limbs as are larger than the predicted noise by this many bits.
 const MEASURED_BITS: f64 = 40.0;

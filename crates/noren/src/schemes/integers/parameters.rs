@@ -13,7 +13,7 @@ use crate::schemes::integers::noise::{Laws, Mode, Noise};
 /// The sizes of auxiliary primes that are tried: transforms are faster below 2^48, and larger ones may save a prime.
 const AUXILIARY_BITS: [u32; 2] = [48, 50];
 
-/// What parameters are asked for; [`ParametersSpec::build`] chooses the primes and checks everything.
+/// The description of parameters; [`ParametersSpec::build`] chooses the primes and checks everything.
 ///
 /// One set serves BGV and BFV: keys and ciphertexts of one are keys and ciphertexts of the other.
 ///
@@ -49,7 +49,7 @@ pub struct ParametersSpec {
     pub dnum: usize,
     /// How secrets are drawn.
     pub secret: SecretDistribution,
-    /// What the largest key must reach.
+    /// The security that the largest key must reach.
     pub security: Security,
 }
 

@@ -7,7 +7,7 @@ use crate::schemes::integers::noise::{Mode, Noise};
 use crate::schemes::integers::parameters::{Parameters, ParametersSpec};
 use crate::schemes::integers::scheme::{Scheme, product};
 
-/// What parameters must reach; [`Requirements::choose`] finds them.
+/// Requirements on parameters; [`Requirements::choose`] finds parameters.
 ///
 /// # Examples
 /// ```
@@ -68,7 +68,7 @@ impl Requirements {
         if self.slots > most {
             return Err(Error::parameter("slots", self.slots, format!("at most {most}")));
         }
-        // What no number of primes makes right.
+        // Requirements that no number of primes meets.
         let probe = ParametersSpec {
             log_n: *LOG_N.start(),
             plaintext_modulus: self.plaintext_modulus,

@@ -1,4 +1,4 @@
-//! What one scheme has to say: how ciphertexts are multiplied, and what that does to noise and factor.
+//! The particulars of one scheme: how ciphertexts are multiplied, and what that does to noise and factor.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ use crate::schemes::integers::parameters::Parameters;
 
 /// A scheme for exact integers. All that is not here, the schemes have in common.
 pub trait Scheme: Sealed + Debug + Clone + Copy + Send + Sync + 'static {
-    /// What it is called.
+    /// The name of the scheme.
     const NAME: &'static str;
     /// The kind of container that holds a ciphertext.
     const KIND: Kind;

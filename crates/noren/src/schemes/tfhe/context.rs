@@ -83,7 +83,7 @@ impl Context {
         &self.0.parameters
     }
 
-    /// What loops run on.
+    /// The engine of loops.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.0.engine
@@ -212,7 +212,7 @@ impl Context {
         if *found == in_use { Ok(()) } else { Err(Error::mismatch(&in_use, found, what)) }
     }
 
-    /// What ciphertexts under a key belong to: these parameters, with their encoding.
+    /// The owner of ciphertexts under a key: these parameters, with their encoding.
     pub(crate) fn owner(&self, key: &Owner) -> Owner {
         Owner { fingerprint: self.parameters().fingerprint(), ..*key }
     }

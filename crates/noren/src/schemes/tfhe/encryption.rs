@@ -78,7 +78,7 @@ impl<'a> Encryptor<'a> {
         Ok(Bit { sample, owner: self.owner, noise: FRESH_NOISE })
     }
 
-    /// What stands on the circle for an integer of at most `max`.
+    /// The phase of an integer of at most `max`.
     pub(crate) fn integer_message(&self, value: u64, max: u64) -> Result<u64> {
         let parameters = self.context.parameters();
         parameters.encoding().needs_integers()?;

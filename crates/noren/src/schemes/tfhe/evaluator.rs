@@ -275,7 +275,7 @@ impl Evaluator {
         self.circuit.as_deref()
     }
 
-    /// What results belong to.
+    /// The owner of results.
     pub(crate) const fn owner(&self) -> &Owner {
         &self.owner
     }

@@ -20,12 +20,12 @@ pub struct Lookup {
     pub(crate) inputs: u64,
     /// One for each function.
     pub(crate) ranges: Vec<Range>,
-    /// What is added to the phase of all values.
+    /// The summand of the phase of all values.
     pub(crate) offset: u64,
     pub(crate) fingerprint: [u8; 32],
 }
 
-/// What the values of a function are.
+/// The values of a function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range {
     /// The largest.

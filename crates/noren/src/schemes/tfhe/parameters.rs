@@ -12,7 +12,7 @@ use noren_rlwe::torus::spec::TorusSpec;
 /// No sum is larger: the circle has fewer units.
 const MAX_NOISE: f64 = 65536.0;
 
-/// What a ciphertext holds.
+/// The encoding of a ciphertext.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// A bit: 1/8 of the circle for true, -1/8 for false.
@@ -45,12 +45,12 @@ impl Encoding {
     }
 }
 
-/// What parameters are asked for; [`ParametersSpec::build`] checks them.
+/// The description of parameters; [`ParametersSpec::build`] checks it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParametersSpec {
     /// Dimensions, noises and digits.
     pub torus: TorusSpec,
-    /// What a ciphertext holds.
+    /// The encoding of a ciphertext.
     pub encoding: Encoding,
     /// The largest noise that may enter a bootstrap, as multiple of the deviation of the noise of a bootstrap. Parts of a sum
     /// count as if their noises were the same: `x + 4 y` counts 5.
@@ -125,7 +125,7 @@ impl Encoding {
         }
     }
 
-    /// What a unit counts as a word: `2^64 / (2p)`, or `2^64 / 8`.
+    /// A unit as a word: `2^64 / (2p)`, or `2^64 / 8`.
     #[must_use]
     pub const fn unit(self) -> u64 {
         match self {
@@ -148,7 +148,7 @@ impl Parameters {
         &self.0.torus
     }
 
-    /// What a ciphertext holds.
+    /// The encoding of a ciphertext.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         self.0.spec.encoding

@@ -10,7 +10,7 @@ use noren_rlwe::torus::spec::TorusSpec;
 
 use crate::schemes::tfhe::parameters::{Encoding, Parameters, ParametersSpec};
 
-/// What default sets fail at most with, as base-two logarithm.
+/// The base-two logarithm of the largest failure probability of default sets.
 const FAILURE: f64 = -128.0;
 
 /// The noise that gates may meet: that of a sum of two results of MUX, each of two bootstraps, as if they were the same.
@@ -25,7 +25,7 @@ pub struct Preset {
     pub source: &'static str,
     /// Whether the set is for comparisons with older libraries alone: it does not reach the security of the others.
     pub legacy: bool,
-    /// What it asks for.
+    /// Its description.
     pub spec: ParametersSpec,
 }
 

@@ -109,7 +109,7 @@ impl Evaluator {
         self.check_exponents(a, &exponents)
     }
 
-    /// What is missing is told before anything is made, and all at once.
+    /// Missing keys are told before anything is made, and all at once.
     fn check_exponents(&self, a: &Ciphertext, exponents: &[u32]) -> Result<()> {
         let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.inner.limbs()));
         self.keys.check(None, galois)

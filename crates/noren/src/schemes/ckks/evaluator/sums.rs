@@ -165,7 +165,7 @@ impl Evaluator {
         if im != 0 {
             parts[0].multiples.push((self.context.imaginary_unit(), ring.integer_residues(im)));
         }
-        // What is multiplied by the imaginary unit is added up first, and multiplied once.
+        // Terms times the imaginary unit are added up first, and multiplied once.
         let written = imaginary[0].multiples.is_empty();
         let imaginary = (!written).then(|| imaginary.each_ref().map(|sum| ring.gather(Operand::Sum(sum))));
         let name = named(WEIGHTED, &[constant.re, constant.im]);
@@ -224,7 +224,7 @@ impl Evaluator {
         Ok(miss)
     }
 
-    /// What the canonical scale one level below is before rescaling.
+    /// The canonical scale one level below, before rescaling.
     pub(crate) fn scale_before_rescale(&self, level: usize) -> Scale {
         let parameters = self.context.parameters();
         parameters.scale_at(level - 1).mul_u64(parameters.prime(level))
@@ -235,7 +235,7 @@ impl Evaluator {
 pub(super) struct Combination<'a> {
     /// The sums of both parts, without what is imaginary.
     parts: [Sum<'a>; 2],
-    /// What is to be multiplied by the imaginary unit and added.
+    /// The terms that are multiplied by the imaginary unit and added.
     imaginary: Option<[Poly<Eval>; 2]>,
     pub(super) estimate: Estimate,
 }

@@ -131,7 +131,7 @@ impl<S: Scheme> Evaluator<S> {
         products[1..].iter().try_fold(products[0].clone(), |sum, product| self.add(&sum, product))
     }
 
-    /// What a sum of products will be.
+    /// The shape of a sum of products.
     fn sum_of_products<'a>(&self, pairs: &[(&'a Ciphertext<S>, &'a Ciphertext<S>)]) -> Result<SumOfProducts<'a, S>> {
         first("products of a sum", pairs)?;
         let operands = || pairs.iter().flat_map(|&(a, b)| [a, b]);

@@ -72,7 +72,7 @@ pub(crate) fn failure(
     (width >= 2).then(|| Failure::of(deviation, width as f64 / (4 * degree) as f64))
 }
 
-/// What a digit is multiplied by, so that it counts `1/2^bits` of the circle.
+/// The factor of a digit, so that it counts `1/2^bits` of the circle.
 pub(crate) fn scale(encoding: Encoding, bits: u32) -> u64 {
     (1 << (u64::BITS - bits)) / encoding.unit()
 }

@@ -210,7 +210,7 @@ impl Shape {
         self.digits * self.message_bits
     }
 
-    /// What noise is multiplied by where all digits are added up in one ciphertext.
+    /// The factor of the noise where all digits are added up in one ciphertext.
     fn factor(&self) -> f64 {
         (0..self.digits).map(|digit| libm::exp2((digit * self.message_bits) as f64)).sum()
     }
