@@ -20,8 +20,8 @@ use crate::window::Window;
 
 /// The ring `Z_Q[X]/Phi_m` for a window of the primes of one list, and the verbs on its elements. A clone is cheap.
 ///
-/// All windows of a list share transforms, threads, memory and the [`Device`] that holds elements and computes on them; what
-/// does not need a device is told by the [`Window`]. A limb is named by its position in the whole list, so it keeps its name
+/// All windows of a list share transforms, threads, memory and the [`Device`] that holds elements and computes on them. Degree,
+/// primes and the like are methods of [`Window`], to which a ring dereferences. A limb is named by its position in the whole list, so it keeps its name
 /// through all windows. Where a verb speaks of one residue for each limb, they are in the order of the window.
 ///
 /// Operands of another window than the ring's are bugs, and panic, unless a verb says that it takes larger windows. So are

@@ -16,7 +16,7 @@ use crate::switch::{KeySwitch, Term};
 
 impl Ring {
     /// The numbers whose residues modulo the sources are those of `a`, modulo the targets. A limb that is a source too
-    /// is copied. Of this ring the index and the device count, not the window.
+    /// is copied. Only the index and the device of this ring matter.
     ///
     /// # Panics
     /// If `a` lacks a source.
@@ -26,8 +26,8 @@ impl Ring {
         self.device().convert(converter, a)
     }
 
-    /// `round(x / D)`; `x` may be over any window that has the dropped and the kept limbs. Of this ring the index and the
-    /// device count, not the window.
+    /// `round(x / D)`; `x` may be over any window that has the dropped and the kept limbs. Only the index and the
+    /// device of this ring matter.
     ///
     /// # Panics
     /// If `x` lacks a dropped or a kept limb.
@@ -153,8 +153,8 @@ impl Ring {
         self.device().multiply_matrix(decomposer, self, c, matrix)
     }
 
-    /// The three parts of the sum of products of ciphertexts, scaled. Of this ring the index and the device count, not the
-    /// window.
+    /// The three parts of the sum of products of ciphertexts, scaled. Only the index and the device of this
+    /// ring matter.
     ///
     /// # Panics
     /// If there is no product, or an operand lacks a limb of Q.
@@ -165,7 +165,7 @@ impl Ring {
     }
 
     /// Both parts of the sum of products of ciphertexts, scaled and switched; `decomposer` is the one that the product was made
-    /// for. Of this ring the index and the device count, not the window.
+    /// for. Only the index and the device of this ring matter.
     ///
     /// # Panics
     /// As [`Ring::scaled_product`], and if the key lacks a pair or a limb.
@@ -195,7 +195,7 @@ impl Ring {
 
     /// `(c_0 + round(c_1 k_0 / D), round(c_1 k_1 / D))` over the primes that are kept, for the numbers `c_0`, `c_1` of
     /// [`Ring::raise`] and the sums `k_i = sum_j k_ji` of the halves of the pairs of a key: both parts of a ciphertext are
-    /// raised, and switched to another secret, in one pass. Of this ring the index and the device count, not the window.
+    /// raised, and switched to another secret, in one pass. Only the index and the device of this ring matter.
     ///
     /// D must be the product P of the special primes that the key was made with. Then c_1 itself serves as every digit: it
     /// is congruent to itself modulo each digit's primes, and shorter than a digit of its own would be. So nothing is
