@@ -56,6 +56,7 @@ $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py'
 lint: $(VENV)/.tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --package noren-ring --no-default-features --lib --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(BIN)/ruff check python bench examples checks
 	$(BIN)/ruff format --check python bench examples checks

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "parallel")]
 use noren_math::memory;
 
 /// How often the watcher of an [`Interrupt`] is called.
@@ -183,6 +184,7 @@ pub fn check() {
 }
 
 /// The conditions that work takes along to other threads.
+#[cfg(feature = "parallel")]
 #[derive(Clone)]
 pub(crate) struct Terms {
     interrupt: Option<Interrupt>,
@@ -191,6 +193,7 @@ pub(crate) struct Terms {
 }
 
 /// The conditions of this thread.
+#[cfg(feature = "parallel")]
 pub(crate) fn terms() -> Terms {
     Terms { interrupt: current(), refuses: memory::refuses() }
 }
@@ -200,6 +203,7 @@ fn current() -> Option<Interrupt> {
 }
 
 /// The interrupt whose watcher this thread is to call while it waits.
+#[cfg(feature = "parallel")]
 pub(crate) fn watched() -> Option<Interrupt> {
     CURRENT.with_borrow(|current| {
         current.as_ref().filter(|current| current.watch_at.is_some()).map(|current| current.interrupt.clone())
@@ -207,6 +211,7 @@ pub(crate) fn watched() -> Option<Interrupt> {
 }
 
 /// Runs what another thread handed over, under the terms of that thread.
+#[cfg(feature = "parallel")]
 pub(crate) fn under<T>(terms: Terms, work: impl FnOnce() -> T) -> T {
     let current = terms.interrupt.map(|interrupt| Current { interrupt, watch_at: None });
     within(current, || memory::under(terms.refuses, work))

@@ -1,6 +1,6 @@
 //! Divides encrypted integers of 15 bits, by a table of all quotients.
 //!
-//! `cargo run --release -p noren --example 5_lookup [x] [y]`
+//! `cargo run --release -p noren --example 4_lookup [x] [y]`
 
 use std::time::Instant;
 

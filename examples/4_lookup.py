@@ -4,7 +4,7 @@ An insurer looks up what it does not see. The mortality table is made by Makeham
 ``A + B c^age``, with the constants of the standard ultimate survival model (Dickson, Hardy and Waters, Actuarial
 Mathematics for Life Contingent Risks, 2nd edition, Cambridge 2013, section 4.3), times ``1 + class/4``.
 
-Run it with ``python examples/5_lookup.py``; ``--preset toy`` does the same in a small ring without security.
+Run it with ``python examples/4_lookup.py``; ``--preset toy`` does the same in a small ring without security.
 """
 
 import argparse

@@ -4,7 +4,7 @@ The readings are the annual flow of the Nile at Aswan in 10^8 cubic metres, 1871
 (G. W. Cobb, The problem of the Nile: conditional solution to a changepoint problem, Biometrika 65, 1978, table 1); here
 the 32 years around the change of 1899.
 
-Run it with ``python examples/6_tfhe.py``; ``--preset toy`` does the same with parameters that keep nothing secret.
+Run it with ``python examples/5_tfhe.py``; ``--preset toy`` does the same with parameters that keep nothing secret.
 """
 
 import argparse

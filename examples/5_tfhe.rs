@@ -1,6 +1,6 @@
 //! Encrypted readings of a river: in how many years it had less than a limit, itself a secret, and in which it had most.
 //!
-//! `cargo run --release -p noren --example 6_tfhe [set]`
+//! `cargo run --release -p noren --example 5_tfhe [set]`
 //!
 //! The readings are the annual flow of the Nile at Aswan in 10^8 cubic metres, 1871 to 1970, measured at the gauge there (G. W.
 //! Cobb, The problem of the Nile: conditional solution to a changepoint problem, Biometrika 65, 1978, table 1); here the 32 years
