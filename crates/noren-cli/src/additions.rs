@@ -28,7 +28,7 @@ use crate::output_set::OutputSet;
 use crate::outputs::Force;
 use crate::progress;
 
-/// What the keys are to serve.
+/// The operations that the keys are to serve.
 pub(crate) struct Wanted<'a> {
     pub(crate) programs: Vec<Program>,
     /// The tables that the programs run on.
@@ -46,10 +46,10 @@ pub(crate) struct Job<'a> {
     pub(crate) plan_only: bool,
 }
 
-/// What was added.
+/// The keys that were added.
 #[derive(Serialize)]
 struct Report {
-    /// What the new keys are for.
+    /// The use of the new keys.
     added: Vec<String>,
     /// How many keys the file has now.
     keys: usize,
@@ -93,7 +93,7 @@ fn lock(secret: &Path) -> Result<File, Failure> {
     }
 }
 
-/// What programs or rotations need of CKKS; rotations up to a level, or all.
+/// The keys of CKKS that programs or rotations need; rotations up to a level, or all.
 fn of_vectors(wanted: &Wanted<'_>, context: &ckks::Context, level: Option<usize>) -> Result<KeyRequest, Failure> {
     if wanted.swap_rows {
         let needed = "keys of exact integers: the slots of CKKS have no rows".to_owned();
@@ -106,7 +106,7 @@ fn of_vectors(wanted: &Wanted<'_>, context: &ckks::Context, level: Option<usize>
     Ok(context.automorphisms_of(&request)?)
 }
 
-/// What rotations and the swap need of exact integers.
+/// The keys of exact integers that rotations and the swap need.
 fn of_integers(wanted: &Wanted<'_>, secret: &Path, context: &bfv::Context) -> Result<KeyRequest, Failure> {
     if !wanted.programs.is_empty() {
         return Err(Failure::input(secret, "--program", "a secret key of exact integers", "one of CKKS"));

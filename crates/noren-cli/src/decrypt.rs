@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 /// Decrypts with the key of a scheme.
 type Run = fn(Decryption<'_>, &Console) -> Result<(), Failure>;
 
-/// What decrypts with a key of each kind.
+/// The decryption of each kind of key.
 const SCHEMES: [(Kind, Run); 3] = [
     (Kind::CkksSecretKey, ckks::decrypt::run),
     (Kind::IntegerSecretKey, integers::decrypt::run),

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
 /// Encrypts with the key of a scheme.
 type Run = fn(Encryption<'_>, &Console) -> Result<(), Failure>;
 
-/// What encrypts with a key of each kind.
+/// The encryption of each kind of key.
 const SCHEMES: [(Kind, Run); 5] = [
     (Kind::CkksSecretKey, ckks::encrypt::run),
     (Kind::CkksPublicKey, ckks::encrypt::run),

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use noren::{KeyUse, Security};
 use noren_files::error::Reason;
 
-/// What a verb refuses.
+/// The refusal of a verb.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// What the library refuses.
+    /// An error of the library.
     #[error("{}", text(.0))]
     Library(noren::Error),
     /// The library refuses a file.
@@ -125,7 +125,7 @@ impl From<noren_files::error::Error> for Failure {
     }
 }
 
-/// What the library refuses, with the call of the tool that makes what is missing.
+/// An error of the library, with the call of the tool that makes missing keys.
 fn text(error: &noren::Error) -> String {
     let (what, keys) = match error {
         noren::Error::MissingKey { kind, available, keys } if !keys.is_empty() => {
@@ -160,7 +160,7 @@ fn option(security: Security) -> String {
     }
 }
 
-/// What to do where the operating system only says what is wrong.
+/// The advice for errors of the operating system, which has none.
 fn advice(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => ": check the name; directories must be there before",

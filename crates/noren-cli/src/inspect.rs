@@ -88,7 +88,7 @@ struct Report {
 /// A prepared function.
 #[derive(Serialize)]
 struct Function {
-    /// What x and y are below.
+    /// The exclusive bounds of x and y.
     domain: [u64; 2],
     has_matrix: bool,
 }
@@ -102,7 +102,7 @@ struct Key {
     bytes: Option<usize>,
 }
 
-/// What the ciphertexts of a file have in common: the lowest of each.
+/// The summary of the ciphertexts of a file: the lowest of each.
 #[derive(Serialize)]
 struct Samples {
     count: usize,

@@ -1,4 +1,4 @@
-//! What the verbs ask of the scheme of a key.
+//! Jobs: what the verbs ask of the scheme of a key.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::outputs::Output;
 use crate::tables::numbers::Numbers;
 
-/// What is encrypted, and for whom.
+/// An encryption: the table, and for whom.
 pub(crate) struct Encryption<'a> {
     pub(crate) key: &'a Path,
     /// The kind of the key.
@@ -19,14 +19,14 @@ pub(crate) struct Encryption<'a> {
     pub(crate) numbers: Numbers,
     /// The file of the largest absolute values of columns.
     pub(crate) bounds: Option<&'a Path>,
-    /// What the numbers of each column, or of all columns, are below; nothing for numbers that are not looked up.
+    /// The exclusive bound of the numbers of each column, or of all columns; nothing for numbers that are not looked up.
     pub(crate) domain: &'a [usize],
     /// The types of the columns, or one for all.
     pub(crate) types: &'a [Element],
     pub(crate) output: Output,
 }
 
-/// What is decrypted, and how.
+/// A decryption: the table, and how.
 pub(crate) struct Decryption<'a> {
     pub(crate) key: &'a Path,
     pub(crate) input: &'a Path,

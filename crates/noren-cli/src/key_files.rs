@@ -30,7 +30,7 @@ pub(crate) struct KeyFiles<'a> {
     evaluation: &'static str,
 }
 
-/// What was made.
+/// The files that were made.
 #[derive(Serialize)]
 pub(crate) struct Report<P> {
     pub(crate) plan: P,

@@ -1,4 +1,4 @@
-//! What this machine is: processor and memory, as far as the system tells.
+//! This machine: processor and memory, as far as the system tells.
 
 use std::fs;
 

@@ -152,7 +152,7 @@ impl OutputSet {
 
 impl Drop for OutputSet {
     fn drop(&mut self) {
-        // What cannot be removed is hidden and holds nothing that is used; the first error matters more.
+        // A file that cannot be removed is hidden and holds nothing that is used; the first error matters more.
         let _ = fs::remove_dir_all(&self.hidden);
     }
 }
@@ -246,7 +246,7 @@ fn remove_leftovers(directory: &Path) {
             && let Ok(lock) = regular::open_leftover(&entry.path().join(LOCK))
             && lock.try_lock().is_ok()
         {
-            // What cannot be removed stays hidden. The lock is held meanwhile.
+            // A file that cannot be removed stays hidden. The lock is held meanwhile.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -199,7 +199,7 @@ impl Check {
         build: impl Fn(&Self) -> Result<P, Failure>,
     ) -> Result<P, Failure> {
         let Some(file) = &self.file else { return build(self) };
-        // What the file asks for itself was checked while reading; here is what the user asks for.
+        // The security that the file states was checked while reading; this is that of the user.
         let parameters: P = files::read_parameters_to_show(file, console)?;
         let rlwe = parameters.rlwe();
         security::check("parameters", rlwe.degree(), rlwe.secret(), rlwe.log_qp(), self.wanted.security)

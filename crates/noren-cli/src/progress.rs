@@ -36,7 +36,7 @@ impl Shown {
 }
 
 impl Shown {
-    /// What is being done now.
+    /// The current work.
     pub(crate) fn say(&self, what: &str) {
         self.0.set_message(what.to_owned());
     }

@@ -40,7 +40,7 @@ impl Beside {
     }
 }
 
-/// What a program prints, or why that is no list of records.
+/// The output of a program, or why that is no list of records.
 fn records(command: &mut Command) -> Result<Vec<Record>, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {

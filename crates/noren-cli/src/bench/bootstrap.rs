@@ -60,7 +60,7 @@ pub(super) struct Message {
     pub(super) values: Vec<Complex64>,
 }
 
-/// What is made once for a number of threads.
+/// The objects that are made once for a number of threads.
 struct Setting<'a> {
     preset: Preset,
     plan: &'a Plan,
@@ -249,7 +249,7 @@ pub(super) fn messages(slots: usize, mode: Messages) -> Vec<Message> {
 pub(super) fn errors(found: &[Complex64], expected: &[Complex64]) -> (f64, f64) {
     let distances = found.iter().zip(expected).map(|(x, y)| (x - y).norm());
     let (worst, sum) = distances.fold((0.0, 0.0), |(worst, sum): (f64, f64), d| {
-        // What is not a number stays.
+        // A NaN stays.
         (if d <= worst || worst.is_nan() { worst } else { d }, sum + d * d)
     });
     (worst, (sum / found.len() as f64).sqrt())

@@ -54,7 +54,7 @@ pub(super) fn run(run: &Run<'_>, shape: Shape) -> Result<(), Failure> {
         time("decrypt", 1.0, 0, "with decoding; modulo as few primes as hold the message", fresh, &mut || {
             decryptor.decrypt_complex(black_box(&a)).map(drop_result)
         })?;
-        // What a sum and a plaintext product read and write: polynomials of all limbs.
+        // A sum and a plaintext product read and write: polynomials of all limbs.
         let polynomial = size_of::<u64>() * parameters.degree() * shape.limbs;
         let right = judge.is_right("add", &evaluator.add(&a, &b)?, |j| values[j] + values[j])?;
         time("add", 1.0, 6 * polynomial, "", right, &mut || evaluator.add(black_box(&a), &b).map(drop_result))?;

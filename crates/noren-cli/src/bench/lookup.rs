@@ -31,7 +31,7 @@ pub(super) enum Method {
     Maeda,
 }
 
-/// What is looked up.
+/// The function of the lookup.
 const FUNCTION: &str = "floor(x / y)";
 /// The fewest evaluations of which the median is taken.
 const LEAST_SAMPLES: usize = 3;
@@ -39,7 +39,7 @@ const LEAST_SAMPLES: usize = 3;
 /// The time of all samples, none if a result was wrong, and of each step of each in nanoseconds.
 type Measured = (Option<Timing>, Vec<(Step, f64)>);
 
-/// What all methods have in common.
+/// The common part of all methods.
 struct World<'a> {
     run: &'a Run<'a>,
     context: Context,

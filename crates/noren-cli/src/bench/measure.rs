@@ -27,7 +27,7 @@ pub(super) struct Timing {
 /// How long one call takes, divided by `per`: warm, over `seconds`, and with at least five samples.
 ///
 /// # Errors
-/// What the operation refuses.
+/// The errors of the operation.
 pub(super) fn time<E>(seconds: f64, per: f64, mut call: impl FnMut() -> Result<(), E>) -> Result<Timing, E> {
     let mut sample = |repeats: u32| {
         let start = Instant::now();
@@ -54,11 +54,11 @@ pub(super) fn time<E>(seconds: f64, per: f64, mut call: impl FnMut() -> Result<(
 /// How long calls take that are compared with each other, each over `seconds` and with at least five samples: they take
 /// turns, so that a machine that is slower for a while is so for all of them.
 ///
-/// What lies in the cache at the begin of a turn is another's, so the first call is not counted, unless it fills the turn
+/// The cache at the begin of a turn holds another operation's data, so the first call is not counted, unless it fills the turn
 /// alone: then filling the cache is a small part of it. A call is to take far longer than the clock's resolution.
 ///
 /// # Errors
-/// What a call refuses.
+/// The errors of a call.
 pub(super) fn in_turns<E>(seconds: f64, calls: &mut [impl FnMut() -> Result<(), E>]) -> Result<Vec<Timing>, E> {
     let budget = Duration::from_secs_f64(seconds);
     let turn = budget / TURNS;
@@ -87,7 +87,7 @@ pub(super) fn in_turns<E>(seconds: f64, calls: &mut [impl FnMut() -> Result<(), 
 }
 
 impl Timing {
-    /// What so many samples say, at least one.
+    /// The statistics of samples, at least one.
     pub(super) fn of(samples: &mut [f64]) -> Self {
         let median_ns = median(samples);
         let mut deviations: Vec<f64> = samples.iter().map(|x| (x - median_ns).abs()).collect();

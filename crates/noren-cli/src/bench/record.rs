@@ -17,7 +17,7 @@ use crate::machine;
 /// A name that is the program's own, or was read from another program's record.
 type Name = Cow<'static, str>;
 
-/// What was measured, with what, and how long it took.
+/// A record: the operation, the library, and how long it took.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) suite: Name,

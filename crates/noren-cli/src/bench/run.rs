@@ -1,4 +1,4 @@
-//! What all suites are told, and where they report.
+//! Options of all suites, and where they report.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::machine;
 
-/// What a suite is told, and where it reports.
+/// Options of a suite, and where it reports.
 pub(super) struct Run<'a> {
     pub(super) seconds: f64,
     pub(super) threads: &'a [usize],

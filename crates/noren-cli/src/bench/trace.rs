@@ -77,7 +77,7 @@ enum Method {
     Unrolled,
 }
 
-/// What is measured: one way with the threads of one context.
+/// A measurement: one way with the threads of one context.
 struct Cell<'a> {
     way: &'a Way,
     place: usize,

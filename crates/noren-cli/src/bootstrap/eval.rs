@@ -26,7 +26,7 @@ use crate::stages::Stages;
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "bootstrap";
 
-/// What is computed, on what.
+/// The program and its inputs.
 pub(crate) struct Job<'a> {
     /// None for new levels alone.
     pub(crate) program: Option<Program>,

@@ -17,7 +17,7 @@ use crate::progress;
 /// The name of the file of what evaluates.
 pub(crate) const BOOTSTRAP: &str = "bootstrap.keys";
 
-/// What keys are made, and how.
+/// The keys to make, and how.
 pub(crate) struct Job<'a> {
     pub(crate) wanted: Wanted,
     /// The rotations of the application.

@@ -112,7 +112,7 @@ fn check_size(job: &Decryption<'_>, table: &EncryptedTable<Ciphertext>, slots: &
         return Ok(());
     }
     let largest: Vec<f64> = match table.layout() {
-        // What lies between the entries is not promised to be small.
+        // Slots between the entries are not promised to be small.
         Layout::Table(layout) => {
             let mut largest = vec![0.0f64; slots.len()];
             for (row, column) in

@@ -19,7 +19,7 @@ use crate::files;
 use crate::outputs::Output;
 use crate::progress;
 
-/// What is computed, on what.
+/// The program and its inputs.
 pub(crate) struct Job<'a> {
     pub(crate) program: Program,
     pub(crate) keys: &'a Path,
@@ -30,7 +30,7 @@ pub(crate) struct Job<'a> {
     pub(crate) output: Output,
 }
 
-/// What a program gave.
+/// The result of a program.
 #[derive(Serialize)]
 pub(crate) struct Report {
     path: PathBuf,

@@ -26,7 +26,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) precision: f64,
 }
 
-/// What keys are made, and how.
+/// The keys to make, and how.
 pub(crate) struct Job<'a> {
     pub(crate) wanted: Wanted<'a>,
     pub(crate) out: &'a Path,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::describe::ring::Ring;
 use crate::describe::words::{count, error};
 
-/// What there is to know of parameters of CKKS.
+/// The description of parameters of CKKS.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ckks {
     #[serde(flatten)]

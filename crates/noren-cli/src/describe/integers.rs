@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::describe::ring::Ring;
 use crate::describe::words::count;
 
-/// What there is to know of parameters of BGV and BFV.
+/// The description of parameters of BGV and BFV.
 #[derive(Debug, Serialize)]
 pub(crate) struct Integers {
     #[serde(flatten)]

@@ -25,7 +25,7 @@ pub(crate) use ckks::Ckks;
 pub(crate) use integers::Integers;
 pub(crate) use tfhe::Tfhe;
 
-/// What there is to know of parameters of any scheme.
+/// The description of parameters of any scheme.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Description {
@@ -39,7 +39,7 @@ pub(crate) trait Describe {
     /// The ring and its primes.
     fn rlwe(&self) -> &Parameters;
 
-    /// What there is to know.
+    /// The description.
     fn describe(&self) -> Description;
 }
 

@@ -1,4 +1,4 @@
-//! What the parameters of all schemes have in common, in words and numbers.
+//! The common part of parameters of all schemes, in words and numbers.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub(crate) struct Ring {
     primes_p: Vec<u64>,
     digits: usize,
     secret: String,
-    /// What was asked for, in bits.
+    /// The security that was asked for, in bits.
     security_bits: u32,
     keys: Vec<KeySecurity>,
     tables: Vec<String>,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::describe::words::bytes;
 
-/// What there is to know of parameters of TFHE.
+/// The description of parameters of TFHE.
 #[derive(Debug, Serialize)]
 pub(crate) struct Tfhe {
     /// The bits of messages and of carries; none for truth values alone.

@@ -27,7 +27,7 @@ struct Report {
     ciphertexts: usize,
     numbers_per_ciphertext: usize,
     plaintext_modulus: u64,
-    /// What the numbers of each column are below, where that was said: everybody can read it.
+    /// The exclusive bound of the numbers of each column, where it was given: everybody can read it.
     sizes: Vec<usize>,
     limbs: usize,
     noise_budget: f64,

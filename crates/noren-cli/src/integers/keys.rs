@@ -18,7 +18,7 @@ use crate::key_files::{EVALUATION, KeyFiles, Report};
 use crate::outputs::Force;
 use crate::progress;
 
-/// What keys are made, and how.
+/// The keys to make, and how.
 pub(crate) struct Job<'a> {
     /// The file of the parameters.
     pub(crate) parameters: &'a Path,

@@ -27,7 +27,7 @@ pub(crate) const NAME: &str = "lookup";
 /// The most pairs of ciphertexts that share the transforms of the factors.
 const TOGETHER: usize = 4;
 
-/// What is looked up, and where.
+/// The lookup and its inputs.
 pub(crate) struct Job<'a> {
     pub(crate) keys: &'a Path,
     /// The table of x and y, or one of each.
@@ -116,7 +116,7 @@ fn together(plan: &Plan, pairs: usize, output: &Path) -> Result<usize, Failure> 
     Ok((1..=most).rev().find(|&pairs| plan.check_evaluation(pairs, &resources).is_ok()).unwrap_or(1))
 }
 
-/// What a step is called.
+/// The name of a step.
 const fn name(step: Step) -> &'static str {
     match step {
         Step::OneHot => "one_hot",

@@ -43,11 +43,11 @@ pub(crate) struct Arguments {
     force: Force,
 }
 
-/// What is made, before it is.
+/// The plan of a preparation.
 #[derive(Debug, Clone, Serialize)]
 struct Takes {
     domain: [usize; 2],
-    /// What the function depends on alone, if that is so: then there is no matrix.
+    /// The one argument that the function depends on, if there is one: then there is no matrix.
     depends_on: Option<&'static str>,
     /// In memory and in the file, of a matrix.
     matrix_bytes: u64,
@@ -118,7 +118,7 @@ impl fmt::Display for Takes {
     }
 }
 
-/// What it takes was shown before.
+/// Its demand was shown before.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))

@@ -117,7 +117,7 @@ fn split(bytes: &[u8]) -> Result<(&str, &[u8]), &'static str> {
     Ok((std::str::from_utf8(text).map_err(|_| "a header that is no text")?, data))
 }
 
-/// What a header says.
+/// The contents of a header.
 struct Header<'a> {
     descr: &'a str,
     fortran_order: bool,

@@ -20,7 +20,7 @@ use crate::tfhe::lookup::{Given, Rule};
 use crate::tfhe::program::Program;
 use crate::tfhe::server_keys::ServerKeyForm;
 
-/// What is run, and where.
+/// The program and its inputs.
 pub(crate) struct Job<'a> {
     /// The name of the program.
     pub(crate) name: &'a str,

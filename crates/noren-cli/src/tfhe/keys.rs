@@ -21,7 +21,7 @@ const SECRET: &str = "secret.key";
 const SERVER: &str = "server.keys";
 const CIRCUIT: &str = "circuit.keys";
 
-/// What keys are made, and how.
+/// The keys to make, and how.
 pub(crate) struct Job<'a> {
     pub(crate) preset: &'static Preset,
     /// Whether there are keys of circuit bootstrapping.

@@ -25,7 +25,7 @@ pub(crate) struct Plan {
     costs: Vec<Cost>,
 }
 
-/// What an operation costs.
+/// The cost of an operation.
 #[derive(Serialize)]
 struct Cost {
     operation: &'static str,

@@ -5,7 +5,7 @@ use noren::radix::Comparison;
 
 use crate::lookup::eval as lookup;
 
-/// What a program does.
+/// The operation of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Program {
     /// Two columns, or a column and a number.
@@ -20,7 +20,7 @@ pub(crate) enum Program {
     Lookup,
 }
 
-/// What is made of all rows of a column.
+/// A reduction of all rows of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reduction {
     Sum,

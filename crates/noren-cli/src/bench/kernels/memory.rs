@@ -1,4 +1,4 @@
-//! What the caches do not hold: many limbs in turns, streams, keys.
+//! Data beyond the caches: many limbs in turns, streams, keys.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -77,7 +77,7 @@ fn cold_transforms(run: &Run<'_>, n: usize, prime_bits: u32, limbs: usize) -> Re
     Ok(())
 }
 
-/// What memory gives to plain loops: a sum of words, and a sum of rows. Returns the bytes read in a nanosecond.
+/// The bandwidth of memory for plain loops: a sum of words, and a sum of rows. Returns the bytes read in a nanosecond.
 fn streams(run: &Run<'_>, words: usize, threads: usize) -> Result<f64, Failure> {
     let (a, b) = (row(words, u64::MAX), row(words, u64::MAX));
     let mut out = AlignedVec::<u64>::zeroed(words);

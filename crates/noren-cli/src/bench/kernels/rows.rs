@@ -44,7 +44,7 @@ pub(super) struct Rows {
     conversion: Conversion,
 }
 
-/// What is measured.
+/// A measurement.
 struct Op {
     name: &'static str,
     /// The transform that is used, and with it the prime.

@@ -11,7 +11,7 @@ const KEY_BLOCK: usize = 1 << 14;
 /// The shortest range of coefficients that is handed out.
 const SHORTEST_RANGE: usize = 1 << 12;
 
-/// What was measured, all in nanoseconds.
+/// The measurements, all in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Costs {
     pub(super) degree: usize,

@@ -21,7 +21,7 @@ pub(super) enum Op {
     Rotate,
 }
 
-/// What operations work on.
+/// The operands.
 pub(super) struct Operands {
     pub(super) values: Vec<Complex64>,
     pub(super) a: Ciphertext,
@@ -90,7 +90,7 @@ impl Op {
         }
     }
 
-    /// What slot `j` of the result should hold.
+    /// The expected value of slot `j` of the result.
     pub(super) fn expected(self, values: &[Complex64], j: usize) -> Complex64 {
         let x = values[j];
         match self {

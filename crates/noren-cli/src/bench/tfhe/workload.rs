@@ -1,4 +1,4 @@
-//! What the suite measures, by names that all drivers know.
+//! The operations of the suite, by names that all drivers know.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use noren::tfhe::{Parameters, Preset};
 pub(in crate::bench) enum Workload {
     /// Keys, encryption, gates or bootstraps of a set.
     Samples(&'static Preset),
-    /// What a client makes for its server, in a set.
+    /// The keys that a client makes for its server, in a set.
     Client(&'static Preset),
     /// Arithmetic of integers of so many bits.
     Integers(usize),
