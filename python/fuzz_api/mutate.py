@@ -65,7 +65,7 @@ def position(rng: Rng, data: bytes) -> int:
     count = int.from_bytes(data[24:28], "little")
     if chance(rng, 0.15):
         return int(one_of(rng, *range(8, 64)))
-    if chance(rng, 0.2):
+    if chance(rng, 0.2) and count:
         return HEADER + int(rng.integers(count * ENTRY.size))
     entries = [ENTRY.unpack_from(data, HEADER + i * ENTRY.size) for i in range(count)]
     ends = [(offset, length) for *_, offset, length, _ in entries if 0 < length <= SMALL and offset < len(data)]

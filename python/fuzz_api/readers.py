@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -12,10 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fuzz_api.samples import MODELS, Samples, pickled
+from fuzz_api.samples import MODELS, PASSPHRASE, SIGNED, Samples, pickled
 from fuzz_api.tool import tool
-from fuzz_api.verdict import refusal
-from noren import Error, bfv, bgv, bootstrapping, ckks, programs, tfhe
+from fuzz_api.verdict import Finding, refusal
+from noren import Error, Signer, SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, tfhe, verify
 
 
 class World(Protocol):
@@ -387,6 +388,44 @@ def table_rule(w: World) -> None:
     attempt(lambda: prepared.save(w.output(SAVED)))
 
 
+def locked_secret(w: World) -> None:
+    key = ckks.SecretKey.load(w.path, passphrase=PASSPHRASE, min_security=0)
+    saved(w, key)
+    attempt(w.good.ckks.decrypt, w.good.objects["ckks.ct"], key)
+
+
+def signed(changed: str) -> Callable[[World], Any]:
+    """Return the verification of a file with its signature, one of which is the changed file."""
+
+    def run(w: World) -> None:
+        signature = f"{SIGNED}.minisig"
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: w.good.files[name] for name in (SIGNED, signature)}
+            files[changed] = w.data
+            for name, data in files.items():
+                (Path(folder) / name).write_bytes(data)
+            verify(Path(folder) / SIGNED, w.good.objects["signer.pub"])
+        # The first line of a signature is a comment that nobody signs, and white space does not matter.
+        parts = [data.partition(b"\n")[2].split() for data in (w.data, w.good.files[changed])]
+        if w.data != w.good.files[changed] and (changed == SIGNED or parts[0] != parts[1]):
+            raise Finding("signature", f"a changed {changed} was verified")
+
+    return run
+
+
+def signer(w: World) -> None:
+    attempt(verify, w.good.path(SIGNED), Signer.load(w.path))
+
+
+def signing_key(w: World) -> None:
+    key = SigningKey.load(w.path)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / SIGNED
+        path.write_bytes(w.good.files[SIGNED])
+        sign(path, key)
+        verify(path, key.signer)
+
+
 def run_tool(command: str) -> Callable[[World], Any]:
     """Return the run of a verb of the tool: `{}` is the changed file, `@name` a good one, `>.ct` an output."""
 
@@ -481,6 +520,11 @@ PYTHON: list[Reader] = [
     Reader("bootstrapping.BootstrapKeys", ("boot.keys", "boot.mapped"), boot_keys),
     Reader("bootstrap of a ciphertext", ("boot.ct",), boot_ct),
     Reader("programs.Program", MODEL_NAMES, text_model),
+    Reader("ckks.SecretKey under a passphrase", ("ckks.locked",), locked_secret, checks=False),
+    Reader("noren.verify of a signature", (f"{SIGNED}.minisig",), signed(f"{SIGNED}.minisig"), checks=False),
+    Reader("noren.verify of a file", (SIGNED,), signed(SIGNED)),
+    Reader("noren.Signer", ("signer.pub",), signer, checks=False),
+    Reader("noren.SigningKey", ("signing.key",), signing_key, checks=False),
 ]
 
 # A command: `{}` is the changed file, `@name` a good one, `>.ct` an output that ends so.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.tool import tool
-from noren import bfv, bgv, bootstrapping, ckks, programs, tfhe
+from noren import SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, tfhe
 
 # Kinds of the wire format that no file of the tool or of Python has: parts of other objects, and objects of Rust alone.
 NOT_WRITTEN = {
@@ -23,6 +23,8 @@ NOT_WRITTEN = {
     0x0606: "written by Rust alone; Python and the tool write columns",
     0x060A: "written by Rust alone; Python and the tool write columns",
 }
+
+PASSPHRASE, SIGNED = "open sesame", "ckks.ct"
 
 OWNERS = 3
 """Sets of files: the first, that of another secret, and that of other parameters."""
@@ -47,6 +49,7 @@ class Samples:
         self.files: dict[str, bytes] = {}
         self.objects: dict[str, Any] = {}
         self._ckks()
+        self._protected()
         self._integers()
         self._tfhe()
         self._bootstrapping()
@@ -96,6 +99,18 @@ class Samples:
         self._found("ckks.list")
         table = programs.encrypt_table(VALUES, keys.public, column_names=list("abc"), seed=self.seed)
         self._put("ckks.table", table)
+
+    def _protected(self) -> None:
+        """Make files of other formats: a key under a passphrase, and a signature. Their salts and keys are random."""
+        self.ckks_keys.secret.save(self.path("ckks.locked"), passphrase=PASSPHRASE)
+        self._found("ckks.locked")
+        key = SigningKey.generate()
+        key.save(self.path("signing.key"))
+        key.signer.save(self.path("signer.pub"))
+        sign(self.path(SIGNED), key)
+        self.objects["signer.pub"] = key.signer
+        for name in ("signing.key", "signer.pub", f"{SIGNED}.minisig"):
+            self._found(name)
 
     def _integers(self) -> None:
         sizes = [40] * (11 if self.odd else 12)

@@ -16,7 +16,7 @@ import numpy as np
 from fuzz_api import tables
 from fuzz_api.draw import Rng, chance, one_of, text_of
 from fuzz_api.program import Call, Item, Verb
-from fuzz_api.verdict import INTERNAL, REFUSE, Finding
+from fuzz_api.verdict import REFUSE, Finding, in_words_of_the_code
 from noren import Error
 
 ROWS, COLUMNS = 12, 3
@@ -44,7 +44,7 @@ def tool(*arguments: str | Path) -> str:
     message = done.stderr[done.stderr.find("error: ") :]
     if done.returncode not in (1, 2) or not message.startswith("error: "):
         raise Finding("crash", f"{arguments}: exit code {done.returncode}, {done.stderr[-400:]}")
-    if any(word in message for word in INTERNAL):
+    if in_words_of_the_code(message):
         raise Finding("exception", f"{arguments}: in words of the code: {message}")
     raise Error(message)
 
