@@ -34,16 +34,15 @@ impl Element {
     /// A copy of the rows of this device.
     ///
     /// # Panics
-    /// If another device holds the rows.
+    /// As [`NaiveRows::of`].
     pub(crate) fn of(limbs: &Limbs) -> Self {
-        let rows: &NaiveRows = limbs.rows().expect("elements of one device do not mix with those of another");
-        Self { start: limbs.window().start, rows: rows.rows().to_vec(), secret: limbs.is_secret() }
+        let rows = NaiveRows::of(limbs).rows().to_vec();
+        Self { start: limbs.window().start, rows, secret: limbs.is_secret() }
     }
 
-    /// [`Element::of`] at some limbs.
-    pub(crate) fn at<D: Domain>(poly: &Poly<D>, window: Range<usize>) -> Self {
-        let all = Self::of(poly.as_limbs());
-        Self::build(window, all.secret, |limb| all.row(limb).to_vec())
+    /// [`Element::of`] over the limbs of a window, where it is 0 if it lacks them.
+    pub(crate) fn at(limbs: &Limbs, window: &Window) -> Self {
+        Self::of(limbs).over(window)
     }
 
     /// Half 0 or 1 of the pair of a digit.

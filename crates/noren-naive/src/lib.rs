@@ -3,7 +3,7 @@
 //!
 //! It serves as the oracle of other devices, as the proof that a device can be added from outside of `noren-ring`, and as the
 //! page on which the verbs are read: [`Naive`]'s functions have the algorithm of a key switch, a matrix or a scaled product
-//! in a few lines each. An operation takes time quadratic in the degree.
+//! in a few lines each. An operation takes time quadratic in the degree, and copies of secrets are not wiped: a device for tests.
 //!
 //! | room | what it holds |
 //! |---|---|

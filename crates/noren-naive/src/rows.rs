@@ -1,6 +1,6 @@
 //! Rows of residues in the memory of the device.
 
-use noren_ring::memory::DeviceRows;
+use noren_ring::memory::{DeviceRows, Limbs};
 use zeroize::Zeroize;
 
 /// Rows of residues, each a vector of its own.
@@ -14,6 +14,14 @@ pub struct NaiveRows {
 impl NaiveRows {
     pub(crate) fn new(rows: Vec<Vec<u64>>, degree: usize, secret: bool) -> Self {
         Self { rows, degree, secret }
+    }
+
+    /// The rows of an element of this device.
+    ///
+    /// # Panics
+    /// If another device holds them.
+    pub(crate) fn of(limbs: &Limbs) -> &Self {
+        limbs.rows().expect("elements of one device do not mix with those of another")
     }
 
     pub(crate) fn rows(&self) -> &[Vec<u64>] {

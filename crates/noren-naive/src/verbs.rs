@@ -84,7 +84,7 @@ impl Naive {
     }
 
     fn operand(window: &Window, operand: &Operand) -> Element {
-        let at = |poly: &Poly<Eval>| Element::at(poly, window.range());
+        let at = |poly: &Poly<Eval>| Element::at(poly.as_limbs(), window);
         let products = |pairs: &[(&Poly<Eval>, &Poly<Eval>)]| {
             let product = |(a, b): &(&Poly<Eval>, &Poly<Eval>)| at(a).mul(&at(b), window);
             pairs.iter().map(product).fold(Element::zero(window), |sum, product| sum.add(&product, window))
@@ -112,7 +112,7 @@ impl Naive {
     ) -> [Poly<Eval>; 2] {
         let window = decomposer.ring_qp(ring_q);
         let times_p = |c: Element| Self::times_special(decomposer, &window, &c);
-        let m = switch.moved.map_or(Element::zero(&window), |m| times_p(Element::at(m, ring_q.range())));
+        let m = switch.moved.map_or(Element::zero(&window), |m| times_p(Element::at(m.as_limbs(), ring_q)));
         let sums = Self::moved_sums(&window, digits, terms, &m);
         let mut added = switch.added.iter().map(|a| a.as_ref().map(|a| times_p(Self::operand(ring_q, a))));
         sums.map(|sum| match added.next().flatten() {
@@ -140,7 +140,7 @@ impl Naive {
         let window = ring_q.whole().window(b_limbs.start..ring_q.range().end);
         let q_limbs: Vec<usize> = ring_q.range().collect();
         let (q, b) = (product(ring_q, q_limbs.iter().copied()), product(ring_q, b_limbs));
-        let integers = |a: &Poly<Eval>| coefficients(ring_q, &Element::at(a, ring_q.range()), &q_limbs);
+        let integers = |a: &Poly<Eval>| coefficients(ring_q, &Element::at(a.as_limbs(), ring_q), &q_limbs);
         let extended = |a: &&Poly<Eval>| element(&window, &integers(a), a.is_secret());
         let scaled = |a: &&Poly<Eval>| {
             let round = |x: BigInt| {
@@ -182,7 +182,7 @@ impl Device for Naive {
     }
 
     fn download(&self, a: &Limbs, limb: usize, read: &mut dyn FnMut(&[u64])) {
-        read(Element::of(a).row(limb));
+        read(&NaiveRows::of(a).rows()[limb - a.window().start]);
     }
 
     fn transform(&self, window: &Window, a: &mut Limbs, direction: Direction) {
@@ -195,7 +195,7 @@ impl Device for Naive {
     }
 
     fn compute(&self, window: &Window, operation: Operation) -> Limbs {
-        let (at, start) = (|a: &Limbs| Element::of(a).over(window), window.range().start);
+        let (at, start) = (|a: &Limbs| Element::at(a, window), window.range().start);
         let result = match operation {
             Operation::Add(a, b) => at(a).add(&at(b), window),
             Operation::Sub(a, b) => at(a).sub(&at(b), window),
@@ -211,7 +211,7 @@ impl Device for Naive {
     }
 
     fn update(&self, window: &Window, a: &mut Limbs, change: Change) {
-        let (at, start) = (|a: &Limbs| Element::of(a).over(window), window.range().start);
+        let (at, start) = (|a: &Limbs| Element::at(a, window), window.range().start);
         let x = at(a);
         let changed = match change {
             Change::Add(b) => x.add(&at(b), window),
@@ -272,7 +272,7 @@ impl Device for Naive {
     }
 
     fn decompose(&self, decomposer: &Decomposer, ring_q: &Window, c: &Poly<Eval>) -> Digits {
-        let digits = Self::digits(decomposer, ring_q, &Element::at(c, ring_q.range()));
+        let digits = Self::digits(decomposer, ring_q, &Element::at(c.as_limbs(), ring_q));
         Digits::new(digits.into_iter().map(Element::into_poly).collect())
     }
 
@@ -293,7 +293,7 @@ impl Device for Naive {
         c: &Poly<Eval>,
         switch: &KeySwitch,
     ) -> Vec<[Poly<Eval>; 2]> {
-        let digits = Self::digits(decomposer, ring_q, &Element::at(c, ring_q.range()));
+        let digits = Self::digits(decomposer, ring_q, &Element::at(c.as_limbs(), ring_q));
         let image = |term| Self::switched(decomposer, ring_q, &digits, &[term], switch);
         switch.terms.iter().copied().map(image).collect()
     }
@@ -307,8 +307,8 @@ impl Device for Naive {
         divide: &DivideRound,
     ) -> [Poly<Eval>; 2] {
         let window = decomposer.ring_qp(ring_q);
-        let mut first = Self::times_special(decomposer, &window, &Element::at(c0, ring_q.range()));
-        let mut second = Element::at(c1, ring_q.range());
+        let mut first = Self::times_special(decomposer, &window, &Element::at(c0.as_limbs(), ring_q));
+        let mut second = Element::at(c1.as_limbs(), ring_q);
         for terms in steps {
             let digits = Self::digits(decomposer, ring_q, &second);
             let [s0, s1] = Self::moved_sums(&window, &digits, terms, &first);
@@ -326,7 +326,7 @@ impl Device for Naive {
         matrix: &Matrix,
     ) -> [Poly<Eval>; 2] {
         let window = &decomposer.ring_qp(ring_q);
-        let [c0, c1] = [c0, c1].map(|c| Element::at(c, ring_q.range()));
+        let [c0, c1] = [c0, c1].map(|c| Element::at(c.as_limbs(), ring_q));
         let [p0, p1] = [&c0, &c1].map(|c| Self::times_special(decomposer, window, c));
         let digits = Self::digits(decomposer, ring_q, &c1);
         let image = |image: &Option<Term>| match image {
@@ -416,8 +416,8 @@ impl Device for Naive {
         let small = |coefficients: &[i64]| {
             element(window, &coefficients.iter().map(|&x| BigInt::from(x)).collect::<Vec<_>>(), true)
         };
-        let masked = |i: usize| Element::at(k[i], window.range()).mul(&small(v), window).add(&small(e[i]), window);
-        [masked(0).add(&Element::at(m, window.range()), window), masked(1)].map(Element::into_poly)
+        let masked = |i: usize| Element::at(k[i].as_limbs(), window).mul(&small(v), window).add(&small(e[i]), window);
+        [masked(0).add(&Element::at(m.as_limbs(), window), window), masked(1)].map(Element::into_poly)
     }
 
     fn images(&self, window: &Window, count: usize) -> Limbs {
@@ -426,12 +426,12 @@ impl Device for Naive {
     }
 
     fn set_image(&self, images: &mut Images, i: usize, image: [&Poly<Eval>; 2]) {
-        let (window, degree) = (images.ring().range(), images.ring().degree());
+        let (window, degree) = (images.ring().clone(), images.ring().degree());
         let secret = image.iter().any(|part| part.is_secret());
-        let image = image.map(|part| Element::at(part, window.clone()));
+        let image = image.map(|part| Element::at(part.as_limbs(), &window));
         images.words_mut().mark(secret);
         let rows: &mut NaiveRows = images.words_mut().rows_mut().expect("images of this device");
-        for (limb, row) in window.zip(rows.rows_mut()) {
+        for (limb, row) in window.range().zip(rows.rows_mut()) {
             for (half, part) in image.iter().enumerate() {
                 row[(2 * i + half) * degree..][..degree].copy_from_slice(part.row(limb));
             }
@@ -471,7 +471,7 @@ fn times_over(product: &ScaledProduct, w: u64) -> DivideRound {
 /// A factor of a matrix over the limbs of a window; each word of an element of a subring stands for words that follow each
 /// other.
 fn stretched(factor: &Poly<Eval>, window: &Window) -> Element {
-    let (short, stretch) = (Element::at(factor, window.range()), window.degree() / factor.degree());
+    let (short, stretch) = (Element::at(factor.as_limbs(), window), window.degree() / factor.degree());
     Element::build(window.range(), short.is_secret(), |limb| {
         short.row(limb).iter().flat_map(|&word| std::iter::repeat_n(word, stretch)).collect()
     })

@@ -25,7 +25,7 @@ use crate::window::Window;
 /// exact, so every device gives the same residues; the one freedom is that of
 /// [`Conversion::Exact`](crate::convert::Conversion::Exact) at ties. [`Host`](crate::host::Host) is the device of the CPU: its
 /// verbs are fused, so that a row is finished while it is in the cache, and shared out to threads. The crate
-/// `noren-naive-device` holds the shortest device that there can be: each verb as its formula says, one after the other.
+/// `noren-naive` holds the shortest device that there can be: each verb as its formula says, one after the other.
 ///
 /// A verb gets elements that were made by the same device, over the limbs of `window` or more; `window` names the limbs of the
 /// result and the engine of the host, whose threads may prepare what is uploaded. A result is secret if an operand is.

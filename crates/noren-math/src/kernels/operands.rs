@@ -47,7 +47,7 @@ impl<'a> KeyRows<'a> {
         Self { words: &self.words[(2 * digits * self.stride).min(self.words.len())..], ..self }
     }
 
-    /// Whether so many digits have rows of `n` words here.
+    /// Whether `digits` digits have rows of `n` words here.
     pub(super) fn covers(self, digits: usize, n: usize) -> bool {
         digits == 0 || (n <= self.stride && (2 * digits - 1) * self.stride + n <= self.words.len())
     }

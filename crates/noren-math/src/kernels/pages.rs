@@ -9,7 +9,7 @@ pub(super) const LARGE_PAGE: usize = 1 << 21;
 /// had, the program ends.
 const ROOM: usize = 16 << 20;
 
-/// Whether small buffers can still be had beside one of so many bytes that was just got.
+/// Whether small buffers can still be allocated beside one of `bytes` bytes that was just allocated.
 pub(crate) fn leaves_room(bytes: usize) -> bool {
     bytes < LARGE_PAGE || system::has(ROOM)
 }
@@ -26,10 +26,10 @@ mod system {
 
     use super::LARGE_PAGE;
 
-    /// From so many bytes on, allocators map memory for each request, and keep none that was given back.
+    /// The size in bytes from which allocators map memory for each request, and keep none that was given back.
     const MAPPED: usize = 32 << 20;
 
-    /// Zeros, if the system has so many.
+    /// Zeros, if the system has memory for them.
     ///
     /// # Safety
     /// The size is not 0.
@@ -42,7 +42,7 @@ mod system {
         if layout.align() == LARGE_PAGE {
             advise(start, layout.size() / LARGE_PAGE * LARGE_PAGE);
         }
-        // SAFETY: the allocation has so many bytes.
+        // SAFETY: the allocation has `layout.size()` bytes.
         unsafe { start.write_bytes(0, layout.size()) };
         Some(start)
     }
@@ -59,7 +59,7 @@ mod system {
         }
     }
 
-    /// Whether so many bytes can be had.
+    /// Whether `bytes` bytes can be allocated.
     pub(in crate::kernels) fn has(bytes: usize) -> bool {
         let flags = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
@@ -100,7 +100,7 @@ mod system {
         let _ = unsafe { munmap(start.as_ptr().cast(), layout.size().next_multiple_of(page)) };
     }
 
-    /// Maps so many bytes of large pages, and one page more, of which what lies before and after the first multiple of the page
+    /// Maps `bytes` bytes of large pages, and one page more, of which what lies before and after the first multiple of the page
     /// goes back.
     fn mapped(bytes: usize) -> Option<NonNull<u8>> {
         let all = bytes.checked_add(LARGE_PAGE)?;
@@ -139,7 +139,7 @@ mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc};
     use std::ptr::NonNull;
 
-    /// Zeros, if the system has so many.
+    /// Zeros, if the system has memory for them.
     ///
     /// # Safety
     /// The size is not 0.
@@ -155,7 +155,7 @@ mod system {
         unsafe { dealloc(start.as_ptr(), layout) };
     }
 
-    /// Whether so many bytes can be had.
+    /// Whether `bytes` bytes can be allocated.
     pub(in crate::kernels) fn has(bytes: usize) -> bool {
         Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
     }

@@ -6,6 +6,7 @@ use crate::convert::BaseConversion;
 use crate::host::convert::BLOCK;
 use crate::host::engine::Engine;
 use crate::host::rows::{LimbRow, Rows};
+use crate::memory::DeviceRows;
 use crate::poly::{Eval, Poly};
 use crate::product::{Pairs, ScaledProduct};
 

@@ -44,23 +44,9 @@ impl Rows {
         rows
     }
 
-    /// Whether the rows are wiped on drop.
-    pub(crate) fn is_secret(&self) -> bool {
-        self.secret
-    }
-
     /// Marks the rows to be wiped on drop, if `secret`; a mark stays.
     pub(crate) fn mark(&mut self, secret: bool) {
         self.secret |= secret;
-    }
-
-    /// Moves the words to pages of their own, [guarded](AlignedVec::guarded), for a secret that is held for long.
-    pub(crate) fn guard(&mut self) {
-        let guarded = AlignedVec::guarded(&self.buffer[self.offset..][..self.limbs * stride(self.degree)]);
-        let mut before = std::mem::replace(&mut self.buffer, guarded);
-        before.wipe();
-        self.pool.give(before);
-        (self.offset, self.secret) = (0, true);
     }
 
     /// Row `i`.
@@ -91,16 +77,6 @@ impl Rows {
         assert!(COUNT <= self.limbs, "{COUNT} rows of {} do not exist", self.limbs);
         let mut rows = self.rows_mut();
         std::array::from_fn(|_| rows.next().expect("the rows were counted"))
-    }
-
-    /// Keeps `limbs` rows from row `first` on. The buffer stays as long as it is, so this costs nothing.
-    ///
-    /// # Panics
-    /// If there are no such rows.
-    pub(crate) fn keep(&mut self, first: usize, limbs: usize) {
-        assert!(first + limbs <= self.limbs, "rows {first}..{} of {} cannot be kept", first + limbs, self.limbs);
-        self.offset += first * stride(self.degree);
-        self.limbs = limbs;
     }
 
     /// A copy of `limbs` rows from row `first` on, as secret as these.
@@ -134,12 +110,20 @@ impl DeviceRows for Rows {
         self.secret = secret;
     }
 
+    /// Moves the words to pages of their own, [guarded](AlignedVec::guarded).
     fn guard(&mut self) {
-        self.guard();
+        let guarded = AlignedVec::guarded(&self.buffer[self.offset..][..self.limbs * stride(self.degree)]);
+        let mut before = std::mem::replace(&mut self.buffer, guarded);
+        before.wipe();
+        self.pool.give(before);
+        (self.offset, self.secret) = (0, true);
     }
 
+    /// The buffer stays as long as it is, so this costs nothing.
     fn keep(&mut self, first: usize, limbs: usize) {
-        self.keep(first, limbs);
+        assert!(first + limbs <= self.limbs, "rows {first}..{} of {} cannot be kept", first + limbs, self.limbs);
+        self.offset += first * stride(self.degree);
+        self.limbs = limbs;
     }
 
     fn copy(&self, first: usize, limbs: usize) -> Box<dyn DeviceRows> {

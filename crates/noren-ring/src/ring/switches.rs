@@ -7,7 +7,7 @@ use crate::images::Images;
 use crate::key::KeyPairs;
 use crate::matrix::{Matrix, Order};
 use crate::operand::Operand;
-use crate::poly::{Coeff, Eval, Poly};
+use crate::poly::{Coeff, Domain, Eval, Poly};
 use crate::product::{Pairs, ScaledProduct};
 use crate::product_switch::SwitchedProduct;
 use crate::ring::Ring;
@@ -322,6 +322,6 @@ fn check_factors(product: &ScaledProduct, factors: &[Pairs]) {
 
 /// # Panics
 /// If the element lacks one of the limbs.
-fn check_limbs<D: crate::poly::Domain>(x: &Poly<D>, limbs: &[usize]) {
+fn check_limbs<D: Domain>(x: &Poly<D>, limbs: &[usize]) {
     assert!(limbs.iter().all(|limb| x.window().contains(limb)), "{x:?} lacks one of limbs {limbs:?}");
 }
