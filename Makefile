@@ -8,7 +8,7 @@ RUST_SOURCES := $(shell find crates checks -name '*.rs' -o -name Cargo.toml) Car
 RELEASE := $(or $(CARGO_TARGET_DIR),target)/release
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel reproducible clean
+.PHONY: demo test test-full build lint test-rust test-python test-constant-time timing docs bench fuzz fuzz-api fuzz-files licences sbom wheel reproducible aarch64 clean
 
 ## demo: score real clinical records under encryption, client and server as separate processes.
 demo: build
@@ -139,6 +139,10 @@ wheel: sbom
 ## minutes.
 reproducible: $(VENV)/.tools
 	checks/reproducible.sh
+
+## aarch64: the workspace built for AArch64, and the tests of kernels and rings under emulation; about ten minutes.
+aarch64:
+	checks/aarch64.sh
 
 clean:
 	rm -rf target dist $(VENV) demo-out fuzz/target bench/peers/*/build* bench/peers/*/target* bench/peers/*/venv

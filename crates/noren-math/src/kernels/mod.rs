@@ -1,8 +1,9 @@
 //! Row kernels: the arithmetic on whole rows of residues, one table per instruction set.
 //!
 //! [`Kernels`] lists the verbs. `portable.rs` says what each of them means; the other tables give
-//! the same results, bit for bit, faster. A new instruction set is one file and one line in
-//! `TABLES`. All `unsafe` code of noren is here.
+//! the same results, bit for bit, faster. A new instruction set is a folder with its table and a line in `TABLES`: the
+//! table says `..portable::TABLE` for verbs that it lacks, and the macros `vector_*` and `fma_*` write verbs over its
+//! vectors, given their arithmetic. All `unsafe` code of noren is here.
 
 use std::sync::OnceLock;
 
@@ -21,9 +22,13 @@ mod avx512;
 mod bus_error;
 pub(crate) mod chacha;
 mod float_mode;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod fma;
 mod gaussian;
 pub mod mapped;
 mod multiples;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod normal;
 mod operands;
 pub(crate) mod pages;
@@ -36,15 +41,15 @@ mod portable_panels;
 mod portable_torus;
 mod table;
 pub mod torus;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_fft;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_rows;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus_blocks;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus_layers;
 mod verbs;
 mod wide_reduction;
@@ -60,6 +65,8 @@ static TABLES: &[Kernels] = &[
     avx2::TABLE,
     #[cfg(target_arch = "x86_64")]
     avx512::TABLE,
+    #[cfg(target_arch = "aarch64")]
+    neon::TABLE,
 ];
 
 /// The environment variable that forces a table by its name.
@@ -87,7 +94,7 @@ pub fn select() -> Result<&'static Kernels, Error> {
     }
 }
 
-/// The table called `name`, one of `portable`, `avx2` and `avx512`.
+/// The table called `name`, one of `portable`, `avx2`, `avx512` and `neon`.
 ///
 /// # Errors
 /// [`Error::Isa`] if there is no such table, or this CPU does not support it.

@@ -20,7 +20,7 @@ pub(super) fn sub_multiples(outs: &mut [u32], factors: &[u32], rows: &[u32], len
 
 /// The kernel over vectors of `$width` words; `$load`, `$store`, `$broadcast`, `$mul` and `$sub` are those of the
 /// instruction set.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! vector_multiples {
     ($features:literal, $width:literal, $vector:ty, $load:path, $store:path, $broadcast:path, $mul:path, $sub:path) => {
         use crate::kernels::multiples::{self, ROWS};
@@ -80,5 +80,5 @@ macro_rules! vector_multiples {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use vector_multiples;

@@ -32,7 +32,7 @@ pub(super) fn starts_on_a_line(row: &[u64]) -> bool {
     row.as_ptr().addr().is_multiple_of(LINE)
 }
 
-/// Expands to the verbs over the `Vector`, `WIDTH`, `load`, `store`, `stream` and `broadcast` in scope, and over the
+/// Expands to the verbs over the `Vector`, `WIDTH`, `load`, `store`, `stream`, `fence` and `broadcast` in scope, and over the
 /// arithmetic of `Sum`, `Product`, `Scale`, `Reduction`, `SignedReduction` and `add_above`, all of which need the CPU features that
 /// the string names.
 macro_rules! vector_rows {
@@ -70,7 +70,7 @@ macro_rules! vector_rows {
                     unsafe { stream(out, value(out, i)) };
                 }
                 // Other threads may see what is stored past the caches late, unless told so.
-                std::arch::x86_64::_mm_sfence();
+                fence();
             } else if backwards {
                 for (i, out) in out.iter_mut().enumerate().rev() {
                     store(out, value(out, i));

@@ -83,8 +83,15 @@ impl Crate {
 impl Module {
     fn new(source: &Source, module: &[String], known: &BTreeSet<Vec<String>>) -> Module {
         let tokens = tokens(without_tests(&source.text));
-        let mut code =
-            Code { tokens: &tokens, module, inner: Vec::new(), depth: 0, uses: Vec::new(), paths: Vec::new() };
+        let mut code = Code {
+            tokens: &tokens,
+            module,
+            inner: Vec::new(),
+            template: None,
+            depth: 0,
+            uses: Vec::new(),
+            paths: Vec::new(),
+        };
         code.read();
         let Code { uses, paths, .. } = code;
         // A path starts at the root, at this file, at what is around it, at a module below it or at an imported name.
@@ -124,6 +131,8 @@ struct Code<'a> {
     module: &'a [String],
     /// The depths of braces at which modules within the file start.
     inner: Vec<usize>,
+    /// The depth of braces at which the body of a macro starts: its relative paths are those of the place that it expands in.
+    template: Option<usize>,
     depth: usize,
     uses: Vec<Use>,
     paths: Vec<(usize, Vec<String>)>,
@@ -145,11 +154,13 @@ impl Code<'_> {
                     at = self.read_use(at + 1, &[], public);
                     continue;
                 }
+                "macro_rules" => self.template = self.template.or(Some(self.depth)),
                 "mod" if opens_module => self.inner.push(self.depth),
                 "{" => self.depth += 1,
                 "}" => {
                     self.depth -= 1;
                     self.inner.pop_if(|depth| *depth == self.depth);
+                    self.template.take_if(|depth| *depth == self.depth);
                 }
                 _ if self.tokens[at].is_word() && (at == 0 || self.text(at - 1) != "::") => {
                     at = self.read_path(at);
@@ -169,8 +180,7 @@ impl Code<'_> {
             words.push(self.text(at + 1).to_owned());
             at += 2;
         }
-        let words = self.anchored(words);
-        self.paths.push((self.tokens[start].line, words));
+        self.add_path(self.tokens[start].line, words);
         at
     }
 
@@ -192,13 +202,13 @@ impl Code<'_> {
                 }
                 "*" => {
                     words.push("*".to_owned());
-                    self.paths.push((line, self.anchored(words)));
+                    self.add_path(line, words);
                     return at + 1;
                 }
                 "self" if !prefix.is_empty() && words.len() == prefix.len() => at += 1,
                 "as" => {
                     let name = self.text(at + 1).to_owned();
-                    self.uses.push(Use { line, words: self.anchored(words), name, public });
+                    self.add_use(line, words, name, public);
                     return at + 2;
                 }
                 _ if self.tokens[at].is_word() => {
@@ -207,10 +217,25 @@ impl Code<'_> {
                 }
                 _ => {
                     let name = words.last().cloned().unwrap_or_default();
-                    self.uses.push(Use { line, words: self.anchored(words), name, public });
+                    self.add_use(line, words, name, public);
                     return at;
                 }
             }
+        }
+    }
+
+    fn add_path(&mut self, line: usize, words: Vec<String>) {
+        if self.template.is_none() || words[0] == "crate" {
+            let words = self.anchored(words);
+            self.paths.push((line, words));
+        }
+    }
+
+    fn add_use(&mut self, line: usize, words: Vec<String>, name: String, public: bool) {
+        if self.template.is_none() {
+            self.uses.push(Use { line, words: self.anchored(words), name, public });
+        } else {
+            self.add_path(line, words);
         }
     }
 

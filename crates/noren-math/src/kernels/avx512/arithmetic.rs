@@ -37,6 +37,13 @@ pub(super) unsafe fn stream(words: &mut [u64; WIDTH], vector: Vector) {
     unsafe { _mm512_stream_si512(words.as_mut_ptr().cast(), vector) }
 }
 
+/// Orders the stores of [`stream`] before all later stores.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn fence() {
+    _mm_sfence();
+}
+
 /// Brings the lines of `value` into the nearest cache.
 #[inline]
 #[target_feature(enable = "avx512f")]

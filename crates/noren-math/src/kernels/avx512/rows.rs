@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::arithmetic::{Barrett, Factor, Prime, Vector, WIDTH, Wide, broadcast, load, store, stream};
+use super::arithmetic::{Barrett, Factor, Prime, Vector, WIDTH, Wide, broadcast, fence, load, store, stream};
 use crate::kernels::vector_rows::vector_rows;
 
 vector_rows!("avx512f,avx512dq,avx512ifma");

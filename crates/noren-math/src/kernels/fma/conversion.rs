@@ -1,0 +1,97 @@
+//! Kernels of the basis conversion: weighted sums of rows, and how often the modulus fits into them.
+
+/// Expands to these kernels over the lanes in scope, whose functions need the CPU features that the string names.
+macro_rules! fma_conversion {
+    ($features:literal) => {
+        use super::arithmetic::{numbers, words};
+        use super::lanes::{WIDTH, Words, add, floor, load, mul, splat, store};
+        use super::sums::{Fold, Sum};
+        use crate::kernels::operands::{MAX_TERMS, WeightedSum};
+        use crate::kernels::portable;
+
+        /// A row, cut into blocks of `C` vectors.
+        type Blocks<'a, const C: usize> = &'a [[Words; C]];
+
+        /// How many sums are made side by side, at most: their accumulators stay in registers, and all of them read the words of
+        /// a row as numbers that were made once.
+        const GROUP: usize = 4;
+
+        #[target_feature(enable = $features)]
+        pub(super) fn weighted_sums(sums: &mut [WeightedSum], rows: &[&[u64]], counts: Option<&[u64]>) {
+            let mut terms: [&[u64]; MAX_TERMS] = [&[]; MAX_TERMS];
+            let terms = portable::all_terms(&mut terms, rows, counts);
+            for group in sums.chunks_mut(GROUP) {
+                let done = match group.len() {
+                    1 => sum_blocks::<1, 4>(group, terms),
+                    2 => sum_blocks::<2, 2>(group, terms),
+                    3 => sum_blocks::<3, 1>(group, terms),
+                    _ => sum_blocks::<GROUP, 1>(group, terms),
+                };
+                portable::weighted_sums_from(done, group, rows, counts);
+            }
+        }
+
+        /// `S` sums over whole blocks of `C` vectors; gives back how many words those are.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn sum_blocks<const S: usize, const C: usize>(sums: &mut [WeightedSum], rows: &[&[u64]]) -> usize {
+            let sums = sums.first_chunk_mut::<S>().expect("there are so many sums");
+            let mut views: [Blocks<C>; MAX_TERMS] = [&[]; MAX_TERMS];
+            let views = &mut views[..rows.len()];
+            views.iter_mut().zip(rows).for_each(|(view, row)| *view = row.as_chunks().0.as_chunks().0);
+            let mut weights = [[0.0; S]; MAX_TERMS];
+            let weights = &mut weights[..rows.len()];
+            for (i, weights) in weights.iter_mut().enumerate() {
+                *weights = sums.each_ref().map(|sum| sum.weights[i] as f64);
+            }
+            let folds = sums.each_ref().map(|sum| Fold::new(sum.modulus));
+            let out = sums.each_mut().map(|sum| sum.out.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<C>().0);
+
+            let blocks = out[0].len();
+            for j in 0..blocks {
+                let mut parts = [[Sum::start(rows.len()); C]; S];
+                for (view, weights) in views.iter().zip(&*weights) {
+                    let x = view[j].each_ref().map(|words| numbers(load(words)));
+                    for s in 0..S {
+                        let weight = splat(weights[s]);
+                        for column in 0..C {
+                            parts[s][column].add(x[column], weight);
+                        }
+                    }
+                }
+                for s in 0..S {
+                    for column in 0..C {
+                        store(&mut out[s][j][column], folds[s].reduce(parts[s][column]));
+                    }
+                }
+            }
+            blocks * C * WIDTH
+        }
+
+        /// How many vectors of columns the quotients are summed for side by side.
+        const COLUMNS: usize = 2;
+        /// How many words those are.
+        const BLOCK: usize = COLUMNS * WIDTH;
+
+        #[target_feature(enable = $features)]
+        pub(super) fn quotients(out: &mut [u64], rows: &[&[u64]], inverses: &[f64]) {
+            for (j, out) in out.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
+                let mut sums = [splat(0.5); COLUMNS];
+                for (row, &inverse) in rows.iter().zip(inverses) {
+                    let row: Blocks<COLUMNS> = row.as_chunks().0.as_chunks().0;
+                    for (sum, words) in sums.iter_mut().zip(&row[j]) {
+                        // Two roundings, as in `portable`: a fused multiply-add would give other bits.
+                        let product = mul(numbers(load(words)), splat(inverse));
+                        *sum = add(*sum, product);
+                    }
+                }
+                for (out, sum) in out.iter_mut().zip(sums) {
+                    store(out, words(floor(sum)));
+                }
+            }
+            portable::quotients_from(out.len() / BLOCK * BLOCK, out, rows, inverses);
+        }
+    };
+}
+
+pub(in crate::kernels) use fma_conversion;

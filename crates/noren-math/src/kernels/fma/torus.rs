@@ -1,0 +1,118 @@
+//! Torus words and their spectra over four lanes.
+
+/// Expands to these kernels over the lanes in scope, whose functions need the CPU features that the string names.
+macro_rules! fma_torus {
+    ($features:literal) => {
+        use super::arithmetic::{MAGIC, TWO_52};
+        use super::lanes::{
+            Integers, Vector, WIDTH, add, add_64, add_lower_32, add_words, and, broadcast, from_bits, get,
+            load as load_64, load_numbers as load, mul, mul_add, mul_sub, neg_mul_add, neg_mul_sub, or, prefetch_far,
+            set, shift_left, shift_right_each, signed_32, signed_64, splat, sub, sub_words, to_bits,
+            transpose as transpose_quarter, unsigned_32,
+        };
+        use crate::kernels::vector_torus::vector_torus;
+        use crate::kernels::vector_torus_blocks::torus_blocks;
+        use crate::kernels::vector_torus_layers::torus_layers;
+
+        vector_torus!($features);
+        torus_layers!($features);
+        torus_blocks!($features);
+
+        /// `2^32`.
+        const TWO_32: f64 = (1u64 << 32) as f64;
+
+        /// The constants of [`Digit::of`], in all lanes.
+        struct Place {
+            shift: Integers,
+            mask: Integers,
+            /// `2^52`, below whose bits the digit is put.
+            above: Integers,
+            /// `2^52 + B/2`.
+            offset: Vector,
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn place(digit: Digit) -> Place {
+            Place {
+                shift: broadcast(digit.shift.into()),
+                mask: broadcast((1 << digit.bits) - 1),
+                above: to_bits(splat(TWO_52)),
+                offset: splat(TWO_52 + (1u64 << (digit.bits - 1)) as f64),
+            }
+        }
+
+        /// See [`Digit::of`].
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn digit_32(words: &[u32; WIDTH], digit: &Place) -> Vector {
+            digit_of(unsigned_32(words), digit)
+        }
+
+        /// See [`Digit::of`].
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn digit_64(words: &[u64; WIDTH], digit: &Place) -> Vector {
+            digit_of(load_64(words), digit)
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn digit_of(words: Integers, digit: &Place) -> Vector {
+            let moved = shift_right_each(words, digit.shift);
+            let number = or(and(moved, digit.mask), digit.above);
+            sub(from_bits(number), digit.offset)
+        }
+
+        /// Adds [`Torus::nearest`](crate::torus::word::Torus::nearest).
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_nearest_32(words: &Cell<[u32; WIDTH]>, x: Vector) {
+            // The low bits of `MAGIC + n` are those of n.
+            let steps = to_bits(add(centred::<32>(x), splat(MAGIC)));
+            add_lower_32(words, steps);
+        }
+
+        /// Adds [`Torus::nearest`](crate::torus::word::Torus::nearest).
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_nearest_64(words: &Cell<[u64; WIDTH]>, x: Vector) {
+            let x = centred::<64>(x);
+            // The nearest multiple of 2^32, and what is left: exact, as it has no bits below the last one of x.
+            let upper = mul_add(x, splat(1.0 / TWO_32), splat(MAGIC));
+            let rest = neg_mul_add(sub(upper, splat(MAGIC)), splat(TWO_32), x);
+            let lower = to_bits(add(rest, splat(MAGIC)));
+            let lower = sub_words(lower, to_bits(splat(MAGIC)));
+            // The bits of MAGIC leave with the shift.
+            let steps = add_words(shift_left::<32>(to_bits(upper)), lower);
+            add_64(words, steps);
+        }
+
+        /// `x` modulo `2^BITS`, in `[-2^(BITS - 1), 2^(BITS - 1)]`. Range: `|x| <= 2^(BITS + 51)`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn centred<const BITS: u32>(x: Vector) -> Vector {
+            // The last bit of a sum with this counts 2^BITS: it is x rounded to a multiple of that.
+            let magic = splat(MAGIC * (1u128 << BITS) as f64);
+            sub(x, sub(add(x, magic), magic))
+        }
+
+        /// Exchanges rows and columns of 8 x 8 numbers, whose parts come one after the other, by quarters.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn transpose(rows: &mut [[Vector; ROWS]; 2]) {
+            let mut turned = *rows;
+            for top in [0, WIDTH] {
+                for part in 0..PARTS {
+                    let quarter = [0, 1, 2, 3].map(|i| rows[part][top + i]);
+                    for (i, x) in transpose_quarter(quarter).into_iter().enumerate() {
+                        turned[top / WIDTH][WIDTH * part + i] = x;
+                    }
+                }
+            }
+            *rows = turned;
+        }
+    };
+}
+
+pub(in crate::kernels) use fma_torus;
