@@ -53,6 +53,11 @@ $(VENV)/.installed: $(VENV)/.tools target/.tool $(shell find python -name '*.py'
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
 	touch $@
 
+# The oldest Rust that the project is for; what it compiles lies apart.
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+# Fuzz targets are checked, which links nothing: the fuzzer's library, in C++, is not needed. The oldest Rust checks where it
+# is installed.
 lint: $(VENV)/.tools
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
@@ -61,6 +66,9 @@ lint: $(VENV)/.tools
 	$(BIN)/ruff check python bench examples checks
 	$(BIN)/ruff format --check python bench examples checks
 	$(BIN)/python checks/dependencies.py check
+	CUSTOM_LIBFUZZER_PATH=unused $(CARGO) check --manifest-path fuzz/Cargo.toml --all-targets --quiet
+	@if $(CARGO) +$(RUST_VERSION) --version > /dev/null 2>&1; then \
+		$(CARGO) +$(RUST_VERSION) check --workspace --quiet --target-dir target/oldest; fi
 	@if command -v cargo-deny > /dev/null; then $(CARGO) deny --log-level error check bans licenses sources; fi
 
 # The first line builds; the loop then runs the same binaries once per table. The last table is the
@@ -73,6 +81,7 @@ test-rust:
 		NOREN_ISA=$$isa $(CARGO) test --workspace --tests --quiet || exit 1; \
 	done
 	$(CARGO) test --workspace --doc --quiet
+	@for example in 1_ckks 3_integers 5_tfhe; do $(CARGO) run --quiet --package noren --example $$example > /dev/null || exit 1; done
 
 test-python: build
 	$(BIN)/mypy --strict python bench checks
@@ -140,7 +149,7 @@ wheel: sbom
 reproducible: $(VENV)/.tools
 	checks/reproducible.sh
 
-## aarch64: the workspace built for AArch64, and the tests of kernels and rings under emulation; about ten minutes.
+## aarch64: the workspace built for AArch64, kernels, verbs of rings and golden files tested under emulation.
 aarch64:
 	checks/aarch64.sh
 

@@ -13,5 +13,9 @@ export RUSTFLAGS="-D warnings"
 cargo check --workspace --all-targets --target $target --quiet
 # The tests of kernels go over all tables. The emulator knows no locked pages, and turns a bus error of a child into another
 # signal.
-cargo test --package noren-math --package noren-ring --package noren-naive --tests --target $target --quiet -- \
+cargo test --package noren-math --tests --target $target --quiet -- \
     --skip guarded_rows_are_locked --skip bus_errors_elsewhere_end_the_process
+# All verbs of rings, compared with those of the naive device; bytes and noise compared with the golden files of x86-64.
+cargo test --package noren-ring --test devices --target $target --quiet
+cargo test --package noren-rlwe --test wire golden --target $target --quiet
+cargo test --package noren --test golden --target $target --quiet
