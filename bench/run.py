@@ -65,7 +65,7 @@ COMPARED = "n16"
 OWN = {
     "bootstrap": [
         *(("bootstrap", ["--preset", name, "--mode", "complex"]) for name in ["n15", "n16-small", "n16-precise"]),
-        ("paper2", []),
+        ("rns-heaan", []),
     ]
 }
 # The levels of the suite parallel.

@@ -9,7 +9,7 @@ OURS = {**SUITE, "library": "noren", "set": "n16", "slots": 1 << 15}
 MODES = ["complex", "real"]
 # Sets of ours, in the order of the table of them, with the suites that measure them.
 SETS = [("n16", "bootstrap"), ("n16-small", "bootstrap"), ("n16-precise", "bootstrap"), ("n15", "bootstrap")]
-SETS += [("paper2", "paper2")]
+SETS += [("rns-heaan", "rns-heaan")]
 
 # What a stage is called in other libraries, and ours that it stands for. The order is ours.
 STAGES = {

@@ -58,7 +58,7 @@ def test_every_suite_has_ours_and_a_peer() -> None:
 def test_what_only_ours_has_is_measured_by_it_alone() -> None:
     words = [(word, *options[:2]) for word, options in run.OWN["bootstrap"]]
     presets = [("bootstrap", "--preset", name) for name in ["n15", "n16-small", "n16-precise"]]
-    assert words == [*presets, ("paper2",)]
+    assert words == [*presets, ("rns-heaan",)]
     assert all("noren" in [library.name for library in libraries(word) if library.ours] for word, *_ in words)
 
 

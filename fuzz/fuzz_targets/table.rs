@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use noren::ckks::Ciphertext;
-use noren::programs::table::EncryptedTable;
+use noren::programs::EncryptedTable;
 use noren_fuzz::{ckks_context, object};
 
 fuzz_target!(|bytes: &[u8]| object::<EncryptedTable<Ciphertext>>(ckks_context(), bytes));

@@ -9,8 +9,8 @@ use std::process;
 use std::sync::{Arc, OnceLock};
 
 use noren::bgv;
-use noren::bootstrapping::group::{GiantOrder, Group};
-use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
+use noren::bootstrapping::{GiantOrder, Group};
+use noren::bootstrapping::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{self, BootstrapKeyFile, Bootstrapper, Mode, Preset};
 use noren::ckks::{self, Ciphertext, Encoder, Encryptor, KeyRequest};
 use noren::tfhe;

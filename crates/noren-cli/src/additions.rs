@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Progress};
-use noren::programs::plan::{Plan, Shape};
-use noren::programs::program::Program;
+use noren::programs::Program;
+use noren::programs::{Plan, Shape};
 use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
 use noren::{EvaluationKeys, KeyUse, PublicKey, Resources, SecretKey, Seed, bfv, ckks};
 use noren_rlwe::context::Context;

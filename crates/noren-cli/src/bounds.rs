@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use noren::programs::bounds::Bounds;
-use noren::programs::layout::TableLayout;
+use noren::programs::Bounds;
+use noren::programs::TableLayout;
 use noren_rlwe::wire::file;
 
 use crate::failure::Failure;

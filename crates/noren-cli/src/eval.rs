@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use noren::programs::Program;
 use noren::programs::columns::Element;
-use noren::programs::program::Program;
 use noren::wire::Kind;
 
 use crate::bootstrap::eval as bootstrap;

@@ -28,10 +28,7 @@ pub(crate) fn read_key<C: FileContext<Parameters: Describe>, K: FileKey<C>>(
 }
 
 /// Reads a key of TFHE with its parameters; refuses those that promise too little security.
-pub(crate) fn read_tfhe_key<K: tfhe::wire::FileKey>(
-    path: &Path,
-    console: &Console,
-) -> Result<tfhe::KeyFile<K>, Failure> {
+pub(crate) fn read_tfhe_key<K: tfhe::FileKey>(path: &Path, console: &Console) -> Result<tfhe::KeyFile<K>, Failure> {
     let file: tfhe::KeyFile<K> = read_perhaps_decrypted(path, console)?;
     admit_security(file.parameters.spec().torus.security, path, console)?;
     Ok(file)

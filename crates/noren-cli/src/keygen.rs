@@ -8,8 +8,8 @@ use clap::{Args, value_parser};
 use noren::Seed;
 use noren::bfv::KeyRequest;
 use noren::bootstrapping::{Mode, Preset};
-use noren::programs::plan::Shape;
-use noren::programs::program::Program;
+use noren::programs::Program;
+use noren::programs::Shape;
 use noren_files::passphrase::Passphrase;
 
 use crate::bootstrap::keys::{self, Job};

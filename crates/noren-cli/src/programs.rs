@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
-use noren::programs::plan::Plan;
-use noren::programs::program::Program;
+use noren::programs::Plan;
+use noren::programs::Program;
 use noren_rlwe::wire::file;
 use serde::Serialize;
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use noren::Resources;
-use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Demand, Mode, Parameters, Plan, Preset, Progress, cost};
+use noren::bootstrapping::{
+    BootstrapKeyFile, BootstrapKeys, Demand, Mode, Parameters, Plan, Preset, Progress, measure,
+};
 use noren::ckks::KeyRequest;
 use noren::wire::{Form, Limits, Object};
 use pyo3::prelude::*;
@@ -166,7 +168,7 @@ impl PyBootstrapPlan {
     #[pyo3(signature = (mode = "real", *, threads = None))]
     fn seconds(&self, py: Python<'_>, mode: &str, threads: Option<usize>) -> PyResult<f64> {
         let mode = self.mode(mode)?;
-        detached(py, || self.0.seconds(mode, &cost::measure(self.0.parameters(), threads)?))
+        detached(py, || self.0.seconds(mode, &measure(self.0.parameters(), threads)?))
     }
 
     /// The keys by use and size: for each the name, count, limbs, special, digits, log_qp, bytes and disk_bytes.

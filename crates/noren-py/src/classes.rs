@@ -1,6 +1,6 @@
 //! What the objects of `noren.ckks` hold: classes whose methods need each other. The methods are in a room for each.
 
-use noren::bootstrapping::Unlimited;
+use noren::bootstrapping::BootstrappingEvaluator;
 use noren::ckks::{Ciphertext, Context, Evaluator, Plaintext};
 use pyo3::prelude::*;
 
@@ -69,7 +69,7 @@ pub(crate) struct PyCiphertext {
 pub(crate) struct PyEvaluator {
     pub(crate) plain: Evaluator,
     /// With bootstrapping, if it has it.
-    pub(crate) unlimited: Option<Unlimited>,
+    pub(crate) bootstrapping: Option<BootstrappingEvaluator>,
     /// That of the object which Python holds, for as long as it lives.
     #[expect(dead_code, reason = "it is there to be dropped with the object")]
     pub(crate) registration: Option<Registration<Self>>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, Weak};
 
 use noren::Complex64;
-use noren::bootstrapping::{Unlimited, WithBootstrapping};
+use noren::bootstrapping::{BootstrappingEvaluator, WithBootstrapping};
 use noren::circuits::matrix::Matrix;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
@@ -32,7 +32,7 @@ use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, terms_o
 /// A copy, such as that of a ciphertext, is not registered.
 impl Clone for PyEvaluator {
     fn clone(&self) -> Self {
-        Self { plain: self.plain.clone(), unlimited: self.unlimited.clone(), registration: None }
+        Self { plain: self.plain.clone(), bootstrapping: self.bootstrapping.clone(), registration: None }
     }
 }
 
@@ -49,14 +49,16 @@ impl Held for PyEvaluator {
     }
 
     fn covers(&self, other: &Self) -> bool {
-        self.unlimited.is_none() && other.unlimited.is_none() && key_sets::covers(self.plain.keys(), other.plain.keys())
+        self.bootstrapping.is_none()
+            && other.bootstrapping.is_none()
+            && key_sets::covers(self.plain.keys(), other.plain.keys())
     }
 }
 
 /// Runs a circuit on an evaluator with or without bootstrapping.
 macro_rules! on_either {
     ($self:ident, $ev:ident => $work:expr) => {
-        match &$self.unlimited {
+        match &$self.bootstrapping {
             None => {
                 let $ev = &$self.plain;
                 $work
@@ -78,8 +80,8 @@ enum Beside {
 
 impl PyEvaluator {
     /// An evaluator for Python to hold.
-    fn held(plain: Evaluator, unlimited: Option<Unlimited>) -> Self {
-        let evaluator = Self { plain, unlimited, registration: None };
+    fn held(plain: Evaluator, bootstrapping: Option<BootstrappingEvaluator>) -> Self {
+        let evaluator = Self { plain, bootstrapping, registration: None };
         let registration = Some(Registration::new(evaluator.clone()));
         Self { registration, ..evaluator }
     }
@@ -143,9 +145,9 @@ impl PyEvaluator {
 
     /// The ciphertext with at least so many levels, where there is bootstrapping.
     fn ready<'a>(&self, x: &'a Ciphertext, levels: usize) -> Result<Cow<'a, Ciphertext>> {
-        match &self.unlimited {
+        match &self.bootstrapping {
             None => Ok(Cow::Borrowed(x)),
-            Some(unlimited) => unlimited.ready(x, levels),
+            Some(bootstrapping) => bootstrapping.ready(x, levels),
         }
     }
 
@@ -219,9 +221,9 @@ impl PyEvaluator {
     /// Raises ParameterMismatchError for keys of other parameters, KeyMismatchError for those of another secret.
     fn with_keys(&self, more: &PyEvaluationKeys) -> PyResult<Self> {
         let merged = Arc::new(key_sets::merged(self.plain.keys(), &more.0.key)?);
-        let unlimited = self.unlimited.as_ref().map(|known| known.with_keys(merged.clone())).transpose();
+        let bootstrapping = self.bootstrapping.as_ref().map(|known| known.with_keys(merged.clone())).transpose();
         let plain = Evaluator::new(self.plain.context(), merged).map_err(raise)?;
-        Ok(Self::held(plain, unlimited.map_err(raise)?))
+        Ok(Self::held(plain, bootstrapping.map_err(raise)?))
     }
 
     /// The same ciphertext with operators that use this evaluator, where several are there.
@@ -431,10 +433,10 @@ impl PyEvaluator {
     #[pyo3(signature = (bootstrapper, *, failure_budget = None))]
     fn with_bootstrapping(&self, bootstrapper: &PyBootstrapper, failure_budget: Option<f64>) -> PyResult<Self> {
         let log2_failure = budget(failure_budget)?;
-        let unlimited = self.plain.with_bootstrapping(bootstrapper.inner.clone());
-        let unlimited = unlimited.and_then(|unlimited| unlimited.with_failure_budget(log2_failure));
-        let unlimited = unlimited.map_err(raise)?;
-        Ok(Self::held(self.plain.clone(), Some(unlimited)))
+        let bootstrapping = self.plain.with_bootstrapping(bootstrapper.inner.clone());
+        let bootstrapping = bootstrapping.and_then(|bootstrapping| bootstrapping.with_failure_budget(log2_failure));
+        let bootstrapping = bootstrapping.map_err(raise)?;
+        Ok(Self::held(self.plain.clone(), Some(bootstrapping)))
     }
 
     /// The same message at the level of results of bootstrapping; as it is, if it is there.
@@ -442,31 +444,31 @@ impl PyEvaluator {
     /// Raises MissingKeyError for an evaluator without bootstrapping, LevelError for a ciphertext below the level that
     /// bootstrapping takes, Error for a stated magnitude above 1024.
     fn bootstrap(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
-        let Some(unlimited) = &self.unlimited else {
+        let Some(bootstrapping) = &self.bootstrapping else {
             return Err(MissingKeyError::new_err("the evaluator has no bootstrapping: use with_bootstrapping first"));
         };
-        self.run(py, |_| unlimited.bootstrap(&x.inner))
+        self.run(py, |_| bootstrapping.bootstrap(&x.inner))
     }
 
     /// How many products can follow one another on x before it is bootstrapped; without bootstrapping, its level.
     fn levels_left(&self, x: &PyCiphertext) -> usize {
-        self.unlimited.as_ref().map_or_else(|| x.inner.level(), |unlimited| unlimited.levels_left(&x.inner))
+        self.bootstrapping.as_ref().map_or_else(|| x.inner.level(), |bootstrapping| bootstrapping.levels_left(&x.inner))
     }
 
     /// How many bootstraps there were, of this evaluator and its ciphertexts.
     #[getter]
     fn bootstraps(&self) -> u64 {
-        self.unlimited.as_ref().map_or(0, Unlimited::bootstraps)
+        self.bootstrapping.as_ref().map_or(0, BootstrappingEvaluator::bootstraps)
     }
 
     /// The base-two logarithm of a bound on the probability that any of these was wrong; -inf for none.
     #[getter]
     fn log2_failure(&self) -> f64 {
-        self.unlimited.as_ref().map_or(f64::NEG_INFINITY, Unlimited::log2_failure)
+        self.bootstrapping.as_ref().map_or(f64::NEG_INFINITY, BootstrappingEvaluator::log2_failure)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyContext, PyEvaluationKeys))> {
-        if self.unlimited.is_some() {
+        if self.bootstrapping.is_some() {
             return Err(PyTypeError::new_err(
                 "an evaluator with bootstrapping cannot be pickled: load the file of its keys where it is needed",
             ));
@@ -476,7 +478,7 @@ impl PyEvaluator {
 
     fn __repr__(&self) -> String {
         let (n, keys) = (self.plain.context().parameters().degree(), self.plain.keys());
-        let name = if self.unlimited.is_some() { "Evaluator with bootstrapping" } else { "Evaluator" };
+        let name = if self.bootstrapping.is_some() { "Evaluator with bootstrapping" } else { "Evaluator" };
         display::key(name, n, &**keys, keys.bytes())
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use noren::circuits::recorder::Demands;
-use noren::programs::plan::{Plan, Shape};
-use noren::programs::program::Program;
+use noren::programs::Program;
+use noren::programs::{Plan, Shape};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder};
-use noren::programs::bounds::Bounds;
-use noren::programs::layout::TableLayout;
-use noren::programs::table::{EncryptedTable, Layout, Matrix};
+use noren::programs::Bounds;
+use noren::programs::TableLayout;
+use noren::programs::{EncryptedTable, Layout, Matrix};
 use noren::wire::{Form, Limits, Object};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
 use noren::error::Error;
-use noren::lookup::preset::MODULUS;
+use noren::lookup::MODULUS;
 use noren::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
 
 use crate::bench::ckks::seed;

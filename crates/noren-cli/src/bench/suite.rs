@@ -14,7 +14,7 @@ use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::tfhe::{self, Workload};
-use crate::bench::{ckks, client, kernels, lookup, matvec, paper2, parallel, trace};
+use crate::bench::{ckks, client, kernels, lookup, matvec, parallel, rns_heaan, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 
@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     /// The time spent on each operation
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
     seconds: f64,
-    /// kernels, ckks, client, lookup, parallel, paper2: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
-    /// paper2: 16, lookup: 15]
+    /// kernels, ckks, client, lookup, parallel, rns-heaan: base-two logarithms of the degrees of rings [default: all of the suite; parallel,
+    /// rns-heaan: 16, lookup: 15]
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_n: Vec<u32>,
     /// ckks: the family of parameters
@@ -98,7 +98,7 @@ enum Suite {
     /// Bootstrapping: set-up, time of one and of its stages, precision
     Bootstrap,
     /// Bootstrapping as it was first done in RNS, without security by today's tables, to compare with
-    Paper2,
+    RnsHeaan,
     /// Products that follow one another in BFV, BGV and CKKS, for each depth
     Chain,
     /// A matrix of 512 x 512 times an encrypted vector of integers, in BGV
@@ -166,13 +166,13 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &options)?;
             }
         }
-        Suite::Paper2 => {
-            let sets = paper2::sets(degrees)?;
+        Suite::RnsHeaan => {
+            let sets = rns_heaan::sets(degrees)?;
             console.text(Record::head())?;
             for spec in sets {
                 let log_n = spec.log_n.to_string();
-                paper2::run(&run, spec)?;
-                beside.step(&run, &[("--suite", "paper2"), ("--log-n", &log_n)])?;
+                rns_heaan::run(&run, spec)?;
+                beside.step(&run, &[("--suite", "rns-heaan"), ("--log-n", &log_n)])?;
             }
         }
         Suite::Chain => {
@@ -232,7 +232,7 @@ impl Arguments {
         use Suite::*;
         // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel.
         let options: [(&str, bool, &[Suite]); 14] = [
-            ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, Paper2]),
+            ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, RnsHeaan]),
             ("--shape", self.shape == Family::Hybrid, &[Ckks]),
             ("--special", self.special.is_empty(), &[Trace]),
             ("--level", self.level.is_empty(), &[Trace, Parallel]),

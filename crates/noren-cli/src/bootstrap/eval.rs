@@ -9,8 +9,8 @@ use noren::bootstrapping::{
     BootstrapKeyFile, Bootstrapper, Mode, Parameters, Plan, Progress, Stage, WithBootstrapping,
 };
 use noren::ckks::{Ciphertext, Context, Evaluator};
-use noren::programs::program::Program;
-use noren::programs::table::EncryptedTable;
+use noren::programs::EncryptedTable;
+use noren::programs::Program;
 use noren::wire::Limits;
 use serde::Serialize;
 
@@ -91,11 +91,11 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         }
         Some(program) => {
             let shown = progress::spinner(program.name().to_owned());
-            let unlimited = evaluator.with_bootstrapping(Arc::new(bootstrapper))?;
-            let unlimited = unlimited.with_failure_budget(job.failure_budget.unwrap_or(0.0))?;
-            let result = program.run(&unlimited, &table)?;
+            let evaluator = evaluator.with_bootstrapping(Arc::new(bootstrapper))?;
+            let evaluator = evaluator.with_failure_budget(job.failure_budget.unwrap_or(0.0))?;
+            let result = program.run(&evaluator, &table)?;
             drop(shown);
-            (result, unlimited.bootstraps(), unlimited.log2_failure())
+            (result, evaluator.bootstraps(), evaluator.log2_failure())
         }
     };
     if job.last {

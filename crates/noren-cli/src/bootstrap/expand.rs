@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use noren::Resources;
-use noren::bootstrapping::demand::expanded_bytes;
+use noren::bootstrapping::expanded_bytes;
 use noren::bootstrapping::{BootstrapKeyFile, Demand, Progress};
 use noren::wire::{Kind, Limits};
 use noren_rlwe::wire::file::directory_of;

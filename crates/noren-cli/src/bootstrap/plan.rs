@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use noren::Resources;
-use noren::bootstrapping::{Demand, Mode, Parameters, Plan, Preset, cost};
+use noren::bootstrapping::{Demand, Mode, Parameters, Plan, Preset, measure};
 use noren::error::short_fingerprint;
 use serde::Serialize;
 
@@ -104,7 +104,7 @@ impl Report {
         let mode = wanted.mode;
         mode.check(parameters)?;
         let time = |threads| {
-            let seconds = plan.seconds(mode, &cost::measure(parameters, Some(threads))?)?;
+            let seconds = plan.seconds(mode, &measure(parameters, Some(threads))?)?;
             Ok(Expected { threads, seconds })
         };
         let mut threads = vec![1, rayon::current_num_threads()];

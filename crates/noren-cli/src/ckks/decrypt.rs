@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use noren::SecretKey;
 use noren::ckks::{Ciphertext, Context, Decryptor, Releases};
-use noren::programs::table::{EncryptedTable, Layout, Matrix};
+use noren::programs::{EncryptedTable, Layout, Matrix};
 use noren_rlwe::wire::file::Access;
 use rayon::prelude::*;
 use serde::Serialize;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use noren::ckks::{Ciphertext, Context, Encoder, Encryptor};
-use noren::programs::layout::TableLayout;
-use noren::programs::table::EncryptedTable;
+use noren::programs::EncryptedTable;
+use noren::programs::TableLayout;
 use noren::wire::Kind;
 use noren::{PublicKey, SecretKey};
 use serde::Serialize;

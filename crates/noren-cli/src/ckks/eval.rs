@@ -7,9 +7,9 @@ use std::sync::Arc;
 use noren::EvaluationKeys;
 use noren::circuits::recorder::Demands;
 use noren::ckks::{Ciphertext, Context, Evaluator};
-use noren::programs::layout::TableLayout;
-use noren::programs::program::Program;
-use noren::programs::table::EncryptedTable;
+use noren::programs::EncryptedTable;
+use noren::programs::Program;
+use noren::programs::TableLayout;
 use serde::Serialize;
 
 use crate::console::Console;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use noren::Seed;
 use noren::ckks::{Context, KeyFile};
-use noren::programs::plan::{Plan, Shape};
-use noren::programs::program::Program;
+use noren::programs::Program;
+use noren::programs::{Plan, Shape};
 use noren_files::passphrase::Passphrase;
 
 use crate::console::Console;

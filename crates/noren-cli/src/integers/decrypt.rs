@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use noren::SecretKey;
 use noren::bfv::{Context, Decryptor, Encoder};
-use noren::programs::integers::IntegerTable;
+use noren::programs::IntegerTable;
 use serde::Serialize;
 
 use crate::console::Console;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use noren::bfv::{Context, Encoder, Encryptor};
 use noren::lookup::Layout;
-use noren::programs::integers::{IntegerLayout, IntegerTable};
+use noren::programs::{IntegerLayout, IntegerTable};
 use noren::wire::Kind;
 use noren::{PublicKey, SecretKey};
 use serde::Serialize;

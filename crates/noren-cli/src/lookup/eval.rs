@@ -9,7 +9,7 @@ use noren::Resources;
 use noren::bfv::{Ciphertext, Context, Evaluator};
 use noren::error::Error;
 use noren::lookup::{Line, Lookup, LookupKeyFile, Plan, Step};
-use noren::programs::integers::{IntegerLayout, IntegerTable};
+use noren::programs::{IntegerLayout, IntegerTable};
 use noren::wire::{Kind, Limits};
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use noren::radix::{Comparison, Operation, Shape};
-use noren::tfhe::preset::PRESETS;
+use noren::tfhe::PRESETS;
 use noren::tfhe::{Encoding, Parameters, Preset};
 use serde::Serialize;
 

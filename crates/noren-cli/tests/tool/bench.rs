@@ -199,9 +199,9 @@ fn fewer_slots_are_bootstrapped_with_a_projection() {
 
 #[test]
 fn the_baseline_of_bootstrapping_is_measured_too() {
-    let sandbox = Sandbox::new("paper2");
-    let records = records(&sandbox, &["bench", "paper2", "--log-n", "10"]);
-    assert!(records.iter().all(|record| record["n"] == 1024 && record["set"] == "paper2"));
+    let sandbox = Sandbox::new("rns-heaan");
+    let records = records(&sandbox, &["bench", "rns-heaan", "--log-n", "10"]);
+    assert!(records.iter().all(|record| record["n"] == 1024 && record["set"] == "rns-heaan"));
     assert!(records.iter().all(|record| record["mode"] == "complex" && record["security"] == "none"));
     let of = |op: &str| records.iter().filter(|record| record["op"] == op).collect::<Vec<_>>();
     let ([_], [whole]) = (&of("setup")[..], &of("bootstrap")[..]) else { panic!("one of each: {records:?}") };
@@ -218,7 +218,7 @@ fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);
     sandbox.refused(&["bench", "kernels", "--log-n", "18"], &["found 18", "3 to 17"]);
-    sandbox.refused(&["bench", "paper2", "--log-n", "11"], &["found 11", "10 or 16"]);
+    sandbox.refused(&["bench", "rns-heaan", "--log-n", "11"], &["found 11", "10 or 16"]);
     sandbox.refused(&["bench", "trace", "--special", "2"], &["found 2", "1, 5, 10"]);
     sandbox.refused(&["bench", "trace", "--level", "10"], &["found 10", "1 to 9"]);
     sandbox.refused(&["bench", "client", "--shape", "seal"], &["--shape", "client"]);

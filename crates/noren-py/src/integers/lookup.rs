@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noren::Resources;
 use noren::bfv::Ciphertext;
-use noren::lookup::key_file::LookupKeyFile;
+use noren::lookup::LookupKeyFile;
 use noren::lookup::{Function, Line, Lookup, Plan};
 use noren::wire::{Form, Limits, Object};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};

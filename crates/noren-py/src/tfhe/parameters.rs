@@ -1,6 +1,6 @@
 //! `Parameters` of TFHE: sets by their names.
 
-use noren::tfhe::preset::PRESETS;
+use noren::tfhe::PRESETS;
 use noren::tfhe::{Encoding, Parameters, Preset};
 use noren::wire::Object;
 use pyo3::prelude::*;

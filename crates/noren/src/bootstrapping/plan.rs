@@ -119,7 +119,7 @@ impl Plan {
     }
 
     /// `log2` of a bound on the probability that any of so many results is wrong in some slot because a coefficient
-    /// left the interval, see [`failure`](crate::bootstrapping::failure). Each iteration counts.
+    /// left the interval, see [`log2_failure`](crate::bootstrapping::log2_failure). Each iteration counts.
     #[must_use]
     pub fn log2_failure(&self, bootstraps: u64) -> f64 {
         let spec = self.parameters.spec();

@@ -29,34 +29,34 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`function`] | [`Function`]: a rule or a table |
-//! | [`layout`] | [`Layout`]: which value stands in which slot of which diagonal |
-//! | [`plan`] | [`Plan`]: how many limbs each step needs, and the noise in the end |
-//! | [`costs`] | which keys a plan needs, how large they are, and how much memory a lookup takes |
-//! | [`keys`] | [`LookupKeys`]: keys for few limbs under a sparse secret |
-//! | [`key_file`] | [`LookupKeyFile`]: all keys of a server with their parameters, for files of their own |
-//! | [`one_hot`] | one-hot vectors |
-//! | [`line`](mod@line) | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
-//! | [`polynomial`] | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
-//! | [`preset`] | the parameters that lookups are made with unless others are given |
-//! | [`step`] | [`Step`]: the steps of a lookup, of which a caller hears |
-//! | [`prepared`] | [`Lookup`]: a function, prepared by its matrix, or without one where that will do |
+//! | `function` | [`Function`]: a rule or a table |
+//! | `layout` | [`Layout`]: which value stands in which slot of which diagonal |
+//! | `plan` | [`Plan`]: how many limbs each step needs, and the noise in the end |
+//! | `costs` | which keys a plan needs, how large they are, and how much memory a lookup takes |
+//! | `keys` | [`LookupKeys`]: keys for few limbs under a sparse secret |
+//! | `key_file` | [`LookupKeyFile`]: all keys of a server with their parameters, for files of their own |
+//! | `one_hot` | one-hot vectors |
+//! | `line` | [`LineLookup`]: functions of x + y, of x - y, and of one number, without a matrix |
+//! | `polynomial` | [`PolynomialLookup`]: the same without a matrix, by a polynomial of x; to compare with |
+//! | `preset` | the parameters that lookups are made with unless others are given |
+//! | `step` | [`Step`]: the steps of a lookup, of which a caller hears |
+//! | `prepared` | [`Lookup`]: a function, prepared by its matrix, or without one where that will do |
 
-pub mod costs;
-pub mod function;
-pub mod key_file;
-pub mod keys;
-pub mod layout;
-pub mod line;
-pub mod one_hot;
-pub mod plan;
-pub mod polynomial;
-pub mod prepared;
-pub mod preset;
+pub(crate) mod costs;
+pub(crate) mod function;
+pub(crate) mod key_file;
+pub(crate) mod keys;
+pub(crate) mod layout;
+pub(crate) mod line;
+pub(crate) mod one_hot;
+pub(crate) mod plan;
+pub(crate) mod polynomial;
+pub(crate) mod prepared;
+pub(crate) mod preset;
 
 mod matrix;
 mod sparse;
-pub mod step;
+pub(crate) mod step;
 #[cfg(test)]
 mod steps;
 mod table;
@@ -71,5 +71,5 @@ pub use line::{Line, LineLookup};
 pub use plan::{Method, Plan};
 pub use polynomial::PolynomialLookup;
 pub use prepared::Lookup;
-pub use preset::parameters_spec;
+pub use preset::{MODULUS, parameters_spec};
 pub use step::Step;

@@ -18,7 +18,7 @@ use crate::schemes::bfv::{Ciphertext, Decryptor, Encoder, Encryptor, Parameters}
 ///
 /// # Examples
 /// ```
-/// use noren::programs::integers::IntegerLayout;
+/// use noren::programs::IntegerLayout;
 ///
 /// let layout = IntegerLayout::new(100, 2, 32768, 512)?;
 /// assert_eq!((layout.per_ciphertext(), layout.ciphertexts()), (64, 4));

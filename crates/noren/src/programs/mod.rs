@@ -1,24 +1,37 @@
 //! Programs on encrypted tables: statistics, and models that others have trained.
 //!
-//! A client makes a [`plan`] of the parameters and keys that its [programs](program) need, arranges its table in
-//! ciphertexts ([`layout`]), and sends the encrypted [`table`] with its evaluation keys to a server. The server runs a
-//! program on it and sends a table back, which says itself how it is to be read. Tables of whole numbers, exact, are those
-//! of [`integers`], and those of [`columns`], whose elements are encrypted one by one.
+//! A client makes a [`Plan`] of the parameters and keys that its [programs](Program) need, arranges its table in
+//! ciphertexts ([`TableLayout`]), and sends the [`EncryptedTable`] with its evaluation keys to a server. The server runs a
+//! program on it and sends a table back, which says itself how it is to be read. Tables of whole numbers, exact, are
+//! [`IntegerTable`]s, and those of [`columns`], whose elements are encrypted one by one.
 
-pub mod bounds;
+pub(crate) mod bounds;
 pub mod columns;
-pub mod encrypted;
+pub(crate) mod encrypted;
 mod entries;
-pub mod evaluator;
-pub mod integers;
-pub mod layout;
-pub mod model;
-pub mod pairs;
-pub mod plan;
+pub(crate) mod evaluator;
+pub(crate) mod integers;
+pub(crate) mod layout;
+pub(crate) mod model;
+pub(crate) mod pairs;
+pub(crate) mod plan;
 mod products;
-pub mod program;
+pub(crate) mod program;
 mod record;
 mod scores;
 mod statistics;
-pub mod table;
+pub(crate) mod table;
 mod wire;
+
+pub use bounds::Bounds;
+pub use evaluator::TableEvaluator;
+pub use integers::{IntegerLayout, IntegerTable};
+pub use layout::{Guarantee, TableLayout};
+pub use model::{
+    BasisName, Bias, Column, DEFAULT_ERROR, LinearModel, LogisticModel, PairsModel, PolynomialModel, SpreadModel,
+    Weights,
+};
+pub use pairs::{PairLayout, Unit};
+pub use plan::{Plan, Shape};
+pub use program::Program;
+pub use table::{EncryptedTable, Layout, Matrix};

@@ -25,30 +25,30 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`integer`] | [`Integer`]: digits; [`Flag`]: a truth value |
-//! | [`evaluator`] | [`Evaluator`]: operations on batches |
-//! | [`operation`] | [`Operation`]: operations as circuits, and their costs |
-//! | [`circuit`] | circuits of lookups: [`Shape`], [`Cost`] |
-//! | [`compare`] | [`Comparison`]: orders |
-//! | [`shift`] | [`Move`]: shifts and rotations |
-//! | [`sort`] | [`exchanges`](sort::exchanges): networks that sort |
-//! | [`wire`] | [`Integers`]: bytes |
+//! | `integer` | [`Integer`]: digits; [`Flag`]: a truth value |
+//! | `evaluator` | [`Evaluator`]: operations on batches |
+//! | `operation` | [`Operation`]: operations as circuits, and their costs |
+//! | `circuit` | circuits of lookups: [`Shape`], [`Cost`] |
+//! | `compare` | [`Comparison`]: orders |
+//! | `shift` | [`Move`]: shifts and rotations |
+//! | `sort` | [`exchanges`]: networks that sort |
+//! | `wire` | [`Integers`]: bytes |
 
 mod carry;
-pub mod circuit;
+pub(crate) mod circuit;
 mod columns;
-pub mod compare;
+pub(crate) mod compare;
 mod divide;
-pub mod evaluator;
-pub mod integer;
+pub(crate) mod evaluator;
+pub(crate) mod integer;
 mod multiply;
-pub mod operation;
+pub(crate) mod operation;
 mod run;
 mod select;
-pub mod shift;
-pub mod sort;
+pub(crate) mod shift;
+pub(crate) mod sort;
 mod value;
-pub mod wire;
+pub(crate) mod wire;
 
 pub use circuit::{Cost, Shape};
 pub use compare::Comparison;
@@ -56,4 +56,5 @@ pub use evaluator::Evaluator;
 pub use integer::{Flag, Integer};
 pub use operation::Operation;
 pub use shift::Move;
+pub use sort::exchanges;
 pub use wire::Integers;

@@ -1,6 +1,6 @@
 //! The failure probability: against exact arithmetic, and against integers that were drawn.
 
-use noren::bootstrapping::failure::{log2_failure, log2_tail};
+use noren::bootstrapping::{log2_failure, log2_tail};
 use num_bigint::BigInt;
 
 use crate::numbers::uniform;

@@ -6,11 +6,11 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use noren::bootstrapping::group::{GiantOrder, Group};
-use noren::bootstrapping::parameters::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{
     BootstrapKeyFile, BootstrapKeys, Bootstrapper, Mode, Parameters, ParametersSpec, Preset, Progress,
 };
+use noren::bootstrapping::{EvalMod, Primes, Transform};
+use noren::bootstrapping::{GiantOrder, Group};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
 use noren::wire::{Form, Limits, Object, Reason};
 use noren::{Error, Resources, Seed};

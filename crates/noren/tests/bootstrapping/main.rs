@@ -2,6 +2,7 @@
 
 mod bounds;
 mod encrypted;
+mod evaluator;
 mod exponentials;
 mod failures;
 mod full;
@@ -10,13 +11,12 @@ mod iterations;
 mod key_files;
 mod matrices;
 mod numbers;
-mod paper2;
 mod pipeline;
 mod plans;
+mod rns_heaan;
 #[path = "../../../noren-rlwe/tests/scratch/mod.rs"]
 mod scratch;
 mod series;
 mod slots;
 mod summary;
 mod times;
-mod unlimited;

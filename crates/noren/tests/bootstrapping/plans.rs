@@ -1,6 +1,6 @@
 //! Presets: what their chains, keys and risks come to, counted by hand.
 
-use noren::bootstrapping::parameters::Primes;
+use noren::bootstrapping::Primes;
 use noren::bootstrapping::{Mode, Plan, Preset, Role};
 use noren::error::Error;
 use noren::security::{SecretDistribution, Security, max_log_qp};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use noren::Complex64;
-use noren::bootstrapping::cost::{Time, measure};
 use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Preset, Stage};
+use noren::bootstrapping::{Time, measure};
 use noren::ckks::{Ciphertext, Context, Encoder, Encryptor, KeyRequest};
 
 use crate::encrypted::seed;

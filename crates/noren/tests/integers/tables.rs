@@ -2,7 +2,7 @@
 
 use noren::bfv::{Bfv, Encryptor, KeyRequest};
 use noren::error::Error;
-use noren::programs::integers::{IntegerLayout, IntegerTable};
+use noren::programs::{IntegerLayout, IntegerTable};
 use noren::wire::{Form, Object};
 
 use crate::small::{Setup, integers, seed, spec};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use noren::ckks::{Context, ParametersSpec};
 use noren::error::Error;
-use noren::programs::layout::TableLayout;
-use noren::programs::program::Program;
-use noren::programs::table::{EncryptedTable, Layout, Matrix};
+use noren::programs::Program;
+use noren::programs::TableLayout;
+use noren::programs::{EncryptedTable, Layout, Matrix};
 use noren::schemes::clear::{ClearEvaluator, ClearVector};
 use noren::security::Security;
 

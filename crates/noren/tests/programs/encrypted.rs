@@ -5,8 +5,8 @@ use std::time::Instant;
 use noren::Seed;
 use noren::circuits::approx::sigmoid;
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, ParametersSpec};
-use noren::programs::program::Program;
-use noren::programs::table::EncryptedTable;
+use noren::programs::EncryptedTable;
+use noren::programs::Program;
 use noren::schemes::clear::ClearEvaluator;
 
 use crate::data::{Data, context, linear_model, read};

@@ -2,8 +2,8 @@
 
 use noren::circuits::approx::sigmoid;
 use noren::error::Error;
-use noren::programs::layout::TableLayout;
-use noren::programs::program::Program;
+use noren::programs::Program;
+use noren::programs::TableLayout;
 use noren::schemes::clear::ClearEvaluator;
 
 use crate::data::{Data, SHAPES, assert_close, layouts, linear_model, read, run};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use noren::error::Error;
-use noren::programs::program::Program;
-use noren::programs::table::Layout;
+use noren::programs::Layout;
+use noren::programs::Program;
 use noren::schemes::clear::ClearEvaluator;
 
 use crate::data::{Data, SHAPES, assert_close, largest, layouts, linear_model, run};

@@ -1,7 +1,7 @@
 //! Presets: security and failure.
 
 use noren::error::Error;
-use noren::tfhe::preset::PRESETS;
+use noren::tfhe::PRESETS;
 use noren::tfhe::{Encoding, NoiseLaw, Preset};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Bytes of parameters, ciphertexts and keys.
 
 use noren::error::Error;
-use noren::tfhe::preset::PRESETS;
+use noren::tfhe::PRESETS;
 use noren::tfhe::{
     Bits, Ciphertexts, CompactKeys, Encoding, Evaluator, Gate, KeyFile, Lookup, Parameters, SecretKey,
     SeededCiphertexts,

@@ -2,22 +2,22 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`element`] | [`Element`]: what the elements of a column are |
-//! | [`mod@column`] | [`Column`]: encrypted elements of one kind |
-//! | [`evaluate`] | [`ColumnEvaluator`]: operations element by element |
-//! | [`lookup`] | [`ColumnLookup`]: functions of elements |
-//! | [`operation`] | [`Binary`], [`Unary`]: what is done with elements |
-//! | [`order`] | sorting, the place of the smallest, absolute values, quotients with remainders |
-//! | [`table`] | [`Layout`], [`Columns`]: several columns with their names and their shape |
+//! | `element` | [`Element`]: what the elements of a column are |
+//! | `column` | [`Column`]: encrypted elements of one kind |
+//! | `evaluate` | [`ColumnEvaluator`]: operations element by element |
+//! | `lookup` | [`ColumnLookup`]: functions of elements |
+//! | `operation` | [`Binary`], [`Unary`]: what is done with elements |
+//! | `order` | sorting, the place of the smallest, absolute values, quotients with remainders |
+//! | `table` | [`Layout`], [`Columns`]: several columns with their names and their shape |
 
-pub mod column;
-pub mod element;
-pub mod evaluate;
-pub mod lookup;
-pub mod operation;
-pub mod order;
+pub(crate) mod column;
+pub(crate) mod element;
+pub(crate) mod evaluate;
+pub(crate) mod lookup;
+pub(crate) mod operation;
+pub(crate) mod order;
 mod parts;
-pub mod table;
+pub(crate) mod table;
 mod wire;
 
 pub use column::{Column, Samples};
@@ -25,4 +25,4 @@ pub use element::Element;
 pub use evaluate::ColumnEvaluator;
 pub use lookup::ColumnLookup;
 pub use operation::{Binary, Unary};
-pub use table::{Columns, Layout};
+pub use table::{ColumnLayout, Columns, Layout};

@@ -5,37 +5,37 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: primes and the ladder of scales |
-//! | [`requirements`] | [`Requirements`]: parameters from depth and precision |
-//! | [`context`] | [`Context`]: parameters with their rings and transforms |
-//! | [`keys`] | [`KeyRequest`], [`Keys`]: all keys from one seed |
-//! | [`encoder`] | [`Encoder`]: numbers to plaintexts and back |
-//! | [`factor`] | [`Factor`]: vectors that matrices are made of |
-//! | [`message`] | [`Message`]: what plaintexts, ciphertexts and factors have in common |
-//! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
-//! | [`release`] | [`Releases`]: decryptions that may be handed on |
-//! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
-//! | [`cost`] | [`CostModel`]: how long rotations take |
-//! | [`scale`] | [`Scale`]: exact scales |
-//! | [`estimate`] | [`Estimate`]: the error that each ciphertext carries |
-//! | [`key_file`] | [`KeyFile`]: keys with their parameters, for files of their own |
-//! | [`wire`] | [`Ciphertexts`], and bytes of everything |
+//! | `parameters` | [`ParametersSpec`], [`Parameters`]: primes and the ladder of scales |
+//! | `requirements` | [`Requirements`]: parameters from depth and precision |
+//! | `context` | [`Context`]: parameters with their rings and transforms |
+//! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |
+//! | `encoder` | [`Encoder`]: numbers to plaintexts and back |
+//! | `factor` | [`Factor`]: vectors that matrices are made of |
+//! | `message` | [`Message`]: what plaintexts, ciphertexts and factors have in common |
+//! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
+//! | `release` | [`Releases`]: decryptions that may be handed on |
+//! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
+//! | `cost` | [`CostModel`]: how long rotations take |
+//! | `scale` | [`Scale`]: exact scales |
+//! | `estimate` | [`Estimate`]: the error that each ciphertext carries |
+//! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
+//! | `wire` | [`Ciphertexts`], and bytes of everything |
 
-pub mod context;
-pub mod cost;
-pub mod encoder;
-pub mod encryption;
-pub mod estimate;
-pub mod evaluator;
-pub mod factor;
-pub mod key_file;
-pub mod keys;
-pub mod message;
-pub mod parameters;
-pub mod release;
-pub mod requirements;
-pub mod scale;
-pub mod wire;
+pub(crate) mod context;
+pub(crate) mod cost;
+pub(crate) mod encoder;
+pub(crate) mod encryption;
+pub(crate) mod estimate;
+pub(crate) mod evaluator;
+pub(crate) mod factor;
+pub(crate) mod key_file;
+pub(crate) mod keys;
+pub(crate) mod message;
+pub(crate) mod parameters;
+pub(crate) mod release;
+pub(crate) mod requirements;
+pub(crate) mod scale;
+pub(crate) mod wire;
 
 mod noise;
 mod slots;

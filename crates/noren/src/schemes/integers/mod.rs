@@ -9,32 +9,32 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`modulus`] | [`PlaintextModulus`]: numbers modulo t |
-//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: sizes of primes |
-//! | [`requirements`] | [`Requirements`]: parameters from the operations that are wanted |
-//! | [`context`] | [`Context`]: parameters with their rings and transforms |
-//! | [`keys`] | [`KeyRequest`], [`Keys`]: all keys from one seed |
-//! | [`encoder`] | [`Encoder`], [`Plaintext`]: slots and coefficients |
-//! | [`encryption`] | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
-//! | [`scheme`] | [`Scheme`]: what one scheme has to say |
-//! | [`evaluator`] | [`Evaluator`]: operations on ciphertexts |
-//! | [`key_file`] | [`KeyFile`]: keys with their parameters, for files of their own |
-//! | [`wire`] | bytes of everything |
-//! | [`noise`] | [`Noise`], and the [`Laws`](noise::Laws) by which it grows |
+//! | `modulus` | [`PlaintextModulus`]: numbers modulo t |
+//! | `parameters` | [`ParametersSpec`], [`Parameters`]: sizes of primes |
+//! | `requirements` | [`Requirements`]: parameters from the operations that are wanted |
+//! | `context` | [`Context`]: parameters with their rings and transforms |
+//! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |
+//! | `encoder` | [`Encoder`], [`Plaintext`]: slots and coefficients |
+//! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
+//! | `scheme` | [`Scheme`]: what one scheme has to say |
+//! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
+//! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
+//! | `wire` | bytes of everything |
+//! | `noise` | [`Noise`], and the [`Laws`] by which it grows |
 
-pub mod content;
-pub mod context;
-pub mod encoder;
-pub mod encryption;
-pub mod evaluator;
-pub mod key_file;
-pub mod keys;
-pub mod modulus;
-pub mod noise;
-pub mod parameters;
-pub mod requirements;
-pub mod scheme;
-pub mod wire;
+pub(crate) mod content;
+pub(crate) mod context;
+pub(crate) mod encoder;
+pub(crate) mod encryption;
+pub(crate) mod evaluator;
+pub(crate) mod key_file;
+pub(crate) mod keys;
+pub(crate) mod modulus;
+pub(crate) mod noise;
+pub(crate) mod parameters;
+pub(crate) mod requirements;
+pub(crate) mod scheme;
+pub(crate) mod wire;
 
 mod slots;
 
@@ -46,7 +46,7 @@ pub use evaluator::Evaluator;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use modulus::PlaintextModulus;
-pub use noise::Noise;
+pub use noise::{LOG2_FAILURE, Laws, Noise};
 pub use parameters::{Parameters, ParametersSpec};
 pub use requirements::Requirements;
 pub use scheme::Scheme;

@@ -21,32 +21,32 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: what values are, and how often a bootstrap fails |
-//! | [`preset`] | [`Preset`]: sets by their names |
-//! | [`context`] | [`Context`]: parameters with their transforms and threads; [`Keys`] |
-//! | [`ciphertext`] | [`Ciphertext`]: an integer; [`Bit`]: a bit |
-//! | [`encryption`] | [`Encryptor`], [`Decryptor`] |
-//! | [`lookup`] | [`Lookup`], [`BivariateLookup`]: functions as tables |
-//! | [`evaluator`] | [`Evaluator`]: sums and lookups |
-//! | [`large`] | [`LargeLookup`]: functions of many digits, by circuit bootstrapping |
-//! | [`gates`] | [`Gate`]: functions of bits |
-//! | [`wire`] | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
-//! | [`seeded`] | [`SeededCiphertexts`]: fresh ciphertexts whose masks are a seed |
-//! | [`key_file`] | [`ServerKeyFile`]: keys used where they lie; compact keys written while they are made |
+//! | `parameters` | [`ParametersSpec`], [`Parameters`]: what values are, and how often a bootstrap fails |
+//! | `preset` | [`Preset`]: sets by their names |
+//! | `context` | [`Context`]: parameters with their transforms and threads; [`Keys`] |
+//! | `ciphertext` | [`Ciphertext`]: an integer; [`Bit`]: a bit |
+//! | `encryption` | [`Encryptor`], [`Decryptor`] |
+//! | `lookup` | [`Lookup`], [`BivariateLookup`]: functions as tables |
+//! | `evaluator` | [`Evaluator`]: sums and lookups |
+//! | `large` | [`LargeLookup`]: functions of many digits, by circuit bootstrapping |
+//! | `gates` | [`Gate`]: functions of bits |
+//! | `wire` | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
+//! | `seeded` | [`SeededCiphertexts`]: fresh ciphertexts whose masks are a seed |
+//! | `key_file` | [`ServerKeyFile`]: keys used where they lie; compact keys written while they are made |
 
-pub mod ciphertext;
-pub mod context;
-pub mod encryption;
-pub mod evaluator;
-pub mod gates;
-pub mod key_file;
-pub mod large;
-pub mod lookup;
-pub mod parameters;
+pub(crate) mod ciphertext;
+pub(crate) mod context;
+pub(crate) mod encryption;
+pub(crate) mod evaluator;
+pub(crate) mod gates;
+pub(crate) mod key_file;
+pub(crate) mod large;
+pub(crate) mod lookup;
+pub(crate) mod parameters;
 pub(crate) mod parts;
-pub mod preset;
-pub mod seeded;
-pub mod wire;
+pub(crate) mod preset;
+pub(crate) mod seeded;
+pub(crate) mod wire;
 
 pub use ciphertext::{Bit, Ciphertext};
 pub use context::{Context, Keys};
@@ -70,6 +70,6 @@ pub use noren_rlwe::torus::noise::TorusNoise;
 pub use noren_rlwe::torus::secret::TorusSecret as SecretKey;
 pub use noren_rlwe::torus::spec::TorusSpec;
 pub use parameters::{Encoding, Parameters, ParametersSpec};
-pub use preset::Preset;
+pub use preset::{PRESETS, Preset};
 pub use seeded::SeededCiphertexts;
-pub use wire::{Bits, Ciphertexts, KeyFile};
+pub use wire::{Bits, Ciphertexts, FileKey, KeyFile};

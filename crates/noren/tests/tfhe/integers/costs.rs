@@ -1,6 +1,6 @@
 //! What operations cost is what the documentation says.
 
-use noren::radix::sort::exchanges;
+use noren::radix::exchanges;
 use noren::radix::{Comparison, Move, Operation, Shape};
 
 /// The operations of the table in `docs/tfhe.md`, as it calls them.

@@ -2,15 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Parameters, Preset, Unlimited, WithBootstrapping};
+use noren::bootstrapping::{
+    BootstrapKeys, Bootstrapper, BootstrappingEvaluator, Mode, Parameters, Preset, WithBootstrapping,
+};
 use noren::circuits::approx::Approximation;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::trace;
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
-use noren::programs::layout::TableLayout;
-use noren::programs::program::Program;
-use noren::programs::table::EncryptedTable;
+use noren::programs::EncryptedTable;
+use noren::programs::Program;
+use noren::programs::TableLayout;
 use noren::schemes::slots::SlotEvaluator;
 use noren::{Error, Seed};
 
@@ -56,7 +58,7 @@ fn matrix() -> LinearMap {
 
 impl World {
     /// An evaluator that has bootstrapped nothing.
-    fn unlimited(&self) -> Unlimited {
+    fn bootstrapping(&self) -> BootstrappingEvaluator {
         self.evaluator().with_bootstrapping(self.bootstrapper.clone()).expect("the right parameters")
     }
 
@@ -91,7 +93,7 @@ fn numbers(number: u64, range: f64) -> Vec<f64> {
 
 #[test]
 fn thirty_squares_follow_one_another() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let (range, levels) = (0.95_f64, world.parameters.levels_left());
     let mut expected = numbers(1, range);
     let mut x = world.encrypt(&expected, levels).with_magnitude(range);
@@ -111,7 +113,7 @@ fn thirty_squares_follow_one_another() {
 
 #[test]
 fn polynomials_may_be_deeper_than_the_levels() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     // A pole near the interval: the coefficients fall slowly.
     let f = |x: f64| 0.8 / (1.0 + 30.0 * (x - 0.1) * (x - 0.1));
     let approximation = Approximation::new(f, [-1.0, 1.0], 128).expect("a polynomial");
@@ -133,7 +135,7 @@ fn polynomials_may_be_deeper_than_the_levels() {
 
 #[test]
 fn an_argument_is_bootstrapped_once_where_its_polynomial_fits() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let polynomial = Polynomial::power(vec![0.1, 0.2, 0.3, -0.4]).expect("coefficients");
     let values = numbers(4, 1.0);
     for (levels, bootstraps) in [(2, 0), (1, 1), (0, 2)] {
@@ -145,7 +147,7 @@ fn an_argument_is_bootstrapped_once_where_its_polynomial_fits() {
 
 #[test]
 fn the_logistic_map_goes_on() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     // x -> 5/2 x (1 - x) around its fixed point 3/5: y -> -1/2 y - 5/2 y^2, which contracts where |y| <= 0.1.
     let mut expected = numbers(3, 0.1);
     let mut y = world.encrypt(&expected, 1).with_magnitude(0.1);
@@ -161,7 +163,7 @@ fn the_logistic_map_goes_on() {
 
 #[test]
 fn magnitudes_that_a_program_states_keep_it_going() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let mut expected = numbers(5, 1.0);
     let double = |x: &Ciphertext| ev.weighted_sum(&[(&ev.square(x)?, 2.0)], -1.0);
     let start = world.encrypt(&expected, 0);
@@ -190,7 +192,7 @@ fn magnitudes_that_a_program_states_keep_it_going() {
 
 #[test]
 fn errors_that_a_program_states_replace_those_of_the_operations() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let values = numbers(15, 0.5);
     let x = world.encrypt(&values, 0).with_magnitude(0.5);
     for stated in [0.0, 0.25] {
@@ -214,7 +216,7 @@ fn errors_that_a_program_states_replace_those_of_the_operations() {
 
 #[test]
 fn a_program_that_has_levels_bootstraps_nothing() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let values = numbers(6, 1.0);
     let x = world.encrypt(&values, world.parameters.levels_left());
     assert_eq!(ev.levels_left(&x), 2);
@@ -232,7 +234,7 @@ fn a_program_that_has_levels_bootstraps_nothing() {
 
 #[test]
 fn the_same_ciphertext_is_bootstrapped_once() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let (a, b) = (numbers(7, 1.0), numbers(8, 1.0));
     let (x, y) = (world.encrypt(&a, 0), world.encrypt(&b, 0));
     let square = ev.mul(&x, &x.clone()).expect("levels do not end");
@@ -248,7 +250,7 @@ fn the_same_ciphertext_is_bootstrapped_once() {
 
 #[test]
 fn plain_operands_serve_at_every_level() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let (a, p) = (numbers(9, 1.0), numbers(10, 1.0));
     let full = world.encrypt(&a, 2);
     let plain = ev.encode_for(&p, &full).expect("encode");
@@ -277,7 +279,7 @@ fn plain_operands_serve_at_every_level() {
 
 #[test]
 fn ciphertexts_from_above_come_down_first() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let (a, b) = (numbers(11, 1.0), numbers(12, 1.0));
     let top = world.encrypt_at(&a, world.parameters.max_level());
     assert_eq!(ev.levels_left(&top), 2);
@@ -291,7 +293,7 @@ fn ciphertexts_from_above_come_down_first() {
 
 #[test]
 fn programs_on_tables_run_at_any_level() {
-    let (world, ev) = (world(), world().unlimited());
+    let (world, ev) = (world(), world().bootstrapping());
     let entries = numbers(13, 1.0)[..300].to_vec();
     let layout = TableLayout::new(300, 1, 512).expect("it fits").with_exponents_of(&entries).expect("finite");
     let encryptor = Encryptor::public(&world.context, &world.keys.public, seed(4)).expect("encryptor");
@@ -311,7 +313,7 @@ fn programs_on_tables_run_at_any_level() {
 #[test]
 fn what_cannot_go_on_is_refused() {
     let world = world();
-    let ev = world.unlimited();
+    let ev = world.bootstrapping();
     let values = numbers(14, 1.0);
     // Below the level that bootstrapping takes.
     let level = world.parameters.input_level();

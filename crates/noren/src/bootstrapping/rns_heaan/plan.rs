@@ -2,14 +2,14 @@
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::failure::log2_failure;
-use crate::bootstrapping::paper2::parameters::{Parameters, Place, limb_level};
+use crate::bootstrapping::rns_heaan::parameters::{Parameters, Place, limb_level};
 use crate::schemes::ckks::factor::row_words;
 
 /// The keys and the memory that the baseline takes, and how likely it fails.
 ///
 /// # Examples
 /// ```
-/// use noren::bootstrapping::paper2::{ParametersSpec, Plan};
+/// use noren::bootstrapping::rns_heaan::{ParametersSpec, Plan};
 ///
 /// let plan = Plan::new(&ParametersSpec::published().build()?);
 /// assert!(plan.log2_failure(1) < -40.0);
@@ -70,7 +70,7 @@ impl Plan {
     }
 
     /// `log2` of a bound on the probability that any of so many results is worse than stated because a coefficient left the
-    /// interval, see [`failure`](crate::bootstrapping::failure).
+    /// interval, see [`log2_failure`](crate::bootstrapping::log2_failure).
     #[must_use]
     pub fn log2_failure(&self, bootstraps: u64) -> f64 {
         let spec = self.parameters.spec();

@@ -20,19 +20,19 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`bootstrapper`] | [`Bootstrapper`]: acts on ciphertexts |
-//! | [`pipeline`] | [`Stages`], [`Stage`]: what lies between |
-//! | [`parameters`] | [`ParametersSpec`], [`Parameters`]: the chain of primes, and which keys |
-//! | [`plan`] | [`Plan`]: keys, memory, error and failure probability before any key exists |
-//! | [`taylor`] | [`TaylorExponential`]: the exponential of the source, and its errors |
-//! | [`levels`] | [`DoubleLevels`]: products that use two primes |
+//! | `bootstrapper` | [`Bootstrapper`]: acts on ciphertexts |
+//! | `pipeline` | [`Stages`], [`Stage`]: what lies between |
+//! | `parameters` | [`ParametersSpec`], [`Parameters`]: the chain of primes, and which keys |
+//! | `plan` | [`Plan`]: keys, memory, error and failure probability before any key exists |
+//! | `taylor` | [`TaylorExponential`]: the exponential of the source, and its errors |
+//! | `levels` | [`DoubleLevels`]: products that use two primes |
 
-pub mod bootstrapper;
-pub mod levels;
-pub mod parameters;
-pub mod pipeline;
-pub mod plan;
-pub mod taylor;
+pub(crate) mod bootstrapper;
+pub(crate) mod levels;
+pub(crate) mod parameters;
+pub(crate) mod pipeline;
+pub(crate) mod plan;
+pub(crate) mod taylor;
 
 mod transform;
 
@@ -41,4 +41,4 @@ pub use levels::DoubleLevels;
 pub use parameters::{Parameters, ParametersSpec};
 pub use pipeline::{Stage, Stages};
 pub use plan::Plan;
-pub use taylor::TaylorExponential;
+pub use taylor::{DEGREE, TaylorExponential};

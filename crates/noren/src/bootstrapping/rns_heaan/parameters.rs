@@ -9,8 +9,8 @@ use noren_rlwe::security::{self, SecretDistribution, Security, max_log_qp};
 
 use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::group::{GiantOrder, Group};
-use crate::bootstrapping::paper2::taylor::{self, TaylorExponential};
 use crate::bootstrapping::parameters::Primes;
+use crate::bootstrapping::rns_heaan::taylor::{self, TaylorExponential};
 use crate::schemes::ckks::parameters as ckks;
 use crate::schemes::ckks::{KeyRequest, Scale};
 
@@ -307,7 +307,7 @@ impl Parameters {
 
     /// The error of an exact computation for a message of at most this magnitude M, at the scale `q_0 / ratio`: the sine instead of
     /// its argument, and the polynomial instead of the exponential. The first always holds, the second but with probability
-    /// `2^-40` and that of [`Plan::log2_failure`](crate::bootstrapping::paper2::Plan::log2_failure).
+    /// `2^-40` and that of [`Plan::log2_failure`](crate::bootstrapping::rns_heaan::Plan::log2_failure).
     ///
     /// The coefficients v of a message with slots of size at most M have a sum of squares of at most `M^2`, so that of
     /// `(2 pi / ratio)^2 |v|^3 / 6` is at most `(2 pi M / ratio)^2 M / 6`; every slot is a sum of all errors times numbers of

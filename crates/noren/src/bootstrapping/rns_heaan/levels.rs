@@ -3,13 +3,13 @@
 use noren_rlwe::error::{Error, Result};
 use num_complex::Complex64;
 
-use crate::bootstrapping::paper2::parameters::limb_level;
+use crate::bootstrapping::rns_heaan::parameters::limb_level;
 use crate::schemes::ckks::{Ciphertext, Evaluator, Scale};
 
 /// Operations on ciphertexts of an even number of limbs: the ciphertext of *double level* l has `2 l + 2`.
 ///
 /// Nothing here follows the canonical scales of single levels. At those of
-/// [`Parameters::scale_at`](crate::bootstrapping::paper2::Parameters::scale_at), products stay at them.
+/// [`Parameters::scale_at`](crate::bootstrapping::rns_heaan::Parameters::scale_at), products stay at them.
 #[derive(Clone, Copy)]
 pub struct DoubleLevels<'a> {
     evaluator: &'a Evaluator,

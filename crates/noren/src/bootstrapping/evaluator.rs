@@ -19,14 +19,14 @@ use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 /// - **Levels.** The levels between [`Parameters::input_level`](crate::bootstrapping::Parameters::input_level) and
 ///   [`Parameters::output_level`](crate::bootstrapping::Parameters::output_level) are for the program; those below are for
 ///   bootstrapping, and a ciphertext from above goes down to the level of results first, so that keys for that level
-///   serve. [`Unlimited::levels_left`] says how many products can follow one another before the next bootstrap;
+///   serve. [`BootstrappingEvaluator::levels_left`] says how many products can follow one another before the next bootstrap;
 ///   [`SlotEvaluator::level`] has no end.
 /// - **When.** An operand is bootstrapped when the product needs a level that it does not have, and not before. A
 ///   polynomial whose depth fits between two bootstraps asks for all its levels at once, so that its argument is
 ///   bootstrapped and nothing within it; a deeper one is bootstrapped within, where its powers run out.
 /// - **Once.** The last results are remembered, up to 256 MiB: the same ciphertext is not bootstrapped again.
 /// - **Magnitudes.** Bootstrapping rests on the bound that a ciphertext carries, [`Ciphertext::magnitude`], and takes at
-///   most [`MAX_MAGNITUDE`](crate::bootstrapping::bootstrapper::MAX_MAGNITUDE). Products multiply these bounds, which after
+///   most [`MAX_MAGNITUDE`](crate::bootstrapping::MAX_MAGNITUDE). Products multiply these bounds, which after
 ///   some steps are far above the truth: the error of a result grows with the bound, and beyond the limit it is refused. A
 ///   program that knows better says so with [`Ciphertext::with_magnitude`].
 /// - **Real or complex.** As the bootstrapper is: in [`Mode::Real`](crate::bootstrapping::Mode::Real) messages that may be
@@ -64,7 +64,7 @@ use crate::schemes::slots::{Bounds, GiantStep, SlotEvaluator};
 /// # Ok::<(), noren::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Unlimited {
+pub struct BootstrappingEvaluator {
     evaluator: Evaluator,
     renewal: Arc<Renewal>,
 }
@@ -76,18 +76,18 @@ pub trait WithBootstrapping {
     /// # Errors
     /// [`Error::ParameterMismatch`] if the bootstrapper is of other parameters, [`Error::KeyMismatch`] if its keys are of
     /// another secret key.
-    fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited>;
+    fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<BootstrappingEvaluator>;
 }
 
 impl WithBootstrapping for Evaluator {
-    fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<Unlimited> {
+    fn with_bootstrapping(&self, bootstrapper: Arc<Bootstrapper>) -> Result<BootstrappingEvaluator> {
         self.context().check(&bootstrapper.parameters().ckks()?, "the bootstrapper")?;
         self.keys().owner().check(&bootstrapper.owner(), "the bootstrapper")?;
-        Ok(Unlimited { evaluator: self.clone(), renewal: Arc::new(Renewal::new(bootstrapper, 0.0)?) })
+        Ok(BootstrappingEvaluator { evaluator: self.clone(), renewal: Arc::new(Renewal::new(bootstrapper, 0.0)?) })
     }
 }
 
-impl Unlimited {
+impl BootstrappingEvaluator {
     /// The evaluator for what needs no new levels.
     #[must_use]
     pub fn evaluator(&self) -> &Evaluator {
@@ -224,7 +224,7 @@ impl<T> Encoded<T> {
     }
 }
 
-impl SlotEvaluator for Unlimited {
+impl SlotEvaluator for BootstrappingEvaluator {
     type Scalar = f64;
     type Ciphertext = Ciphertext;
     type Plaintext = Plaintext;
@@ -243,7 +243,7 @@ impl SlotEvaluator for Unlimited {
         x.extent().period()
     }
 
-    /// Without end: the largest number there is, for every ciphertext. See [`Unlimited::levels_left`].
+    /// Without end: the largest number there is, for every ciphertext. See [`BootstrappingEvaluator::levels_left`].
     fn level(&self, _: &Ciphertext) -> usize {
         usize::MAX
     }

@@ -1,9 +1,9 @@
-//! The suite `paper2`: bootstrapping as it was first done in RNS, by the same records as the suite `bootstrap`.
+//! The suite `rns-heaan`: bootstrapping as it was first done in RNS, by the same records as the suite `bootstrap`.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use noren::bootstrapping::paper2::{Bootstrapper, ParametersSpec, Plan, Stage};
+use noren::bootstrapping::rns_heaan::{Bootstrapper, ParametersSpec, Plan, Stage};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::machine;
 
 /// The name of the set, and what its messages are.
-const SET: &str = "paper2";
+const SET: &str = "rns-heaan";
 
 /// The double level of the messages: one above the lowest, so that their scale can be chosen.
 const INPUT: usize = 1;
@@ -39,7 +39,7 @@ pub(super) fn run(run: &Run<'_>, spec: ParametersSpec) -> Result<(), Failure> {
     for &threads in run.threads {
         machine::reset_peak_rss();
         let record = |op, timing, note| {
-            let record = Record::of_scheme("paper2", op, parameters.ckks(), threads, timing, note);
+            let record = Record::of_scheme("rns-heaan", op, parameters.ckks(), threads, timing, note);
             let record = record.with("set", SET).with("mode", Messages::Complex.name());
             record.with("secure_log_qp", parameters.secure_log_qp())
         };
@@ -84,7 +84,7 @@ pub(super) fn run(run: &Run<'_>, spec: ParametersSpec) -> Result<(), Failure> {
             let (worst, rms) = errors(&decryptor.decrypt_complex(&high)?, &message.values);
             if worst > high.error_bound() || worst.is_nan() {
                 let (name, bound) = (message.name, high.error_bound());
-                run.warn(&format!("paper2, {name}: the result is off by {worst:e}, its bound is {bound:e}"));
+                run.warn(&format!("rns-heaan, {name}: the result is off by {worst:e}, its bound is {bound:e}"));
                 right = false;
             }
             precision.insert(message.name, [-worst.log2(), -rms.log2()]);

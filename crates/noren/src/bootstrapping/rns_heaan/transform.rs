@@ -7,7 +7,7 @@ use crate::bootstrapping::dft::Direction;
 use crate::bootstrapping::diagonals::Diagonals;
 use crate::bootstrapping::group::GiantOrder;
 use crate::bootstrapping::matrix::cut_steps;
-use crate::bootstrapping::paper2::parameters::{Parameters, Place, limb_level};
+use crate::bootstrapping::rns_heaan::parameters::{Parameters, Place, limb_level};
 use crate::schemes::ckks::{Ciphertext, Context, Encoder, Evaluator, Factor, Scale};
 use crate::schemes::slots::{GiantStep, SlotEvaluator};
 

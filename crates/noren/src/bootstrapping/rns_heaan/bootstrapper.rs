@@ -6,8 +6,8 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::EvaluationKeys;
 
 use crate::bootstrapping::bootstrapper::check_size;
-use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
-use crate::bootstrapping::paper2::pipeline::{Pipeline, Stage, Stages};
+use crate::bootstrapping::rns_heaan::parameters::{Parameters, limb_level};
+use crate::bootstrapping::rns_heaan::pipeline::{Pipeline, Stage, Stages};
 use crate::schemes::ckks::{Ciphertext, Context};
 
 /// By what part a message at double level 0 may be larger than `q_0 / rho`.
@@ -20,7 +20,7 @@ const LEAST_BITS: f64 = 16.0;
 ///
 /// # Examples
 /// ```
-/// use noren::bootstrapping::paper2::{Bootstrapper, ParametersSpec};
+/// use noren::bootstrapping::rns_heaan::{Bootstrapper, ParametersSpec};
 /// use noren::ckks::{Context, Decryptor, Encoder, Encryptor};
 /// use noren::{Complex64, Seed};
 ///
@@ -75,7 +75,7 @@ impl Bootstrapper {
     /// which nobody can see without the key.
     ///
     /// The bound on the error of the result holds but with the probability of
-    /// [`Plan::log2_failure`](crate::bootstrapping::paper2::Plan::log2_failure), and that of all bounds.
+    /// [`Plan::log2_failure`](crate::bootstrapping::rns_heaan::Plan::log2_failure), and that of all bounds.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::LevelExhausted`] if there is one limb only, [`Error::Parameters`] if there are so
@@ -85,7 +85,7 @@ impl Bootstrapper {
     /// [`Error::ParameterMismatch`]: noren_rlwe::error::Error::ParameterMismatch
     /// [`Error::LevelExhausted`]: noren_rlwe::error::Error::LevelExhausted
     /// [`Error::Parameters`]: noren_rlwe::error::Error::Parameters
-    /// [`MAX_MAGNITUDE`]: crate::bootstrapping::bootstrapper::MAX_MAGNITUDE
+    /// [`MAX_MAGNITUDE`]: crate::bootstrapping::MAX_MAGNITUDE
     pub fn bootstrap(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Ok(self.stages(a, &mut |_| {})?.result)
     }

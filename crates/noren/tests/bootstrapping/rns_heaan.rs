@@ -3,8 +3,10 @@
 use std::f64::consts::{PI, TAU};
 use std::sync::{Arc, OnceLock};
 
-use noren::bootstrapping::paper2::taylor::DEGREE;
-use noren::bootstrapping::paper2::{Bootstrapper, DoubleLevels, Parameters, ParametersSpec, Plan, TaylorExponential};
+use noren::bootstrapping::rns_heaan::DEGREE;
+use noren::bootstrapping::rns_heaan::{
+    Bootstrapper, DoubleLevels, Parameters, ParametersSpec, Plan, TaylorExponential,
+};
 use noren::bootstrapping::{Diagonals, Direction};
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::security::Security;
@@ -469,8 +471,8 @@ fn the_published_set_has_the_published_precision() {
     for (name, z) in inputs(world.parameters.slots()) {
         let error = world.error(&world.bootstrapper.bootstrap(&world.encrypt(&z)).expect("bootstrap"), &z);
         summary.add(error);
-        println!("paper2, {name}: 2^{:.2}", error.log2());
+        println!("rns-heaan, {name}: 2^{:.2}", error.log2());
         assert!(error <= PUBLISHED_PRECISION, "{name}: {error:e}");
     }
-    summary.print_named("paper2");
+    summary.print_named("rns-heaan");
 }

@@ -10,10 +10,10 @@ use noren_rlwe::raise::mod_raise;
 use num_complex::Complex64;
 
 use crate::bootstrapping::dft::Direction;
-use crate::bootstrapping::paper2::levels::DoubleLevels;
-use crate::bootstrapping::paper2::parameters::{Parameters, limb_level};
-use crate::bootstrapping::paper2::transform::Transform;
 use crate::bootstrapping::pipeline::like;
+use crate::bootstrapping::rns_heaan::levels::DoubleLevels;
+use crate::bootstrapping::rns_heaan::parameters::{Parameters, limb_level};
+use crate::bootstrapping::rns_heaan::transform::Transform;
 use crate::schemes::ckks::estimate::mix;
 use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
 use crate::schemes::range::Range;
