@@ -66,7 +66,7 @@ lint: $(VENV)/.tools
 	$(BIN)/ruff check python bench examples checks
 	$(BIN)/ruff format --check python bench examples checks
 	$(BIN)/python checks/dependencies.py check
-	CUSTOM_LIBFUZZER_PATH=unused $(CARGO) check --manifest-path fuzz/Cargo.toml --all-targets --quiet
+	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a $(CARGO) check --manifest-path fuzz/Cargo.toml --all-targets --quiet
 	@if $(CARGO) +$(RUST_VERSION) --version > /dev/null 2>&1; then \
 		$(CARGO) +$(RUST_VERSION) check --workspace --quiet --target-dir target/oldest; fi
 	@if command -v cargo-deny > /dev/null; then $(CARGO) deny --log-level error check bans licenses sources; fi

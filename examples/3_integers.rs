@@ -36,7 +36,7 @@ fn main() -> Result<(), noren::Error> {
     let total = Plan::usual(row, 1);
     let rotations = total.rotations();
     let request = KeyRequest { relinearization: true, rotations, swap: true, ..KeyRequest::default() };
-    let keys = context.generate_keys(Seed::random()?, &request, None)?;
+    let keys = context.generate_keys(Seed::random()?, &request)?;
     let encoder = Encoder::new(&context);
     let encryptor: Encryptor = Encryptor::public(&context, &keys.public, Seed::random()?)?;
     let column: Vec<i64> = (0..n as i64).map(|i| i * i % 1009).collect();

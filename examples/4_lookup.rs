@@ -18,7 +18,7 @@ fn main() -> Result<()> {
 
     let context = Context::new(parameters_spec(15, Security::Bits128).build()?)?;
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-    let keys = context.generate_keys(Seed::random()?, &request, None)?;
+    let keys = context.generate_keys(Seed::random()?, &request)?;
 
     // A function must have a value everywhere: here the quotient by 0 is 0.
     let quotient = Function::rule([DOMAIN; 2], |x, y| Some(x.checked_div(y).unwrap_or(0)));

@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     let set = std::env::args().nth(1).unwrap_or("2_2".to_owned());
     let context = Context::new(Preset::named(&set)?.parameters()?)?;
     println!("{}", context.parameters());
-    let keys = context.generate_keys(&Seed::random()?)?;
+    let keys = context.generate_keys(Seed::random()?)?;
     let encryptor = Encryptor::new(&context, &keys.secret, Seed::random()?)?;
     let flows = Column::encrypt(&encryptor, Element::Unsigned(16), &FLOWS)?;
     let limit = Column::encrypt(&encryptor, Element::Unsigned(16), &[LIMIT])?;

@@ -147,7 +147,7 @@ fn tfhe_circuit_keys(
 fn write_integers() -> Result<()> {
     let context = integer_context();
     let request = bgv::KeyRequest { relinearization: true, ..bgv::KeyRequest::default() };
-    let keys = context.generate_keys(Seed::from_bytes([4; 32]), &request, None)?;
+    let keys = context.generate_keys(Seed::from_bytes([4; 32]), &request)?;
     let plaintext = bgv::Encoder::new(context).encode(&[1, -2, 96])?;
     let encryptor: bgv::Encryptor = bgv::Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([5; 32]))?;
     let fresh = encryptor.encrypt(&plaintext)?;
@@ -176,7 +176,7 @@ fn write_lookups() -> Result<()> {
         ..bfv::ParametersSpec::default()
     };
     let context = bfv::Context::with_threads(spec.build()?, Some(1))?;
-    let secret = context.generate_keys(Seed::from_bytes([4; 32]), &bfv::KeyRequest::default(), None)?.secret;
+    let secret = context.generate_keys(Seed::from_bytes([4; 32]), &bfv::KeyRequest::default())?.secret;
     let plan = Plan::new(context.parameters(), [4, 3])?;
     let keys = LookupKeyFile::generate(&context, &plan, &secret, Seed::from_bytes([5; 32]), None)?;
     write("lookup_keys", "small", &(), &keys)

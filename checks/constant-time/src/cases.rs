@@ -61,7 +61,7 @@ pub fn context(plaintext_modulus: u64, log_q: Vec<u32>) -> Context {
 /// products with the secret first.
 fn of_integers<S: Scheme>(name: &'static str, plaintext_modulus: u64, log_q: Vec<u32>) -> Case {
     let context = context(plaintext_modulus, log_q);
-    let keys = context.generate_keys(seed(1), &KeyRequest::default(), None).expect("keys");
+    let keys = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
     let n = context.parameters().degree();
     let values: Vec<i64> = (0..n as i64).map(|x| x * 4_093 % plaintext_modulus.cast_signed()).collect();
     let plaintext = Encoder::new(&context).encode_coefficients(&values).expect("in range");

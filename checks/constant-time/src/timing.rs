@@ -101,7 +101,7 @@ fn equal<T: Clone>(name: &str, make: impl Fn(usize, i64) -> T, run: impl Fn(&T))
 /// Checks a scheme: messages that are all the same against random ones, and small ones against those near t.
 fn check_scheme<S: Scheme>(t: i64, log_q: Vec<u32>) {
     let context = context(t.cast_unsigned(), log_q);
-    let keys = context.generate_keys(seed(1), &KeyRequest::default(), None).expect("keys");
+    let keys = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
     let encoder = Encoder::new(&context);
     let decryptor = Decryptor::new(&context, &keys.secret).expect("one context");
     let encryptor = Encryptor::<S>::symmetric(&context, &keys.secret, seed(2)).expect("one context");

@@ -62,6 +62,24 @@ pub mod wire {
     pub use noren_rlwe::wire::writer::{Form, Writer};
 }
 
+/// Samples of ring learning with errors, below their schemes: what the schemes' types show of them.
+pub mod rlwe {
+    pub use noren_ring::gadget::Gadget;
+    pub use noren_ring::poly::{Coeff, Eval, Poly};
+    pub use noren_ring::torus::lwe::Lwe;
+    pub use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
+    pub use noren_rlwe::context::Context;
+    pub use noren_rlwe::key_class::KeyClass;
+    pub use noren_rlwe::key_request::KeyRequest;
+    pub use noren_rlwe::keys::KeySwitchKey;
+    pub use noren_rlwe::noise::Measured;
+    pub use noren_rlwe::parameters::Parameters;
+    pub use noren_rlwe::product::Factors;
+    pub use noren_rlwe::shape::KeyShape;
+    pub use noren_rlwe::torus::parameters::TorusParameters;
+    pub use noren_rlwe::wire::key_file::KeyFile;
+}
+
 pub use noren_math::memory::{self, OutOfMemory};
 pub use noren_math::random::Seed;
 pub use noren_ring::engine::Engine;

@@ -105,7 +105,7 @@ fn add_integers(samples: &mut Vec<(String, Vec<u8>)>) {
     };
     let context = bgv::Context::new(spec.build().expect("parameters")).expect("context");
     let request = bgv::KeyRequest { relinearization: true, ..bgv::KeyRequest::default() };
-    let keys = context.generate_keys(seed(1), &request, None).expect("keys");
+    let keys = context.generate_keys(seed(1), &request).expect("keys");
     let plaintext = bgv::Encoder::new(&context).encode(&[1, -2, 3, 96]).expect("in range");
     let encryptor: bgv::Encryptor = bgv::Encryptor::public(&context, &keys.public, seed(2)).expect("public");
     let fresh = encryptor.encrypt(&plaintext).expect("encrypted");
@@ -137,7 +137,7 @@ fn add_lookups(samples: &mut Vec<(String, Vec<u8>)>) {
         ..bfv::ParametersSpec::default()
     };
     let context = bfv::Context::new(spec.build().expect("parameters")).expect("context");
-    let secret = context.generate_keys(seed(1), &bfv::KeyRequest::default(), None).expect("keys").secret;
+    let secret = context.generate_keys(seed(1), &bfv::KeyRequest::default()).expect("keys").secret;
     let plan = Plan::new(context.parameters(), [4, 3]).expect("room for it");
     let keys = LookupKeyFile::generate(&context, &plan, &secret, seed(2), None).expect("keys");
     samples.push(("lookup_keys.packed.noren".to_owned(), keys.to_bytes(&(), Form::Packed)));

@@ -28,7 +28,7 @@ impl World {
         };
         let context = Context::with_threads(spec.build()?, Some(1))?;
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request, None)?;
+        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request)?;
         let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
         Ok(Self { context, keys, evaluator })
     }
@@ -226,7 +226,7 @@ fn a_polynomial_with_vectors_as_coefficients_gives_the_same() -> Result<()> {
     for domain in [[16, 16], [11, 13], [9, 3]] {
         let function = scrambled(domain, 97);
         let lookup = PolynomialLookup::prepare(&world.context, &function)?;
-        let keys = world.context.generate_keys(Seed::from_bytes([1; 32]), &lookup.keys(), None)?;
+        let keys = world.context.generate_keys(Seed::from_bytes([1; 32]), &lookup.keys())?;
         let evaluator = Evaluator::new(&world.context, keys.evaluation.clone())?;
         for i in 0..domain[0] * domain[1] {
             let [x, y] = [i / domain[1], i % domain[1]];
@@ -392,7 +392,7 @@ fn missing_keys_are_named() -> Result<()> {
         Err(Error::MissingKey { kind, .. }) => kind,
         other => panic!("{:?}", other.map(drop)),
     };
-    let keys = |request: &KeyRequest| context.generate_keys(Seed::from_bytes([1; 32]), request, None);
+    let keys = |request: &KeyRequest| context.generate_keys(Seed::from_bytes([1; 32]), request);
     let without = Evaluator::new(context, keys(&KeyRequest::default())?.evaluation.clone())?;
     assert_eq!(missing(&without, &generate(&plan)?), "relinearisation");
     assert!(missing(&world.evaluator, &generate(&smaller?)?).starts_with("rotation by "));
@@ -409,7 +409,7 @@ fn keys_and_numbers_of_another_secret_are_refused() -> Result<()> {
     let world = World::new(4, 97, 16)?;
     let context = &world.context;
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-    let stranger = context.generate_keys(Seed::from_bytes([5; 32]), &request, None)?;
+    let stranger = context.generate_keys(Seed::from_bytes([5; 32]), &request)?;
     let strangers = World { keys: stranger, context: context.clone(), evaluator: world.evaluator.clone() };
     let plan = Plan::new(context.parameters(), [16, 16])?;
     let keys = |secret| LookupKeys::generate(context, Seed::from_bytes([9; 32]), secret, &plan, None);
@@ -511,7 +511,7 @@ fn quotients_of_15_bits_are_exact_at_128_bits() -> Result<()> {
     };
     let context = Context::new(spec.build()?)?;
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-    let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request, None)?;
+    let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request)?;
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
     let world = World { context, keys, evaluator };
     let domain = [1 << 15; 2];

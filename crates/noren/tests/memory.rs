@@ -64,7 +64,7 @@ fn keys_of_tfhe() {
     let spec = Preset::named("2_2").expect("a set").spec.clone();
     let context = tfhe::Context::with_threads(spec.build().expect("supported"), Some(1)).expect("tables");
     let seed = Seed::from_bytes([1; 32]);
-    report(context.generate_keys(&seed).map(drop));
+    report(context.generate_keys(seed.clone()).map(drop));
     let secret = context.secret_key(&seed);
     report(context.compact_keys(&seed, &secret).and_then(|keys| context.expand(&keys)));
     let encryptor = tfhe::Encryptor::new(&context, &secret, Seed::from_bytes([2; 32])).expect("its own key");

@@ -162,7 +162,7 @@ impl<S: Scheme> Exact<S> {
         };
         let context = bgv::Context::new(spec.build().unwrap()).unwrap();
         let request = bgv::KeyRequest { relinearization: true, rotations: rotations(), ..Default::default() };
-        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request, None).unwrap();
+        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request).unwrap();
         let ev = integers::Evaluator::new(&context, keys.evaluation.clone()).unwrap();
         Self { context, keys, ev }
     }

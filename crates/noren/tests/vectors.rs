@@ -107,7 +107,7 @@ impl Exact {
         };
         let context = Context::new(spec.build().expect("supported")).expect("rings");
         let request = KeyRequest { relinearization: true, rotations, swap: true, ..KeyRequest::default() };
-        let keys = context.generate_keys(seed(1), &request, None).expect("keys");
+        let keys = context.generate_keys(seed(1), &request).expect("keys");
         let ev = integers::Evaluator::new(&context, keys.evaluation.clone()).expect("its keys");
         Self { encoder: Encoder::new(&context), context, keys, ev }
     }

@@ -55,7 +55,7 @@ fn integers<S: Scheme>(run: &Run<'_>, scheme: Chained, depth: usize) -> Result<(
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
     for &threads in run.threads {
         let context = integers::Context::with_threads(parameters.clone(), Some(threads))?;
-        let keys = context.generate_keys(seed(0), &request, None)?;
+        let keys = context.generate_keys(seed(0), &request)?;
         let evaluator = integers::Evaluator::<S>::new(&context, keys.evaluation.clone())?;
         let encryptor = integers::Encryptor::<S>::public(&context, &keys.public, seed(1))?;
         let (encoder, decryptor) =

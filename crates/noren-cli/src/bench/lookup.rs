@@ -96,7 +96,7 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), F
     for &threads in run.threads {
         let context = Context::with_threads(parameters.clone(), Some(threads))?;
         let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-        let keys = context.generate_keys(seed(0), &request, None)?;
+        let keys = context.generate_keys(seed(0), &request)?;
         let world = World { run, context, keys, threads };
         for method in methods {
             machine::reset_peak_rss();
@@ -207,7 +207,7 @@ impl World<'_> {
         let record = self.prepared(start, "interpolated; once", Method::Maeda);
         self.run.report(&record.with("matrix_bytes", lookup.bytes()))?;
 
-        let keys = self.context.generate_keys(seed(0), &lookup.keys(), None)?;
+        let keys = self.context.generate_keys(seed(0), &lookup.keys())?;
         let evaluator = Evaluator::new(&self.context, keys.evaluation.clone())?;
         let evaluate = |pairs: &[[&Ciphertext; 2]], watch: &dyn Fn(Step)| {
             pairs.iter().map(|[x, y]| lookup.evaluate_watched(&evaluator, x, y, watch)).collect()

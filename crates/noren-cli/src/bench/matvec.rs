@@ -33,7 +33,7 @@ pub(super) fn run(run: &Run<'_>) -> Result<(), Failure> {
         machine::reset_peak_rss();
         let context = Context::with_threads(parameters.clone(), Some(threads))?;
         let request = KeyRequest { rotations: map.rotations(), ..KeyRequest::default() };
-        let keys = context.generate_keys(seed(0), &request, None)?;
+        let keys = context.generate_keys(seed(0), &request)?;
         let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
         let (encoder, decryptor) = (Encoder::new(&context), Decryptor::new(&context, &keys.secret)?);
         let encryptor = Encryptor::public(&context, &keys.public, seed(1))?;

@@ -60,7 +60,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         None => Seed::random().map_err(noren::Error::from)?,
     };
     let shown = progress::bar("making evaluation keys", 1);
-    let made = context.generate_keys(seed, &job.request, Some(&|done, total| shown.set(done, total)))?;
+    let made = context.generate_keys_with_progress(seed, &job.request, Some(&|done, total| shown.set(done, total)))?;
     drop(shown);
     let bytes = files.write(&KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) })?;
     let files = files.finish(&context, made.secret, made.public, bytes)?;

@@ -51,7 +51,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         None => Seed::random().map_err(noren::Error::from)?,
     };
     let context = Context::new(plan.parameters().clone())?;
-    let Keys { secret, public, .. } = context.generate_keys(seed.derive("owner"), &KeyRequest::default(), None)?;
+    let Keys { secret, public, .. } = context.generate_keys(seed.derive("owner"), &KeyRequest::default())?;
     let shown = progress::bar("making keys of lookups", 1);
     let heard = |done, total| shown.set(done, total);
     let keys = LookupKeyFile::generate(&context, &plan, &secret, seed.derive("lookup"), Some(&heard))?;

@@ -61,7 +61,7 @@ macro_rules! context_class {
                 let seed = seed_of(seed)?;
                 let heard = Heard::new(progress);
                 let hear = |done, of| heard.call(done, of);
-                let keys = heard.watch(py, || self.0.generate_keys(seed, &request, Some(&hear)))?;
+                let keys = heard.watch(py, || self.0.generate_keys_with_progress(seed, &request, Some(&hear)))?;
                 PyIntegerKeys::new(py, &self.0, keys)
             }
 

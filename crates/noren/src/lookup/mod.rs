@@ -12,7 +12,7 @@
 //! let spec = ParametersSpec { log_n: 15, plaintext_modulus: 65537, ..ParametersSpec::default() };
 //! let context = Context::new(ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec }.build()?)?;
 //! let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
-//! let keys = context.generate_keys(Seed::random()?, &request, None)?;
+//! let keys = context.generate_keys(Seed::random()?, &request)?;
 //!
 //! let quotient = Function::rule([1 << 15, 1 << 15], |x, y| Some(x.checked_div(y).unwrap_or(0)));
 //! let plan = Plan::new(context.parameters(), quotient.domain())?;

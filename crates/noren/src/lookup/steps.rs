@@ -35,7 +35,7 @@ struct World {
 impl World {
     fn new(spec: ParametersSpec, request: KeyRequest) -> Result<Self> {
         let context = Context::new(spec.build()?)?;
-        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request, None)?;
+        let keys = context.generate_keys(Seed::from_bytes([1; 32]), &request)?;
         let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
         Ok(Self { context, keys, evaluator })
     }

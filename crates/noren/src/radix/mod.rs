@@ -9,7 +9,7 @@
 //! use noren::Seed;
 //!
 //! let context = Context::new(Preset::named("2_2")?.parameters()?)?;
-//! let keys = context.generate_keys(&Seed::random()?)?;
+//! let keys = context.generate_keys(Seed::random()?)?;
 //! let encryptor = Encryptor::new(&context, &keys.secret, Seed::random()?)?;
 //! let encrypt = |value| Integer::encrypt(&encryptor, value, 16);
 //! let (a, b) = ([encrypt(40_000)?, encrypt(7)?], [encrypt(123)?, encrypt(8)?]);

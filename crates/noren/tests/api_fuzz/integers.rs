@@ -65,9 +65,9 @@ impl<S: Scheme> World for Exact<S> {
                 KeyRequest { relinearization: !draw.chance(8), rotations: rotations.clone(), ..Default::default() };
             let make = || -> Result<Self> {
                 let (context, elsewhere) = (Context::new(spec.build()?)?, Context::new(other.build()?)?);
-                let keys = context.generate_keys(draw.seed(), &request, None)?;
-                let foreign_keys = context.generate_keys(draw.seed(), &request, None)?;
-                let elsewhere_keys = elsewhere.generate_keys(draw.seed(), &KeyRequest::default(), None)?;
+                let keys = context.generate_keys(draw.seed(), &request)?;
+                let foreign_keys = context.generate_keys(draw.seed(), &request)?;
+                let elsewhere_keys = elsewhere.generate_keys(draw.seed(), &KeyRequest::default())?;
                 let ev = Evaluator::new(&context, keys.evaluation.clone())?;
                 let foreign = Evaluator::new(&context, foreign_keys.evaluation.clone())?;
                 // Without slots, encoding is refused.

@@ -21,7 +21,7 @@ struct World {
 static WORLD: LazyLock<World> = LazyLock::new(|| {
     let preset = Preset::named("TOY_2_2").and_then(|preset| preset.parameters()).expect("a preset");
     let context = Context::new(preset).expect("a context");
-    let keys = [1, 2].map(|byte| context.generate_keys(&Seed::from_bytes([byte; 32])).expect("keys"));
+    let keys = [1, 2].map(|byte| context.generate_keys(Seed::from_bytes([byte; 32])).expect("keys"));
     let evaluators = [0, 1].map(|k: usize| {
         let evaluator = tfhe::Evaluator::new(&context, Arc::clone(&keys[k].server)).expect("an evaluator");
         Evaluator::new(&evaluator).expect("digits of two bits").with_small_batch(k)

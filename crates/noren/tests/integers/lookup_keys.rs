@@ -21,7 +21,7 @@ fn spec() -> ParametersSpec {
 
 fn setup() -> (Context, SecretKey) {
     let context = Context::new(spec().build().expect("supported")).expect("rings");
-    let secret = context.generate_keys(seed(1), &KeyRequest::default(), None).expect("keys").secret;
+    let secret = context.generate_keys(seed(1), &KeyRequest::default()).expect("keys").secret;
     (context, secret)
 }
 
@@ -123,7 +123,7 @@ fn lookups_without_memory_are_refused_with_both_numbers() {
 #[test]
 fn keys_of_two_secrets_are_refused() {
     let own = keys([4, 4]);
-    let stranger = own.context.generate_keys(seed(3), &KeyRequest::default(), None).expect("keys").secret;
+    let stranger = own.context.generate_keys(seed(3), &KeyRequest::default()).expect("keys").secret;
     let other = LookupKeyFile::generate(&own.context, &own.plan, &stranger, seed(2), None).expect("no security");
     assert_ne!(own.owner(), other.owner());
     let mixed = LookupKeyFile { evaluation: other.evaluation.clone(), ..own };

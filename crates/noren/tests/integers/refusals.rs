@@ -61,7 +61,7 @@ fn missing_keys_and_foreign_things_are_refused() {
 fn ciphertexts_of_another_secret<S: Scheme>() {
     let request = KeyRequest { relinearization: true, rotations: vec![1, 2], swap: true, ..KeyRequest::default() };
     let setup = Setup::new(spec(3), &request);
-    let strangers = setup.context.generate_keys(seed(7), &request, None).unwrap();
+    let strangers = setup.context.generate_keys(seed(7), &request).unwrap();
     let (ev, plaintext) = (setup.evaluator::<S>(), setup.encode(&setup.values(1)));
     let x = setup.encrypt::<S>(&setup.values(1), 2);
     let encryptor: integers::Encryptor<S> =

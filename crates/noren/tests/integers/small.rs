@@ -13,7 +13,7 @@ pub struct Setup {
 impl Setup {
     pub fn new(spec: ParametersSpec, request: &KeyRequest) -> Self {
         let context = Context::new(spec.build().expect("supported")).expect("rings");
-        let keys = context.generate_keys(seed(1), request, None).expect("keys");
+        let keys = context.generate_keys(seed(1), request).expect("keys");
         Self { context, keys }
     }
 

@@ -117,7 +117,7 @@ fn bytes_of_tables_that_are_none_are_refused() {
 #[test]
 fn a_table_of_two_secrets_is_refused() {
     let (setup, other) = (setup(), setup());
-    let strangers = other.context.generate_keys(seed(9), &KeyRequest::default(), None).unwrap();
+    let strangers = other.context.generate_keys(seed(9), &KeyRequest::default()).unwrap();
     let n = setup.context.parameters().degree();
     let layout = || IntegerLayout::new(1, 2, n, 1).unwrap();
     let own = encrypt(&setup, layout(), &[3, 4]).unwrap();

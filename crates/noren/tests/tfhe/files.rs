@@ -126,7 +126,7 @@ fn files_that_hold_no_server_keys_are_refused() {
     let refused = ServerKeyFile::write(&place.0, &other.context, &World::preset("1_1").keys.server);
     assert!(matches!(refused, Err(Error::ParameterMismatch { .. })), "{refused:?}");
     let exact = Context::exact(world.context.parameters().clone(), Some(1)).expect("a context");
-    let keys = exact.generate_keys(&seed(1)).expect("keys");
+    let keys = exact.generate_keys(seed(1)).expect("keys");
     let refused = ServerKeyFile::write(&place.0, &exact, &keys.server);
     assert!(matches!(refused, Err(Error::Parameters { name: "products", .. })), "{refused:?}");
 }

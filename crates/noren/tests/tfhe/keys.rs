@@ -30,7 +30,7 @@ fn keys_of_both_sides_at_once_are_those_that_travel() {
             let mut spec = small_spec(encoding);
             spec.torus.grouping = grouping;
             let context = Context::with_threads(spec.build().expect("parameters"), Some(1)).expect("a context");
-            let keys = context.generate_keys(&seed(9)).expect("keys");
+            let keys = context.generate_keys(seed(9)).expect("keys");
             let compact = context.compact_keys(&seed(9), &keys.secret).expect("its own secret");
             let expanded = context.expand(&compact).expect("the same parameters");
             let words = |keys: &ServerKeys| {
@@ -49,7 +49,7 @@ fn exact_and_transformed_products_agree_on_every_gate() {
         spec.torus.grouping = grouping;
         let world = World::new(spec.clone(), 1);
         let exact = Context::exact(spec.build().expect("parameters"), Some(1)).expect("a context");
-        let keys = exact.generate_keys(&seed(1)).expect("keys");
+        let keys = exact.generate_keys(seed(1)).expect("keys");
         let (encryptor, decryptor) = (world.encryptor(), world.decryptor());
         let exact = Evaluator::new(&exact, Arc::clone(&keys.server)).expect("the same parameters");
         for (a, b) in [(false, true), (true, true)] {

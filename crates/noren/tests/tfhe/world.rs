@@ -40,7 +40,7 @@ pub fn small_spec(encoding: Encoding) -> ParametersSpec {
 impl World {
     pub fn new(spec: ParametersSpec, seed: u8) -> Self {
         let context = Context::new(spec.build().expect("parameters")).expect("a context");
-        let keys = context.generate_keys(&self::seed(seed)).expect("keys");
+        let keys = context.generate_keys(self::seed(seed)).expect("keys");
         Self { context, keys }
     }
 

@@ -17,7 +17,7 @@ const BYTE: usize = 8;
 
 /// Sums, products, orders and quotients.
 pub(super) fn run(step: &Step<'_>, bits: usize) -> Result<(), Failure> {
-    let keys = step.context.generate_keys(&seed(0))?;
+    let keys = step.context.generate_keys(seed(0))?;
     let (encryptor, decryptor) =
         (Encryptor::new(&step.context, &keys.secret, seed(1))?, Decryptor::new(&step.context, &keys.secret)?);
     let evaluator = Evaluator::new(&tfhe::Evaluator::new(&step.context, keys.server)?)?;
@@ -41,7 +41,7 @@ pub(super) fn run(step: &Step<'_>, bits: usize) -> Result<(), Failure> {
 /// Any function of two integers of 8 bits, here their quotient.
 pub(super) fn table(step: &Step<'_>) -> Result<(), Failure> {
     let context = &step.context;
-    let keys = context.generate_keys(&seed(0))?;
+    let keys = context.generate_keys(seed(0))?;
     let circuit = Arc::new(context.expand_circuit(&context.circuit_keys(&seed(2), &keys.secret)?)?);
     let key_bytes = keys.server.bytes() + circuit.bytes();
     let (encryptor, decryptor) =

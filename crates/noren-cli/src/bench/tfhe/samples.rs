@@ -15,8 +15,8 @@ pub(super) fn run(step: &Step<'_>, batches: &[usize]) -> Result<(), Failure> {
         drop_result(context.secret_key(&seed(0)));
         Ok(())
     })?;
-    let keys = context.generate_keys(&seed(0))?;
-    let generate = || context.generate_keys(&seed(0)).map(drop_result);
+    let keys = context.generate_keys(seed(0))?;
+    let generate = || context.generate_keys(seed(0)).map(drop_result);
     step.report_with("server_key", 1, true, generate, |record| record.with("key_bytes", keys.server.bytes()))?;
     match context.parameters().encoding() {
         Encoding::Bits => Sides::new(context, &keys)?.bits(step, batches),

@@ -29,8 +29,7 @@ pub struct KeyRequest {
 }
 
 impl Context {
-    /// Makes a secret, its public key and the evaluation keys of a request, all from one seed; `progress` hears how many
-    /// evaluation keys are done, of how many, after each.
+    /// Makes a secret, its public key and the evaluation keys of a request, all from one seed.
     ///
     /// The keys serve BGV and BFV. The seed is as secret as the keys, and is used for nothing else.
     ///
@@ -38,7 +37,15 @@ impl Context {
     /// [`Error::Insecure`](noren_rlwe::error::Error::Insecure) names a key whose modulus is too large,
     /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) says that evaluation keys need special primes, or that
     /// there are not so many limbs.
-    pub fn generate_keys(
+    pub fn generate_keys(&self, seed: Seed, request: &KeyRequest) -> Result<Keys> {
+        self.generate_keys_with_progress(seed, request, None)
+    }
+
+    /// As [`Context::generate_keys`]; `progress` hears how many evaluation keys are done, of how many, after each.
+    ///
+    /// # Errors
+    /// As [`Context::generate_keys`].
+    pub fn generate_keys_with_progress(
         &self,
         seed: Seed,
         request: &KeyRequest,
@@ -48,8 +55,8 @@ impl Context {
         KeyGenerator::new(self.rlwe(), seed).keys(&wanted, progress)
     }
 
-    /// Makes the evaluation keys of a request for a secret that there is; `progress` as in [`Context::generate_keys`].
-    /// [`EvaluationKeys::merge`] adds them to those that it has.
+    /// Makes the evaluation keys of a request for a secret that there is; `progress` as in
+    /// [`Context::generate_keys_with_progress`]. [`EvaluationKeys::merge`] adds them to those that it has.
     ///
     /// The seed is as secret as the keys. It may be the one that the secret was made from, and otherwise is used for nothing
     /// else.

@@ -99,8 +99,8 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Memory`] if there is not memory for them.
-    pub fn generate_keys(&self, seed: &Seed) -> Result<Keys> {
-        memory::refusing(|| self.make_keys(seed))?
+    pub fn generate_keys(&self, seed: Seed) -> Result<Keys> {
+        memory::refusing(|| self.make_keys(&seed))?
     }
 
     fn make_keys(&self, seed: &Seed) -> Result<Keys> {

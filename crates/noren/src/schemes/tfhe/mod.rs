@@ -9,7 +9,7 @@
 //! use noren::tfhe::{Context, Decryptor, Encryptor, Evaluator, Gate, Preset};
 //!
 //! let context = Context::new(Preset::named("BOOL_128")?.parameters()?)?;
-//! let keys = context.generate_keys(&Seed::random()?)?;
+//! let keys = context.generate_keys(Seed::random()?)?;
 //! let encryptor = Encryptor::new(&context, &keys.secret, Seed::random()?)?;
 //! let (a, b) = (encryptor.encrypt_bit(true)?, encryptor.encrypt_bit(false)?);
 //!

@@ -48,7 +48,7 @@ fn results_do_not_depend_on_threads_where_a_batch_is_cut() {
     let results = [1, 3].map(|threads| {
         let spec = small_spec(INTEGERS_2_2);
         let context = Context::with_threads(spec.build().expect("parameters"), Some(threads)).expect("a context");
-        let keys = context.generate_keys(&crate::world::seed(1)).expect("keys");
+        let keys = context.generate_keys(crate::world::seed(1)).expect("keys");
         let world = Integers::of(World { context, keys });
         let evaluator = Evaluator::new(&world.world.evaluator()).expect("digits of two bits").with_working_set(1);
         let a = integers(&world, &evaluator, 7);
