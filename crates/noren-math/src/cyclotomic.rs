@@ -1,6 +1,7 @@
 //! Which ring: `Z[X]/Phi_m(X)`, and its automorphisms.
 
 use crate::error::Error;
+use crate::prime::prime_factors;
 
 /// The smallest degree whose rows fill one vector of eight words.
 const MIN_LOG_DEGREE: u32 = 3;
@@ -8,29 +9,41 @@ const MIN_LOG_DEGREE: u32 = 3;
 /// are still plentiful.
 const MAX_LOG_DEGREE: u32 = 17;
 
-/// The ring `Z[X]/Phi_m(X)` of degree `n = phi(m)`; today `m` is a power of two, so `Phi_m = X^n +
-/// 1` and `n = m/2`.
+/// The ring `Z[X]/Phi_m(X)` of degree `n = phi(m)`. For `m` a power of two, `Phi_m = X^n + 1` and `n = m/2`.
 ///
-/// In evaluation form index `j` holds `a(psi^(2 brv(j) + 1))`, where psi is a primitive m-th root
-/// of unity and brv reverses the `log2 n` bits of `j`.
+/// In evaluation form index `j` holds `a(psi^e)`, where psi is a primitive m-th root of unity and e is entry j of
+/// [`Cyclotomic::points`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cyclotomic {
     index: u32,
+    degree: u32,
 }
 
 impl Cyclotomic {
     /// The ring of index `m`.
     ///
     /// # Errors
-    /// [`Error::Index`] unless `m` is a power of two from 2^4 to 2^18.
+    /// [`Error::Index`] unless `m` is a power of two from 2^4 to 2^18, or from 3 to 2^18 and neither a power of two nor twice
+    /// an odd number, whose ring is that of the odd number.
     pub fn new(m: u32) -> Result<Self, Error> {
-        if !m.is_power_of_two() {
-            return Err(Error::Index { found: m, reason: "it must be a power of two" });
+        let refuse = |reason| Err(Error::Index { found: m, reason });
+        let range = 3..=1 << (MAX_LOG_DEGREE + 1);
+        if !range.contains(&m) || m.is_power_of_two() && m.trailing_zeros() <= MIN_LOG_DEGREE {
+            return refuse("it must lie between 3 and 2^18, powers of two from 2^4 on (degree 2^3 to 2^17)");
         }
-        if !(MIN_LOG_DEGREE + 1..=MAX_LOG_DEGREE + 1).contains(&m.trailing_zeros()) {
-            return Err(Error::Index { found: m, reason: "it must lie between 2^4 and 2^18 (degree 2^3 to 2^17)" });
+        if m % 4 == 2 {
+            return refuse("twice an odd number has the ring of that number");
         }
-        Ok(Self { index: m })
+        let mut primes = prime_factors(m.into());
+        primes.dedup();
+        let degree = primes.iter().fold(m, |degree, &p| degree / p as u32 * (p as u32 - 1));
+        Ok(Self { index: m, degree })
+    }
+
+    /// Whether the index is a power of two.
+    #[must_use]
+    pub const fn is_power_of_two(&self) -> bool {
+        self.index.is_power_of_two()
     }
 
     /// The ring `Z[X]/(X^degree + 1)`.
@@ -39,7 +52,11 @@ impl Cyclotomic {
     /// [`Error::Index`] unless `degree` is a power of two from 2^3 to 2^17.
     pub fn power_of_two(degree: usize) -> Result<Self, Error> {
         // A degree past u32 becomes an index that `new` refuses.
-        Self::new(u32::try_from(degree).unwrap_or(u32::MAX).saturating_mul(2))
+        let found = u32::try_from(degree).unwrap_or(u32::MAX).saturating_mul(2);
+        if !found.is_power_of_two() {
+            return Err(Error::Index { found, reason: "it must be a power of two" });
+        }
+        Self::new(found)
     }
 
     /// The index `m`.
@@ -51,35 +68,124 @@ impl Cyclotomic {
     /// The degree `n = phi(m)`: how many coefficients an element has.
     #[must_use]
     pub const fn degree(&self) -> usize {
-        (self.index / 2) as usize
+        self.degree as usize
+    }
+
+    /// The coefficients of `Phi_m`, from that of `X^0` to that of `X^n`: the product of `(X^(m/d) - 1)^mu(d)` over the
+    /// divisors d of m, mu being the Moebius function.
+    #[must_use]
+    pub fn polynomial(&self) -> Vec<i64> {
+        let mut primes = prime_factors(self.index.into());
+        primes.dedup();
+        // Square-free divisors, with their number of primes.
+        let mut divisors = vec![(1, 0)];
+        for &p in &primes {
+            let with: Vec<_> = divisors.iter().map(|&(d, count)| (d * p as usize, count + 1)).collect();
+            divisors.extend(with);
+        }
+        let (m, n) = (self.index as usize, self.degree());
+        // Power series modulo X^(n + 1).
+        let mut series = vec![0i64; n + 1];
+        series[0] = 1;
+        for &(d, count) in &divisors {
+            let step = m / d;
+            if count % 2 == 0 {
+                (step..=n).rev().for_each(|i| series[i] -= series[i - step]);
+            } else {
+                (step..=n).for_each(|i| series[i] += series[i - step]);
+            }
+        }
+        // Each factor was 1 - X^step, in place of its negative; their number is even.
+        series
+    }
+
+    /// The coefficients of `X^k` modulo `Phi_m`; the exponent counts modulo m.
+    #[must_use]
+    pub fn power(&self, k: usize) -> Vec<i64> {
+        let (k, n) = (k % self.index as usize, self.degree());
+        let mut power = vec![0; (k + 1).max(n)];
+        power[k] = 1;
+        if k >= n {
+            let phi = self.polynomial();
+            for top in (n..=k).rev() {
+                let lead = power[top];
+                if lead != 0 {
+                    power[top - n..=top].iter_mut().zip(&phi).for_each(|(x, &c)| *x -= lead * c);
+                }
+            }
+        }
+        power.truncate(n);
+        power
+    }
+
+    /// The exponents of the evaluation points, in their order: `2 brv(j) + 1` for an index that is a power of two, where brv
+    /// reverses the `log2 n` bits of j, and else the units modulo m in ascending order.
+    #[must_use]
+    pub fn points(&self) -> Vec<u32> {
+        if self.is_power_of_two() {
+            let shift = u32::BITS - self.degree.trailing_zeros();
+            return (0..self.degree).map(|j| 2 * (j.reverse_bits() >> shift) + 1).collect();
+        }
+        (1..self.index).filter(|&e| self.is_unit(e)).collect()
+    }
+
+    /// Whether k is a unit modulo m.
+    #[must_use]
+    pub fn is_unit(&self, k: u32) -> bool {
+        let (mut a, mut b) = (self.index, k % self.index);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a == 1
+    }
+
+    /// The inverse of a unit modulo m.
+    ///
+    /// # Errors
+    /// [`Error::Index`] if k is not a unit modulo m.
+    pub fn inverse(&self, k: u32) -> Result<u32, Error> {
+        self.check_unit(k)?;
+        // Euler: k^phi(m) = 1.
+        let (m, mut power, mut result) = (u64::from(self.index), u64::from(k % self.index), 1);
+        let mut exponent = self.degree - 1;
+        while exponent > 0 {
+            if exponent % 2 == 1 {
+                result = result * power % m;
+            }
+            power = power * power % m;
+            exponent /= 2;
+        }
+        Ok(result as u32)
+    }
+
+    fn check_unit(&self, k: u32) -> Result<(), Error> {
+        let reason = match self.is_power_of_two() {
+            true => "an automorphism X -> X^k needs an odd k",
+            false => "an automorphism X -> X^k needs a k without a factor of the index",
+        };
+        if self.is_unit(k) { Ok(()) } else { Err(Error::Index { found: k, reason }) }
     }
 
     /// The automorphism `X -> X^k` in evaluation form: `out[j] = in[perm[j]]`.
     ///
     /// # Errors
-    /// [`Error::Index`] if `k` is not a unit modulo `m`, that is, even.
+    /// [`Error::Index`] if `k` is not a unit modulo `m`.
     pub fn permutation(&self, k: u32) -> Result<Vec<u32>, Error> {
-        if k.is_multiple_of(2) {
-            return Err(Error::Index { found: k, reason: "an automorphism X -> X^k needs an odd k" });
-        }
-        let shift = u32::BITS - self.degree().trailing_zeros();
-        let reverse = |j: u32| j.reverse_bits() >> shift;
-        let mask = self.index - 1;
-        Ok((0..self.index / 2)
-            .map(|j| {
-                // Wrapping keeps the product right modulo m, a power of two.
-                let exponent = (2 * reverse(j) + 1).wrapping_mul(k) & mask;
-                reverse(exponent / 2)
-            })
-            .collect())
+        self.check_unit(k)?;
+        let points = self.points();
+        let mut places = vec![0; self.index as usize];
+        points.iter().zip(0..).for_each(|(&e, j)| places[e as usize] = j);
+        let image = |&e: &u32| places[(u64::from(e) * u64::from(k) % u64::from(self.index)) as usize];
+        Ok(points.iter().map(image).collect())
     }
 
-    /// Where `X -> X^k` sends `X^i`: to `X^i'`, or to `-X^i'` if the flag is set.
+    /// Where `X -> X^k` sends `X^i` for an index that is a power of two: to `X^i'`, or to `-X^i'` if the flag is set.
     ///
     /// # Panics
-    /// If `i` is not below the degree, or `k` is even.
+    /// If the index is not a power of two, `i` is not below the degree, or `k` is even.
     #[must_use]
     pub fn coefficient_image(&self, i: usize, k: u32) -> (usize, bool) {
+        assert!(self.is_power_of_two(), "X^i has no monomial as its image in the ring of index {}", self.index);
         assert!(i < self.degree(), "coefficient {i} does not exist in degree {}", self.degree());
         assert!(!k.is_multiple_of(2), "an automorphism X -> X^k needs an odd k, not {k}");
         let exponent = (i as u64 * u64::from(k)) as usize & (self.index as usize - 1);
@@ -93,7 +199,7 @@ mod tests {
 
     #[test]
     fn only_supported_indices_are_accepted() {
-        for m in [0, 1, 2, 8, 12, 24, 1 << 19, u32::MAX] {
+        for m in [0, 1, 2, 4, 6, 8, 90, 1 << 19, u32::MAX] {
             assert!(matches!(Cyclotomic::new(m), Err(Error::Index { found, .. }) if found == m), "{m}");
         }
         for log in 4..=18 {
@@ -114,6 +220,41 @@ mod tests {
         assert_eq!(composed, product);
         assert!(ring.permutation(1).expect("odd").iter().enumerate().all(|(j, &p)| j == p as usize));
         assert!(ring.permutation(6).is_err());
+    }
+
+    #[test]
+    fn polynomials_are_those_of_the_tables() {
+        let phi = |m| Cyclotomic::new(m).expect("supported").polynomial();
+        assert_eq!(phi(9), [1, 0, 0, 1, 0, 0, 1]);
+        assert_eq!(phi(12), [1, 0, -1, 0, 1]);
+        assert_eq!(phi(21), [1, -1, 0, 1, -1, 0, 1, 0, -1, 1, 0, -1, 1]);
+        assert_eq!(phi(16), [1, 0, 0, 0, 0, 0, 0, 0, 1]);
+        // The first with another coefficient than 0 and 1: twice -2, of X^7 and X^41.
+        let phi = phi(105);
+        assert_eq!((phi.len(), phi[7], phi[41]), (49, -2, -2));
+    }
+
+    #[test]
+    fn powers_have_the_order_of_the_index() {
+        for m in [9, 12, 21, 45, 16] {
+            let ring = Cyclotomic::new(m).expect("supported");
+            let n = ring.degree();
+            assert_eq!(ring.points().len(), n);
+            // Multiplying by X, m times, and reducing with -X^n = Phi_m - X^n.
+            let phi = ring.polynomial();
+            let mut power = vec![0; n];
+            power[0] = 1;
+            for k in 0..2 * m as usize {
+                assert_eq!(ring.power(k), power, "X^{k}, index {m}");
+                let lead = power.pop().expect("a coefficient");
+                power.insert(0, 0);
+                power.iter_mut().zip(&phi).for_each(|(x, &c)| *x -= lead * c);
+            }
+            for k in (1..m).filter(|&k| ring.is_unit(k)) {
+                assert_eq!(u64::from(ring.inverse(k).expect("a unit")) * u64::from(k) % u64::from(m), 1);
+            }
+        }
+        assert!(Cyclotomic::new(45).expect("supported").inverse(9).is_err());
     }
 
     #[test]

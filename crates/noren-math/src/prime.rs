@@ -37,23 +37,23 @@ pub fn primes_below(bound: u64, step: u64) -> impl Iterator<Item = u64> {
     (1..=last).rev().map(move |k| k * step + 1).filter(|&p| is_prime(p))
 }
 
-/// A primitive root of unity of the given order, a power of two: `g^((q-1)/order)` for the smallest
-/// `g >= 2` that is not a square modulo q.
+/// A primitive root of unity of the given order: `g^((q-1)/order)` for the smallest `g >= 2` that gives one of this order.
 ///
 /// This choice fixes the order of points in evaluation form, and so the bytes of everything stored
-/// in that form. The root of order `m/2` is the square of the root of order `m`.
+/// in that form. The root of order `m/2` is the square of the root of order `m`, for m a power of two.
 ///
 /// # Errors
-/// [`Error::NoRoot`] if `order` is not a power of two that divides `q - 1`.
+/// [`Error::NoRoot`] if `order` does not divide `q - 1`.
 pub fn primitive_root_of_order(q: &Modulus, order: u64) -> Result<u64, Error> {
     let p = q.value();
-    if !order.is_power_of_two() || !(p - 1).is_multiple_of(order) {
+    if order == 0 || !(p - 1).is_multiple_of(order) {
         return Err(Error::NoRoot { prime: p, order });
     }
-    // Euler: g^((p-1)/2) = -1 exactly for the non-squares, and then g^((p-1)/order) has the full
-    // order.
-    let g = (2..p).find(|&g| q.pow(g, (p - 1) / 2) == p - 1);
-    g.map(|g| q.pow(g, (p - 1) / order)).ok_or(Error::NoRoot { prime: p, order })
+    let mut factors = prime_factors(order);
+    factors.dedup();
+    // The order of g^((p-1)/order) divides `order`; it is a proper divisor if and only if g^((p-1)/f) = 1 for a prime f.
+    let has_order = |&g: &u64| factors.iter().all(|&f| q.pow(g, (p - 1) / f) != 1);
+    (2..p).find(has_order).map(|g| q.pow(g, (p - 1) / order)).ok_or(Error::NoRoot { prime: p, order })
 }
 
 /// The prime factors of `n` with multiplicity, ascending; 0 and 1 have none.

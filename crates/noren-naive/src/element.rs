@@ -130,18 +130,23 @@ impl Element {
         })
     }
 
-    /// From evaluations to coefficients: `a_i = 1/n sum_e a(zeta^e) zeta^(-e i)`, as Phi_m is `X^n + 1`.
+    /// From evaluations to coefficients, by Lagrange's interpolation: `a = sum_e a(zeta^e) / L_e(zeta^e) L_e` for
+    /// `L_e = Phi_m / (X - zeta^e)`, where `Phi_m` is the product of all `X - zeta^e`.
     pub(crate) fn inverse(&self, window: &Window) -> Self {
         let (points, m) = (points(window), window.index().index());
         Self::build(self.window(), self.secret, |limb| {
             let q = window.basis().modulus(limb);
-            let (powers, scale) = (powers(q, m), q.inv(window.degree() as u64));
-            let coefficient = |i: u64| {
-                let exponent = |e: u64| (u64::from(m) - e * i % u64::from(m)) % u64::from(m);
-                let term = |(&e, &x): (&u64, &u64)| q.mul(x, powers[exponent(e) as usize]);
-                q.mul(scale, points.iter().zip(self.row(limb)).map(term).fold(0, |sum, x| q.add(sum, x)))
-            };
-            (0..window.degree() as u64).map(coefficient).collect()
+            let powers = powers(q, m);
+            let roots: Vec<u64> = points.iter().map(|&e| powers[e as usize]).collect();
+            let phi = roots.iter().fold(vec![1], |phi, &root| times_linear(q, &phi, root));
+            let mut sum = vec![0; points.len()];
+            for (&root, &value) in roots.iter().zip(self.row(limb)) {
+                let quotient = over_linear(q, &phi, root);
+                let at_root = quotient.iter().rev().fold(0, |sum, &c| q.add(q.mul(sum, root), c));
+                let factor = q.mul(value, q.inv(at_root));
+                sum.iter_mut().zip(&quotient).for_each(|(x, &c)| *x = q.add(*x, q.mul(factor, c)));
+            }
+            sum
         })
     }
 
@@ -158,10 +163,35 @@ impl Element {
     }
 }
 
-/// The exponents of the evaluation points, in order: `2 brv(j) + 1` for the reversal brv of the bits of j.
+/// The exponents of the evaluation points, in order: `2 brv(j) + 1` for the reversal brv of the bits of j, where the index is
+/// a power of two, and else all units modulo it.
 fn points(window: &Window) -> Vec<u64> {
-    let bits = window.degree().trailing_zeros();
-    (0..window.degree() as u64).map(|j| 2 * (j.reverse_bits() >> (u64::BITS - bits)) + 1).collect()
+    let m = u64::from(window.index().index());
+    if m.is_power_of_two() {
+        let bits = window.degree().trailing_zeros();
+        return (0..window.degree() as u64).map(|j| 2 * (j.reverse_bits() >> (u64::BITS - bits)) + 1).collect();
+    }
+    (1..m).filter(|&e| (2..=e).all(|d| e % d != 0 || m % d != 0)).collect()
+}
+
+/// `a (X - root)`.
+fn times_linear(q: &Modulus, a: &[u64], root: u64) -> Vec<u64> {
+    let coefficient = |i: usize| {
+        let above = i.checked_sub(1).map_or(0, |i| a[i]);
+        q.sub(above, a.get(i).map_or(0, |&x| q.mul(x, root)))
+    };
+    (0..=a.len()).map(coefficient).collect()
+}
+
+/// `a / (X - root)`, of which root is a zero: by Horner's rule.
+fn over_linear(q: &Modulus, a: &[u64], root: u64) -> Vec<u64> {
+    let mut quotient = vec![0; a.len() - 1];
+    let mut carry = 0;
+    for i in (0..quotient.len()).rev() {
+        carry = q.add(a[i + 1], q.mul(carry, root));
+        quotient[i] = carry;
+    }
+    quotient
 }
 
 /// All powers of the primitive m-th root of unity modulo a prime.

@@ -12,7 +12,8 @@ pub(crate) const BLOCK: usize = 1 << 10;
 
 /// The automorphism `X -> X^k` of a ring of index m, k a unit modulo m. A clone is cheap.
 ///
-/// In evaluation form it permutes the words of each limb in the same way. The evaluation points are in bit-reversed
+/// In evaluation form it permutes the words of each limb in the same way: [`Cyclotomic::permutation`]. For an index that is a
+/// power of two, which is that of the host, the evaluation points are in bit-reversed
 /// order, and the low bits of their exponents go to the low bits of the images: so an aligned block of `2^b` words is
 /// the image of an aligned block of `2^b` words, and the permutation is held as one for blocks and one within them.
 #[derive(Debug, Clone)]
@@ -31,20 +32,15 @@ impl Automorphism {
     /// The automorphism `X -> X^k`; k counts modulo the index.
     ///
     /// # Errors
-    /// [`Error::Math`] if k is not a unit modulo the index, that is, even.
+    /// [`Error::Math`] if k is not a unit modulo the index.
     pub fn new(index: &Cyclotomic, k: u32) -> Result<Self, Error> {
         let k = k % index.index();
         let permutation = index.permutation(k)?;
-        let block = BLOCK.min(index.degree()) as u32;
-        let blocks: Arc<[u32]> = permutation.chunks(block as usize).map(|chunk| chunk[0] / block).collect();
-        for (chunk, &source) in permutation.chunks(block as usize).zip(blocks.iter()) {
-            assert!(
-                chunk.iter().all(|&j| j / block == source),
-                "X -> X^{k} must map blocks of {block} words to blocks"
-            );
-        }
-        let within = permutation.iter().map(|&j| j % block).collect();
-        Ok(Self { index: *index, k, blocks, within, places: Place::of(&permutation).into() })
+        let (blocks, within, places) = match index.is_power_of_two() {
+            true => by_blocks(k, &permutation),
+            false => Default::default(),
+        };
+        Ok(Self { index: *index, k, blocks: blocks.into(), within: within.into(), places: places.into() })
     }
 
     /// The exponent k, in `[1, m)`.
@@ -56,10 +52,7 @@ impl Automorphism {
     /// The automorphism that undoes this one: `X -> X^(1/k)`.
     #[must_use]
     pub fn inverse(&self) -> Self {
-        let mask = self.index.index() - 1;
-        // Newton's iteration modulo a power of two: an odd k is its own inverse modulo 8, and each step doubles the
-        // number of right bits, to 24 of the at most 18 that an index has.
-        let inverse = (0..3).fold(self.k, |x, _| x.wrapping_mul(2u32.wrapping_sub(self.k.wrapping_mul(x)))) & mask;
+        let inverse = self.index.inverse(self.k).expect("k is a unit");
         Self::new(&self.index, inverse).expect("the inverse of a unit is a unit")
     }
 
@@ -73,4 +66,15 @@ impl Automorphism {
     pub(crate) fn places(&self, j: usize, width: usize) -> &[Place] {
         &self.places[j * width / GROUP..][..width / GROUP]
     }
+}
+
+/// The permutation of blocks, that within them, and where each eight words go.
+fn by_blocks(k: u32, permutation: &[u32]) -> (Vec<u32>, Vec<u32>, Vec<Place>) {
+    let block = BLOCK.min(permutation.len()) as u32;
+    let blocks: Vec<u32> = permutation.chunks(block as usize).map(|chunk| chunk[0] / block).collect();
+    for (chunk, &source) in permutation.chunks(block as usize).zip(blocks.iter()) {
+        assert!(chunk.iter().all(|&j| j / block == source), "X -> X^{k} must map blocks of {block} words to blocks");
+    }
+    let within = permutation.iter().map(|&j| j % block).collect();
+    (blocks, within, Place::of(permutation))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
+use noren_math::prime::primitive_root_of_order;
 
 use crate::error::Error;
 
@@ -15,6 +16,8 @@ use crate::error::Error;
 /// the window `k..k+l+1`, the same with the special primes is `0..k+l+1`, and both cost no more than a range.
 #[derive(Debug, Clone)]
 pub struct RnsBasis {
+    moduli: Arc<[Modulus]>,
+    /// The transforms of the host; none where the index is not a power of two.
     tables: Arc<[NttTable]>,
     window: Range<usize>,
 }
@@ -35,8 +38,13 @@ impl RnsBasis {
             }
         }
         let moduli = moduli.iter().map(|&prime| Modulus::new(prime)).collect::<Result<Vec<_>, _>>()?;
-        let tables: Arc<[_]> = NttTable::of_primes(&moduli, index)?.into();
-        Ok(Self { window: 0..tables.len(), tables })
+        let tables = if index.is_power_of_two() {
+            NttTable::of_primes(&moduli, index)?
+        } else {
+            moduli.iter().try_for_each(|q| primitive_root_of_order(q, index.index().into()).map(drop))?;
+            Vec::new()
+        };
+        Ok(Self { window: 0..moduli.len(), moduli: moduli.into(), tables: tables.into() })
     }
 
     /// Another window of the same list, by positions in the whole list.
@@ -46,17 +54,17 @@ impl RnsBasis {
     #[must_use]
     pub fn window(&self, window: Range<usize>) -> Self {
         assert!(
-            window.start < window.end && window.end <= self.tables.len(),
+            window.start < window.end && window.end <= self.moduli.len(),
             "window {window:?} of {} primes does not exist",
-            self.tables.len()
+            self.moduli.len()
         );
-        Self { tables: Arc::clone(&self.tables), window }
+        Self { moduli: Arc::clone(&self.moduli), tables: Arc::clone(&self.tables), window }
     }
 
     /// The whole list.
     #[must_use]
     pub fn whole(&self) -> Self {
-        self.window(0..self.tables.len())
+        self.window(0..self.moduli.len())
     }
 
     /// The window's positions in the whole list.
@@ -65,16 +73,21 @@ impl RnsBasis {
         self.window.clone()
     }
 
-    /// The transforms of the window, in order.
+    /// The primes of the window, in order.
     #[must_use]
-    pub fn tables(&self) -> &[NttTable] {
-        &self.tables[self.window.clone()]
+    pub fn moduli(&self) -> &[Modulus] {
+        &self.moduli[self.window.clone()]
+    }
+
+    /// Whether there are transforms for the host: the index is a power of two.
+    pub(crate) fn has_tables(&self) -> bool {
+        !self.tables.is_empty()
     }
 
     /// The transform of prime `limb` of the whole list.
     ///
     /// # Panics
-    /// If the list is shorter.
+    /// If the list is shorter, or the index is not a power of two.
     #[must_use]
     pub fn table(&self, limb: usize) -> &NttTable {
         &self.tables[limb]
@@ -86,7 +99,7 @@ impl RnsBasis {
     /// If the list is shorter.
     #[must_use]
     pub fn modulus(&self, limb: usize) -> &Modulus {
-        self.tables[limb].modulus()
+        &self.moduli[limb]
     }
 
     /// The product of the primes at `limbs` of the whole list, modulo `q`.

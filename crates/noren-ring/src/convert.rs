@@ -75,7 +75,7 @@ pub(crate) struct BaseConversion {
     pub(crate) sources: Vec<usize>,
     /// The targets that are not sources, in ascending order.
     pub(crate) targets: Vec<usize>,
-    /// `(Q/q_i)^-1 mod q_i`.
+    /// `(Q/q_i)^-1 mod q_i`, for the transforms of the host; none where it has none.
     pub(crate) scales: Vec<InverseScale>,
     /// `1/q_i`.
     pub(crate) inverses: Vec<f64>,
@@ -144,7 +144,7 @@ impl BaseConversion {
             }
         };
         Self {
-            scales: (0..sources.len()).map(scale).collect(),
+            scales: (0..sources.len()).filter(|_| basis.has_tables()).map(scale).collect(),
             inverses: sources.iter().map(|&i| 1.0 / basis.modulus(i).value() as f64).collect(),
             weights: targets.iter().map(target_weights).collect(),
             sources: sources.to_vec(),

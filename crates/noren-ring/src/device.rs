@@ -3,10 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use noren_math::cyclotomic::Cyclotomic;
+
 use crate::automorphism::Automorphism;
 use crate::convert::BasisConverter;
 use crate::decompose::{Decomposer, Digits};
 use crate::divide::DivideRound;
+use crate::error::Error;
 use crate::images::Images;
 use crate::key::KeyPairs;
 use crate::matrix::Matrix;
@@ -32,6 +35,15 @@ use crate::window::Window;
 pub trait Device: fmt::Debug + Send + Sync {
     /// The name of the device, for messages.
     fn name(&self) -> &str;
+
+    /// Whether the device computes in the ring of this index; by default in all.
+    ///
+    /// # Errors
+    /// The index that it refuses, and why.
+    fn check_index(&self, index: &Cyclotomic) -> Result<(), Error> {
+        let _ = index;
+        Ok(())
+    }
 
     /// Zero.
     fn zero(&self, window: &Window) -> Limbs;

@@ -15,7 +15,7 @@ use crate::device::{Device, Upload};
 use crate::error::Error;
 use crate::host::Host;
 use crate::parallel::Parallel;
-use crate::poly::{Coeff, Domain, Eval, Poly};
+use crate::poly::{Domain, Eval, Poly};
 use crate::window::Window;
 
 /// The ring `Z_Q[X]/Phi_m` for a window of the primes of one list, and the verbs on its elements. A clone is cheap.
@@ -60,13 +60,16 @@ impl Ring {
         threads: Option<usize>,
         parallel: Parallel,
     ) -> Result<Self, Error> {
-        Ok(Self::on(Arc::new(Host), Window::new(index, moduli, threads, parallel)?))
+        Self::on(Arc::new(Host), Window::new(index, moduli, threads, parallel)?)
     }
 
     /// The ring of a window, on a device.
-    #[must_use]
-    pub fn on(device: Arc<dyn Device>, window: Window) -> Self {
-        Self { window, device }
+    ///
+    /// # Errors
+    /// [`Error::Math`] if the device does not compute in rings of this index, as [`Host`] only in those of a power of two.
+    pub fn on(device: Arc<dyn Device>, window: Window) -> Result<Self, Error> {
+        device.check_index(window.index())?;
+        Ok(Self { window, device })
     }
 
     /// The device that holds elements and computes on them.
@@ -131,15 +134,7 @@ impl Ring {
     /// `X^k`; the exponent counts modulo m.
     #[must_use]
     pub fn monomial(&self, k: usize) -> Poly<Eval> {
-        // Phi_m = X^n + 1, so X^n = -1.
-        let exponent = k % self.index().index() as usize;
-        let (position, negated) =
-            if exponent < self.degree() { (exponent, false) } else { (exponent - self.degree(), true) };
-        let coefficients: Poly<Coeff> = self.upload(|limb, row| {
-            row.fill(0);
-            row[position] = if negated { self.basis().modulus(limb).value() - 1 } else { 1 };
-        });
-        self.ntt(coefficients)
+        self.ntt(self.from_signed(&self.index().power(k)))
     }
 
     /// Keeps only the limbs of this ring. No word moves, and the memory of the others is held until the result is

@@ -80,7 +80,7 @@ impl Window {
     /// How many primes the modulus has.
     #[must_use]
     pub fn limbs(&self) -> usize {
-        self.basis.tables().len()
+        self.basis.moduli().len()
     }
 
     /// The degree `n = phi(m)`.
@@ -97,7 +97,7 @@ impl Window {
 
     /// The primes of the modulus, in order.
     pub fn moduli(&self) -> impl ExactSizeIterator<Item = &Modulus> {
-        self.basis.tables().iter().map(|table| table.modulus())
+        self.basis.moduli().iter()
     }
 
     /// `log2 Q` in bits, the same on every machine.

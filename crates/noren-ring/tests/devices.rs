@@ -18,6 +18,7 @@ fn ring(device: Arc<dyn Device>, degree: usize) -> Ring {
     let index = Cyclotomic::power_of_two(degree).expect("a supported degree");
     let moduli = oracle::moduli(degree, &verbs::BITS);
     Ring::on(device, Window::new(index, &moduli, Some(1), Parallel::default()).expect("a ring"))
+        .expect("a power of two")
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl Context {
         let index = Cyclotomic::power_of_two(parameters.degree())?;
         let moduli: Vec<u64> = parameters.primes().collect();
         let window = memory::refusing(|| Window::new(index, &moduli, threads, parallel))??;
-        let ring = Ring::on(device, window);
+        let ring = Ring::on(device, window)?;
         let shape = parameters.shape();
         let switching = || memory::refusing(|| Switching::new(&parameters, &ring, shape))?.map(Arc::new);
         let usual = (shape.digits > 0).then(switching).transpose()?;

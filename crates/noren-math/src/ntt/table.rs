@@ -113,7 +113,7 @@ impl NttTable {
     /// Computes the roots.
     ///
     /// # Errors
-    /// [`Error::NoRoot`] unless the prime is 1 modulo the ring's index.
+    /// [`Error::NoRoot`] unless the prime is 1 modulo the ring's index, [`Error::Index`] if that is not a power of two.
     pub fn new(modulus: Modulus, ring: &Cyclotomic) -> Result<Self, Error> {
         Ok(Self::of_primes(&[modulus], ring)?.remove(0))
     }
@@ -124,6 +124,9 @@ impl NttTable {
     /// # Errors
     /// As [`NttTable::new`], for any of the primes.
     pub fn of_primes(moduli: &[Modulus], ring: &Cyclotomic) -> Result<Vec<Self>, Error> {
+        if !ring.is_power_of_two() {
+            return Err(Error::Index { found: ring.index(), reason: "the transform needs a power of two" });
+        }
         let (degree, words) = (ring.degree(), words(ring.degree()));
         let psis = moduli.iter().map(|modulus| primitive_root_of_order(modulus, u64::from(ring.index())));
         let psis = psis.collect::<Result<Vec<u64>, _>>()?;

@@ -156,7 +156,7 @@ impl MixedRadix {
         residues: &[u64],
         below: &[&[u64]],
     ) {
-        let q = basis.tables()[i].modulus();
+        let q = &basis.moduli()[i];
         let mut terms = Vec::with_capacity(i + 1);
         terms.push(residues);
         terms.extend_from_slice(below);

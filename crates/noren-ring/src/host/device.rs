@@ -1,9 +1,12 @@
 //! The verbs of [`Host`], each in a file of its own.
 
+use noren_math::cyclotomic::Cyclotomic;
+
 use crate::convert::BasisConverter;
 use crate::decompose::{Decomposer, Digits};
 use crate::device::{Change, Device, Direction, Operation, Upload};
 use crate::divide::DivideRound;
+use crate::error::Error;
 use crate::images::Images;
 use crate::key::KeyPairs;
 use crate::matrix::Matrix;
@@ -23,6 +26,14 @@ pub struct Host;
 impl Device for Host {
     fn name(&self) -> &str {
         "host"
+    }
+
+    fn check_index(&self, index: &Cyclotomic) -> Result<(), Error> {
+        if index.is_power_of_two() {
+            return Ok(());
+        }
+        let reason = "the CPU computes in rings whose index is a power of two";
+        Err(noren_math::error::Error::Index { found: index.index(), reason }.into())
     }
 
     fn zero(&self, window: &Window) -> Limbs {
