@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use noren::Seed;
 use noren::bfv::{Bfv, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Requirements};
-use noren::circuits::trace::Plan;
+use noren::circuits::trace::Unrolling;
 
 /// A Fermat prime: x^65536 is 1 modulo 65537 but for x = 0.
 const MODULUS: u64 = 65537;
@@ -33,7 +33,7 @@ fn main() -> Result<(), noren::Error> {
     let context = Context::new(parameters)?;
 
     // The owner makes the keys, and encrypts the column, and the number.
-    let total = Plan::usual(row, 1);
+    let total = Unrolling::usual(row, 1);
     let rotations = total.rotations();
     let request = KeyRequest { relinearization: true, rotations, swap: true, ..KeyRequest::default() };
     let keys = context.generate_keys(Seed::random()?, &request)?;

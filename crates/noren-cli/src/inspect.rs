@@ -302,7 +302,7 @@ fn owner_of_secret(context: &Context, reader: &mut Reader<'_>) -> noren::Result<
     Ok(SecretKey::read(context, reader)?.owner().key.to_string())
 }
 
-/// The evaluation keys, with so many items before them.
+/// The evaluation keys, with `before` items before them.
 fn keys(sections: &[Section<'_>], before: usize, parameters: &Parameters) -> noren::Result<Vec<Key>> {
     let items = sections.chunk_by(|a, b| a.place().item == b.place().item).skip(before);
     let automorphism = |section: &Section<'_>, exponent: u64| match u32::try_from(exponent) {

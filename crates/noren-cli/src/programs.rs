@@ -72,7 +72,7 @@ fn needs_model(name: &str) -> bool {
 
 impl Report {
     pub(crate) fn new(programs: &[Program], plan: &Plan) -> noren::Result<Self> {
-        let Plan { parameters, layout, demands } = plan;
+        let Plan { parameters, layout, usage } = plan;
         let request = plan.key_request()?;
         let levels = request.rotations_at.iter().map(|&(_, level)| level).chain(request.level);
         let sizes: Vec<u64> = levels.map(|level| evaluation_key(parameters.rlwe(), level + 1)).collect();
@@ -82,9 +82,9 @@ impl Report {
             columns: layout.columns(),
             ciphertexts_per_table: layout.ciphertexts(),
             slots: layout.slots(),
-            depth: demands.depth,
+            depth: usage.depth,
             relinearization: request.relinearization,
-            rotations: demands.rotations.keys().copied().collect(),
+            rotations: usage.rotations.keys().copied().collect(),
             evaluation_keys: sizes.len(),
             evaluation_key_bytes: sizes.iter().sum(),
             predicted_error: plan.predicted_error(),

@@ -39,7 +39,7 @@ struct Level {
 }
 
 impl Interpolation {
-    /// Prepares for so many points, at least one.
+    /// Prepares for `points` points, at least one.
     ///
     /// # Errors
     /// [`Error::NoRoot`] unless the prime is 1 modulo twice their number, rounded up to a power of two; up to 32 points do

@@ -64,7 +64,7 @@ pub fn zeros<T: Copy + Default>(len: usize) -> Vec<T> {
     zeros
 }
 
-/// Ends the work that needs so many bytes.
+/// Ends the work that needs `bytes` bytes.
 pub(crate) fn fail(layout: Layout, bytes: usize) -> ! {
     if refuses() && !std::thread::panicking() {
         panic::resume_unwind(Box::new(OutOfMemory { bytes: bytes as u64 }));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use noren::Resources;
 use noren::bootstrapping::{
-    BootstrapKeyFile, BootstrapKeys, Demand, Mode, Parameters, Plan, Preset, Progress, measure,
+    BootstrapKeyFile, BootstrapKeys, Footprint, Mode, Parameters, Plan, Preset, Progress, measure,
 };
 use noren::ckks::KeyRequest;
 use noren::wire::{Form, Limits, Object};
@@ -195,8 +195,8 @@ impl PyBootstrapPlan {
     /// Raises Error if this machine has not the memory, or the disk of the directory not the room, with both numbers.
     #[pyo3(signature = (directory = PathBuf::from(".")), text_signature = "($self, directory='.')")]
     fn check(&self, directory: PathBuf) -> PyResult<()> {
-        let demand = Demand { memory: self.0.memory_bytes(), disk: self.0.disk_bytes() };
-        demand.check(&Resources::of_machine(&directory)).map_err(raise)
+        let footprint = Footprint { memory: self.0.memory_bytes(), disk: self.0.disk_bytes() };
+        footprint.check(&Resources::of_machine(&directory)).map_err(raise)
     }
 
     fn __repr__(&self) -> String {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use noren::Parallel;
-use noren::circuits::trace::Plan;
+use noren::circuits::trace::Unrolling;
 use noren::ckks::{Ciphertexts, Context, CostModel, Decryptor, Encoder, KeyRequest};
 use noren::error::Result;
 use noren::interrupt::Steps;
@@ -150,7 +150,7 @@ impl PyContext {
     fn steps_of_sum(&self, count: u32, level: Option<Level>, key_memory: u64) -> PyResult<usize> {
         let parameters = self.0.parameters();
         let costs = CostModel::default().rotations(parameters, Level::or_highest(level, parameters));
-        let plan = costs.and_then(|costs| Plan::fastest(count as usize, 1, &costs, key_memory)).map_err(raise)?;
+        let plan = costs.and_then(|costs| Unrolling::fastest(count as usize, 1, &costs, key_memory)).map_err(raise)?;
         Ok(plan.steps())
     }
 

@@ -8,7 +8,7 @@ use noren::bootstrapping::{BootstrappingEvaluator, WithBootstrapping};
 use noren::circuits::matrix::Matrix;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
-use noren::circuits::trace::Plan;
+use noren::circuits::trace::Unrolling;
 use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
 use noren::schemes::extent::Extent;
@@ -506,10 +506,10 @@ pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>, slots: Option<usize
 /// No ring has more slots.
 const LARGEST_SLOTS: usize = 1 << 17;
 
-pub(crate) fn plan_of_sum((count, stride): (usize, isize), steps: Option<usize>) -> PyResult<Plan> {
+pub(crate) fn plan_of_sum((count, stride): (usize, isize), steps: Option<usize>) -> PyResult<Unrolling> {
     match steps {
-        None => Ok(Plan::usual(count, stride)),
-        Some(steps) => Plan::unrolled(count, stride, steps).map_err(raise),
+        None => Ok(Unrolling::usual(count, stride)),
+        Some(steps) => Unrolling::unrolled(count, stride, steps).map_err(raise),
     }
 }
 

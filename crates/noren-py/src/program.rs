@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use noren::circuits::recorder::Demands;
+use noren::circuits::recorder::CircuitUsage;
 use noren::programs::Program;
 use noren::programs::{Plan, Shape};
 use pyo3::prelude::*;
@@ -87,7 +87,7 @@ impl PyProgram {
         unproven_interval: bool,
     ) -> PyResult<PyPlan> {
         let shape = Shape { unproven_interval, ..shape_of(rows, columns, column_names, max_abs)? };
-        detached(py, || shape.demands(&self.program, slots)).map(PyPlan)
+        detached(py, || shape.usage(&self.program, slots)).map(PyPlan)
     }
 
     /// Runs the program on an encrypted table; see ``noren.programs.run``.
@@ -122,7 +122,7 @@ impl PyProgram {
 /// What programs need, known before any key is made. ``a | b`` is what both need that run on the same table.
 #[pyclass(frozen, eq, name = "Plan", module = "noren.programs")]
 #[derive(PartialEq)]
-pub(crate) struct PyPlan(Demands);
+pub(crate) struct PyPlan(CircuitUsage);
 
 #[pymethods]
 impl PyPlan {

@@ -90,7 +90,7 @@ fn raise_and_switch_is_the_rounded_product_with_the_sum_of_the_pairs() {
     }
 }
 
-/// A key and two parts over q_0, raised alone and with a switch, on so many threads.
+/// A key and two parts over q_0, raised alone and with a switch, on `threads` threads.
 fn raised(threads: Option<usize>) -> Vec<Vec<u64>> {
     // Large enough for the threads to be used, and for several blocks of the layout of a key.
     let whole = oracle::ring_with(1 << 15, &BITS, threads);

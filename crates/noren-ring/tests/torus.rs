@@ -37,7 +37,7 @@ fn naive_product(a: &[u64], b: &[i64]) -> Vec<u64> {
     product
 }
 
-/// Numbers of so many bits with a sign, the two ends among them.
+/// Numbers of `bits` bits with a sign, the two ends among them.
 fn small(label: &str, count: usize, bits: u32) -> Vec<i64> {
     let mut numbers: Vec<i64> =
         words(label, count).iter().map(|&word| word.cast_signed() >> (u64::BITS - 1 - bits)).collect();

@@ -124,7 +124,7 @@ impl Context {
         known.get_or_init(|| self.ring().subring(degree))
     }
 
-    /// The ring of ciphertexts of so many limbs: modulo `q_0 ... q_{limbs-1}`.
+    /// The ring of ciphertexts of `limbs` limbs: modulo `q_0 ... q_{limbs-1}`.
     ///
     /// # Panics
     /// If there are no limbs, or more than the parameters have.
@@ -134,7 +134,7 @@ impl Context {
         self.ring().window(first..first + self.check_limbs(limbs))
     }
 
-    /// The ring of keys for so many limbs: modulo `P q_0 ... q_{limbs-1}`.
+    /// The ring of keys for `limbs` limbs: modulo `P q_0 ... q_{limbs-1}`.
     ///
     /// # Panics
     /// If there are no limbs, or more than the parameters have.
@@ -177,7 +177,7 @@ impl Context {
     /// Divides by all but the first `kept` of `limbs` limbs, made once.
     ///
     /// # Panics
-    /// Unless `1 <= kept < limbs`, and the parameters have so many limbs.
+    /// Unless `1 <= kept < limbs`, and the parameters have `limbs` limbs.
     #[must_use]
     pub fn mod_switch(&self, limbs: usize, kept: usize) -> Arc<DivideRound> {
         assert!((1..limbs).contains(&kept), "{kept} of {limbs} limbs cannot be kept");
@@ -191,7 +191,7 @@ impl Context {
         cache.entry((limbs, kept)).or_insert(made).clone()
     }
 
-    /// Multiplies ciphertexts of so many limbs with a message times `Q/t`; made once.
+    /// Multiplies ciphertexts of `limbs` limbs with a message times `Q/t`; made once.
     ///
     /// # Errors
     /// [`Error::Parameters`] if there are too few auxiliary primes.

@@ -108,7 +108,7 @@ impl KeyGenerator {
         Ok(PublicKey { b, a, seed, owner: secret.owner })
     }
 
-    /// The relinearisation key, from `s^2` to `s`, for ciphertexts of so many limbs; `None` means all of the shape.
+    /// The relinearisation key, from `s^2` to `s`, for ciphertexts of `limbs` limbs; `None` means all of the shape.
     ///
     /// # Errors
     /// [`Error::Insecure`], [`Error::ParameterMismatch`] as [`KeyGenerator::public`]; [`Error::Parameters`] without
@@ -121,7 +121,7 @@ impl KeyGenerator {
         self.switch(&switching, &label, [&square, &secret.poly], [secret, secret], limbs)
     }
 
-    /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs; `None` means all.
+    /// The key of the automorphism `X -> X^k`, for ciphertexts of `limbs` limbs; `None` means all.
     ///
     /// # Errors
     /// As [`KeyGenerator::relinearization`], and [`Error::NotAnAutomorphism`].
@@ -135,7 +135,7 @@ impl KeyGenerator {
         self.switch(&switching, &label, [&secret.poly, &image], [secret, secret], limbs)
     }
 
-    /// The key that switches ciphertexts of so many limbs from one secret to another; `None` means all. It is an
+    /// The key that switches ciphertexts of `limbs` limbs from one secret to another; `None` means all. It is an
     /// encryption under `to`, and checked against that secret.
     ///
     /// # Errors
@@ -201,7 +201,7 @@ impl KeyGenerator {
         secret_key(&self.context, small, distribution)
     }
 
-    /// The pairs of all digits that so many limbs have, from one polynomial to another; the secrets are those that the
+    /// The pairs of all digits that `limbs` limbs have, from one polynomial to another; the secrets are those that the
     /// polynomials are made of.
     ///
     /// A key for fewer limbs is the longer key without its last limbs: the streams do not depend on them.

@@ -135,8 +135,8 @@ impl KeySwitchKey {
         size_of_val(self.pairs.words()) as u64
     }
 
-    /// The key for ciphertexts of at most so many limbs: a copy without the last limbs, and the digits that they alone have. It
-    /// is what [`KeyGenerator`](crate::keygen::KeyGenerator) makes for so many limbs from the same seed.
+    /// The key for ciphertexts of at most `limbs` limbs: a copy without the last limbs, and the digits that they alone have. It
+    /// is what [`KeyGenerator`](crate::keygen::KeyGenerator) makes for `limbs` limbs from the same seed.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for a context of other parameters, [`Error::KeyLevel`] for more limbs than the key has,
@@ -270,7 +270,7 @@ impl EvaluationKeys {
         self.shape
     }
 
-    /// The relinearisation key, for ciphertexts of so many limbs.
+    /// The relinearisation key, for ciphertexts of `limbs` limbs.
     ///
     /// # Errors
     /// [`Error::MissingKey`] if there is none, [`Error::KeyLevel`] if it was made for fewer limbs.
@@ -278,7 +278,7 @@ impl EvaluationKeys {
         self.usable(self.relinearization.as_ref(), limbs, || KeyUse::Relinearization)
     }
 
-    /// The key of the automorphism `X -> X^k`, for ciphertexts of so many limbs.
+    /// The key of the automorphism `X -> X^k`, for ciphertexts of `limbs` limbs.
     ///
     /// # Errors
     /// [`Error::MissingKey`] if there is none, [`Error::KeyLevel`] if it was made for fewer limbs.
@@ -286,7 +286,7 @@ impl EvaluationKeys {
         self.usable(self.galois.get(&k), limbs, || self.use_of(k))
     }
 
-    /// Refuses uses whose keys are missing: of the relinearisation key for so many limbs, and of the keys of automorphisms, as
+    /// Refuses uses whose keys are missing: of the relinearisation key for `relinearization` limbs, and of the keys of automorphisms, as
     /// `(k, limbs)`.
     ///
     /// # Errors
@@ -370,7 +370,7 @@ impl EvaluationKeys {
         self.relinearization.iter().chain(self.galois.values()).map(|key| key.bytes()).sum()
     }
 
-    /// The keys for ciphertexts of at most so many limbs, which take less memory and time: each as
+    /// The keys for ciphertexts of at most `limbs` limbs, which take less memory and time: each as
     /// [`KeySwitchKey::at_limbs`], and those for fewer limbs as they are.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub fn switch_secret(context: &Context, ciphertext: &Ciphertext, key: &KeySwitch
     }
 }
 
-/// The switch of `c`, of so many limbs, to the secret of the key, with two elements added. It is divided by all limbs but the
+/// The switch of `c`, of `limbs` limbs, to the secret of the key, with two elements added. It is divided by all limbs but the
 /// first `kept` together with P: one division, with one rounding.
 pub(crate) fn switch_added(
     context: &Context,

@@ -93,7 +93,7 @@ pub fn rescale(context: &Context, a: Ciphertext) -> Result<Ciphertext> {
     Ok(Ciphertext::new(context.ring().divide_round_all(a.into_parts(), divide), owner))
 }
 
-/// Divides message and noise by all primes but the first `limbs`, with one rounding; at so many limbs it stays as it is.
+/// Divides message and noise by all primes but the first `limbs`, with one rounding; at `limbs` limbs it stays as it is.
 ///
 /// The rounding adds noise of standard deviation [`rounding`](crate::noise::rounding).
 ///

@@ -57,7 +57,7 @@ pub fn relinearize_rescale(context: &Context, ciphertext: &Ciphertext, keys: &Ev
     switch_square(context, [c0, c1, c2].map(Operand::from), ciphertext.limbs(), keys, ciphertext.level())
 }
 
-/// [`relinearize_rescale`] of three parts of so many limbs that need not be written down. They belong to the secret key of the
+/// [`relinearize_rescale`] of three parts of `limbs` limbs that need not be written down. They belong to the secret key of the
 /// keys, which is for the caller to check.
 ///
 /// # Errors
@@ -126,7 +126,7 @@ fn switched_product(
     switch_square(context, parts, a0.limbs(), keys, kept)
 }
 
-/// `c_0 + c_1 s` with `c_2 s^2` switched and added, all of so many limbs; all but the first `kept` are dropped.
+/// `c_0 + c_1 s` with `c_2 s^2` switched and added, all of `limbs` limbs; all but the first `kept` are dropped.
 pub(crate) fn switch_square(
     context: &Context,
     [c0, c1, c2]: [Operand; 3],

@@ -41,7 +41,7 @@ pub fn rounding(parameters: &Parameters) -> f64 {
     ((secret_square_norm(parameters) + 1.0) * ROUNDING_VARIANCE).sqrt()
 }
 
-/// The noise that one key switch of a ciphertext of so many limbs adds, its rounding included.
+/// The noise that one key switch of a ciphertext of `limbs` limbs adds, its rounding included.
 ///
 /// The digits `d_j`, uniform in `(-D_j/2, D_j/2)`, meet the errors of the key, and the sum is divided by P:
 /// `sqrt(sum_j n D_j^2/12 sigma^2/P^2 + (|s|^2 + 1)/12)`, with `D_j` the product of the primes that digit j has among
@@ -73,7 +73,7 @@ pub fn key_switch_sum(parameters: &Parameters, limbs: usize, terms: usize) -> f6
     (terms as f64 * digit_variance(parameters, limbs) + rounding(parameters).powi(2)).sqrt()
 }
 
-/// The noise that [`relinearize_rescale`](crate::multiply::relinearize_rescale) adds to a ciphertext of so many limbs,
+/// The noise that [`relinearize_rescale`](crate::multiply::relinearize_rescale) adds to a ciphertext of `limbs` limbs,
 /// after its division by the last of them.
 ///
 /// # Panics

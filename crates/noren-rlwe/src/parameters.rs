@@ -295,7 +295,7 @@ impl Parameters {
         self.q().len()
     }
 
-    /// Where the primes of the auxiliary modulus B of products at so many limbs stand in the list of all primes: the fewest
+    /// Where the primes of the auxiliary modulus B of products at `limbs` limbs stand in the list of all primes: the fewest
     /// next to q_0 whose product is at most [`AUXILIARY_GAP_BITS`] smaller than that of the limbs, and `least` at least.
     ///
     /// # Errors

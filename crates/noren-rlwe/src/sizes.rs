@@ -29,7 +29,7 @@ pub fn check(log_n: u32, log_q: &[u32], log_p: &[u32], more: &[(&'static str, u3
     }
 }
 
-/// The largest prime of exactly so many bits that is 1 modulo `step` and that `fits`. Range: bits in [`BITS`].
+/// The largest prime of exactly `bits` bits that is 1 modulo `step` and that `fits`. Range: bits in [`BITS`].
 pub fn largest_prime(bits: u32, step: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     primes_below(1 << bits, step).find(|&prime| fits(prime)).filter(|&prime| prime > 1 << (bits - 1))
 }

@@ -54,7 +54,7 @@ impl Switching {
         &self.decomposer
     }
 
-    /// The ring of ciphertexts of so many limbs: modulo `q_0 ... q_{limbs-1}`.
+    /// The ring of ciphertexts of `limbs` limbs: modulo `q_0 ... q_{limbs-1}`.
     ///
     /// # Panics
     /// If there are no limbs, or more than the shape has.
@@ -64,7 +64,7 @@ impl Switching {
         self.whole.window(first..first + self.check_limbs(limbs))
     }
 
-    /// The ring of keys for so many limbs: modulo `P q_0 ... q_{limbs-1}`.
+    /// The ring of keys for `limbs` limbs: modulo `P q_0 ... q_{limbs-1}`.
     ///
     /// # Panics
     /// If there are no limbs, or more than the shape has.
@@ -102,7 +102,7 @@ impl Switching {
         self.mod_down[limbs - 1][kept - 1].get_or_init(|| self.divide(limbs, kept).into())
     }
 
-    /// Multiplies ciphertexts of so many limbs with a message times `Q/t`, relinearises, and keeps the first `kept` limbs.
+    /// Multiplies ciphertexts of `limbs` limbs with a message times `Q/t`, relinearises, and keeps the first `kept` limbs.
     ///
     /// # Errors
     /// As [`Parameters::auxiliary_limbs`].

@@ -7,7 +7,7 @@ use noren::ckks::{self, KeyRequest};
 use noren::tfhe::{self, Preset};
 use noren::{Error, Security, Seed};
 
-/// Runs a test of this program that is ignored otherwise, with an address space of so many MiB; the bytes that it was refused.
+/// Runs a test of this program that is ignored otherwise, with an address space of `mebibytes` MiB; the bytes that it was refused.
 fn refused(test: &str, mebibytes: usize) -> Vec<u64> {
     let program = env::current_exe().expect("a program");
     let call =

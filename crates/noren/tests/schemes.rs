@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::{Basis, Polynomial};
 use noren::circuits::recorder::Recorder;
-use noren::circuits::trace::{self, Plan};
+use noren::circuits::trace::{self, Unrolling};
 use noren::error::Error;
 use noren::schemes::clear::{ClearEvaluator, ClearIntegers, ClearVector};
 use noren::schemes::integers::{self, Scheme};
@@ -211,8 +211,8 @@ fn rotations() -> Vec<isize> {
     let map = LinearMap::dense(8, 8, &entries).unwrap();
     let recorder = Recorder::new();
     trace::sum(&recorder, &recorder.fresh(SLOTS), 12, 3).unwrap();
-    let plan = Plan::unrolled(64, 1, 3).unwrap();
-    let recorded = recorder.demands().rotations.into_keys();
+    let plan = Unrolling::unrolled(64, 1, 3).unwrap();
+    let recorded = recorder.usage().rotations.into_keys();
     let all: BTreeSet<isize> = recorded.chain(map.rotations()).chain(plan.rotations()).chain([1, -2, 5]).collect();
     all.into_iter().collect()
 }
@@ -278,7 +278,7 @@ fn suite<W: World>(world: &W) {
     let total = (0..12).fold(vec![0; SLOTS], |sum, k| each(&sum, &turned(&x, 3 * k), |x, y| x + y));
     check("sum of 12", trace::sum(ev, &a, 12, 3), &total);
     let total = (0..64).fold(vec![0; SLOTS], |sum, k| each(&sum, &turned(&x, k), |x, y| x + y));
-    check("sum of 64", Plan::unrolled(64, 1, 3).unwrap().apply(ev, &a), &total);
+    check("sum of 64", Unrolling::unrolled(64, 1, 3).unwrap().apply(ev, &a), &total);
 
     let rows: Vec<i64> = x[..8].repeat(SLOTS / 8);
     let map = LinearMap::dense(8, 8, &W::numbers(&matrix())).unwrap();

@@ -37,7 +37,7 @@ fn matrices_multiply_what_any_slots_hold() {
             let recorder = Recorder::new();
             matrix.apply(&recorder, &recorder.fresh(64)).expect("nothing is refused");
             let named = matrix.rotations(None).expect("a matrix");
-            assert!(recorder.demands().rotations.into_keys().eq(named.iter().copied().filter(|r| r % 64 != 0)));
+            assert!(recorder.usage().rotations.into_keys().eq(named.iter().copied().filter(|r| r % 64 != 0)));
         }
     }
 }

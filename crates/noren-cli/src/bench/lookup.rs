@@ -117,7 +117,7 @@ impl World<'_> {
         self.context.parameters()
     }
 
-    /// Looks up pairs that are drawn anew for each sample, so many at once, and checks all results.
+    /// Looks up pairs that are drawn anew for each sample, `pairs` at once, and checks all results.
     fn measure(
         &self,
         layout: &Layout,

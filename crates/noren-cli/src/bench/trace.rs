@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 
 use noren::Complex64;
-use noren::circuits::trace::Plan;
+use noren::circuits::trace::Unrolling;
 use noren::ckks::{
     Ciphertext, Context, CostModel, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters,
 };
@@ -66,7 +66,7 @@ struct Way {
     op: &'static str,
     method: Method,
     stride: isize,
-    plan: Plan,
+    plan: Unrolling,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,14 +143,14 @@ pub(super) fn run(run: &Run<'_>, shape: Shape, grid: &Grid) -> Result<(), Failur
 impl Grid {
     /// Repeated doubling, the sum in each number of iterations, and the field trace in as many as the fixed costs choose.
     fn ways(&self, costs: &RotationCosts, slots: usize) -> noren::Result<Vec<Way>> {
-        let unrolled = |h| Plan::unrolled(1 << DOUBLINGS, 1, h);
+        let unrolled = |h| Unrolling::unrolled(1 << DOUBLINGS, 1, h);
         let way = |method, plan| Way { op: "trace", method, stride: 1, plan };
         let mut ways = vec![way(Method::Doubling, unrolled(DOUBLINGS)?)];
         for &h in &self.iterations {
             ways.push(way(Method::Unrolled, unrolled(h)?));
         }
-        let h = Plan::fastest(1 << DOUBLINGS, 1, costs, u64::MAX)?.steps();
-        let plan = Plan::field_trace(slots, DOUBLINGS as u32, h)?;
+        let h = Unrolling::fastest(1 << DOUBLINGS, 1, costs, u64::MAX)?.steps();
+        let plan = Unrolling::field_trace(slots, DOUBLINGS as u32, h)?;
         let stride = (slots >> DOUBLINGS).cast_signed();
         ways.push(Way { op: "field_trace", method: Method::Unrolled, stride, plan });
         Ok(ways)
@@ -188,7 +188,7 @@ impl Cell<'_> {
             return Ok(record.with("method", "doubling"));
         }
         let chosen = |costs| -> noren::Result<bool> {
-            Ok(Plan::fastest(1 << DOUBLINGS, *stride, costs, u64::MAX)?.steps() == plan.steps())
+            Ok(Unrolling::fastest(1 << DOUBLINGS, *stride, costs, u64::MAX)?.steps() == plan.steps())
         };
         Ok(record
             .with("h", plan.steps())

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use noren::Resources;
 use noren::bootstrapping::expanded_bytes;
-use noren::bootstrapping::{BootstrapKeyFile, Demand, Progress};
+use noren::bootstrapping::{BootstrapKeyFile, Footprint, Progress};
 use noren::wire::{Kind, Limits};
 use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
@@ -60,8 +60,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let parameters = BootstrapKeyFile::read_parameters(input, &limits).map_err(Failure::file(input))?;
     files::admit(&parameters.ckks()?, input, console)?;
     let place = Output::new(output, force)?;
-    let memory = Demand::generate(&parameters)?.memory;
-    Demand { memory, disk: expanded_bytes(&parameters)? }.check(&Resources::of_machine(directory_of(output)))?;
+    let memory = Footprint::generate(&parameters)?.memory;
+    Footprint { memory, disk: expanded_bytes(&parameters)? }.check(&Resources::of_machine(directory_of(output)))?;
     let shown = progress::bar("expanding keys", 1);
     let mut keys = 0;
     let mut heard = |Progress { done, of, .. }: Progress| {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use noren::bootstrapping::{BootstrapKeyFile, Demand, Parameters, Progress};
+use noren::bootstrapping::{BootstrapKeyFile, Footprint, Parameters, Progress};
 use noren::ckks::{Context, KeyRequest, Keys};
 use noren::{Resources, Seed};
 use noren_files::passphrase::Passphrase;
@@ -38,11 +38,11 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     if job.plan_only {
         return console.report(&plan);
     }
-    let demand = Demand::generate(&parameters)?;
-    demand.check(&Resources::of_machine(place))?;
+    let footprint = Footprint::generate(&parameters)?;
+    footprint.check(&Resources::of_machine(place))?;
     let files = KeyFiles::new(job.out, BOOTSTRAP, job.force, job.passphrase)?;
     console.text(&plan)?;
-    warn(&parameters, demand, place, console);
+    warn(&parameters, footprint, place, console);
     let seed = match job.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(noren::Error::from)?,
@@ -67,14 +67,14 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
 }
 
 /// Says what the keys cannot be used for on this machine, and that they promise nothing where they do not.
-fn warn(parameters: &Parameters, made: Demand, directory: &Path, console: &Console) {
+fn warn(parameters: &Parameters, made: Footprint, directory: &Path, console: &Console) {
     if parameters.spec().security == noren::Security::None {
         console.warn("these parameters promise no security");
     }
     let rest = Resources { disk: None, ..Resources::of_machine(directory) };
-    if let Ok(demand) = Demand::bootstrap(parameters)
-        && demand.memory > made.memory
-        && let Err(error) = (Demand { disk: 0, ..demand }).check(&rest)
+    if let Ok(footprint) = Footprint::bootstrap(parameters)
+        && footprint.memory > made.memory
+        && let Err(error) = (Footprint { disk: 0, ..footprint }).check(&rest)
     {
         console.warn(format_args!("the keys can be made here, but not used: {error}"));
     }

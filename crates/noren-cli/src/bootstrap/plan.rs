@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use noren::Resources;
-use noren::bootstrapping::{Demand, Mode, Parameters, Plan, Preset, measure};
+use noren::bootstrapping::{Footprint, Mode, Parameters, Plan, Preset, measure};
 use noren::error::short_fingerprint;
 use serde::Serialize;
 
@@ -99,7 +99,7 @@ impl Report {
         let plan = Plan::new(parameters)?;
         let spec = parameters.spec();
         let keys = plan.keys().iter().map(|class| KeyRow::new(class.role.name(), class, spec.security));
-        let generate = Demand::generate(parameters)?;
+        let generate = Footprint::generate(parameters)?;
         let found = Resources::of_machine(directory);
         let mode = wanted.mode;
         mode.check(parameters)?;
@@ -127,7 +127,7 @@ impl Report {
             keys: keys.collect(),
             key_bytes: plan.key_bytes(),
             matrix_bytes: plan.factor_bytes(),
-            peak_bytes: Demand::bootstrap(parameters)?.memory,
+            peak_bytes: Footprint::bootstrap(parameters)?.memory,
             keygen_bytes: generate.memory,
             disk_bytes: generate.disk,
             available_memory: found.memory,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::EvaluationKeys;
-use noren::circuits::recorder::Demands;
+use noren::circuits::recorder::CircuitUsage;
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::EncryptedTable;
 use noren::programs::Program;
@@ -84,16 +84,16 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     owner.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
     let layout = table.columns().map_err(Failure::file(job.input))?;
     let level = lowest(table.ciphertexts());
-    let demands = job.program.plan(layout).map_err(|error| match job.model {
+    let usage = job.program.plan(layout).map_err(|error| match job.model {
         Some(path) => Failure::file(path)(error),
         None => error.into(),
     })?;
-    check_keys(&job, &evaluator, layout, &demands, level)?;
+    check_keys(&job, &evaluator, layout, &usage, level)?;
     let shown = progress::spinner(format!(
         "{}: {} products, {} rotations",
         job.program.name(),
-        demands.counts.products + demands.counts.plain_products,
-        demands.counts.rotations
+        usage.counts.products + usage.counts.plain_products,
+        usage.counts.rotations
     ));
     let mut result = job.program.run(&evaluator, &table)?;
     if job.last {
@@ -127,22 +127,22 @@ fn check_keys(
     job: &Job<'_>,
     evaluator: &Evaluator,
     layout: &TableLayout,
-    demands: &Demands,
+    usage: &CircuitUsage,
     level: usize,
 ) -> Result<(), Failure> {
-    let Some(left) = level.checked_sub(demands.depth) else {
+    let Some(left) = level.checked_sub(usage.depth) else {
         return Err(Failure::input(
             job.input,
             format!("{} on {} rows and {} columns", job.program.name(), layout.rows(), layout.columns()),
             count(level, "level"),
-            format!("{}: make keys for this program, and encrypt with them", demands.depth),
+            format!("{}: make keys for this program, and encrypt with them", usage.depth),
         ));
     };
-    let limbs_at = |depth: usize| left + demands.depth - depth + 1;
+    let limbs_at = |depth: usize| left + usage.depth - depth + 1;
     let keys = evaluator.keys();
-    let relinearization = demands.relinearization.filter(|&depth| keys.relinearization(limbs_at(depth)).is_err());
+    let relinearization = usage.relinearization.filter(|&depth| keys.relinearization(limbs_at(depth)).is_err());
     let mut missing: Vec<String> = relinearization.iter().map(|_| "relinearisation".to_owned()).collect();
-    for (&steps, &depth) in &demands.rotations {
+    for (&steps, &depth) in &usage.rotations {
         if keys.galois(evaluator.context().rotation_exponent(steps), limbs_at(depth)).is_err() {
             missing.push(format!("rotation by {steps}"));
         }

@@ -33,7 +33,7 @@ impl Ckks {
         Self::for_values(parameters, parameters.max_slots(), 1.0)
     }
 
-    /// The description, with errors for ciphertexts of so many slots, with values up to `max_abs`.
+    /// The description, with errors for ciphertexts of `slots` slots, with values up to `max_abs`.
     pub(crate) fn for_values(parameters: &Parameters, slots: usize, max_abs: f64) -> Self {
         let (rlwe, spec) = (parameters.rlwe(), parameters.spec());
         let depth = if rlwe.p().is_empty() { 0 } else { parameters.max_level() };

@@ -141,7 +141,7 @@ impl Sizes {
     }
 }
 
-/// Bytes of one evaluation key that serves up to so many limbs; 0 where there are no special primes.
+/// Bytes of one evaluation key that serves up to `limbs` limbs; 0 where there are no special primes.
 pub(crate) fn evaluation_key(rlwe: &Parameters, limbs: usize) -> u64 {
     let Some(gadget) = rlwe.gadget() else { return 0 };
     let row = packed_rows(rlwe.degree(), &rlwe.q()[..limbs]) + packed_rows(rlwe.degree(), rlwe.p());

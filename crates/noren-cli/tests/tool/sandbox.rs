@@ -55,7 +55,7 @@ impl Sandbox {
         );
     }
 
-    /// Parameters of integers modulo t in a ring of degree `2^log_n`, with so many limbs of 40 bits, without security.
+    /// Parameters of integers modulo t in a ring of degree `2^log_n`, with `limbs` limbs of 40 bits, without security.
     pub fn integers(&self, name: &str, log_n: u32, t: u64, limbs: usize) {
         let (log_n, t, log_q) = (log_n.to_string(), t.to_string(), vec!["40"; limbs].join(","));
         let sizes = ["--log-n", &log_n, "--log-q", &log_q, "--log-p", "40,40", "--modulus", &t];

@@ -58,7 +58,7 @@ impl<T: Word> AlignedVec<T> {
     /// Where the system has not so much memory, it ends as [`memory::refusing`](crate::memory::refusing) says.
     ///
     /// # Panics
-    /// If so many words are more than the address space holds.
+    /// If `len` words are more than the address space holds.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
         let layout = layout::<T>(len);

@@ -153,7 +153,7 @@ mod content {
     unsafe impl Sync for Content {}
 
     impl Content {
-        /// Maps so many bytes of a file, a multiple of 8 and not 0.
+        /// Maps `bytes` bytes of a file, a multiple of 8 and not 0.
         pub(super) fn open(file: &File, bytes: usize) -> io::Result<Self> {
             // SAFETY: the system chooses a place where nothing is, so no memory of this process changes.
             let start = unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, file, 0)? };

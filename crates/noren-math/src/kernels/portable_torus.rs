@@ -110,7 +110,7 @@ fn difference<T: Torus>(out: &mut [T], a: &[T], b: &[T], offset: T, negative: bo
     }
 }
 
-/// Calls with the two points and the root of each butterfly of the layer of so many nodes.
+/// Calls with the two points and the root of each butterfly of the layer of `nodes` nodes.
 #[inline(always)]
 fn each_butterfly(points: usize, nodes: usize, fft: &TorusFft, mut f: impl FnMut(usize, usize, (f64, f64))) {
     let half = points / nodes / 2;

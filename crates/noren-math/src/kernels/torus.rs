@@ -53,7 +53,7 @@ impl TorusProducts<'_> {
 /// The matrices of two bits.
 pub(crate) const PAIR_TERMS: usize = 3;
 
-/// Where in a matrix of spectra `[rows, columns]` of so many points a group of one of them starts.
+/// Where in a matrix of spectra `[rows, columns]` of `points` points a group of one of them starts.
 ///
 /// A kernel works through the points block by block. Of each block come all columns, one after the other, and of a column
 /// four groups of all rows, then the next four: a matrix is read from one end to the other.

@@ -31,7 +31,7 @@ pub(super) struct Ahead<'a> {
 }
 
 impl<'a> Ahead<'a> {
-    /// Those that a walk with so many calls asks for.
+    /// Those that a walk with `calls` calls asks for.
     pub(super) fn new(numbers: &'a [f64], calls: usize) -> Self {
         Self { numbers: Cell::new(numbers), part: numbers.len().div_ceil(calls).next_multiple_of(LINE_NUMBERS) }
     }

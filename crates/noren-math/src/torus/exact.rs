@@ -91,7 +91,7 @@ impl TorusFft {
     }
 }
 
-/// Digits of at most so many bits that make up a whole word, the most significant first; their lengths differ by one at most.
+/// Digits of at most `digit_bits` bits that make up a whole word, the most significant first; their lengths differ by one at most.
 fn whole_digits(word_bits: u32, digit_bits: u32) -> impl Iterator<Item = Digit> {
     let count = word_bits.div_ceil(digit_bits);
     (0..count).map(move |i| {

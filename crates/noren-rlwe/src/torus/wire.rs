@@ -240,7 +240,7 @@ pub(crate) fn split(pairs: &[u64]) -> Vec<u32> {
     pairs.iter().flat_map(|&pair| [pair as u32, (pair >> u32::BITS) as u32]).collect()
 }
 
-/// Exactly so many words: nothing is allocated for others.
+/// Exactly `count` words: nothing is allocated for others.
 pub(crate) fn words(section: &Section<'_>, count: usize) -> Result<Vec<u64>> {
     let words = section.words()?;
     if words.len() == count {

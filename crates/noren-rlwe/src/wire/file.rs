@@ -95,7 +95,7 @@ pub fn remove_leftovers(path: &Path) {
     }
 }
 
-/// Takes room for a file that will have so many bytes, where the system can: what is missing is then missed at once and
+/// Takes room for a file that will have `bytes` bytes, where the system can: what is missing is then missed at once and
 /// not in the middle.
 ///
 /// # Errors
@@ -111,7 +111,7 @@ pub fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Takes room for a file that will have so many bytes, where the system can: here it cannot.
+/// Takes no room for a file: this system cannot.
 ///
 /// # Errors
 /// None.

@@ -87,7 +87,7 @@ impl Items {
         self.offset(self.taken)
     }
 
-    /// Reads the next so many items, or those that are left, which may have up to `max_bytes` together; `None` behind the
+    /// Reads the next `items` items, or those that are left, which may have up to `max_bytes` together; `None` behind the
     /// last one.
     ///
     /// # Errors

@@ -201,7 +201,7 @@ impl KeySwitchKey {
         Ok(KeyOutline { shape, limbs, owner, from })
     }
 
-    /// Announces the sections of a key of this shape, for ciphertexts of so many limbs, that is written later.
+    /// Announces the sections of a key of this shape, for ciphertexts of `limbs` limbs, that is written later.
     ///
     /// # Errors
     /// [`Error::Parameters`] if the parameters have no such keys.
@@ -278,7 +278,7 @@ impl Object for EvaluationKeys {
     }
 }
 
-/// The ring of a key of this shape for so many limbs, and how many digits it has.
+/// The ring of a key of this shape for `limbs` limbs, and how many digits it has.
 ///
 /// # Errors
 /// [`Error::Parameters`] if the parameters have no such keys.

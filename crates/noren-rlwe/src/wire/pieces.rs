@@ -19,7 +19,7 @@ pub(super) fn absorb(hasher: &mut blake3::Hasher, bytes: &[u8]) {
     });
 }
 
-/// Reads up to so many bytes behind those that are there, and no more than the source has; returns how many.
+/// Reads up to `most` bytes behind those that are there, and no more than the source has; returns how many.
 pub(super) fn read(source: &mut impl Read, bytes: &mut Vec<u8>, most: u64) -> io::Result<u64> {
     let mut left = most;
     while left > 0 {

@@ -154,7 +154,7 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Small { values, bits });
     }
 
-    /// Adds so many bytes that are handed to a [`Stream`](crate::wire::stream::Stream) when they are known.
+    /// Adds `length` bytes that are handed to a [`Stream`](crate::wire::stream::Stream) when they are known.
     ///
     /// # Panics
     /// As [`Writer::bytes`]. A container with sections that are only announced cannot be written but by a stream.
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
         self.push(tag, Content::Announced { encoding: Encoding::Bytes, length: length as u64, detail: 0 });
     }
 
-    /// Adds so many words that are handed to a [`Stream`](crate::wire::stream::Stream) when they are known.
+    /// Adds `count` words that are handed to a [`Stream`](crate::wire::stream::Stream) when they are known.
     ///
     /// # Panics
     /// As [`Writer::announce_bytes`].

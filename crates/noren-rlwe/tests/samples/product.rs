@@ -19,7 +19,7 @@ use crate::small::{Setup, assert_std, ciphertext_words, seed, spec};
 
 const T: u64 = 257;
 
-/// So many limbs, special primes and digits, and auxiliary primes that make B as large as Q.
+/// `limbs` limbs, special primes and digits, and auxiliary primes that make B as large as Q.
 fn scaled_spec(log_n: u32, limbs: usize, special: usize, dnum: usize) -> ParametersSpec {
     let spec = spec(log_n, limbs, special, dnum);
     let taken = spec.p.clone();

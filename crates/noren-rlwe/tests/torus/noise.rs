@@ -125,7 +125,7 @@ fn the_transform_of_large_digits_adds_no_more_than_its_law() {
     assert!(measured > law.blind_rotation * (1.0 - TOLERANCE), "{measured} and {}", law.blind_rotation);
 }
 
-/// The variance of the results of bootstraps of a constant table, over so many keys.
+/// The variance of the results of bootstraps of a constant table, over `keys` keys.
 pub fn measured_bootstrap(spec: &TorusSpec, keys: u8) -> f64 {
     let calls = SAMPLES / usize::from(keys);
     let mut squares = 0.0;

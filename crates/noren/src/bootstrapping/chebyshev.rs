@@ -132,7 +132,7 @@ struct Piece {
 }
 
 impl Piece {
-    /// Divides a sum that is to stand so many levels below `v_1`.
+    /// Divides a sum that is to stand `depth` levels below `v_1`.
     fn of(coefficients: &[f64], depth: usize) -> Self {
         let (mut products, mut terms) = (Vec::new(), Vec::new());
         let mut rest = coefficients.to_vec();

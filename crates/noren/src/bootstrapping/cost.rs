@@ -21,7 +21,7 @@ use crate::schemes::costs::RotationCosts;
 /// - for a matrix: one decomposition, and a key for each baby step; for each giant step that is not 0 a decomposition, a key
 ///   and one division; the words of its diagonals, read and multiplied twice; and the division of both parts at the end;
 /// - for raising: two switches of one digit and one special prime, and the trace of the
-///   [projection](crate::circuits::trace::Plan::cost);
+///   [projection](crate::circuits::trace::Unrolling::cost);
 /// - for each of the one or two exponentials and series: a switch for each product at its level, and the words of both
 ///   factors; and two conjugations.
 ///
@@ -61,7 +61,7 @@ impl Time {
     }
 }
 
-/// The speed of this machine in a ring of this degree, with so many threads: those of the machine for `None`.
+/// The speed of this machine in a ring of this degree, with `threads` threads: those of the machine for `None`.
 ///
 /// It is measured with two digits, each of as many limbs as there are special primes, which decides what a conversion costs by
 /// the term. That takes a fraction of the time of a context for bootstrapping.
@@ -142,7 +142,7 @@ impl Counts<'_> {
         Switch::of(&self.model.rotations_shaped(self.parameters.spec().log_n, level + 1, special, gadget))
     }
 
-    /// The words of so many rows.
+    /// The words of `rows` rows.
     fn words(&self, rows: usize) -> f64 {
         (rows * self.parameters.degree()) as f64
     }

@@ -149,7 +149,7 @@ impl BootstrappingEvaluator {
         self.renewal.log2_failure()
     }
 
-    /// The same vector with at least so many levels for the program, at most as many as results have.
+    /// The same vector with at least `levels` levels for the program, at most as many as results have.
     ///
     /// # Errors
     /// As [`Bootstrapper::bootstrap`].

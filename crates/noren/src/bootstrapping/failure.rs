@@ -33,7 +33,7 @@ pub fn log2_tail(weight: u32, bound: f64) -> f64 {
     (1.0 + m * libm::log2(y) - log2_factorial + libm::log2(sum)).min(0.0)
 }
 
-/// `log2` of a bound on the probability that one of so many coefficients of any of so many raised ciphertexts has
+/// `log2` of a bound on the probability that one of `coefficients` coefficients of any of `bootstraps` raised ciphertexts has
 /// `|I| > interval`, for messages m with `|m| <= q_0 / ratio`: the sum of the probabilities of all. With n slots 2n
 /// coefficients count: those in the subring, which alone reach the exponential.
 #[must_use]

@@ -8,9 +8,9 @@ use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
 use noren_rlwe::parameters::Parameters as RlweParameters;
 use noren_rlwe::shape::KeyShape;
 
+use crate::bootstrapping::key_list::{KeyName, KeySet, Maker, ephemeral_shapes, key_list};
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::recipe::{KeyName, KeySet, Maker, ephemeral_shapes, recipe};
 use crate::bootstrapping::requests::requests;
 use crate::schemes::ckks::{Context, KeyRequest};
 
@@ -117,11 +117,11 @@ impl BootstrapKeys {
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<Self> {
         let maker = Maker::new(context, parameters, secret, seed)?;
-        let recipe = recipe(context, parameters, &KeyRequest::default())?;
+        let key_list = key_list(context, parameters, &KeyRequest::default())?;
         let mut gathered = Gathered::new(context, parameters)?;
-        for (i, entry) in recipe.iter().enumerate() {
+        for (i, entry) in key_list.iter().enumerate() {
             gathered.take(entry.name, maker.make(entry)?)?;
-            progress.iter().for_each(|progress| progress(i + 1, recipe.len()));
+            progress.iter().for_each(|progress| progress(i + 1, key_list.len()));
         }
         gathered.finish()
     }

@@ -116,7 +116,7 @@ pub(super) fn key_classes(parameters: &Parameters) -> Result<Vec<KeyClass>> {
     Ok(classes)
 }
 
-/// How many rotations need a key of so many limbs, where the first matrix takes `limbs` of them. A rotation in several
+/// The number of rotations for each number of limbs of their keys, where the first matrix takes `limbs` limbs. A rotation in several
 /// matrices has one key, for the first.
 fn rotations(parameters: &Parameters, direction: Direction, limbs: usize) -> BTreeMap<usize, usize> {
     let transform = parameters.transform(direction);

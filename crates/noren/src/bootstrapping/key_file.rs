@@ -19,11 +19,11 @@ use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::stream::Stream;
 use noren_rlwe::wire::writer::{Form, Writer};
 
-use crate::bootstrapping::demand::Demand;
+use crate::bootstrapping::footprint::Footprint;
 use crate::bootstrapping::gathered::Gathered;
+use crate::bootstrapping::key_list::{Entry, KeyName, KeySet, Maker, key_list};
 use crate::bootstrapping::keys::BootstrapKeys;
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::recipe::{Entry, KeyName, KeySet, Maker, recipe};
 use crate::bootstrapping::wire::{announce_name, read_name, write_name};
 use crate::schemes::ckks::{Context, KeyRequest};
 
@@ -82,9 +82,9 @@ impl BootstrapKeyFile {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<u64> {
         let maker = Maker::new(context, parameters, secret, seed)?;
-        let recipe = recipe(context, parameters, application)?;
-        let keys = recipe.iter().map(|entry| Ok((entry.name, maker.make(entry)?)));
-        write(to.into(), Layout::Seeded, context, parameters, &recipe, keys, progress)
+        let key_list = key_list(context, parameters, application)?;
+        let keys = key_list.iter().map(|entry| Ok((entry.name, maker.make(entry)?)));
+        write(to.into(), Layout::Seeded, context, parameters, &key_list, keys, progress)
     }
 
     /// The bytes of the file that [`BootstrapKeyFile::generate`] would write.
@@ -92,8 +92,8 @@ impl BootstrapKeyFile {
     /// # Errors
     /// [`Error::LevelExhausted`] if there is no level that the request names.
     pub fn planned_bytes(context: &Context, parameters: &Parameters, application: &KeyRequest) -> Result<u64> {
-        let recipe = recipe(context, parameters, application)?;
-        Ok(outline(Layout::Seeded, context, parameters, &recipe)?.encoded_len())
+        let key_list = key_list(context, parameters, application)?;
+        Ok(outline(Layout::Seeded, context, parameters, &key_list)?.encoded_len())
     }
 
     /// The keys in a file of either kind: read or mapped. Whether the memory suffices for them and for bootstrapping is said
@@ -109,11 +109,11 @@ impl BootstrapKeyFile {
     ) -> Result<Self> {
         if Layout::of(path)? == Layout::Expanded {
             let file = Self::map(path, limits)?;
-            Demand::beside_mapped_keys(&file.parameters)?.check(resources)?;
+            Footprint::beside_mapped_keys(&file.parameters)?.check(resources)?;
             return Ok(file);
         }
         let parameters = Self::read_parameters(path, limits)?;
-        Demand { disk: 0, ..Demand::bootstrap(&parameters)? }.check(resources)?;
+        Footprint { disk: 0, ..Footprint::bootstrap(&parameters)? }.check(resources)?;
         Self::read(path, limits, progress)
     }
 

@@ -6,8 +6,8 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey};
 use noren_rlwe::owner::Owner;
 
+use crate::bootstrapping::key_list::{KeyName, KeySet};
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::recipe::{KeyName, KeySet};
 use crate::bootstrapping::requests::requests;
 use crate::schemes::ckks::Context;
 

@@ -11,7 +11,7 @@
 //! | `pipeline` | [`Stages`], [`Stage`]: what lies between |
 //! | `keys` | [`BootstrapKeys`]: what it evaluates with |
 //! | `key_file` | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
-//! | `demand` | [`Demand`]: whether memory and disk suffice |
+//! | `footprint` | [`Footprint`]: whether memory and disk suffice |
 //! | `cost` | how long a bootstrap takes, by a model |
 //! | `preset` | [`Preset`]: named parameters |
 //! | `parameters` | [`ParametersSpec`], [`Parameters`]: the chain of primes |
@@ -27,12 +27,12 @@
 
 pub(crate) mod bootstrapper;
 pub(crate) mod cost;
-pub(crate) mod demand;
 pub(crate) mod dft;
 pub(crate) mod diagonals;
 pub(crate) mod evaluator;
 pub(crate) mod exponential;
 pub(crate) mod failure;
+pub(crate) mod footprint;
 pub(crate) mod group;
 pub(crate) mod key_classes;
 pub(crate) mod key_file;
@@ -51,10 +51,10 @@ mod chebyshev;
 mod eval_mod;
 mod gathered;
 mod iteration;
+mod key_list;
 mod matrix;
 mod minimax;
 mod precision;
-mod recipe;
 mod renewal;
 mod requests;
 mod transforms;
@@ -62,12 +62,12 @@ mod wire;
 
 pub use bootstrapper::{Bootstrapper, MAX_MAGNITUDE};
 pub use cost::{Time, measure};
-pub use demand::{Demand, expanded_bytes};
 pub use dft::Direction;
 pub use diagonals::Diagonals;
 pub use evaluator::{BootstrappingEvaluator, Encoded, WithBootstrapping};
 pub use exponential::Exponential;
 pub use failure::{log2_failure, log2_tail};
+pub use footprint::{Footprint, expanded_bytes};
 pub use group::{GiantOrder, Group, Steps};
 pub use key_classes::{KeyClass, Role};
 pub use key_file::{BootstrapKeyFile, Progress};

@@ -118,7 +118,7 @@ impl Plan {
         Ok(Time::new(&self.parameters, mode, machine)?.seconds())
     }
 
-    /// `log2` of a bound on the probability that any of so many results is wrong in some slot because a coefficient
+    /// `log2` of a bound on the probability that any of `bootstraps` results is wrong in some slot because a coefficient
     /// left the interval, see [`log2_failure`](crate::bootstrapping::log2_failure). Each iteration counts.
     #[must_use]
     pub fn log2_failure(&self, bootstraps: u64) -> f64 {

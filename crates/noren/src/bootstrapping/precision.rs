@@ -47,7 +47,7 @@ pub(super) fn systematic_error(parameters: &Parameters, mode: Mode) -> f64 {
     once * libm::exp2(-bits)
 }
 
-/// The largest random error of a message of size 1, for so many iterations.
+/// The largest random error of a message of size 1, for `iterations` iterations.
 fn noise(parameters: &Parameters, mode: Mode, iterations: usize) -> f64 {
     let spec = parameters.spec();
     let rlwe = parameters.chosen().rlwe();
@@ -96,7 +96,7 @@ fn encoding(parameters: &Parameters) -> f64 {
     matrices.sum()
 }
 
-/// How many deviations the largest of so many errors is. Given the secret in a slot, exponential of mean 1 as a square, a
+/// How many deviations the largest of `count` errors is. Given the secret in a slot, exponential of mean 1 as a square, a
 /// complex error is Gaussian: it is larger than x deviations with the probability `sqrt(pi x) exp(-2 x)`. Of real numbers half the
 /// variance is left, in one part: `exp(-2 x)`.
 fn deviations(count: usize, mode: Mode) -> f64 {

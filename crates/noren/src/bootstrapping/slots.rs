@@ -53,7 +53,7 @@ fn cut(transform: &Transform, direction: Direction, layers: u32) -> Transform {
     Transform { groups: all, ..transform.clone() }
 }
 
-/// The baby steps that cost least for so many layers, and what they cost; the fewest of equal ones, which need fewer keys.
+/// The baby steps that cost least for `layers` layers, and what they cost; the fewest of equal ones, which need fewer keys.
 fn group(layers: usize, longest: bool) -> (usize, Group) {
     let diagonals = if longest { 1 << layers } else { (2 << layers) - 1_usize };
     let cost = |bits: usize| (1 << bits) + GIANT_COST * diagonals.div_ceil(1 << bits);
@@ -64,8 +64,8 @@ fn group(layers: usize, longest: bool) -> (usize, Group) {
 }
 
 /// The steps of the trace: none for all slots of the ring.
-pub(super) fn projection(parameters: &Parameters) -> trace::Plan {
-    trace::Plan::usual(parameters.gap(), parameters.slots().cast_signed())
+pub(super) fn projection(parameters: &Parameters) -> trace::Unrolling {
+    trace::Unrolling::usual(parameters.gap(), parameters.slots().cast_signed())
 }
 
 /// The coefficients in the subring, and none besides: no level, and the scale is multiplied by the gap.

@@ -14,8 +14,8 @@ use noren_rlwe::wire::section::Section;
 use noren_rlwe::wire::writer::Writer;
 
 use crate::bootstrapping::group::{GiantOrder, Group};
+use crate::bootstrapping::key_list::{KeyName, KeySet};
 use crate::bootstrapping::parameters::{EvalMod, Parameters, ParametersSpec, Primes, Transform};
-use crate::bootstrapping::recipe::{KeyName, KeySet};
 use crate::schemes::ckks::parameters as ckks;
 
 /// Parameters: the base-two logarithm of the slots, the weight of the ephemeral secret, the iterations.

@@ -21,22 +21,22 @@ use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 /// let recorder = Recorder::new();
 /// let x = recorder.fresh(8);
 /// recorder.rotate(&recorder.square(&x)?, -2)?;
-/// let demands = recorder.demands();
-/// assert_eq!((demands.depth, demands.rotations[&-2]), (1, 1));
+/// let usage = recorder.usage();
+/// assert_eq!((usage.depth, usage.rotations[&-2]), (1, 1));
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Recorder<T = f64> {
-    demands: Mutex<Demands>,
+    usage: Mutex<CircuitUsage>,
     scalar: PhantomData<fn() -> T>,
 }
 
-/// The demands of a circuit on a scheme: keys and levels.
+/// The usage of a circuit on a scheme: keys and levels.
 ///
 /// Levels are counted from the inputs: a thing used "at depth 2" works on ciphertexts that have lost two levels, so
 /// that its key may be made for that level, which makes it smaller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Demands {
+pub struct CircuitUsage {
     /// Levels that the circuit uses up: a fresh ciphertext must have at least these.
     pub depth: usize,
     /// The rotations for which a key is needed, each with the smallest depth at which it is used.
@@ -73,8 +73,8 @@ pub struct Blank {
 /// The most levels that a recorded circuit may use.
 const LEVELS: usize = 1 << 20;
 
-impl Demands {
-    /// The demands of two circuits that run on the same inputs.
+impl CircuitUsage {
+    /// The usage of two circuits that run on the same inputs.
     #[must_use]
     pub fn merge(mut self, other: &Self) -> Self {
         self.depth = self.depth.max(other.depth);
@@ -102,52 +102,52 @@ impl Recorder {
 }
 
 impl<T> Recorder<T> {
-    /// A fresh ciphertext of so many slots.
+    /// A fresh ciphertext of `slots` slots.
     #[must_use]
     pub const fn fresh(&self, slots: usize) -> Blank {
         Blank { slots, period: slots, depth: 0 }
     }
 
-    /// A fresh ciphertext of so many slots, whose values repeat after `period` of them.
+    /// A fresh ciphertext of `slots` slots, whose values repeat after `period` of them.
     #[must_use]
     pub const fn fresh_repeated(&self, slots: usize, period: usize) -> Blank {
         Blank { slots, period, depth: 0 }
     }
 
-    /// The demands so far.
+    /// The usage so far.
     #[must_use]
-    pub fn demands(&self) -> Demands {
+    pub fn usage(&self) -> CircuitUsage {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Demands> {
+    fn lock(&self) -> MutexGuard<'_, CircuitUsage> {
         // A poisoned record is still a record: the panic that poisoned it is reported elsewhere.
-        self.demands.lock().unwrap_or_else(PoisonError::into_inner)
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn deeper(&self, a: &Blank, depth: usize) -> Blank {
-        let mut demands = self.lock();
-        demands.depth = demands.depth.max(depth);
+        let mut usage = self.lock();
+        usage.depth = usage.depth.max(depth);
         Blank { depth, ..*a }
     }
 
     fn rotations(&self, a: &Blank, steps: &[isize]) {
-        let mut demands = self.lock();
+        let mut usage = self.lock();
         let real = steps.iter().filter(|&&r| r != 0);
         for &r in real.clone() {
-            let depth = demands.rotations.entry(r).or_insert(a.depth);
+            let depth = usage.rotations.entry(r).or_insert(a.depth);
             *depth = a.depth.min(*depth);
         }
         let count = real.count();
-        demands.counts.rotations += count;
-        demands.counts.decompositions += usize::from(count > 0);
+        usage.counts.rotations += count;
+        usage.counts.decompositions += usize::from(count > 0);
     }
 
     fn products(&self, count: usize, depth: usize) {
-        let mut demands = self.lock();
-        demands.counts.products += count;
-        demands.counts.relinearizations += 1;
-        demands.relinearization = Some(demands.relinearization.map_or(depth, |d| d.min(depth)));
+        let mut usage = self.lock();
+        usage.counts.products += count;
+        usage.counts.relinearizations += 1;
+        usage.relinearization = Some(usage.relinearization.map_or(depth, |d| d.min(depth)));
     }
 }
 

@@ -1,16 +1,16 @@
 //! Sums over equally spaced slots, and copies to them.
 
-mod plan;
+mod unrolling;
 
 use noren_rlwe::error::Result;
 
 use crate::schemes::slots::SlotEvaluator;
 
-pub use plan::Plan;
+pub use unrolling::Unrolling;
 
 /// Adds up `count` slots that lie `stride` apart: `y[j] = sum_{i < count} x[j + i stride]`, indices modulo the slots.
 ///
-/// By [`Plan::usual`]; no level.
+/// By [`Unrolling::usual`]; no level.
 ///
 /// # Errors
 /// Keys of [`rotations`] are missing: the error names them all.
@@ -29,7 +29,7 @@ pub use plan::Plan;
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 pub fn sum<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, count: usize, stride: isize) -> Result<E::Ciphertext> {
-    Plan::usual(count, stride).apply(ev, x)
+    Unrolling::usual(count, stride).apply(ev, x)
 }
 
 /// Copies every slot to the `count` slots from it on, `stride` apart: `y[j] = sum_{i < count} x[j - i stride]`.
@@ -52,5 +52,5 @@ pub fn replicate<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, count: usize, stri
 /// `count` is zero.
 #[must_use]
 pub fn rotations(count: usize, stride: isize) -> Vec<isize> {
-    Plan::usual(count, stride).rotations()
+    Unrolling::usual(count, stride).rotations()
 }

@@ -84,7 +84,7 @@ impl Plan {
         self.evaluation_keys().map(|class| class.disk_bytes()).sum()
     }
 
-    /// The bytes that so many pairs of ciphertexts take while the matrix is multiplied, beside keys and factors: all
+    /// The bytes that `pairs` pairs of ciphertexts take while the matrix is multiplied, beside keys and factors: all
     /// rotations of the vectors, and all sums.
     #[must_use]
     pub fn working_bytes(&self, pairs: usize) -> u64 {
@@ -94,7 +94,7 @@ impl Plan {
         (pairs * 2 * vectors * self.limbs()) as u64 * (layout.degree() * size_of::<u64>()) as u64
     }
 
-    /// Refuses lookups of so many pairs at once that take more memory than there is, for the keys and beside the factors, which
+    /// Refuses lookups of `pairs` pairs at once that take more memory than there is, for the keys and beside the factors, which
     /// lie in a file that is mapped: the system reads them again where memory is short.
     ///
     /// # Errors

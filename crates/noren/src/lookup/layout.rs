@@ -66,7 +66,7 @@ impl Layout {
         Ok(Self { babies, giants: steps / babies, ..layout })
     }
 
-    /// The same layout with so many baby steps.
+    /// The same layout with `babies` baby steps.
     ///
     /// # Errors
     /// [`Error::Parameters`] for a number that does not divide the number of diagonals.

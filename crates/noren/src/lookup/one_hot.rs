@@ -23,7 +23,7 @@ pub fn one_hot(evaluator: &Evaluator, layout: &Layout, x: &Ciphertext, block: us
     evaluator.add_scalar(&evaluator.neg(&power)?, 1)
 }
 
-/// The noise of [`one_hot`] of a number with this noise and so many limbs, and its limbs.
+/// The noise of [`one_hot`] of a number with this noise and `limbs` limbs, and its limbs.
 pub(super) fn predict(parameters: &Parameters, noise: &Noise, limbs: usize) -> (Noise, usize) {
     let laws = parameters.laws();
     let start = (noise.with(&laws.plain_rounding(limbs)), limbs);

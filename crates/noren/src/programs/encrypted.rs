@@ -3,7 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::KeyId;
 
-use crate::circuits::recorder::Demands;
+use crate::circuits::recorder::CircuitUsage;
 use crate::programs::layout::TableLayout;
 use crate::programs::table::{EncryptedTable, Layout, Matrix};
 use crate::schemes::ckks::encoder::Encoder;
@@ -11,7 +11,7 @@ use crate::schemes::ckks::encryption::{Ciphertext, Decryptor, Encryptor};
 use crate::schemes::ckks::keys::KeyRequest;
 use crate::schemes::ckks::release::{Release, Releases};
 
-impl Demands {
+impl CircuitUsage {
     /// The keys for tables that are encrypted at this level: each for the highest level at which it is used.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ pub struct IntegerLayout {
 }
 
 impl IntegerLayout {
-    /// The layout of a table with numbers in stretches of so many slots, without names.
+    /// The layout of a table with numbers in stretches of `slots` slots, without names.
     ///
     /// # Errors
     /// [`Error::Parameters`] for no row or no column, for slots or a stretch that are no power of two, and for a stretch

@@ -2,7 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::circuits::recorder::Demands;
+use crate::circuits::recorder::CircuitUsage;
 use crate::programs::bounds::Bounds;
 use crate::programs::layout::TableLayout;
 use crate::programs::program::Program;
@@ -52,7 +52,7 @@ pub struct Plan {
     /// Where the entries of a table lie.
     pub layout: TableLayout,
     /// The keys and levels of all programs together.
-    pub demands: Demands,
+    pub usage: CircuitUsage,
 }
 
 impl Plan {
@@ -66,7 +66,7 @@ impl Plan {
         // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
         loop {
             let plan = Self::draft(programs, shape, Parameters::smallest(&needed)?)?;
-            let depth = plan.demands.depth;
+            let depth = plan.usage.depth;
             if plan.parameters.max_level() >= depth && plan.predicted_error() <= libm::exp2(-precision_bits) {
                 return Ok(plan);
             }
@@ -82,7 +82,7 @@ impl Plan {
     /// A shape that cannot be, a model that does not suit it, [`Error::UnprovenInterval`], parameters with too few levels.
     pub fn with_parameters(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
         let plan = Self::draft(programs, shape, parameters)?;
-        let (found, needed) = (plan.parameters.max_level(), plan.demands.depth);
+        let (found, needed) = (plan.parameters.max_level(), plan.usage.depth);
         if found < needed {
             let needed =
                 format!("at least {needed}, for the deepest of the programs: choose parameters with more primes");
@@ -94,26 +94,26 @@ impl Plan {
     /// The plan, whether or not there are enough levels.
     fn draft(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
         let layout = shape.layout(parameters.max_slots())?;
-        let mut demands = Demands::default();
+        let mut usage = CircuitUsage::default();
         for program in programs {
-            demands = demands.merge(&shape.demands_in(program, &layout)?);
+            usage = usage.merge(&shape.usage_in(program, &layout)?);
         }
-        Ok(Self { parameters, layout, demands })
+        Ok(Self { parameters, layout, usage })
     }
 
     /// The keys for tables that are encrypted at the highest level.
     ///
     /// # Errors
-    /// As [`Demands::key_request`], where parameters were put in the place of those that were planned.
+    /// As [`CircuitUsage::key_request`], where parameters were put in the place of those that were planned.
     pub fn key_request(&self) -> Result<KeyRequest> {
-        self.demands.key_request(self.parameters.max_level())
+        self.usage.key_request(self.parameters.max_level())
     }
 
     /// The error after as many multiplications as the deepest program has, in units of the encoded numbers, which are
     /// at most 1; sums add to it. See [`Parameters::predicted_error`].
     #[must_use]
     pub fn predicted_error(&self) -> f64 {
-        self.parameters.predicted_error(self.demands.depth, 1.0, self.layout.slots())
+        self.parameters.predicted_error(self.usage.depth, 1.0, self.layout.slots())
     }
 }
 
@@ -122,18 +122,18 @@ impl Shape {
     ///
     /// # Errors
     /// As [`Shape::layout`]; a model that does not suit it; [`Error::UnprovenInterval`].
-    pub fn demands(&self, program: &Program, max_slots: usize) -> Result<Demands> {
-        self.demands_in(program, &self.layout(max_slots)?)
+    pub fn usage(&self, program: &Program, max_slots: usize) -> Result<CircuitUsage> {
+        self.usage_in(program, &self.layout(max_slots)?)
     }
 
-    fn demands_in(&self, program: &Program, layout: &TableLayout) -> Result<Demands> {
+    fn usage_in(&self, program: &Program, layout: &TableLayout) -> Result<CircuitUsage> {
         if self.bounds.is_some() && !self.unproven_interval {
             program.check_interval(layout)?;
         }
         program.plan(layout)
     }
 
-    /// The layout of such a table in a ring with so many slots.
+    /// The layout of such a table in a ring with `max_slots` slots.
     ///
     /// Without bounds the scaling of columns depends on numbers that do not exist yet. It is then taken to differ
     /// between columns, and never to be 1: the case in which programs need the most levels.
@@ -172,7 +172,7 @@ mod tests {
         {
             let plan = Plan::for_precision(&[program(name)], &shape(rows, columns), bits).expect("can be met");
             assert!(plan.predicted_error() <= f64::exp2(-bits), "{name}: {}", plan.predicted_error());
-            assert_eq!(plan.parameters.max_level(), plan.demands.depth, "{name}");
+            assert_eq!(plan.parameters.max_level(), plan.usage.depth, "{name}");
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
     fn the_plan_of_several_programs_covers_each() {
         let plan = |names: &[&str]| {
             let programs: Vec<Program> = names.iter().map(|name| program(name)).collect();
-            Plan::for_precision(&programs, &shape(50, 6), 16.0).expect("can be met").demands
+            Plan::for_precision(&programs, &shape(50, 6), 16.0).expect("can be met").usage
         };
         let (mean, variance, both) = (plan(&["mean"]), plan(&["variance"]), plan(&["mean", "variance"]));
         assert_eq!(both.depth, mean.depth.max(variance.depth));
@@ -194,7 +194,7 @@ mod tests {
         let cubic = [Program::parse("polynomial", Some(cubic)).expect("a model")];
         let depth = |bounds| {
             let shape = Shape { bounds, ..shape(8, 2) };
-            Plan::for_precision(&cubic, &shape, 16.0).expect("can be met").demands.depth
+            Plan::for_precision(&cubic, &shape, 16.0).expect("can be met").usage.depth
         };
         assert_eq!(depth(None), depth(Some(Bounds::All(1.0))) + 1);
     }
@@ -215,7 +215,7 @@ mod tests {
         for part in ["logistic", "risk", "from -9 to 11", "[-10.5, 10.5]", "widen", "smaller bounds", "not proven"] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        let depth = |bounds, unproven| plan("logistic", score, bounds, unproven).expect("planned").demands.depth;
+        let depth = |bounds, unproven| plan("logistic", score, bounds, unproven).expect("planned").usage.depth;
         assert_eq!([depth(each([3.0, 8.0]), true), depth(each([2.0, 8.0]), false), depth(None, false)], [4, 4, 4]);
         let cubic = r#"{"coefficients": [0, 1, 0, 1], "interval": [-1, 4]}"#;
         for (json, bounds, refused) in [

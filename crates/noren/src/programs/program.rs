@@ -2,7 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
-use crate::circuits::recorder::{Demands, Recorder};
+use crate::circuits::recorder::{CircuitUsage, Recorder};
 use crate::programs::evaluator::TableEvaluator;
 use crate::programs::layout::{TableLayout, check_length};
 use crate::programs::model::{self, LinearModel, LogisticModel, PairsModel, PolynomialModel, SpreadModel};
@@ -124,11 +124,11 @@ impl Program {
     ///
     /// # Errors
     /// A model that does not suit the layout.
-    pub fn plan(&self, layout: &TableLayout) -> Result<Demands> {
+    pub fn plan(&self, layout: &TableLayout) -> Result<CircuitUsage> {
         let recorder = Recorder::new();
         let blanks = vec![recorder.fresh(layout.slots()); layout.ciphertexts()];
         self.run(&recorder, &EncryptedTable::new(Layout::Table(layout.clone()), blanks)?)?;
-        Ok(recorder.demands())
+        Ok(recorder.usage())
     }
 
     /// Runs the program; ciphertexts are worked on side by side on the threads of the evaluator.

@@ -9,7 +9,7 @@ use crate::radix::value::Value;
 pub(super) struct Columns(Vec<Vec<Value>>);
 
 impl Columns {
-    /// No terms, for a sum of so many digits.
+    /// No terms, for a sum of `digits` digits.
     pub fn new(digits: usize) -> Self {
         Self(vec![Vec::new(); digits])
     }

@@ -42,7 +42,7 @@ impl Evaluator {
         Ok(Self { runner: Runner::new(evaluator), small_batch: SINGLE })
     }
 
-    /// The same, but that batches of at most so many integers are computed with [`Shape::Flat`] circuits, larger ones with
+    /// The same, but that batches of at most `integers` integers are computed with [`Shape::Flat`] circuits, larger ones with
     /// [`Shape::Lean`] ones; 1 at first. More is faster where threads are many.
     #[must_use]
     pub fn with_small_batch(mut self, integers: usize) -> Self {
@@ -50,7 +50,7 @@ impl Evaluator {
         self
     }
 
-    /// The same, but that batches hold ciphertexts of at most so many bytes at a time, beside operands and results; 1 GiB at first.
+    /// The same, but that batches hold ciphertexts of at most `bytes` bytes at a time, beside operands and results; 1 GiB at first.
     ///
     /// Larger batches are computed in parts, of as many integers at least as keep all threads at work. Results do not depend on it.
     #[must_use]

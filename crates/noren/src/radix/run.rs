@@ -24,7 +24,7 @@ impl Runner {
         Self { evaluator: evaluator.clone(), tables: Mutex::default(), working_set: WORKING_SET }
     }
 
-    /// The same, but that batches hold at most so many bytes at a time.
+    /// The same, but that batches hold at most `bytes` bytes at a time.
     pub fn with_working_set(self, bytes: usize) -> Self {
         Self { working_set: bytes, ..self }
     }

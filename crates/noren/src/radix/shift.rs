@@ -25,7 +25,7 @@ impl Move {
         matches!(self, Self::RotateLeft | Self::RotateRight)
     }
 
-    /// Which digit of so many comes to a place, from so many places away, if one does.
+    /// The digit, of `digits` digits, that comes to a place from `away` places away, if one does.
     fn source(self, place: usize, away: usize, digits: usize) -> Option<usize> {
         match self {
             Self::ShiftLeft => place.checked_sub(away),

@@ -5,7 +5,7 @@ use crate::radix::circuit::Circuit;
 use crate::radix::compare::Comparison;
 use crate::radix::value::Value;
 
-/// The exchanges of a sorting network for so many terms: Batcher's merge exchange. Those of a layer have no term in common; each
+/// The exchanges of a sorting network for `terms` terms: Batcher's merge exchange. Those of a layer have no term in common; each
 /// brings the smaller of terms `i < j` to `i`.
 ///
 /// Source: Knuth, "The Art of Computer Programming", volume 3, section 5.2.2, algorithm M.

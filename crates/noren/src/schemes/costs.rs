@@ -33,14 +33,14 @@ impl RotationCosts {
         rows as f64 * self.end + sums as f64 * self.shared + rotations as f64 * rotation
     }
 
-    /// The bytes of so many keys.
+    /// The bytes of `keys` keys.
     #[must_use]
     pub fn bytes_of(&self, keys: usize) -> u64 {
         (keys as u64).saturating_mul(self.key_bytes)
     }
 }
 
-/// How many words a row of a factor has that lies in the subring of so many words: the degree of the smallest subring that
+/// How many words a row of a factor has that lies in the subring of `words` words: the degree of the smallest subring that
 /// holds it, if its words stand for groups of the `degree` words of the ring, or else all.
 pub(crate) const fn factor_words(degree: usize, words: usize) -> usize {
     let words = if words > GROUP { words } else { GROUP };

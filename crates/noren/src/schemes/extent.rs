@@ -33,13 +33,13 @@ pub struct Extent {
 pub(crate) const EXTENT_NEEDED: &str = "a length up to the slots, and as period a power of two up to them";
 
 impl Extent {
-    /// Values in the first of so many slots, which do not repeat. None are a vector of zeros in all slots.
+    /// Values in the first of `slots` slots, which do not repeat. None are a vector of zeros in all slots.
     #[must_use]
     pub const fn of_values(length: usize, slots: usize) -> Self {
         Self { length: if length == 0 { None } else { Some(length) }, period: slots }
     }
 
-    /// So many slots, all of which count, and which do not repeat.
+    /// `slots` slots, all of which count, and which do not repeat.
     #[must_use]
     pub const fn of_slots(slots: usize) -> Self {
         Self { length: None, period: slots }

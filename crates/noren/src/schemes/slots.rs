@@ -306,7 +306,7 @@ pub trait SlotEvaluator {
     /// `level` lies above the level of `a`.
     fn at_level(&self, a: &Self::Ciphertext, level: usize) -> Result<Self::Ciphertext>;
 
-    /// The same vector for a circuit that uses so many levels: at a level as high as that, or renewed, or renewed on the
+    /// The same vector for a circuit that uses `levels` levels: at a level as high as that, or renewed, or renewed on the
     /// way. A circuit asks once, at its beginning.
     ///
     /// An evaluator that cannot renew vectors gives back what is high enough, and refuses the rest.

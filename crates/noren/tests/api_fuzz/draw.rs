@@ -44,7 +44,7 @@ impl Draw {
         of[self.below(of.len())]
     }
 
-    /// True in one of so many cases.
+    /// True in one of `of` cases.
     pub fn chance(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }

@@ -72,7 +72,7 @@ impl World {
         encryptor.encrypt(&plaintext).expect("encrypt")
     }
 
-    /// With so many levels left for a program.
+    /// With `levels` levels left for a program.
     fn encrypt(&self, values: &[f64], levels: usize) -> Ciphertext {
         self.encrypt_at(values, self.parameters.input_level() + levels)
     }

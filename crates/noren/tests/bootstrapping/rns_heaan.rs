@@ -184,7 +184,7 @@ impl World {
         Self { parameters, context, keys, bootstrapper }
     }
 
-    /// Encrypted with so many limbs.
+    /// Encrypted with `limbs` limbs.
     fn encrypt_at(&self, z: &[Complex64], limbs: usize, scale: &Scale) -> Ciphertext {
         let plaintext = Encoder::new(&self.context).encode_complex(z, z.len(), limbs - 1, scale).expect("encode");
         let encryptor = Encryptor::public(&self.context, &self.keys.public, seed(3)).expect("encryptor");

@@ -6,7 +6,7 @@ use noren::circuits::approx::Approximation;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::{Basis, Polynomial};
 use noren::circuits::recorder::Recorder;
-use noren::circuits::trace::{self, Plan};
+use noren::circuits::trace::{self, Unrolling};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec};
 use noren::error::{Error, Result};
 use noren::schemes::slots::SlotEvaluator;
@@ -17,7 +17,7 @@ use crate::numbers::{EV, filling, numbers, vector};
 /// What is run both in clear and encrypted.
 enum Circuit {
     Sum { count: usize, stride: isize },
-    Trace(Plan),
+    Trace(Unrolling),
     Linear(LinearMap),
     Polynomial(Polynomial),
     Approximation(Approximation),
@@ -50,9 +50,9 @@ fn check_encrypted(circuit: &Circuit, values: &[f64], what: &str) {
     let recorder = Recorder::new();
     let period = if let Circuit::Linear(map) = circuit { map.dimension() } else { values.len() };
     circuit.run(&recorder, &recorder.fresh_repeated(values.len(), period)).unwrap();
-    let demands = recorder.demands();
+    let usage = recorder.usage();
     // The last prime leaves room for results up to 2^(50 - 40 - 1).
-    let mut log_q = vec![40; demands.depth + 1];
+    let mut log_q = vec![40; usage.depth + 1];
     log_q[0] = 50;
     let spec = ParametersSpec {
         log_n: 11,
@@ -63,13 +63,13 @@ fn check_encrypted(circuit: &Circuit, values: &[f64], what: &str) {
         ..ParametersSpec::default()
     };
     let context = Context::new(spec.build().unwrap()).unwrap();
-    let keys = context.generate_keys(Seed::from_bytes([1; 32]), &demands.key_request(demands.depth).unwrap()).unwrap();
+    let keys = context.generate_keys(Seed::from_bytes([1; 32]), &usage.key_request(usage.depth).unwrap()).unwrap();
     let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([2; 32])).unwrap();
-    let plaintext = Encoder::new(&context).encode(values, values.len(), demands.depth).unwrap();
+    let plaintext = Encoder::new(&context).encode(values, values.len(), usage.depth).unwrap();
     let plaintext = plaintext.with_period(period).unwrap();
     let evaluator = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
     let decryptor = Decryptor::new(&context, &keys.secret).unwrap();
-    let clear = circuit.run(&EV, &vector(values.to_vec(), demands.depth)).unwrap();
+    let clear = circuit.run(&EV, &vector(values.to_vec(), usage.depth)).unwrap();
     let (mut worst, mut bound) = (0.0_f64, 0.0_f64);
     for _ in 0..ENCRYPTIONS {
         let y = circuit.run(&evaluator, &encryptor.encrypt(&plaintext).unwrap()).unwrap();
@@ -94,7 +94,7 @@ fn encrypted_sums_stay_within_their_error_bound() {
 #[test]
 fn unrolled_sums_stay_within_their_error_bound() {
     for steps in 1..=8 {
-        let circuit = Circuit::Trace(Plan::unrolled(256, 1, steps).unwrap());
+        let circuit = Circuit::Trace(Unrolling::unrolled(256, 1, steps).unwrap());
         check_encrypted(&circuit, &numbers(256, 7), &format!("sum in {steps} steps"));
     }
 }
@@ -113,7 +113,7 @@ fn field_traces_keep_the_coefficients_of_the_subfield() {
     let context = Context::new(spec.build().unwrap()).unwrap();
     let slots = context.parameters().max_slots();
     for steps in 1..=doublings as usize {
-        let plan = Plan::field_trace(slots, doublings, steps).unwrap();
+        let plan = Unrolling::field_trace(slots, doublings, steps).unwrap();
         let request = KeyRequest { rotations: plan.rotations(), ..KeyRequest::default() };
         let keys = context.generate_keys(Seed::from_bytes([5; 32]), &request).unwrap();
         let plaintext = Encoder::new(&context).encode(&numbers(slots, 3), slots, 1).unwrap();
@@ -270,7 +270,7 @@ fn circuits_name_the_missing_key() {
     let x = Encryptor::public(&context, &keys.public, Seed::from_bytes([4; 32])).unwrap().encrypt(&plaintext).unwrap();
     let ev = Evaluator::new(&context, keys.evaluation.clone()).unwrap();
     assert!(trace::sum(&ev, &x, 2, 1).is_ok());
-    let Err(Error::MissingKey { kind, available, .. }) = Plan::unrolled(8, 1, 1).unwrap().apply(&ev, &x) else {
+    let Err(Error::MissingKey { kind, available, .. }) = Unrolling::unrolled(8, 1, 1).unwrap().apply(&ev, &x) else {
         panic!("keys are missing")
     };
     assert!((2..8).all(|steps| kind.contains(&format!("rotation by {steps} "))), "{kind}");

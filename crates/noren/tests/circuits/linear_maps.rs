@@ -24,10 +24,10 @@ fn linear_map_is_the_matrix_product_for_every_number_of_baby_steps() {
 
         let recorder = Recorder::new();
         map.apply(&recorder, &recorder.fresh_repeated(slots, n)).unwrap();
-        let demands = recorder.demands();
-        assert!(demands.rotations.keys().eq(&map.rotations()));
-        assert_eq!(demands.rotations.len(), baby_steps + n / baby_steps - 2);
-        assert_eq!((demands.depth, demands.counts.plain_products), (LinearMap::DEPTH, n));
+        let usage = recorder.usage();
+        assert!(usage.rotations.keys().eq(&map.rotations()));
+        assert_eq!(usage.rotations.len(), baby_steps + n / baby_steps - 2);
+        assert_eq!((usage.depth, usage.counts.plain_products), (LinearMap::DEPTH, n));
     }
 }
 
@@ -43,7 +43,7 @@ fn linear_map_skips_zero_diagonals() {
     assert_close(y.values(), &expected, rounding(n), "sparse");
     let recorder = Recorder::new();
     map.apply(&recorder, &recorder.fresh(n)).unwrap();
-    assert_eq!(recorder.demands().counts.plain_products, 3);
+    assert_eq!(recorder.usage().counts.plain_products, 3);
 }
 
 #[test]

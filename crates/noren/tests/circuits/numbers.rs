@@ -35,7 +35,7 @@ pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str)
     }
 }
 
-/// Rounding of a sum of so many products of numbers up to 1.
+/// Rounding of a sum of `terms` products of numbers up to 1.
 pub fn rounding(terms: usize) -> f64 {
     terms as f64 * terms as f64 * f64::EPSILON
 }

@@ -45,10 +45,10 @@ fn check_polynomial(polynomial: &Polynomial) {
 
     let recorder = Recorder::new();
     polynomial.evaluate(&recorder, &recorder.fresh(32)).unwrap();
-    let demands = recorder.demands();
-    assert_eq!(demands.depth, depth, "{what}: levels");
+    let usage = recorder.usage();
+    assert_eq!(usage.depth, depth, "{what}: levels");
     let Cost { products, relinearizations } = polynomial.cost();
-    let counts = demands.counts;
+    let counts = usage.counts;
     assert_eq!((counts.products, counts.relinearizations), (products, relinearizations), "{what}: operations");
     // Leaves of length about sqrt(d / 2) and the powers of two above, and the chain that the depth dictates.
     let d = polynomial.degree() as f64;

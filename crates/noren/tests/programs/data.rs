@@ -98,7 +98,7 @@ pub const SHAPES: [(usize, usize, usize); 10] = [
     (285, 30, 8192),
 ];
 
-/// A ring of degree `2^log_n` for so many levels at a scale of `2^log_scale`, without security.
+/// A ring of degree `2^log_n` for `levels` levels at a scale of `2^log_scale`, without security.
 pub fn context(log_n: u32, log_scale: u32, levels: usize) -> Context {
     let log_q = [vec![50], vec![log_scale; levels]].concat();
     let (log_p, security) = (vec![50], Security::None);

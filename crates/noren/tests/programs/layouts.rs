@@ -153,13 +153,13 @@ fn tables_and_keys_of_another_secret_are_refused() {
     let context = context(8, 40, 2);
     let data = Data::new(20, 3);
     let program = Program::parse("mean", None).unwrap();
-    let demands = program.plan(&data.layout(32)).unwrap();
-    let request = demands.key_request(demands.depth).unwrap();
+    let usage = program.plan(&data.layout(32)).unwrap();
+    let request = usage.key_request(usage.depth).unwrap();
     let [own, other] = [1, 2].map(|i| context.generate_keys(Seed::from_bytes([i; 32]), &request).unwrap());
     let encrypt = |keys: &noren::ckks::Keys| {
         let encryptor = Encryptor::symmetric(&context, &keys.secret, Seed::from_bytes([6; 32])).unwrap();
         let layout = data.layout(32);
-        EncryptedTable::encrypt(&Encoder::new(&context), &encryptor, layout, &data.entries, demands.depth).unwrap()
+        EncryptedTable::encrypt(&Encoder::new(&context), &encryptor, layout, &data.entries, usage.depth).unwrap()
     };
     let (table, foreign) = (encrypt(&own), encrypt(&other));
     let evaluator = Evaluator::new(&context, own.evaluation.clone()).unwrap();

@@ -194,7 +194,7 @@ fn ops(log_n: u32) -> Vec<Op> {
     transforms.chain(elementwise).chain(others).collect()
 }
 
-/// The largest primes of so many bits for a ring of this degree.
+/// The largest primes of `bits` bits for a ring of this degree.
 pub(super) fn largest_primes(bits: u32, n: usize, count: usize) -> Result<Vec<Modulus>, Failure> {
     let primes: Result<Vec<Modulus>, _> = primes_below(1 << bits, 2 * n as u64).take(count).map(Modulus::new).collect();
     Ok(primes.map_err(noren::Error::from)?)

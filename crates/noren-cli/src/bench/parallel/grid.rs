@@ -51,7 +51,7 @@ struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// Measures all operations at some levels on so many threads; the ways take turns.
+    /// Measures all operations at some levels on `threads` threads; the ways take turns.
     fn measure(
         &mut self,
         figure: &'static str,

@@ -34,7 +34,7 @@ impl Costs {
         Self { row: (single - transforms as f64 * self.transform).max(0.0) / rows as f64, ..self }
     }
 
-    /// How long the tasks of an operation take on so many threads, each with memory as fast as if it were alone.
+    /// How long the tasks of an operation take on `threads` threads, each with memory as fast as if it were alone.
     pub(super) fn work(&self, op: Op, size: Size, parallel: Parallel, threads: usize) -> f64 {
         op.phases(size).iter().map(|phase| self.phase(phase, parallel, threads)).sum()
     }

@@ -35,7 +35,7 @@ pub(super) fn chacha20(out: &mut [u64], key: &[u32; 8], counter: u64) {
     }
 }
 
-/// The first blocks of so many groups.
+/// The first blocks of `G` groups.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn part<const G: usize>(out: &mut [u64], key: &[u32; 8], number: u64) {

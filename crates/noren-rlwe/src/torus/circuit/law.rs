@@ -79,7 +79,7 @@ impl CircuitLaw {
         }
     }
 
-    /// The variance of a result that so many bits choose from tables without noise: the first choice among those adds next to
+    /// The variance of a result that `bits` bits choose from tables without noise: the first choice among those adds next to
     /// nothing, as they have no masks and no digits that are cut.
     #[must_use]
     pub fn lookup(&self, bits: usize) -> f64 {

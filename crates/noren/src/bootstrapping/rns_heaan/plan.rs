@@ -69,7 +69,7 @@ impl Plan {
         places.map(bytes).sum()
     }
 
-    /// `log2` of a bound on the probability that any of so many results is worse than stated because a coefficient left the
+    /// `log2` of a bound on the probability that any of `bootstraps` results is worse than stated because a coefficient left the
     /// interval, see [`log2_failure`](crate::bootstrapping::log2_failure).
     #[must_use]
     pub fn log2_failure(&self, bootstraps: u64) -> f64 {

@@ -29,7 +29,7 @@ impl ColumnEvaluator {
         Self { digits, integers, working_set: WORKING_SET }
     }
 
-    /// The same, but that operations on integers hold ciphertexts of at most so many bytes at a time, beside operands and results;
+    /// The same, but that operations on integers hold ciphertexts of at most `bytes` bytes at a time, beside operands and results;
     /// 1 GiB at first. See [`radix::Evaluator::with_working_set`].
     #[must_use]
     pub fn with_working_set(self, bytes: usize) -> Self {

@@ -77,7 +77,7 @@ impl Context {
         galois::conjugation_exponent(self.parameters().degree())
     }
 
-    /// The transform of so many slots.
+    /// The transform of `slots` slots.
     ///
     /// # Errors
     /// [`Error::Length`] unless the number is a power of two up to [`Parameters::max_slots`].

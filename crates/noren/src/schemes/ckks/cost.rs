@@ -24,13 +24,13 @@ use crate::schemes::costs::RotationCosts;
 ///
 /// # Examples
 /// ```
-/// use noren::circuits::trace::Plan;
+/// use noren::circuits::trace::Unrolling;
 /// use noren::ckks::{CostModel, ParametersSpec};
 ///
 /// let spec = ParametersSpec { log_n: 14, log_q: vec![48, 40, 40], log_p: vec![48], log_scale: 40, ..Default::default() };
 /// let costs = CostModel::default().rotations(&spec.build()?, 2)?;
-/// let plan = Plan::fastest(128, 1, &costs, 256 << 20)?;
-/// assert!(plan.cost(&costs) < Plan::unrolled(128, 1, 7)?.cost(&costs));
+/// let plan = Unrolling::fastest(128, 1, &costs, 256 << 20)?;
+/// assert!(plan.cost(&costs) < Unrolling::unrolled(128, 1, 7)?.cost(&costs));
 /// # Ok::<(), noren::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -237,7 +237,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// That of so many rotations, whose keys are copies of one.
+    /// That of `rotations` rotations, whose keys are copies of one.
     fn new(
         context: &Context,
         rotations: usize,

@@ -86,7 +86,7 @@ impl Encoder {
         self.encode_with(values.len(), |j| (values[j].re, values[j].im), Field::Complex, slots, level, scale)
     }
 
-    /// Encodes real values over and over in all of so many slots, at the canonical scale of a level: with zeros after them up
+    /// Encodes real values over and over in all of `slots` slots, at the canonical scale of a level: with zeros after them up
     /// to a power of two, which is the period. Matrices of this dimension take fewer rotations then.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Encoder {
         Ok(self.embed(count, value, field, slots, level, scale, None)?.map(|poly| rlwe::Plaintext { poly }))
     }
 
-    /// The polynomial of the values modulo the primes of the level; that of a factor modulo so many special primes too, the
+    /// The polynomial of the values modulo the primes of the level; that of a factor modulo `factor_special` special primes too, the
     /// last of the list, and in the smallest ring that it needs.
     #[expect(clippy::too_many_arguments, reason = "one for each part of what is encoded")]
     fn embed(

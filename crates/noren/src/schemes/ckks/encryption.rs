@@ -135,7 +135,7 @@ impl Ciphertext {
     }
 }
 
-/// The largest message with its error that so many limbs hold at a scale.
+/// The largest message with its error that `limbs` limbs hold at a scale.
 pub(crate) fn room(parameters: &Parameters, limbs: usize, scale: &Scale) -> f64 {
     libm::exp2(parameters.rlwe().log_q(limbs) - 1.0 - scale.log2())
 }

@@ -65,7 +65,7 @@ impl<T> Message<T> {
         Self { extent: self.extent.join(other), ..self }
     }
 
-    /// The result of moving slots by so many steps.
+    /// The result of moving slots by `steps` steps.
     pub(crate) fn moved_by(self, steps: isize) -> Self {
         if steps.unsigned_abs().is_multiple_of(self.extent.period()) {
             return self;

@@ -52,7 +52,7 @@ pub(crate) fn rescaled(estimate: Estimate, parameters: &Parameters, scale: &Scal
     rounded(estimate, parameters, slot)
 }
 
-/// Adds the error of `terms` key switches at so many limbs with one division by the special modulus.
+/// Adds the error of `terms` key switches at `limbs` limbs with one division by the special modulus.
 pub(crate) fn switched(
     estimate: Estimate,
     parameters: &Parameters,
@@ -66,7 +66,7 @@ pub(crate) fn switched(
     rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
 }
 
-/// Adds the error of one key switch at so many limbs, divided by the special modulus and the last prime at once;
+/// Adds the error of one key switch at `limbs` limbs, divided by the special modulus and the last prime at once;
 /// `scale` is that of the result.
 pub(crate) fn switched_rescaled(estimate: Estimate, parameters: &Parameters, scale: &Scale, limbs: usize) -> Estimate {
     let slot = slot_factor(parameters, scale);
@@ -75,7 +75,7 @@ pub(crate) fn switched_rescaled(estimate: Estimate, parameters: &Parameters, sca
     rounded(estimate.with_source(Nature::Secret, slot * digits, THIRD), parameters, slot)
 }
 
-/// Adds the error of a key switch at so many limbs, with a key of this shape, that is not divided by the special modulus
+/// Adds the error of a key switch at `limbs` limbs, with a key of this shape, that is not divided by the special modulus
 /// yet.
 ///
 /// # Errors

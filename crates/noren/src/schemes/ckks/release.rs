@@ -94,14 +94,14 @@ impl Releases {
         self.security
     }
 
-    /// The most bits after the point with which so many values of this error bound can be released.
+    /// The most bits after the point with which `values` values of this error bound can be released.
     #[must_use]
     pub fn bits(&self, error_bound: f64, values: usize) -> i32 {
         // The sum of the logarithms is exact but for 2^-40 or so.
         (-libm::log2(error_bound) - self.flooding(values) + 1e-9).floor() as i32
     }
 
-    /// The largest error bound with which so many values can be released with these bits after the point: what to choose
+    /// The largest error bound with which `values` values can be released with these bits after the point: what to choose
     /// parameters for.
     #[must_use]
     pub fn error_bound(&self, bits: i32, values: usize) -> f64 {
@@ -114,7 +114,7 @@ impl Releases {
         libm::log2(LARGEST_NOISE) + (libm::log2(count) + f64::from(self.security) - 1.0) / 2.0
     }
 
-    /// Refuses values of this error bound with so many bits after the point.
+    /// Refuses `values` values of this error bound with `bits` bits after the point.
     pub(crate) fn check(&self, bits: i32, error_bound: f64, values: usize) -> Result<()> {
         let most = self.bits(error_bound, values);
         if bits <= most && BITS.contains(&bits) {
@@ -244,7 +244,7 @@ impl Decryptor<'_> {
         Ok(slots)
     }
 
-    /// Refuses to release a ciphertext of whose numbers so many are shown, with others.
+    /// Refuses to release a ciphertext with others, where `values` of its numbers are shown.
     pub(crate) fn check_release(
         &self,
         ciphertext: &Ciphertext,

@@ -90,7 +90,7 @@ impl Content {
         Ok(if sum.encoding == Encoding::Slots { sum } else { Self { extent: Extent::of_slots(n), ..sum } })
     }
 
-    /// That of a vector whose rows were rotated by so many steps.
+    /// That of a vector whose rows were rotated by `steps` steps.
     pub(crate) fn rotated(self, steps: isize) -> Self {
         if steps.unsigned_abs().is_multiple_of(self.extent.period()) {
             return self;

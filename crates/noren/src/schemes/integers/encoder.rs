@@ -231,7 +231,7 @@ impl Encoder {
         Ok(plaintext.coefficients.iter().map(|&x| modulus.center(modulus.lift(x))).collect())
     }
 
-    /// The same plaintext, transformed once for products with ciphertexts of at most so many limbs.
+    /// The same plaintext, transformed once for products with ciphertexts of at most `limbs` limbs.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Length`] for more limbs than

@@ -165,7 +165,7 @@ impl<'a, S: Scheme> Encryptor<'a, S> {
         self.encrypt_at(plaintext, self.context.parameters().max_limbs())
     }
 
-    /// Encrypts with so many limbs.
+    /// Encrypts with `limbs` limbs.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Insecure`] if the secret does
@@ -276,7 +276,7 @@ impl<'a> Decryptor<'a> {
         Ok(decrypt(self.context.rlwe(), self.key, &ciphertext.inner)?.poly)
     }
 
-    /// t times the phase modulo so many limbs.
+    /// t times the phase modulo `limbs` limbs.
     fn times_t(&self, phase: &Poly<Eval>, limbs: usize) -> Poly<Coeff> {
         let ring = self.context.rlwe().ring_q(limbs);
         let t = self.context.parameters().modulus().value();
@@ -284,7 +284,7 @@ impl<'a> Decryptor<'a> {
     }
 }
 
-/// `round(Q/t f m)` at so many limbs: with `u = -Q f m mod t`, centred, it is `(Q f m + u)/t`, which is `u/t` modulo Q.
+/// `round(Q/t f m)` at `limbs` limbs: with `u = -Q f m mod t`, centred, it is `(Q f m + u)/t`, which is `u/t` modulo Q.
 pub(crate) fn scaled(context: &Context, message: &[i64], factor: u64, limbs: usize) -> Poly<Eval> {
     let (parameters, modulus) = (context.parameters(), context.parameters().modulus());
     let factor = modulus.factor(modulus.neg(modulus.mul(parameters.q_mod_t(limbs), factor)));

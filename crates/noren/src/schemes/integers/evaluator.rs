@@ -61,7 +61,7 @@ impl<S: Scheme> Evaluator<S> {
         &self.keys
     }
 
-    /// The ring of ciphertexts of so many limbs.
+    /// The ring of ciphertexts of `limbs` limbs.
     fn ring(&self, limbs: usize) -> Ring {
         self.context.rlwe().ring_q(limbs)
     }

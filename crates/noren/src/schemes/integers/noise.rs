@@ -39,7 +39,7 @@ impl Noise {
         Self::default()
     }
 
-    /// Noise of this variance, given as base-two logarithm, that is a product of so many fresh errors.
+    /// Noise of this variance, given as base-two logarithm, that is a product of `degree` fresh errors.
     fn of(degree: usize, variance: f64) -> Self {
         let mut variances = vec![f64::NEG_INFINITY; degree + 1];
         variances[degree] = variance;
@@ -223,7 +223,7 @@ impl Laws {
         Ok(Self { secret, switch, ..self.clone() })
     }
 
-    /// The size of the modulus of so many limbs in bits.
+    /// The size of the modulus of `limbs` limbs in bits.
     ///
     /// # Panics
     /// If there are fewer limbs.
@@ -252,7 +252,7 @@ impl Laws {
         self.of_error(1, ROUNDING_VARIANCE, limbs)
     }
 
-    /// The rounding of two parts to so many limbs: `t/Q sqrt((|s|^2 + 1)/12)`.
+    /// The rounding of two parts to `limbs` limbs: `t/Q sqrt((|s|^2 + 1)/12)`.
     #[must_use]
     pub fn rounding(&self, limbs: usize) -> Noise {
         self.of_error(1, ROUNDING_VARIANCE * (1.0 + self.secret), limbs)
@@ -269,7 +269,7 @@ impl Laws {
         self.of_error(1, terms as f64 * self.switch[limbs], limbs)
     }
 
-    /// A product that is scaled by t/Q, at so many limbs, before it is relinearised: see
+    /// A product that is scaled by t/Q, at `limbs` limbs, before it is relinearised: see
     /// [`bfv`](crate::schemes::bfv).
     #[must_use]
     pub fn scaled_product(&self, a: &Noise, b: &Noise, limbs: usize) -> Noise {
@@ -293,7 +293,7 @@ impl Laws {
         a.times(b, self.n).scaled(self.log2_q[limbs] + 0.5)
     }
 
-    /// Noise of an error of this variance in units of coefficients, at so many limbs.
+    /// Noise of an error of this variance in units of coefficients, at `limbs` limbs.
     fn of_error(&self, degree: usize, variance: f64, limbs: usize) -> Noise {
         Noise::of(degree, 2.0 * (self.log2_t - self.log2_q[limbs]) + libm::log2(variance))
     }
@@ -392,7 +392,7 @@ mod tests {
         assert!((moments[19] - moments[18] - libm::log2(libm::log(4096.0))).abs() < 1e-12);
     }
 
-    /// Noise of so many parts, spread over so many bits, one of eight missing.
+    /// Noise of `parts` parts, spread over `bits` bits, one of eight missing.
     fn random(generator: &mut u64, parts: usize, bits: f64) -> Noise {
         let mut uniform = || {
             *generator = generator.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -21,13 +21,13 @@ pub trait Scheme: Sealed + Debug + Clone + Copy + Send + Sync + 'static {
     /// The kind of container that holds several.
     const KIND_OF_SEVERAL: Kind;
 
-    /// The factor of a product of ciphertexts of these factors at so many limbs. Range: in and out `[0, t)`.
+    /// The factor of a product of ciphertexts of these factors at `limbs` limbs. Range: in and out `[0, t)`.
     fn product_factor(parameters: &Parameters, a: u64, b: u64, limbs: usize) -> u64;
 
-    /// The noise of a product at so many limbs, before it is relinearised.
+    /// The noise of a product at `limbs` limbs, before it is relinearised.
     fn product_noise(laws: &Laws, a: &Noise, b: &Noise, limbs: usize) -> Noise;
 
-    /// How many of so many limbs a ciphertext of this noise should keep.
+    /// How many of `limbs` limbs a ciphertext of this noise should keep.
     fn limbs_to_keep(laws: &Laws, noise: &Noise, limbs: usize) -> usize;
 
     /// The sum of products of ciphertexts of one number of limbs, at least one product; relinearised, at its first `kept`
@@ -62,12 +62,12 @@ pub(crate) fn limbs_without_loss(laws: &Laws, noise: &Noise, limbs: usize) -> us
     (1..limbs).find(|&kept| laws.rounding(kept).log2_std() <= most).unwrap_or(limbs)
 }
 
-/// The noise of a relinearised product of ciphertexts of so many limbs, and how many it keeps.
+/// The noise of a relinearised product of ciphertexts of `limbs` limbs, and how many it keeps.
 pub(crate) fn product<S: Scheme>(laws: &Laws, a: &Noise, b: &Noise, limbs: usize) -> (Noise, usize) {
     relinearized::<S>(laws, &S::product_noise(laws, a, b, limbs), limbs)
 }
 
-/// The noise of a product of this noise and so many limbs once it is relinearised, and how many limbs it keeps.
+/// The noise of a product of this noise and `limbs` limbs once it is relinearised, and how many limbs it keeps.
 pub(crate) fn relinearized<S: Scheme>(laws: &Laws, product: &Noise, limbs: usize) -> (Noise, usize) {
     let kept = S::limbs_to_keep(laws, product, limbs);
     (product.with(&laws.switches(1, limbs, kept)), kept)
@@ -81,7 +81,7 @@ impl Parameters {
     }
 }
 
-/// How many squarings can follow one another on a ciphertext of this noise and so many limbs.
+/// How many squarings can follow one another on a ciphertext of this noise and `limbs` limbs.
 pub(crate) fn depth<S: Scheme>(laws: &Laws, noise: &Noise, limbs: usize) -> usize {
     /// More than any parameters carry.
     const MOST: usize = 1 << 10;

@@ -238,7 +238,7 @@ impl Evaluator {
         })
     }
 
-    /// The results for all items, each of so many lookups at once, part by part: what they look up has a bound in memory.
+    /// The results for all items, each of `lookups` lookups at once, part by part: what they look up has a bound in memory.
     pub(crate) fn in_parts<T, R>(
         &self,
         items: &[T],

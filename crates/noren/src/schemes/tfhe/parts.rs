@@ -17,7 +17,7 @@ pub(crate) fn parts(count: usize, bytes: usize, limit: usize, least: usize) -> i
     (0..parts).map(move |part| part * count / parts..(part + 1) * count / parts)
 }
 
-/// Elements of which each has so many bootstraps, in so many rounds that wait for each other: enough of them to fill the blocks of
+/// Elements of which each has `bootstraps` bootstraps, in `rounds` rounds that wait for each other: enough of them to fill the blocks of
 /// all threads, on average.
 pub(crate) fn elements_that_fill(threads: usize, bootstraps: usize, rounds: usize) -> usize {
     (BLOCK * threads * rounds).div_ceil(bootstraps.max(1))

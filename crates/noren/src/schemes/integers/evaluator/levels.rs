@@ -31,10 +31,10 @@ impl<S: Scheme> Evaluator<S> {
         self.settled(a.clone())
     }
 
-    /// The same message with as few limbs as leave so many multiplications.
+    /// The same message with as few limbs as leave `level` multiplications.
     ///
     /// # Errors
-    /// [`Error::LevelExhausted`] if there are not so many left.
+    /// [`Error::LevelExhausted`] if fewer than `level` are left.
     pub fn at_level(&self, a: &Ciphertext<S>, level: usize) -> Result<Ciphertext<S>> {
         self.check(a)?;
         let left = a.level();
@@ -50,7 +50,7 @@ impl<S: Scheme> Evaluator<S> {
         Ok(self.lowered(a, limbs)?.into_owned())
     }
 
-    /// The ciphertext at so many limbs, copied only where it has more.
+    /// The ciphertext at `limbs` limbs, copied only where it has more.
     pub(super) fn lowered<'a>(&self, a: &'a Ciphertext<S>, limbs: usize) -> Result<Cow<'a, Ciphertext<S>>> {
         if a.limbs() == limbs {
             return Ok(Cow::Borrowed(a));

@@ -223,7 +223,7 @@ impl Shape {
         fits.then(|| self.outputs.div_ceil(shared as usize))
     }
 
-    /// Whether circuit bootstraps of all digits cost less than so many bootstraps.
+    /// Whether circuit bootstraps of all digits cost less than `bootstraps` bootstraps.
     fn is_circuit_cheaper(&self, context: &Context, bootstraps: usize) -> bool {
         let Ok(circuit) = context.circuit() else {
             return false;
@@ -254,7 +254,7 @@ impl Shape {
     }
 }
 
-/// The values of a function of so many bits, which fit the 24 bits that all digits have at most.
+/// The values of a function of `bits` bits, which fit the 24 bits that all digits have at most.
 fn values(bits: usize, output_bits: usize, function: impl Fn(u64) -> u64) -> Result<Vec<u32>> {
     let value = |x| match function(x) {
         found if found >> output_bits > 0 => {

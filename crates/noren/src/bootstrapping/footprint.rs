@@ -6,9 +6,9 @@ use noren_rlwe::resources::Resources;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::plan::Plan;
 
-/// The demand of work, in bytes.
+/// The footprint of work, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Demand {
+pub struct Footprint {
     /// The most memory at once.
     pub memory: u64,
     /// New bytes of files.
@@ -19,8 +19,8 @@ pub struct Demand {
 /// two halves, errors while they are sampled, a permutation for each key, and rows that the pools keep.
 const GENERATION_ELEMENTS: u64 = 24;
 
-impl Demand {
-    /// The demand of [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate), without the
+impl Footprint {
+    /// The footprint of [`BootstrapKeyFile::generate`](crate::bootstrapping::key_file::BootstrapKeyFile::generate), without the
     /// keys of an application. An estimate.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Demand {
         Ok(Self { memory, disk: plan.disk_bytes() })
     }
 
-    /// The demand of the keys in memory, and of a bootstrap with them. An estimate.
+    /// The footprint of the keys in memory, and of a bootstrap with them. An estimate.
     ///
     /// # Errors
     /// None for parameters that were built.
@@ -41,7 +41,7 @@ impl Demand {
         Ok(Self { memory: Plan::new(parameters)?.memory_bytes(), disk: 0 })
     }
 
-    /// The demand of a bootstrap beside keys that are mapped already. An estimate.
+    /// The footprint of a bootstrap beside keys that are mapped already. An estimate.
     ///
     /// # Errors
     /// None for parameters that were built.
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn demands_that_are_not_met_are_refused_with_both_numbers() {
-        let demand = Demand { memory: 3 << 30, disk: 1 << 30 };
-        let check = |memory, disk| demand.check(&Resources { memory, disk });
+        let footprint = Footprint { memory: 3 << 30, disk: 1 << 30 };
+        let check = |memory, disk| footprint.check(&Resources { memory, disk });
         assert!(check(None, None).is_ok() && check(Some(3 << 30), Some(1 << 30)).is_ok());
         let message = check(Some((3 << 30) - 1), None).expect_err("a byte too few").to_string();
         assert!(message.starts_with("memory for bootstrapping: 3.0 GiB available, 3.0 GiB needed"), "{message}");

@@ -20,10 +20,10 @@ use crate::schemes::slots::SlotEvaluator;
 ///
 /// # Examples
 /// ```
-/// use noren::circuits::trace::Plan;
+/// use noren::circuits::trace::Unrolling;
 /// use noren::schemes::clear::{ClearEvaluator, ClearVector};
 ///
-/// let plan = Plan::unrolled(8, 1, 2)?;
+/// let plan = Unrolling::unrolled(8, 1, 2)?;
 /// assert_eq!(plan.rotations(), [1, 2, 4, 6]);
 /// let x = ClearVector::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], 0)?;
 /// assert_eq!(plan.apply(&ClearEvaluator, &x)?.values(), [36.0; 8]);
@@ -32,7 +32,7 @@ use crate::schemes::slots::SlotEvaluator;
 /// Source: Ishimaki and Yamana, "Faster homomorphic trace-type function evaluation", IEEE Access 9, 2021, where the
 /// first chunks are the shorter ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct Unrolling {
     steps: Vec<Step>,
 }
 
@@ -53,8 +53,8 @@ const USUAL: RotationCosts =
 /// The most doublings of one step: no ring has more than 2^16 slots, and a step of m doublings has `2^m - 1` rotations.
 const MOST_DOUBLINGS: usize = 16;
 
-impl Plan {
-    /// The plan with `steps` steps for the doublings, of as equal sizes as can be, the smaller ones first.
+impl Unrolling {
+    /// The sum with `steps` steps for the doublings, of as equal sizes as can be, the smaller ones first.
     ///
     /// For a power of two, `2^M`, there may be 1 to M steps (0 for M = 0). Otherwise each one bit of `count` but the
     /// first ends a run of doublings, and adds a rotation by `stride`: there are as many steps as runs at least, and the
@@ -79,34 +79,34 @@ impl Plan {
                 pieces[run] += 1;
             }
         }
-        let mut plan = Self { steps: Vec::new() };
+        let mut sum = Self { steps: Vec::new() };
         let mut reached = stride; // c * stride, where c is the number of terms so far
         let mut bits = most;
         for (length, pieces) in runs.into_iter().zip(pieces) {
             for size in chunks(length, pieces) {
-                plan.steps.push(Step::Multiply((1..1 << size).map(|t| t * reached).collect()));
+                sum.steps.push(Step::Multiply((1..1 << size).map(|t| t * reached).collect()));
                 reached <<= size;
             }
             bits -= length;
             if count >> bits & 1 == 1 {
-                plan.steps.push(Step::Append(stride));
+                sum.steps.push(Step::Append(stride));
                 reached += stride;
             }
         }
-        Ok(plan)
+        Ok(sum)
     }
 
-    /// The plan that costs least among those whose keys take at most `key_memory` bytes; of equal ones that with the fewest
+    /// The sum that costs least among those whose keys take at most `key_memory` bytes; of equal ones that with the fewest
     /// keys.
     ///
     /// # Errors
     /// A limit below the keys of one doubling at a time, which are the fewest: the error names both; no terms.
     pub fn fastest(count: usize, stride: isize, costs: &RotationCosts, key_memory: u64) -> Result<Self> {
         let (least, most) = steps_of(&runs(count)?);
-        let plans = (least..=most).rev().map(|steps| Self::unrolled(count, stride, steps));
-        let plans = plans.collect::<Result<Vec<_>>>()?;
-        let smallest = plans.iter().map(|plan| plan.key_bytes(costs)).min().unwrap_or(0);
-        let affordable = plans.into_iter().filter(|plan| plan.key_bytes(costs) <= key_memory);
+        let sums = (least..=most).rev().map(|steps| Self::unrolled(count, stride, steps));
+        let sums = sums.collect::<Result<Vec<_>>>()?;
+        let smallest = sums.iter().map(|sum| sum.key_bytes(costs)).min().unwrap_or(0);
+        let affordable = sums.into_iter().filter(|sum| sum.key_bytes(costs) <= key_memory);
         affordable.min_by(|a, b| a.cost(costs).total_cmp(&b.cost(costs))).ok_or_else(|| {
             Error::parameter(
                 "key_memory",
@@ -116,7 +116,7 @@ impl Plan {
         })
     }
 
-    /// The plan of [`sum`](crate::circuits::trace::sum): the fastest for usual costs, two doublings at a time with three
+    /// The steps of [`sum`](crate::circuits::trace::sum): the fastest for usual costs, two doublings at a time with three
     /// keys. It depends on the number of terms alone, so that keys can be asked for before there are parameters.
     ///
     /// # Panics
@@ -147,7 +147,7 @@ impl Plan {
         }
     }
 
-    /// The number of steps that [`unrolled`](Self::unrolled) makes this plan of.
+    /// The number of steps that [`unrolled`](Self::unrolled) makes this sum of.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Multiply(_))).count()

@@ -73,7 +73,7 @@ pub(super) struct Entry {
 ///
 /// # Errors
 /// As [`Context::automorphisms_of`].
-pub(super) fn recipe(context: &Context, parameters: &Parameters, application: &KeyRequest) -> Result<Vec<Entry>> {
+pub(super) fn key_list(context: &Context, parameters: &Parameters, application: &KeyRequest) -> Result<Vec<Entry>> {
     let level = application.level.unwrap_or(parameters.output_level());
     let wanted = context.automorphisms_of(&KeyRequest { level: Some(level), ..application.clone() })?;
     let [(usual, mut evaluation), (few, slot_to_coeff)] = requests(context, parameters)?;
