@@ -1,4 +1,4 @@
-//! What the glossary says of the code.
+//! Names of the code in the glossary and in the page on its architecture.
 
 use std::fs;
 use std::path::Path;
@@ -21,6 +21,25 @@ pub fn missing(sources: &[Source]) -> Vec<String> {
         !sources.iter().filter(|source| source.path.contains("/src/")).any(|source| defines(&source.text, &definitions))
     });
     missing.map(str::to_owned).collect()
+}
+
+/// The Rust files and folders named in the page on the architecture that there are not.
+pub fn missing_files() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/architecture.md")).expect("the page");
+    let quoted = page.split('`').skip(1).step_by(2);
+    let files: Vec<&str> =
+        quoted.filter(|name| name.contains('/') && name.ends_with(".rs") && !name.contains('*')).collect();
+    assert!(files.len() > 20, "the files of the page were not read");
+    let places = [
+        "crates",
+        "crates/noren-math/src",
+        "crates/noren-math/src/kernels",
+        "crates/noren/src",
+        "crates/noren/src/schemes",
+    ];
+    let exists = |file: &str| places.iter().any(|place| root.join(place).join(file).is_file());
+    files.into_iter().filter(|file| !exists(file)).map(str::to_owned).collect()
 }
 
 /// Whether the text has one of the definitions, as whole words.

@@ -158,6 +158,7 @@ fn words_leave_rings_through_the_doors_alone() {
 fn terms_of_the_glossary_are_in_the_code() {
     let missing = glossary::missing(&sources());
     assert_none(missing, "docs/glossary.md names what no source defines");
+    assert_none(glossary::missing_files(), "docs/architecture.md names files that are not there");
 }
 
 #[test]
