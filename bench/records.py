@@ -121,7 +121,7 @@ def lowest(values: Iterable[float | None]) -> float | None:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Write a number with so many digits; nothing without a number."""
+    """Write a number with `digits` digits; nothing without a number."""
     if value is None:
         return ""
     if value >= 10 ** (digits - 1):

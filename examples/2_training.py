@@ -23,7 +23,7 @@ from noren import bootstrapping, ckks
 Array = NDArray[np.float64]
 
 RATE = 0.5
-# Standardised numbers beyond so many deviations are cut off, so that no record has a score outside the interval.
+# Standardised numbers beyond CLIP deviations are cut off, so that no record has a score outside the interval.
 CLIP = 3.0
 # Records are encrypted as multiples of this, so that no slot is above 1.
 UNIT = 4.0
@@ -64,7 +64,7 @@ class Server:
     """Holds the file of bootstrapping keys and encrypted records, and no secret."""
 
     def __init__(self, keys: Path, layout: Layout, count: int, min_security: int) -> None:
-        """Read the keys, for `count` records; those of parameters below so many bits of security are refused."""
+        """Read the keys, for `count` records; those of parameters below `min_security` bits are refused."""
         loaded = bootstrapping.BootstrapKeys.load(keys, min_security=min_security)
         bootstrapper = bootstrapping.Bootstrapper(loaded, mode="real")
         self.context = loaded.context

@@ -11,7 +11,7 @@ from noren import bfv
 
 # A Fermat prime: x^65536 is 1 modulo 65537 but for x = 0.
 MODULUS = 65537
-# So many squarings lead to that power.
+# The number of squarings that lead to that power.
 SQUARINGS = 16
 
 

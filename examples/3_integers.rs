@@ -10,7 +10,7 @@ use noren::circuits::trace::Unrolling;
 
 /// A Fermat prime: x^65536 is 1 modulo 65537 but for x = 0.
 const MODULUS: u64 = 65537;
-/// So many squarings lead to that power.
+/// The number of squarings that lead to that power.
 const SQUARINGS: usize = 16;
 
 fn main() -> Result<(), noren::Error> {

@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--scheme", action="append", choices=SCHEMES, help="run only these families of cases")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
     parser.add_argument("--case", action="append", help="run this case, call by call")
-    parser.add_argument("--most-findings", type=int, default=20, help="stop after so many")
+    parser.add_argument("--most-findings", type=int, default=20, help="stop after this number")
     parser.add_argument("--verbs", action="store_true", help="show counts of every verb")
     options = parser.parse_args()
     warnings.simplefilter("ignore", SecurityWarning)

@@ -18,7 +18,7 @@ Numbers: TypeAlias = NDArray[np.int64]
 Truths: TypeAlias = NDArray[np.bool_]
 
 MOST_SUSPECTS = 16
-"""So many coordinates at most are told apart, at which there was no value before."""
+"""The most coordinates that are told apart, at which there was no value before."""
 
 
 class Rule:

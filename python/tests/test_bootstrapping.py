@@ -41,7 +41,7 @@ class World:
         return self.ctx.evaluator(self.boot_keys.evaluation).with_bootstrapping(self.real)
 
     def encrypt(self, values: ArrayLike, levels: int = 2, slots: int | None = None) -> ckks.Ciphertext:
-        """Encrypt a vector with so many levels left."""
+        """Encrypt a vector with `levels` levels left."""
         level = self.params.input_level + levels
         x: ckks.Ciphertext = self.ctx.encrypt(values, self.keys.public, slots=slots, level=level)
         return x

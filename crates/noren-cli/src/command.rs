@@ -29,7 +29,7 @@ use crate::{bench, decrypt, demo, encrypt, eval, info, inspect, keygen, params, 
         Exit codes: 0 done, 1 refused (nothing was written), 2 wrong usage."
 )]
 struct Cli {
-    /// Use so many threads; `bench` takes a list, such as 1,2 [default: all; bench: 1]
+    /// The number of threads; `bench` takes a list, such as 1,2 [default: all; bench: 1]
     #[arg(long, global = true, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(THREADS))]
     threads: Vec<u16>,
     /// Print JSON instead of text

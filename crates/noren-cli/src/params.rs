@@ -116,7 +116,7 @@ struct Check {
     /// The base-two logarithm of the scale [default: the size of the last prime of --log-q]
     #[arg(long, value_name = "BITS")]
     log_scale: Option<u32>,
-    /// Where the ladder of scales starts anew: levels, descending, each with the base-two logarithm of its scale
+    /// Where the chain of scales starts anew: levels, descending, each with the base-two logarithm of its scale
     #[arg(long, value_name = "LEVEL:BITS,...", value_delimiter = ',', value_parser = parse_restart)]
     restarts: Vec<(usize, u32)>,
     /// The plaintext modulus of exact integers; then there is no scale

@@ -28,7 +28,7 @@ pub(crate) fn spinner(what: String) -> Shown {
 pub(crate) struct Shown(ProgressBar);
 
 impl Shown {
-    /// So many steps are done, of so many.
+    /// Shows that `done` of `total` steps are done.
     pub(crate) fn set(&self, done: usize, total: usize) {
         self.0.set_length(total as u64);
         self.0.set_position(done as u64);

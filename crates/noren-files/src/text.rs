@@ -9,7 +9,7 @@ use crate::error::Reason;
 /// How a line begins that nobody has signed.
 pub(crate) const UNTRUSTED: &str = "untrusted comment: ";
 
-/// Exactly so many lines; the last may lack its end.
+/// Exactly `N` lines; the last may lack its end.
 pub(crate) fn lines<'a, const N: usize>(what: &'static str, text: &'a str) -> Result<[&'a str; N], Reason> {
     let mut lines = text.lines();
     let mut found = [""; N];

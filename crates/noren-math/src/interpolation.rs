@@ -6,9 +6,9 @@ use crate::kernels::kernels;
 use crate::modulus::Modulus;
 use crate::ntt::table::NttTable;
 
-/// Blocks of so many falling powers are turned into powers by a matrix.
+/// The number of falling powers in a block, which a matrix turns into powers.
 const BASE: usize = 32;
-/// Sums of so many products of residues of this size stay below `2^64`.
+/// The size of primes: sums of `BASE` products of residues stay below `2^64`.
 const PRIME_BITS: u32 = 29;
 
 /// The coefficients of the polynomial of degree below X that has given values at `0, 1, .., X - 1`, in `O(X log^2 X)` steps.

@@ -176,7 +176,7 @@ impl Xof {
         word[0]
     }
 
-    /// Words of those that are kept: at most so many as there are.
+    /// Words of those that are kept: at most as many as there are.
     fn take(&mut self, out: &mut [u64]) {
         let start = self.used / WORD_BYTES;
         out.copy_from_slice(&self.kept[start..start + out.len()]);

@@ -108,7 +108,7 @@ impl PyBootstrapParameters {
         self.0.levels_left()
     }
 
-    /// What bootstrapping costs and risks, before any key exists.
+    /// Costs and risks of bootstrapping, before any key exists.
     fn plan(&self, py: Python<'_>) -> PyResult<PyBootstrapPlan> {
         detached(py, || Plan::new(&self.0)).map(PyBootstrapPlan)
     }
@@ -118,7 +118,7 @@ impl PyBootstrapParameters {
     }
 }
 
-/// What bootstrapping costs and risks; see ``Parameters.plan``.
+/// Costs and risks of bootstrapping; see ``Parameters.plan``.
 #[pyclass(frozen, name = "BootstrapPlan", module = "noren.bootstrapping")]
 pub(crate) struct PyBootstrapPlan(Plan);
 
@@ -186,7 +186,7 @@ impl PyBootstrapPlan {
         self.0.keys().iter().map(row).collect()
     }
 
-    /// The base-two logarithm of a bound on the probability that any of so many bootstraps is wrong in some slot.
+    /// The base-two logarithm of a bound on the probability that any of ``bootstraps`` bootstraps is wrong in some slot.
     #[pyo3(signature = (bootstraps = 1))]
     fn log2_failure(&self, bootstraps: u64) -> f64 {
         self.0.log2_failure(bootstraps)

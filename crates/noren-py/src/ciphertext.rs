@@ -141,13 +141,13 @@ impl PyCiphertext {
         explain::bytes(self.inner.rlwe())
     }
 
-    /// What is known of the ciphertext without a key, in words: slots, level, scale, magnitude, error, size, and which keys
+    /// A description of the ciphertext without a key: slots, level, scale, magnitude, error, size, and which keys
     /// its operators have.
     fn explain(&self) -> String {
         explain::text(TITLE, &self.rows())
     }
 
-    /// What notebooks show.
+    /// The table that notebooks show.
     fn _repr_html_(&self) -> String {
         table(TITLE, &self.rows())
     }

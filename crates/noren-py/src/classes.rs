@@ -1,4 +1,4 @@
-//! What the objects of `noren.ckks` hold: classes whose methods need each other. The methods are in a room for each.
+//! Classes of `noren.ckks` whose methods need each other. The methods are in a room for each.
 
 use noren::bootstrapping::BootstrappingEvaluator;
 use noren::ckks::{Ciphertext, Context, Evaluator, Plaintext};

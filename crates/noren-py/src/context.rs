@@ -29,7 +29,7 @@ use crate::release::PyReleases;
 use crate::seeds::seed_of;
 use crate::vectors::{head, no_values, stacked};
 
-/// Keys of so many bytes are worth a faster sum: 256 MiB.
+/// The bytes of keys that are worth a faster sum: 256 MiB.
 const DEFAULT_KEY_MEMORY: u64 = 256 << 20;
 
 #[pymethods]
@@ -61,7 +61,7 @@ impl PyContext {
         Shared::engine(&self.0).threads()
     }
 
-    /// What threads share: "coefficient", "modulus" or "both".
+    /// The loops that threads share: "coefficient", "modulus" or "both".
     #[getter]
     fn parallel(&self) -> &'static str {
         Shared::engine(&self.0).parallel().name()
@@ -136,7 +136,7 @@ impl PyContext {
         PyEvaluationKeys::generate(py, &self.0, secret, &request, seed, progress)
     }
 
-    /// The number of steps in which ``Evaluator.sum`` of so many slots is fastest at a level, None for the highest, with
+    /// The number of steps in which ``Evaluator.sum`` of ``count`` slots is fastest at a level, None for the highest, with
     /// keys of at most `key_memory` bytes.
     ///
     /// It is predicted from the parameters alone, and so the same on every machine. Make the keys of
@@ -306,7 +306,7 @@ impl PyContext {
     /// Returns float64 of the shape of the ciphertext, within 1.5 * 2^-bits of the decryption. The same ciphertext gives the
     /// same numbers again. Fewer values (``x.with_length(n)``) take less noise.
     ///
-    /// Raises Error if the error bound is too large for so many bits, with the number of bits that it allows (about
+    /// Raises Error if the error bound is too large for ``bits`` bits, with the number of bits that it allows (about
     /// -log2(error_bound) - 22.6 for one value), and if all planned releases were made.
     #[pyo3(signature = (ciphertext, key, *, bits, releases = None))]
     fn decrypt_for_release<'py>(
@@ -360,7 +360,7 @@ impl PyContext {
         format!("Context(n={}, max_level={})", self.0.parameters().degree(), self.0.parameters().max_level())
     }
 
-    /// What notebooks show.
+    /// The table that notebooks show.
     fn _repr_html_(&self) -> String {
         table("Context (CKKS)", &explain::of_ckks_parameters(self.0.parameters()))
     }
@@ -421,7 +421,7 @@ impl PyContext {
     }
 }
 
-/// What a caller tells of values that are encrypted.
+/// The statements of a caller about values that are encrypted.
 #[derive(Clone, Copy, FromPyObject)]
 pub(crate) enum Within {
     /// A bound on absolute values.

@@ -1,4 +1,4 @@
-//! What classes show of themselves: sizes, contents of keys, and tables for notebooks.
+//! Representations of classes: sizes, contents of keys, and tables for notebooks.
 
 use std::fmt::{self, Write};
 
@@ -16,7 +16,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// At most so many numbers are shown one by one.
+/// The most numbers that are shown one by one.
 const SHOWN: usize = 8;
 
 /// The first of some numbers, and how many there are more.

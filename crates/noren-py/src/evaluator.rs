@@ -143,7 +143,7 @@ impl PyEvaluator {
         detached(py, || work(&self.plain)).map(|inner| self.wrap(inner))
     }
 
-    /// The ciphertext with at least so many levels, where there is bootstrapping.
+    /// The ciphertext with at least `levels` levels, where there is bootstrapping.
     fn ready<'a>(&self, x: &'a Ciphertext, levels: usize) -> Result<Cow<'a, Ciphertext>> {
         match &self.bootstrapping {
             None => Ok(Cow::Borrowed(x)),
@@ -483,7 +483,7 @@ impl PyEvaluator {
     }
 }
 
-/// The rotations that ``Evaluator.sum`` of so many slots needs keys for.
+/// The rotations that ``Evaluator.sum`` of ``count`` slots needs keys for.
 #[pyfunction]
 #[pyo3(signature = (count, *, stride = 1, steps = None))]
 pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) -> PyResult<Vec<isize>> {
@@ -495,7 +495,7 @@ pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) ->
 
 /// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.
 ///
-/// slots: a power of two after which vectors repeat, as those do that are encrypted with so many slots or with
+/// slots: a power of two after which vectors repeat, as those do that are encrypted with ``slots`` or with
 ///     ``repeat=True``; None for every vector, which takes about twice as many.
 #[pyfunction]
 #[pyo3(signature = (matrix, *, slots = None))]

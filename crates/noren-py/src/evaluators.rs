@@ -29,7 +29,7 @@ pub(crate) enum Match {
 
 /// An evaluator that Python can hold.
 pub(crate) trait Held: Clone + Send + Sync + 'static {
-    /// What its operators are applied to.
+    /// The operand of its operators.
     type Operand;
 
     /// The keys that one is made of, as Python names them.
@@ -48,7 +48,7 @@ pub(crate) trait Held: Clone + Send + Sync + 'static {
     fn covers(&self, other: &Self) -> bool;
 }
 
-/// What the object that Python holds keeps of its entry in the registry; no copy of it, such as that of a ciphertext, does.
+/// The entry in the registry, kept by the object that Python holds and by no copy of it, such as that of a ciphertext.
 pub(crate) struct Registration<E> {
     _evaluator: Arc<E>,
 }

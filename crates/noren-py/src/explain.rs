@@ -1,4 +1,4 @@
-//! What is known of ciphertexts and parameters without a key, in words: for `explain()` and for notebooks.
+//! Descriptions of ciphertexts and parameters without a key: for `explain()` and for notebooks.
 
 use noren::schemes::integers::{self, Scheme};
 use noren::{EvaluationKeys, Security, ckks};
@@ -33,7 +33,7 @@ fn plural(count: usize, name: &str) -> String {
     if count == 1 { format!("1 {name}") } else { format!("{count} {name}s") }
 }
 
-/// What is known of a ciphertext of CKKS.
+/// A description of a ciphertext of CKKS.
 pub(crate) fn of_ckks(x: &ckks::Ciphertext) -> Vec<Row> {
     let parameters = x.parameters();
     let (level, bound) = (x.level(), x.error_bound());
@@ -83,7 +83,7 @@ fn error(x: &ckks::Ciphertext, bound: f64) -> String {
     format!("at most {} in every slot, but with probability 2^-40; {source}", number(bound))
 }
 
-/// What is known of a ciphertext of exact integers.
+/// A description of a ciphertext of exact integers.
 pub(crate) fn of_integers<S: Scheme>(x: &integers::Ciphertext<S>) -> Vec<Row> {
     let (parameters, level) = (x.parameters(), x.level());
     let n = parameters.degree();
@@ -129,7 +129,7 @@ pub(crate) fn of_operators(keys: Result<&EvaluationKeys, &PyErr>) -> Row {
     ("operators", text)
 }
 
-/// What there is to know of parameters of CKKS.
+/// A description of parameters of CKKS.
 pub(crate) fn of_ckks_parameters(parameters: &ckks::Parameters) -> Vec<Row> {
     let rlwe = parameters.rlwe();
     vec![
@@ -142,7 +142,7 @@ pub(crate) fn of_ckks_parameters(parameters: &ckks::Parameters) -> Vec<Row> {
     ]
 }
 
-/// What there is to know of parameters of exact integers.
+/// A description of parameters of exact integers.
 pub(crate) fn of_integer_parameters(parameters: &noren::bgv::Parameters) -> Vec<Row> {
     let rlwe = parameters.rlwe();
     vec![

@@ -42,7 +42,7 @@ pub(crate) fn save_secret<K: Object<Context = ()> + Sync>(
     let Some(passphrase) = passphrase.map(checked).transpose()? else {
         return detached(py, || key.write_file(&(), Form::Packed, to));
     };
-    // What is in the way is refused before the work.
+    // An existing file is refused before the work.
     if !force && path.symlink_metadata().is_ok() {
         return Err(raise(Error::Exists { path: path.to_owned() }));
     }
@@ -55,7 +55,7 @@ pub(crate) fn checked(text: String) -> PyResult<Passphrase> {
     Passphrase::new(text).map_err(|reason| WireError::new_err(reason.to_string()))
 }
 
-/// What a file of ciphertexts holds.
+/// The contents of a file of ciphertexts.
 pub(crate) enum Filed<T> {
     One(T),
     Several(Vec<T>),

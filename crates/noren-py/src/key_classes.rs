@@ -235,7 +235,7 @@ macro_rules! key_classes {
                 Self(Arc::new(noren::$scheme::KeyFile { context: context.clone(), key }))
             }
 
-            /// A key from outside, whose parameters must promise so many bits.
+            /// A key from outside, whose parameters must promise `min_security` bits.
             fn admitted(
                 py: Python<'_>,
                 what: &str,
@@ -306,7 +306,7 @@ macro_rules! key_classes {
                 $crate::display::key($python, n, &self.0.key, self.0.key.bytes())
             }
 
-            /// What notebooks show.
+            /// The table that notebooks show.
             fn _repr_html_(&self) -> String {
                 let n = self.0.context.parameters().degree();
                 $crate::display::key_table($python, n, &self.0.key, self.0.key.bytes())

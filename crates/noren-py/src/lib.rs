@@ -138,7 +138,7 @@ mod module {
 
     /// Runs the command-line tool and returns its exit code; the first argument is the name of the program.
     ///
-    /// What the tool starts in Python runs in this interpreter, unless the environment names another in NOREN_PYTHON.
+    /// Programs in Python that the tool starts run in this interpreter, unless the environment names another in NOREN_PYTHON.
     #[pyfunction]
     fn run_tool(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> PyResult<u8> {
         let interpreter = py.import("sys")?.getattr("executable")?;

@@ -12,7 +12,7 @@ use crate::classes::{PyCiphertext, PyPlaintext};
 use crate::errors::EncodingError;
 use crate::vectors::{check_fits, extent_beside, no_values};
 
-/// What stands on the other side of an operator.
+/// The other operand of an operator.
 pub(crate) enum Operand<'a> {
     Ciphertext(&'a Ciphertext),
     Plaintext(&'a Plaintext),
@@ -48,7 +48,7 @@ impl<'a> Operand<'a> {
             }
         }
     }
-    /// Refuses what does not fit beside a vector in so many slots.
+    /// Refuses what does not fit beside a vector in `slots` slots.
     pub(crate) fn check_beside(&self, x: Extent, slots: usize) -> PyResult<()> {
         match self {
             Self::Ciphertext(y) => check_fits(x, y.extent()),

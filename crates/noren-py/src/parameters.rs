@@ -178,7 +178,7 @@ impl PyParameters {
         hash_of(&self.0.fingerprint())
     }
 
-    /// What notebooks show.
+    /// The table that notebooks show.
     fn _repr_html_(&self) -> String {
         table("Parameters (CKKS)", &explain::of_ckks_parameters(&self.0))
     }

@@ -13,10 +13,10 @@ use pyo3::types::PyBytes;
 
 use crate::array::detached;
 
-/// What pickle keeps of an object: how to make it again, from its parameters, its bytes and the threads of its context.
+/// The state of a pickled object: the function that makes it again, from its parameters, its bytes and the threads of its context.
 pub(crate) type Pickle<'py, P> = (Bound<'py, PyAny>, (P, Bound<'py, PyBytes>, Threading));
 
-/// What pickle keeps of a context.
+/// The state of a pickled context.
 pub(crate) type ContextPickle<'py, P> = (Bound<'py, PyAny>, (P, Threading));
 
 /// The threads that a context asked for, and what they share: what a pickle keeps of it besides its parameters.
@@ -27,10 +27,10 @@ pub(crate) fn usual_threading() -> Threading {
     (None, Parallel::default().name().to_owned())
 }
 
-/// What pickle keeps of an object that stands for itself: how to make it again, from its bytes.
+/// The state of a pickled object that needs no context: the function that makes it again, from its bytes.
 pub(crate) type BytesPickle<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
-/// What [`refuse_secret`] says of a secret key, of the keys of one owner, and of those of TFHE.
+/// The messages of [`refuse_secret`] for a secret key, of the keys of one owner, and of those of TFHE.
 pub(crate) const SECRET_KEY: &str = "a secret key is not pickled by accident: keep it in a file with key.save(path)";
 pub(crate) const KEYS: &str = "these keys hold the secret key, which is not pickled by accident: send keys.public and \
                                keys.evaluation to those who may not decrypt";
@@ -83,7 +83,7 @@ pub(crate) trait Shared: Clone + Send + 'static {
     /// The context of parameters with threads of its own.
     fn of(parameters: Self::Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self>;
 
-    /// What its loops run on.
+    /// The engine of its loops.
     fn engine(&self) -> &Engine;
 
     /// The threads that it asked for.

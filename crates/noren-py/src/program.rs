@@ -66,7 +66,7 @@ impl PyProgram {
         self.program.name()
     }
 
-    /// What the program needs for tables of `rows` times `columns` numbers in ciphertexts of at most `slots` slots.
+    /// The levels and keys that the program needs for tables of `rows` times `columns` numbers in ciphertexts of at most `slots` slots.
     ///
     /// column_names: needed if the model names columns.
     /// max_abs: as for ``encrypt_table``, if it is to be given there: then fewer levels may do.
@@ -119,7 +119,7 @@ impl PyProgram {
     }
 }
 
-/// What programs need, known before any key is made. ``a | b`` is what both need that run on the same table.
+/// Levels and keys that programs need, before any key is made. ``a | b`` serves both on the same table.
 #[pyclass(frozen, eq, name = "Plan", module = "noren.programs")]
 #[derive(PartialEq)]
 pub(crate) struct PyPlan(CircuitUsage);
@@ -236,7 +236,7 @@ fn shape_of(
     Ok(Shape { rows, columns, column_names: column_names.unwrap_or_default(), bounds, ..Shape::default() })
 }
 
-/// What pickle keeps of a program: how to make it again, from its name and model.
+/// The state of a pickled program: the function that makes it again, from its name and model.
 type Pickle<'py> = (Bound<'py, PyAny>, (&'static str, Option<String>));
 
 /// Keyword arguments as JSON, arrays as lists.

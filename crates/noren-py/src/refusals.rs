@@ -1,4 +1,4 @@
-//! What Python would do with an object that is no number: refused, with what to do instead.
+//! Refusals of operations of Python on objects that are no numbers, with the calls to use instead.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -68,13 +68,13 @@ impl PyReleases {
         self.lock(py).statistical_security()
     }
 
-    /// The most bits after the point with which so many values of this error bound can be released.
+    /// The most bits after the point with which ``values`` values of this error bound can be released.
     #[pyo3(signature = (error_bound, values = 1))]
     fn bits(&self, py: Python<'_>, error_bound: f64, values: usize) -> i32 {
         self.lock(py).bits(error_bound, values)
     }
 
-    /// The largest error bound with which so many values can be released with these bits after the point.
+    /// The largest error bound with which ``values`` values can be released with these bits after the point.
     #[pyo3(signature = (bits, values = 1))]
     fn error_bound(&self, py: Python<'_>, bits: i32, values: usize) -> f64 {
         self.lock(py).error_bound(bits, values)

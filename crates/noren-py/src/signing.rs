@@ -108,7 +108,7 @@ pub(crate) fn sign(py: Python<'_>, path: PathBuf, key: &PySigningKey, force: boo
 ///
 /// any_name: whether it may have been signed under another name.
 ///
-/// What is verified is what was read: nobody may have changed the file when it is loaded afterwards. Raises OSError, and
+/// The bytes that were read are verified: nobody may have changed the file when it is loaded afterwards. Raises OSError, and
 /// SignatureError for a file that this signer has not signed, or that was changed.
 #[pyfunction]
 #[pyo3(signature = (path, signer, *, any_name = false))]

@@ -34,11 +34,11 @@ const UNARY: [(&str, &str); 3] = [("negative", "__neg__"), ("invert", "__invert_
 /// Methods that an object has, but not as an operator: those of `object` itself, which compare objects.
 const OF_OBJECT: [&str; 2] = ["__eq__", "__ne__"];
 
-/// What a class does not do by functions of numpy, and what does it.
+/// The functions of numpy that a class refuses, and the calls that serve instead.
 pub(crate) struct Advice {
     /// The operands, such as "ciphertexts".
     pub(crate) operands: &'static str,
-    /// What to write for a function of this name.
+    /// The call in place of a function of this name.
     pub(crate) instead: fn(&str) -> &'static str,
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn apply<'py>(
     if name == "matmul" {
         return advice.refuse(function);
     }
-    // What an operator does not take.
+    // Arguments that an operator does not take.
     let kind = match other.getattr("dtype") {
         Ok(dtype) => format!("an array of {dtype}"),
         Err(_) => other.get_type().name()?.to_string(),

@@ -25,7 +25,7 @@ pub(crate) fn check_all_fit(extents: impl IntoIterator<Item = Extent>) -> PyResu
     all.try_fold(first, |sum, x| check_fits(sum, x).map(|()| sum.join(x))).map(|_| ())
 }
 
-/// The extent of `count` numbers in clear beside an encrypted vector in so many slots: as many as it has values, or one for
+/// The extent of `count` numbers in clear beside an encrypted vector in `slots` slots: as many as it has values, or one for
 /// every slot. A single number stands in every slot and is none of these.
 pub(crate) fn extent_beside(count: usize, x: Extent, slots: usize) -> PyResult<Extent> {
     if count == 0 {
@@ -86,7 +86,7 @@ pub(crate) fn terms_of_sum(count: Option<i64>, stride: i64, x: Extent, row: usiz
     Ok((count as usize, stride as isize))
 }
 
-/// What is known of the sum of so many slots of a vector, whose rotations move `row` slots around.
+/// The knowledge of a sum of slots of a vector, whose rotations move `row` slots around.
 pub(crate) enum SumOf {
     /// One number, which stands in every slot.
     Number,

@@ -20,7 +20,7 @@ const GROUPS_PER_THREAD: usize = 3;
 /// An operation on an element of shape `[limbs, degree]` consists of loops over words that do not depend on each other
 /// (sums, products, conversions, inner products with keys, quotients) and of transforms, each of which needs a whole row.
 /// All that does not mix limbs can go from limb to limb: then one thread converts, transforms, multiplies and divides a
-/// limb while it is near.
+/// limb while it is in the cache.
 ///
 /// Source: Akimoto and Sakuma, "Speed-up of RNS type approximate homomorphic encryption by parallel processing", section 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

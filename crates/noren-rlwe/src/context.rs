@@ -147,7 +147,7 @@ impl Context {
     /// The converters that switch with keys of this shape, made once.
     ///
     /// # Errors
-    /// [`Error::Parameters`] if the parameters have not so many primes, or the shape not one for each digit.
+    /// [`Error::Parameters`] if the parameters have fewer primes than the shape, or the shape not one for each digit.
     pub fn switching(&self, shape: KeyShape) -> Result<Arc<Switching>> {
         if let Some(usual) = self.0.usual.as_ref().filter(|usual| usual.shape() == shape) {
             return Ok(usual.clone());

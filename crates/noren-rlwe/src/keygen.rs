@@ -59,7 +59,7 @@ impl KeyGenerator {
     /// The streams of a key are bound to its shape too.
     ///
     /// # Errors
-    /// [`Error::Parameters`] if the parameters have not so many primes, or the shape not one for each digit.
+    /// [`Error::Parameters`] if the parameters have fewer primes than the shape, or the shape not one for each digit.
     pub fn shaped(&self, shape: KeyShape) -> Result<Self> {
         self.context.switching(shape)?;
         Ok(Self { context: self.context.clone(), seed: self.seed.clone(), shape })

@@ -63,7 +63,7 @@ pub fn key_switch_shaped(parameters: &Parameters, limbs: usize, shape: KeyShape)
     Ok((products_variance(parameters, digits, parameters.log_p_of(shape)) + rounding(parameters).powi(2)).sqrt())
 }
 
-/// The noise that a sum of so many key switches with one division adds: see [`key_switch`], of which only the part
+/// The noise that a sum of key switches with one division adds: see [`key_switch`], of which only the part
 /// before the rounding counts several times.
 ///
 /// # Panics

@@ -225,7 +225,7 @@ impl Parameters {
     /// How keys of this shape cut the modulus.
     ///
     /// # Errors
-    /// [`Error::Parameters`] unless there are so many primes, at least 1 of each kind is used, and each digit has one.
+    /// [`Error::Parameters`] unless there are as many primes as the shape says, at least 1 of each kind is used, and each digit has one.
     pub(crate) fn gadget_of(&self, shape: KeyShape) -> Result<Gadget> {
         let (special, limbs) = (self.p().len(), self.max_limbs());
         let digits = shape.limbs.min(MAX_DIGITS);

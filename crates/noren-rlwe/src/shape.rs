@@ -11,7 +11,7 @@ use std::fmt;
 /// The order of the fields is the order of two shapes in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyShape {
-    /// How many of the primes `q_0, q_1, ...` are cut into digits: a key covers so many limbs or fewer.
+    /// How many of the primes `q_0, q_1, ...` are cut into digits: a key covers this number of limbs or fewer.
     pub limbs: usize,
     /// How many special primes are used: the last of the list.
     pub special: usize,

@@ -12,7 +12,7 @@ use crate::keyswitch::check_degree;
 use crate::linear::{add_assign, check_pair};
 use crate::owner::KeyId;
 
-/// So many images are made at a time, before they are laid out for the products.
+/// The number of images that are made at a time, before they are laid out for the products.
 const AT_ONCE: usize = 32;
 
 /// `psi_a(ct)` for the exponents a in `exponents` and each of some ciphertexts, ciphertext by ciphertext, as

@@ -117,7 +117,7 @@ fn single_operations(world: &World, setting: Setting, trial: u64, record: &mut R
             |[x, y]| c * x + 1.5 * y + constant,
         ),
     );
-    note("reread", world.apply([&x], |ev, [x]| ev.reread(x.clone(), &unusual), |[x]| x / unusual.to_f64()));
+    note("reinterpret", world.apply([&x], |ev, [x]| ev.reinterpret(x.clone(), &unusual), |[x]| x / unusual.to_f64()));
     note(
         "dot_combine",
         world.apply(

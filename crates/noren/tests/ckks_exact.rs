@@ -40,7 +40,7 @@ fn reading_at_another_scale_multiplies_by_any_constant() {
     let x = world.encrypt(&circle(1, 512), 2);
     for factor in [0.5, 1.0 / 3.0, 1e6, TAU] {
         let factor = Scale::from_f64(factor).expect("positive");
-        let y = world.apply([&x], |ev, [x]| ev.reread(x.clone(), &factor), |[x]| x / factor.to_f64());
+        let y = world.apply([&x], |ev, [x]| ev.reinterpret(x.clone(), &factor), |[x]| x / factor.to_f64());
         world.error(&y);
         assert_eq!(y.ciphertext.level(), x.ciphertext.level());
         assert_eq!(y.ciphertext.scale(), &x.ciphertext.scale().mul(&factor));
@@ -48,15 +48,16 @@ fn reading_at_another_scale_multiplies_by_any_constant() {
         let ratio = x.ciphertext.error_bound() / y.ciphertext.error_bound() / factor.to_f64();
         assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
         let inverse = Scale::from_log2(0).div(&factor);
-        let back = world.evaluator.reread(y.ciphertext, &inverse).expect("back");
+        let back = world.evaluator.reinterpret(y.ciphertext, &inverse).expect("back");
         assert!(back.scale().deviation_from(x.ciphertext.scale()).abs() < 2f64.powi(-99));
         assert!(worst(&world.decrypt(&back), &x.values) <= back.error_bound());
     }
     // The same polynomial has the same error: it adds up linearly.
     let half = Scale::from_f64(0.5).expect("positive");
     let rounded = world.evaluator.rescale(&x.ciphertext).expect("rescale");
-    let twice =
-        world.evaluator.reread(world.evaluator.reread(rounded.clone(), &half).expect("half"), &Scale::from_log2(1));
+    let twice = world
+        .evaluator
+        .reinterpret(world.evaluator.reinterpret(rounded.clone(), &half).expect("half"), &Scale::from_log2(1));
     let sum = world.evaluator.add(&rounded, &twice.expect("back")).expect("one scale");
     assert!((sum.estimate().std() / rounded.estimate().std() - 2.0).abs() < 1e-12);
 }
@@ -67,8 +68,8 @@ fn sums_arrive_at_any_level_and_scale() {
     let ev = &world.evaluator;
     let [x, y, z] = [4, 5, 6].map(|number| world.encrypt(&circle(number, 512), number));
     let lower = world.apply([&y], |ev, [y]| ev.at_level(y, 3), |[y]| y);
-    // A scale that is nowhere on the ladder.
-    let unusual = world.apply([&z], |ev, [z]| ev.reread(z.clone(), &scale(0, 1.37)), |[z]| z / 1.37);
+    // A scale that is nowhere on the chain of scales.
+    let unusual = world.apply([&z], |ev, [z]| ev.reinterpret(z.clone(), &scale(0, 1.37)), |[z]| z / 1.37);
     let (a, b, c, d) = (Complex64::new(0.3, -0.7), Complex64::new(-1.25, 0.0), 2.0 * I, Complex64::new(0.5, 0.125));
     for level in 0..3 {
         for target in [scale(40, 1.0), scale(43, 1.0 / 3.0), scale(36, TAU)] {
@@ -97,7 +98,7 @@ fn chebyshev_polynomials_take_one_division_each() {
     let x = world.encrypt(&real(&uniform(8, 512)), 9);
     let x = world.apply([&x], |ev, [x]| ev.at_level(x, 6), |[x]| x);
     let half = Scale::from_f64(0.5).expect("positive");
-    let twice = |a: &Twin| ev.reread(a.ciphertext.clone(), &half).expect("in range");
+    let twice = |a: &Twin| ev.reinterpret(a.ciphertext.clone(), &half).expect("in range");
     // T_{a+b} = 2 T_a T_b - T_{a-b}, at the product of both scales.
     let next = |a: &Twin, b: &Twin, difference: Option<&Twin>, level: usize| {
         let target = below(&world, level + 1, a.ciphertext.scale(), b.ciphertext.scale());
@@ -164,7 +165,7 @@ fn products_of_several_scales_meet_by_integers() {
     let world = World::new(toy(), 13, &[]);
     let [x, y, z] = [14, 15, 16].map(|number| world.encrypt(&circle(number, 512), number));
     let part = |twin: &Twin, factor: f64| {
-        world.apply([twin], |ev, [x]| ev.reread(x.clone(), &scale(0, factor)), |[x]| x / factor)
+        world.apply([twin], |ev, [x]| ev.reinterpret(x.clone(), &scale(0, factor)), |[x]| x / factor)
     };
     let (third, eighth) = (part(&x, 1.0 / 3.0), part(&y, 0.125));
     let target = below(&world, 3, x.ciphertext.scale(), y.ciphertext.scale());
@@ -280,7 +281,7 @@ fn what_cannot_be_met_is_refused() {
         assert!(matches!(product(&x, &x, 3, &other), Some(Error::ScaleMismatch { .. })), "{factor}");
     }
     for factor in [1e300, 1e-300, 5e-308] {
-        let refused = ev.reread(x.clone(), &Scale::from_f64(factor).expect("positive"));
+        let refused = ev.reinterpret(x.clone(), &Scale::from_f64(factor).expect("positive"));
         assert!(matches!(refused, Err(Error::Parameters { name: "factor", .. })), "{factor}");
     }
 
@@ -288,7 +289,7 @@ fn what_cannot_be_met_is_refused() {
     let y = other.encrypt(&circle(23, 512), 26).ciphertext;
     assert!(matches!(sum(&[(&x, one), (&y, one)], zero, 0, &target), Some(Error::ParameterMismatch { .. })));
     assert!(matches!(product(&x, &y, 0, &target), Some(Error::ParameterMismatch { .. })));
-    assert!(matches!(ev.reread(y, &target), Err(Error::ParameterMismatch { .. })));
+    assert!(matches!(ev.reinterpret(y, &target), Err(Error::ParameterMismatch { .. })));
 
     let context = Context::new(toy().build().expect("parameters")).expect("context");
     let keys = context.generate_keys(seed(22), &KeyRequest::default()).expect("keys");

@@ -145,7 +145,7 @@ fn missing_and_short_keys_are_named() {
 #[test]
 fn other_parameters_are_refused_everywhere() {
     let world = World::new(toy(), 13, &[]);
-    // The same ring and keys, another ladder.
+    // The same ring and keys, another chain of scales.
     let other = World::new(ParametersSpec { log_scale: 39, ..toy() }, 13, &[]);
     let x = world.encrypt(&real(&uniform(1, 512)), 14).ciphertext;
     let y = other.encrypt(&real(&uniform(1, 512)), 14).ciphertext;
@@ -239,7 +239,7 @@ fn ciphertexts_of_another_secret_are_refused_by_every_operation() {
         ev.at_level(&y, level),
         ev.align(&x, &y).map(both),
         ev.drop_level(&y, 1),
-        ev.reread(y.clone(), target),
+        ev.reinterpret(y.clone(), target),
         ev.combine(&[(&x, one), (&y, one)], Complex64::ZERO, level - 1, target),
         ev.dot_combine(&[(&x, &y)], &[], Complex64::ZERO, level - 1, target),
         ev.dot_combine(&[(&x, &x)], &[(&y, one)], Complex64::ZERO, level - 1, target),

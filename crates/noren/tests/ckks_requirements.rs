@@ -6,7 +6,7 @@ use noren::ckks::{Ciphertext, Encryptor, Parameters, Requirements};
 use noren::{Complex64, Security};
 use world::{World, real, seed, worst};
 
-/// So many vectors are filled.
+/// The slots of vectors, all of which are filled.
 const SLOTS: usize = 64;
 
 /// The most bits by which a bound may be better than what was asked for: one for whole bits of the scale, one for the factors

@@ -1,4 +1,4 @@
-//! Levels and scales: the ladder, exact tracking, and what unequal scales lead to.
+//! Levels and scales: the chain of scales, exact tracking, and what unequal scales lead to.
 
 mod world;
 
@@ -19,13 +19,13 @@ fn thirty_squarings_of_one_stay_on_the_ladder() {
     };
     let world = World::new(spec, 1, &[]);
     let mut x = world.encrypt_symmetric(&real(&[1.0; 256]), 2);
-    let ladder = world.context.parameters().clone();
+    let chain = world.context.parameters().clone();
     for level in (0..depth).rev() {
         x = world.square(&x);
         // The caller knows that the slots stay near 1, so the errors do not square.
         x.ciphertext = x.ciphertext.with_magnitude(1.0);
         assert_eq!(x.ciphertext.level(), level);
-        assert_eq!(x.ciphertext.scale(), ladder.scale_at(level), "level {level}");
+        assert_eq!(x.ciphertext.scale(), chain.scale_at(level), "level {level}");
         let deviation = x.ciphertext.scale().to_f64() / 2f64.powi(40) - 1.0;
         assert!(deviation.abs() < 2f64.powi(-15), "level {level}: {deviation:e}");
         world.error(&x);
@@ -63,7 +63,7 @@ fn operands_of_any_level_and_scale_meet() {
     let world = World::new(toy(), 5, &[]);
     let x = world.encrypt(&real(&uniform(2, 512)), 6);
     let y = world.encrypt(&real(&uniform(3, 512)), 7);
-    // A scale that is nowhere on the ladder.
+    // A scale that is nowhere on the chain of scales.
     let odd = world.apply([&x], |ev, [x]| ev.drop_level(&ev.square(x)?, 2), |[x]| x * x);
     for twin in [
         world.add(&odd, &y),
@@ -137,7 +137,7 @@ fn constants_and_lowering_lead_from_stage_to_stage() {
     for (level, bits) in [(4, 45.0), (3, 45.0), (2, 38.0), (1, 38.0), (0, 40.0)] {
         assert!((parameters.scale_at(level).log2() - bits).abs() < 2f64.powi(-15), "level {level}");
     }
-    let ladder = |level| Some(parameters.scale_at(level));
+    let chain = |level| Some(parameters.scale_at(level));
     let x = world.encrypt(&real(&uniform(6, 512)), 13);
     let half = |x| world.apply([x], |ev, [x]| ev.mul_const(x, 0.5.into()), |[x]| 0.5 * x);
     let sum = |x| world.apply([x], |ev, [x]| ev.weighted_sum(&[(x, 2.0)], 0.25), |[x]| 2.0 * x + 0.25);
@@ -146,18 +146,18 @@ fn constants_and_lowering_lead_from_stage_to_stage() {
     let third = half(&second);
     let fourth = sum(&third);
     for (twin, level) in [(&first, 3), (&second, 2), (&third, 1), (&fourth, 0)] {
-        assert_eq!((twin.ciphertext.level(), Some(twin.ciphertext.scale())), (level, ladder(level)));
+        assert_eq!((twin.ciphertext.level(), Some(twin.ciphertext.scale())), (level, chain(level)));
         world.error(twin);
         let lowered = world.apply([&x], |ev, [x]| ev.at_level(x, level), |[x]| x);
-        assert_eq!(Some(lowered.ciphertext.scale()), ladder(level));
+        assert_eq!(Some(lowered.ciphertext.scale()), chain(level));
         world.error(&lowered);
     }
     // Products are canonical within a stage only.
-    assert_eq!(Some(world.square(&x).ciphertext.scale()), ladder(3));
+    assert_eq!(Some(world.square(&x).ciphertext.scale()), chain(3));
     let across = world.square(&first);
-    assert_ne!(Some(across.ciphertext.scale()), ladder(2));
+    assert_ne!(Some(across.ciphertext.scale()), chain(2));
     world.error(&across);
-    // A plain factor that is encoded for the operand leads to the ladder everywhere.
+    // A plain factor that is encoded for the operand leads to the chain of scales everywhere.
     for operand in [&x, &first, &second, &third] {
         let plain = world.evaluator.encode_for(&[0.5; 512], &operand.ciphertext).expect("encode");
         let product = world.evaluator.mul_plain(&operand.ciphertext, &plain).expect("multiply");

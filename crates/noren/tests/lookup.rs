@@ -6,7 +6,7 @@ use noren::lookup::{Function, Layout, Line, LineLookup, Lookup, LookupKeys, Plan
 use noren::wire::Limits;
 use noren::{Resources, Security, Seed};
 
-/// So many ciphertexts of pairs share the factors.
+/// The number of ciphertexts of pairs that share the factors.
 const TOGETHER: usize = 5;
 
 /// A context, keys and an evaluator of a small ring.

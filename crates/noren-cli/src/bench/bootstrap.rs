@@ -22,7 +22,7 @@ use crate::machine;
 
 /// The fewest samples, after a first call that is told apart.
 pub(super) const LEAST_SAMPLES: usize = 5;
-/// A program of so many bootstraps is asked how likely it fails.
+/// The number of bootstraps of the program whose failure probability is shown.
 pub(super) const PROGRAM: u64 = 100;
 /// Knuth's generator for 64 bits, which peers have too; its upper bits are the good ones.
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;

@@ -10,7 +10,7 @@ const MOST_SAMPLES: usize = 100_000;
 const SAMPLE: Duration = Duration::from_micros(50);
 /// The part of the time that is spent on warming up.
 const WARM_UP: f64 = 0.2;
-/// Operations that are compared have their time in so many turns.
+/// The number of turns of operations that are compared.
 const TURNS: u32 = 10;
 
 /// How long an operation takes.

@@ -72,7 +72,7 @@ impl Shape {
         choose(&PARALLEL, degrees, |shape| shape.log_n, "--log-n")
     }
 
-    /// The sets of the suite `trace` with so many special primes, or all.
+    /// The sets of the suite `trace` with these numbers of special primes, or all.
     pub(super) fn of_trace(special: &[usize]) -> Result<Vec<Self>, Failure> {
         choose(&TRACE, special, |shape| shape.special, "--special")
     }

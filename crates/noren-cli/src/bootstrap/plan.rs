@@ -33,7 +33,7 @@ pub(crate) struct Report {
     /// With the special primes: the modulus of the largest key.
     log_qp: u32,
     digits: usize,
-    /// A ciphertext must have so many levels left, and has so many afterwards.
+    /// The levels that a ciphertext must have, and those that it has afterwards.
     input_level: usize,
     output_level: usize,
     /// Multiplications between two bootstraps.
@@ -79,7 +79,7 @@ pub(crate) fn run(wanted: &Wanted, directory: &Path, console: &Console) -> Resul
 }
 
 impl Wanted {
-    /// The parameters for so many slots.
+    /// The parameters for the number of slots.
     pub(crate) fn parameters(&self) -> Result<Parameters, Failure> {
         let spec = match self.slots {
             None => self.preset.spec(),

@@ -18,11 +18,11 @@ pub(crate) struct Ckks {
     log_scale: u32,
     /// Base-two logarithms of the canonical scales, from level 0 up.
     log_scales: Vec<f64>,
-    /// Error bounds are for so many slots with values up to this.
+    /// The number of slots, and the largest value, of error bounds.
     slots: usize,
     max_abs: f64,
     error_fresh: f64,
-    /// After so many multiplications: all that the levels and keys allow.
+    /// The number of multiplications before the error bound: all that the levels and keys allow.
     depth: usize,
     error_at_depth: f64,
 }

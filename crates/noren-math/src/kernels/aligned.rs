@@ -27,7 +27,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// Rows start at multiples of so many bytes: a cache line.
+/// The alignment of rows in bytes: a cache line.
 pub(super) const LINE: usize = 64;
 
 /// Where rows without words start.

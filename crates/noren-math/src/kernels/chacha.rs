@@ -12,7 +12,7 @@ pub(super) const DOUBLE_ROUNDS: usize = 10;
 /// The kernel: blocks, the key, and the number of the first block.
 pub(super) type Chacha20 = unsafe fn(&mut [u64], &[u32; 8], u64);
 
-/// So many blocks side by side; inlined, so that each instruction set makes its own vectors of them.
+/// `LANES` blocks side by side; inlined, so that each instruction set makes its own vectors of them.
 #[inline(always)]
 pub(super) fn chacha20<const LANES: usize>(out: &mut [u64], key: &[u32; 8], counter: u64) {
     for (i, blocks) in out.chunks_mut(LANES * BLOCK_WORDS).enumerate() {

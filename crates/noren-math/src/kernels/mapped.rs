@@ -177,7 +177,7 @@ mod content {
         type Target = [u64];
 
         fn deref(&self) -> &[u64] {
-            // SAFETY: the mapping has so many words, starts on a page, is readable until it is dropped, and any bytes are
+            // SAFETY: the mapping has `len` words, starts on a page, is readable until it is dropped, and any bytes are
             // words. That they stay as they are is what `MappedFile` says of changes from outside.
             unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
         }

@@ -335,7 +335,7 @@ macro_rules! vector_torus {
                             prefetch_far(ahead.next());
                             let at = row * stride + ROWS * block + QUAD * q;
                             let digits: &[[f64; GROUP_WORDS]; QUAD] =
-                                digits[at..at + QUAD].try_into().expect("so many groups");
+                                digits[at..at + QUAD].try_into().expect("QUAD groups");
                             for g in 0..QUAD {
                                 let mut k = group_part(&key[0][g], part);
                                 if TERMS == PAIR_TERMS {

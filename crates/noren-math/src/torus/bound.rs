@@ -66,7 +66,7 @@ impl TorusFft {
     }
 }
 
-/// The standard deviation of the error of a coefficient of a sum of so many products of degree N, in steps of `1/q`, for keys
+/// The standard deviation of the error of a coefficient of a sum of `terms` products of degree N, in steps of `1/q`, for keys
 /// and digits that look random, of `log_size = log2 qB` bits together: see the [module](self). The rounding to words is not in
 /// it.
 #[must_use]

@@ -19,7 +19,7 @@ const HALVES: usize = 2;
 /// 2^-186.
 const DEVIATIONS: f64 = 16.0;
 
-/// The shape of a matrix: `columns` polynomials for each of the `inputs * levels` digits of so many polynomials.
+/// The shape of a matrix: `columns` polynomials for each of the `inputs * levels` digits of `inputs` polynomials.
 ///
 /// Row `i * levels + j` belongs to digit `j + 1` of polynomial `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -38,8 +38,8 @@ pub enum Grouping {
     Pair,
 }
 
-/// How points lie in a matrix: in blocks, of which so many groups of all rows lie together, and so many points are a group. What
-/// files of matrices say, so that one of another order is refused.
+/// The order of points in a matrix: points of a block, groups of all rows that lie together, points of a group. Files of
+/// matrices hold these numbers, so that one of another order is refused.
 pub const KEY_LAYOUT: [u64; 3] = [BLOCK as u64, QUAD as u64, GROUP as u64];
 
 impl KeyShape {
@@ -66,7 +66,7 @@ impl Grouping {
         }
     }
 
-    /// How many matrices so many bits have.
+    /// How many matrices a number of bits has.
     #[must_use]
     pub const fn matrices(self) -> usize {
         match self {

@@ -105,13 +105,13 @@ macro_rules! ciphertext_class {
                 explain::bytes(self.inner.rlwe())
             }
 
-            /// What is known of the ciphertext without a key, in words: numbers, level, noise, size, and which keys its
+            /// A description of the ciphertext without a key: numbers, level, noise, size, and which keys its
             /// operators have.
             fn explain(&self) -> String {
                 explain::text(concat!("Ciphertext (", $name, ")"), &self.rows())
             }
 
-            /// What notebooks show.
+            /// The table that notebooks show.
             fn _repr_html_(&self) -> String {
                 table(concat!("Ciphertext (", $name, ")"), &self.rows())
             }

@@ -1,4 +1,4 @@
-//! What contexts of exact integers hold, which keys lead back to. The methods are in `context_class`.
+//! Contexts of exact integers, to which keys lead back. The methods are in `context_class`.
 
 use noren::bgv::Context;
 use pyo3::prelude::*;

@@ -201,7 +201,7 @@ macro_rules! context_class {
                 format!("Context(n={})", self.0.parameters().degree())
             }
 
-            /// What notebooks show.
+            /// The table that notebooks show.
             fn _repr_html_(&self) -> String {
                 table(concat!("Context (", $name, ")"), &explain::of_integer_parameters(self.0.parameters()))
             }

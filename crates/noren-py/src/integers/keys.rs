@@ -46,7 +46,7 @@ key_classes! {
             key_sets::has_conjugation(&self.0.key)
         }
 
-        /// The same keys for ciphertexts of at most so many limbs, which take less memory and time; shorter ones stay as they
+        /// The same keys for ciphertexts of at most ``limbs`` limbs, which take less memory and time; shorter ones stay as they
         /// are.
         ///
         /// Raises Error for limbs that there are not.

@@ -35,7 +35,7 @@ pub(crate) enum Domain {
     Two(usize, usize),
 }
 
-/// What lookups of all functions of one domain have in common: how numbers lie in slots, and what it costs.
+/// The layout of numbers in slots and the costs that lookups of all functions of one domain share.
 ///
 /// parameters: those of the ciphertexts; t must be a prime with slots, up to 65537.
 /// domain: how many numbers x and y there are, from 0 on: (X, Y), or X for functions of one number. Up to t each.
@@ -111,7 +111,7 @@ impl PyLookupPlan {
         self.0.key_bytes()
     }
 
-    /// About the bytes that looking up takes in memory: prepared function, keys, and what lives on the way for so many pairs of
+    /// About the bytes that looking up takes in memory: prepared function, keys, and what lives on the way for ``pairs`` pairs of
     /// ciphertexts at once.
     #[pyo3(signature = (pairs = 1))]
     fn memory_bytes(&self, pairs: usize) -> u64 {

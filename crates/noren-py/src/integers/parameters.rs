@@ -160,7 +160,7 @@ impl PyIntegerParameters {
         hash_of(&self.0.fingerprint())
     }
 
-    /// What notebooks show.
+    /// The table that notebooks show.
     fn _repr_html_(&self) -> String {
         table("Parameters (BGV, BFV)", &explain::of_integer_parameters(&self.0))
     }

@@ -125,7 +125,7 @@ impl PyEncryptedArray {
         py.import("numpy")?.call_method1("dtype", (dtype_name(self.column.element()),))
     }
 
-    /// What an element is: "bool", "digit", or the name of its type.
+    /// The type of elements: "bool", "digit", or the name of its type.
     #[getter]
     fn element(&self) -> String {
         self.column.element().to_string()
@@ -436,7 +436,7 @@ impl PyEncryptedArray {
         format!("EncryptedArray({}, shape={}, {bytes})", self.column.element(), text(&self.shape))
     }
 
-    /// What notebooks show.
+    /// The table that notebooks show.
     fn _repr_html_(&self) -> String {
         let rows = [
             ("type", self.column.element().to_string()),

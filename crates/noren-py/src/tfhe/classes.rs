@@ -1,4 +1,4 @@
-//! What the objects of `noren.tfhe` hold: classes whose methods need each other. The methods are in a room for each.
+//! Classes of `noren.tfhe` whose methods need each other. The methods are in a room for each.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(crate) struct PyTfheEvaluator {
     pub(crate) registration: Option<Registration<Self>>,
 }
 
-/// What all copies of an evaluator share.
+/// The state that all copies of an evaluator share.
 pub(crate) struct Inner {
     pub(crate) columns: ColumnEvaluator,
     pub(crate) context: Context,

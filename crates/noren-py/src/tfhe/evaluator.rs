@@ -52,7 +52,7 @@ impl Held for PyTfheEvaluator {
     }
 }
 
-/// What stands beside an encrypted array.
+/// The other operand of an encrypted array.
 pub(crate) enum Operand {
     Encrypted(Column),
     Clear(Element, Vec<i128>),
@@ -108,7 +108,7 @@ impl PyTfheEvaluator {
         Ok(self.wrap(shape, column))
     }
 
-    /// What stands beside an encrypted array, spread over a shape.
+    /// The other operand of an encrypted array, spread over a shape.
     fn operand(
         &self,
         py: Python<'_>,
@@ -216,7 +216,7 @@ impl PyTfheEvaluator {
         Ok((py.detach(|| places.iter().map(|term| x.column.gather(term)).collect()), shape))
     }
 
-    /// What a reduction gives of the elements along an axis, of which each column holds one.
+    /// The result of a reduction of the elements along an axis, of which each column holds one.
     fn reduce(
         &self,
         py: Python<'_>,

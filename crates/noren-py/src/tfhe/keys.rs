@@ -146,7 +146,7 @@ macro_rules! key_class {
                 Self { file: Arc::new(file), shared: context.clone() }
             }
 
-            /// A key from outside, whose parameters must promise so many bits.
+            /// A key from outside, whose parameters must promise `min_security` bits.
             fn of(py: Python<'_>, what: &str, file: KeyFile<$inner>, min_security: u32) -> PyResult<Self> {
                 admit(py, what, file.parameters.spec().torus.security, min_security)?;
                 Ok(Self { shared: shared_context(py, &file.parameters, &usual_threading())?, file: Arc::new(file) })
@@ -202,7 +202,7 @@ macro_rules! key_class {
                 format!(concat!($python, "({}{})"), self.parameters().__repr__(), self.file.key.shown())
             }
 
-            /// What notebooks show.
+            /// The table that notebooks show.
             fn _repr_html_(&self) -> String {
                 let mut rows = vec![("parameters", self.parameters().__repr__())];
                 rows.extend(self.file.key.held().map(|bytes| ("size in memory", display::size(bytes as u64))));

@@ -19,7 +19,7 @@ const MAX_DEVIATION: f64 = 0.0625;
 /// The widest TUniform noise, in bits of a word of 64.
 const MAX_TUNIFORM_BITS: u32 = 60;
 
-/// Short samples have words of 32 bits: digits of the key switch have at most so many together.
+/// Short samples have words of 32 bits: the most bits that digits of the key switch have together.
 const MAX_SWITCH_BITS: u32 = 32;
 
 /// The most dimensions of a short sample: indices of bits are small.

@@ -31,7 +31,7 @@ impl SwitchLaw {
     }
 
     /// The variance that an automorphism adds to each coefficient, `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]`; less where the first bits
-    /// of words, so many, are those of the sign, which leave no digits.
+    /// `empty_bits` of words are those of the sign, which leave no digits.
     pub(crate) fn automorphism(&self, gadget: Gadget, empty_bits: u32) -> f64 {
         let cut = 1.0 / (24.0 * squared_cut(gadget));
         self.dimension() * (squared_short_digits(gadget, empty_bits) * self.variance + cut)
@@ -69,7 +69,7 @@ pub(crate) fn squared_cut(gadget: Gadget) -> f64 {
     libm::exp2(f64::from(2 * gadget.log_base()) * gadget.levels() as f64)
 }
 
-/// The sum of the mean squares of the digits of words whose first bits, so many, are those of the sign.
+/// The sum of the mean squares of the digits of words whose first `empty_bits` bits are those of the sign.
 fn squared_short_digits(gadget: Gadget, empty_bits: u32) -> f64 {
     let bits = (gadget.log_base() * gadget.levels() as u32).saturating_sub(empty_bits);
     let (whole, rest) = (bits / gadget.log_base(), bits % gadget.log_base());

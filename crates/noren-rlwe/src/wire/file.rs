@@ -75,8 +75,8 @@ pub fn make_atomically<'p, T>(
     Ok(made)
 }
 
-/// Removes what processes that were killed have left of files that were to be written here under this name. What nobody
-/// writes any more is told by its lock, which nobody holds; where the system has no locks, nothing is removed.
+/// Removes stale temporary files of this name, which processes left that were killed. A file is stale if nobody holds its
+/// lock; where the system has no locks, nothing is removed.
 pub fn remove_leftovers(path: &Path) {
     let Ok(target) = target(path) else { return };
     let Some(name) = target.file_name() else { return };

@@ -4,7 +4,7 @@ use noren_rlwe::torus::noise::TorusNoise;
 
 use crate::world::{centred, seed};
 
-/// The variance of so many normal samples deviates by `sqrt(2 / SAMPLES)` of itself, 0.6 %.
+/// The number of normal samples, whose variance deviates by `sqrt(2 / SAMPLES)` of itself, 0.6 %.
 const SAMPLES: usize = 1 << 16;
 /// Five of these deviations.
 const TOLERANCE: f64 = 5.0 * 0.005_53;

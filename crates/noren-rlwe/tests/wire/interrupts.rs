@@ -12,7 +12,7 @@ use noren_rlwe::wire::writer::{Form, Writer};
 
 use crate::scratch::Scratch;
 
-/// A section of so many bytes: some tens of milliseconds of work.
+/// The bytes of a section: some tens of milliseconds of work.
 const BYTES: usize = 64 << 20;
 
 fn writer(bytes: &[u8]) -> Writer<'_> {

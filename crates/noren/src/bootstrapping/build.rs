@@ -27,7 +27,7 @@ impl ParametersSpec {
     ///
     /// # Errors
     /// Whatever is outside its range or does not suit the ring, by name; a key that is easier to break than asked for; that
-    /// there are not so many primes of a size.
+    /// there are too few primes of a size.
     pub fn build(self) -> Result<Parameters> {
         self.check_sizes()?;
         self.check_transform("slot_to_coeff", &self.slot_to_coeff)?;

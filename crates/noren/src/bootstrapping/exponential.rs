@@ -27,7 +27,7 @@ pub struct Exponential {
 }
 
 /// The points of the interpolation. The series converges like `(e w / 2k)^k`, so that at `w <= 16` what is left out
-/// after so many terms is far below the last bit.
+/// after `POINTS` terms is far below the last bit.
 const POINTS: usize = 128;
 
 /// The largest frequency w.

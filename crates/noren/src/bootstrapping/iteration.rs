@@ -46,13 +46,13 @@ pub(super) fn run(pipeline: &Pipeline, a: &Ciphertext, done: &mut dyn FnMut(Stag
         // The imaginary part of the input is still there, as large as it was.
         Mode::Real => {
             let twice = evaluator.add(&enlarged, &evaluator.conjugate(&enlarged)?)?;
-            evaluator.reread(twice, &Scale::from_log2(1))?
+            evaluator.reinterpret(twice, &Scale::from_log2(1))?
         }
     };
 
     let factor = Scale::from_log2(bits);
     let second = pipeline.run(&enlarged, &end.div(&factor), done)?;
-    let correction = evaluator.reread(second.result.clone(), &factor)?;
+    let correction = evaluator.reinterpret(second.result.clone(), &factor)?;
     let result = like(a, evaluator.add(&exact, &correction)?);
     let result = evaluator.with_errors(result, &[(&input_error, 1.0 + ROOM)], 0.0);
     Ok(Stages { result, ..second })

@@ -184,7 +184,7 @@ impl Parameters {
     /// The parameters of the ciphertexts, with the primes chosen.
     ///
     /// The canonical scale is that of the modular reduction from the highest level down to where it ends, and that of the
-    /// application below. Scales between two matrices are their own affair: there the ladder starts anew at every level.
+    /// application below. Scales between two matrices are their own affair: there the chain of scales starts anew at every level.
     ///
     /// # Errors
     /// None for parameters that were built: these were asked for the primes already.

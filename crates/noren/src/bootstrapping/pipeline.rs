@@ -27,11 +27,11 @@ pub(super) const ROOM: f64 = 1.0 / 1024.0;
 /// The series is odd and of the fifth degree: within the room its error grows at most by so much.
 const SERIES_ROOM: f64 = 1.0 + 1.0 / 32.0;
 
-/// The slots of a raised ciphertext are sums of products of two numbers, each about Gaussian. Beyond so many deviations
+/// The slots of a raised ciphertext are sums of products of two numbers, each about Gaussian. Beyond this number of deviations
 /// there is one in `2^15` slots with a probability below `2^-40`.
 const RAISED_DEVIATIONS: f64 = 20.0;
 
-/// Salts of the names of results.
+/// Domain separators of the names of results.
 const RAISED: u64 = 0x71;
 const SWITCHED: u64 = 0x72;
 
@@ -207,7 +207,7 @@ impl Pipeline {
         let whole = self.stage(|| self.imaginary_parts(&exact))?;
 
         // Read so that z is the message; up to 2^-100 this is the scale that was asked for.
-        let result = self.evaluator.reread(whole, &end.div(series[0].scale()))?;
+        let result = self.evaluator.reinterpret(whole, &end.div(series[0].scale()))?;
         let result = match &self.joint {
             Some(joint) => joint.apply(&self.evaluator, &result.with_magnitude(a.magnitude()))?,
             None => result,

@@ -19,7 +19,7 @@ const LOOSE: f64 = 3.0;
 /// scale that is left:
 ///
 /// - in u, which `K rho` multiplies: `4 (r^2 + e^2)` for both parts, and the switch of a conjugation. Here e is what rounding
-///   the diagonals of coefficient to slot makes of raised slots: a matrix of so many layers halves a square as often;
+///   the diagonals of coefficient to slot makes of raised slots: a matrix of l layers halves a square l times;
 /// - in the exponentials: every squaring doubles what came before, and the series multiplies it by its slope
 ///   `rho |b| (2 + |c|) / 2 pi` at most;
 /// - at the end, of the series `4 r^2`, and the switch of a conjugation. A second iteration leaves this alone, and the

@@ -12,10 +12,10 @@ use crate::bootstrapping::plan::Plan;
 use crate::schemes::ckks::{Ciphertext, Evaluator};
 use crate::schemes::failures::FailureBudget;
 
-/// Results are kept up to so many bytes, 256 MiB: a dozen of the largest preset.
+/// The bytes of results that are kept, 256 MiB: a dozen of the largest preset.
 const KEPT_BYTES: usize = 256 << 20;
 
-/// And not more than so many, as they are looked through one by one.
+/// The number of results that are kept, as they are looked through one by one.
 const KEPT: usize = 64;
 
 /// A bootstrapper that remembers its last results: where a circuit uses a ciphertext several times, it is bootstrapped

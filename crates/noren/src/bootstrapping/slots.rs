@@ -81,7 +81,7 @@ pub(super) fn project(parameters: &Parameters, evaluator: &Evaluator, raised: Ci
     let magnitude = all.magnitude() / gap.sqrt();
     let sum = projection(parameters).apply(evaluator, &all)?;
     let factor = Scale::from_f64(gap).ok_or_else(|| Error::parameter("gap", gap, "positive"))?;
-    let (exact, error) = evaluator.split_error(evaluator.reread(sum, &factor)?);
+    let (exact, error) = evaluator.split_error(evaluator.reinterpret(sum, &factor)?);
     let exact = Ciphertext { slots, ..exact }.with_magnitude(magnitude);
     Ok(evaluator.with_errors(exact, &[(&error, gap.sqrt())], 0.0))
 }

@@ -26,7 +26,7 @@ const FAILURE_BITS: f64 = 43.0;
 pub(super) struct SlotToCoeff {
     places: Vec<Place>,
     matrices: Vec<Matrix>,
-    /// The last matrix, as it was encoded last for messages that stand so many powers of two too high.
+    /// The last matrix, as it was encoded last, and by how many powers of two the messages that it is for stand too high.
     lowering: Mutex<Option<(i32, Arc<Matrix>)>>,
 }
 

@@ -48,7 +48,7 @@ struct Piece<T> {
     constant: T,
 }
 
-/// A relinearisation costs about so many times a product of two ciphertexts without it.
+/// The cost of a relinearisation, in products of two ciphertexts without it.
 const RELINEARIZATION_WEIGHT: usize = 4;
 
 impl<T: Scalar> Plan<T> {

@@ -28,9 +28,9 @@ pub struct Layout {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stretch {
-    /// All slots, for so many blocks of x and of y; whether the last number, `t - 1`, has no slot.
+    /// All slots, with the numbers of blocks of x and of y; whether the last number, `t - 1`, has no slot.
     Whole { blocks: [usize; 2], rest: [bool; 2] },
-    /// So many slots of a row.
+    /// The number of slots of a row.
     Slots(usize),
 }
 

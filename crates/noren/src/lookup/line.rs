@@ -28,10 +28,10 @@ pub enum Line {
 pub struct LineLookup {
     pub(super) plan: Plan,
     pub(super) line: Line,
-    /// The values on all lines with a slot, less the corner.
+    /// The values on all lines with a slot, less the offset.
     pub(super) tables: Vec<Plaintext>,
     /// The value on the line `t - 1`, which has no slot; 0 where there is no such line.
-    pub(super) corner: i64,
+    pub(super) offset: i64,
 }
 
 impl Line {
@@ -127,16 +127,16 @@ impl LineLookup {
         // The first point of all is named, not the first that is met.
         let values = function.residues(&x, &y, t).or_else(|error| function.check(t).and(Err(error)))?;
         // The number t - 1 has no slot.
-        let corner = values.get(last).copied().unwrap_or(0);
+        let offset = values.get(last).copied().unwrap_or(0);
         let count = count.min(last);
         let encoder = Encoder::new(context);
         let table = |block: usize| {
             let indices = (0..layout.degree()).map(|slot| layout.index(block, slot));
-            let value = |i: usize| if i < count { (values[i] - corner).rem_euclid(t.cast_signed()) } else { 0 };
+            let value = |i: usize| if i < count { (values[i] - offset).rem_euclid(t.cast_signed()) } else { 0 };
             encoder.encode(&indices.map(value).collect::<Vec<i64>>())
         };
         let tables = (0..count.div_ceil(layout.stretch())).map(table).collect::<Result<_>>()?;
-        Ok(Self { plan: plan.clone(), line, tables, corner })
+        Ok(Self { plan: plan.clone(), line, tables, offset })
     }
 
     /// On what the function depends.
@@ -195,7 +195,7 @@ impl LineLookup {
         let entry = plan.predict_entry(&entries.noise);
         let noise = plan.predict_sum(&entry.scaled(libm::log2(norms) / 2.0));
         let result = leave(context, (plan, keys), &sum, entries.factor, noise)?;
-        let result = if self.corner == 0 { result } else { evaluator.add_scalar(&result, self.corner)? };
+        let result = if self.offset == 0 { result } else { evaluator.add_scalar(&result, self.offset)? };
         watch(Step::Select);
         Ok(result)
     }

@@ -123,7 +123,7 @@ impl Matrix {
         rows.collect()
     }
 
-    /// The rows times the one-hot vector of y: a sum whose slots add up to the value, but for the corner.
+    /// The rows times the one-hot vector of y: a sum whose slots add up to the value, but for the offset.
     pub(super) fn product(
         &self,
         context: &Context,

@@ -45,7 +45,7 @@ pub enum Method {
 
 /// The weight of the sparse secret, where the ring has room for it.
 const WEIGHT: usize = 192;
-/// The special modulus is larger than a digit by so many bits: the noise of key switching stays below a rounding.
+/// The bits by which the special modulus is larger than a digit: the noise of key switching stays below a rounding.
 const SPECIAL_BITS: f64 = 12.0;
 
 impl Plan {
@@ -192,7 +192,7 @@ impl Plan {
     /// steps. Whether the rows are swapped and added at last.
     #[must_use]
     pub fn sum_rotations(&self) -> (Vec<Vec<isize>>, bool) {
-        /// So many doublings are done at once, with the keys for all multiples.
+        /// The doublings that are done at once, with the keys for all multiples.
         const DOUBLINGS: u32 = 3;
         let stretch = self.layout.stretch();
         let swap = stretch == self.layout.degree();

@@ -154,7 +154,7 @@ impl Lookup {
             let noise = plan.predict([&x.noise, &y.noise], matrix.log2_norm);
             let factor = context.parameters().modulus().mul(x.factor, y.factor);
             let result = leave(context, (plan, keys), &sum, factor, noise)?;
-            if matrix.rest.corner == 0 { Ok(result) } else { evaluator.add_scalar(&result, matrix.rest.corner) }
+            if matrix.rest.offset == 0 { Ok(result) } else { evaluator.add_scalar(&result, matrix.rest.offset) }
         };
         let results = entries.iter().zip(&rows).map(select).collect::<Result<_>>()?;
         self.check_file()?;

@@ -22,7 +22,7 @@ use crate::schemes::bfv::{
 use crate::schemes::integers::content::Content;
 use crate::security::Security;
 
-/// By so many bits a measured standard deviation may differ from the predicted one, which is that of the average secret and
+/// The bits by which a measured standard deviation may differ from the predicted one, which is that of the average secret and
 /// message. After a chain of products it may be much smaller: that average is mostly of the rare secrets with large values.
 const CLOSE_BITS: f64 = 1.5;
 

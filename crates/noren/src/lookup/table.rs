@@ -14,7 +14,7 @@ pub(super) struct Table<'a> {
     last_x: Option<Vec<i64>>,
     /// `f(x, t - 1)` for all x, if y may be the number without a slot.
     last_y: Option<Vec<i64>>,
-    corner: i64,
+    offset: i64,
 }
 
 impl<'a> Table<'a> {
@@ -25,8 +25,8 @@ impl<'a> Table<'a> {
         let last = t as u32 - 1;
         let last_x = rest[0].then(|| function.residues(&vec![last; rows], &all_y, t)).transpose()?;
         let last_y = rest[1].then(|| function.residues(&all_x, &vec![last; columns], t)).transpose()?;
-        let corner = if rest == [true; 2] { last_y.iter().flatten().last().copied().unwrap_or(0) } else { 0 };
-        Ok(Self { plan, function, last_x, last_y, corner })
+        let offset = if rest == [true; 2] { last_y.iter().flatten().last().copied().unwrap_or(0) } else { 0 };
+        Ok(Self { plan, function, last_x, last_y, offset })
     }
 
     /// The value of each slot of a factor of the matrix: 0 outside the domain.
@@ -46,7 +46,7 @@ impl<'a> Table<'a> {
         for (i, (slot, residue)) in slots.into_iter().zip(residues).enumerate() {
             let last_x = self.last_x.as_ref().map_or(0, |row| row[all_y[i] as usize]);
             let last_y = self.last_y.as_ref().map_or(0, |column| column[all_x[i] as usize]);
-            values[slot] = (residue - last_x - last_y + self.corner).rem_euclid(t.cast_signed());
+            values[slot] = (residue - last_x - last_y + self.offset).rem_euclid(t.cast_signed());
         }
         Ok(values)
     }
@@ -56,7 +56,7 @@ impl<'a> Table<'a> {
         let (layout, t) = (self.plan.layout(), self.plan.parameters().modulus().value());
         let encode = |block: usize, values: &[i64]| {
             let indices = (0..layout.degree()).map(|slot| layout.index(block, slot));
-            let value = |i| values.get(i).map_or(0, |value: &i64| (value - self.corner).rem_euclid(t.cast_signed()));
+            let value = |i| values.get(i).map_or(0, |value: &i64| (value - self.offset).rem_euclid(t.cast_signed()));
             encoder.encode(&indices.map(value).collect::<Vec<i64>>())
         };
         let [blocks, results] = layout.blocks();
@@ -65,7 +65,7 @@ impl<'a> Table<'a> {
             None => Ok(Vec::new()),
         };
         let (rows, columns) = (all(&self.last_x, results)?, all(&self.last_y, blocks)?);
-        Ok(Rest { rows, columns, corner: self.corner })
+        Ok(Rest { rows, columns, offset: self.offset })
     }
 }
 
@@ -77,5 +77,5 @@ pub(super) struct Rest {
     /// Times each block of the one-hot vector of x, before the sum: `f(x, t - 1) - f(t - 1, t - 1)`.
     pub(super) columns: Vec<Plaintext>,
     /// Added to the result: `f(t - 1, t - 1)`.
-    pub(super) corner: i64,
+    pub(super) offset: i64,
 }

@@ -53,12 +53,12 @@ impl Lookup {
         match &self.form {
             Prepared::Line(line) => {
                 let form = LINES.iter().position(|known| *known == line.line).expect("all are listed") as u64 + 1;
-                writer.words(NUMBERS, vec![form, x, y, babies, 0, line.corner.cast_unsigned()]);
+                writer.words(NUMBERS, vec![form, x, y, babies, 0, line.offset.cast_unsigned()]);
                 writer.words(ROWS, coefficients(&line.tables));
             }
             Prepared::Matrix(matrix) => {
-                let (norm, corner) = (matrix.log2_norm.to_bits(), matrix.rest.corner.cast_unsigned());
-                writer.words(NUMBERS, vec![0, x, y, babies, norm, corner]);
+                let (norm, offset) = (matrix.log2_norm.to_bits(), matrix.rest.offset.cast_unsigned());
+                writer.words(NUMBERS, vec![0, x, y, babies, norm, offset]);
                 writer.words(ROWS, coefficients(&matrix.rest.rows));
                 writer.words(COLUMNS, coefficients(&matrix.rest.columns));
                 writer.words(STARTS, matrix.factors.starts());
@@ -84,17 +84,17 @@ impl Lookup {
         let mut reader = container.reader(Kind::PreparedLookup, limits)?;
         reader.check_fingerprint(&parameters.fingerprint())?;
         let section = reader.take(NUMBERS)?;
-        let [form, x, y, babies, norm, corner] = section.word_array()?;
+        let [form, x, y, babies, norm, offset] = section.word_array()?;
         let layout = Layout::new(parameters.degree(), parameters.modulus().value(), [x as usize, y as usize])?
             .with_baby_steps(babies as usize)?;
         let plan = Plan::with_layout(parameters, layout)?;
         let log2_norm = f64::from_bits(norm);
         let most = libm::log2(plan.layout().factors() as f64 * plan.layout().degree() as f64) / 2.0 + 15.0;
-        if !(0.0..=most).contains(&log2_norm) || corner >= parameters.modulus().value() {
+        if !(0.0..=most).contains(&log2_norm) || offset >= parameters.modulus().value() {
             let needed = format!("a norm up to 2^{most} and a value below the plaintext modulus");
-            return Err(section.value("the numbers of a function", format!("2^{log2_norm} and {corner}"), needed));
+            return Err(section.value("the numbers of a function", format!("2^{log2_norm} and {offset}"), needed));
         }
-        let corner = corner.cast_signed();
+        let offset = offset.cast_signed();
         if form != 0 {
             let line = LINES.get(form as usize - 1).copied();
             let line = line.ok_or_else(|| section.value("the form of a function", form, LINES.len()))?;
@@ -102,7 +102,7 @@ impl Lookup {
             let lines = line.count(plan.layout().domain()).min(most);
             let tables = plaintexts(context, &mut reader, ROWS, lines.div_ceil(plan.layout().stretch()))?;
             reader.finish()?;
-            let line = LineLookup { plan: plan.clone(), line, tables, corner };
+            let line = LineLookup { plan: plan.clone(), line, tables, offset };
             return Ok(Self::new(plan, Prepared::Line(line)));
         }
         let [blocks, results] = plan.layout().blocks();
@@ -118,7 +118,7 @@ impl Lookup {
         let factors =
             factors.ok_or_else(|| section.value("factors", "others", format!("{needed}, and their places")))?;
         reader.finish()?;
-        let matrix = Matrix { factors, log2_norm, rest: Rest { rows, columns, corner } };
+        let matrix = Matrix { factors, log2_norm, rest: Rest { rows, columns, offset } };
         Ok(Self::new(plan, Prepared::Matrix(matrix)))
     }
 }
@@ -128,7 +128,7 @@ fn coefficients(plaintexts: &[Plaintext]) -> Vec<u64> {
     plaintexts.iter().flat_map(|plaintext| plaintext.coefficients.iter().map(|x| x.cast_unsigned())).collect()
 }
 
-/// So many plaintexts of a section.
+/// The `count` plaintexts of a section.
 fn plaintexts(context: &Context, reader: &mut Reader<'_>, tag: u16, count: usize) -> Result<Vec<Plaintext>> {
     let (parameters, section) = (context.parameters(), reader.take(tag)?);
     let (degree, half) = (parameters.degree(), parameters.modulus().value().cast_signed() / 2);

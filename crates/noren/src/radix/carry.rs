@@ -14,7 +14,7 @@ pub(super) const BASE: u64 = 4;
 pub(super) const MAX_SUM: u64 = 2 * (BASE - 1);
 /// The largest last sum, from which no carry goes on.
 pub(super) const MAX_LAST_SUM: u64 = ROOM as u64 - 2;
-/// So many states, and a carry, go into a lookup.
+/// The states that, with a carry, go into a lookup.
 pub(super) const GROUP: usize = 3;
 
 /// The effect of a sum on a carry that comes in: 0 for no carry whatever comes, 1 for what comes, 2 for a carry.

@@ -6,7 +6,7 @@ use crate::radix::value::{Value, Wire};
 
 /// The values that a ciphertext has room for, `p` of the set.
 pub(super) const ROOM: usize = 16;
-/// A digit of an integer has so many bits.
+/// The bits of a digit of an integer.
 pub(super) const DIGIT_BITS: usize = 2;
 /// The noise of a digit of an integer is at most this, in bootstraps.
 pub(super) const DIGIT_NOISE: f64 = 2.0;
@@ -188,7 +188,7 @@ impl Circuit {
             if rounds.len() <= round {
                 rounds.resize_with(round + 1, Vec::new);
             }
-            // So many tables have room side by side.
+            // The tables that have room side by side.
             let shared = (ROOM / (step.operand.most() as usize + 1)).max(1);
             let bootstraps = tables.chunks(shared).chain(carries.chunks(1));
             rounds[round]

@@ -22,7 +22,7 @@ pub enum Comparison {
     Ge,
 }
 
-/// So many flags fit a lookup: each adds its noise.
+/// The flags that fit a lookup: each adds its noise.
 const FLAGS: usize = 5;
 
 impl Comparison {
@@ -122,7 +122,7 @@ struct Piece {
 enum Order {
     /// Equal at this number, less below.
     Above(u64),
-    /// So many orders side by side.
+    /// The number of orders side by side.
     Joint(usize),
     /// `a + 4 b` for digits with a sign.
     Signed,

@@ -85,7 +85,7 @@ pub(super) fn divide_signed(circuit: &mut Circuit, dividend: &[Value], divisor: 
 
 /// For each place [`BEYOND`] if a digit from there on is not 0, else 0.
 fn beyond(circuit: &mut Circuit, digits: &[Value]) -> Vec<Value> {
-    /// So many digits, and a flag, go into a lookup.
+    /// The digits that, with a flag, go into a lookup.
     const DIGITS: usize = 2;
     let mut flags: Vec<Value> = vec![Value::constant(0); DIGITS];
     for (place, digit) in digits.iter().enumerate().rev() {

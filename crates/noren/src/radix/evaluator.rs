@@ -21,7 +21,7 @@ const SINGLE: usize = 1;
 /// the evaluator at once.
 pub struct Evaluator {
     runner: Runner,
-    /// Batches of at most so many integers have few rounds.
+    /// The largest batch, in integers, that has few rounds.
     small_batch: usize,
 }
 

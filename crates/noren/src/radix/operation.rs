@@ -32,7 +32,7 @@ pub enum Operation {
     AddKnown(u64),
     /// `a number`.
     MulKnown(u64),
-    /// The sum of so many integers.
+    /// The sum of integers, by their number.
     Sum(usize),
     /// The quotient of a and b, rounded down, and the remainder, unsigned. For b = 0 all bits of the quotient are 1, and the
     /// remainder is a.
@@ -48,15 +48,15 @@ pub enum Operation {
     Min,
     /// The larger of unsigned integers.
     Max,
-    /// The largest of so many unsigned integers, and the number of the first that is it, counted from 0, of the fewest bits.
+    /// The largest of unsigned integers, by how many there are, and the number of the first that is it, counted from 0, of the fewest bits.
     Argmax(usize),
     /// The smaller and the larger of unsigned integers.
     Exchange,
     /// The smaller and the larger of signed integers.
     ExchangeSigned,
-    /// So many unsigned integers in ascending order, by exchanges.
+    /// Unsigned integers in ascending order, by exchanges; how many there are.
     Sort(usize),
-    /// So many signed integers in ascending order, by exchanges.
+    /// Signed integers in ascending order, by exchanges; how many there are.
     SortSigned(usize),
     /// Of a flag, a and b: a if the flag is true, else b.
     Select,
@@ -73,9 +73,9 @@ pub enum Operation {
     MoveKnown(Move, usize),
     /// Moves a by b bits. Of b as many low bits count as numbers below the width have; the others are passed over.
     Move(Move),
-    /// The same unsigned integer of so many bits: higher bits are dropped, or are 0.
+    /// The same unsigned integer with another number of bits: higher bits are dropped, or are 0.
     Cast(usize),
-    /// The same signed integer of so many bits: higher bits are dropped, or are those of the sign.
+    /// The same signed integer with another number of bits: higher bits are dropped, or are those of the sign.
     CastSigned(usize),
 }
 

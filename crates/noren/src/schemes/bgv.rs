@@ -56,7 +56,7 @@ impl Scheme for Bgv {
     /// So many that a squaring of the result has nearly the least noise; where none can follow, as many as leave the noise as
     /// it is.
     fn limbs_to_keep(laws: &Laws, noise: &Noise, limbs: usize) -> usize {
-        /// Fewer limbs are worth so many bits.
+        /// The bits that fewer limbs are worth.
         const WORTH_BITS: f64 = 1.0;
         let switched = |kept: usize| if kept < limbs { noise.with(&laws.rounding(kept)) } else { noise.clone() };
         let squared = |kept: usize| 2.0 * switched(kept).log2_std() + laws.log2_q(kept);

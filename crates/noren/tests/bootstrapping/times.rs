@@ -13,13 +13,13 @@ use crate::encrypted::seed;
 /// By what factor a model may be wrong, either way, on a machine that others use: what is forgotten or counted twice shows.
 /// How near it comes on a quiet one is printed.
 const FACTOR: f64 = 4.0;
-/// Of so many measurements the fastest count.
+/// The number of measurements, of which the fastest counts.
 const RUNS: usize = 3;
 
 /// The stages of a plan's time.
 const STAGES: [&str; 4] = ["slot to coeff", "raise", "coeff to slot", "reduction"];
 
-/// Keys of a preset for so many threads, and a message at the level of the input.
+/// Keys of a preset for a number of threads, and a message at the level of the input.
 struct Timed {
     preset: Preset,
     parameters: Parameters,

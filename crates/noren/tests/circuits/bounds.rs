@@ -12,7 +12,7 @@ use crate::numbers::{filling, numbers};
 /// All slots of the ring.
 const SLOTS: usize = 1024;
 
-/// The worst error is that of so many encryptions.
+/// The number of encryptions of which the worst error counts.
 const ENCRYPTIONS: usize = 8;
 
 /// How far a bound may lie above the worst error. The quantile for `2^-40` alone is 4 above the largest of the errors

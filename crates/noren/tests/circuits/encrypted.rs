@@ -38,7 +38,7 @@ impl Circuit {
 /// Inputs of polynomials: they fill the interval that the bounds are made for, with all slots that the ring has.
 const POLYNOMIAL_SLOTS: usize = 1024;
 
-/// The worst error is that of so many encryptions.
+/// The number of encryptions of which the worst error counts.
 const ENCRYPTIONS: usize = 8;
 
 /// How far a bound may lie above the worst error.

@@ -11,10 +11,10 @@ use noren::schemes::clear::ClearEvaluator;
 
 use crate::data::{Data, context, linear_model, read};
 
-/// The largest error is that of so many encryptions of a table, or of more where the results are few.
+/// The number of encryptions of a table whose largest error counts, or of more where the results are few.
 const ENCRYPTIONS: usize = 8;
 
-/// So many numbers are compared at least: the largest of 50 Gaussian errors is 2.2 standard deviations, that of 12 only 1.6.
+/// The least number of numbers that are compared: the largest of 50 Gaussian errors is 2.2 standard deviations, that of 12 only 1.6.
 const NUMBERS: usize = 50;
 
 /// Runs a program encrypted, with exactly the keys and levels that it plans, and compares with the cleartext twin: all

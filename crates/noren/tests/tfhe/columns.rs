@@ -117,7 +117,10 @@ fn fresh_columns_take_a_word_for_each_ciphertext() {
     let parameters = world.context.parameters();
     let bytes = |count: usize| {
         let column = encrypt(&world, Element::Unsigned(64), &vec![u64::MAX.into(); count]);
-        Columns::new(vec![count], vec![("a".into(), column)]).expect("so many").to_bytes(parameters, Form::Packed).len()
+        Columns::new(vec![count], vec![("a".into(), column)])
+            .expect("`count` elements")
+            .to_bytes(parameters, Form::Packed)
+            .len()
     };
     // 32 digits.
     assert_eq!(bytes(203) - bytes(103), 100 * 32 * size_of::<u64>());

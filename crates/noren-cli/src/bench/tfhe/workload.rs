@@ -13,7 +13,7 @@ pub(in crate::bench) enum Workload {
     Samples(&'static Preset),
     /// The keys that a client makes for its server, in a set.
     Client(&'static Preset),
-    /// Arithmetic of integers of so many bits.
+    /// Arithmetic of integers, by their number of bits.
     Integers(usize),
     /// Any function of two integers of 8 bits.
     Table,

@@ -44,7 +44,7 @@ fn part<const G: usize>(out: &mut [u64], key: &[u32; 8], number: u64) {
     out.copy_from_slice(&whole.as_flattened()[..out.len()]);
 }
 
-/// So many groups from block `number` on.
+/// The groups from block `number` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn groups<const G: usize>(out: &mut [u64], key: &[u32; 8], number: u64) {

@@ -23,12 +23,12 @@ type Blocks<'a, const C: usize> = &'a [[Words; C]];
 
 /// How many sums are made side by side, at most: their accumulators and tables stay in registers.
 const GROUP: usize = 4;
-/// So many vectors before they are needed, words are called into the nearest cache: the rows are more streams than the
+/// The prefetch distance of words, in vectors: the rows are more streams than the
 /// hardware follows well.
 const AHEAD: usize = 8;
 /// How many different counts a table of multiples has: two registers of them.
 const TABLE: usize = 2 * WIDTH;
-/// So many products of words below 2^50 and residues are less than `3q 2^52` together, with room for one more residue.
+/// The number of products of words below 2^50 and residues that are less than `3q 2^52` together, with room for one more residue.
 const FEW: usize = 12;
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
@@ -58,7 +58,7 @@ fn sum_blocks<const S: usize, const C: usize>(
     rows: &[&[u64]],
     counts: Option<&[u64]>,
 ) -> usize {
-    let sums = sums.first_chunk_mut::<S>().expect("there are so many sums");
+    let sums = sums.first_chunk_mut::<S>().expect("there are S sums");
     let mut views: [Blocks<C>; MAX_TERMS] = [&[]; MAX_TERMS];
     let views = &mut views[..rows.len()];
     views.iter_mut().zip(rows).for_each(|(view, row)| *view = row.as_chunks().0.as_chunks().0);

@@ -85,7 +85,7 @@ pub(super) fn inside_circle(pairs: &mut [[f64; 2]], words: &[u64]) -> usize {
         // Both numbers of a pair have the sum of their squares.
         let sum = add(squares, _mm512_permute_pd::<0x55>(squares));
         let inside = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(sum, splat(1.0));
-        let room: &mut [[f64; 2]; PAIRS] = (&mut pairs[kept..kept + PAIRS]).try_into().expect("so many pairs");
+        let room: &mut [[f64; 2]; PAIRS] = (&mut pairs[kept..kept + PAIRS]).try_into().expect("PAIRS pairs");
         let [room] = room.as_flattened_mut().as_chunks_mut().0 else { unreachable!("one vector") };
         store(room, _mm512_maskz_compress_pd(inside, x));
         kept += inside.count_ones() as usize / 2;

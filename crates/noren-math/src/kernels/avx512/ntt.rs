@@ -70,7 +70,7 @@ const fn layers_of_pass(vectors: usize) -> u32 {
     }
 }
 
-/// So many steps before they are needed, the roots of the last six layers are called into the nearest
+/// The prefetch distance, in steps, of the roots of the last six layers, which are called into the nearest
 /// cache: they are most of the table, each is used once, and where many primes take turns they come
 /// from far away.
 const AHEAD: usize = 2;

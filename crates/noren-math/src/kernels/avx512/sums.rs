@@ -18,10 +18,10 @@ const COLUMNS: usize = 4;
 const BLOCK: usize = COLUMNS * WIDTH;
 /// A row, cut into blocks.
 type Blocks<'a> = &'a [[u64; BLOCK]];
-/// So many products of words below 2^50 have high halves, each below 2^48, whose sum stays below
+/// The number of products of words below 2^50 that have high halves, each below 2^48, whose sum stays below
 /// 2^52.
 const FEW: usize = 16;
-/// Rows of at most so many words stay in the first caches, however many there are.
+/// The length of rows, in words, that stay in the first caches, however many there are.
 const NEAR: usize = 1 << 8;
 
 /// Sums of products as `high * 2^52 + low`.

@@ -35,7 +35,7 @@ macro_rules! fma_conversion {
         #[inline]
         #[target_feature(enable = $features)]
         fn sum_blocks<const S: usize, const C: usize>(sums: &mut [WeightedSum], rows: &[&[u64]]) -> usize {
-            let sums = sums.first_chunk_mut::<S>().expect("there are so many sums");
+            let sums = sums.first_chunk_mut::<S>().expect("there are S sums");
             let mut views: [Blocks<C>; MAX_TERMS] = [&[]; MAX_TERMS];
             let views = &mut views[..rows.len()];
             views.iter_mut().zip(rows).for_each(|(view, row)| *view = row.as_chunks().0.as_chunks().0);

@@ -65,7 +65,7 @@ impl World {
             eval_mod.series(&e).expect("a level")
         });
         let whole = self.pipeline.imaginary_parts(&series).expect("a key");
-        let result = evaluator.reread(whole, &end.div(series[0].scale())).expect("a scale");
+        let result = evaluator.reinterpret(whole, &end.div(series[0].scale())).expect("a scale");
         assert_eq!(result.level(), parameters.output_level());
         assert!((result.scale().ratio_to(end) - 1.0).abs() < 1e-15);
         // Multiples beyond the interval give any numbers, far from what is stated.

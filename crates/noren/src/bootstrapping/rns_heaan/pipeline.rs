@@ -19,7 +19,7 @@ use crate::schemes::ckks::{Ciphertext, Context, Estimate, Evaluator, Scale};
 use crate::schemes::range::Range;
 use crate::schemes::slots::SlotEvaluator;
 
-/// The slots of a raised ciphertext are sums of products of two numbers, each about Gaussian. Beyond so many deviations
+/// The slots of a raised ciphertext are sums of products of two numbers, each about Gaussian. Beyond this number of deviations
 /// there is one in `2^15` slots with a probability below `2^-40`.
 const RAISED_DEVIATIONS: f64 = 20.0;
 
@@ -33,7 +33,7 @@ const SINE_ROOM: f64 = 1.0 + 1.0 / 64.0;
 /// Hoeffding's inequality, in all of `2^15` slots: `sqrt(2) sqrt(2 ln(4 2^15 2^40))` is 12.6.
 const SUM_DEVIATIONS: f64 = 13.0;
 
-/// The salt of the names of raised ciphertexts.
+/// The domain separator of the names of raised ciphertexts.
 const RAISED: u64 = 0x73;
 
 /// A part of the way.
@@ -152,7 +152,7 @@ impl Pipeline {
         // Read so that v is the message; up to 2^-100 this is the scale that the matrices were encoded for.
         let factor = sine_scale(parameters)?.div(coefficients.scale());
         // |v|^2 is at most the mean of |z|^2.
-        let coefficients = self.evaluator.reread(coefficients, &factor)?.with_magnitude(magnitude);
+        let coefficients = self.evaluator.reinterpret(coefficients, &factor)?.with_magnitude(magnitude);
         done(Stage::Imaginary);
 
         let (exact, error) = self.evaluator.split_error(coefficients.clone());

@@ -70,7 +70,7 @@ impl TaylorExponential {
         ROOM * squarings * (size * TAU * excess + phase) / TAU
     }
 
-    /// A bound on the sum of [`error`](Self::error) over so many numbers `I + v`, `|v| <= excess`, where the I are sums of
+    /// A bound on the sum of [`error`](Self::error) over `count` numbers `I + v`, `|v| <= excess`, where the I are sums of
     /// `weight` uniform numbers rounded: it is exceeded with probability below `2^-40`, but for numbers with `|I| > interval`.
     ///
     /// By Chernoff's inequality, `(N ln E exp(t error) + 40 ln 2) / t` is such a bound for every t > 0; the smallest of some is

@@ -51,7 +51,7 @@ impl Transform {
     }
 
     /// The matrices one after another, each one double level down, of a message that is taken for exact. After each, `bound` says
-    /// what is known of the magnitude of all slots after so many layers.
+    /// what is known of the magnitude of all slots after its layers.
     ///
     /// A layer is `2^(gain / 2)` times a unitary matrix, with a gain of 1 forth and -1 back, and two numbers of that square in
     /// each row. So the errors that a matrix adds grow in every later layer by `2^(gain / 2)` where they are random, and at most

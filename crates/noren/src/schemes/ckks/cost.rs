@@ -49,11 +49,11 @@ pub struct CostModel {
 
 /// The cost of a word of an image, in words of a key.
 const IMAGE_WEIGHT: f64 = 1.5;
-/// Sums of so many rotations show what a rotation costs with its key in the cache.
+/// The rotations of sums that show what a rotation costs with its key in the cache.
 const CACHED_ROTATIONS: usize = 4;
 /// So much more than the cache holds is out of the cache.
 const STREAMED_CACHES: u64 = 2;
-/// Of so many runs the fastest counts: others were disturbed.
+/// The number of runs, of which the fastest counts: others were disturbed.
 const RUNS: usize = 5;
 
 impl Default for CostModel {

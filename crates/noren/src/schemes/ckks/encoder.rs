@@ -134,7 +134,7 @@ impl Encoder {
     /// keys.
     ///
     /// # Errors
-    /// As [`Encoder::encode_real`], and [`Error::Parameters`] if the parameters have not so many special primes.
+    /// As [`Encoder::encode_real`], and [`Error::Parameters`] if the parameters have fewer special primes.
     pub fn encode_factor_shaped(
         &self,
         values: &[Complex64],

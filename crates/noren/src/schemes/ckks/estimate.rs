@@ -201,9 +201,9 @@ impl Estimate {
         Self { range: self.range.turned(), ..self.settled() }
     }
 
-    /// Adds a new source of this variance. Sources of one `tag` differ by their salt.
-    pub(crate) fn with_source(mut self, nature: Nature, variance: f64, salt: u64) -> Self {
-        let name = mix(self.tag, salt);
+    /// Adds a new source of this variance. Sources of one `tag` differ by their domain separator.
+    pub(crate) fn with_source(mut self, nature: Nature, variance: f64, separator: u64) -> Self {
+        let name = mix(self.tag, separator);
         let key = Key { nature, class: 0, bucket: (name >> 8) as u8 };
         let group = Group { key, members: 1 << (name as usize % MEMBER_BITS), variance };
         match self.groups.binary_search_by_key(&key, |g| g.key) {
@@ -414,7 +414,7 @@ impl Group {
     }
 }
 
-/// Salts of [`mix`], one for each operation.
+/// Domain separators of [`mix`], one for each operation.
 const SUM: u64 = 0x11;
 const PRODUCT: u64 = 0x12;
 const ROTATION: u64 = 0x13;

@@ -13,7 +13,7 @@ use crate::schemes::costs::factor_words;
 /// [shape](noren_rlwe::shape::KeyShape) of the keys that rotate, or more.
 pub type Factor = Message<Poly<Eval>>;
 
-/// How many words a row of a factor has whose values repeat after so many slots.
+/// How many words a row of a factor has whose values repeat after `period` slots.
 pub(crate) const fn row_words(degree: usize, period: usize) -> usize {
     factor_words(degree, 2 * period)
 }

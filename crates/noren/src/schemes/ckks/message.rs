@@ -7,7 +7,7 @@ use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::extent::Extent;
 
-/// Polynomials `T` with what they mean: numbers in so many slots, at this scale, of these parameters, and as exact as
+/// Polynomials `T` with what they mean: numbers in slots, at this scale, of these parameters, and as exact as
 /// the estimate says.
 ///
 /// [`Plaintext`](crate::schemes::ckks::encoder::Plaintext), [`Ciphertext`](crate::schemes::ckks::encryption::Ciphertext)

@@ -5,7 +5,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | `parameters` | [`ParametersSpec`], [`Parameters`]: primes and the ladder of scales |
+//! | `parameters` | [`ParametersSpec`], [`Parameters`]: primes and the chain of scales |
 //! | `requirements` | [`Requirements`]: parameters from depth and precision |
 //! | `context` | [`Context`]: parameters with their rings and transforms |
 //! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |

@@ -9,7 +9,7 @@ use noren_rlwe::shape::KeyShape;
 use crate::schemes::ckks::estimate::{Estimate, Nature};
 use crate::schemes::ckks::scale::Scale;
 
-/// Salts of the sources of one operation.
+/// Domain separators of the sources of one operation.
 const FIRST: u64 = 1;
 const SECOND: u64 = 2;
 const THIRD: u64 = 3;

@@ -1,4 +1,4 @@
-//! CKKS parameters: sizes of primes, from which the primes and the ladder of scales follow.
+//! CKKS parameters: sizes of primes, from which the primes and the chain of scales follow.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ const MAX_BITS: u32 = *sizes::BITS.end();
 /// The description of parameters; [`ParametersSpec::build`] chooses the primes and checks everything.
 ///
 /// The scale of a fresh ciphertext at the highest level L is `S_L = 2^log_scale`. A product at level l has scale
-/// `S_l^2`, and rescaling divides it by the prime `q_l`: the ladder is `S_{l-1} = S_l^2 / q_l`. A deviation of `S_l`
+/// `S_l^2`, and rescaling divides it by the prime `q_l`: the chain of scales is `S_{l-1} = S_l^2 / q_l`. A deviation of `S_l`
 /// from `2^log_scale` doubles at every level, so the primes are chosen from the top, each as near as possible to `S_l^2
 /// / 2^log_scale`: then all scales stay as near to `2^log_scale` as primes lie dense.
 ///
-/// With [`restarts`](Self::restarts) the levels fall into stages, each with a ladder of its own. Where a stage ends, a
+/// With [`restarts`](Self::restarts) the levels fall into stages, each with a chain of scales of its own. Where a stage ends, a
 /// product of canonical operands is *not* at the canonical scale of the level below; what takes its scale from the level
 /// (constants, weighted sums, lowering) leads from one stage to the next.
 ///
@@ -45,14 +45,14 @@ pub struct ParametersSpec {
     /// The base-two logarithm of the degree n of the ring, 3 to 17. There are n/2 slots.
     pub log_n: u32,
     /// The sizes of the primes `q_0 ... q_L` in bits, 20 to 50. `q_0` holds the results: they reach `2^(log q_0 -
-    /// log_scale - 1)`. Those equal to the scale of their stage follow the ladder; one of another size moves the scales
+    /// log_scale - 1)`. Those equal to the scale of their stage follow the chain of scales; one of another size moves the scales
     /// below it. The last prime of a stage has exactly its size.
     pub log_q: Vec<u32>,
     /// The sizes of the special primes of key switching in bits, 20 to 50. Without any there are no evaluation keys.
     pub log_p: Vec<u32>,
     /// The base-two logarithm of the scale of fresh ciphertexts, 20 to 50.
     pub log_scale: u32,
-    /// Levels where the ladder starts anew, and the base-two logarithm of the scale there, 20 to 50; descending, all
+    /// Levels where the chain of scales starts anew, and the base-two logarithm of the scale there, 20 to 50; descending, all
     /// below the highest level. Mostly empty: one scale for all levels.
     pub restarts: Vec<(usize, u32)>,
     /// Into how many digits `q` is cut for key switching; 0 chooses, see
@@ -71,7 +71,7 @@ impl ParametersSpec {
     /// and the special primes, each the largest unused one of its size.
     ///
     /// # Errors
-    /// [`Error::Parameters`] names what is outside the supported range: a size, a ladder that leaves `2^20` to `2^50`, a
+    /// [`Error::Parameters`] names what is outside the supported range: a size, a chain of scales that leaves `2^20` to `2^50`, a
     /// restart out of order, a size without a prime. [`Error::Insecure`] says how large the modulus may be.
     pub fn build(self) -> Result<Parameters> {
         sizes::check(self.log_n, &self.log_q, &self.log_p, &[("log_scale", self.log_scale)])?;
@@ -81,7 +81,7 @@ impl ParametersSpec {
         let mut restarts = self.restarts.iter().peekable();
         let mut log_nominal = self.log_scale;
         let mut scale = Scale::from_log2(log_nominal);
-        let mut ladder = vec![scale];
+        let mut scales = vec![scale];
         for (below, &bits) in self.log_q[1..].iter().enumerate().rev() {
             let restart = restarts.next_if(|(level, _)| *level == below);
             let follows = bits == log_nominal && restart.is_none();
@@ -97,10 +97,10 @@ impl ParametersSpec {
             } else {
                 scale.mul(&scale).div_u64(prime)
             };
-            check_scale(&scale, ladder.len())?;
-            ladder.push(scale);
+            check_scale(&scale, scales.len())?;
+            scales.push(scale);
         }
-        ladder.reverse();
+        scales.reverse();
         let mut q = used.clone();
         let mut largest = |name, bits: u32| {
             let found = sizes::largest_prime(bits, step, |prime| !used.contains(&prime));
@@ -113,9 +113,9 @@ impl ParametersSpec {
         let p = self.log_p.iter().map(|&bits| largest("log_p", bits)).collect::<Result<_>>()?;
         let (log_n, dnum, secret, security) = (self.log_n, self.dnum, self.secret, self.security);
         let rlwe = rlwe::ParametersSpec { log_n, q, p, auxiliary: Vec::new(), dnum, secret, security }.build()?;
-        let fingerprint = fingerprint(&rlwe, &ladder);
+        let fingerprint = fingerprint(&rlwe, &scales);
         let spec = Self { dnum: rlwe.dnum(), ..self };
-        Ok(Parameters(Arc::new(Inner { spec, rlwe, ladder, fingerprint })))
+        Ok(Parameters(Arc::new(Inner { spec, rlwe, scales, fingerprint })))
     }
 
     fn check_restarts(&self) -> Result<()> {
@@ -146,7 +146,7 @@ struct Inner {
     spec: ParametersSpec,
     rlwe: rlwe::Parameters,
     /// Index l is the scale of level l.
-    ladder: Vec<Scale>,
+    scales: Vec<Scale>,
     fingerprint: [u8; 32],
 }
 
@@ -188,11 +188,11 @@ impl Parameters {
     #[must_use]
     pub fn scale_at(&self, level: usize) -> &Scale {
         assert!(level <= self.max_level(), "level {level} of {}", self.max_level());
-        &self.0.ladder[level]
+        &self.0.scales[level]
     }
 
     /// Whether products of canonical operands at this level are canonical one level below: not where the
-    /// [ladder starts anew](ParametersSpec::restarts), and not at level 0.
+    /// [chain of scales starts anew](ParametersSpec::restarts), and not at level 0.
     pub(crate) fn follows(&self, level: usize) -> bool {
         level > 0 && self.spec().restarts.iter().all(|&(restart, _)| restart != level - 1)
     }
@@ -242,7 +242,7 @@ fn no_prime(name: &'static str, bits: u32, step: u64) -> Error {
 /// Refuses a scale that the levels above have led astray.
 fn check_scale(scale: &Scale, steps: usize) -> Result<()> {
     let bits = scale.log2();
-    // To the nearest bit: primes are below 2^50, so that a ladder at 2^50 rises a little.
+    // To the nearest bit: primes are below 2^50, so that a chain of scales at 2^50 rises a little.
     if (f64::from(MIN_BITS)..=f64::from(MAX_BITS)).contains(&bits.round()) {
         return Ok(());
     }
@@ -250,11 +250,11 @@ fn check_scale(scale: &Scale, steps: usize) -> Result<()> {
     Err(Error::parameter("log_q", found, format!("such that all scales stay between 2^{MIN_BITS} and 2^{MAX_BITS}")))
 }
 
-fn fingerprint(rlwe: &rlwe::Parameters, ladder: &[Scale]) -> [u8; 32] {
+fn fingerprint(rlwe: &rlwe::Parameters, scales: &[Scale]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"noren-ckks-parameters-v1");
     hasher.update(&rlwe.fingerprint());
-    for scale in ladder {
+    for scale in scales {
         let (high, low) = scale.parts();
         hasher.update(&high.to_bits().to_le_bytes());
         hasher.update(&low.to_bits().to_le_bytes());
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn every_stage_has_a_ladder_of_its_own() {
+    fn every_stage_has_a_scales_of_its_own() {
         // The chain of a bootstrapping: 4 matrices, 9 levels of 50 bits, 12 of 42, 3 matrices.
         let log_q = [vec![49], vec![34; 3], vec![42; 12], vec![50; 9], vec![47; 4]].concat();
         let restarts = vec![(27, 50), (26, 50), (25, 50), (24, 50), (15, 42), (2, 42), (1, 42), (0, 42)];
@@ -337,7 +337,7 @@ mod tests {
         let bits: Vec<u32> = parameters.rlwe().q().iter().map(|&q| (q as f64).log2().round() as u32).collect();
         assert_eq!(bits[0], 50);
         assert_eq!(bits[2..], [45, 40, 40]);
-        // 2^80 / 2^45: the scale below the larger prime is smaller, and the ladder leads back: (2^35)^2 / 2^40.
+        // 2^80 / 2^45: the scale below the larger prime is smaller, and the chain of scales leads back: (2^35)^2 / 2^40.
         assert_eq!(parameters.scale_at(1).log2().round(), 35.0);
         assert_eq!(bits[1], 30);
         assert_eq!(parameters.scale_at(0).log2().round(), 40.0);

@@ -54,7 +54,7 @@ impl Releases {
     /// The most bits of statistical security: beyond them the precision of the noise is seen.
     pub const MAX_SECURITY: u32 = 80;
 
-    /// So many releases with 40 bits of statistical security.
+    /// The releases that are planned, with 40 bits of statistical security.
     ///
     /// # Errors
     /// [`Error::Parameters`] for none.

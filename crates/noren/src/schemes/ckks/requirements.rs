@@ -55,7 +55,7 @@ const SPECIAL_BITS: [u32; 2] = [48, 50];
 const FIRST_BITS: u32 = 50;
 /// `q_0` is larger than the largest value at the scale by this many bits at least: one for the sign, one for the error.
 const HEADROOM_BITS: u32 = 2;
-/// `q_0` gets up to so many bits more where they cost neither a larger ring nor a digit: for ranges that are wider than
+/// The most bits that `q_0` gets more where they cost neither a larger ring nor a digit: for ranges that are wider than
 /// the values, as those of sums are.
 const SPARE_BITS: u32 = 8;
 /// Spare bits do not lead beyond this size: transforms are faster below.
@@ -115,7 +115,7 @@ impl Parameters {
     }
 
     /// A bound on the error, in each of `slots` slots, of products of `depth` levels whose factors, intermediate results and
-    /// result are at most `max_abs`, as far as is known of their ranges: the worst that so many multiplications can do.
+    /// result are at most `max_abs`, as far as is known of their ranges: the worst that `depth` multiplications can do.
     /// Additions are not counted.
     ///
     /// In units of the ranges, errors of two factors add up in their product. Ranges are at least 1 unless less is stated,
@@ -124,7 +124,7 @@ impl Parameters {
     /// `max_abs` below 1, all factors are taken to be known to be as small.
     ///
     /// # Panics
-    /// If there are not so many levels or slots.
+    /// If there are fewer levels or slots.
     #[must_use]
     pub fn predicted_error(&self, depth: usize, max_abs: f64, slots: usize) -> f64 {
         let level = self.max_level();
@@ -241,7 +241,7 @@ impl Requirements {
 /// By how much a smaller scale may be more precise than a larger one: keys of fewer digits have less noise.
 const SCALE_JITTER: f64 = 1.0;
 
-/// No parameters hold larger values: the smallest scale leaves so many bits of the largest first prime.
+/// No parameters hold larger values: the smallest scale leaves no more bits of the largest first prime.
 const MOST_VALUES: f64 = (1u64 << (FIRST_BITS - HEADROOM_BITS - *LOG_SCALE.start())) as f64;
 
 /// One decimal, rounded down.

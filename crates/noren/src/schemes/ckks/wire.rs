@@ -30,7 +30,7 @@ const LOG_SCALE: u16 = 0x01;
 /// Parameters: the sizes of the primes q, and of the primes p, in bits.
 const LOG_Q: u16 = 0x02;
 const LOG_P: u16 = 0x03;
-/// Parameters: two words for each restart of the ladder, the level and the base-two logarithm of its scale; only where
+/// Parameters: two words for each restart of the chain of scales, the level and the base-two logarithm of its scale; only where
 /// there are any.
 const RESTARTS: u16 = 0x04;
 /// Samples: ten words, the slots, the two parts of the scale, whether the message is real, its lowest and highest value

@@ -13,7 +13,7 @@ pub use noren_rlwe::keygen::Keys;
 
 /// Which evaluation keys are wanted.
 ///
-/// A key for fewer limbs is smaller and faster, and serves all ciphertexts of so many limbs or fewer.
+/// A key for fewer limbs is smaller and faster, and serves all ciphertexts of its number of limbs or fewer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyRequest {
     /// The key for products of ciphertexts.
@@ -36,7 +36,7 @@ impl Context {
     /// # Errors
     /// [`Error::Insecure`](noren_rlwe::error::Error::Insecure) names a key whose modulus is too large,
     /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) says that evaluation keys need special primes, or that
-    /// there are not so many limbs.
+    /// there are fewer limbs.
     pub fn generate_keys(&self, seed: Seed, request: &KeyRequest) -> Result<Keys> {
         self.generate_keys_with_progress(seed, request, None)
     }
@@ -78,7 +78,7 @@ impl Context {
     /// The request in terms of automorphisms, as [`KeyGenerator`] takes it.
     ///
     /// # Errors
-    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if there are not so many limbs.
+    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if there are fewer limbs.
     pub fn automorphisms_of(&self, request: &KeyRequest) -> Result<RlweRequest> {
         let most = self.parameters().max_limbs();
         let limbs = request.limbs.unwrap_or(most);

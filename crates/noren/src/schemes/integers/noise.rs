@@ -98,7 +98,7 @@ impl Noise {
 
     /// The noise of a product of two polynomials of degree n with these coefficients.
     fn times(&self, other: &Self, n: f64) -> Self {
-        /// Up to so many products of parts, their logarithms are not more work than those that a convolution needs.
+        /// The products of parts up to which their logarithms are not more work than those that a convolution needs.
         const FEW: usize = 16;
         let few = self.variances.len() * other.variances.len() <= FEW;
         let variances = if few { self.direct_product(other, n) } else { self.convolution(other, n) };
@@ -258,13 +258,13 @@ impl Laws {
         self.of_error(1, ROUNDING_VARIANCE * (1.0 + self.secret), limbs)
     }
 
-    /// So many key switches at these limbs, divided once, by the special modulus and all limbs but the first `kept`.
+    /// The noise of `terms` key switches at these limbs, divided once, by the special modulus and all limbs but the first `kept`.
     #[must_use]
     pub fn switches(&self, terms: usize, limbs: usize, kept: usize) -> Noise {
         self.of_error(1, terms as f64 * self.switch[limbs], limbs).with(&self.rounding(kept))
     }
 
-    /// So many key switches that are not divided by the special modulus yet.
+    /// The noise of `terms` key switches that are not divided by the special modulus yet.
     pub(crate) fn undivided_switches(&self, terms: usize, limbs: usize) -> Noise {
         self.of_error(1, terms as f64 * self.switch[limbs], limbs)
     }

@@ -129,7 +129,7 @@ impl Requirements {
         noise
     }
 
-    /// Parameters with the fewest primes of this size, at most so many.
+    /// Parameters with the fewest primes of this size, at most `most`.
     fn fewest_primes<S: Scheme>(&self, log_n: u32, bits: u32, most: usize) -> Result<Option<Parameters>> {
         for limbs in self.least_limbs(log_n, bits)..=most {
             let Some(spec) = self.specification(log_n, bits, limbs) else { return Ok(None) };

@@ -12,7 +12,7 @@ use crate::schemes::tfhe::parameters::Parameters;
 /// holds `f(floor((j + N/(2p)) p / N))`, and `-f(0)` in the last half box, which stands for phases below 0.
 ///
 /// Several functions share one bootstrap where inputs leave room: function t lies in the boxes from `t inputs` on, and its
-/// value is the coefficient so many boxes further.
+/// value is the coefficient that is as many boxes further.
 #[derive(Debug, Clone)]
 pub struct Lookup {
     pub(crate) table: Table,

@@ -31,7 +31,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`Error::Parameters`] if the scale would leave `2^-500` to `2^500`.
-    pub fn reread(&self, a: Ciphertext, factor: &Scale) -> Result<Ciphertext> {
+    pub fn reinterpret(&self, a: Ciphertext, factor: &Scale) -> Result<Ciphertext> {
         self.check(&a)?;
         let scale = a.scale.mul(factor);
         if !(-LARGEST_LOG_SCALE..=LARGEST_LOG_SCALE).contains(&scale.log2()) {

@@ -1,4 +1,4 @@
-//! Levels and scales: down the ladder, and onto one rung.
+//! Levels and scales: dropping limbs, and bringing operands to one level and scale.
 
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
@@ -12,7 +12,7 @@ use crate::schemes::ckks::evaluator::{Evaluator, check_levels};
 use crate::schemes::ckks::noise;
 use crate::schemes::ckks::scale::Scale;
 
-/// Salts of the names of results.
+/// Domain separators of the names of results.
 const RESCALE: u64 = 0x21;
 const LOWER: u64 = 0x22;
 

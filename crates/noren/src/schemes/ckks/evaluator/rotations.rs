@@ -8,7 +8,7 @@ use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::evaluator::Evaluator;
 use crate::schemes::ckks::noise;
 
-/// Salts of the names of results.
+/// Domain separators of the names of results.
 const CONJUGATE: u64 = 0x41;
 const SUM_ROTATIONS: u64 = 0x42;
 

@@ -16,7 +16,7 @@ use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_scales, fir
 use crate::schemes::ckks::scale::Scale;
 use crate::schemes::range::{Range, modulus};
 
-/// Salts of the names of results.
+/// Domain separators of the names of results.
 const CONSTANT: u64 = 0x31;
 const WEIGHTED: u64 = 0x32;
 

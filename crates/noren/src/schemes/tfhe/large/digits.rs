@@ -10,7 +10,7 @@ use noren_rlwe::torus::parameters::TorusParameters;
 
 use crate::schemes::tfhe::parameters::{Encoding, Parameters};
 
-/// Lookups of so many bits shall have no more noise than a bootstrap.
+/// The bits of lookups that shall have no more noise than a bootstrap.
 const TARGET_BITS: usize = 16;
 
 /// How many digits of messages may fail together as often as the parameters allow, as base-two logarithm.
@@ -82,7 +82,7 @@ pub(crate) fn message_bits(parameters: &Parameters) -> u32 {
     parameters.message_size().trailing_zeros()
 }
 
-/// So many digits with the least variance, which is given too.
+/// The `levels` digits with the least variance, which is given too.
 fn best(levels: usize, variance: impl Fn(Digits) -> Option<f64>) -> Option<(f64, Digits)> {
     let candidates = (1..=u32::BITS).filter_map(|log_base| {
         let digits = Digits::new(log_base, levels);
