@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use noren::wire::{FileContext, FileKey, Object};
-use noren::{PublicKey, SecretKey};
+use noren::{PublicKey, SecretKey, Seed};
 use noren_files::passphrase::Passphrase;
 use noren_rlwe::wire::key_file::KeyFile;
 use serde::Serialize;
@@ -13,6 +13,7 @@ use crate::describe::words::bytes;
 use crate::failure::Failure;
 use crate::output_set::OutputSet;
 use crate::outputs::Force;
+use crate::seeds::random;
 
 /// The name of the secret key.
 pub(crate) const SECRET: &str = "secret.key";
@@ -21,6 +22,25 @@ pub(crate) const PUBLIC: &str = "public.key";
 
 /// The name of the evaluation keys of programs.
 pub(crate) const EVALUATION: &str = "eval.keys";
+
+/// The keys that a run of `noren keygen` is to make: where, from which seed, and how the secret key is kept.
+pub(crate) struct NewKeys<'a> {
+    /// The directory.
+    pub(crate) out: &'a Path,
+    pub(crate) seed: Option<Seed>,
+    /// Whether the plan alone is shown.
+    pub(crate) plan_only: bool,
+    pub(crate) force: &'a Force,
+    /// That of the secret key.
+    pub(crate) passphrase: Option<&'a Passphrase>,
+}
+
+impl NewKeys<'_> {
+    /// The seed that was given, or a new one.
+    pub(crate) fn seed(&self) -> Result<Seed, Failure> {
+        self.seed.clone().map_or_else(random, Ok)
+    }
+}
 
 /// Places for a secret key, a public key, and a file of what evaluates.
 pub(crate) struct KeyFiles<'a> {
@@ -54,14 +74,9 @@ pub(crate) fn existing(directory: &Path) -> &Path {
 
 impl<'a> KeyFiles<'a> {
     /// Refuses files that exist, unless they may be replaced; makes the directory. `evaluation` is the name of the third file.
-    pub(crate) fn new(
-        directory: &Path,
-        evaluation: &'static str,
-        force: &Force,
-        passphrase: Option<&'a Passphrase>,
-    ) -> Result<Self, Failure> {
-        let outputs = OutputSet::new(directory, &[SECRET, PUBLIC, evaluation], force)?;
-        Ok(Self { outputs, passphrase, evaluation })
+    pub(crate) fn new(keys: &NewKeys<'a>, evaluation: &'static str) -> Result<Self, Failure> {
+        let outputs = OutputSet::new(keys.out, &[SECRET, PUBLIC, evaluation], keys.force)?;
+        Ok(Self { outputs, passphrase: keys.passphrase, evaluation })
     }
 
     /// Writes the file of what evaluates; gives its bytes.

@@ -12,16 +12,15 @@ use noren::programs::Program;
 use noren::programs::Shape;
 use noren_files::passphrase::Passphrase;
 
-use crate::bootstrap::keys::{self, Job};
 use crate::bootstrap::plan::{Wanted, parse_mode, parse_preset};
 use crate::bounds;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::key_files::SECRET;
+use crate::key_files::{NewKeys, SECRET};
 use crate::outputs::Force;
 use crate::passphrases::{Question, VARIABLE};
 use crate::tfhe::plan::parse_set;
-use crate::{additions, ckks, integers, lookup, programs, tfhe};
+use crate::{additions, bootstrap, ckks, integers, lookup, programs, tfhe};
 
 /// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, for exact integers, or for TFHE
 #[derive(Debug, Args)]
@@ -148,45 +147,33 @@ struct Columns {
 struct HexSeed([u8; 32]);
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref seed, ref params, .. } = arguments;
-    let seed = seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
-    let passphrase = &arguments.passphrase(console)?;
-    let passphrase = passphrase.as_ref();
+    let &Arguments { slots, mode, plan_only, ref rotations, ref out, ref force, ref params, .. } = arguments;
+    let seed = arguments.seed.as_ref().map(|HexSeed(bytes)| Seed::from_bytes(*bytes));
+    let passphrase = arguments.passphrase(console)?;
+    let keys = &NewKeys { out, seed, plan_only, force, passphrase: passphrase.as_ref() };
+    let parameters = params.as_deref();
     if let Some(preset) = arguments.tfhe {
-        return tfhe::keys::run(
-            tfhe::keys::Job { preset, circuit: arguments.circuit, out, seed, plan_only, force, passphrase },
-            console,
-        );
+        return tfhe::keys::run(preset, arguments.circuit, keys, console);
     }
     if let Some(domain) = arguments.lookup {
-        let wanted = lookup::plan::Wanted { domain, parameters: params.as_deref() };
-        return lookup::keys::run(lookup::keys::Job { wanted, out, seed, plan_only, force, passphrase }, console);
+        return lookup::keys::run(&lookup::plan::Wanted { domain, parameters }, keys, console);
     }
     if let Some(parameters) = &arguments.integers {
-        let request = KeyRequest {
-            relinearization: true,
-            rotations: rotations.clone(),
-            swap: arguments.swap_rows,
-            ..KeyRequest::default()
-        };
-        let job = integers::keys::Job { parameters, request, out, seed, plan_only, force, passphrase };
-        return integers::keys::run(job, console);
+        let swap = arguments.swap_rows;
+        let request = KeyRequest { relinearization: true, rotations: rotations.clone(), swap, ..KeyRequest::default() };
+        return integers::keys::run(parameters, &request, keys, console);
     }
     if let Some(preset) = arguments.bootstrap {
-        let wanted = Wanted { preset, slots, mode };
-        return keys::run(Job { wanted, rotations, out, seed, plan_only, force, passphrase }, console);
-    }
-    if arguments.add {
-        let programs = programs::programs(&arguments.program, &arguments.model)?;
-        let swap_rows = arguments.swap_rows;
-        let wanted = additions::Wanted { programs, shape: shape(arguments)?, rotations, swap_rows };
-        return additions::run(additions::Job { out, wanted, seed, plan_only }, console);
+        return bootstrap::keys::run(&Wanted { preset, slots, mode }, rotations, keys, console);
     }
     let programs = programs::programs(&arguments.program, &arguments.model)?;
-    let (parameters, precision) = (params.as_deref(), arguments.precision);
-    let wanted = ckks::keys::Wanted { programs, parameters, precision };
-    let shape = || shape(arguments);
-    ckks::keys::run(ckks::keys::Job { wanted, out, seed, plan_only, force, passphrase }, shape, console)
+    if arguments.add {
+        let swap_rows = arguments.swap_rows;
+        let wanted = additions::Wanted { programs, shape: shape(arguments)?, rotations, swap_rows };
+        return additions::run(additions::Job { out, wanted, seed: keys.seed.clone(), plan_only }, console);
+    }
+    let wanted = ckks::keys::Wanted { programs, parameters, precision: arguments.precision };
+    ckks::keys::run(&wanted, keys, || shape(arguments), console)
 }
 
 impl Arguments {

@@ -2,55 +2,37 @@
 
 use std::path::Path;
 
+use noren::Resources;
 use noren::bootstrapping::{BootstrapKeyFile, Footprint, Parameters, Progress};
 use noren::ckks::{Context, KeyRequest, Keys};
-use noren::{Resources, Seed};
-use noren_files::passphrase::Passphrase;
 
 use crate::bootstrap::plan::{Report as PlanReport, Wanted};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::key_files::{KeyFiles, Report, existing};
-use crate::outputs::Force;
+use crate::key_files::{KeyFiles, NewKeys, Report, existing};
 use crate::progress;
 
 /// The name of the file of what evaluates.
 pub(crate) const BOOTSTRAP: &str = "bootstrap.keys";
 
-/// The keys to make, and how.
-pub(crate) struct Job<'a> {
-    pub(crate) wanted: Wanted,
-    /// The rotations of the application.
-    pub(crate) rotations: &'a [isize],
-    pub(crate) out: &'a Path,
-    pub(crate) seed: Option<Seed>,
-    pub(crate) plan_only: bool,
-    pub(crate) force: &'a Force,
-    /// That of the secret key.
-    pub(crate) passphrase: Option<&'a Passphrase>,
-}
-
 /// Makes `secret.key`, `public.key` and `bootstrap.keys`, which appear together.
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let parameters = job.wanted.parameters()?;
-    let place = existing(job.out);
-    let plan = PlanReport::new(&job.wanted, &parameters, place)?;
-    if job.plan_only {
+pub(crate) fn run(wanted: &Wanted, rotations: &[isize], keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
+    let parameters = wanted.parameters()?;
+    let place = existing(keys.out);
+    let plan = PlanReport::new(wanted, &parameters, place)?;
+    if keys.plan_only {
         return console.report(&plan);
     }
     let footprint = Footprint::generate(&parameters)?;
     footprint.check(&Resources::of_machine(place))?;
-    let files = KeyFiles::new(job.out, BOOTSTRAP, job.force, job.passphrase)?;
+    let files = KeyFiles::new(keys, BOOTSTRAP)?;
     console.text(&plan)?;
     warn(&parameters, footprint, place, console);
-    let seed = match job.seed {
-        Some(seed) => seed,
-        None => Seed::random().map_err(noren::Error::from)?,
-    };
+    let seed = keys.seed()?;
 
     let context = Context::new(parameters.ckks()?)?;
     let Keys { secret, public, .. } = context.generate_keys(seed.derive("owner"), &KeyRequest::default())?;
-    let application = KeyRequest { rotations: job.rotations.to_vec(), ..KeyRequest::default() };
+    let application = KeyRequest { rotations: rotations.to_vec(), ..KeyRequest::default() };
     let shown = progress::bar("making bootstrapping keys", 1);
     let mut keys = 0;
     let mut heard = |Progress { done, of, .. }: Progress| {

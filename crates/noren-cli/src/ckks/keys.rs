@@ -3,18 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use noren::Seed;
 use noren::ckks::{Context, KeyFile};
 use noren::programs::Program;
 use noren::programs::{Plan, Shape};
-use noren_files::passphrase::Passphrase;
 
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
-use crate::key_files::{EVALUATION, KeyFiles, Report};
-use crate::outputs::Force;
-use crate::seeds::random;
+use crate::key_files::{EVALUATION, KeyFiles, NewKeys, Report};
 use crate::{programs, progress};
 
 /// The programs that keys are for.
@@ -26,39 +22,26 @@ pub(crate) struct Wanted<'a> {
     pub(crate) precision: f64,
 }
 
-/// The keys to make, and how.
-pub(crate) struct Job<'a> {
-    pub(crate) wanted: Wanted<'a>,
-    pub(crate) out: &'a Path,
-    pub(crate) seed: Option<Seed>,
-    pub(crate) plan_only: bool,
-    pub(crate) force: &'a Force,
-    /// That of the secret key.
-    pub(crate) passphrase: Option<&'a Passphrase>,
-}
-
 /// Makes `secret.key`, `public.key` and `eval.keys`, which appear together; `shape` gives the tables that programs run on.
 pub(crate) fn run(
-    job: Job<'_>,
+    wanted: &Wanted<'_>,
+    keys: &NewKeys<'_>,
     shape: impl FnOnce() -> Result<Shape, Failure>,
     console: &Console,
 ) -> Result<(), Failure> {
-    let given = job.wanted.parameters.map(|path| files::read_parameters(path, console)).transpose()?;
+    let given = wanted.parameters.map(|path| files::read_parameters(path, console)).transpose()?;
     let shape = shape()?;
     let plan = match given {
-        Some(parameters) => Plan::with_parameters(&job.wanted.programs, &shape, parameters)?,
-        None => Plan::for_precision(&job.wanted.programs, &shape, job.wanted.precision)?,
+        Some(parameters) => Plan::with_parameters(&wanted.programs, &shape, parameters)?,
+        None => Plan::for_precision(&wanted.programs, &shape, wanted.precision)?,
     };
-    let report = programs::Report::new(&job.wanted.programs, &plan)?;
-    if job.plan_only {
+    let report = programs::Report::new(&wanted.programs, &plan)?;
+    if keys.plan_only {
         return console.report(&report);
     }
-    let files = KeyFiles::new(job.out, EVALUATION, job.force, job.passphrase)?;
+    let files = KeyFiles::new(keys, EVALUATION)?;
     console.text(&report)?;
-    let seed = match job.seed {
-        Some(seed) => seed,
-        None => random()?,
-    };
+    let seed = keys.seed()?;
     let request = plan.key_request()?;
     let context = Context::new(plan.parameters)?;
     let shown = progress::bar("making evaluation keys", 1);

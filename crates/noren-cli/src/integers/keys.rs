@@ -4,9 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use noren::Seed;
 use noren::bfv::{Context, KeyFile, KeyRequest};
-use noren_files::passphrase::Passphrase;
 use serde::Serialize;
 
 use crate::console::Console;
@@ -14,22 +12,8 @@ use crate::describe::Integers;
 use crate::describe::words::count;
 use crate::failure::Failure;
 use crate::files;
-use crate::key_files::{EVALUATION, KeyFiles, Report};
-use crate::outputs::Force;
+use crate::key_files::{EVALUATION, KeyFiles, NewKeys, Report};
 use crate::progress;
-
-/// The keys to make, and how.
-pub(crate) struct Job<'a> {
-    /// The file of the parameters.
-    pub(crate) parameters: &'a Path,
-    pub(crate) request: KeyRequest,
-    pub(crate) out: &'a Path,
-    pub(crate) seed: Option<Seed>,
-    pub(crate) plan_only: bool,
-    pub(crate) force: &'a Force,
-    /// That of the secret key.
-    pub(crate) passphrase: Option<&'a Passphrase>,
-}
 
 /// The plan in words and numbers.
 #[derive(Serialize)]
@@ -41,26 +25,28 @@ struct Plan {
 }
 
 /// Makes `secret.key`, `public.key` and `eval.keys`, which appear together.
-pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let context = Context::new(files::read_integer_parameters(job.parameters, console)?)?;
-    let wanted = context.automorphisms_of(&job.request)?;
+pub(crate) fn run(
+    parameters: &Path,
+    request: &KeyRequest,
+    keys: &NewKeys<'_>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let context = Context::new(files::read_integer_parameters(parameters, console)?)?;
+    let wanted = context.automorphisms_of(request)?;
     let plan = Plan {
-        rotations: job.request.rotations.clone(),
-        swap_rows: job.request.swap,
+        rotations: request.rotations.clone(),
+        swap_rows: request.swap,
         evaluation_keys: wanted.galois.len() + usize::from(wanted.relinearization.is_some()),
         parameters: Integers::new(context.parameters()),
     };
-    if job.plan_only {
+    if keys.plan_only {
         return console.report(&plan);
     }
-    let files = KeyFiles::new(job.out, EVALUATION, job.force, job.passphrase)?;
+    let files = KeyFiles::new(keys, EVALUATION)?;
     console.text(&plan)?;
-    let seed = match job.seed {
-        Some(seed) => seed,
-        None => Seed::random().map_err(noren::Error::from)?,
-    };
+    let seed = keys.seed()?;
     let shown = progress::bar("making evaluation keys", 1);
-    let made = context.generate_keys_with_progress(seed, &job.request, Some(&|done, total| shown.set(done, total)))?;
+    let made = context.generate_keys_with_progress(seed, request, Some(&|done, total| shown.set(done, total)))?;
     drop(shown);
     let bytes = files.write(&KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) })?;
     let files = files.finish(&context, made.secret, made.public, bytes)?;

@@ -22,15 +22,54 @@ pub(super) type Words = [u64; WIDTH];
 /// The numbers of one vector in memory.
 pub(super) type Numbers = [f64; WIDTH];
 
+/// Defines functions of one step.
+macro_rules! steps {
+    ($(fn $name:ident$(<const $bits:ident: i32>)?($($x:ident: $in:ty),+) -> $out:ty $step:block)+) => {$(
+        #[inline]
+        #[target_feature(enable = "avx2,fma")]
+        pub(super) fn $name$(<const $bits: i32>)?($($x: $in),+) -> $out $step
+    )+};
+}
+
+steps! {
+    fn to_bits(numbers: Vector) -> Integers { _mm256_castpd_si256(numbers) }
+    fn from_bits(words: Integers) -> Vector { _mm256_castsi256_pd(words) }
+    fn broadcast(word: u64) -> Integers { _mm256_set1_epi64x(word.cast_signed()) }
+    fn add_words(a: Integers, b: Integers) -> Integers { _mm256_add_epi64(a, b) }
+    fn sub_words(a: Integers, b: Integers) -> Integers { _mm256_sub_epi64(a, b) }
+    fn and(a: Integers, b: Integers) -> Integers { _mm256_and_si256(a, b) }
+    fn and_not(a: Integers, b: Integers) -> Integers { _mm256_andnot_si256(a, b) }
+    fn or(a: Integers, b: Integers) -> Integers { _mm256_or_si256(a, b) }
+    fn xor(a: Integers, b: Integers) -> Integers { _mm256_xor_si256(a, b) }
+    fn above(a: Integers, b: Integers) -> Integers { _mm256_cmpgt_epi64(a, b) }
+    fn equal(a: Integers, b: Integers) -> Integers { _mm256_cmpeq_epi64(a, b) }
+    fn shift_left<const BITS: i32>(a: Integers) -> Integers { _mm256_slli_epi64::<BITS>(a) }
+    fn shift_right<const BITS: i32>(a: Integers) -> Integers { _mm256_srli_epi64::<BITS>(a) }
+    fn shift_right_each(a: Integers, bits: Integers) -> Integers { _mm256_srlv_epi64(a, bits) }
+    fn splat(number: f64) -> Vector { _mm256_set1_pd(number) }
+    fn add(a: Vector, b: Vector) -> Vector { _mm256_add_pd(a, b) }
+    fn sub(a: Vector, b: Vector) -> Vector { _mm256_sub_pd(a, b) }
+    fn mul(a: Vector, b: Vector) -> Vector { _mm256_mul_pd(a, b) }
+    fn mul_add(a: Vector, b: Vector, c: Vector) -> Vector { _mm256_fmadd_pd(a, b, c) }
+    fn mul_sub(a: Vector, b: Vector, c: Vector) -> Vector { _mm256_fmsub_pd(a, b, c) }
+    fn neg_mul_add(a: Vector, b: Vector, c: Vector) -> Vector { _mm256_fnmadd_pd(a, b, c) }
+    fn neg_mul_sub(a: Vector, b: Vector, c: Vector) -> Vector { _mm256_fnmsub_pd(a, b, c) }
+    fn floor(a: Vector) -> Vector { _mm256_floor_pd(a) }
+    fn where_less(a: Vector, b: Vector, x: Vector) -> Vector { _mm256_and_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b), x) }
+    fn signed_16(packed: u64) -> Integers { _mm256_cvtepi16_epi64(_mm_set_epi64x(0, packed.cast_signed())) }
+    fn unsigned_32(words: &[u32; WIDTH]) -> Integers { _mm256_cvtepu32_epi64(load_32(words)) }
+    fn signed_32(words: &[u32; WIDTH]) -> Vector { _mm256_cvtepi32_pd(load_32(words)) }
+}
+
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn load(words: &Words) -> Integers {
     // SAFETY: the reference is valid for the 32 bytes that are read; the load needs no alignment.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn store(words: &mut Words, vector: Integers) {
     // SAFETY: the reference is valid for the 32 bytes that are written; the store needs no alignment.
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
@@ -39,20 +78,20 @@ pub(super) fn store(words: &mut Words, vector: Integers) {
 /// # Safety
 /// The words start at a multiple of 32 bytes.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn stream(words: &mut Words, vector: Integers) {
     // SAFETY: the reference is valid for the 32 bytes that are written, and the caller aligned it.
     unsafe { _mm256_stream_si256(words.as_mut_ptr().cast(), vector) }
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn fence() {
     _mm_sfence();
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn prefetch_far(row: &[f64]) {
     for line in row.as_chunks::<{ LINE / size_of::<f64>() }>().0 {
         _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
@@ -60,21 +99,21 @@ pub(super) fn prefetch_far(row: &[f64]) {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn load_numbers(numbers: &Numbers) -> Vector {
     // SAFETY: the reference is valid for the 32 bytes that are read; the load needs no alignment.
     unsafe { _mm256_loadu_pd(numbers.as_ptr()) }
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn store_numbers(numbers: &mut Numbers, vector: Vector) {
     // SAFETY: the reference is valid for the 32 bytes that are written; the store needs no alignment.
     unsafe { _mm256_storeu_pd(numbers.as_mut_ptr(), vector) }
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn get(cell: &Cell<Numbers>) -> Vector {
     // SAFETY: a cell is not shared between threads, and no reference to what it holds can exist; it is valid for the 32 bytes
     // that are read; the load needs no alignment.
@@ -82,158 +121,14 @@ pub(super) fn get(cell: &Cell<Numbers>) -> Vector {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn set(cell: &Cell<Numbers>, vector: Vector) {
     // SAFETY: as in `get`, for the bytes that are written.
     unsafe { _mm256_storeu_pd(cell.as_ptr().cast(), vector) }
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn to_bits(numbers: Vector) -> Integers {
-    _mm256_castpd_si256(numbers)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn from_bits(words: Integers) -> Vector {
-    _mm256_castsi256_pd(words)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn broadcast(word: u64) -> Integers {
-    _mm256_set1_epi64x(word.cast_signed())
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn add_words(a: Integers, b: Integers) -> Integers {
-    _mm256_add_epi64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn sub_words(a: Integers, b: Integers) -> Integers {
-    _mm256_sub_epi64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn and(a: Integers, b: Integers) -> Integers {
-    _mm256_and_si256(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn and_not(a: Integers, b: Integers) -> Integers {
-    _mm256_andnot_si256(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn or(a: Integers, b: Integers) -> Integers {
-    _mm256_or_si256(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn xor(a: Integers, b: Integers) -> Integers {
-    _mm256_xor_si256(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn above(a: Integers, b: Integers) -> Integers {
-    _mm256_cmpgt_epi64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn equal(a: Integers, b: Integers) -> Integers {
-    _mm256_cmpeq_epi64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn shift_left<const BITS: i32>(a: Integers) -> Integers {
-    _mm256_slli_epi64::<BITS>(a)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn shift_right<const BITS: i32>(a: Integers) -> Integers {
-    _mm256_srli_epi64::<BITS>(a)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn shift_right_each(a: Integers, bits: Integers) -> Integers {
-    _mm256_srlv_epi64(a, bits)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn splat(number: f64) -> Vector {
-    _mm256_set1_pd(number)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn add(a: Vector, b: Vector) -> Vector {
-    _mm256_add_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn sub(a: Vector, b: Vector) -> Vector {
-    _mm256_sub_pd(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn mul(a: Vector, b: Vector) -> Vector {
-    _mm256_mul_pd(a, b)
-}
-
-#[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn mul_add(a: Vector, b: Vector, c: Vector) -> Vector {
-    _mm256_fmadd_pd(a, b, c)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn mul_sub(a: Vector, b: Vector, c: Vector) -> Vector {
-    _mm256_fmsub_pd(a, b, c)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn neg_mul_add(a: Vector, b: Vector, c: Vector) -> Vector {
-    _mm256_fnmadd_pd(a, b, c)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn neg_mul_sub(a: Vector, b: Vector, c: Vector) -> Vector {
-    _mm256_fnmsub_pd(a, b, c)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn floor(a: Vector) -> Vector {
-    _mm256_floor_pd(a)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn where_less(a: Vector, b: Vector, x: Vector) -> Vector {
-    _mm256_and_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b), x)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
 pub(super) fn transpose(x: [Vector; 4]) -> [Vector; 4] {
     let (a, b) = (_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpackhi_pd(x[0], x[1]));
     let (c, d) = (_mm256_unpacklo_pd(x[2], x[3]), _mm256_unpackhi_pd(x[2], x[3]));
@@ -246,7 +141,7 @@ pub(super) fn transpose(x: [Vector; 4]) -> [Vector; 4] {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn arrange(group: Integers, order: Integers) -> Integers {
     /// The lowest bit of each upper half.
     const UPPER: u64 = 1 << 32;
@@ -257,32 +152,14 @@ pub(super) fn arrange(group: Integers, order: Integers) -> Integers {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn signed_16(packed: u64) -> Integers {
-    _mm256_cvtepi16_epi64(_mm_set_epi64x(0, packed.cast_signed()))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn load_32(words: &[u32; WIDTH]) -> __m128i {
     // SAFETY: the reference is valid for the 16 bytes that are read; the load needs no alignment.
     unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn unsigned_32(words: &[u32; WIDTH]) -> Integers {
-    _mm256_cvtepu32_epi64(load_32(words))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn signed_32(words: &[u32; WIDTH]) -> Vector {
-    _mm256_cvtepi32_pd(load_32(words))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn signed_64(words: &Words) -> Vector {
     /// `2^52`.
     const LOWER: f64 = (1u64 << 52) as f64;
@@ -299,7 +176,7 @@ pub(super) fn signed_64(words: &Words) -> Vector {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn add_lower_32(words: &Cell<[u32; WIDTH]>, x: Integers) {
     let lower = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
     let sum = _mm_add_epi32(load_32(&words.get()), _mm256_castsi256_si128(lower));
@@ -309,7 +186,7 @@ pub(super) fn add_lower_32(words: &Cell<[u32; WIDTH]>, x: Integers) {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 pub(super) fn add_64(words: &Cell<Words>, x: Integers) {
     let sum = add_words(load(&words.get()), x);
     // SAFETY: as in `add_lower_32`, for 32 bytes.
