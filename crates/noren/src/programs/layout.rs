@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
-/// use noren::programs::layout::TableLayout;
+/// use noren::programs::TableLayout;
 ///
 /// let layout = TableLayout::new(285, 30, 8192)?;
 /// assert_eq!((layout.height(), layout.columns_per_ciphertext(), layout.ciphertexts()), (512, 16, 2));

@@ -33,8 +33,7 @@ pub struct Shape {
 /// ```
 /// use noren::Seed;
 /// use noren::ckks::Context;
-/// use noren::programs::plan::{Plan, Shape};
-/// use noren::programs::program::Program;
+/// use noren::programs::{Plan, Program, Shape};
 ///
 /// let programs = [Program::parse("mean", None)?, Program::parse("variance", None)?];
 /// let shape = Shape { rows: 100, columns: 3, ..Shape::default() };

@@ -27,9 +27,7 @@ use crate::programs::{entries, products, scores, statistics};
 ///
 /// # Examples
 /// ```
-/// use noren::programs::layout::TableLayout;
-/// use noren::programs::program::Program;
-/// use noren::programs::table::{EncryptedTable, Layout};
+/// use noren::programs::{EncryptedTable, Layout, Program, TableLayout};
 /// use noren::schemes::clear::{ClearEvaluator, ClearVector};
 ///
 /// let program = Program::parse("mean", None)?;

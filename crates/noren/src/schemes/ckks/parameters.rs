@@ -27,7 +27,7 @@ const MAX_BITS: u32 = *sizes::BITS.end();
 ///
 /// # Examples
 /// ```
-/// use noren::schemes::ckks::parameters::ParametersSpec;
+/// use noren::schemes::ckks::ParametersSpec;
 ///
 /// let parameters = ParametersSpec {
 ///     log_n: 14,

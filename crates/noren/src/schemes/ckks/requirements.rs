@@ -13,8 +13,7 @@ use crate::schemes::range::Range;
 ///
 /// # Examples
 /// ```
-/// use noren::schemes::ckks::parameters::Parameters;
-/// use noren::schemes::ckks::requirements::Requirements;
+/// use noren::schemes::ckks::{Parameters, Requirements};
 ///
 /// let requirements = Requirements { depth: 3, precision_bits: 15.0, ..Requirements::default() };
 /// let parameters = Parameters::for_requirements(&requirements)?;
