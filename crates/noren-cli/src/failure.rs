@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use noren::programs::ProgramError;
 use noren::{KeyUse, Security};
 use noren_files::error::Reason;
 
@@ -127,12 +128,15 @@ impl From<noren_files::error::Error> for Failure {
 
 /// An error of the library, with the call of the tool that makes missing keys.
 fn text(error: &noren::Error) -> String {
+    match error.downcast_ref() {
+        Some(ProgramError::ArgumentOutside { .. }) => return format!("{error} (--unchecked writes them all the same)"),
+        Some(ProgramError::UnprovenInterval { .. }) => return format!("{error} (--unproven-interval)"),
+        _ => {}
+    }
     let (what, keys) = match error {
         noren::Error::MissingKey { kind, available, keys } if !keys.is_empty() => {
             (format!("the evaluation keys have no key for {kind}, they have {available}"), &keys[..])
         }
-        noren::Error::ArgumentOutside { .. } => return format!("{error} (--unchecked writes them all the same)"),
-        noren::Error::UnprovenInterval { .. } => return format!("{error} (--unproven-interval)"),
         error => return error.to_string(),
     };
     let steps = keys.iter().filter_map(|need| match need.usage {

@@ -1,6 +1,10 @@
 //! One exception for each family of errors, all of them `noren.Error`, which is a `ValueError`.
 
+use noren::ckks::CkksError;
 use noren::error::Error as Refusal;
+use noren::programs::ProgramError;
+use noren::schemes::error::SlotError;
+use noren::schemes::integers::IntegerError;
 use noren::{KeyNeed, KeyUse};
 use noren_files::error::{Error as FileRefusal, Reason};
 use pyo3::create_exception;
@@ -91,18 +95,9 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         Refusal::Insecure { .. } | Refusal::ZeroKey { .. } => InsecureError::new_err(text),
         Refusal::MissingKey { .. } | Refusal::KeyLevel { .. } => MissingKeyError::new_err(text),
         Refusal::LevelExhausted { .. } | Refusal::LevelMismatch { .. } => LevelError::new_err(text),
-        Refusal::ScaleMismatch { .. } => ScaleError::new_err(text),
         Refusal::ParameterMismatch { .. } => ParameterMismatchError::new_err(text),
         Refusal::KeyMismatch { .. } => KeyMismatchError::new_err(text),
-        Refusal::Length { .. } | Refusal::NotFinite { .. } | Refusal::Overflow { .. } | Refusal::NotAResidue { .. } => {
-            EncodingError::new_err(text)
-        }
-        Refusal::Unbounded { .. }
-        | Refusal::OutsideInterval { .. }
-        | Refusal::UnprovenInterval { .. }
-        | Refusal::ArgumentOutside { .. }
-        | Refusal::NotAsStated { .. }
-        | Refusal::NotReal { .. } => RangeError::new_err(text),
+        Refusal::Length { .. } => EncodingError::new_err(text),
         Refusal::Wire { .. } | Refusal::WrongKind { .. } | Refusal::FileChanged { .. } => WireError::new_err(text),
         Refusal::Exists { path } => {
             let text = "the file exists: pass force=True to replace it, or choose another name";
@@ -115,6 +110,29 @@ fn raise_of(words: Words, error: Refusal) -> PyErr {
         },
         Refusal::Memory(_) => PyMemoryError::new_err(text),
         Refusal::Interrupted(_) => PyKeyboardInterrupt::new_err(text),
+        error => raise_of_scheme(&error, text),
+    }
+}
+
+/// The exception for an error of a scheme or of a program.
+fn raise_of_scheme(error: &Refusal, text: String) -> PyErr {
+    if let Some(error) = error.downcast_ref() {
+        return match error {
+            CkksError::ScaleMismatch { .. } => ScaleError::new_err(text),
+            CkksError::Overflow { .. } => EncodingError::new_err(text),
+            _ => RangeError::new_err(text),
+        };
+    }
+    match error.downcast_ref() {
+        Some(SlotError::NotFinite { .. }) => return EncodingError::new_err(text),
+        Some(_) => return RangeError::new_err(text),
+        None => {}
+    }
+    if error.downcast_ref::<ProgramError>().is_some() {
+        return RangeError::new_err(text);
+    }
+    match error.downcast_ref() {
+        Some(IntegerError::NotAResidue { .. }) => EncodingError::new_err(text),
         _ => Error::new_err(text),
     }
 }
@@ -129,6 +147,22 @@ enum Words {
 impl Words {
     /// The message, with the call that makes what is missing.
     fn text(self, error: &Refusal) -> String {
+        let allow_unbounded = || format!("{error}; with allow_unbounded=True they are decrypted all the same");
+        if let Some(CkksError::Unbounded { .. }) = error.downcast_ref() {
+            return allow_unbounded();
+        }
+        match error.downcast_ref() {
+            Some(ProgramError::ArgumentOutside { .. }) => return allow_unbounded(),
+            Some(ProgramError::UnprovenInterval { .. }) => return format!("{error} (unproven_interval=True)"),
+            _ => {}
+        }
+        if let Some(SlotError::NotReal { what: what @ ("the ciphertext" | "the plaintext"), .. }) = error.downcast_ref()
+        {
+            return format!(
+                "{what} may hold complex numbers: use complex=True, complex=False to drop the imaginary parts, or \
+                 x.with_range(low, high) if it is known to be real"
+            );
+        }
         match error {
             Refusal::MissingKey { kind, available, keys } if !keys.is_empty() => {
                 format!("the evaluation keys have no key for {kind}, they have {available}: {}", self.call(keys, false))
@@ -138,14 +172,6 @@ impl Words {
                 let [found, needed] = [*found, *needed].map(|limbs| self.limbs(limbs));
                 format!("the key for {kind} serves ciphertexts of at most {found}, this one has {needed}: {call}")
             }
-            Refusal::Unbounded { .. } | Refusal::ArgumentOutside { .. } => {
-                format!("{error}; with allow_unbounded=True they are decrypted all the same")
-            }
-            Refusal::UnprovenInterval { .. } => format!("{error} (unproven_interval=True)"),
-            Refusal::NotReal { what: what @ ("the ciphertext" | "the plaintext"), .. } => format!(
-                "{what} may hold complex numbers: use complex=True, complex=False to drop the imaginary parts, or \
-                 x.with_range(low, high) if it is known to be real"
-            ),
             error => error.to_string(),
         }
     }

@@ -1,5 +1,6 @@
-//! The one error type that a user meets, whichever scheme is used.
+//! The error type of all fallible functions; errors of schemes are in it as they were raised.
 
+use std::any::Any;
 use std::path::PathBuf;
 
 use crate::key_use::{KeyNeed, KeyUse};
@@ -62,60 +63,6 @@ pub enum Error {
         needed: f64,
         /// The level that was asked for.
         level: Security,
-    },
-    /// A bootstrap would go wrong too often.
-    #[error(
-        "a bootstrap fails with probability 2^{found:.2}, at most 2^{allowed:.2} is allowed: noise of deviation \
-         2^{deviation:.2} of the circle meets a margin of 2^{margin:.2}: use parameters of less noise or fewer messages, \
-         or allow more failures"
-    )]
-    FailsTooOften {
-        /// The base-two logarithm of the probability.
-        found: f64,
-        /// The base-two logarithm of what is allowed.
-        allowed: f64,
-        /// The base-two logarithm of the standard deviation of the noise, in units of the circle.
-        deviation: f64,
-        /// The base-two logarithm of the noise that is tolerated, in units of the circle.
-        margin: f64,
-    },
-    /// A computation may fail more often than its budget allows.
-    #[error(
-        "with {bootstraps} bootstraps the computation fails with probability up to 2^{found:.1}, its budget is 2^{allowed:.1}: \
-         use parameters that fail less often, or allow more failures"
-    )]
-    FailureBudget {
-        /// How many bootstraps there would be.
-        bootstraps: u64,
-        /// The base-two logarithm of a bound on the probability that any of them fails.
-        found: f64,
-        /// The base-two logarithm of what is allowed.
-        allowed: f64,
-    },
-    /// A value does not fit the room that parameters give it.
-    #[error("{what} is {found}, it must be {needed}: {hint}")]
-    OutOfRoom {
-        /// Which value.
-        what: &'static str,
-        /// How large it is, or may be.
-        found: u64,
-        /// The numbers that fit, such as `at most 15`.
-        needed: String,
-        /// The advice.
-        hint: &'static str,
-    },
-    /// The noise of a linear combination is larger than what parameters were checked for.
-    #[error(
-        "the noise of {what} is up to {found:.2} times that of a bootstrap, the parameters carry {needed:.2}: \
-         bootstrap before, or use parameters for larger combinations"
-    )]
-    NoisyCombination {
-        /// Which combination.
-        what: &'static str,
-        /// Its standard deviation, in units of that of a bootstrap.
-        found: f64,
-        /// The largest that the parameters carry.
-        needed: f64,
     },
     /// Two things belong to different secret keys.
     #[error(
@@ -201,14 +148,6 @@ pub enum Error {
         /// The name of the other object.
         what: &'static str,
     },
-    /// Two operands have different scales.
-    #[error("the operands have scales 2^{left_log2:.6} and 2^{right_log2:.6}, {}: align them first", difference(*left_log2, *right_log2))]
-    ScaleMismatch {
-        /// The base-two logarithm of the first scale.
-        left_log2: f64,
-        /// The base-two logarithm of the second scale.
-        right_log2: f64,
-    },
     /// There are too many or too few of something.
     #[error("{what}: {found} were given, {needed} are needed")]
     Length {
@@ -219,143 +158,6 @@ pub enum Error {
         /// How many are needed, such as `at most 8192`.
         needed: String,
     },
-    /// A value is infinite or not a number.
-    #[error("value {index} is {value}: only finite numbers can be encoded")]
-    NotFinite {
-        /// The position of the value.
-        index: usize,
-        /// The value.
-        value: f64,
-    },
-    /// A value is too large for the modulus at the scale asked for.
-    #[error(
-        "value {index} is {}, at scale 2^{scale_log2:.1} this level holds values up to {limit:.3e}: \
-         scale the values down, or encode at a higher level", readable(*value)
-    )]
-    Overflow {
-        /// The position of the largest value.
-        index: usize,
-        /// The value.
-        value: f64,
-        /// The largest absolute value that fits.
-        limit: f64,
-        /// The base-two logarithm of the scale.
-        scale_log2: f64,
-    },
-    /// Nothing is known of a result: its message may have left its modulus.
-    #[error("{}", unbounded(*magnitude, *error, *scale_log2, *modulus_log2, *level))]
-    Unbounded {
-        /// A bound on the absolute value of the message.
-        magnitude: f64,
-        /// A bound on its error, without regard to the modulus.
-        error: f64,
-        /// The base-two logarithm of the scale.
-        scale_log2: f64,
-        /// The base-two logarithm of the modulus.
-        modulus_log2: f64,
-        /// The level of the ciphertext.
-        level: usize,
-    },
-    /// Numbers may lie outside the interval that a polynomial is for.
-    #[error(
-        "slots are known to lie in [{}, {}] only, the polynomial is for [{}, {}]: use an interval that holds them \
-         all, or state a narrower range, with_range, if it is known",
-        readable(*low), readable(*high), readable(interval[0]), readable(interval[1])
-    )]
-    OutsideInterval {
-        /// The lowest value that slots may have.
-        low: f64,
-        /// The highest.
-        high: f64,
-        /// The interval that is needed.
-        interval: [f64; 2],
-    },
-    /// The bounds of columns do not prove that the arguments of a program lie in the interval of its function.
-    #[error(
-        "{program}: columns within their bounds, which count as powers of two, give {what} from {} to {}, the function is \
-         for [{}, {}]: widen the interval of the model, or state smaller bounds, or plan for an interval that is not proven: \
-         the arguments are encrypted beside the results then, and compared with it when those are decrypted",
-        readable(*low), readable(*high), readable(interval[0]), readable(interval[1])
-    )]
-    UnprovenInterval {
-        /// The name of the program.
-        program: &'static str,
-        /// The name of its arguments, such as `the score "risk"`.
-        what: String,
-        /// The lowest argument that the bounds allow.
-        low: f64,
-        /// The highest.
-        high: f64,
-        /// The interval of the model.
-        interval: [f64; 2],
-    },
-    /// Results of a program whose arguments were outside the interval of its function.
-    #[error(
-        "{place} was computed from arguments outside [{}, {}], where {function} holds, and so were {count} numbers in all: \
-         none of them can be trusted: widen the interval of the model", readable(interval[0]), readable(interval[1])
-    )]
-    ArgumentOutside {
-        /// The first of the numbers, such as `row 3, column "risk"`.
-        place: String,
-        /// How many numbers there are.
-        count: usize,
-        /// The function.
-        function: String,
-        /// Its interval.
-        interval: [f64; 2],
-    },
-    /// A decrypted number is not what its ciphertext states.
-    #[error(
-        "slot {slot} is {value}, the ciphertext states {range}, with an error of at most {bound:.3e}: it was changed, \
-         belongs to another secret key, or a statement about it (with_range, with_magnitude, with_error_bound) is false"
-    )]
-    NotAsStated {
-        /// The first such slot.
-        slot: usize,
-        /// The kind of numbers that it decrypts to.
-        value: String,
-        /// Where all slots should lie.
-        range: String,
-        /// The error bound of the ciphertext.
-        bound: f64,
-    },
-    /// Numbers may be complex where real ones are needed.
-    #[error("{what} may hold complex numbers, real ones are needed: {remedy}")]
-    NotReal {
-        /// The name of the object that may be complex.
-        what: &'static str,
-        /// The advice.
-        remedy: &'static str,
-    },
-    /// An integer is outside the range in which integers modulo t are given.
-    #[error("value {index} is {value}: an integer modulo {t} is given from {} to {}", -(*t as i64 / 2), t - 1)]
-    NotAResidue {
-        /// The position of the value.
-        index: usize,
-        /// The value.
-        value: i64,
-        /// The plaintext modulus.
-        t: u64,
-    },
-    /// The noise of a ciphertext may have reached its message.
-    #[error(
-        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong: \
-         use parameters for more operations, or fewer operations"
-    )]
-    NoiseExhausted {
-        /// The operation that was asked for.
-        what: &'static str,
-        /// How many bits are missing.
-        missing: f64,
-    },
-    /// A function has no value where one is needed.
-    #[error("the function has no value at ({x}, {y}): give it one there, of which no caller will make use")]
-    Undefined {
-        /// The first argument.
-        x: usize,
-        /// The second argument.
-        y: usize,
-    },
     /// The file that words are read from where they lie has changed while it was in use.
     #[error(
         "{what}: the file has changed since it was opened, so that the result could be wrong: \
@@ -364,28 +166,6 @@ pub enum Error {
     FileChanged {
         /// The contents of the file.
         what: &'static str,
-    },
-    /// A function has a value that is no residue.
-    #[error("the function is {value} at ({x}, {y}), values must be below the plaintext modulus {t}")]
-    NotInRange {
-        /// The first argument.
-        x: usize,
-        /// The second argument.
-        y: usize,
-        /// The value there.
-        value: u64,
-        /// The plaintext modulus.
-        t: u64,
-    },
-    /// A number is not one that a function was prepared for.
-    #[error("number {index} is {value}, the function was prepared for numbers below {size}")]
-    OutsideDomain {
-        /// The position of the number.
-        index: usize,
-        /// The number.
-        value: u64,
-        /// How many numbers there are.
-        size: usize,
     },
     /// The ciphertext has more parts than the operation takes.
     #[error("the ciphertext has degree {found} in the secret, the operation takes degree {needed}: relinearise first")]
@@ -454,42 +234,53 @@ pub enum Error {
         /// The error of the operating system.
         source: std::io::Error,
     },
+    /// An error of a scheme, or of a computation on one: [`Error::downcast_ref`] gives it with its type.
+    #[error("{0}")]
+    Scheme(Box<dyn SchemeError>),
 }
 
-/// A number without rows of zeros.
-fn readable(value: f64) -> String {
-    let plain = value == 0.0 || (1e-4..1e9).contains(&value.abs());
-    if plain { format!("{value}") } else { format!("{value:e}") }
-}
+/// Errors of the floors above: of schemes, of lookups, of programs.
+///
+/// Each becomes an [`Error`] by `?` or `into`, so that one result type serves all functions and circuits can return the
+/// errors of any scheme, also of one that is written outside these crates.
+pub trait SchemeError: std::error::Error + Any + Send + Sync {}
 
-/// By how much two scales differ that may print alike.
-fn difference(left_log2: f64, right_log2: f64) -> String {
-    let part = libm::exp2(right_log2 - left_log2) - 1.0;
-    let sign = if part < 0.0 { '-' } else { '+' };
-    format!("which differ by a factor of 1 {sign} {:.1e}", part.abs())
-}
-
-/// Why nothing is known of a result.
-fn unbounded(magnitude: f64, error: f64, scale_log2: f64, modulus_log2: f64, level: usize) -> String {
-    let needed = libm::log2(magnitude + error) + scale_log2 + 1.0;
-    // Six digits are enough to tell sizes.
-    let magnitude = readable(format!("{magnitude:.5e}").parse().unwrap_or(magnitude));
-    let remedy = "state a smaller bound if one is known (with_magnitude, with_range) before that step, or use smaller values, \
-                  or a larger first prime";
-    if needed.is_finite() && needed >= modulus_log2 {
-        format!(
-            "nothing is known of the result: a message of up to {magnitude} with an error of up to {error:.1e} at scale \
-             2^{scale_log2:.1} needs {needed:.1} bits, the modulus of level {level} has {modulus_log2:.1}: {remedy}"
-        )
-    } else {
-        format!(
-            "nothing is known of the result (level {level}, magnitude up to {magnitude}, error up to {error:.1e}): a \
-             message on the way to it may have been too large for its modulus: {remedy}"
-        )
+impl<E: SchemeError> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::Scheme(Box::new(error))
     }
 }
 
+/// The error of a scheme with which a function has ended, if it is one of type `E`.
+///
+/// ```
+/// use noren_rlwe::error::{Error, SchemeError, cause};
+///
+/// #[derive(Debug, PartialEq, thiserror::Error)]
+/// #[error("{0} is odd, an even number is needed")]
+/// struct Odd(u32);
+/// impl SchemeError for Odd {}
+///
+/// fn half(x: u32) -> Result<u32, Error> {
+///     if x % 2 == 0 { Ok(x / 2) } else { Err(Odd(x).into()) }
+/// }
+/// assert_eq!(cause(&half(5)), Some(&Odd(5)));
+/// assert_eq!(cause::<Odd>(&half(4)), None);
+/// ```
+pub fn cause<E: SchemeError>(result: &Result<impl Sized>) -> Option<&E> {
+    result.as_ref().err()?.downcast_ref()
+}
+
 impl Error {
+    /// The error of a scheme, if this is one of type `E`.
+    #[must_use]
+    pub fn downcast_ref<E: SchemeError>(&self) -> Option<&E> {
+        match self {
+            Self::Scheme(error) => (&**error as &dyn Any).downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// [`Error::ParameterMismatch`] for a thing whose fingerprint is not the one in use.
     #[must_use]
     pub fn mismatch(in_use: &[u8; 32], found: &[u8; 32], what: &'static str) -> Self {

@@ -11,6 +11,7 @@ use noren::bootstrapping::{
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::EncryptedTable;
 use noren::programs::Program;
+use noren::schemes::error::FailureBudgetExceeded;
 use noren::wire::Limits;
 use serde::Serialize;
 
@@ -66,7 +67,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         let bootstraps = table.ciphertexts().len() as u64;
         let found = Plan::new(&parameters)?.log2_failure(bootstraps);
         if found > allowed {
-            return Err(Failure::file(job.input)(noren::Error::FailureBudget { bootstraps, found, allowed }));
+            return Err(Failure::file(job.input)(FailureBudgetExceeded { bootstraps, found, allowed }.into()));
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use noren::SecretKey;
-use noren::ckks::{Ciphertext, Context, Decryptor, Releases};
+use noren::ckks::{Ciphertext, CkksError, Context, Decryptor, Releases};
 use noren::programs::{EncryptedTable, Layout, Matrix};
 use noren_rlwe::wire::file::Access;
 use rayon::prelude::*;
@@ -54,7 +54,7 @@ pub(crate) fn run(job: Decryption<'_>, console: &Console) -> Result<(), Failure>
         table.ciphertexts().par_iter().map(|c| decryptor.decrypt_real(c)).collect::<noren::Result<Vec<_>>>()
     };
     let slots = match slots(&decryptor) {
-        Err(error @ noren::Error::NotAsStated { .. }) => {
+        Err(error) if matches!(error.downcast_ref(), Some(CkksError::NotAsStated { .. })) => {
             // Arguments outside their interval are the better reason.
             let any = slots(&Decryptor::new(&key.context, &key.key)?.allow_unbounded()).map_err(of_input())?;
             let matrix = table.layout().read(&any, &vec![0.0; any.len()]).map_err(of_input())?;

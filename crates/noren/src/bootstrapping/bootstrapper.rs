@@ -12,6 +12,7 @@ use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::parameters::Parameters;
 use crate::bootstrapping::pipeline::{Pipeline, Stage, Stages};
 use crate::schemes::ckks::{Ciphertext, Context};
+use crate::schemes::error::SlotError;
 
 /// Renews ciphertexts. Shared between threads.
 ///
@@ -99,7 +100,7 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::KeyMismatch`] for a ciphertext of another secret key than that of the keys;
-    /// [`Error::NotReal`] in [`Mode::Real`] for a message that may be complex;
+    /// [`SlotError::NotReal`] in [`Mode::Real`] for a message that may be complex;
     /// [`Error::Length`] if there are more slots than are bootstrapped;
     /// [`Error::LevelExhausted`] if there are too few levels, [`Error::Parameters`] if there are so many that nothing would be
     /// gained, or if the magnitude and the bound on the error are together above [`MAX_MAGNITUDE`].
@@ -129,7 +130,7 @@ impl Bootstrapper {
         if self.pipeline.mode == Mode::Real && a.estimate().range().interval().is_none() {
             let remedy =
                 "bootstrap in mode complex or paired, or state its range (with_range) if it is known to be real";
-            return Err(Error::NotReal { what: "the ciphertext to bootstrap", remedy });
+            return Err(SlotError::NotReal { what: "the ciphertext to bootstrap", remedy }.into());
         }
         check_size(a, self.parameters().input_level(), self.output_level())
     }

@@ -110,8 +110,9 @@ impl BootstrappingEvaluator {
     }
 
     /// The evaluator with a failure budget: what needs a bootstrap is refused
-    /// ([`Error::FailureBudget`]) if with it the probability that any bootstrap was wrong in some slot might exceed
-    /// `2^log2_failure`. The count starts anew, for this evaluator and its clones.
+    /// ([`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded)) if with it the probability that any
+    /// bootstrap was wrong in some slot might exceed `2^log2_failure`. The count starts anew, for this evaluator and
+    /// its clones.
     ///
     /// # Errors
     /// None of parameters that bootstrap.

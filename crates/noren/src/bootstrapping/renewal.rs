@@ -51,7 +51,7 @@ impl Renewal {
     /// The result of the bootstrapper, from memory where it is there.
     ///
     /// # Errors
-    /// As [`Bootstrapper::bootstrap`], and [`Error::FailureBudget`](noren_rlwe::error::Error::FailureBudget).
+    /// As [`Bootstrapper::bootstrap`], and [`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded).
     pub fn renew(&self, evaluator: &Evaluator, a: &Ciphertext) -> Result<Ciphertext> {
         let level = self.bootstrapper.parameters().input_level();
         if a.level() < level {

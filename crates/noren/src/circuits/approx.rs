@@ -3,6 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::polynomial::{Polynomial, to_unit};
+use crate::schemes::error::SlotError;
 use crate::schemes::slots::SlotEvaluator;
 
 /// A polynomial that stands for a function on an interval, and how far it is off.
@@ -178,7 +179,7 @@ pub(crate) fn interpolate(f: &impl Fn(f64) -> f64, interval: [f64; 2], points: u
         (0..period).map(|r| libm::cos(2.0 * std::f64::consts::PI * r as f64 / period as f64)).collect();
     let values: Vec<f64> = (0..points).map(|j| f(f64::midpoint(a, b) + cosines[2 * j + 1] * (b - a) / 2.0)).collect();
     if let Some((index, &value)) = values.iter().enumerate().find(|(_, value)| !value.is_finite()) {
-        return Err(Error::NotFinite { index, value });
+        return Err(SlotError::NotFinite { index, value }.into());
     }
     let coefficient = |k: usize| {
         let sum: f64 = values.iter().enumerate().map(|(j, v)| v * cosines[k * (2 * j + 1) % period]).sum();

@@ -7,6 +7,7 @@ pub use crate::circuits::basis::Basis;
 use crate::circuits::grid;
 pub use crate::circuits::paterson_stockmeyer::Cost;
 use crate::circuits::paterson_stockmeyer::Plan;
+use crate::schemes::error::SlotError;
 use crate::schemes::range::Range;
 use crate::schemes::slots::{Scalar, SlotEvaluator};
 
@@ -107,7 +108,7 @@ impl<T: Scalar> Polynomial<T> {
     /// Needs the relinearisation key, from degree 2.
     ///
     /// # Errors
-    /// Fewer levels left than the depth; a missing key; [`Error::OutsideInterval`].
+    /// Fewer levels left than the depth; a missing key; [`SlotError::OutsideInterval`].
     pub fn evaluate<E: SlotEvaluator<Scalar = T>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         let x = match self.basis {
             Basis::Chebyshev if ev.bounds(x).is_some_and(|bounds| bounds.range.interval().is_some()) => {
@@ -150,8 +151,8 @@ impl Polynomial {
     /// The polynomial of `(2 x - a - b) / (b - a)` for slots in the interval `[a, b]`; one level more.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate); an interval that is empty or not finite; [`Error::OutsideInterval`] for slots that
-    /// are not known to lie in it, [`Error::NotReal`] for complex ones.
+    /// As [`evaluate`](Self::evaluate); an interval that is empty or not finite; [`SlotError::OutsideInterval`] for
+    /// slots that are not known to lie in it, [`SlotError::NotReal`] for complex ones.
     pub fn evaluate_on<E: SlotEvaluator<Scalar = f64>>(
         &self,
         ev: &E,
@@ -172,7 +173,8 @@ const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
 /// The vector, of which it is known that its slots lie in the interval.
 ///
 /// # Errors
-/// [`Error::OutsideInterval`] and [`Error::NotReal`] where the evaluator knows the range of the slots, and it is wider.
+/// [`SlotError::OutsideInterval`] and [`SlotError::NotReal`] where the evaluator knows the range of the slots, and it
+/// is wider.
 pub(crate) fn known_inside<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, interval: [f64; 2]) -> Result<E::Ciphertext> {
     let Some(bounds) = ev.bounds(x) else {
         return Ok(x.clone());
@@ -180,14 +182,14 @@ pub(crate) fn known_inside<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, interval
     let Some([low, high]) = bounds.range.interval() else {
         let remedy =
             "use a polynomial without an interval, or state the range (with_range) if the numbers are known to be real";
-        return Err(Error::NotReal { what: "the argument of a polynomial on an interval", remedy });
+        return Err(SlotError::NotReal { what: "the argument of a polynomial on an interval", remedy }.into());
     };
     let [a, b] = interval;
     let allowed = ROUNDING * (b - a);
     if a - allowed <= low && high <= b + allowed {
         return Ok(ev.with_range(x.clone(), interval));
     }
-    Err(Error::OutsideInterval { low, high, interval })
+    Err(SlotError::OutsideInterval { low, high, interval }.into())
 }
 
 /// Factor and shift of the map that takes `[a, b]` to `[-1, 1]`: `x -> factor x + shift`.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::lookup::error::LookupError;
+
 /// A function `f(x, y)` of `0 <= x < X` and `0 <= y < Y`.
 ///
 /// # Examples
@@ -109,14 +111,15 @@ impl Function {
     /// The residues modulo t at points of the domain.
     ///
     /// # Errors
-    /// [`Error::Undefined`] where there is no value, [`Error::NotInRange`] for a value that is not below t: the first point.
+    /// [`LookupError::Undefined`] where there is no value, [`LookupError::NotInRange`] for a value that is not below t:
+    /// the first point.
     pub(super) fn residues(&self, x: &[u32], y: &[u32], t: u64) -> Result<Vec<i64>> {
         let residue = |(i, value): (usize, Option<u64>)| {
             let (x, y) = (x[i] as usize, y[i] as usize);
             match value {
                 Some(value) if value < t => Ok(value.cast_signed()),
-                Some(value) => Err(Error::NotInRange { x, y, value, t }),
-                None => Err(Error::Undefined { x, y }),
+                Some(value) => Err(LookupError::NotInRange { x, y, value, t }.into()),
+                None => Err(LookupError::Undefined { x, y }.into()),
             }
         };
         self.values(x, y).into_iter().enumerate().map(residue).collect()
@@ -145,6 +148,8 @@ impl fmt::Debug for Function {
 
 #[cfg(test)]
 mod tests {
+    use noren_rlwe::error::cause;
+
     use super::*;
 
     #[test]
@@ -164,13 +169,16 @@ mod tests {
             assert_eq!([function.value(7, 0), function.value(0, 5)], [None; 2], "{function:?}");
             assert!(function.check(71).is_ok(), "{function:?}");
             let refused = function.check(68);
-            assert!(matches!(refused, Err(Error::NotInRange { x: 6, y: 2, value: 68, t: 68 })), "{refused:?}");
+            assert!(
+                matches!(cause(&refused), Some(LookupError::NotInRange { x: 6, y: 2, value: 68, t: 68 })),
+                "{refused:?}"
+            );
         }
         let holes = Function::batch(domain, |x, y, values| {
             let points = x.iter().zip(y);
             values.iter_mut().zip(points).for_each(|(value, (&x, &y))| *value = (x != 4 || y != 3).then_some(1));
         });
-        assert!(matches!(holes.check(71), Err(Error::Undefined { x: 4, y: 3 })));
+        assert!(matches!(cause(&holes.check(71)), Some(LookupError::Undefined { x: 4, y: 3 })));
         Ok(())
     }
 }

@@ -2,6 +2,8 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::lookup::error::LookupError;
+
 /// How numbers lie in slots, and how the matrix of a function is cut into diagonals.
 ///
 /// A number x is encrypted in all slots; its one-hot vector `e_x` is 1 in the slot of index x and 0 elsewhere. The slot of
@@ -205,14 +207,15 @@ impl Layout {
     /// The value of each slot for these numbers, one for each query; 0 for those that are missing.
     ///
     /// # Errors
-    /// [`Error::Length`] for more numbers than queries, [`Error::OutsideDomain`] for one that is not below `size`.
+    /// [`Error::Length`] for more numbers than queries, [`LookupError::OutsideDomain`] for one that is not below
+    /// `size`.
     pub fn spread(&self, numbers: &[usize], size: usize) -> Result<Vec<i64>> {
         if numbers.len() > self.queries() {
             let needed = format!("at most {}", self.queries());
             return Err(Error::Length { what: "numbers to look up", found: numbers.len(), needed });
         }
         if let Some((index, &value)) = numbers.iter().enumerate().find(|(_, value)| **value >= size) {
-            return Err(Error::OutsideDomain { index, value: value as u64, size });
+            return Err(LookupError::OutsideDomain { index, value: value as u64, size }.into());
         }
         let number = |slot| numbers.get(slot / self.stretch()).map_or(0, |&value| value as i64);
         Ok((0..self.degree).map(number).collect())

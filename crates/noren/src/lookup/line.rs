@@ -110,9 +110,10 @@ impl LineLookup {
     /// Prepares a function that depends on a line alone, with the plan of its domain.
     ///
     /// # Errors
-    /// [`Error::Undefined`] and [`Error::NotInRange`] name a point that needs a value below t; [`Error::Parameters`] if there
-    /// are more lines than numbers modulo t, and two of them that meet have different values; [`Error::Length`] if the domain
-    /// is another one than the plan's.
+    /// [`LookupError::Undefined`](crate::lookup::LookupError::Undefined) and
+    /// [`LookupError::NotInRange`](crate::lookup::LookupError::NotInRange) name a point that needs a value below t;
+    /// [`Error::Parameters`] if there are more lines than numbers modulo t, and two of them that meet have different
+    /// values; [`Error::Length`] if the domain is another one than the plan's.
     pub fn prepare(context: &Context, plan: &Plan, function: &Function, line: Line) -> Result<Self> {
         context.check(plan.parameters(), "the plan")?;
         plan.check_domain(function)?;

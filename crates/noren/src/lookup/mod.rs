@@ -30,6 +30,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `function` | [`Function`]: a rule or a table |
+//! | `error` | [`LookupError`] |
 //! | `layout` | [`Layout`]: which value stands in which slot of which diagonal |
 //! | `plan` | [`Plan`]: how many limbs each step needs, and the noise in the end |
 //! | `costs` | which keys a plan needs, how large they are, and how much memory a lookup takes |
@@ -43,6 +44,7 @@
 //! | `prepared` | [`Lookup`]: a function, prepared by its matrix, or without one where that will do |
 
 pub(crate) mod costs;
+pub(crate) mod error;
 pub(crate) mod function;
 pub(crate) mod key_file;
 pub(crate) mod keys;
@@ -63,6 +65,7 @@ mod table;
 mod wire;
 
 pub use costs::{KeyClass, Role};
+pub use error::LookupError;
 pub use function::Function;
 pub use key_file::LookupKeyFile;
 pub use keys::LookupKeys;

@@ -12,8 +12,8 @@ use crate::schemes::integers::scheme::product;
 /// odd part has further bits.
 ///
 /// # Errors
-/// [`Error::NoiseExhausted`](noren_rlwe::error::Error::NoiseExhausted) if there are too few limbs; as
-/// [`Evaluator::mul`](crate::schemes::integers::evaluator::Evaluator::mul) for missing keys.
+/// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if there are too few limbs;
+/// as [`Evaluator::mul`](crate::schemes::integers::evaluator::Evaluator::mul) for missing keys.
 pub fn one_hot(evaluator: &Evaluator, layout: &Layout, x: &Ciphertext, block: usize) -> NorenResult<Ciphertext> {
     let context = evaluator.context();
     let t = context.parameters().modulus().value();

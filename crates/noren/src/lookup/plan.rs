@@ -11,6 +11,7 @@ use crate::lookup::function::Function;
 use crate::lookup::layout::Layout;
 use crate::lookup::one_hot;
 use crate::schemes::bfv::{Noise, Parameters};
+use crate::schemes::integers::error::IntegerError;
 use crate::schemes::integers::noise::{Laws, Mode};
 
 /// The levels of the parts of a lookup: the one-hot vectors are made at the usual limbs, and switched to a sparse secret at as few as
@@ -53,7 +54,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Parameters`] if t is no prime with slots, above 65537, or below the domain; if there are no special primes;
-    /// [`Error::NoiseExhausted`] if the modulus is too small.
+    /// [`IntegerError::NoiseExhausted`] if the modulus is too small.
     pub fn new(parameters: &Parameters, domain: [usize; 2]) -> Result<Self> {
         Self::with_layout(parameters, Layout::new(parameters.degree(), parameters.modulus().value(), domain)?)
     }
@@ -114,7 +115,7 @@ impl Plan {
             }
             best = best.max(budget);
         }
-        Err(Error::NoiseExhausted { what: "a lookup", missing: -best })
+        Err(IntegerError::NoiseExhausted { what: "a lookup", missing: -best }.into())
     }
 
     /// The layout.

@@ -43,8 +43,9 @@ impl PolynomialLookup {
     /// the vectors of coefficients. It takes `4 n` bytes for each number while it prepares, and half of that later.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for another domain; [`Error::Undefined`] and [`Error::NotInRange`] name the first point that needs
-    /// a value below t; [`Error::Resources`] before any work if the memory does not suffice.
+    /// [`Error::Parameters`] for another domain; [`LookupError::Undefined`](crate::lookup::LookupError::Undefined) and
+    /// [`LookupError::NotInRange`](crate::lookup::LookupError::NotInRange) name the first point that needs a value
+    /// below t; [`Error::Resources`] before any work if the memory does not suffice.
     pub fn prepare(context: &Context, function: &Function) -> Result<Self> {
         let (parameters, modulus) = (context.parameters(), context.parameters().modulus());
         let (domain, t, degree) = (function.domain(), modulus.value(), parameters.degree());
@@ -127,8 +128,9 @@ impl PolynomialLookup {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for ciphertexts of other parameters, [`Error::MissingKey`] for a key of
-    /// [`PolynomialLookup::keys`], [`Error::NoiseExhausted`] if the modulus is too small, [`Error::Parameters`] for a number
-    /// with a plaintext factor, as conversions from BGV have.
+    /// [`PolynomialLookup::keys`],
+    /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the modulus is too
+    /// small, [`Error::Parameters`] for a number with a plaintext factor, as conversions from BGV have.
     pub fn evaluate(&self, evaluator: &Evaluator, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
         self.evaluate_watched(evaluator, x, y, &|_| {})
     }

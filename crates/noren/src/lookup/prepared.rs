@@ -36,9 +36,9 @@ impl Lookup {
     /// Prepares a function; `progress` hears how many factors of its matrix are made, of how many, from any thread.
     ///
     /// # Errors
-    /// [`Error::Undefined`](noren_rlwe::error::Error::Undefined) and
-    /// [`Error::NotInRange`](noren_rlwe::error::Error::NotInRange) name the first point that needs a value below t,
-    /// [`Error::Length`](noren_rlwe::error::Error::Length) if the domain is another one than the plan's,
+    /// [`LookupError::Undefined`](crate::lookup::LookupError::Undefined) and
+    /// [`LookupError::NotInRange`](crate::lookup::LookupError::NotInRange) name the first point that needs a value
+    /// below t, [`Error::Length`](noren_rlwe::error::Error::Length) if the domain is another one than the plan's,
     /// [`Error::Resources`](noren_rlwe::error::Error::Resources) before any work if the matrix does not fit into the
     /// memory that the process can have, [`Error::Memory`](noren_rlwe::error::Error::Memory) if the system does not
     /// give it.
@@ -103,7 +103,8 @@ impl Lookup {
     /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for ciphertexts or keys of other
     /// parameters, [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) if the evaluator has no relinearisation
     /// key, [`Error::Parameters`](noren_rlwe::error::Error::Parameters) for numbers that are coefficients,
-    /// [`Error::NoiseExhausted`](noren_rlwe::error::Error::NoiseExhausted) if the numbers carry too much noise already.
+    /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the numbers carry
+    /// too much noise already.
     pub fn evaluate(
         &self,
         evaluator: &Evaluator,

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use noren_rlwe::ciphertext as rlwe;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::galois::sum_automorphisms_in_steps;
 use noren_rlwe::keyswitch::switch_secret;
 use noren_rlwe::linear::{add_assign, mod_switch, mul_plain_assign};
@@ -13,6 +13,7 @@ use crate::lookup::one_hot::one_hot;
 use crate::lookup::plan::Plan;
 use crate::schemes::bfv::{Ciphertext, Context, Evaluator, Noise, Plaintext};
 use crate::schemes::integers::content::Content;
+use crate::schemes::integers::error::IntegerError;
 
 /// The one-hot vector of a number, block by block, with the factor and the noise that it had before.
 pub(super) struct Entries {
@@ -36,7 +37,7 @@ impl Entries {
             let limbs = vector.limbs().min(plan.entry_limbs());
             let vector = evaluator.mod_switch(&vector, limbs)?;
             if limbs < plan.limbs() {
-                return Err(Error::NoiseExhausted { what: "a lookup", missing: -vector.noise_budget() });
+                return Err(IntegerError::NoiseExhausted { what: "a lookup", missing: -vector.noise_budget() }.into());
             }
             let switched = match &keys.switches {
                 Some([enter, _]) => switch_secret(context.rlwe(), vector.rlwe(), enter)?,
@@ -83,7 +84,7 @@ pub(super) fn leave(
 ) -> Result<Ciphertext> {
     let budget = noise.budget(plan.layout().degree());
     if budget < 0.0 {
-        return Err(Error::NoiseExhausted { what: "a lookup", missing: -budget });
+        return Err(IntegerError::NoiseExhausted { what: "a lookup", missing: -budget }.into());
     }
     let (steps, swap) = plan.sum_rotations();
     let exponents = |steps: &Vec<isize>| steps.iter().map(|&steps| context.rotation_exponent(steps)).collect();

@@ -1,6 +1,6 @@
 //! Tables encrypted with CKKS: keys for programs, encryption, decryption.
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::{Error, Result, cause};
 use noren_rlwe::owner::KeyId;
 
 use crate::circuits::recorder::CircuitUsage;
@@ -8,6 +8,7 @@ use crate::programs::layout::TableLayout;
 use crate::programs::table::{EncryptedTable, Layout, Matrix};
 use crate::schemes::ckks::encoder::Encoder;
 use crate::schemes::ckks::encryption::{Ciphertext, Decryptor, Encryptor};
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::keys::KeyRequest;
 use crate::schemes::ckks::release::{Release, Releases};
 
@@ -66,9 +67,9 @@ impl EncryptedTable<Ciphertext> {
     /// results on, see [`decrypt_for_release`](Self::decrypt_for_release).
     ///
     /// # Errors
-    /// Ciphertexts of other parameters, or of other slots than the layout says; [`Error::Unbounded`] and
-    /// [`Error::ArgumentOutside`] for numbers that cannot be trusted, unless the decryptor
-    /// [allows them](Decryptor::allow_unbounded): they have infinite error bounds then.
+    /// Ciphertexts of other parameters, or of other slots than the layout says; [`CkksError::Unbounded`] and
+    /// [`ProgramError::ArgumentOutside`](crate::programs::ProgramError::ArgumentOutside) for numbers that cannot be
+    /// trusted, unless the decryptor [allows them](Decryptor::allow_unbounded): they have infinite error bounds then.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>) -> Result<Matrix> {
         let slots = self.decrypt_slots(decryptor)?;
         let bounds: Vec<f64> = self.ciphertexts().iter().map(Ciphertext::error_bound).collect();
@@ -84,7 +85,7 @@ impl EncryptedTable<Ciphertext> {
             slots.into_iter().collect()
         };
         let slots = decrypt(decryptor);
-        if matches!(slots, Err(Error::NotAsStated { .. })) {
+        if matches!(cause(&slots), Some(CkksError::NotAsStated { .. })) {
             let (context, key) = decryptor.parts();
             let any = decrypt(&Decryptor::new(context, key)?.allow_unbounded())?;
             self.layout().trusted(self.layout().read(&any, &vec![0.0; any.len()])?)?;

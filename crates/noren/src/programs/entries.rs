@@ -1,9 +1,10 @@
 //! The same polynomial of every entry of a table.
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 
 use crate::circuits::approx::interpolate;
 use crate::circuits::polynomial::{Polynomial, to_unit};
+use crate::programs::error::ProgramError;
 use crate::programs::evaluator::Table;
 use crate::programs::evaluator::TableEvaluator;
 use crate::programs::evaluator::side_by_side;
@@ -54,7 +55,8 @@ pub(super) fn check_interval(layout: &TableLayout, model: &PolynomialModel) -> R
     let most = libm::ldexp(1.0, layout.exponents()[column]);
     let names = names(layout.column_names(), layout.columns());
     let what = format!("entries of column {:?}", names[column]);
-    Err(Error::UnprovenInterval { program: "polynomial", what, low: -most, high: most, interval: task.interval })
+    Err(ProgramError::UnprovenInterval { program: "polynomial", what, low: -most, high: most, interval: task.interval }
+        .into())
 }
 
 /// `2^exponent polynomial(factor_c x + shift)`, for encoded entries `x` of column `c`.

@@ -193,8 +193,9 @@ impl IntegerTable {
     /// Encrypts numbers that are given row after row.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of them than the layout has, [`Error::NotAResidue`] for one that is none modulo t;
-    /// [`Error::Parameters`] if t has no slots; what the encryptor refuses.
+    /// [`Error::Length`] for another number of them than the layout has,
+    /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one that is none modulo
+    /// t; [`Error::Parameters`] if t has no slots; what the encryptor refuses.
     pub fn encrypt(
         encoder: &Encoder,
         encryptor: &Encryptor<'_>,
@@ -212,7 +213,8 @@ impl IntegerTable {
     /// The numbers row after row, from 0 to t - 1.
     ///
     /// # Errors
-    /// [`Error::NoiseExhausted`] if they may be wrong, [`Error::ParameterMismatch`] for ciphertexts of other parameters.
+    /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if they may be wrong,
+    /// [`Error::ParameterMismatch`] for ciphertexts of other parameters.
     pub fn decrypt(&self, decryptor: &Decryptor<'_>, encoder: &Encoder) -> Result<Vec<i64>> {
         let decrypt = |ciphertext: &Ciphertext| encoder.decode(&decryptor.decrypt(ciphertext)?);
         let slots = decryptor.engine().map(self.ciphertexts.iter().collect(), decrypt);

@@ -3,6 +3,8 @@
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::schemes::error::SlotError;
+
 /// The arrangement of a table of `rows` times `columns` numbers in ciphertexts of `slots` slots.
 ///
 /// A column takes a *block* of `height` consecutive slots, a power of two; a ciphertext holds `slots / height` columns
@@ -320,7 +322,7 @@ impl TableLayout {
     fn check_entries(&self, entries: &[f64]) -> Result<()> {
         check_length("entries of the table", entries.len(), self.rows * self.columns)?;
         match entries.iter().enumerate().find(|(_, x)| !x.is_finite()) {
-            Some((index, &value)) => Err(Error::NotFinite { index, value }),
+            Some((index, &value)) => Err(SlotError::NotFinite { index, value }.into()),
             None => Ok(()),
         }
     }

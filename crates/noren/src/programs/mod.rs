@@ -9,6 +9,7 @@ pub(crate) mod bounds;
 pub mod columns;
 pub(crate) mod encrypted;
 mod entries;
+pub(crate) mod error;
 pub(crate) mod evaluator;
 pub(crate) mod integers;
 pub(crate) mod layout;
@@ -24,6 +25,7 @@ pub(crate) mod table;
 mod wire;
 
 pub use bounds::Bounds;
+pub use error::ProgramError;
 pub use evaluator::TableEvaluator;
 pub use integers::{IntegerLayout, IntegerTable};
 pub use layout::{Guarantee, TableLayout};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::circuits::approx::Approximation;
 use crate::circuits::basis::Basis;
 use crate::programs::layout::{TableLayout, check_length};
+use crate::schemes::error::SlotError;
 
 /// How the spread of numbers is counted.
 ///
@@ -285,7 +286,7 @@ pub(super) fn read<M: for<'a> Deserialize<'a>>(program: &str, text: Option<&str>
 fn check_list(what: &'static str, list: &[f64], needed: usize) -> Result<()> {
     check_length(what, list.len(), needed)?;
     match list.iter().enumerate().find(|(_, x)| !x.is_finite()) {
-        Some((index, &value)) => Err(Error::NotFinite { index, value }),
+        Some((index, &value)) => Err(SlotError::NotFinite { index, value }.into()),
         None => Ok(()),
     }
 }

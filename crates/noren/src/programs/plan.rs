@@ -59,7 +59,9 @@ impl Plan {
     /// `2^-precision_bits`, at 128-bit security.
     ///
     /// # Errors
-    /// A shape that cannot be, a model that does not suit it, [`Error::UnprovenInterval`], a precision that no parameters reach.
+    /// A shape that cannot be, a model that does not suit it,
+    /// [`ProgramError::UnprovenInterval`](crate::programs::ProgramError::UnprovenInterval), a precision that no
+    /// parameters reach.
     pub fn for_precision(programs: &[Program], shape: &Shape, precision_bits: f64) -> Result<Self> {
         let mut needed = Requirements { depth: 0, precision_bits, ..Requirements::default() };
         // The slots of a ciphertext depend on the ring, and with them the errors: searched until both agree.
@@ -78,7 +80,9 @@ impl Plan {
     /// The plan with these parameters.
     ///
     /// # Errors
-    /// A shape that cannot be, a model that does not suit it, [`Error::UnprovenInterval`], parameters with too few levels.
+    /// A shape that cannot be, a model that does not suit it,
+    /// [`ProgramError::UnprovenInterval`](crate::programs::ProgramError::UnprovenInterval), parameters with too few
+    /// levels.
     pub fn with_parameters(programs: &[Program], shape: &Shape, parameters: Parameters) -> Result<Self> {
         let plan = Self::draft(programs, shape, parameters)?;
         let (found, needed) = (plan.parameters.max_level(), plan.usage.depth);
@@ -120,7 +124,8 @@ impl Shape {
     /// The keys and levels of a program for such tables in a ring with `max_slots` slots.
     ///
     /// # Errors
-    /// As [`Shape::layout`]; a model that does not suit it; [`Error::UnprovenInterval`].
+    /// As [`Shape::layout`]; a model that does not suit it;
+    /// [`ProgramError::UnprovenInterval`](crate::programs::ProgramError::UnprovenInterval).
     pub fn usage(&self, program: &Program, max_slots: usize) -> Result<CircuitUsage> {
         self.usage_in(program, &self.layout(max_slots)?)
     }
@@ -151,7 +156,10 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
+    use noren_rlwe::error::cause;
+
     use super::*;
+    use crate::programs::error::ProgramError;
     use crate::schemes::ckks::parameters::ParametersSpec;
     use noren_rlwe::error::Error;
     use noren_rlwe::security::Security;
@@ -208,7 +216,9 @@ mod tests {
         // |0.5 x - y + 1| is at most 2 + 8 + 1 for columns up to 4 and 8.
         let score = r#"{"weights": [0.5, -1], "bias": 1, "interval": 10.5, "degree": 7, "outputs": ["risk"]}"#;
         let Err(error) = plan("logistic", score, each([3.0, 8.0]), false) else { panic!("11 is beyond 10.5") };
-        let Error::UnprovenInterval { low, high, interval, .. } = &error else { panic!("{error}") };
+        let Some(ProgramError::UnprovenInterval { low, high, interval, .. }) = error.downcast_ref() else {
+            panic!("{error}")
+        };
         assert_eq!((*low, *high, *interval), (-9.0, 11.0, [-10.5, 10.5]));
         let text = error.to_string();
         for part in ["logistic", "risk", "from -9 to 11", "[-10.5, 10.5]", "widen", "smaller bounds", "not proven"] {
@@ -224,7 +234,7 @@ mod tests {
             (r#"{"coefficients": [0, 1], "basis": "chebyshev"}"#, each([1.0, 2.0]), true),
         ] {
             let planned = plan("polynomial", json, bounds.clone(), false);
-            assert_eq!(matches!(planned, Err(Error::UnprovenInterval { .. })), refused, "{json}");
+            assert_eq!(matches!(cause(&planned), Some(ProgramError::UnprovenInterval { .. })), refused, "{json}");
             assert!(plan("polynomial", json, bounds, true).is_ok(), "{json}");
         }
     }

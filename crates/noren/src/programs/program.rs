@@ -107,7 +107,8 @@ impl Program {
     /// Refuses columns whose bounds do not prove that all arguments lie in the interval of the function.
     ///
     /// # Errors
-    /// [`Error::UnprovenInterval`], and a model that does not suit the layout.
+    /// [`ProgramError::UnprovenInterval`](crate::programs::ProgramError::UnprovenInterval), and a model that does not
+    /// suit the layout.
     pub(super) fn check_interval(&self, layout: &TableLayout) -> Result<()> {
         match self {
             Self::Logistic(model) => scores::check_interval(layout, model),

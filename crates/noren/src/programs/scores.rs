@@ -1,8 +1,9 @@
 //! One number for each row from all its columns: linear and logistic models.
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 
 use crate::circuits::trace;
+use crate::programs::error::ProgramError;
 use crate::programs::evaluator::Table;
 use crate::programs::evaluator::TableEvaluator;
 use crate::programs::evaluator::side_by_side;
@@ -65,13 +66,14 @@ pub(super) fn check_interval(layout: &TableLayout, model: &LogisticModel) -> Res
     let Some((name, reach, bias)) = affine.outside(layout, model.interval) else {
         return Ok(());
     };
-    Err(Error::UnprovenInterval {
+    Err(ProgramError::UnprovenInterval {
         program: "logistic",
         what: format!("the score of {name:?}"),
         low: bias - reach,
         high: bias + reach,
         interval: [-model.interval, model.interval],
-    })
+    }
+    .into())
 }
 
 impl Affine {

@@ -2,6 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::programs::error::ProgramError;
 use crate::programs::layout::{Guarantee, TableLayout, check_length};
 use crate::programs::pairs::PairLayout;
 
@@ -147,19 +148,20 @@ impl Layout {
     /// Refuses a matrix with numbers whose arguments were outside the interval of the program.
     ///
     /// # Errors
-    /// [`Error::ArgumentOutside`].
+    /// [`ProgramError::ArgumentOutside`].
     pub(super) fn trusted(&self, matrix: Matrix) -> Result<Matrix> {
         let (Self::Table(layout), Some(&(row, column))) = (self, matrix.out_of_range.first()) else {
             return Ok(matrix);
         };
         let place = format!("row {}, column {:?}", matrix.row_names[row], matrix.column_names[column]);
         let guarantee = layout.guarantee();
-        Err(Error::ArgumentOutside {
+        Err(ProgramError::ArgumentOutside {
             place,
             count: matrix.out_of_range.len(),
             function: guarantee.map_or_else(String::new, |guarantee| guarantee.function.clone()),
             interval: guarantee.map_or([0.0; 2], |guarantee| guarantee.interval),
-        })
+        }
+        .into())
     }
 }
 

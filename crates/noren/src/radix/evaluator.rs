@@ -68,7 +68,8 @@ impl Evaluator {
     /// The number as an integer that hides nothing.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if it has more bits; [`Error::Parameters`] for a width that is odd or not from 2 to 64.
+    /// [`TfheError::OutOfRoom`](crate::tfhe::TfheError::OutOfRoom) if it has more bits; [`Error::Parameters`] for a
+    /// width that is odd or not from 2 to 64.
     pub fn trivial(&self, value: u64, bits: usize) -> Result<Integer> {
         check_bits(bits)?;
         check_fits(value, bits)?;

@@ -3,6 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::radix::circuit::{DIGIT_BITS, DIGIT_NOISE};
+use crate::schemes::tfhe::error::TfheError;
 use crate::schemes::tfhe::{Ciphertext, Decryptor, Encoding, Encryptor, Parameters};
 
 /// The most bits of an integer.
@@ -30,8 +31,8 @@ impl Integer {
     /// Encrypts an unsigned integer.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if it has more bits; [`Error::Parameters`] for a width that is odd or not from 2 to 64, or for a set
-    /// without digits of two bits.
+    /// [`TfheError::OutOfRoom`] if it has more bits; [`Error::Parameters`] for a width that is odd or not from 2 to 64,
+    /// or for a set without digits of two bits.
     pub fn encrypt(encryptor: &Encryptor<'_>, value: u64, bits: usize) -> Result<Self> {
         check_set(encryptor.context().parameters())?;
         check_bits(bits)?;
@@ -50,7 +51,9 @@ impl Integer {
         if value << unused >> unused != value {
             let (found, needed) = (value.unsigned_abs(), format!("-2^{0} to 2^{0} - 1", bits - 1));
             let hint = "use integers of more bits";
-            return Err(Error::OutOfRoom { what: "the magnitude of the signed integer", found, needed, hint });
+            return Err(
+                TfheError::OutOfRoom { what: "the magnitude of the signed integer", found, needed, hint }.into()
+            );
         }
         Self::encrypt(encryptor, value.cast_unsigned() << unused >> unused, bits)
     }
@@ -58,23 +61,24 @@ impl Integer {
     /// The integer of these digits, the lowest first.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for a number of digits that is not from 1 to 32; [`Error::OutOfRoom`] if one may be above 3,
-    /// [`Error::NoisyCombination`] if one has more noise than two bootstraps: look it up first.
+    /// [`Error::Parameters`] for a number of digits that is not from 1 to 32; [`TfheError::OutOfRoom`] if one may be
+    /// above 3, [`TfheError::NoisyCombination`] if one has more noise than two bootstraps: look it up first.
     pub fn from_digits(digits: Vec<Ciphertext>) -> Result<Self> {
         check_bits(DIGIT_BITS * digits.len())?;
         for digit in &digits {
             if digit.max() > MAX_DIGIT {
                 let (needed, hint) = (format!("at most {MAX_DIGIT}"), "split off its carry first");
-                return Err(Error::OutOfRoom {
+                return Err(TfheError::OutOfRoom {
                     what: "the largest value of a digit",
                     found: digit.max(),
                     needed,
                     hint,
-                });
+                }
+                .into());
             }
             if digit.noise() > DIGIT_NOISE {
                 let found = digit.noise();
-                return Err(Error::NoisyCombination { what: "a digit", found, needed: DIGIT_NOISE });
+                return Err(TfheError::NoisyCombination { what: "a digit", found, needed: DIGIT_NOISE }.into());
             }
         }
         Ok(Self { digits })
@@ -123,14 +127,17 @@ impl Flag {
     /// The truth value that a ciphertext of 0 or 1 holds.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if it may be larger, [`Error::NoisyCombination`] if it has more noise than a bootstrap.
+    /// [`TfheError::OutOfRoom`] if it may be larger, [`TfheError::NoisyCombination`] if it has more noise than a
+    /// bootstrap.
     pub fn from_ciphertext(value: Ciphertext) -> Result<Self> {
         if value.max() > 1 {
             let (needed, hint) = ("at most 1".to_owned(), "look it up first");
-            return Err(Error::OutOfRoom { what: "the largest value of a flag", found: value.max(), needed, hint });
+            return Err(
+                TfheError::OutOfRoom { what: "the largest value of a flag", found: value.max(), needed, hint }.into()
+            );
         }
         if value.noise() > 1.0 {
-            return Err(Error::NoisyCombination { what: "a flag", found: value.noise(), needed: 1.0 });
+            return Err(TfheError::NoisyCombination { what: "a flag", found: value.noise(), needed: 1.0 }.into());
         }
         Ok(Self { value })
     }
@@ -174,5 +181,5 @@ pub(super) fn check_fits(value: u64, bits: usize) -> Result<()> {
         return Ok(());
     }
     let hint = "use integers of more bits";
-    Err(Error::OutOfRoom { what: "the integer", found: value, needed: format!("below 2^{bits}"), hint })
+    Err(TfheError::OutOfRoom { what: "the integer", found: value, needed: format!("below 2^{bits}"), hint }.into())
 }

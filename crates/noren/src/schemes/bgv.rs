@@ -22,7 +22,7 @@ use crate::schemes::integers::noise::Laws;
 use crate::schemes::integers::scheme::{Scheme, Sealed, limbs_without_loss};
 
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec, Plaintext,
+    Context, Decryptor, Encoder, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec, Plaintext,
     PlaintextModulus, Requirements,
 };
 

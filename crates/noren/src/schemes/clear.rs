@@ -2,6 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::schemes::error::SlotError;
 use crate::schemes::integers::modulus::PlaintextModulus;
 use crate::schemes::slots::{Bounds, GiantStep, Scalar, SlotEvaluator};
 
@@ -48,7 +49,8 @@ pub trait Arithmetic {
     /// A number that the caller hands in, at this position of a vector.
     ///
     /// # Errors
-    /// [`Error::NotFinite`], or [`Error::NotAResidue`] for an integer out of range.
+    /// [`SlotError::NotFinite`], or [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue)
+    /// for an integer out of range.
     fn admit(&self, index: usize, x: Self::Number) -> Result<Self::Number>;
 
     /// `x + y`.
@@ -65,7 +67,7 @@ impl Arithmetic for ClearEvaluator {
     type Number = f64;
 
     fn admit(&self, index: usize, value: f64) -> Result<f64> {
-        if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { index, value }) }
+        if value.is_finite() { Ok(value) } else { Err(SlotError::NotFinite { index, value }.into()) }
     }
 
     fn sum(&self, x: f64, y: f64) -> f64 {

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
+
+use crate::schemes::error::FailureBudgetExceeded;
 
 /// Counts bootstraps and adds up bounds on their failure probabilities (the union bound); refuses those beyond a budget.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ impl FailureBudget {
     /// Counts bootstraps that are about to run, each of which fails with probability `2^log2_failure` at most.
     ///
     /// # Errors
-    /// [`Error::FailureBudget`], and nothing is counted, if the budget does not suffice.
+    /// [`FailureBudgetExceeded`], and nothing is counted, if the budget does not suffice.
     pub(crate) fn spend(&self, bootstraps: usize, log2_failure: f64) -> Result<()> {
         if bootstraps == 0 {
             return Ok(());
@@ -42,7 +44,7 @@ impl FailureBudget {
         };
         if next.log2_failure > self.allowed || next.log2_failure.is_nan() {
             let Spent { bootstraps, log2_failure: found } = next;
-            return Err(Error::FailureBudget { bootstraps, found, allowed: self.allowed });
+            return Err(FailureBudgetExceeded { bootstraps, found, allowed: self.allowed }.into());
         }
         *spent = next;
         Ok(())
@@ -74,6 +76,8 @@ fn log2_sum(a: f64, b: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use noren_rlwe::error::cause;
+
     use super::*;
 
     #[test]
@@ -88,7 +92,9 @@ mod tests {
         assert!((budget.log2_failure() + 61.0).abs() < 1e-12, "{}", budget.log2_failure());
         // Refused bootstraps are not counted.
         let refused = budget.spend(9, -64.0);
-        assert!(matches!(refused, Err(Error::FailureBudget { bootstraps, .. }) if bootstraps == 17 + (1 << 40)));
+        assert!(
+            matches!(cause(&refused), Some(FailureBudgetExceeded { bootstraps, .. }) if *bootstraps == 17 + (1 << 40))
+        );
         assert_eq!(budget.bootstraps(), 8 + (1 << 40));
         assert!(budget.spend(1, f64::NAN).is_err());
         let unlimited = FailureBudget::new(0.0);

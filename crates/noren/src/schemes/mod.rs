@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`slots`] | [`SlotEvaluator`](slots::SlotEvaluator): the contract between schemes and circuits |
 //! | [`range`] | [`Range`](range::Range): where the numbers of a vector lie, as far as is known in clear |
+//! | [`error`] | errors that schemes and circuits share |
 //! | [`costs`] | [`RotationCosts`](costs::RotationCosts): what circuits know of a scheme's speed |
 //! | [`ckks`] | approximate numbers |
 //! | [`bgv`] | exact integers: products of small phases |
@@ -17,6 +18,7 @@ pub mod bgv;
 pub mod ckks;
 pub mod clear;
 pub mod costs;
+pub mod error;
 pub mod extent;
 pub(crate) mod failures;
 pub mod integers;

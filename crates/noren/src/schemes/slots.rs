@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use noren_ring::engine::Engine;
 use noren_rlwe::error::{Error, Result};
 
+use crate::schemes::error::SlotError;
 use crate::schemes::range::Range;
 
 /// A number in clear, as circuits hand it to evaluators.
@@ -24,10 +25,10 @@ pub trait Scalar: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// Refuses what is no number.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] with the position of the first such value.
+    /// [`SlotError::NotFinite`] with the position of the first such value.
     fn check(values: &[Self]) -> Result<()> {
         match values.iter().map(|x| x.to_f64()).enumerate().find(|(_, x)| !x.is_finite()) {
-            Some((index, value)) => Err(Error::NotFinite { index, value }),
+            Some((index, value)) => Err(SlotError::NotFinite { index, value }.into()),
             None => Ok(()),
         }
     }

@@ -1,10 +1,11 @@
 //! Matrix products, in clear.
 
+use noren::schemes::error::SlotError;
 use std::collections::BTreeMap;
 
 use noren::circuits::linear::LinearMap;
 use noren::circuits::recorder::Recorder;
-use noren::error::Error;
+use noren::error::{Error, cause};
 
 use crate::numbers::{EV, assert_close, numbers, rounding, vector};
 
@@ -49,7 +50,7 @@ fn linear_map_skips_zero_diagonals() {
 #[test]
 fn linear_map_refuses_what_it_cannot_apply() {
     assert!(matches!(LinearMap::dense(2, 2, &[1.0; 3]), Err(Error::Length { found: 3, .. })));
-    assert!(matches!(LinearMap::dense(1, 2, &[1.0, f64::NAN]), Err(Error::NotFinite { index: 1, .. })));
+    assert!(matches!(cause(&LinearMap::dense(1, 2, &[1.0, f64::NAN])), Some(SlotError::NotFinite { index: 1, .. })));
     assert!(matches!(LinearMap::<f64>::from_diagonals(6, BTreeMap::new()), Err(Error::Parameters { .. })));
     let map = LinearMap::dense(4, 4, &[1.0; 16]).unwrap();
     assert!(matches!(map.apply(&EV, &vector(vec![1.0; 2], 1)), Err(Error::Length { found: 2, .. })));

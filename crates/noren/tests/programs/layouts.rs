@@ -1,10 +1,11 @@
 //! Layouts of tables: where entries lie, what is refused, how they travel.
 
+use noren::schemes::error::SlotError;
 use std::collections::BTreeSet;
 
 use noren::Seed;
 use noren::ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Releases};
-use noren::error::Error;
+use noren::error::{Error, cause};
 use noren::programs::PairLayout;
 use noren::programs::Program;
 use noren::programs::TableLayout;
@@ -42,7 +43,7 @@ fn layouts_refuse_what_does_not_fit() {
     let layout = TableLayout::new(2, 2, 8).unwrap();
     assert!(matches!(layout.pack(&[1.0; 3]), Err(Error::Length { found: 3, .. })));
     assert!(matches!(layout.pack(&[1.0, 1.0, 1.5, 1.0]), Err(Error::Parameters { name: "exponent", .. })));
-    assert!(matches!(layout.pack(&[1.0, f64::NAN, 1.0, 1.0]), Err(Error::NotFinite { index: 1, .. })));
+    assert!(matches!(cause(&layout.pack(&[1.0, f64::NAN, 1.0, 1.0])), Some(SlotError::NotFinite { index: 1, .. })));
     let wide = TableLayout::new(2, 5000, 8).unwrap();
     assert!(matches!(PairLayout::square(wide, 0), Err(Error::Parameters { name: "columns", .. })));
     assert!(layout.clone().with_exponents(vec![0; 3]).is_err());

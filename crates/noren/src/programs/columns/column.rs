@@ -8,6 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 
 use crate::programs::columns::element::Element;
+use crate::schemes::tfhe::error::TfheError;
 use crate::schemes::tfhe::parts::{WORKING_SET, parts};
 use crate::schemes::tfhe::{
     Bit, Bits, Ciphertext, Ciphertexts, Decryptor, Encoding, Encryptor, Parameters, SeededCiphertexts,
@@ -88,8 +89,8 @@ impl Column {
     /// The column of these digits, those of each element one after the other, the lowest first.
     ///
     /// # Errors
-    /// [`Error::Length`] for none, or another number than a multiple of the digits of an element; [`Error::OutOfRoom`] for a digit
-    /// that may be too large; as [`Element::digits`].
+    /// [`Error::Length`] for none, or another number than a multiple of the digits of an element;
+    /// [`TfheError::OutOfRoom`] for a digit that may be too large; as [`Element::digits`].
     pub fn of_digits(parameters: &Parameters, element: Element, ciphertexts: Vec<Ciphertext>) -> Result<Self> {
         let digits = check_digits(parameters, element, ciphertexts.len())?;
         let most = match element {
@@ -99,7 +100,7 @@ impl Column {
         };
         if let Some(found) = ciphertexts.iter().map(Ciphertext::max).find(|max| *max > most) {
             let (what, needed) = ("the largest value of a digit", format!("at most {most}"));
-            return Err(Error::OutOfRoom { what, found, needed, hint: "look it up first" });
+            return Err(TfheError::OutOfRoom { what, found, needed, hint: "look it up first" }.into());
         }
         Ok(Self { element, digits, form: Form::Samples(Samples::Digits(Ciphertexts(ciphertexts))) })
     }

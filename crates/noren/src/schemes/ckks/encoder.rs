@@ -8,11 +8,13 @@ use noren_rlwe::shape::KeyShape;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::{Estimate, Nature, mix};
 use crate::schemes::ckks::factor::{Factor, row_words};
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::error::SlotError;
 use crate::schemes::extent::Extent;
 use crate::schemes::range::Range;
 
@@ -72,8 +74,8 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::Length`] if there are more values than slots, or the slots are not a power of two up to half the
-    /// degree; [`Error::NotFinite`]; [`Error::Overflow`] if a value does not fit the modulus of the level at this
-    /// scale; [`Error::LevelExhausted`] if there is no such level.
+    /// degree; [`SlotError::NotFinite`]; [`CkksError::Overflow`] if a value does not fit the modulus of the level at
+    /// this scale; [`Error::LevelExhausted`] if there is no such level.
     pub fn encode_real(&self, values: &[f64], slots: usize, level: usize, scale: &Scale) -> Result<Plaintext> {
         self.encode_with(values.len(), |j| (values[j], 0.0), Field::Real, slots, level, scale)
     }
@@ -150,8 +152,8 @@ impl Encoder {
     /// The slots of a plaintext that is known to be real.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::NotReal`] if it may hold
-    /// complex numbers.
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`SlotError::NotReal`] if it may
+    /// hold complex numbers.
     pub fn decode_real(&self, plaintext: &Plaintext) -> Result<Vec<f64>> {
         check_real(&plaintext.estimate, "the plaintext")?;
         self.decode_real_parts(plaintext)
@@ -260,7 +262,7 @@ impl Encoder {
         let limit = libm::exp2((self.context.rlwe().ring_q(level + 1).log2_modulus() - 1.0).min(WIDE_BITS));
         if highest >= limit {
             let (value, limit) = (magnitude, limit / factor);
-            return Err(Error::Overflow { index: largest, value, limit, scale_log2: scale.log2() });
+            return Err(CkksError::Overflow { index: largest, value, limit, scale_log2: scale.log2() }.into());
         }
         let ring = &ring.window(window);
         let (poly, residue) = if highest < NARROW {
@@ -307,7 +309,11 @@ const READ_AS_COMPLEX: &str = "read them as complex numbers, ask for their real 
 
 /// Refuses what may hold complex numbers.
 pub(crate) fn check_real(estimate: &Estimate, what: &'static str) -> Result<()> {
-    if estimate.range().interval().is_some() { Ok(()) } else { Err(Error::NotReal { what, remedy: READ_AS_COMPLEX }) }
+    if estimate.range().interval().is_some() {
+        Ok(())
+    } else {
+        Err(SlotError::NotReal { what, remedy: READ_AS_COMPLEX }.into())
+    }
 }
 
 /// The base-two logarithm of [`WIDE`].
@@ -384,10 +390,10 @@ pub(crate) fn limbs_to_read(context: &Context, limbs: usize, scale: &Scale, esti
 /// Why a value cannot be encoded whose square is not finite.
 fn unusable(index: usize, re: f64, im: f64, scale: &Scale) -> Error {
     match [re, im].into_iter().find(|x| !x.is_finite()) {
-        Some(value) => Error::NotFinite { index, value },
+        Some(value) => SlotError::NotFinite { index, value }.into(),
         None => {
             let value = re.abs().max(im.abs());
-            Error::Overflow { index, value, limit: WIDE / scale.to_f64(), scale_log2: scale.log2() }
+            CkksError::Overflow { index, value, limit: WIDE / scale.to_f64(), scale_log2: scale.log2() }.into()
         }
     }
 }

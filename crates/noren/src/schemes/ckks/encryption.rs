@@ -15,11 +15,13 @@ use num_complex::Complex64;
 
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::encoder::{Encoder, Plaintext, check_real, decoding_error, limbs_to_read, transform_error};
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::message::Message;
 use crate::schemes::ckks::noise::{self, Mode};
 use crate::schemes::ckks::parameters::Parameters;
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::error::SlotError;
 use crate::schemes::range::Range;
 
 /// The part of a range by which it may be too narrow, as it is rounded: far more than the operations of any program add up to.
@@ -70,7 +72,7 @@ impl Ciphertext {
             None => Ok(()),
             Some((slot, (re, im))) => {
                 let value = Complex64::new(*re, *im).to_string();
-                Err(Error::NotAsStated { slot, value, range: range.to_string(), bound })
+                Err(CkksError::NotAsStated { slot, value, range: range.to_string(), bound }.into())
             }
         }
     }
@@ -114,18 +116,19 @@ impl Ciphertext {
     /// Refuses a ciphertext of which nothing is known.
     ///
     /// # Errors
-    /// [`Error::Unbounded`].
+    /// [`CkksError::Unbounded`].
     pub(crate) fn check_bound(&self) -> Result<()> {
         if self.error_bound().is_finite() {
             return Ok(());
         }
-        Err(Error::Unbounded {
+        Err(CkksError::Unbounded {
             magnitude: self.magnitude(),
             error: self.expected_error(),
             scale_log2: self.scale.log2(),
             modulus_log2: self.parameters.rlwe().log_q(self.inner.limbs()),
             level: self.level(),
-        })
+        }
+        .into())
     }
 
     /// Notes what the modulus holds, so that a message that may not fit is not used as if it did.
@@ -217,10 +220,11 @@ impl<'a> Encryptor<'a> {
     /// Encrypts a plaintext of real values in `[low, high]`, zeros that fill slots included; the interval is public.
     ///
     /// # Errors
-    /// As [`Encryptor::encrypt`], [`Error::NotReal`] for complex values, and [`Error::Parameters`] if a value is outside.
+    /// As [`Encryptor::encrypt`], [`SlotError::NotReal`] for complex values, and [`Error::Parameters`] if a value is
+    /// outside.
     pub fn encrypt_in(&self, plaintext: &Plaintext, [low, high]: [f64; 2]) -> Result<Ciphertext> {
         let Some([lowest, highest]) = plaintext.estimate.range().interval() else {
-            return Err(Error::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" });
+            return Err(SlotError::NotReal { what: "the plaintext", remedy: "state a bound on absolute values" }.into());
         };
         if !(low <= lowest && highest <= high && low.is_finite() && high.is_finite()) {
             let needed = format!("finite, and hold {lowest:?} to {highest:?}, where the values lie");
@@ -270,9 +274,9 @@ const TAGS: &str = "ckks/tags";
 
 /// Decrypts ciphertexts of one secret key.
 ///
-/// A ciphertext whose message may have left its modulus, so that its [`error_bound`](Ciphertext::error_bound) is infinite,
-/// is refused with [`Error::Unbounded`]: its slots could be any numbers. [`Decryptor::allow_unbounded`] decrypts it all the
-/// same.
+/// A ciphertext whose message may have left its modulus, so that its [`error_bound`](Ciphertext::error_bound) is
+/// infinite, is refused with [`CkksError::Unbounded`]: its slots could be any numbers. [`Decryptor::allow_unbounded`]
+/// decrypts it all the same.
 pub struct Decryptor<'a> {
     context: Context,
     encoder: Encoder,
@@ -319,7 +323,7 @@ impl<'a> Decryptor<'a> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the ciphertext was made with other parameters, [`Error::KeyMismatch`] if it belongs to
-    /// another secret key, [`Error::Unbounded`] if its message may have left its modulus.
+    /// another secret key, [`CkksError::Unbounded`] if its message may have left its modulus.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
         self.decrypt_limbs(ciphertext, ciphertext.inner.limbs())
     }
@@ -327,8 +331,8 @@ impl<'a> Decryptor<'a> {
     /// The slots; see [`Decryptor::decrypt`] for who may see them.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt`], and [`Error::NotAsStated`] if a slot is further from the range of the ciphertext than its error
-    /// bound allows.
+    /// As [`Decryptor::decrypt`], and [`CkksError::NotAsStated`] if a slot is further from the range of the ciphertext
+    /// than its error bound allows.
     pub fn decrypt_complex(&self, ciphertext: &Ciphertext) -> Result<Vec<Complex64>> {
         let (re, im) = self.decrypt_slots(ciphertext)?;
         Ok(re.into_iter().zip(im).map(|(re, im)| Complex64::new(re, im)).collect())
@@ -337,7 +341,7 @@ impl<'a> Decryptor<'a> {
     /// The slots of a ciphertext that is known to be real; see [`Decryptor::decrypt`] for who may see them.
     ///
     /// # Errors
-    /// As [`Decryptor::decrypt_complex`], and [`Error::NotReal`] if the slots may be complex.
+    /// As [`Decryptor::decrypt_complex`], and [`SlotError::NotReal`] if the slots may be complex.
     pub fn decrypt_real(&self, ciphertext: &Ciphertext) -> Result<Vec<f64>> {
         check_real(&ciphertext.estimate, "the ciphertext")?;
         self.decrypt_real_parts(ciphertext)

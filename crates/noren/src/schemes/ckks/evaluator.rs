@@ -18,6 +18,7 @@ use noren_rlwe::keys::EvaluationKeys;
 use crate::schemes::ckks::context::Context;
 use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::Estimate;
 use crate::schemes::ckks::scale::Scale;
 
@@ -30,7 +31,7 @@ const SCALE_TOLERANCE: f64 = 1.0 / (1u64 << 30) as f64;
 /// - **Scales.** Ciphertexts at the canonical scale of their level,
 ///   [`Parameters::scale_at`](crate::schemes::ckks::parameters::Parameters::scale_at), give results at the canonical
 ///   scale, within a stage where there are [several](crate::schemes::ckks::parameters::ParametersSpec::restarts). Scales
-///   are tracked exactly, and unequal ones are never added: [`Error::ScaleMismatch`], see [`Evaluator::align`].
+///   are tracked exactly, and unequal ones are never added: [`CkksError::ScaleMismatch`], see [`Evaluator::align`].
 ///   [`Evaluator::combine`] and [`Evaluator::dot_combine`] lead to any scale.
 /// - **Errors.** Every result carries a bound on its error, [`Ciphertext::error_bound`].
 ///
@@ -128,7 +129,7 @@ fn check_scales(left: &Scale, right: &Scale) -> Result<f64> {
     if deviation <= SCALE_TOLERANCE {
         return Ok(deviation);
     }
-    Err(Error::ScaleMismatch { left_log2: left.log2(), right_log2: right.log2() })
+    Err(CkksError::ScaleMismatch { left_log2: left.log2(), right_log2: right.log2() }.into())
 }
 
 /// Refuses an empty sum; gives its first term.

@@ -19,12 +19,14 @@
 //! | `scale` | [`Scale`]: exact scales |
 //! | `estimate` | [`Estimate`]: the error that each ciphertext carries |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
+//! | `error` | [`CkksError`] |
 //! | `wire` | [`Ciphertexts`], and bytes of everything |
 
 pub(crate) mod context;
 pub(crate) mod cost;
 pub(crate) mod encoder;
 pub(crate) mod encryption;
+pub(crate) mod error;
 pub(crate) mod estimate;
 pub(crate) mod evaluator;
 pub(crate) mod factor;
@@ -45,6 +47,7 @@ pub use context::Context;
 pub use cost::CostModel;
 pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
+pub use error::CkksError;
 pub use estimate::Estimate;
 pub use evaluator::Evaluator;
 pub use factor::Factor;

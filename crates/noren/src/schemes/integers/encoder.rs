@@ -142,8 +142,9 @@ impl Encoder {
     /// Encodes values in slots, the first row first. Fewer values than the n slots are followed by zeros.
     ///
     /// # Errors
-    /// [`Error::Length`] for more values than slots, [`Error::NotAResidue`] for one outside `-t/2` to `t - 1`,
-    /// [`Error::Parameters`] if t has no slots.
+    /// [`Error::Length`] for more values than slots,
+    /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one outside `-t/2` to `t
+    /// - 1`, [`Error::Parameters`] if t has no slots.
     pub fn encode(&self, values: &[i64]) -> Result<Plaintext> {
         let n = self.context.parameters().degree();
         self.embed(values, n, |slot| slot, Extent::of_values(values.len(), n))
@@ -177,7 +178,9 @@ impl Encoder {
     /// Products of such plaintexts are those of polynomials modulo `X^n + 1` and t, for any t.
     ///
     /// # Errors
-    /// [`Error::Length`] for more values than the degree, [`Error::NotAResidue`] for one outside `-t/2` to `t - 1`.
+    /// [`Error::Length`] for more values than the degree,
+    /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one outside `-t/2` to `t
+    /// - 1`.
     pub fn encode_coefficients(&self, values: &[i64]) -> Result<Plaintext> {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
         check_length(values.len(), parameters.degree())?;

@@ -17,6 +17,7 @@ use noren_rlwe::streams::Purpose;
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
+use crate::schemes::integers::error::IntegerError;
 use crate::schemes::integers::noise::{Mode, Noise};
 use crate::schemes::integers::parameters::Parameters;
 use crate::schemes::integers::scheme::{Scheme, depth};
@@ -221,12 +222,12 @@ impl<'a> Decryptor<'a> {
     /// anything, and what it decrypts to can tell a stranger about the key.
     ///
     /// # Errors
-    /// [`Error::NoiseExhausted`] if the noise may have reached the message, [`Error::ParameterMismatch`] if the ciphertext
-    /// was made with other parameters.
+    /// [`IntegerError::NoiseExhausted`] if the noise may have reached the message, [`Error::ParameterMismatch`] if the
+    /// ciphertext was made with other parameters.
     pub fn decrypt<S: Scheme>(&self, ciphertext: &Ciphertext<S>) -> Result<Plaintext> {
         let budget = ciphertext.noise_budget();
         if budget.is_nan() || budget < READ_BUDGET {
-            return Err(Error::NoiseExhausted { what: "decryption", missing: -budget });
+            return Err(IntegerError::NoiseExhausted { what: "decryption", missing: -budget }.into());
         }
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
         let enough = modulus.log2() + READ_BITS;

@@ -18,6 +18,7 @@ use crate::schemes::integers::content::Content;
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
+use crate::schemes::integers::error::IntegerError;
 use crate::schemes::integers::noise::Noise;
 use crate::schemes::integers::scheme::Scheme;
 
@@ -28,7 +29,7 @@ use crate::schemes::integers::scheme::Scheme;
 /// - **Factors.** Messages are known up to a [factor](Ciphertext::factor) that every ciphertext carries. Operands of sums
 ///   are multiplied by small numbers where their factors differ.
 /// - **Noise.** Every result carries a prediction of its noise. Products that would leave no budget are refused with
-///   [`Error::NoiseExhausted`].
+///   [`IntegerError::NoiseExhausted`].
 ///
 /// Every operation refuses ciphertexts of other parameters with [`Error::ParameterMismatch`], and those of another secret key
 /// than that of the keys with [`Error::KeyMismatch`].
@@ -91,7 +92,7 @@ impl<S: Scheme> Evaluator<S> {
     /// Refuses a result that may be wrong.
     fn check_budget(&self, what: &'static str, noise: &Noise) -> Result<()> {
         let budget = noise.budget(self.context.parameters().degree());
-        if budget >= 0.0 { Ok(()) } else { Err(Error::NoiseExhausted { what, missing: -budget }) }
+        if budget >= 0.0 { Ok(()) } else { Err(IntegerError::NoiseExhausted { what, missing: -budget }.into()) }
     }
 }
 

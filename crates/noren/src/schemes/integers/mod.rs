@@ -19,6 +19,7 @@
 //! | `scheme` | [`Scheme`]: what one scheme has to say |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
+//! | `error` | [`IntegerError`] |
 //! | `wire` | bytes of everything |
 //! | `noise` | [`Noise`], and the [`Laws`] by which it grows |
 
@@ -26,6 +27,7 @@ pub(crate) mod content;
 pub(crate) mod context;
 pub(crate) mod encoder;
 pub(crate) mod encryption;
+pub(crate) mod error;
 pub(crate) mod evaluator;
 pub(crate) mod key_file;
 pub(crate) mod keys;
@@ -42,6 +44,7 @@ pub use content::{Content, Encoding};
 pub use context::Context;
 pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
+pub use error::IntegerError;
 pub use evaluator::Evaluator;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};

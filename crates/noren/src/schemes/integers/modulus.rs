@@ -4,6 +4,8 @@ use noren_math::modulus::MAX_MODULUS_BITS;
 use noren_math::reduction::{Factor, Reduction};
 use noren_rlwe::error::{Error, Result};
 
+use crate::schemes::integers::error::IntegerError;
+
 /// A plaintext modulus t, prime or not. Range: `2 <= t < 2^50`.
 ///
 /// [`reduce`](Self::reduce), [`center`](Self::center), [`mul`](Self::mul) and [`neg`](Self::neg) take messages: no division,
@@ -106,18 +108,20 @@ impl PlaintextModulus {
     /// The branch tells only whether the number is allowed, as the error does.
     ///
     /// # Errors
-    /// [`Error::NotAResidue`] with the position of the number.
+    /// [`IntegerError::NotAResidue`] with the position of the number.
     pub fn residue(self, index: usize, value: i64) -> Result<u64> {
         let t = self.value().cast_signed();
         if (-(t / 2)..t).contains(&value) {
             return Ok(self.lift(value));
         }
-        Err(Error::NotAResidue { index, value, t: self.value() })
+        Err(IntegerError::NotAResidue { index, value, t: self.value() }.into())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use noren_rlwe::error::cause;
+
     use super::*;
 
     #[test]
@@ -141,7 +145,10 @@ mod tests {
         let modulus = PlaintextModulus::new(257).expect("supported");
         assert_eq!(modulus.residue(0, -128).expect("allowed"), 129);
         for value in [-129, 257, i64::MAX, i64::MIN] {
-            assert!(matches!(modulus.residue(3, value), Err(Error::NotAResidue { index: 3, t: 257, .. })));
+            assert!(matches!(
+                cause(&modulus.residue(3, value)),
+                Some(IntegerError::NotAResidue { index: 3, t: 257, .. })
+            ));
         }
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use noren_math::random::Seed;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::owner::Owner;
 use noren_rlwe::streams::Purpose;
 use noren_rlwe::torus::secret::TorusSecret;
 
 use crate::schemes::tfhe::ciphertext::{Bit, Ciphertext};
 use crate::schemes::tfhe::context::Context;
+use crate::schemes::tfhe::error::TfheError;
 
 /// Fresh noise is below that of a bootstrap, which is a sum of more such noises.
 pub(crate) const FRESH_NOISE: f64 = 1.0;
@@ -38,7 +39,8 @@ impl<'a> Encryptor<'a> {
     /// Encrypts under this secret.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the key was made with other parameters.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// parameters.
     pub fn new(context: &Context, secret: &'a TorusSecret, seed: Seed) -> Result<Self> {
         let owner = secret.owner();
         context.check_keys(&owner, "the secret key")?;
@@ -56,7 +58,8 @@ impl<'a> Encryptor<'a> {
     /// Encrypts an integer below `2^message_bits`.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] for a larger one, [`Error::Parameters`] if the parameters are for bits.
+    /// [`TfheError::OutOfRoom`] for a larger one, [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if the
+    /// parameters are for bits.
     pub fn encrypt(&self, value: u64) -> Result<Ciphertext> {
         self.encrypt_at_most(value, self.context.parameters().message_size() - 1)
     }
@@ -71,7 +74,7 @@ impl<'a> Encryptor<'a> {
     /// Encrypts a bit.
     ///
     /// # Errors
-    /// [`Error::Parameters`] if the parameters are for integers.
+    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if the parameters are for integers.
     pub fn encrypt_bit(&self, value: bool) -> Result<Bit> {
         self.context.parameters().encoding().needs_bits()?;
         let sample = self.secret.encrypt(&self.next_seed(), self.bit_message(value));
@@ -84,7 +87,13 @@ impl<'a> Encryptor<'a> {
         parameters.encoding().needs_integers()?;
         if value > max {
             let hint = "cut it into digits, or use parameters of larger messages";
-            return Err(Error::OutOfRoom { what: "the message", found: value, needed: format!("at most {max}"), hint });
+            return Err(TfheError::OutOfRoom {
+                what: "the message",
+                found: value,
+                needed: format!("at most {max}"),
+                hint,
+            }
+            .into());
         }
         Ok(value * parameters.encoding().unit())
     }
@@ -105,7 +114,8 @@ impl<'a> Decryptor<'a> {
     /// Decrypts with this secret.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] if the key was made with other parameters.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) if the key was made with other
+    /// parameters.
     pub fn new(context: &Context, secret: &'a TorusSecret) -> Result<Self> {
         let owner = secret.owner();
         context.check_keys(&owner, "the secret key")?;
@@ -121,8 +131,9 @@ impl<'a> Decryptor<'a> {
     /// The integer.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others; [`Error::OutOfRoom`] if the value is
-    /// larger than the ciphertext says, as of one that was damaged.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) and
+    /// [`Error::KeyMismatch`](noren_rlwe::error::Error::KeyMismatch) for ciphertexts of others;
+    /// [`TfheError::OutOfRoom`] if the value is larger than the ciphertext says, as of one that was damaged.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<u64> {
         self.owner.check(&ciphertext.owner, "the ciphertext")?;
         // A unit is a power of two: a shift in place of a division, whose time would depend on the phase.
@@ -135,7 +146,8 @@ impl<'a> Decryptor<'a> {
     /// The bit: whether the phase is in the upper half of the circle.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) and
+    /// [`Error::KeyMismatch`](noren_rlwe::error::Error::KeyMismatch) for ciphertexts of others.
     pub fn decrypt_bit(&self, bit: &Bit) -> Result<bool> {
         self.owner.check(&bit.owner, "the bit")?;
         Ok(self.secret.phase(&bit.sample)?.cast_signed() >= 0)
@@ -150,5 +162,5 @@ fn check_value(value: u64, max: u64) -> Result<()> {
         return Ok(());
     }
     let (what, needed) = ("the decrypted value", format!("at most {max}"));
-    Err(Error::OutOfRoom { what, found: value, needed, hint: "the ciphertext was damaged or forged" })
+    Err(TfheError::OutOfRoom { what, found: value, needed, hint: "the ciphertext was damaged or forged" }.into())
 }

@@ -13,6 +13,7 @@ use noren_rlwe::torus::keys::ServerKeys;
 use crate::schemes::failures::FailureBudget;
 use crate::schemes::tfhe::ciphertext::Ciphertext;
 use crate::schemes::tfhe::context::Context;
+use crate::schemes::tfhe::error::TfheError;
 use crate::schemes::tfhe::lookup::{BivariateLookup, Lookup, Range};
 use crate::schemes::tfhe::parts::{WORKING_SET, elements_that_fill, parts};
 
@@ -87,7 +88,7 @@ impl Evaluator {
     /// The value as a ciphertext without noise, which hides nothing.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if it is not below p, [`Error::Parameters`] if the parameters are for bits.
+    /// [`TfheError::OutOfRoom`] if it is not below p, [`Error::Parameters`] if the parameters are for bits.
     pub fn trivial(&self, value: u64) -> Result<Ciphertext> {
         let parameters = self.context.parameters();
         parameters.encoding().needs_integers()?;
@@ -99,7 +100,7 @@ impl Evaluator {
     /// `x + y`.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if the sum may need more than the carry bits, [`Error::NoisyCombination`];
+    /// [`TfheError::OutOfRoom`] if the sum may need more than the carry bits, [`TfheError::NoisyCombination`];
     /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others.
     pub fn add(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
         self.combine(&[(x, 1), (y, 1)], 0)
@@ -155,8 +156,10 @@ impl Evaluator {
     /// `f(x)`, with the noise of a bootstrap.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if x may be larger than the inputs of the table, [`Error::Length`] if the table has several
-    /// functions; [`Error::FailureBudget`] beyond a budget, [`Error::FileChanged`] if the keys lie in a file that has changed; [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for things of others.
+    /// [`TfheError::OutOfRoom`] if x may be larger than the inputs of the table, [`Error::Length`] if the table has
+    /// several functions; [`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded) beyond a budget,
+    /// [`Error::FileChanged`] if the keys lie in a file that has changed; [`Error::ParameterMismatch`] and
+    /// [`Error::KeyMismatch`] for things of others.
     pub fn lookup(&self, x: &Ciphertext, lookup: &Lookup) -> Result<Ciphertext> {
         Ok(self.lookup_each(&[x], lookup)?.remove(0))
     }
@@ -193,7 +196,13 @@ impl Evaluator {
             if x.max >= lookup.inputs {
                 let needed = format!("at most {}", lookup.inputs - 1);
                 let hint = "take its message part first, or use a table of more inputs";
-                return Err(Error::OutOfRoom { what: "the largest value of the operand", found: x.max, needed, hint });
+                return Err(TfheError::OutOfRoom {
+                    what: "the largest value of the operand",
+                    found: x.max,
+                    needed,
+                    hint,
+                }
+                .into());
             }
         }
         let jobs: Vec<(&Lwe, &Table)> = pairs.iter().map(|(x, lookup)| (&x.sample, &lookup.table)).collect();
@@ -210,7 +219,8 @@ impl Evaluator {
     /// `f(x, y)`, from `x + s y`.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if x or y may be too large: then take its message part first. Else as [`Evaluator::lookup`].
+    /// [`TfheError::OutOfRoom`] if x or y may be too large: then take its message part first. Else as
+    /// [`Evaluator::lookup`].
     pub fn lookup_bivariate(&self, x: &Ciphertext, y: &Ciphertext, lookup: &BivariateLookup) -> Result<Ciphertext> {
         Ok(self.lookup_bivariate_each(&[(x, y)], lookup)?.remove(0))
     }
@@ -229,7 +239,9 @@ impl Evaluator {
                 if x.max >= lookup.shift {
                     let needed = format!("at most {}", lookup.shift - 1);
                     let hint = "take its message part first";
-                    return Err(Error::OutOfRoom { what: "the largest first operand", found: x.max, needed, hint });
+                    return Err(
+                        TfheError::OutOfRoom { what: "the largest first operand", found: x.max, needed, hint }.into()
+                    );
                 }
                 self.combine(&[(x, 1), (y, lookup.shift)], 0)
             });
@@ -284,7 +296,7 @@ impl Evaluator {
         /// Sums of square roots are rounded.
         const SLACK: f64 = 1e-9;
         let needed = self.context.parameters().max_noise();
-        if found <= needed + SLACK { Ok(()) } else { Err(Error::NoisyCombination { what, found, needed }) }
+        if found <= needed + SLACK { Ok(()) } else { Err(TfheError::NoisyCombination { what, found, needed }.into()) }
     }
 
     fn check_room(&self, found: u64, what: &'static str) -> Result<()> {
@@ -293,7 +305,7 @@ impl Evaluator {
             return Ok(());
         }
         let hint = "bootstrap to split off carries, or use parameters with more carry bits";
-        Err(Error::OutOfRoom { what, found, needed: format!("at most {most}"), hint })
+        Err(TfheError::OutOfRoom { what, found, needed: format!("at most {most}"), hint }.into())
     }
 }
 

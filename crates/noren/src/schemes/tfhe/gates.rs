@@ -65,7 +65,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if the parameters are for integers,
-    /// [`Error::NoisyCombination`](noren_rlwe::error::Error::NoisyCombination);
+    /// [`TfheError::NoisyCombination`](crate::tfhe::TfheError::NoisyCombination);
     /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) and
     /// [`Error::KeyMismatch`](noren_rlwe::error::Error::KeyMismatch) for bits of others.
     pub fn gate(&self, gate: Gate, a: &Bit, b: &Bit) -> Result<Bit> {

@@ -4,6 +4,7 @@ use noren_ring::torus::bootstrap::Table;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::tfhe::context::Context;
+use crate::schemes::tfhe::error::TfheError;
 use crate::schemes::tfhe::parameters::Parameters;
 
 /// One or more functions of an integer, as a table.
@@ -44,7 +45,7 @@ impl Lookup {
     /// The table of a function of all values below p.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if a value is not below p, [`Error::Parameters`] if the parameters are for bits.
+    /// [`TfheError::OutOfRoom`] if a value is not below p, [`Error::Parameters`] if the parameters are for bits.
     pub fn new(context: &Context, function: impl Fn(u64) -> u64) -> Result<Self> {
         Self::many(context, context.parameters().encoding().size(), &[&function])
     }
@@ -70,7 +71,7 @@ impl Lookup {
         }
         if let Some(&Range { max: found }) = ranges.iter().find(|range| range.max >= size) {
             let (needed, hint) = (format!("at most {}", size - 1), "reduce it in the function");
-            return Err(Error::OutOfRoom { what: "a value of the function", found, needed, hint });
+            return Err(TfheError::OutOfRoom { what: "a value of the function", found, needed, hint }.into());
         }
         let unit = parameters.encoding().unit();
         let table = table(parameters, inputs, functions.len(), |index| values[index] * unit);

@@ -30,6 +30,7 @@
 //! | `evaluator` | [`Evaluator`]: sums and lookups |
 //! | `large` | [`LargeLookup`]: functions of many digits, by circuit bootstrapping |
 //! | `gates` | [`Gate`]: functions of bits |
+//! | `error` | [`TfheError`] |
 //! | `wire` | [`Ciphertexts`], [`Bits`], [`KeyFile`]: bytes |
 //! | `seeded` | [`SeededCiphertexts`]: fresh ciphertexts whose masks are a seed |
 //! | `key_file` | [`ServerKeyFile`]: keys used where they lie; compact keys written while they are made |
@@ -37,6 +38,7 @@
 pub(crate) mod ciphertext;
 pub(crate) mod context;
 pub(crate) mod encryption;
+pub(crate) mod error;
 pub(crate) mod evaluator;
 pub(crate) mod gates;
 pub(crate) mod key_file;
@@ -51,6 +53,7 @@ pub(crate) mod wire;
 pub use ciphertext::{Bit, Ciphertext};
 pub use context::{Context, Keys};
 pub use encryption::{Decryptor, Encryptor};
+pub use error::TfheError;
 pub use evaluator::Evaluator;
 pub use gates::Gate;
 pub use key_file::ServerKeyFile;

@@ -9,6 +9,8 @@ use noren_rlwe::torus::law::Failure;
 use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::torus::spec::TorusSpec;
 
+use crate::schemes::tfhe::error::TfheError;
+
 /// No sum is larger: the circle has fewer units.
 const MAX_NOISE: f64 = 65536.0;
 
@@ -76,7 +78,7 @@ impl ParametersSpec {
     ///
     /// # Errors
     /// [`Error::Parameters`] names what is outside the supported range, [`Error::WeakNoise`] noise that is not secure, and
-    /// [`Error::FailsTooOften`] says how often a bootstrap would fail.
+    /// [`TfheError::FailsTooOften`] says how often a bootstrap would fail.
     pub fn build(self) -> Result<Parameters> {
         let torus = self.torus.clone().build()?;
         if let Encoding::Integers { message_bits, carry_bits } = self.encoding {
@@ -93,12 +95,13 @@ impl ParametersSpec {
         }
         let failure = torus.law().failure(self.max_noise * self.max_noise, self.encoding.margin());
         if failure.log2.is_nan() || failure.log2 > self.max_failure_log2 {
-            return Err(Error::FailsTooOften {
+            return Err(TfheError::FailsTooOften {
                 found: failure.log2,
                 allowed: self.max_failure_log2,
                 deviation: libm::log2(failure.deviation),
                 margin: libm::log2(failure.margin),
-            });
+            }
+            .into());
         }
         let fingerprint = fingerprint(&torus, &self);
         Ok(Parameters(Arc::new(Inner { spec: self, torus, failure, fingerprint })))

@@ -14,6 +14,7 @@ use noren_rlwe::multiply::relinearize_rescale_parts;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::evaluator::levels::multiple;
 use crate::schemes::ckks::evaluator::products::sum_of_products;
 use crate::schemes::ckks::evaluator::{Evaluator, SCALE_TOLERANCE, check_levels, first};
@@ -51,7 +52,8 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`Error::Length`] for an empty sum, [`Error::LevelExhausted`] unless all operands are above the level,
-    /// [`Error::NotFinite`] and [`Error::Overflow`] for factors that are not numbers or do not fit the modulus.
+    /// [`SlotError::NotFinite`](crate::schemes::error::SlotError::NotFinite) and [`CkksError::Overflow`] for factors
+    /// that are not numbers or do not fit the modulus.
     pub fn combine(
         &self,
         terms: &[(&Ciphertext, Complex64)],
@@ -82,7 +84,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// As [`Evaluator::combine`] and [`Evaluator::mul`]; [`Error::Length`] if there are no products;
-    /// [`Error::ScaleMismatch`] where the factor of a product is no integer.
+    /// [`CkksError::ScaleMismatch`] where the factor of a product is no integer.
     pub fn dot_combine(
         &self,
         products: &[(&Ciphertext, &Ciphertext)],
@@ -192,6 +194,6 @@ fn whole_ratio(scale: &Scale, product: &Scale) -> Result<(i128, f64)> {
     let whole = ratio.round_multiple(1.0).filter(|&(factor, _)| factor > 0);
     match whole.map(|(factor, miss)| (factor, miss.abs())) {
         Some((factor, miss)) if miss <= SCALE_TOLERANCE => Ok((factor, miss)),
-        _ => Err(Error::ScaleMismatch { left_log2: scale.log2(), right_log2: product.log2() }),
+        _ => Err(CkksError::ScaleMismatch { left_log2: scale.log2(), right_log2: product.log2() }.into()),
     }
 }

@@ -3,10 +3,11 @@
 use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::linear;
 
 use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::mix;
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels};
 use crate::schemes::ckks::noise;
@@ -20,7 +21,7 @@ impl Evaluator {
     /// Divides by the last prime: the scale becomes `scale / q_l`, the level `l - 1`, and the message stays.
     ///
     /// # Errors
-    /// [`Error::LevelExhausted`] at level 0.
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) at level 0.
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
@@ -35,8 +36,8 @@ impl Evaluator {
     /// the message.
     ///
     /// # Errors
-    /// [`Error::LevelExhausted`] if the level is above that of `a`, [`Error::ScaleMismatch`] if the scale of `a` is so
-    /// large that the integer would be 0.
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) if the level is above that of `a`,
+    /// [`CkksError::ScaleMismatch`] if the scale of `a` is so large that the integer would be 0.
     pub fn at_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(level, a.level())?;
@@ -52,8 +53,8 @@ impl Evaluator {
     /// scales: both go one level down, to the canonical scale there.
     ///
     /// # Errors
-    /// [`Error::LevelExhausted`] if both are at level 0 and their scales differ; [`Error::ScaleMismatch`] as
-    /// [`Evaluator::at_level`].
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) if both are at level 0 and their scales
+    /// differ; [`CkksError::ScaleMismatch`] as [`Evaluator::at_level`].
     pub fn align(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
         self.check_pair(a, b)?;
         if a.level() > b.level() {
@@ -72,7 +73,7 @@ impl Evaluator {
     /// The same polynomial modulo fewer primes: the scale stays, so it is not canonical afterwards.
     ///
     /// # Errors
-    /// [`Error::LevelExhausted`] if the level is above that of `a`.
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) if the level is above that of `a`.
     pub fn drop_level(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(level, a.level())?;
@@ -85,7 +86,7 @@ impl Evaluator {
         let before = scale.mul_u64(self.context.parameters().prime(level + 1));
         let ratio = before.div(&a.scale);
         let Some((factor, miss)) = ratio.round_multiple(1.0).filter(|&(factor, _)| factor > 0) else {
-            return Err(Error::ScaleMismatch { left_log2: a.scale.log2(), right_log2: scale.log2() });
+            return Err(CkksError::ScaleMismatch { left_log2: a.scale.log2(), right_log2: scale.log2() }.into());
         };
         let ring = self.ring(level + 1);
         let inner = multiple(&ring, a, factor);

@@ -27,9 +27,9 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`Error::LevelExhausted`] at level 0, [`Error::Length`] for no giant step or one without terms,
-    /// [`Error::LevelMismatch`] for a factor of another level, [`Error::Parameters`] for one of fewer special primes than the
-    /// keys use, [`Error::ScaleMismatch`] for one of another scale than the first, [`Error::MissingKey`] names all keys that
-    /// are missing.
+    /// [`Error::LevelMismatch`] for a factor of another level, [`Error::Parameters`] for one of fewer special primes
+    /// than the keys use, [`CkksError::ScaleMismatch`](crate::ckks::CkksError::ScaleMismatch) for one of another scale
+    /// than the first, [`Error::MissingKey`] names all keys that are missing.
     ///
     /// # Panics
     /// A term names a baby step that there is not.

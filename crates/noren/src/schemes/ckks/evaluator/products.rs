@@ -86,8 +86,8 @@ impl Evaluator {
     ///
     /// # Errors
     /// As [`Evaluator::mul`]; [`Error::Length`](noren_rlwe::error::Error::Length) for an empty sum;
-    /// [`Error::ScaleMismatch`](noren_rlwe::error::Error::ScaleMismatch) if the scales of the products differ, as those
-    /// of canonical operands never do.
+    /// [`CkksError::ScaleMismatch`](crate::ckks::CkksError::ScaleMismatch) if the scales of the products differ, as
+    /// those of canonical operands never do.
     pub fn dot(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
         let &(operand, _) = first("products of a sum", pairs)?;
         for (a, b) in pairs {
@@ -112,7 +112,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// As [`Evaluator::mul_plain`]; [`Error::Length`](noren_rlwe::error::Error::Length) for an empty sum;
-    /// [`Error::ScaleMismatch`](noren_rlwe::error::Error::ScaleMismatch) if the scales of the products differ.
+    /// [`CkksError::ScaleMismatch`](crate::ckks::CkksError::ScaleMismatch) if the scales of the products differ.
     pub fn dot_plain(&self, pairs: &[(&Ciphertext, &Plaintext)]) -> Result<Ciphertext> {
         let (operand, _) = first("products of a sum", pairs)?;
         check_levels(1, operand.level())?;

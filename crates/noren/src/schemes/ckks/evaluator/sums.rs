@@ -5,15 +5,17 @@ use noren_ring::poly::{Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_rlwe::ciphertext as rlwe;
 use noren_rlwe::context::Context;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 use noren_rlwe::linear;
 use num_complex::Complex64;
 
 use crate::schemes::ckks::encoder::Plaintext;
 use crate::schemes::ckks::encryption::Ciphertext;
+use crate::schemes::ckks::error::CkksError;
 use crate::schemes::ckks::estimate::{Estimate, mix};
 use crate::schemes::ckks::evaluator::{Evaluator, check_levels, check_scales, first};
 use crate::schemes::ckks::scale::Scale;
+use crate::schemes::error::SlotError;
 use crate::schemes::range::{Range, modulus};
 
 /// Domain separators of the names of results.
@@ -24,7 +26,7 @@ impl Evaluator {
     /// `a + b`. An operand at a higher level is brought to the level and scale of the other.
     ///
     /// # Errors
-    /// [`Error::ScaleMismatch`] at equal levels with different scales.
+    /// [`CkksError::ScaleMismatch`] at equal levels with different scales.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.join(a, b, Ring::add, Estimate::sum)
     }
@@ -40,7 +42,7 @@ impl Evaluator {
     /// `-a`.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`].
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch).
     pub fn neg(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
@@ -51,7 +53,7 @@ impl Evaluator {
     /// `a + p`, for a plaintext of the level and scale of `a`.
     ///
     /// # Errors
-    /// [`Error::LevelMismatch`], [`Error::ScaleMismatch`].
+    /// [`Error::LevelMismatch`](noren_rlwe::error::Error::LevelMismatch), [`CkksError::ScaleMismatch`].
     pub fn add_plain(&self, a: &Ciphertext, p: &Plaintext) -> Result<Ciphertext> {
         self.join_plain(a, p, linear::add_plain_assign, Estimate::sum)
     }
@@ -67,7 +69,7 @@ impl Evaluator {
     /// `a + c` in every slot.
     ///
     /// # Errors
-    /// [`Error::NotFinite`]; [`Error::Overflow`] if the constant does not fit the modulus of the level.
+    /// [`SlotError::NotFinite`]; [`CkksError::Overflow`] if the constant does not fit the modulus of the level.
     pub fn add_const(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check(a)?;
         let mut inner = a.inner.clone();
@@ -82,8 +84,8 @@ impl Evaluator {
     /// with `f = q_l S_{l-1} / scale`; then it is rescaled.
     ///
     /// # Errors
-    /// [`Error::LevelExhausted`] at level 0, [`Error::NotFinite`], [`Error::Overflow`] if the constant does not fit the
-    /// modulus.
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) at level 0, [`SlotError::NotFinite`],
+    /// [`CkksError::Overflow`] if the constant does not fit the modulus.
     pub fn mul_const(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check(a)?;
         check_levels(1, a.level())?;
@@ -94,7 +96,7 @@ impl Evaluator {
     /// `k a` for an integer: exact, and no level is used.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`].
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch).
     pub fn mul_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
@@ -107,7 +109,7 @@ impl Evaluator {
     /// `i a`, the imaginary unit times every slot: exact, and no level is used.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`].
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch).
     pub fn mul_i(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check(a)?;
         let ring = self.ring(a.level());
@@ -123,8 +125,9 @@ impl Evaluator {
     /// scales: the integers `round(c_k S_{l-1} q_l / scale_k)` take up the differences exactly.
     ///
     /// # Errors
-    /// [`Error::Length`] for an empty sum, [`Error::LevelExhausted`] if an operand is at level 0, [`Error::NotFinite`]
-    /// and [`Error::Overflow`] for factors that are not numbers or do not fit the modulus.
+    /// [`Error::Length`](noren_rlwe::error::Error::Length) for an empty sum,
+    /// [`Error::LevelExhausted`](noren_rlwe::error::Error::LevelExhausted) if an operand is at level 0,
+    /// [`SlotError::NotFinite`] and [`CkksError::Overflow`] for factors that are not numbers or do not fit the modulus.
     pub fn weighted_sum(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
         let lowest = terms.iter().map(|(x, _)| x.level()).min().unwrap_or(0);
         first("terms of a weighted sum", terms)?;
@@ -254,12 +257,12 @@ impl Combination<'_> {
 /// The integers nearest to the parts of `c scale`, and how far they are from c in units of it.
 fn integers(ring: &Ring, c: Complex64, scale: &Scale) -> Result<([i128; 2], f64)> {
     if let Some(&value) = [c.re, c.im].iter().find(|x| !x.is_finite()) {
-        return Err(Error::NotFinite { index: 0, value });
+        return Err(SlotError::NotFinite { index: 0, value }.into());
     }
     let limit = libm::exp2(ring.log2_modulus() - 1.0) / scale.to_f64();
     let round = |x: f64| {
         let fits = scale.round_multiple(x).filter(|_| x.abs() < limit);
-        fits.ok_or(Error::Overflow { index: 0, value: x, limit, scale_log2: scale.log2() })
+        fits.ok_or(CkksError::Overflow { index: 0, value: x, limit, scale_log2: scale.log2() })
     };
     let ((re, miss_re), (im, miss_im)) = (round(c.re)?, round(c.im)?);
     Ok(([re, im], modulus(Complex64::new(miss_re, miss_im))))

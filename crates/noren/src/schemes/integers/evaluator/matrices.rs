@@ -21,8 +21,9 @@ impl<S: Scheme> Evaluator<S> {
     /// of `a` are not transformed again.
     ///
     /// # Errors
-    /// [`Error::Length`] for no giant step or one without terms, [`Error::NoiseExhausted`] if the result may be wrong,
-    /// [`Error::MissingKey`] names all keys that are missing.
+    /// [`Error::Length`] for no giant step or one without terms,
+    /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the result may be
+    /// wrong, [`Error::MissingKey`] names all keys that are missing.
     ///
     /// # Panics
     /// A term names a baby step that there is not.

@@ -19,8 +19,9 @@ impl<S: Scheme> Evaluator<S> {
     /// `a b`, relinearised, with the limbs that its noise needs.
     ///
     /// # Errors
-    /// [`Error::NoiseExhausted`] if the product may be wrong, [`Error::DegreeTooHigh`] if an operand must be relinearised
-    /// first, [`Error::MissingKey`] and [`Error::KeyLevel`] if the relinearisation key is missing or too short.
+    /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the product may be
+    /// wrong, [`Error::DegreeTooHigh`] if an operand must be relinearised first, [`Error::MissingKey`] and
+    /// [`Error::KeyLevel`] if the relinearisation key is missing or too short.
     pub fn mul(&self, a: &Ciphertext<S>, b: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         self.dot(&[(a, b)])
     }
@@ -85,7 +86,8 @@ impl<S: Scheme> Evaluator<S> {
     /// number itself where p is one.
     ///
     /// # Errors
-    /// [`Error::NoiseExhausted`] if the product may be wrong.
+    /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the product may be
+    /// wrong.
     pub fn mul_plain(&self, a: &Ciphertext<S>, p: &Plaintext) -> Result<Ciphertext<S>> {
         self.check(a)?;
         self.check_plain(p)?;

@@ -8,6 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::circuit::keys::CircuitKeys;
 
 use crate::schemes::tfhe::ciphertext::Ciphertext;
+use crate::schemes::tfhe::error::TfheError;
 use crate::schemes::tfhe::evaluator::Evaluator;
 use crate::schemes::tfhe::large::digits::scale;
 use crate::schemes::tfhe::large::lookup::{LargeLookup, Method};
@@ -20,10 +21,10 @@ impl Evaluator {
     /// The digits of `f(x)`, the lowest first, for the digits of x, the lowest first.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of digits than the lookup has; [`Error::OutOfRoom`] for a digit that may be no message:
-    /// then take its message part first; [`Error::NoisyCombination`] for one with more noise than [`LargeLookup::max_noise`];
-    /// [`Error::MissingKey`] if the lookup needs circuit keys and there are none; [`Error::ParameterMismatch`] and
-    /// [`Error::KeyMismatch`] for ciphertexts and lookups of others.
+    /// [`Error::Length`] for another number of digits than the lookup has; [`TfheError::OutOfRoom`] for a digit that
+    /// may be no message: then take its message part first; [`TfheError::NoisyCombination`] for one with more noise
+    /// than [`LargeLookup::max_noise`]; [`Error::MissingKey`] if the lookup needs circuit keys and there are none;
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts and lookups of others.
     pub fn lookup_large(&self, digits: &[&Ciphertext], lookup: &LargeLookup) -> Result<Vec<Ciphertext>> {
         Ok(self.lookup_large_each(&[digits], lookup)?.remove(0))
     }
@@ -77,11 +78,11 @@ impl Evaluator {
             if digit.max > most {
                 let (what, needed) = ("the largest value of a digit", format!("at most {most}"));
                 let hint = "take its message part first";
-                return Err(Error::OutOfRoom { what, found: digit.max, needed, hint });
+                return Err(TfheError::OutOfRoom { what, found: digit.max, needed, hint }.into());
             }
             if digit.noise > lookup.max_noise {
                 let (what, needed) = ("a digit of a large lookup", lookup.max_noise);
-                return Err(Error::NoisyCombination { what, found: digit.noise, needed });
+                return Err(TfheError::NoisyCombination { what, found: digit.noise, needed }.into());
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use noren_ring::torus::cmux_tree::PackedTables;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::tfhe::context::Context;
+use crate::schemes::tfhe::error::TfheError;
 use crate::schemes::tfhe::evaluator::BOOTSTRAP_NOISE;
 use crate::schemes::tfhe::large::digits::{failure, message_bits};
 use crate::schemes::tfhe::lookup::{Lookup, Range};
@@ -56,8 +57,9 @@ impl LargeLookup {
     /// `outputs` digits.
     ///
     /// # Errors
-    /// [`Error::OutOfRoom`] if a value needs more digits; [`Error::Parameters`] if there are no digits, all digits have more than 24
-    /// bits, or the parameters are for bits; [`Error::NoisyCombination`] if results would have more noise than ciphertexts may have.
+    /// [`TfheError::OutOfRoom`] if a value needs more digits; [`Error::Parameters`] if there are no digits, all digits
+    /// have more than 24 bits, or the parameters are for bits; [`TfheError::NoisyCombination`] if results would have
+    /// more noise than ciphertexts may have.
     pub fn new(context: &Context, digits: usize, outputs: usize, function: impl Fn(u64) -> u64) -> Result<Self> {
         let parameters = context.parameters();
         parameters.encoding().needs_integers()?;
@@ -125,7 +127,7 @@ impl LargeLookup {
         let noise = (circuit.law().lookup(shape.bits()) / torus.law().bootstrap()).sqrt();
         if noise > parameters.max_noise() {
             let what = "a result of so many digits";
-            return Err(Error::NoisyCombination { what, found: noise, needed: parameters.max_noise() });
+            return Err(TfheError::NoisyCombination { what, found: noise, needed: parameters.max_noise() }.into());
         }
         let failure = |noise| {
             let one = failure(torus, encoding, bits, circuit.control(), noise)?;
@@ -260,7 +262,7 @@ fn values(bits: usize, output_bits: usize, function: impl Fn(u64) -> u64) -> Res
         found if found >> output_bits > 0 => {
             let needed = format!("at most {}", (1u64 << output_bits) - 1);
             let hint = "reduce it in the function, or ask for more digits";
-            Err(Error::OutOfRoom { what: "a value of the function", found, needed, hint })
+            Err(TfheError::OutOfRoom { what: "a value of the function", found, needed, hint }.into())
         }
         value => Ok(value as u32),
     };

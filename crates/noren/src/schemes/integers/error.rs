@@ -1,0 +1,32 @@
+//! Errors of exact integers.
+
+use noren_rlwe::error::SchemeError;
+
+/// Errors of BGV and BFV.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IntegerError {
+    /// An integer is outside the range in which integers modulo t are given.
+    #[error("value {index} is {value}: an integer modulo {t} is given from {} to {}", -(*t as i64 / 2), t - 1)]
+    NotAResidue {
+        /// The position of the value.
+        index: usize,
+        /// The value.
+        value: i64,
+        /// The plaintext modulus.
+        t: u64,
+    },
+    /// The noise of a ciphertext may have reached its message.
+    #[error(
+        "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong: \
+         use parameters for more operations, or fewer operations"
+    )]
+    NoiseExhausted {
+        /// The operation that was asked for.
+        what: &'static str,
+        /// How many bits are missing.
+        missing: f64,
+    },
+}
+
+impl SchemeError for IntegerError {}
