@@ -68,11 +68,11 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         return Err(Failure::Unsuitable { what: "--add", found: "nothing to add".to_owned(), needed });
     }
     match files::key_kind(&secret, console)? {
-        Kind::CkksSecretKey if job.out.join(BOOTSTRAP).exists() && !job.out.join(EVALUATION).exists() => {
+        Kind::CKKS_SECRET_KEY if job.out.join(BOOTSTRAP).exists() && !job.out.join(EVALUATION).exists() => {
             beside_bootstrapping(&job, &secret, console)
         }
-        Kind::CkksSecretKey => add(&job, &secret, console, |context| of_vectors(&job.wanted, context, None)),
-        Kind::IntegerSecretKey => add(&job, &secret, console, |context| of_integers(&job.wanted, &secret, context)),
+        Kind::CKKS_SECRET_KEY => add(&job, &secret, console, |context| of_vectors(&job.wanted, context, None)),
+        Kind::INTEGER_SECRET_KEY => add(&job, &secret, console, |context| of_integers(&job.wanted, &secret, context)),
         found => {
             let needed = "a secret key of CKKS, or of exact integers";
             Err(Failure::input(&secret, "--add", found, needed))

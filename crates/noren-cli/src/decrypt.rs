@@ -60,9 +60,9 @@ type Run = fn(Decryption<'_>, &Console) -> Result<(), Failure>;
 
 /// The decryption of each kind of key.
 const SCHEMES: [(Kind, Run); 3] = [
-    (Kind::CkksSecretKey, ckks::decrypt::run),
-    (Kind::IntegerSecretKey, integers::decrypt::run),
-    (Kind::TfheSecretKey, tfhe::decrypt::run),
+    (Kind::CKKS_SECRET_KEY, ckks::decrypt::run),
+    (Kind::INTEGER_SECRET_KEY, integers::decrypt::run),
+    (Kind::TFHE_SECRET_KEY, tfhe::decrypt::run),
 ];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {

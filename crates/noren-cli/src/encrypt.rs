@@ -57,11 +57,11 @@ type Run = fn(Encryption<'_>, &Console) -> Result<(), Failure>;
 
 /// The encryption of each kind of key.
 const SCHEMES: [(Kind, Run); 5] = [
-    (Kind::CkksSecretKey, ckks::encrypt::run),
-    (Kind::CkksPublicKey, ckks::encrypt::run),
-    (Kind::IntegerSecretKey, integers::encrypt::run),
-    (Kind::IntegerPublicKey, integers::encrypt::run),
-    (Kind::TfheSecretKey, tfhe::encrypt::run),
+    (Kind::CKKS_SECRET_KEY, ckks::encrypt::run),
+    (Kind::CKKS_PUBLIC_KEY, ckks::encrypt::run),
+    (Kind::INTEGER_SECRET_KEY, integers::encrypt::run),
+    (Kind::INTEGER_PUBLIC_KEY, integers::encrypt::run),
+    (Kind::TFHE_SECRET_KEY, tfhe::encrypt::run),
 ];
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {

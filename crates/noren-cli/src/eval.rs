@@ -106,9 +106,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let kind = files::kind(&arguments.keys)?;
     let run: Run = match (arguments.program.as_str(), kind) {
         (_, kind) if ServerKeyForm::is(kind) => run_tfhe,
-        (_, Kind::TfheCircuitKeys) => refuse_circuit_keys,
+        (_, Kind::TFHE_CIRCUIT_KEYS) => refuse_circuit_keys,
         (lookup::NAME, _) => run_lookup,
-        (bootstrap::NAME, _) | (_, Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) => run_bootstrap,
+        (bootstrap::NAME, _) | (_, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) => run_bootstrap,
         // A file of another kind is refused where keys of CKKS are read.
         _ => run_ckks,
     };
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 fn refuse_circuit_keys(_: &Arguments, kind: Kind, _: Output, _: &Console) -> Result<(), Failure> {
-    let needed = format!("{}, such as server.keys: these are for --circuit", Kind::TfheKeys);
+    let needed = format!("{}, such as server.keys: these are for --circuit", Kind::TFHE_KEYS);
     Err(Failure::Unsuitable { what: "--keys", found: kind.to_string(), needed })
 }
 
@@ -188,7 +188,7 @@ fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
     if !columns && !of_lookup && number.is_none() && TfheProgram::names().all(|name| name != program) {
         return Ok(());
     }
-    let (found, needed) = (found.to_string(), Kind::TfheKeys.to_string());
+    let (found, needed) = (found.to_string(), Kind::TFHE_KEYS.to_string());
     Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }))
 }
 

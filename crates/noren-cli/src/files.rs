@@ -69,7 +69,7 @@ pub(crate) fn read_integer_parameters(path: &Path, console: &Console) -> Result<
     const MOST_BYTES: u64 = 1 << 16;
     let kind = kind(path)?;
     match kind {
-        Kind::IntegerSecretKey | Kind::IntegerPublicKey | Kind::IntegerEvaluationKeys | Kind::LookupKeys => {}
+        Kind::INTEGER_SECRET_KEY | Kind::INTEGER_PUBLIC_KEY | Kind::INTEGER_EVALUATION_KEYS | Kind::LOOKUP_KEYS => {}
         _ => return read_parameters(path, console),
     }
     if !kind.is_secret() {

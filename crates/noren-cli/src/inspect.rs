@@ -128,14 +128,14 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         let (path, bytes) = (arguments.file.clone(), outputs::size(&arguments.file)?);
         return console.report(&Encrypted { path, kind: "file under a passphrase", bytes });
     }
-    if let Some(Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys) = file::kind(&arguments.file)? {
+    if let Some(Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) = file::kind(&arguments.file)? {
         return console.report(&Report::bootstrap_keys(&arguments.file).map_err(Failure::file(&arguments.file))?);
     }
     let of_file = || Failure::file(&arguments.file);
-    if let Some(Kind::PreparedLookup) = file::kind(&arguments.file)? {
+    if let Some(Kind::PREPARED_LOOKUP) = file::kind(&arguments.file)? {
         // As large as the memory, perhaps.
         let container = MappedContainer::open(&arguments.file)?;
-        let reader = container.reader(Kind::PreparedLookup, &Limits::default()).map_err(of_file())?;
+        let reader = container.reader(Kind::PREPARED_LOOKUP, &Limits::default()).map_err(of_file())?;
         return console
             .report(&Report::new(&arguments.file, outputs::size(&arguments.file)?, reader).map_err(of_file())?);
     }
@@ -170,33 +170,33 @@ impl Report {
             function: None,
         };
         match kind {
-            Kind::BootstrapParameters => {
+            Kind::BOOTSTRAP_PARAMETERS => {
                 let parameters = bootstrapping::Parameters::read(&(), &mut reader)?;
                 report.bootstrapping = Some(parameters.name());
                 report.parameters = Some(parameters.ckks()?.describe());
             }
-            Kind::CkksParameters | Kind::CkksSecretKey | Kind::CkksPublicKey | Kind::CkksEvaluationKeys => {
+            Kind::CKKS_PARAMETERS | Kind::CKKS_SECRET_KEY | Kind::CKKS_PUBLIC_KEY | Kind::CKKS_EVALUATION_KEYS => {
                 let parameters = ckks::Parameters::read(&(), &mut reader)?;
-                if kind == Kind::CkksEvaluationKeys {
+                if kind == Kind::CKKS_EVALUATION_KEYS {
                     report.evaluation_keys = keys(reader.sections(), 2, parameters.rlwe())?;
                 }
-                if kind == Kind::CkksSecretKey {
+                if kind == Kind::CKKS_SECRET_KEY {
                     let context = ckks::Context::new(parameters.clone())?;
                     report.owner = Some(owner_of_secret(context.rlwe(), &mut reader)?);
                 }
                 report.parameters = Some(parameters.describe());
             }
-            Kind::IntegerParameters
-            | Kind::IntegerSecretKey
-            | Kind::IntegerPublicKey
-            | Kind::IntegerEvaluationKeys
-            | Kind::LookupKeys => {
+            Kind::INTEGER_PARAMETERS
+            | Kind::INTEGER_SECRET_KEY
+            | Kind::INTEGER_PUBLIC_KEY
+            | Kind::INTEGER_EVALUATION_KEYS
+            | Kind::LOOKUP_KEYS => {
                 let parameters = bfv::Parameters::read(&(), &mut reader)?;
                 let before = match kind {
-                    Kind::IntegerEvaluationKeys | Kind::LookupKeys => Some(2),
+                    Kind::INTEGER_EVALUATION_KEYS | Kind::LOOKUP_KEYS => Some(2),
                     _ => None,
                 };
-                if kind == Kind::IntegerSecretKey {
+                if kind == Kind::INTEGER_SECRET_KEY {
                     let context = bfv::Context::new(parameters.clone())?;
                     report.owner = Some(owner_of_secret(context.rlwe(), &mut reader)?);
                 }
@@ -205,36 +205,36 @@ impl Report {
                 }
                 report.parameters = Some(parameters.describe());
             }
-            Kind::Table | Kind::IntegerTable => {
+            Kind::TABLE | Kind::INTEGER_TABLE => {
                 let section = reader.take(tags::LAYOUT)?;
                 let text = std::str::from_utf8(section.bytes()?)
                     .map_err(|error| section.value("the layout", error, "UTF-8"))?;
                 let layout = match kind {
-                    Kind::Table => Layout::from_json(text)?.to_json(),
+                    Kind::TABLE => Layout::from_json(text)?.to_json(),
                     _ => IntegerLayout::from_json(text)?.to_json(),
                 };
                 report.layout = serde_json::from_str(&layout).ok();
                 report.ciphertexts = samples(reader.sections(), 1, kind)?;
             }
-            Kind::TfheParameters
-            | Kind::TfheSecretKey
-            | Kind::TfheKeys
-            | Kind::TfheLightKeys
-            | Kind::TfheServerKeys
-            | Kind::TfheCircuitKeys => {
+            Kind::TFHE_PARAMETERS
+            | Kind::TFHE_SECRET_KEY
+            | Kind::TFHE_KEYS
+            | Kind::TFHE_LIGHT_KEYS
+            | Kind::TFHE_SERVER_KEYS
+            | Kind::TFHE_CIRCUIT_KEYS => {
                 let parameters = tfhe::Parameters::read(&(), &mut reader)?;
                 report.parameters = Some(Description::Tfhe(Tfhe::new(&parameters)));
             }
-            Kind::TfheColumns => {
+            Kind::TFHE_COLUMNS => {
                 let section = reader.take(tags::LAYOUT)?;
                 let text = std::str::from_utf8(section.bytes()?)
                     .map_err(|error| section.value("the layout", error, "UTF-8"))?;
                 report.layout = serde_json::from_str(&columns::Layout::from_json(text)?.to_json()).ok();
             }
-            Kind::CkksCiphertext | Kind::CkksCiphertexts | Kind::BgvCiphertext | Kind::BfvCiphertext => {
+            Kind::CKKS_CIPHERTEXT | Kind::CKKS_CIPHERTEXTS | Kind::BGV_CIPHERTEXT | Kind::BFV_CIPHERTEXT => {
                 report.ciphertexts = samples(reader.sections(), 0, kind)?;
             }
-            Kind::PreparedLookup => {
+            Kind::PREPARED_LOOKUP => {
                 let [form, x, y, ..] = reader.take(tags::NUMBERS)?.word_array::<6>()?;
                 report.function = Some(Function { domain: [x, y], has_matrix: form == 0 });
             }
@@ -250,7 +250,7 @@ impl Report {
     fn bootstrap_keys(path: &Path) -> noren::Result<Self> {
         let contents = BootstrapKeyFile::contents(path, &Limits::default())?;
         let key = |(kind, limbs): (String, usize)| Key { kind, level: limbs - 1, bytes: None };
-        let kind = if contents.expanded { Kind::ExpandedBootstrapKeys } else { Kind::BootstrapKeys };
+        let kind = if contents.expanded { Kind::EXPANDED_BOOTSTRAP_KEYS } else { Kind::BOOTSTRAP_KEYS };
         Ok(Self {
             path: path.to_owned(),
             kind: kind.name(),
@@ -278,20 +278,23 @@ fn owner(kind: Kind, sections: &[Section<'_>]) -> noren::Result<Option<KeyId>> {
         |first: u32, tag| sections.iter().filter(bytes).find(|s| s.place().item >= first && s.place().tag == tag);
     let name = |section: Option<&Section<'_>>| section.map(|s| Ok(KeyId(s.array()?))).transpose();
     match kind {
-        Kind::TfheSecretKey | Kind::TfheKeys | Kind::TfheLightKeys | Kind::TfheServerKeys | Kind::TfheCircuitKeys => {
-            name(find(1, tags::TFHE_KEYS))
-        }
-        Kind::TfheCiphertexts | Kind::TfheBits | Kind::TfheIntegers | Kind::TfheSeededCiphertexts => {
+        Kind::TFHE_SECRET_KEY
+        | Kind::TFHE_KEYS
+        | Kind::TFHE_LIGHT_KEYS
+        | Kind::TFHE_SERVER_KEYS
+        | Kind::TFHE_CIRCUIT_KEYS => name(find(1, tags::TFHE_KEYS)),
+        Kind::TFHE_CIPHERTEXTS | Kind::TFHE_BITS | Kind::TFHE_INTEGERS | Kind::TFHE_SEEDED_CIPHERTEXTS => {
             name(find(0, tags::TFHE_CIPHERTEXTS))
         }
-        Kind::TfheColumns => name(find(1, tags::TFHE_CIPHERTEXTS)),
+        Kind::TFHE_COLUMNS => name(find(1, tags::TFHE_CIPHERTEXTS)),
         // The first key leads from the main secret to the sparse one.
-        Kind::KeySwitchKey | Kind::LookupKeys => {
+        Kind::KEY_SWITCH_KEY | Kind::LOOKUP_KEYS => {
             let both = find(0, tags::OWNER).map(|section| section.array::<{ 2 * KeyId::BYTES }>()).transpose()?;
-            let at = if kind == Kind::LookupKeys { KeyId::BYTES } else { 0 };
+            let at = if kind == Kind::LOOKUP_KEYS { KeyId::BYTES } else { 0 };
             Ok(both.map(|ids| KeyId(std::array::from_fn(|i| ids[at + i]))))
         }
-        _ if kind.since() > 1 => name(find(0, tags::OWNER)),
+        // Sections of other libraries have other meanings.
+        _ if kind.since() > 1 && Kind::ALL.contains(&kind) => name(find(0, tags::OWNER)),
         _ => Ok(None),
     }
 }
@@ -337,7 +340,7 @@ fn keys(sections: &[Section<'_>], before: usize, parameters: &Parameters) -> nor
 
 /// The ciphertexts in the items from `first` on of a file of this kind.
 fn samples(sections: &[Section<'_>], first: u32, kind: Kind) -> noren::Result<Option<Samples>> {
-    let is_ckks = matches!(kind, Kind::Table | Kind::CkksCiphertext | Kind::CkksCiphertexts);
+    let is_ckks = matches!(kind, Kind::TABLE | Kind::CKKS_CIPHERTEXT | Kind::CKKS_CIPHERTEXTS);
     let mut samples: Option<Samples> = None;
     let items = sections.chunk_by(|a, b| a.place().item == b.place().item);
     for item in items.filter(|item| item.iter().all(|section| section.place().item >= first)) {

@@ -51,7 +51,7 @@ impl Encryption<'_> {
         if self.types.is_empty() {
             return Ok(());
         }
-        let (what, found, needed) = ("--type", format!("{}", self.kind), format!("a {}", Kind::TfheSecretKey));
+        let (what, found, needed) = ("--type", format!("{}", self.kind), format!("a {}", Kind::TFHE_SECRET_KEY));
         Err(Failure::Unsuitable { what, found, needed })
     }
 }

@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     match &arguments.verb {
         Verb::Choose(choose) => choose.run(console),
         Verb::Check(check) => check.run(console),
-        Verb::Show { file } if files::kind(file)? == Kind::TfheParameters => {
+        Verb::Show { file } if files::kind(file)? == Kind::TFHE_PARAMETERS => {
             let parameters = files::read::<tfhe::Parameters>(&(), file, console)?;
             console.report(&Description::Tfhe(Tfhe::new(&parameters)))
         }
@@ -151,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 
 /// Whether a file holds parameters of exact integers.
 fn is_of_integers(file: &Path) -> Result<bool, Failure> {
-    Ok(files::kind(file)? == Kind::IntegerParameters)
+    Ok(files::kind(file)? == Kind::INTEGER_PARAMETERS)
 }
 
 impl Choose {

@@ -121,7 +121,7 @@ fn damaged_bytes_are_refused_without_panic() {
 fn restarts_that_are_never_written_are_refused() {
     let parameters = ParametersSpec { restarts: vec![(1, 35)], ..toy() }.build().expect("parameters");
     let written = |restarts: &[u64]| {
-        let mut writer = Writer::new(Kind::CkksParameters, parameters.fingerprint(), Form::Raw);
+        let mut writer = Writer::new(Kind::CKKS_PARAMETERS, parameters.fingerprint(), Form::Raw);
         writer.words(0x01, vec![40]);
         writer.words(0x02, vec![50, 40, 40, 40, 40]);
         writer.words(0x03, vec![50, 50]);
@@ -144,13 +144,13 @@ fn meanings_that_are_never_written_are_refused() {
     let x = world.encrypt(&real(&uniform(1, 512)), 9).ciphertext;
     let bytes = x.to_bytes(&world.context, Form::Raw);
     let words = |tag| {
-        let mut reader = Reader::open(&bytes, Kind::CkksCiphertext, &Limits::default()).expect("its own bytes");
+        let mut reader = Reader::open(&bytes, Kind::CKKS_CIPHERTEXT, &Limits::default()).expect("its own bytes");
         let meaning: Vec<u64> = reader.take(MEANING).and_then(|s| s.words()).expect("words").iter().collect();
         let sources: Vec<u64> = reader.take(SOURCES).and_then(|s| s.words()).expect("words").iter().collect();
         if tag == MEANING { meaning } else { sources }
     };
     let written = |meaning: Vec<u64>, sources: Vec<u64>| {
-        let mut writer = Writer::new(Kind::CkksCiphertext, world.context.parameters().fingerprint(), Form::Raw);
+        let mut writer = Writer::new(Kind::CKKS_CIPHERTEXT, world.context.parameters().fingerprint(), Form::Raw);
         writer.words(MEANING, meaning);
         writer.words(SOURCES, sources);
         x.rlwe().write(world.context.rlwe(), &mut writer);

@@ -49,9 +49,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let Arguments { input, output, force } = arguments;
     match files::kind(input)? {
         kind if ServerKeyForm::travels(kind) => return tfhe::expand::run(input, &Output::new(output, force)?, console),
-        Kind::BootstrapKeys | Kind::ExpandedBootstrapKeys => {}
+        Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS => {}
         other => {
-            let (found, needed) = (other.to_string(), format!("{}, or {}", Kind::BootstrapKeys, Kind::TfheKeys));
+            let (found, needed) = (other.to_string(), format!("{}, or {}", Kind::BOOTSTRAP_KEYS, Kind::TFHE_KEYS));
             return Err(Failure::file(input)(noren::Error::WrongKind { found, needed }));
         }
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
         let needed = "a key with integer parameters: look-ups are for exact integers".to_owned();
         return Err(Failure::Unsuitable { what, found, needed });
     }
-    let (context, table) = if job.kind == Kind::CkksSecretKey {
+    let (context, table) = if job.kind == Kind::CKKS_SECRET_KEY {
         let file = files::read_key::<Context, SecretKey>(job.key, console)?;
         let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
         let table = encrypt(&job, &file.context, &encryptor)?;

@@ -39,7 +39,7 @@ pub(crate) fn run(job: Encryption<'_>, console: &Console) -> Result<(), Failure>
     if job.bounds.is_some() {
         return Err(Failure::of_integers("--bounds", "none: --domain says how large whole numbers can be"));
     }
-    let (context, table) = if job.kind == Kind::IntegerSecretKey {
+    let (context, table) = if job.kind == Kind::INTEGER_SECRET_KEY {
         let file = files::read_key::<Context, SecretKey>(job.key, console)?;
         let encryptor = Encryptor::symmetric(&file.context, &file.key, random()?)?;
         let table = encrypt(&job, &file.context, &encryptor)?;

@@ -53,8 +53,8 @@ struct Report {
 
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let found = files::kind(job.keys)?;
-    if found != Kind::LookupKeys {
-        let (found, needed) = (found.to_string(), Kind::LookupKeys.to_string());
+    if found != Kind::LOOKUP_KEYS {
+        let (found, needed) = (found.to_string(), Kind::LOOKUP_KEYS.to_string());
         return Err(Failure::file(job.keys)(Error::WrongKind { found, needed }));
     }
     // Table and function are looked at before gigabytes of keys are read.

@@ -20,22 +20,22 @@ pub(crate) enum ServerKeyForm {
 impl ServerKeyForm {
     /// Whether files of this kind hold server keys.
     pub(crate) fn is(kind: Kind) -> bool {
-        matches!(kind, Kind::TfheServerKeys) || Self::travels(kind)
+        matches!(kind, Kind::TFHE_SERVER_KEYS) || Self::travels(kind)
     }
 
     /// Whether files of this kind hold server keys that have to be expanded.
     pub(crate) fn travels(kind: Kind) -> bool {
-        matches!(kind, Kind::TfheKeys | Kind::TfheLightKeys)
+        matches!(kind, Kind::TFHE_KEYS | Kind::TFHE_LIGHT_KEYS)
     }
 
     /// The keys in a file, with a context of their parameters; what has to be expanded is not yet.
     pub(crate) fn open(path: &Path, console: &Console) -> Result<(Context, Self), Failure> {
         match files::kind(path)? {
-            Kind::TfheServerKeys => {
+            Kind::TFHE_SERVER_KEYS => {
                 let ServerKeyFile { context, keys } = files::map_tfhe_keys(path, console)?;
                 Ok((context, Self::Mapped(keys)))
             }
-            Kind::TfheLightKeys => {
+            Kind::TFHE_LIGHT_KEYS => {
                 let KeyFile { parameters, key } = files::read_tfhe_key(path, console)?;
                 Ok((Context::new(parameters)?, Self::Light(key)))
             }

@@ -46,7 +46,7 @@ const TUNIFORM: u64 = 1;
 
 impl Object for TorusParameters {
     type Context = ();
-    const KIND: Kind = Kind::TorusParameters;
+    const KIND: Kind = Kind::TORUS_PARAMETERS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None
@@ -130,7 +130,7 @@ impl Object for TorusParameters {
 
 impl Object for TorusSecret {
     type Context = TorusParameters;
-    const KIND: Kind = Kind::TorusSecret;
+    const KIND: Kind = Kind::TORUS_SECRET;
 
     fn needed_fingerprint(parameters: &TorusParameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())
@@ -161,7 +161,7 @@ impl Object for TorusSecret {
 
 impl Object for CompactKeys {
     type Context = TorusParameters;
-    const KIND: Kind = Kind::TorusKeys;
+    const KIND: Kind = Kind::TORUS_KEYS;
 
     fn needed_fingerprint(parameters: &TorusParameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())

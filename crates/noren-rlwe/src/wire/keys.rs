@@ -52,7 +52,7 @@ const RELINEARIZATION: u64 = 0;
 
 impl Object for SecretKey {
     type Context = Context;
-    const KIND: Kind = Kind::SecretKey;
+    const KIND: Kind = Kind::SECRET_KEY;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())
@@ -90,7 +90,7 @@ impl Object for SecretKey {
 
 impl Object for PublicKey {
     type Context = Context;
-    const KIND: Kind = Kind::PublicKey;
+    const KIND: Kind = Kind::PUBLIC_KEY;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())
@@ -119,7 +119,7 @@ impl Object for PublicKey {
 
 impl Object for KeySwitchKey {
     type Context = Context;
-    const KIND: Kind = Kind::KeySwitchKey;
+    const KIND: Kind = Kind::KEY_SWITCH_KEY;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())
@@ -221,7 +221,7 @@ impl KeySwitchKey {
 
 impl Object for EvaluationKeys {
     type Context = Context;
-    const KIND: Kind = Kind::EvaluationKeys;
+    const KIND: Kind = Kind::EVALUATION_KEYS;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())

@@ -2,30 +2,23 @@
 
 use std::fmt;
 
-/// Defines [`Kind`] from a table: a line for each kind, with its number, its name in messages, and the version of the format
-/// since which its contents are what they are.
+/// Defines the kinds of this library from a table: a line for each kind, with its number, its name in messages, and the
+/// version of the format since which its contents are what they are.
 macro_rules! kinds {
     ($($(#[$documentation:meta])+ $kind:ident = $code:literal, $name:literal, since $since:literal;)+) => {
-        /// The kind of object in a container: the registry of the whole format, of every floor.
-        ///
-        /// A number is never given twice. The blocks of 256 belong to: 0 samples and keys, 1 CKKS, 2 programs, 3
-        /// bootstrapping, 4 exact integers, 5 lookups, 6 TFHE.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        #[repr(u16)]
-        pub enum Kind {
-            $($(#[$documentation])+ $kind = $code,)+
-        }
-
         impl Kind {
-            /// All kinds, in the order of their numbers.
+            $($(#[$documentation])+ pub const $kind: Self = Self($code);)+
+
+            /// All kinds of this library, in the order of their numbers.
             pub const ALL: [Self; [$($code),+].len()] = [$(Self::$kind),+];
 
-            /// Its name in messages.
+            /// Its name in messages; all kinds that are defined elsewhere have one.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)+
+                    _ if self.is_secret() => "secret key of another library",
+                    _ => "object of another library",
                 }
             }
 
@@ -38,118 +31,161 @@ macro_rules! kinds {
             pub const fn since(self) -> u16 {
                 match self {
                     $(Self::$kind => $since,)+
+                    _ => 2,
                 }
             }
         }
     };
 }
 
+/// The kind of object in a container: a number.
+///
+/// The kinds of this library are in one table, of all floors, so that a number is never given twice. The blocks of 256 below
+/// `0x8000` belong to: 0 samples and keys, 1 CKKS, 2 programs, 3 bootstrapping, 4 exact integers, 5 lookups, 6 TFHE.
+/// From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
+///
+/// ```
+/// use noren_rlwe::wire::kind::Kind;
+///
+/// const CIPHERTEXT: Kind = Kind::elsewhere(1);
+/// const SECRET: Kind = Kind::secret_elsewhere(1);
+/// assert_eq!((CIPHERTEXT.code(), SECRET.code()), (0x8001, 0xc001));
+/// assert!(SECRET.is_secret() && !CIPHERTEXT.is_secret() && Kind::from_code(0x7fff).is_none());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind(u16);
+
 kinds! {
     /// Parameters of ring learning with errors.
-    Parameters = 0x0001, "parameters", since 1;
+    PARAMETERS = 0x0001, "parameters", since 1;
     /// A secret key. It decrypts: its files are readable by their owner only.
-    SecretKey = 0x0002, "secret key", since 1;
+    SECRET_KEY = 0x0002, "secret key", since 1;
     /// A public key.
-    PublicKey = 0x0003, "public key", since 2;
+    PUBLIC_KEY = 0x0003, "public key", since 2;
     /// Evaluation keys.
-    EvaluationKeys = 0x0004, "evaluation keys", since 2;
+    EVALUATION_KEYS = 0x0004, "evaluation keys", since 2;
     /// A plaintext without a scale.
-    Plaintext = 0x0005, "plaintext", since 1;
+    PLAINTEXT = 0x0005, "plaintext", since 1;
     /// A ciphertext without a scale.
-    Ciphertext = 0x0006, "ciphertext", since 2;
+    CIPHERTEXT = 0x0006, "ciphertext", since 2;
     /// A single key switching key.
-    KeySwitchKey = 0x0007, "key switching key", since 2;
+    KEY_SWITCH_KEY = 0x0007, "key switching key", since 2;
     /// Parameters of samples over the torus.
-    TorusParameters = 0x0008, "torus parameters", since 1;
+    TORUS_PARAMETERS = 0x0008, "torus parameters", since 1;
     /// The secrets of samples over the torus.
-    TorusSecret = 0x0009, "secret key over the torus", since 1;
+    TORUS_SECRET = 0x0009, "secret key over the torus", since 1;
     /// Keys of a bootstrap over the torus; masks are seeds.
-    TorusKeys = 0x000a, "bootstrapping keys over the torus", since 1;
+    TORUS_KEYS = 0x000a, "bootstrapping keys over the torus", since 1;
     /// Keys of circuit bootstrapping over the torus; masks are seeds.
-    CircuitKeys = 0x000c, "circuit bootstrapping keys over the torus", since 1;
+    CIRCUIT_KEYS = 0x000c, "circuit bootstrapping keys over the torus", since 1;
     /// Light keys of a bootstrap over the torus; masks are seeds.
-    TorusLightKeys = 0x000d, "light keys over the torus", since 1;
+    TORUS_LIGHT_KEYS = 0x000d, "light keys over the torus", since 1;
     /// Parameters of CKKS.
-    CkksParameters = 0x0101, "CKKS parameters", since 1;
+    CKKS_PARAMETERS = 0x0101, "CKKS parameters", since 1;
     /// A plaintext of CKKS.
-    CkksPlaintext = 0x0102, "CKKS plaintext", since 2;
+    CKKS_PLAINTEXT = 0x0102, "CKKS plaintext", since 2;
     /// A ciphertext of CKKS.
-    CkksCiphertext = 0x0103, "CKKS ciphertext", since 2;
+    CKKS_CIPHERTEXT = 0x0103, "CKKS ciphertext", since 2;
     /// Several ciphertexts of CKKS.
-    CkksCiphertexts = 0x0104, "CKKS ciphertexts", since 2;
+    CKKS_CIPHERTEXTS = 0x0104, "CKKS ciphertexts", since 2;
     /// A secret key with its CKKS parameters.
-    CkksSecretKey = 0x0105, "secret key with CKKS parameters", since 1;
+    CKKS_SECRET_KEY = 0x0105, "secret key with CKKS parameters", since 1;
     /// A public key with its CKKS parameters.
-    CkksPublicKey = 0x0106, "public key with CKKS parameters", since 2;
+    CKKS_PUBLIC_KEY = 0x0106, "public key with CKKS parameters", since 2;
     /// Evaluation keys with their CKKS parameters.
-    CkksEvaluationKeys = 0x0107, "evaluation keys with CKKS parameters", since 2;
+    CKKS_EVALUATION_KEYS = 0x0107, "evaluation keys with CKKS parameters", since 2;
     /// An encrypted table with its layout.
-    Table = 0x0201, "encrypted table", since 2;
+    TABLE = 0x0201, "encrypted table", since 2;
     /// Parameters of bootstrapping.
-    BootstrapParameters = 0x0301, "bootstrapping parameters", since 1;
+    BOOTSTRAP_PARAMETERS = 0x0301, "bootstrapping parameters", since 1;
     /// Bootstrapping keys with their parameters; uniform halves are seeds.
-    BootstrapKeys = 0x0302, "bootstrapping keys", since 2;
+    BOOTSTRAP_KEYS = 0x0302, "bootstrapping keys", since 2;
     /// Bootstrapping keys with their parameters, as they lie in memory.
-    ExpandedBootstrapKeys = 0x0303, "expanded bootstrapping keys", since 2;
+    EXPANDED_BOOTSTRAP_KEYS = 0x0303, "expanded bootstrapping keys", since 2;
     /// Parameters of exact integers: of BGV and of BFV.
-    IntegerParameters = 0x0401, "integer parameters", since 1;
+    INTEGER_PARAMETERS = 0x0401, "integer parameters", since 1;
     /// A plaintext of integers.
-    IntegerPlaintext = 0x0402, "integer plaintext", since 2;
+    INTEGER_PLAINTEXT = 0x0402, "integer plaintext", since 2;
     /// A ciphertext of BGV.
-    BgvCiphertext = 0x0403, "BGV ciphertext", since 2;
+    BGV_CIPHERTEXT = 0x0403, "BGV ciphertext", since 2;
     /// A ciphertext of BFV.
-    BfvCiphertext = 0x0404, "BFV ciphertext", since 2;
+    BFV_CIPHERTEXT = 0x0404, "BFV ciphertext", since 2;
     /// A secret key with parameters of exact integers.
-    IntegerSecretKey = 0x0405, "secret key with integer parameters", since 1;
+    INTEGER_SECRET_KEY = 0x0405, "secret key with integer parameters", since 1;
     /// A public key with parameters of exact integers.
-    IntegerPublicKey = 0x0406, "public key with integer parameters", since 2;
+    INTEGER_PUBLIC_KEY = 0x0406, "public key with integer parameters", since 2;
     /// Evaluation keys with parameters of exact integers.
-    IntegerEvaluationKeys = 0x0407, "evaluation keys with integer parameters", since 2;
+    INTEGER_EVALUATION_KEYS = 0x0407, "evaluation keys with integer parameters", since 2;
     /// An encrypted table of integers with its layout.
-    IntegerTable = 0x0408, "encrypted table of integers", since 2;
+    INTEGER_TABLE = 0x0408, "encrypted table of integers", since 2;
     /// Several ciphertexts of BGV.
-    BgvCiphertexts = 0x0409, "BGV ciphertexts", since 1;
+    BGV_CIPHERTEXTS = 0x0409, "BGV ciphertexts", since 1;
     /// Several ciphertexts of BFV.
-    BfvCiphertexts = 0x040a, "BFV ciphertexts", since 1;
+    BFV_CIPHERTEXTS = 0x040a, "BFV ciphertexts", since 1;
     /// A function of two integers, prepared to be looked up.
-    PreparedLookup = 0x0501, "prepared function", since 1;
+    PREPARED_LOOKUP = 0x0501, "prepared function", since 1;
     /// The keys of lookups with their parameters.
-    LookupKeys = 0x0502, "lookup keys", since 2;
+    LOOKUP_KEYS = 0x0502, "lookup keys", since 2;
     /// Parameters of TFHE.
-    TfheParameters = 0x0601, "TFHE parameters", since 1;
+    TFHE_PARAMETERS = 0x0601, "TFHE parameters", since 1;
     /// Integers encrypted with TFHE.
-    TfheCiphertexts = 0x0602, "TFHE ciphertexts", since 1;
+    TFHE_CIPHERTEXTS = 0x0602, "TFHE ciphertexts", since 1;
     /// Bits encrypted with TFHE.
-    TfheBits = 0x0603, "TFHE bits", since 1;
+    TFHE_BITS = 0x0603, "TFHE bits", since 1;
     /// A secret key with its TFHE parameters.
-    TfheSecretKey = 0x0604, "secret key with TFHE parameters", since 1;
+    TFHE_SECRET_KEY = 0x0604, "secret key with TFHE parameters", since 1;
     /// Keys of a bootstrap with their TFHE parameters; masks are seeds.
-    TfheKeys = 0x0605, "bootstrapping keys with TFHE parameters", since 1;
+    TFHE_KEYS = 0x0605, "bootstrapping keys with TFHE parameters", since 1;
     /// Integers of digits that are encrypted with TFHE.
-    TfheIntegers = 0x0606, "TFHE integers", since 1;
+    TFHE_INTEGERS = 0x0606, "TFHE integers", since 1;
     /// Keys of circuit bootstrapping with their TFHE parameters; masks are seeds.
-    TfheCircuitKeys = 0x0607, "circuit bootstrapping keys with TFHE parameters", since 1;
+    TFHE_CIRCUIT_KEYS = 0x0607, "circuit bootstrapping keys with TFHE parameters", since 1;
     /// Columns of integers and truth values, encrypted with TFHE, with their layout.
-    TfheColumns = 0x0608, "columns of TFHE", since 1;
+    TFHE_COLUMNS = 0x0608, "columns of TFHE", since 1;
     /// Keys of a bootstrap with their TFHE parameters, as they lie in memory.
-    TfheServerKeys = 0x0609, "expanded bootstrapping keys with TFHE parameters", since 1;
+    TFHE_SERVER_KEYS = 0x0609, "expanded bootstrapping keys with TFHE parameters", since 1;
     /// Fresh ciphertexts of TFHE; masks are a seed.
-    TfheSeededCiphertexts = 0x060a, "seeded TFHE ciphertexts", since 1;
+    TFHE_SEEDED_CIPHERTEXTS = 0x060a, "seeded TFHE ciphertexts", since 1;
     /// Light keys of a bootstrap with their TFHE parameters; masks are seeds.
-    TfheLightKeys = 0x060b, "light keys with TFHE parameters", since 1;
+    TFHE_LIGHT_KEYS = 0x060b, "light keys with TFHE parameters", since 1;
 }
 
+/// The first number of kinds that are defined in other crates.
+const ELSEWHERE: u16 = 0x8000;
+/// The first number of those that decrypt.
+const SECRET_ELSEWHERE: u16 = 0xc000;
+
 impl Kind {
-    /// The kind of this number, if there is one.
+    /// A kind that another crate defines, for what may be shown to everybody.
+    ///
+    /// # Panics
+    /// If the number is not below `0x4000`.
+    #[must_use]
+    pub const fn elsewhere(number: u16) -> Self {
+        assert!(number < SECRET_ELSEWHERE - ELSEWHERE, "a number of another crate's kind is below 0x4000");
+        Self(ELSEWHERE + number)
+    }
+
+    /// A kind that another crate defines, for secret keys: see [`Kind::is_secret`].
+    ///
+    /// # Panics
+    /// As [`Kind::elsewhere`].
+    #[must_use]
+    pub const fn secret_elsewhere(number: u16) -> Self {
+        Self(Self::elsewhere(number).0 + (SECRET_ELSEWHERE - ELSEWHERE))
+    }
+
+    /// The kind of this number: one of the table, or any from `0x8000` on.
     #[must_use]
     pub fn from_code(code: u16) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.code() == code)
+        let kind = Self(code);
+        (code >= ELSEWHERE || Self::ALL.contains(&kind)).then_some(kind)
     }
 
     /// The number in the header.
     #[must_use]
     pub const fn code(self) -> u16 {
-        self as u16
+        self.0
     }
 
     /// Whether whoever reads the object can decrypt: then files get mode 0600, and buffers are wiped.
@@ -157,13 +193,18 @@ impl Kind {
     pub const fn is_secret(self) -> bool {
         matches!(
             self,
-            Self::SecretKey | Self::CkksSecretKey | Self::IntegerSecretKey | Self::TorusSecret | Self::TfheSecretKey
-        )
+            Self::SECRET_KEY
+                | Self::CKKS_SECRET_KEY
+                | Self::INTEGER_SECRET_KEY
+                | Self::TORUS_SECRET
+                | Self::TFHE_SECRET_KEY
+        ) || self.0 >= SECRET_ELSEWHERE
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.name())?;
+        if self.0 >= ELSEWHERE { write!(f, " (kind {:#06x})", self.0) } else { Ok(()) }
     }
 }

@@ -23,7 +23,7 @@ const GAUSSIAN: u64 = 2;
 
 impl Object for Parameters {
     type Context = ();
-    const KIND: Kind = Kind::Parameters;
+    const KIND: Kind = Kind::PARAMETERS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None

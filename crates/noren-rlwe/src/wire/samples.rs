@@ -27,7 +27,7 @@ pub const MAX_PARTS: u16 = 0xf0;
 
 impl Object for Plaintext {
     type Context = Context;
-    const KIND: Kind = Kind::Plaintext;
+    const KIND: Kind = Kind::PLAINTEXT;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())
@@ -50,7 +50,7 @@ impl Object for Plaintext {
 
 impl Object for Ciphertext {
     type Context = Context;
-    const KIND: Kind = Kind::Ciphertext;
+    const KIND: Kind = Kind::CIPHERTEXT;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())

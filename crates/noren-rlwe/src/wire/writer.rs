@@ -40,12 +40,12 @@ pub enum Form {
 /// use noren_rlwe::wire::reader::{Limits, Reader};
 /// use noren_rlwe::wire::writer::{Form, Writer};
 ///
-/// let mut writer = Writer::new(Kind::Table, [7; 32], Form::Packed);
+/// let mut writer = Writer::new(Kind::TABLE, [7; 32], Form::Packed);
 /// writer.bytes(0x01, b"layout".as_slice());
 /// writer.words(0x02, vec![1, 2, 3]);
 /// let bytes = writer.to_bytes();
 ///
-/// let mut reader = Reader::open(&bytes, Kind::Table, &Limits::default())?;
+/// let mut reader = Reader::open(&bytes, Kind::TABLE, &Limits::default())?;
 /// assert_eq!(reader.take(0x01)?.bytes()?, b"layout");
 /// assert!(reader.take(0x02)?.words()?.iter().eq([1, 2, 3]));
 /// reader.finish()?;

@@ -11,7 +11,7 @@ use crate::world::{seed, small};
 
 /// The bytes of a secret with these bits, as somebody else could write them: `docs/wire.md` has the tags.
 fn forged(parameters: &<TorusSecret as Object>::Context, short: &[i8], long: &[i8]) -> Vec<u8> {
-    let mut writer = Writer::new(Kind::TorusSecret, parameters.fingerprint(), Form::Packed);
+    let mut writer = Writer::new(Kind::TORUS_SECRET, parameters.fingerprint(), Form::Packed);
     writer.bytes(0x0101, vec![7; 16]);
     writer.small(0x0102, short, 2);
     writer.small(0x0103, long, 2);

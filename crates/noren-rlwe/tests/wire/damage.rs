@@ -69,7 +69,7 @@ fn bytes_have_one_meaning_and_meanings_one_encoding() {
                 }
             }
             assert!(
-                accepted > 0 || sample.kind == Kind::Parameters,
+                accepted > 0 || sample.kind == Kind::PARAMETERS,
                 "{}: some flips stay below the prime",
                 sample.name
             );

@@ -9,7 +9,7 @@ use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::wire::header::MAX_SECTIONS;
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
-use noren_rlwe::wire::reader::Limits;
+use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::reason::Reason;
 use noren_rlwe::wire::writer::{Form, Writer};
 
@@ -24,8 +24,54 @@ fn kinds_have_distinct_numbers_and_names() {
         assert_eq!(Kind::from_code(kind.code()), Some(kind));
         assert!(Kind::ALL[..i].iter().all(|other| other.code() < kind.code() && other.name() != kind.name()));
     }
-    assert_eq!(Kind::from_code(0), None);
+    assert_eq!([0, 0x0701, 0x7fff].map(Kind::from_code), [None; 3]);
     assert!(Kind::ALL.into_iter().all(|kind| kind.is_secret() == kind.name().starts_with("secret key")));
+}
+
+/// An object of another library: a number.
+#[derive(Debug, PartialEq)]
+struct Elsewhere<const SECRET: bool>(u64);
+
+impl<const SECRET: bool> Object for Elsewhere<SECRET> {
+    type Context = ();
+
+    const KIND: Kind = if SECRET { Kind::secret_elsewhere(3) } else { Kind::elsewhere(3) };
+
+    fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
+        Some([5; 32])
+    }
+
+    fn fingerprint(&self, (): &()) -> [u8; 32] {
+        [5; 32]
+    }
+
+    fn write<'a>(&'a self, (): &'a (), writer: &mut Writer<'a>) {
+        writer.words(1, vec![self.0]);
+    }
+
+    fn read((): &(), reader: &mut Reader<'_>) -> noren_rlwe::error::Result<Self> {
+        Ok(Self(reader.take(1)?.word_array::<1>()?[0]))
+    }
+}
+
+#[test]
+fn objects_of_other_libraries_travel_too() {
+    let (open, secret) = (Elsewhere::<false>(7), Elsewhere::<true>(8));
+    let bytes = open.to_bytes(&(), Form::Packed);
+    assert_eq!(bytes[KIND_AT..KIND_AT + 2], [0x03, 0x80]);
+    assert_eq!(Elsewhere::from_bytes(&(), &bytes).expect("its own bytes"), open);
+    let of_secret = secret.to_bytes(&(), Form::Packed);
+    assert_eq!(of_secret[KIND_AT..KIND_AT + 2], [0x03, 0xc0]);
+    assert_eq!(Elsewhere::from_bytes(&(), &of_secret).expect("its own bytes"), secret);
+    assert!(Elsewhere::<true>::KIND.is_secret() && !Elsewhere::<false>::KIND.is_secret());
+
+    let refused = Elsewhere::<true>::from_bytes(&(), &bytes).expect_err("another kind").to_string();
+    for part in ["found object of another library (kind 0x8003)", "needed secret key of another library (kind 0xc003)"]
+    {
+        assert!(refused.contains(part), "{refused}");
+    }
+    let refused = Parameters::from_bytes(&(), &bytes).expect_err("another kind").to_string();
+    assert!(refused.contains("found object of another library (kind 0x8003), needed parameters"), "{refused}");
 }
 
 #[test]
@@ -58,7 +104,7 @@ fn headers_with_unknown_fields_are_refused() {
             let needed = Reason::Version { found: version, needed: 2 };
             assert_eq!(reason(&sample, VERSION_AT, &version.to_le_bytes()), needed);
         }
-        for code in [0, 0x00ff, u16::MAX] {
+        for code in [0, 0x00ff, 0x7fff_u16] {
             assert_eq!(reason(&sample, KIND_AT, &code.to_le_bytes()), Reason::UnknownKind { found: code });
         }
         for (field, at) in [("the word of flags", FLAGS_AT), ("the reserved word", RESERVED_AT)] {
@@ -155,7 +201,7 @@ fn sections_that_are_not_where_they_must_be_are_refused() {
 #[test]
 fn sections_that_nobody_takes_are_refused() {
     let objects = objects(SecretDistribution::Ternary);
-    let mut writer = Writer::new(Kind::Plaintext, objects.context.parameters().fingerprint(), Form::Packed);
+    let mut writer = Writer::new(Kind::PLAINTEXT, objects.context.parameters().fingerprint(), Form::Packed);
     objects.plaintext.write(&objects.context, &mut writer);
     writer.bytes(0x7000, b"more".as_slice());
     let Err(Error::Wire { reason, .. }) = Plaintext::from_bytes(&objects.context, &writer.to_bytes()) else {

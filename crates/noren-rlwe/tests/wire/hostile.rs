@@ -122,7 +122,7 @@ fn what_is_no_regular_file_is_refused_by_its_type() {
                 io(file::kind(&path).expect_err("no file")),
                 io(SecretKey::read_file(&context, &path, &limits).err().expect("no file")),
                 io(EvaluationKeys::read_file(&context, &path, &limits).expect_err("no file")),
-                io(Items::open(&path, Kind::BootstrapKeys, &limits).expect_err("no file")),
+                io(Items::open(&path, Kind::BOOTSTRAP_KEYS, &limits).expect_err("no file")),
                 io(MappedContainer::open(&path).expect_err("no file")),
             ]
         });

@@ -16,7 +16,7 @@ use crate::scratch::Scratch;
 const BYTES: usize = 64 << 20;
 
 fn writer(bytes: &[u8]) -> Writer<'_> {
-    let mut writer = Writer::new(Kind::Table, [7; 32], Form::Packed);
+    let mut writer = Writer::new(Kind::TABLE, [7; 32], Form::Packed);
     writer.bytes(0x01, bytes);
     writer
 }
@@ -63,10 +63,10 @@ fn digests_and_files_end_when_they_are_told_to() {
     std::fs::write(&path, &bytes).expect("a directory of its own");
     let limits = Limits::default();
     let works: [&(dyn Fn() + Sync); 3] = [
-        &|| drop(Reader::open(&bytes, Kind::Table, &limits).expect("whole")),
+        &|| drop(Reader::open(&bytes, Kind::TABLE, &limits).expect("whole")),
         &|| drop(noren_rlwe::wire::file::read(&path, u64::MAX).expect("a file")),
         &|| {
-            let mut items = Items::open(&path, Kind::Table, &limits).expect("whole");
+            let mut items = Items::open(&path, Kind::TABLE, &limits).expect("whole");
             items.read(1, u64::MAX).expect("whole");
             items.finish().expect("whole");
         },

@@ -37,7 +37,7 @@ fn files_of_the_first_version_say_whose_they_are_or_are_refused() {
     for sample in samples(&objects, Form::Packed) {
         let old = patched(&sample.bytes, VERSION_AT, &1u16.to_le_bytes());
         match sample.kind {
-            Kind::Parameters | Kind::SecretKey | Kind::Plaintext => {
+            Kind::PARAMETERS | Kind::SECRET_KEY | Kind::PLAINTEXT => {
                 // They are written in the present version.
                 let again = (sample.rewrite)(&old, &Limits::default()).expect("the contents are the same");
                 assert!(again == sample.bytes, "{}", sample.name);

@@ -107,7 +107,7 @@ fn containers_can_be_listed_without_knowing_their_kind() {
     let objects = objects(SecretDistribution::Ternary);
     let bytes = objects.evaluation.to_bytes(&objects.context, Form::Packed);
     let reader = Reader::open_any(&bytes, &Limits::default()).expect("just written");
-    assert_eq!((reader.header().kind, reader.form()), (Kind::EvaluationKeys, Some(Form::Packed)));
+    assert_eq!((reader.header().kind, reader.form()), (Kind::EVALUATION_KEYS, Some(Form::Packed)));
     // The owner; then relinearisation, X -> X^5 and X -> X^31, each with its exponent, identities, seed and digits.
     assert_eq!(reader.sections().last().map(|section| section.place().item), Some(3));
     let elements: Vec<u64> =

@@ -182,7 +182,7 @@ impl BootstrapKeyFile {
     /// As [`BootstrapKeyFile::read`].
     pub fn map(path: &Path, limits: &Limits) -> Result<Self> {
         let container = MappedContainer::open(path)?;
-        let mut reader = container.reader(Kind::ExpandedBootstrapKeys, limits)?;
+        let mut reader = container.reader(Kind::EXPANDED_BOOTSTRAP_KEYS, limits)?;
         let parameters = Parameters::read(&(), &mut reader)?;
         reader.check_fingerprint(&parameters.fingerprint())?;
         let context = Context::new(parameters.ckks()?)?;
@@ -248,7 +248,7 @@ impl BootstrapKeyFile {
 
 impl Object for BootstrapKeyFile {
     type Context = ();
-    const KIND: Kind = Kind::BootstrapKeys;
+    const KIND: Kind = Kind::BOOTSTRAP_KEYS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None
@@ -319,14 +319,14 @@ enum Layout {
 impl Layout {
     /// That of a file; what is no file of keys is taken for one of seeded keys, and refused where it is opened.
     fn of(path: &Path) -> Result<Self> {
-        let expanded = file::kind(path)? == Some(Kind::ExpandedBootstrapKeys);
+        let expanded = file::kind(path)? == Some(Kind::EXPANDED_BOOTSTRAP_KEYS);
         Ok(if expanded { Self::Expanded } else { Self::Seeded })
     }
 
     const fn kind(self) -> Kind {
         match self {
-            Self::Seeded => Kind::BootstrapKeys,
-            Self::Expanded => Kind::ExpandedBootstrapKeys,
+            Self::Seeded => Kind::BOOTSTRAP_KEYS,
+            Self::Expanded => Kind::EXPANDED_BOOTSTRAP_KEYS,
         }
     }
 

@@ -70,7 +70,7 @@ impl PartialEq for Parameters {
 
 impl Object for Parameters {
     type Context = ();
-    const KIND: Kind = Kind::BootstrapParameters;
+    const KIND: Kind = Kind::BOOTSTRAP_PARAMETERS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None

@@ -149,7 +149,7 @@ fn needed(context: &Context, plan: &Plan) -> ([Needed; 3], Vec<Needed>) {
 
 impl Object for LookupKeyFile {
     type Context = ();
-    const KIND: Kind = Kind::LookupKeys;
+    const KIND: Kind = Kind::LOOKUP_KEYS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None

@@ -47,7 +47,7 @@ impl Lookup {
         let plan = self.plan();
         let resources = Resources::of_machine(file::directory_of(to.path));
         resources.check_disk(self.bytes(), "disk for a prepared function", "make room, or choose another place")?;
-        let mut writer = Writer::new(Kind::PreparedLookup, plan.parameters().fingerprint(), Form::Raw);
+        let mut writer = Writer::new(Kind::PREPARED_LOOKUP, plan.parameters().fingerprint(), Form::Raw);
         let [x, y] = plan.layout().domain().map(|size| size as u64);
         let babies = plan.layout().babies() as u64;
         match &self.form {
@@ -81,7 +81,7 @@ impl Lookup {
     pub fn open(context: &Context, path: &Path, limits: &Limits) -> Result<Self> {
         let parameters = context.parameters();
         let container = MappedContainer::open(path)?;
-        let mut reader = container.reader(Kind::PreparedLookup, limits)?;
+        let mut reader = container.reader(Kind::PREPARED_LOOKUP, limits)?;
         reader.check_fingerprint(&parameters.fingerprint())?;
         let section = reader.take(NUMBERS)?;
         let [form, x, y, babies, norm, offset] = section.word_array()?;

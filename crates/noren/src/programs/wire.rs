@@ -15,7 +15,7 @@ const LAYOUT: u16 = 0x0001;
 
 impl Object for EncryptedTable<ckks::Ciphertext> {
     type Context = ckks::Context;
-    const KIND: Kind = Kind::Table;
+    const KIND: Kind = Kind::TABLE;
 
     fn needed_fingerprint(context: &ckks::Context) -> Option<[u8; 32]> {
         ckks::Ciphertext::needed_fingerprint(context)
@@ -42,7 +42,7 @@ impl Object for EncryptedTable<ckks::Ciphertext> {
 
 impl Object for IntegerTable {
     type Context = bfv::Context;
-    const KIND: Kind = Kind::IntegerTable;
+    const KIND: Kind = Kind::INTEGER_TABLE;
 
     fn needed_fingerprint(context: &bfv::Context) -> Option<[u8; 32]> {
         bfv::Ciphertext::needed_fingerprint(context)

@@ -20,7 +20,7 @@ pub struct Integers(pub Vec<Integer>);
 
 impl Object for Integers {
     type Context = Parameters;
-    const KIND: Kind = Kind::TfheIntegers;
+    const KIND: Kind = Kind::TFHE_INTEGERS;
 
     fn needed_fingerprint(parameters: &Parameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())

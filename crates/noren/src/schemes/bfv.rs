@@ -38,8 +38,8 @@ impl Sealed for Bfv {}
 
 impl Scheme for Bfv {
     const NAME: &'static str = "BFV";
-    const KIND: Kind = Kind::BfvCiphertext;
-    const KIND_OF_SEVERAL: Kind = Kind::BfvCiphertexts;
+    const KIND: Kind = Kind::BFV_CIPHERTEXT;
+    const KIND_OF_SEVERAL: Kind = Kind::BFV_CIPHERTEXTS;
 
     fn product_factor(parameters: &Parameters, a: u64, b: u64, _limbs: usize) -> u64 {
         parameters.modulus().mul(a, b)

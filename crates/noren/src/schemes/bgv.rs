@@ -41,8 +41,8 @@ impl Sealed for Bgv {}
 
 impl Scheme for Bgv {
     const NAME: &'static str = "BGV";
-    const KIND: Kind = Kind::BgvCiphertext;
-    const KIND_OF_SEVERAL: Kind = Kind::BgvCiphertexts;
+    const KIND: Kind = Kind::BGV_CIPHERTEXT;
+    const KIND_OF_SEVERAL: Kind = Kind::BGV_CIPHERTEXTS;
 
     fn product_factor(parameters: &Parameters, a: u64, b: u64, limbs: usize) -> u64 {
         let modulus = parameters.modulus();

@@ -20,7 +20,7 @@ const SQUARE: u16 = 0x0133;
 
 impl Object for CompactCircuitKeys {
     type Context = TorusParameters;
-    const KIND: Kind = Kind::CircuitKeys;
+    const KIND: Kind = Kind::CIRCUIT_KEYS;
 
     fn needed_fingerprint(parameters: &TorusParameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())

@@ -16,7 +16,7 @@ const SQUARE: u16 = 0x0142;
 
 impl Object for LightKeys {
     type Context = TorusParameters;
-    const KIND: Kind = Kind::TorusLightKeys;
+    const KIND: Kind = Kind::TORUS_LIGHT_KEYS;
 
     fn needed_fingerprint(parameters: &TorusParameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())

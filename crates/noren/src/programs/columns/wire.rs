@@ -16,7 +16,7 @@ const LAYOUT: u16 = 0x0001;
 
 impl Object for Columns {
     type Context = Parameters;
-    const KIND: Kind = Kind::TfheColumns;
+    const KIND: Kind = Kind::TFHE_COLUMNS;
 
     fn needed_fingerprint(parameters: &Parameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())

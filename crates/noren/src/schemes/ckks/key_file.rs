@@ -52,15 +52,15 @@ impl FileContext for Context {
 }
 
 impl FileKey<Context> for SecretKey {
-    const FILE_KIND: Kind = Kind::CkksSecretKey;
+    const FILE_KIND: Kind = Kind::CKKS_SECRET_KEY;
 }
 
 impl FileKey<Context> for PublicKey {
-    const FILE_KIND: Kind = Kind::CkksPublicKey;
+    const FILE_KIND: Kind = Kind::CKKS_PUBLIC_KEY;
 }
 
 impl FileKey<Context> for EvaluationKeys {
-    const FILE_KIND: Kind = Kind::CkksEvaluationKeys;
+    const FILE_KIND: Kind = Kind::CKKS_EVALUATION_KEYS;
 }
 
 #[cfg(test)]

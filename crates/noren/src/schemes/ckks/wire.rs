@@ -49,7 +49,7 @@ pub struct Ciphertexts(pub Vec<Ciphertext>);
 
 impl Object for Parameters {
     type Context = ();
-    const KIND: Kind = Kind::CkksParameters;
+    const KIND: Kind = Kind::CKKS_PARAMETERS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None
@@ -108,11 +108,11 @@ pub trait Wrapped: Object<Context = RlweContext> {
 }
 
 impl Wrapped for rlwe::Plaintext {
-    const MESSAGE_KIND: Kind = Kind::CkksPlaintext;
+    const MESSAGE_KIND: Kind = Kind::CKKS_PLAINTEXT;
 }
 
 impl Wrapped for rlwe::Ciphertext {
-    const MESSAGE_KIND: Kind = Kind::CkksCiphertext;
+    const MESSAGE_KIND: Kind = Kind::CKKS_CIPHERTEXT;
 
     /// Evaluators keep every ciphertext at two parts and rely on it.
     fn limbs(&self) -> Option<usize> {
@@ -156,7 +156,7 @@ impl<T: Wrapped> Object for Message<T> {
 
 impl Object for Ciphertexts {
     type Context = Context;
-    const KIND: Kind = Kind::CkksCiphertexts;
+    const KIND: Kind = Kind::CKKS_CIPHERTEXTS;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Ciphertext::needed_fingerprint(context)

@@ -29,13 +29,13 @@ impl FileContext for Context {
 }
 
 impl FileKey<Context> for SecretKey {
-    const FILE_KIND: Kind = Kind::IntegerSecretKey;
+    const FILE_KIND: Kind = Kind::INTEGER_SECRET_KEY;
 }
 
 impl FileKey<Context> for PublicKey {
-    const FILE_KIND: Kind = Kind::IntegerPublicKey;
+    const FILE_KIND: Kind = Kind::INTEGER_PUBLIC_KEY;
 }
 
 impl FileKey<Context> for EvaluationKeys {
-    const FILE_KIND: Kind = Kind::IntegerEvaluationKeys;
+    const FILE_KIND: Kind = Kind::INTEGER_EVALUATION_KEYS;
 }

@@ -43,7 +43,7 @@ const MOST_DEGREE: usize = 2;
 
 impl Object for Parameters {
     type Context = ();
-    const KIND: Kind = Kind::IntegerParameters;
+    const KIND: Kind = Kind::INTEGER_PARAMETERS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None
@@ -81,7 +81,7 @@ impl Object for Parameters {
 
 impl Object for Plaintext {
     type Context = Context;
-    const KIND: Kind = Kind::IntegerPlaintext;
+    const KIND: Kind = Kind::INTEGER_PLAINTEXT;
 
     fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
         Some(context.parameters().fingerprint())

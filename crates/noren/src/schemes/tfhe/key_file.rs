@@ -44,7 +44,7 @@ impl ServerKeyFile {
         let to = to.into();
         let path = to.path;
         let parameters = context.parameters();
-        let mut writer = Writer::new(Kind::TfheServerKeys, parameters.fingerprint(), Form::Raw);
+        let mut writer = Writer::new(Kind::TFHE_SERVER_KEYS, parameters.fingerprint(), Form::Raw);
         parameters.write(&(), &mut writer);
         writer.next_item();
         keys.write_expanded(&mut writer)?;
@@ -64,7 +64,7 @@ impl ServerKeyFile {
     /// the parameters refuse.
     pub fn map(path: &Path, limits: &Limits, threads: Option<usize>) -> Result<Self> {
         let container = MappedContainer::open(path)?;
-        let mut reader = container.reader(Kind::TfheServerKeys, limits)?;
+        let mut reader = container.reader(Kind::TFHE_SERVER_KEYS, limits)?;
         let parameters = Parameters::read(&(), &mut reader)?;
         reader.check_fingerprint(&parameters.fingerprint())?;
         reader.next_item()?;

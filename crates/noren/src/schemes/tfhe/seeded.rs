@@ -149,7 +149,7 @@ fn write_mask(seed: &Seed, place: usize, out: &mut [u64]) {
 
 impl Object for SeededCiphertexts {
     type Context = Parameters;
-    const KIND: Kind = Kind::TfheSeededCiphertexts;
+    const KIND: Kind = Kind::TFHE_SEEDED_CIPHERTEXTS;
 
     fn needed_fingerprint(parameters: &Parameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())

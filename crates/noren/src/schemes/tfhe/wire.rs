@@ -56,24 +56,24 @@ pub trait FileKey: Object<Context = TorusParameters> {
 }
 
 impl FileKey for TorusSecret {
-    const FILE_KIND: Kind = Kind::TfheSecretKey;
+    const FILE_KIND: Kind = Kind::TFHE_SECRET_KEY;
 }
 
 impl FileKey for CompactKeys {
-    const FILE_KIND: Kind = Kind::TfheKeys;
+    const FILE_KIND: Kind = Kind::TFHE_KEYS;
 }
 
 impl FileKey for CompactCircuitKeys {
-    const FILE_KIND: Kind = Kind::TfheCircuitKeys;
+    const FILE_KIND: Kind = Kind::TFHE_CIRCUIT_KEYS;
 }
 
 impl FileKey for LightKeys {
-    const FILE_KIND: Kind = Kind::TfheLightKeys;
+    const FILE_KIND: Kind = Kind::TFHE_LIGHT_KEYS;
 }
 
 impl Object for Parameters {
     type Context = ();
-    const KIND: Kind = Kind::TfheParameters;
+    const KIND: Kind = Kind::TFHE_PARAMETERS;
 
     fn needed_fingerprint((): &()) -> Option<[u8; 32]> {
         None
@@ -112,7 +112,7 @@ impl Object for Parameters {
 
 impl Object for Ciphertexts {
     type Context = Parameters;
-    const KIND: Kind = Kind::TfheCiphertexts;
+    const KIND: Kind = Kind::TFHE_CIPHERTEXTS;
 
     fn needed_fingerprint(parameters: &Parameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())
@@ -135,7 +135,7 @@ impl Object for Ciphertexts {
 
 impl Object for Bits {
     type Context = Parameters;
-    const KIND: Kind = Kind::TfheBits;
+    const KIND: Kind = Kind::TFHE_BITS;
 
     fn needed_fingerprint(parameters: &Parameters) -> Option<[u8; 32]> {
         Some(parameters.fingerprint())
