@@ -116,7 +116,7 @@ def test_a_plan_is_known_before_any_key() -> None:
     bootstrapping.Parameters("toy").plan().check()
 
 
-def test_restarts_of_the_ladder_are_part_of_parameters() -> None:
+def test_restarts_of_the_chain_of_scales_are_part_of_parameters() -> None:
     params = bootstrapping.Parameters("toy").ckks
     assert params.restarts[0] == 42
     assert pickle.loads(pickle.dumps(params)) == params

@@ -22,7 +22,7 @@ use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 /// log_p: sizes in bits of the special primes of the evaluation keys, 20 to 50.
 /// log_scale: base-two logarithm of the scale of fresh ciphertexts, 20 to 50; None takes the size of the last prime.
 /// dnum: into how many digits keys are cut; 0 chooses.
-/// restarts: {level: log_scale} where the scale starts anew, for ladders of several stages.
+/// restarts: {level: log_scale} where the scale starts anew, for a chain of scales of several stages.
 /// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients.
 /// security: what every key must reach: 128, 192 or 256 bits, or None for none, in tests.
 ///

@@ -74,7 +74,7 @@ impl Record {
 }
 
 /// The canonical scale of a level times a factor.
-fn near_ladder(world: &World, level: usize, factor: f64) -> Scale {
+fn near_chain(world: &World, level: usize, factor: f64) -> Scale {
     world.context.parameters().scale_at(level).mul(&Scale::from_f64(factor).expect("positive"))
 }
 
@@ -106,7 +106,7 @@ fn single_operations(world: &World, setting: Setting, trial: u64, record: &mut R
         ),
     );
     let constant = Complex64::new(0.25, 0.5);
-    let unusual = near_ladder(world, level - 1, 0.7);
+    let unusual = near_chain(world, level - 1, 0.7);
     note(
         "combine",
         world.apply(

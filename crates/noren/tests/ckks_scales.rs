@@ -8,7 +8,7 @@ use noren::{Complex64, Error, Security};
 use world::{World, real, seed, toy, uniform, worst};
 
 #[test]
-fn thirty_squarings_of_one_stay_on_the_ladder() {
+fn thirty_squarings_of_one_stay_on_the_chain_of_scales() {
     let depth = 30;
     let spec = ParametersSpec {
         log_n: 9,
@@ -171,7 +171,7 @@ fn constants_and_lowering_lead_from_stage_to_stage() {
 }
 
 #[test]
-fn encoding_for_an_operand_leads_back_to_the_ladder() {
+fn encoding_for_an_operand_leads_back_to_the_chain_of_scales() {
     use noren::schemes::slots::SlotEvaluator;
     let world = World::new(toy(), 10, &[]);
     let x = world.encrypt(&real(&uniform(4, 512)), 11);
