@@ -9,7 +9,7 @@
 //! | [`reduction`] | [`Reduction`](reduction::Reduction): residues of secret numbers modulo any number below 2^50 |
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
-//! | [`ntt`] | [`NttTable`](ntt::table::NttTable): the transform of one prime in one ring |
+//! | [`ntt`] | [`Transform`](ntt::transform::Transform): the transform of one prime in one ring |
 //! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, .. |
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
 //! | [`random`] | [`Seed`](random::Seed) and [`Xof`](random::Xof): one deterministic byte stream per (seed, label) |

@@ -5,6 +5,7 @@ use noren_math::cyclotomic::Cyclotomic;
 use noren_math::error::Error;
 use noren_math::kernels::{Kernels, available, by_name};
 use noren_math::modulus::Modulus;
+use noren_math::ntt::general::{GeneralTable, order_of_roots};
 use noren_math::ntt::table::NttTable;
 use noren_math::prime::{is_prime, primes_below, primitive_root_of_order};
 use proptest::prelude::*;
@@ -303,4 +304,89 @@ fn a_row_of_another_length_panics() {
         let scaled = || kernels.ntt_inverse_scaled(&mut [0; 32], &table, &table.inverse_scale(2));
         assert!(std::panic::catch_unwind(scaled).is_err());
     }
+}
+
+/// `a(omega^e)` for the units e, as it is written.
+fn evaluations(ring: &Cyclotomic, q: &Modulus, a: &[u64]) -> Vec<u64> {
+    let omega = primitive_root_of_order(q, ring.index().into()).expect("a root");
+    let value = |&e: &u32| {
+        let x = q.pow(omega, e.into());
+        a.iter().rev().fold(0, |sum, &c| q.add(q.mul(sum, x), c))
+    };
+    ring.points().iter().map(value).collect()
+}
+
+#[test]
+fn general_transforms_are_evaluations_at_primitive_roots() {
+    let mut numbers = Numbers::new(11);
+    for m in (3..140).chain([205, 255, 315, 420, 511]).filter(|m: &u32| m % 4 != 2 && !m.is_power_of_two()) {
+        let ring = Cyclotomic::new(m).expect("an index");
+        for bits in [30, 50] {
+            let prime = primes_below(1 << bits, order_of_roots(&ring)).next().expect("a prime");
+            let q = Modulus::new(prime).expect("a prime below 2^50");
+            let table = GeneralTable::new(q, &ring).expect("p = 1 modulo the order of its roots");
+            let a = numbers.row(ring.degree(), prime);
+            let expected = evaluations(&ring, &q, &a);
+            for kernels in available() {
+                // What the ranges allow above the prime.
+                let mut row: Vec<u64> = a.iter().zip(0..).map(|(&x, i)| x + prime * (i % 4)).collect();
+                table.forward(kernels, &mut row);
+                assert_eq!(row, expected, "{} index {m}", kernels.name());
+                row.iter_mut().zip(0..).for_each(|(x, i)| *x += prime * (i % 2));
+                table.inverse(kernels, &mut row);
+                assert_eq!(row, a, "{} index {m}", kernels.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn general_transforms_of_large_indices_multiply() {
+    // Two primes, three, a prime power, and one that is even.
+    let mut numbers = Numbers::new(12);
+    for m in [2047, 4095, 2187, 2052] {
+        let ring = Cyclotomic::new(m).expect("an index");
+        let prime = primes_below(1 << 50, order_of_roots(&ring)).next().expect("a prime");
+        let q = Modulus::new(prime).expect("a prime below 2^50");
+        let table = GeneralTable::new(q, &ring).expect("p = 1 modulo the order of its roots");
+        let (n, phi) = (ring.degree(), ring.polynomial());
+        let (a, b) = (numbers.row(n, prime), numbers.row(n, prime));
+        let mut product = vec![0; 2 * n - 1];
+        for (i, &x) in a.iter().enumerate() {
+            for (place, &y) in product[i..].iter_mut().zip(&b) {
+                *place = q.add(*place, q.mul(x, y));
+            }
+        }
+        for top in (n..product.len()).rev() {
+            let lead = product[top];
+            for (place, &c) in product[top - n..top].iter_mut().zip(&phi) {
+                let term = q.mul(lead, c.unsigned_abs());
+                *place = if c < 0 { q.add(*place, term) } else { q.sub(*place, term) };
+            }
+        }
+        product.truncate(n);
+        for kernels in available() {
+            let [mut x, mut y] = [a.clone(), b.clone()];
+            table.forward(kernels, &mut x);
+            table.forward(kernels, &mut y);
+            kernels.mul_assign(&mut x, &y, &q);
+            table.inverse(kernels, &mut x);
+            assert!(x == product, "{} index {m}", kernels.name());
+        }
+    }
+}
+
+#[test]
+fn general_transforms_refuse_what_they_cannot_do() {
+    let ring = Cyclotomic::new(45).expect("an index");
+    let order = order_of_roots(&ring);
+    assert_eq!(order, 45 * 256);
+    // 1 modulo the index alone.
+    let prime = primes_below(1 << 40, 45).find(|p| p % order != 1).expect("a prime");
+    let q = Modulus::new(prime).expect("a prime");
+    assert!(matches!(GeneralTable::new(q, &ring), Err(Error::NoRoot { prime: p, .. }) if p == prime));
+    let large = Cyclotomic::new((1 << 16) + 1).expect("an index");
+    let prime = primes_below(1 << 50, order_of_roots(&large)).next().expect("a prime");
+    let q = Modulus::new(prime).expect("a prime");
+    assert!(matches!(GeneralTable::new(q, &large), Err(Error::Index { found: 65537, .. })));
 }

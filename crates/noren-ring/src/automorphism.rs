@@ -13,8 +13,7 @@ pub(crate) const BLOCK: usize = 1 << 10;
 /// The automorphism `X -> X^k` of a ring of index m, k a unit modulo m. A clone is cheap.
 ///
 /// In evaluation form it permutes the words of each limb in the same way: [`Cyclotomic::permutation`]. For an index that is a
-/// power of two, which is that of the host, the evaluation points are in bit-reversed
-/// order, and the low bits of their exponents go to the low bits of the images: so an aligned block of `2^b` words is
+/// power of two the evaluation points are in bit-reversed order, and the low bits of their exponents go to the low bits of the images: so an aligned block of `2^b` words is
 /// the image of an aligned block of `2^b` words, and the permutation is held as one for blocks and one within them.
 #[derive(Debug, Clone)]
 pub struct Automorphism {
@@ -38,7 +37,8 @@ impl Automorphism {
         let permutation = index.permutation(k)?;
         let (blocks, within, places) = match index.is_power_of_two() {
             true => by_blocks(k, &permutation),
-            false => Default::default(),
+            // Words go anywhere: one block, and no places of eight words.
+            false => (vec![0], permutation, Vec::new()),
         };
         Ok(Self { index: *index, k, blocks: blocks.into(), within: within.into(), places: places.into() })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::NttTable;
+use noren_math::ntt::transform::Transform;
 use noren_math::prime::primitive_root_of_order;
 
 use crate::error::Error;
@@ -17,8 +17,8 @@ use crate::error::Error;
 #[derive(Debug, Clone)]
 pub struct RnsBasis {
     moduli: Arc<[Modulus]>,
-    /// The transforms of the host; none where the index is not a power of two.
-    tables: Arc<[NttTable]>,
+    /// The transforms of the host; none if the primes lack roots for those of an index that is not a power of two.
+    transforms: Arc<[Transform]>,
     window: Range<usize>,
 }
 
@@ -38,13 +38,15 @@ impl RnsBasis {
             }
         }
         let moduli = moduli.iter().map(|&prime| Modulus::new(prime)).collect::<Result<Vec<_>, _>>()?;
-        let tables = if index.is_power_of_two() {
-            NttTable::of_primes(&moduli, index)?
-        } else {
-            moduli.iter().try_for_each(|q| primitive_root_of_order(q, index.index().into()).map(drop))?;
-            Vec::new()
+        let transforms = match Transform::of_primes(&moduli, index) {
+            Ok(transforms) => transforms,
+            Err(error) if index.is_power_of_two() => return Err(error.into()),
+            Err(_) => {
+                moduli.iter().try_for_each(|q| primitive_root_of_order(q, index.index().into()).map(drop))?;
+                Vec::new()
+            }
         };
-        Ok(Self { window: 0..moduli.len(), moduli: moduli.into(), tables: tables.into() })
+        Ok(Self { window: 0..moduli.len(), moduli: moduli.into(), transforms: transforms.into() })
     }
 
     /// Another window of the same list, by positions in the whole list.
@@ -58,7 +60,7 @@ impl RnsBasis {
             "window {window:?} of {} primes does not exist",
             self.moduli.len()
         );
-        Self { moduli: Arc::clone(&self.moduli), tables: Arc::clone(&self.tables), window }
+        Self { moduli: Arc::clone(&self.moduli), transforms: Arc::clone(&self.transforms), window }
     }
 
     /// The whole list.
@@ -79,18 +81,18 @@ impl RnsBasis {
         &self.moduli[self.window.clone()]
     }
 
-    /// Whether there are transforms for the host: the index is a power of two.
-    pub(crate) fn has_tables(&self) -> bool {
-        !self.tables.is_empty()
+    /// Whether there are transforms for the host.
+    pub(crate) fn has_transforms(&self) -> bool {
+        !self.transforms.is_empty()
     }
 
     /// The transform of prime `limb` of the whole list.
     ///
     /// # Panics
-    /// If the list is shorter, or the index is not a power of two.
+    /// If the list is shorter, or the primes lack roots for the host's transforms.
     #[must_use]
-    pub fn table(&self, limb: usize) -> &NttTable {
-        &self.tables[limb]
+    pub fn transform(&self, limb: usize) -> &Transform {
+        &self.transforms[limb]
     }
 
     /// Prime `limb` of the whole list.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use noren_math::modulus::Modulus;
-use noren_math::ntt::table::InverseScale;
+use noren_math::ntt::transform::TransformScale;
 
 use crate::basis::RnsBasis;
 use crate::window::Window;
@@ -76,7 +76,7 @@ pub(crate) struct BaseConversion {
     /// The targets that are not sources, in ascending order.
     pub(crate) targets: Vec<usize>,
     /// `(Q/q_i)^-1 mod q_i`, for the transforms of the host; none where it has none.
-    pub(crate) scales: Vec<InverseScale>,
+    pub(crate) scales: Vec<TransformScale>,
     /// `1/q_i`.
     pub(crate) inverses: Vec<f64>,
     /// For each target p: `Q/q_i mod p` for each source, and `-Q mod p` for the quotient of exact conversions.
@@ -131,7 +131,9 @@ impl BaseConversion {
         let scale = |i: usize| {
             let q = basis.modulus(sources[i]);
             let inverse = q.inv(cofactor(i, q));
-            basis.table(sources[i]).inverse_scale(factor.map_or(inverse, |factor| q.mul(inverse, factor(sources[i]))))
+            basis
+                .transform(sources[i])
+                .inverse_scale(factor.map_or(inverse, |factor| q.mul(inverse, factor(sources[i]))))
         };
         let exact = conversion == Conversion::Exact;
         let target_weights = |&target: &usize| {
@@ -144,7 +146,7 @@ impl BaseConversion {
             }
         };
         Self {
-            scales: (0..sources.len()).filter(|_| basis.has_tables()).map(scale).collect(),
+            scales: (0..sources.len()).filter(|_| basis.has_transforms()).map(scale).collect(),
             inverses: sources.iter().map(|&i| 1.0 / basis.modulus(i).value() as f64).collect(),
             weights: targets.iter().map(target_weights).collect(),
             sources: sources.to_vec(),

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::ops::Range;
 
-use noren_math::cyclotomic::Cyclotomic;
-
 use crate::automorphism::Automorphism;
 use crate::convert::BasisConverter;
 use crate::decompose::{Decomposer, Digits};
@@ -36,12 +34,12 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// The name of the device, for messages.
     fn name(&self) -> &str;
 
-    /// Whether the device computes in the ring of this index; by default in all.
+    /// Whether the device computes in this ring; by default in all.
     ///
     /// # Errors
-    /// The index that it refuses, and why.
-    fn check_index(&self, index: &Cyclotomic) -> Result<(), Error> {
-        let _ = index;
+    /// What it refuses, and why.
+    fn check_ring(&self, window: &Window) -> Result<(), Error> {
+        let _ = window;
         Ok(())
     }
 

@@ -10,6 +10,17 @@ pub enum Error {
     /// A ring was asked for without primes.
     #[error("a ring needs at least 1 prime, 0 were given: pass the primes of its modulus")]
     NoModuli,
+    /// The CPU has no transforms for a ring.
+    #[error(
+        "the ring of index {index} has no transforms modulo these primes: take primes that are 1 modulo {order}, and an index \
+         of at most 2^16"
+    )]
+    NoTransforms {
+        /// The index.
+        index: u32,
+        /// What primes must be 1 modulo.
+        order: u64,
+    },
     /// The same prime was given twice.
     #[error("prime {prime} was given twice: the primes of a ring must differ")]
     RepeatedModulus {

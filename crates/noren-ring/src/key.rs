@@ -99,11 +99,11 @@ impl KeyPairs {
             *words = Storage::Own(AlignedVec::from_slice(mapped));
         }
         let Storage::Own(words) = words else { unreachable!("mapped words were copied") };
-        let (start, degree, digits) = (ring.range().start, ring.degree(), *digits);
+        let (start, degree, block, digits) = (ring.range().start, ring.degree(), ring.piece(BLOCK), *digits);
         let limbs = words.chunks_exact_mut(limb_words(ring, digits)).zip(start..);
         ring.engine().run(2 * ring.limbs() * degree, limbs, |(words, limb)| {
             for (half, poly) in pair.into_iter().enumerate() {
-                for (j, source) in poly.limb(limb).chunks(BLOCK).enumerate() {
+                for (j, source) in poly.limb(limb).chunks(block).enumerate() {
                     words[place(digits, digit, half, j, source.len())].copy_from_slice(source);
                 }
             }
@@ -119,7 +119,7 @@ impl KeyPairs {
         assert!(half < 2, "a pair has no half {half}");
         assert_eq!(row.len(), self.ring.degree(), "a row has one word for each coefficient");
         let words = self.limb(limb);
-        for (j, out) in row.chunks_mut(BLOCK).enumerate() {
+        for (j, out) in row.chunks_mut(self.ring.piece(BLOCK)).enumerate() {
             out.copy_from_slice(&words[place(self.digits, digit, half, j, out.len())]);
         }
     }
@@ -141,7 +141,7 @@ impl KeyPairs {
     /// # Panics
     /// If there is no such limb or block.
     pub(crate) fn block(&self, limb: usize, j: usize) -> &[u64] {
-        let words = 2 * self.digits * BLOCK.min(self.ring.degree());
+        let words = 2 * self.digits * self.ring.piece(BLOCK);
         &self.limb(limb)[j * words..][..words]
     }
 
@@ -150,7 +150,7 @@ impl KeyPairs {
     /// # Panics
     /// If there is no such limb or block.
     pub(crate) fn rows(&self, limb: usize, j: usize, width: usize) -> KeyRows<'_> {
-        let stride = BLOCK.min(self.ring.degree());
+        let stride = self.ring.piece(BLOCK);
         let parts = stride / width;
         KeyRows { words: &self.block(limb, j / parts)[j % parts * width..], stride }
     }
@@ -199,8 +199,8 @@ fn limb_words(ring: &Window, digits: usize) -> usize {
     2 * digits * ring.degree()
 }
 
-/// Where block `j` of a digit's half, of `width` words, is among the words of a limb; all blocks before it are whole.
+/// Where block `j` of a digit's half, of `width` words as all blocks, is among the words of a limb.
 fn place(digits: usize, digit: usize, half: usize, j: usize, width: usize) -> Range<usize> {
-    let start = 2 * digits * j * BLOCK + (2 * digit + half) * width;
+    let start = (2 * digits * j + 2 * digit + half) * width;
     start..start + width
 }

@@ -66,9 +66,9 @@ impl Ring {
     /// The ring of a window, on a device.
     ///
     /// # Errors
-    /// [`Error::Math`] if the device does not compute in rings of this index, as [`Host`] only in those of a power of two.
+    /// [`Error::NoTransforms`] of [`Host`] if the index is above 2^16, or the primes lack roots for its transforms.
     pub fn on(device: Arc<dyn Device>, window: Window) -> Result<Self, Error> {
-        device.check_index(window.index())?;
+        device.check_ring(&window)?;
         Ok(Self { window, device })
     }
 

@@ -100,6 +100,12 @@ impl Window {
         self.basis.moduli().iter()
     }
 
+    /// How many words of a row are worked on together, where `most` are wanted: all of them if they are fewer, or no multiple,
+    /// as those of an index that is not a power of two.
+    pub(crate) fn piece(&self, most: usize) -> usize {
+        if self.degree().is_multiple_of(most) { most } else { self.degree() }
+    }
+
     /// `log2 Q` in bits, the same on every machine.
     #[must_use]
     pub fn log2_modulus(&self) -> f64 {

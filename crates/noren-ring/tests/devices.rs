@@ -14,22 +14,21 @@ use noren_ring::poly::{Coeff, Eval, Poly};
 use noren_ring::ring::Ring;
 use noren_ring::window::Window;
 
-fn ring(device: Arc<dyn Device>, degree: usize) -> Ring {
-    let index = Cyclotomic::power_of_two(degree).expect("a supported degree");
-    let moduli = oracle::moduli(degree, &verbs::BITS);
-    Ring::on(device, Window::new(index, &moduli, Some(1), Parallel::default()).expect("a ring"))
-        .expect("a power of two")
+fn ring(device: Arc<dyn Device>, index: u32) -> Ring {
+    let index = Cyclotomic::new(index).expect("a supported index");
+    let moduli = oracle::moduli(&index, &verbs::BITS);
+    Ring::on(device, Window::new(index, &moduli, Some(1), Parallel::default()).expect("a ring")).expect("transforms")
 }
 
 #[test]
 fn host_and_naive_device_give_the_same_words() {
-    for degree in [16, 64] {
-        let [host, naive] = [Arc::new(Host) as Arc<dyn Device>, Arc::new(Naive)].map(|device| ring(device, degree));
+    for index in [32, 128, 21, 28, 77, 129] {
+        let [host, naive] = [Arc::new(Host) as Arc<dyn Device>, Arc::new(Naive)].map(|device| ring(device, index));
         assert_eq!((host.device().name(), naive.device().name()), ("host", "naive"));
         let (found, expected) = (verbs::everything(&host), verbs::everything(&naive));
         assert_eq!(found.0.len(), expected.0.len());
         for ((verb, found), (_, expected)) in found.0.iter().zip(&expected.0) {
-            assert!(found == expected, "{verb}, degree {degree}");
+            assert!(found == expected, "{verb}, index {index}");
         }
     }
 }
@@ -37,7 +36,7 @@ fn host_and_naive_device_give_the_same_words() {
 #[test]
 fn secrets_stay_secret_on_every_device() {
     for device in [Arc::new(Host) as Arc<dyn Device>, Arc::new(Naive)] {
-        let ring = ring(device, 16);
+        let ring = ring(device, 32);
         let secret: Poly<Eval> = ring.ntt(ring.from_signed(&[1; 16])).into_secret();
         let public = ring.zero();
         assert!(ring.add(&public, &secret).is_secret() && ring.mul(&secret, &public).is_secret());
@@ -52,7 +51,7 @@ fn secrets_stay_secret_on_every_device() {
 #[test]
 #[should_panic(expected = "device")]
 fn elements_of_two_devices_do_not_mix() {
-    let [host, naive] = [Arc::new(Host) as Arc<dyn Device>, Arc::new(Naive)].map(|device| ring(device, 16));
+    let [host, naive] = [Arc::new(Host) as Arc<dyn Device>, Arc::new(Naive)].map(|device| ring(device, 32));
     let (a, b): (Poly<Coeff>, Poly<Coeff>) = (host.zero(), naive.zero());
     let _ = host.add(&a, &b);
 }

@@ -1,4 +1,4 @@
-//! Rings whose index is not a power of two, on the naive device: against polynomials modulo `Phi_m` as they are written down.
+//! Rings whose index is not a power of two, on each device: against polynomials modulo `Phi_m` as they are written down.
 
 mod oracle;
 
@@ -35,18 +35,27 @@ const INDICES: [(u32, &[(usize, i64)]); 5] = [
     (45, &[(0, 1), (3, -1), (9, 1), (12, -1), (15, 1), (21, -1), (24, 1)]),
 ];
 
-fn ring(index: u32) -> Ring {
-    Ring::on(Arc::new(Naive), window(index)).expect("any index")
+/// The ring of an index on the naive device, modulo primes that are 1 modulo the index alone, and on the host.
+fn rings(index: u32) -> [Ring; 2] {
+    let naive = Ring::on(Arc::new(Naive), window(index, u64::from(index))).expect("any ring");
+    let index = Cyclotomic::new(index).expect("a supported index");
+    let host = Ring::new(index, &oracle::moduli(&index, &BITS), Some(1)).expect("primes with all roots");
+    [naive, host]
 }
 
-fn window(index: u32) -> Window {
+fn window(index: u32, step: u64) -> Window {
     let mut moduli: Vec<u64> = Vec::new();
     for bits in BITS {
-        let mut near = primes_near(f64::from(bits).exp2(), index.into());
+        let mut near = primes_near(f64::from(bits).exp2(), step);
         moduli.push(near.find(|prime| !moduli.contains(prime)).expect("enough primes"));
     }
     let index = Cyclotomic::new(index).expect("a supported index");
     Window::new(index, &moduli, Some(1), Parallel::default()).expect("primes that are 1 modulo the index")
+}
+
+/// The rings of all indices, with `Phi_m`.
+fn all_rings() -> impl Iterator<Item = (Ring, u32, &'static [(usize, i64)])> {
+    INDICES.into_iter().flat_map(|(m, phi)| rings(m).map(|ring| (ring, m, phi)))
 }
 
 /// A polynomial of any degree modulo `Phi_m`.
@@ -88,8 +97,7 @@ fn numbers(ring: &Ring, a: &Poly<Eval>) -> Vec<BigInt> {
 
 #[test]
 fn products_and_images_are_those_of_the_quotient_ring() {
-    for (m, phi) in INDICES {
-        let ring = ring(m);
+    for (ring, m, phi) in all_rings() {
         let (n, q) = (ring.degree(), modulus(&ring));
         assert_eq!(phi.last().expect("a coefficient").0, n);
         let [a, b] = [1, 2].map(|seed| random(seed, n, &q));
@@ -134,8 +142,7 @@ fn rounding(s: &[BigInt], phi: &[(usize, i64)]) -> BigInt {
 #[test]
 fn a_key_switch_moves_an_encryption_and_rounds_once() {
     const LIMBS: usize = 3;
-    for (m, phi) in INDICES {
-        let whole = ring(m);
+    for (whole, m, phi) in all_rings() {
         let (n, ring_q) = (whole.degree(), whole.window(SPECIAL..SPECIAL + LIMBS));
         let seed = Seed::from_bytes([6; 32]);
         let sizes: Vec<f64> = whole.moduli().skip(SPECIAL).map(|q| (q.value() as f64).log2()).collect();
@@ -183,9 +190,10 @@ fn a_key_switch_moves_an_encryption_and_rounds_once() {
 }
 
 #[test]
-fn the_host_says_which_indices_it_takes() {
-    let refused = Ring::on(Arc::new(Host), window(45)).expect_err("no power of two").to_string();
-    assert!(refused.contains("ring index 45 is refused") && refused.contains("power of two"), "{refused}");
+fn the_host_says_which_rings_it_takes() {
+    // 45, doubled, times the length of convolutions: the first power of two from 2 45 - 1 on.
+    let refused = Ring::on(Arc::new(Host), window(45, 45)).expect_err("primes without roots").to_string();
+    assert!(refused.contains("ring of index 45") && refused.contains("1 modulo 11520"), "{refused}");
     let unsuitable = Window::new(Cyclotomic::new(45).expect("supported"), &[97], Some(1), Parallel::default());
     let refused = unsuitable.expect_err("97 is 7 modulo 45").to_string();
     assert!(refused.contains("prime 97 has no primitive root of order 45"), "{refused}");

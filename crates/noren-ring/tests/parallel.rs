@@ -5,6 +5,7 @@ mod verbs;
 
 use std::sync::LazyLock;
 
+use noren_math::cyclotomic::Cyclotomic;
 use noren_ring::parallel::Parallel;
 use noren_ring::ring::Ring;
 
@@ -22,6 +23,19 @@ fn everything(threads: Option<usize>, parallel: Parallel) -> Results {
 
 /// On one thread nothing is cut.
 static EXPECTED: LazyLock<Results> = LazyLock::new(|| everything(Some(1), Parallel::Modulus));
+
+/// The rows of an index that is not a power of two are not cut into whole blocks or vectors.
+#[test]
+fn general_indices_on_any_threads_give_the_same_words() {
+    let index = Cyclotomic::new(15_709).expect("a supported index");
+    let everything = |threads, parallel| verbs::everything(&oracle::ring_of(index, &BITS, threads, parallel));
+    let expected = everything(Some(1), Parallel::Modulus);
+    for parallel in [Parallel::Coefficient, Parallel::Modulus, Parallel::Both] {
+        for ((verb, found), (_, expected)) in everything(Some(3), parallel).0.iter().zip(&expected.0) {
+            assert!(found == expected, "{verb}: {parallel}");
+        }
+    }
+}
 
 fn assert_same_words(parallel: Parallel) {
     // Without the feature there is one thread only.

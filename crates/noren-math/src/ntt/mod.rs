@@ -1,5 +1,6 @@
 //! The number-theoretic transform: between coefficient and evaluation form, for one prime in one
 //! ring.
 
+pub mod general;
 pub mod table;
-mod transform;
+pub mod transform;

@@ -14,8 +14,8 @@ impl Window {
     pub(crate) fn transform(&self, a: &mut Limbs, direction: Direction) {
         let kernels = self.engine().kernels();
         self.update(a, |limb, row| match direction {
-            Direction::Forward => kernels.ntt_forward(row, self.basis().table(limb)),
-            Direction::Inverse => kernels.ntt_inverse(row, self.basis().table(limb)),
+            Direction::Forward => self.basis().transform(limb).forward(kernels, row),
+            Direction::Inverse => self.basis().transform(limb).inverse(kernels, row),
         });
     }
 

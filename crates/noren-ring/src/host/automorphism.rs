@@ -12,11 +12,17 @@ use crate::window::Window;
 impl Automorphism {
     /// Writes the words from `start` on, a multiple of [`BLOCK`], of the image of the row `a` in evaluation form.
     pub(super) fn map(&self, kernels: &Kernels, a: &[u64], start: usize, out: &mut [u64]) {
+        if !self.index.is_power_of_two() {
+            return out.iter_mut().zip(&self.within[start..]).for_each(|(out, &j)| *out = a[j as usize]);
+        }
         self.for_each_block(a, start, out, |out, block, within| kernels.permute(out, block, within));
     }
 
     /// Adds the words from `start` on, a multiple of [`BLOCK`], of the image of the row `a` in evaluation form.
     pub(super) fn add(&self, kernels: &Kernels, q: &Modulus, a: &[u64], start: usize, acc: &mut [u64]) {
+        if !self.index.is_power_of_two() {
+            return acc.iter_mut().zip(&self.within[start..]).for_each(|(x, &j)| *x = q.add(*x, a[j as usize]));
+        }
         self.for_each_block(a, start, acc, |acc, block, within| kernels.permute_add_assign(acc, block, within, q));
     }
 
@@ -41,10 +47,20 @@ impl Automorphism {
 }
 
 impl Window {
-    /// `a(X^k)` in coefficient form: the definition, word by word.
+    /// `a(X^k)` in coefficient form: the definition, word by word, or by way of the evaluation form.
     pub(super) fn coeff_image(&self, a: &Limbs, automorphism: &Automorphism) -> Limbs {
         let image: Poly<Coeff> = self.build(a.is_secret(), |limb, out| {
             let q = self.basis().modulus(limb);
+            if !self.index().is_power_of_two() {
+                let (kernels, transform) = (self.engine().kernels(), self.basis().transform(limb));
+                let mut values = self.engine().unset_rows(1, self.degree());
+                values.mark(a.is_secret());
+                let [values] = values.first_rows_mut();
+                values.copy_from_slice(a.limb(limb));
+                transform.forward(kernels, values);
+                automorphism.map(kernels, values, 0, out);
+                return transform.inverse(kernels, out);
+            }
             for (i, &word) in a.limb(limb).iter().enumerate() {
                 let (image, negated) = self.index().coefficient_image(i, automorphism.k());
                 out[image] = if negated { q.neg(word) } else { word };

@@ -65,7 +65,7 @@ impl BaseConversion {
 
     /// Takes the row of source `i` out of the evaluation form, ready for [`BaseConversion::convert`], in place.
     pub(crate) fn lift(&self, kernels: &Kernels, basis: &RnsBasis, i: usize, row: &mut [u64]) {
-        kernels.ntt_inverse_scaled(row, basis.table(self.sources[i]), &self.scales[i]);
+        basis.transform(self.sources[i]).inverse_scaled(kernels, row, &self.scales[i]);
     }
 
     /// How often the sources' product fits into the sum of the scaled sources: one more row for an exact conversion, unless

@@ -34,7 +34,7 @@ impl Decomposer {
                     if lift.is_own(j, *limb) {
                         row.copy_from_slice(c.limb(*limb));
                     } else {
-                        engine.kernels().ntt_forward(row, ring_q.basis().table(*limb));
+                        ring_q.basis().transform(*limb).forward(engine.kernels(), row);
                     }
                 });
             },

@@ -1,6 +1,6 @@
 //! The verbs of [`Host`], each in a file of its own.
 
-use noren_math::cyclotomic::Cyclotomic;
+use noren_math::ntt::general::order_of_roots;
 
 use crate::convert::BasisConverter;
 use crate::decompose::{Decomposer, Digits};
@@ -28,12 +28,12 @@ impl Device for Host {
         "host"
     }
 
-    fn check_index(&self, index: &Cyclotomic) -> Result<(), Error> {
-        if index.is_power_of_two() {
+    fn check_ring(&self, window: &Window) -> Result<(), Error> {
+        if window.basis().has_transforms() {
             return Ok(());
         }
-        let reason = "the CPU computes in rings whose index is a power of two";
-        Err(noren_math::error::Error::Index { found: index.index(), reason }.into())
+        let index = window.index();
+        Err(Error::NoTransforms { index: index.index(), order: order_of_roots(index) })
     }
 
     fn zero(&self, window: &Window) -> Limbs {
@@ -116,7 +116,10 @@ impl Device for Host {
         c: [&Poly<Eval>; 2],
         matrix: &Matrix,
     ) -> [Poly<Eval>; 2] {
-        decomposer.multiply_matrix(ring_q, c, matrix)
+        match ring_q.index().is_power_of_two() {
+            true => decomposer.multiply_matrix(ring_q, c, matrix),
+            false => decomposer.multiply_matrix_in_steps(ring_q, c, matrix),
+        }
     }
 
     fn scaled_product(&self, product: &ScaledProduct, factors: &[Pairs]) -> [Poly<Eval>; 3] {

@@ -37,7 +37,7 @@ impl DivideRound {
                 self.convert(engine, &terms[i], rows);
                 // Row after row: what is transformed is near.
                 for (limb, row) in rows {
-                    engine.kernels().ntt_forward(row, self.kept().basis().table(*limb));
+                    self.kept().basis().transform(*limb).forward(engine.kernels(), row);
                     engine.pointwise(degree, [(*limb, &mut **row)].into_iter(), |limb, range, row| {
                         self.finish_block(limb, &xs[i].limb(limb)[range], row);
                     });

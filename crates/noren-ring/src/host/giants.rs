@@ -164,7 +164,7 @@ impl Decomposer {
             for (place, (limb, [first, second])) in rows.iter_mut().enumerate() {
                 let (limb, q) = (*limb, ring.basis().modulus(*limb));
                 let (words, begun) = (source.digits() * degree, source.begun(limb, place, digits));
-                engine.rows(words, begun, |row| kernels.ntt_forward(row, ring.basis().table(limb)));
+                engine.rows(words, begun, |row| ring.basis().transform(limb).forward(kernels, row));
                 let digits: Vec<DigitRow> = (0..source.digits()).map(|j| source.row(j, limb, place, digits)).collect();
                 let blocks = first.chunks_exact_mut(width).zip(second.chunks_exact_mut(width)).enumerate();
                 engine.run(words, blocks, |(j, (first, second))| {
@@ -191,7 +191,7 @@ impl Decomposer {
 /// The result of a division at a limb: `out` is changed from what is subtracted, in coefficient form.
 fn finish(divide: &DivideRound, limb: usize, x: &[u64], out: &mut [u64]) {
     let ring = divide.kept();
-    ring.engine().kernels().ntt_forward(out, ring.basis().table(limb));
+    ring.basis().transform(limb).forward(ring.engine().kernels(), out);
     divide.finish_block(limb, x, out);
 }
 

@@ -70,10 +70,10 @@ impl Window {
                 let (near_factors, near_images) =
                     (&mut near_factors[..rows.len() * count * piece], &mut near_images[..2 * count * piece]);
                 for (at, limb) in self.range().enumerate() {
-                    let (q, table) = (self.basis().modulus(limb), self.basis().table(limb));
+                    let (q, transform) = (self.basis().modulus(limb), self.basis().transform(limb));
                     for (place, (b, a)) in (0..rows.len()).flat_map(|b| (0..count).map(move |a| (b, a))).enumerate() {
                         factors.write(kernels, (i * width + b) * images + first + a, q, row);
-                        kernels.ntt_forward(row, table);
+                        transform.forward(kernels, row);
                         kernels.spread(&mut batch[place * piece..], row, piece, stride);
                     }
                     for j in 0..degree / piece {

@@ -23,13 +23,13 @@ impl Window {
         };
         let (words, degree) = (self.limbs() * self.degree(), self.degree());
         engine.walk(words, first.zip(second), scratch, |engine, row, ((limb, first), (_, second))| {
-            let (q, table) = (basis.modulus(limb), basis.table(limb));
+            let (q, transform) = (basis.modulus(limb), basis.transform(limb));
             let [mask] = row.first_rows_mut();
             let transformed = |row: &mut [u64], coefficients: &[i64]| {
                 engine.pointwise(degree, [(limb, &mut *row)].into_iter(), |_, range, row| {
                     kernels.reduce_signed(row, &coefficients[range], q);
                 });
-                kernels.ntt_forward(row, table);
+                transform.forward(kernels, row);
             };
             transformed(mask, v);
             for ((out, k), e) in [&mut *first, second].into_iter().zip(k).zip(e) {

@@ -148,7 +148,7 @@ impl Decomposer {
                 let (limb, kernels, q) = (*limb, engine.kernels(), ring.basis().modulus(*limb));
                 let begun = source.begun(limb, place, digits);
                 engine.rows(source.digits() * degree, begun, |row| {
-                    kernels.ntt_forward(row, ring.basis().table(limb));
+                    ring.basis().transform(limb).forward(kernels, row);
                 });
                 let digits: Vec<DigitRow> = (0..source.digits()).map(|j| source.row(j, limb, place, digits)).collect();
                 if added {

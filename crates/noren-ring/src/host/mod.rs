@@ -19,6 +19,7 @@ mod image_sets;
 mod mask;
 mod matrix;
 mod operand;
+mod plain;
 mod pool;
 mod product;
 mod product_switch;

@@ -147,8 +147,8 @@ impl ScaledProduct {
 
     /// Brings rows at a limb to the evaluation form.
     fn transform<'a>(&self, engine: &Engine, limb: usize, rows: impl Iterator<Item = &'a mut [u64]>) {
-        let table = self.ring_q.basis().table(limb);
-        engine.rows(2 * self.ring_q.degree(), rows, |row| engine.kernels().ntt_forward(row, table));
+        let transform = self.ring_q.basis().transform(limb);
+        engine.rows(2 * self.ring_q.degree(), rows, |row| transform.forward(engine.kernels(), row));
     }
 
     /// Adds the product of two pairs at a limb to the sums, or writes it.

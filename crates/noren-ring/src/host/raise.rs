@@ -51,7 +51,7 @@ impl DivideRound {
         let (engine, basis, degree) = (ring.engine(), ring.basis(), ring.degree());
         let kernels = engine.kernels();
         let numbers = [c0, c1].map(|c| Numbers::new(ring, c));
-        let width = BLOCK.min(degree);
+        let width = ring.piece(BLOCK);
         let words = |limbs: usize| limbs * degree * 2 * (1 + key.digits());
         let unset = |count, degree| {
             let mut rows = engine.unset_rows(count, degree);
@@ -106,7 +106,7 @@ impl DivideRound {
                 });
                 self.convert(engine, &terms[1], &mut [(limb, &mut *second)]);
                 let transforms = [&mut *first, &mut *second].into_iter();
-                engine.rows(2 * degree, transforms, |row| kernels.ntt_forward(row, basis.table(limb)));
+                engine.rows(2 * degree, transforms, |row| basis.transform(limb).forward(kernels, row));
 
                 numbers[1].write_values(engine, limb, c);
                 let blocks = first.chunks_mut(width).zip(second.chunks_mut(width)).enumerate();
@@ -166,6 +166,6 @@ impl<'a> Numbers<'a> {
         }
         let rows = [(limb, &mut *row)].into_iter();
         engine.pointwise(self.whole.degree(), rows, |limb, range, row| self.write(limb, range, row));
-        engine.kernels().ntt_forward(row, self.whole.basis().table(limb));
+        self.whole.basis().transform(limb).forward(engine.kernels(), row);
     }
 }

@@ -21,7 +21,11 @@ const WIDTH: usize = 8;
 
 /// How many words of a row are multiplied at once, for a number of sets.
 fn tile(ring: &Window, sets: usize) -> usize {
-    if sets > 1 { PIECE } else { TILE }.min(ring.degree())
+    match ring.index().is_power_of_two() {
+        true => ring.piece(if sets > 1 { PIECE } else { TILE }),
+        // Not always whole vectors.
+        false => ring.degree(),
+    }
 }
 
 impl Images {
@@ -66,6 +70,11 @@ impl Window {
         }
         match sets {
             [set] => self.sums_of_one(set, factors, &mut rows, secret),
+            // The factors are transformed again for each set.
+            _ if !self.index().is_power_of_two() => sets.iter().for_each(|set| {
+                let mut rows: Vec<_> = rows.iter_mut().map(|rows| rows.drain(..2).collect()).collect();
+                self.sums_of_one(set, factors, &mut rows, secret);
+            }),
             _ => self.sums_of_sets(sets, factors, &mut rows, secret),
         }
         results
@@ -118,10 +127,10 @@ impl Window {
         limb: usize,
         out: impl Iterator<Item = &'a mut [u64]>,
     ) {
-        let (kernels, table) = (self.engine().kernels(), self.basis().table(limb));
+        let (kernels, transform) = (self.engine().kernels(), self.basis().transform(limb));
         for (i, row) in range.zip(out) {
             factors.write(kernels, i, self.basis().modulus(limb), row);
-            kernels.ntt_forward(row, table);
+            transform.forward(kernels, row);
         }
     }
 

@@ -45,8 +45,9 @@ pub(crate) struct LimbSums<'b> {
     pub(crate) engine: &'b Engine,
 }
 
-/// How many blocks of memory a block of both sums needs.
-const BLOCKS: usize = 4;
+/// How many blocks of memory a block of both sums needs: one for the digit that is the element's own row, one for whoever uses the
+/// sums, two for the sums, and two for those of one term before they are moved, where the index is not a power of two.
+const BLOCKS: usize = 6;
 
 /// The rows of both results of each pair.
 type PairRows<'a> = Vec<[Vec<LimbRow<'a>>; 2]>;
@@ -114,14 +115,14 @@ impl<'a> Sums<'a> {
                 for (i, [first, second]) in pairs.iter_mut().enumerate() {
                     begin.iter().for_each(|begin| (begin.write)(engine, i, [&mut **first, &mut **second]));
                     for (place, ((limb, first), (_, second))) in first.iter_mut().zip(second.iter_mut()).enumerate() {
-                        let table = self.ring.basis().table(*limb);
+                        let transform = self.ring.basis().transform(*limb);
                         let digits = (i == 0).then(|| self.source.begun(*limb, place, scratch));
                         let results = begin
                             .as_ref()
                             .map(|begin| begin.first.then_some(&mut **first).into_iter().chain([&mut **second]));
                         let rows = digits.into_iter().flatten().chain(results.into_iter().flatten());
                         engine
-                            .rows(self.source.digits() * degree, rows, |row| engine.kernels().ntt_forward(row, table));
+                            .rows(self.source.digits() * degree, rows, |row| transform.forward(engine.kernels(), row));
                         finish(self.at(engine, i, *limb, place, scratch), [first, second]);
                     }
                 }
@@ -176,8 +177,8 @@ impl LimbSums<'_> {
         finish: impl Fn(Range<usize>, [&mut [u64]; 2], &mut [u64]) + Send + Sync,
     ) {
         self.for_each_block(out, |j, [first, second], memory| {
-            let [own, spare, ..] = memory.first_rows_mut::<BLOCKS>();
-            let range = self.make(j, [&mut *first, &mut *second], own);
+            let [own, spare, _, _, left, right] = memory.first_rows_mut::<BLOCKS>();
+            let range = self.make(j, [&mut *first, &mut *second], own, [left, right]);
             finish(range, [first, second], spare);
         });
     }
@@ -190,8 +191,8 @@ impl LimbSums<'_> {
         finish: impl Fn(Range<usize>, [&mut [u64]; 2], [&mut [u64]; 2], &mut [u64]) + Send + Sync,
     ) {
         self.for_each_block(out, |j, out, memory| {
-            let [own, spare, first, second] = memory.first_rows_mut();
-            let range = self.make(j, [&mut *first, &mut *second], own);
+            let [own, spare, first, second, left, right] = memory.first_rows_mut::<BLOCKS>();
+            let range = self.make(j, [&mut *first, &mut *second], own, [left, right]);
             finish(range, [first, second], out, spare);
         });
     }
@@ -206,13 +207,14 @@ impl LimbSums<'_> {
         });
     }
 
-    /// Makes block `j` of both sums, and returns its place; `own` is memory for a block.
-    fn make(&self, j: usize, mut sums: [&mut [u64]; 2], own: &mut [u64]) -> Range<usize> {
+    /// Makes block `j` of both sums, and returns its place; `own` and `unmoved` are memory for a block each.
+    fn make(&self, j: usize, mut sums: [&mut [u64]; 2], own: &mut [u64], unmoved: [&mut [u64]; 2]) -> Range<usize> {
         let Self { sums: Sums { ring, moved, .. }, terms, limb, ref digits, .. } = *self;
         let (kernels, q, width) = (ring.engine().kernels(), ring.basis().modulus(limb), self.width());
         let own_share = moved.and_then(|moved| moved.own_share(limb));
         let moved = moved.and_then(|moved| moved.limb(limb));
         let words = j * width..(j + 1) * width;
+        let [left, right] = unmoved;
         for (i, Term { key, automorphism }) in terms.iter().enumerate() {
             let source = automorphism.map_or(j, |psi| psi.source(j, width));
             let range = source * width..(source + 1) * width;
@@ -231,6 +233,21 @@ impl LimbSums<'_> {
             };
             let sums = sums.each_mut().map(|sum| &mut **sum);
             match automorphism {
+                // A block is a whole row.
+                _ if !ring.index().is_power_of_two() => {
+                    kernels.inner_product_pair([&mut *left, &mut *right], rows, key, q);
+                    if let Some((m, factor)) = plus {
+                        kernels.mul_scalar_add_assign(left, m, q.shoup(factor), q);
+                    }
+                    for (sum, part) in sums.into_iter().zip([&*left, &*right]) {
+                        match automorphism {
+                            Some(psi) if i > 0 => psi.add(kernels, q, part, 0, sum),
+                            Some(psi) => psi.map(kernels, part, 0, sum),
+                            None if i > 0 => kernels.add_assign(sum, part, q),
+                            None => sum.copy_from_slice(part),
+                        }
+                    }
+                }
                 Some(psi) => add(psi.places(source, width), sums, i > 0),
                 None if i == 0 && plus.is_none() => kernels.inner_product_pair(sums, rows, key, q),
                 // Seldom: relinearisations have one term, and move nothing along.
@@ -248,7 +265,7 @@ impl LimbSums<'_> {
 
     /// How many words a block has.
     fn width(&self) -> usize {
-        BLOCK.min(self.sums.ring.degree())
+        self.sums.ring.piece(BLOCK)
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use noren_math::cyclotomic::Cyclotomic;
+use noren_math::ntt::general::order_of_roots;
 use noren_math::prime::primes_near;
 use noren_math::random::Seed;
 use noren_ring::divide::DivideRound;
@@ -22,15 +23,19 @@ pub fn ring_with(degree: usize, bits: &[u32], threads: Option<usize>) -> Ring {
 
 /// As [`ring_with`], with that way to share out loops.
 pub fn ring_parallel(degree: usize, bits: &[u32], threads: Option<usize>, parallel: Parallel) -> Ring {
-    let index = Cyclotomic::power_of_two(degree).expect("a supported degree");
-    Ring::with_parallel(index, &moduli(degree, bits), threads, parallel).expect("a ring")
+    ring_of(Cyclotomic::power_of_two(degree).expect("a supported degree"), bits, threads, parallel)
+}
+
+/// The ring of an index, as [`ring_parallel`].
+pub fn ring_of(index: Cyclotomic, bits: &[u32], threads: Option<usize>, parallel: Parallel) -> Ring {
+    Ring::with_parallel(index, &moduli(&index, bits), threads, parallel).expect("a ring")
 }
 
 /// Different primes of these sizes in bits that are 1 modulo `2 degree`.
-pub fn moduli(degree: usize, bits: &[u32]) -> Vec<u64> {
+pub fn moduli(index: &Cyclotomic, bits: &[u32]) -> Vec<u64> {
     let mut moduli: Vec<u64> = Vec::new();
     for &bits in bits {
-        let mut near = primes_near(f64::from(bits).exp2(), 2 * degree as u64);
+        let mut near = primes_near(f64::from(bits).exp2(), order_of_roots(index));
         moduli.push(near.find(|prime| !moduli.contains(prime)).expect("enough primes"));
     }
     moduli

@@ -1,0 +1,249 @@
+//! The transform of one prime in a ring whose index is not a power of two, by Bluestein's algorithm.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cyclotomic::Cyclotomic;
+use crate::error::Error;
+use crate::kernels::Kernels;
+use crate::kernels::aligned::AlignedVec;
+use crate::modulus::Modulus;
+use crate::ntt::table::NttTable;
+use crate::prime::{prime_factors, primitive_root_of_order};
+
+/// The largest length of a convolution: the largest degree of an [`NttTable`].
+const MAX_LENGTH: u32 = 1 << 17;
+
+/// The transform `a -> (a(omega^e))_e` over the units e modulo m in ascending order, with omega a primitive m-th root of unity
+/// modulo one prime.
+///
+/// With nu a square root of omega, `2ik = i^2 + k^2 - (k - i)^2` gives
+/// `a(omega^k) = nu^(k^2) sum_i (a_i nu^(i^2)) nu^(-(k - i)^2)`: a convolution with a chirp, which two transforms of length
+/// `M = 2^k >= 2m - 1` compute. The inverse sets the values at the other powers of omega to zero, takes the inverse transform of
+/// length m in the same way, and reduces the result modulo `Phi_m`, which changes no value at a primitive root.
+///
+/// Source: Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970.
+#[derive(Clone)]
+pub struct GeneralTable(Arc<Inner>);
+
+struct Inner {
+    modulus: Modulus,
+    ring: Cyclotomic,
+    convolution: NttTable,
+    units: Vec<u32>,
+    /// `nu^(i^2)` for i below the degree.
+    twists: AlignedVec<u64>,
+    /// `nu^(e^2)` for the units e.
+    unit_twists: AlignedVec<u64>,
+    /// The transform of `nu^(-(t - n + 1)^2)` for t below `m + n - 1`.
+    chirp: AlignedVec<u64>,
+    /// `nu^(-e^2) / m` for the units e.
+    inverse_unit_twists: AlignedVec<u64>,
+    /// The transform of `nu^((t - m + 1)^2)` for t below `2m - 1`.
+    inverse_chirp: AlignedVec<u64>,
+    /// `nu^(-i^2)` for i below m.
+    inverse_twists: AlignedVec<u64>,
+    /// For each squarefree divisor d of m with `m/d` below m: `m/d`, and whether `1 - X^(m/d)` is a factor of `Phi_m` that is
+    /// multiplied, not divided.
+    factors: Vec<(usize, bool)>,
+}
+
+thread_local! {
+    /// The rows of convolutions, zero between two of them: what was transformed may be secret.
+    static SCRATCH: RefCell<AlignedVec<u64>> = RefCell::new(AlignedVec::zeroed(0));
+}
+
+/// The length of the convolutions of index m. Range: m at most 2^18.
+const fn length(m: u32) -> u32 {
+    let length = (2 * m - 1).next_power_of_two();
+    // The smallest degree of an `NttTable`.
+    if length < 8 { 8 } else { length }
+}
+
+/// What primes must be 1 modulo, so that a ring of this index has transforms: the order of all roots of unity that are used.
+///
+/// For an index m that is a power of two this is m; else `lcm(2m, 2M)` with M the length of convolutions (m for 2m if m is odd).
+#[must_use]
+pub fn order_of_roots(ring: &Cyclotomic) -> u64 {
+    let m = ring.index();
+    if ring.is_power_of_two() {
+        return m.into();
+    }
+    // 2M is a power of two above 2m.
+    let odd = m >> m.trailing_zeros();
+    u64::from(odd) * 2 * u64::from(length(m))
+}
+
+impl GeneralTable {
+    /// Computes the roots and the transforms of chirps.
+    ///
+    /// # Errors
+    /// [`Error::NoRoot`] unless the prime is 1 modulo [`order_of_roots`], [`Error::Index`] for an index above 2^16.
+    pub fn new(modulus: Modulus, ring: &Cyclotomic) -> Result<Self, Error> {
+        let (m, n) = (ring.index() as usize, ring.degree());
+        let length = length(ring.index());
+        if length > MAX_LENGTH {
+            return Err(Error::Index { found: ring.index(), reason: "the transform needs an index of at most 2^16" });
+        }
+        let convolution = NttTable::new(modulus, &Cyclotomic::power_of_two(length as usize)?)?;
+        // Of an odd index, the square root of omega with the order m: nu^2 = omega either way.
+        let even = m.is_multiple_of(2);
+        let order = if even { 2 * m } else { m } as u64;
+        let omega = primitive_root_of_order(&modulus, m as u64)?;
+        let nu = if even { square_root(&modulus, omega, order)? } else { modulus.pow(omega, order.div_ceil(2)) };
+        let squares = |root: u64| -> Vec<u64> { (0..m as u64).map(|i| modulus.pow(root, i * i % order)).collect() };
+        let (forward, backward) = (squares(nu), squares(modulus.inv(nu)));
+        let units = ring.points();
+        let of_m = modulus.inv(modulus.reduce(m as u64));
+        let at_units = |squares: &[u64], factor: u64| -> Vec<u64> {
+            units.iter().map(|&e| modulus.mul(squares[e as usize], factor)).collect()
+        };
+        let transform = |squares: &[u64], middle: usize, words: usize| {
+            let mut row = AlignedVec::zeroed(length as usize);
+            row[..words].iter_mut().enumerate().for_each(|(t, word)| *word = squares[t.abs_diff(middle)]);
+            convolution.forward(&mut row);
+            row
+        };
+        let mut primes = prime_factors(m as u64);
+        primes.dedup();
+        let mut factors = vec![(m, true)];
+        for prime in primes {
+            let with: Vec<_> = factors.iter().map(|&(step, multiply)| (step / prime as usize, !multiply)).collect();
+            factors.extend(with);
+        }
+        factors.retain(|&(step, _)| step < m);
+        let inner = Inner {
+            twists: AlignedVec::from_slice(&forward[..n]),
+            unit_twists: AlignedVec::from_slice(&at_units(&forward, 1)),
+            chirp: transform(&backward, n - 1, m + n - 1),
+            inverse_unit_twists: AlignedVec::from_slice(&at_units(&backward, of_m)),
+            inverse_chirp: transform(&forward, m - 1, 2 * m - 1),
+            inverse_twists: AlignedVec::from_slice(&backward),
+            modulus,
+            ring: *ring,
+            convolution,
+            units,
+            factors,
+        };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// The prime.
+    #[must_use]
+    pub fn modulus(&self) -> &Modulus {
+        &self.0.modulus
+    }
+
+    /// The degree `n = phi(m)`: the length of a row.
+    #[must_use]
+    pub fn degree(&self) -> usize {
+        self.0.ring.degree()
+    }
+
+    /// From coefficients to evaluations, in place. Range: in `[0, 4q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the row's length is not the degree.
+    pub fn forward(&self, kernels: &Kernels, row: &mut [u64]) {
+        let table = &*self.0;
+        let (q, n) = (&table.modulus, self.degree());
+        assert_eq!(row.len(), n, "a row has one word for each coefficient");
+        with_scratch(table.convolution.degree(), |scratch| {
+            kernels.reduce(&mut scratch[..n], row, q);
+            kernels.mul_assign(&mut scratch[..n], &table.twists, q);
+            convolve(kernels, scratch, &table.chirp, table);
+            let values = &scratch[n - 1..];
+            row.iter_mut().zip(&table.units).for_each(|(out, &e)| *out = values[e as usize]);
+        });
+        kernels.mul_assign(row, &table.unit_twists, q);
+    }
+
+    /// From evaluations to coefficients, in place. Range: in `[0, 2q)`, out `[0, q)`.
+    ///
+    /// # Panics
+    /// If the row's length is not the degree.
+    pub fn inverse(&self, kernels: &Kernels, row: &mut [u64]) {
+        let table = &*self.0;
+        let (q, n, m) = (&table.modulus, self.degree(), table.ring.index() as usize);
+        assert_eq!(row.len(), n, "a row has one word for each value");
+        with_scratch(table.convolution.degree(), |scratch| {
+            row.iter_mut().for_each(|value| *value = (*value).min(value.wrapping_sub(q.value())));
+            kernels.mul_assign(row, &table.inverse_unit_twists, q);
+            row.iter().zip(&table.units).for_each(|(&value, &e)| scratch[e as usize] = value);
+            convolve(kernels, scratch, &table.inverse_chirp, table);
+            let a = &mut scratch[m - 1..2 * m - 1];
+            kernels.mul_assign(a, &table.inverse_twists, q);
+            table.reduce(row, a);
+        });
+    }
+}
+
+impl Inner {
+    /// The rest of a polynomial of m coefficients modulo `Phi_m`; the upper coefficients become scratch.
+    ///
+    /// For `a = c Phi_m + out` the reversed `c` is that of a divided by `Phi_m`, which is its own reverse, as power series of
+    /// `m - n` coefficients. `Phi_m` is a product and quotient of `1 - X^s`, so that all are sums and differences.
+    fn reduce(&self, out: &mut [u64], a: &mut [u64]) {
+        let q = &self.modulus;
+        let (low, c) = a.split_at_mut(out.len());
+        c.reverse();
+        self.factors.iter().for_each(|&(step, multiply)| step_by(c, step, !multiply, q));
+        c.reverse();
+        // c Phi_m, modulo X^n.
+        out.fill(0);
+        let words = c.len().min(out.len());
+        out[..words].copy_from_slice(&c[..words]);
+        self.factors.iter().for_each(|&(step, multiply)| step_by(out, step, multiply, q));
+        out.iter_mut().zip(low).for_each(|(out, &mut a)| *out = q.sub(a, *out));
+    }
+}
+
+/// Multiplies a power series by `1 - X^step`, or divides it.
+fn step_by(series: &mut [u64], step: usize, multiply: bool, q: &Modulus) {
+    if multiply {
+        (step..series.len()).rev().for_each(|i| series[i] = q.sub(series[i], series[i - step]));
+    } else {
+        (step..series.len()).for_each(|i| series[i] = q.add(series[i], series[i - step]));
+    }
+}
+
+/// The convolution with a chirp. Its length may be less than both together: what is read does not wrap around.
+fn convolve(kernels: &Kernels, row: &mut [u64], chirp: &[u64], table: &Inner) {
+    kernels.ntt_forward(row, &table.convolution);
+    kernels.mul_assign(row, chirp, &table.modulus);
+    kernels.ntt_inverse(row, &table.convolution);
+}
+
+/// Calls with a row of zeros, and wipes it.
+fn with_scratch(words: usize, work: impl FnOnce(&mut [u64])) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        if scratch.len() < words {
+            *scratch = AlignedVec::zeroed(words);
+        }
+        work(&mut scratch[..words]);
+        scratch[..words].fill(0);
+    });
+}
+
+/// A square root of omega of this order: a power of any root of unity of the order whose square has that of omega.
+fn square_root(q: &Modulus, omega: u64, order: u64) -> Result<u64, Error> {
+    let root = primitive_root_of_order(q, order)?;
+    let square = q.mul(root, root);
+    // omega is a power of it with an odd exponent, as both generate the same group.
+    let (mut power, mut exponent) = (square, 1);
+    while power != omega {
+        power = q.mul(power, square);
+        exponent += 1;
+    }
+    Ok(q.pow(root, exponent))
+}
+
+impl fmt::Debug for GeneralTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GeneralTable")
+            .field("modulus", self.modulus())
+            .field("index", &self.0.ring.index())
+            .finish_non_exhaustive()
+    }
+}
