@@ -2,35 +2,31 @@
 //!
 //! | room | what it holds |
 //! |---|---|
+//! | `ckks` | the classes of `noren.ckks`: parameters, context, keys, plaintexts, ciphertexts, evaluator, releases |
+//! | `integers` | the classes of `noren.bgv` and `noren.bfv`; those of lookups |
+//! | `tfhe` | the classes of `noren.tfhe` |
+//! | `bootstrapping` | the classes of `noren.bootstrapping`: parameters, plan and keys; the bootstrapper |
+//! | `programs` | the classes of `noren.programs`: programs and plans; encrypted tables |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
 //! | `errors` | one exception for each family of errors |
-//! | `parameters` | `Parameters` |
+//! | `parameters` | what parameters of all schemes are given and show |
 //! | `pickle` | contexts that unpickled objects share |
 //! | `key_classes` | the classes of keys, written once |
 //! | `key_sets` | sets of evaluation keys: what is in them, both of two |
 //! | `explain` | what is known of ciphertexts and parameters, in words |
 //! | `display` | what classes show of themselves |
-//! | `keys` | `SecretKey`, `PublicKey`, `EvaluationKeys`, `Keys` |
-//! | `classes` | what the objects of `noren.ckks` hold |
-//! | `context` | `Context`: key generation, encoding, encryption, decryption |
-//! | `plaintext` | `Plaintext` |
-//! | `ciphertext` | `Ciphertext` and its operators |
-//! | `operand` | what can stand beside a ciphertext |
 //! | `vectors` | shapes: what fits beside an encrypted vector |
+//! | `rotations` | the rotations that sums and products with matrices need keys for |
+//! | `exponent` | exponents of powers of ciphertexts |
 //! | `refusals` | what a ciphertext does not do: comparisons, truth, arrays |
 //! | `ufuncs` | functions of numpy that are operators |
 //! | `seeds` | seeds from Python |
 //! | `files` | ciphertexts in files |
-//! | `evaluator` | `Evaluator` |
 //! | `evaluators` | which evaluator serves a ciphertext that none made |
-//! | `bootstrap_keys` | `BootstrapParameters`, `BootstrapPlan`, `BootstrapKeys` |
-//! | `bootstrapper` | `Bootstrapper` |
-//! | `integers` | the classes of `noren.bgv` and `noren.bfv` |
+//! | `failure_budget` | how likely a failure of bootstraps may be |
 //! | `progress` | functions that hear of progress, and signals |
-//! | `program` | `Program`, `Plan`, and parameters for programs |
-//! | `table` | `EncryptedTable` |
-//! | `tfhe` | the classes of `noren.tfhe` |
+//! | `signing` | signatures of files |
 //!
 //! Documentation comments of classes, methods and functions are their docstrings in Python.
 #![forbid(unsafe_code)]
@@ -39,34 +35,26 @@ use pyo3::prelude::*;
 
 mod admission;
 mod array;
-mod bootstrap_keys;
-mod bootstrapper;
-mod ciphertext;
-mod classes;
-mod context;
+mod bootstrapping;
+mod ckks;
 mod display;
 mod errors;
-mod evaluator;
 mod evaluators;
 mod explain;
+mod exponent;
 mod failure_budget;
 mod files;
 mod integers;
 mod key_classes;
 mod key_sets;
-mod keys;
-mod level;
-mod operand;
 mod parameters;
 mod pickle;
-mod plaintext;
-mod program;
+mod programs;
 mod progress;
 mod refusals;
-mod release;
+mod rotations;
 mod seeds;
 mod signing;
-mod table;
 mod tfhe;
 mod ufuncs;
 mod vectors;
@@ -77,18 +65,22 @@ mod module {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::bootstrap_keys::{PyBootstrapKeys, PyBootstrapParameters, PyBootstrapPlan};
+    use crate::bootstrapping::bootstrapper::PyBootstrapper;
     #[pymodule_export]
-    use crate::bootstrapper::PyBootstrapper;
+    use crate::bootstrapping::keys::{PyBootstrapKeys, PyBootstrapParameters, PyBootstrapPlan};
     #[pymodule_export]
-    use crate::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
+    use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
+    #[pymodule_export]
+    use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
+    #[pymodule_export]
+    use crate::ckks::parameters::PyParameters;
+    #[pymodule_export]
+    use crate::ckks::release::PyReleases;
     #[pymodule_export]
     use crate::errors::{
         EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
         RangeError, ScaleError, SecurityWarning, SignatureError, WireError,
     };
-    #[pymodule_export]
-    use crate::evaluator::{rotations_of_matrix, rotations_of_sum};
     #[pymodule_export]
     use crate::integers::classes::{PyBfvContext, PyBgvContext};
     #[pymodule_export]
@@ -100,19 +92,15 @@ mod module {
     #[pymodule_export]
     use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator, PyBgvCiphertext, PyBgvEvaluator};
     #[pymodule_export]
-    use crate::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
+    use crate::programs::program::{PyPlan, PyProgram, choose_parameters};
     #[pymodule_export]
-    use crate::parameters::PyParameters;
-    #[pymodule_export]
-    use crate::program::{PyPlan, PyProgram, choose_parameters};
+    use crate::programs::table::{PyEncryptedTable, decrypt_table, encrypt_table};
     #[pymodule_export]
     use crate::progress::PyProgress;
     #[pymodule_export]
-    use crate::release::PyReleases;
+    use crate::rotations::{rotations_of_matrix, rotations_of_sum};
     #[pymodule_export]
     use crate::signing::{PySigner, PySigningKey, sign, verify};
-    #[pymodule_export]
-    use crate::table::{PyEncryptedTable, decrypt_table, encrypt_table};
     #[pymodule_export]
     use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext, PyTfheEvaluator};
     #[pymodule_export]

@@ -152,3 +152,11 @@ pub(crate) fn stacked<'py>(py: Python<'py>, rows: Vec<Bound<'py, PyAny>>) -> PyR
 pub(crate) fn no_values() -> PyErr {
     EncodingError::new_err("no values were given, at least 1 is needed")
 }
+
+/// Refuses a sum of products with more or fewer factors than ciphertexts.
+pub(crate) fn same_length(xs: usize, others: usize) -> PyResult<()> {
+    if xs == others {
+        return Ok(());
+    }
+    Err(EncodingError::new_err(format!("{xs} ciphertexts were given beside {others} factors, as many are needed")))
+}

@@ -19,9 +19,9 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::array::{Integers, detached, detached_by};
 use crate::display::{self, Row, table};
 use crate::errors::{raise, raise_of_integers};
-use crate::evaluator::{plan_of_sum, same_length};
 use crate::evaluators::{Held, Match, Registration, evaluator_of};
 use crate::explain;
+use crate::exponent::whole_exponent;
 use crate::files::Filed;
 use crate::integers::ciphertext_class::ciphertext_class;
 use crate::integers::classes::{PyBfvContext, PyBgvContext};
@@ -33,13 +33,13 @@ use crate::integers::plaintext::{
     Layout, WholeNumbers, check_all_contents, check_contents, check_parameters, check_read,
 };
 use crate::key_sets;
-use crate::operand::whole_exponent;
 use crate::pickle::{ContextPickle, Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::progress::Heard;
 use crate::refusals;
+use crate::rotations::plan_of_sum;
 use crate::seeds::seed_of;
 use crate::ufuncs;
-use crate::vectors::{SumOf, check_columns, head, stacked, terms_of_sum};
+use crate::vectors::{SumOf, check_columns, head, same_length, stacked, terms_of_sum};
 
 /// An operation of an evaluator with a second operand.
 type Operation<S, T> = fn(&Evaluator<S>, &Ciphertext<S>, &T) -> Result<Ciphertext<S>>;

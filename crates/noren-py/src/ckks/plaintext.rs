@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::classes::{PyContext, PyPlaintext};
-use crate::parameters::PyParameters;
+use crate::ckks::classes::{PyContext, PyPlaintext};
+use crate::ckks::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 
 impl PyPlaintext {

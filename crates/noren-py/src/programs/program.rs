@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::array::detached;
-use crate::classes::{PyContext, PyEvaluator};
+use crate::ckks::classes::{PyContext, PyEvaluator};
+use crate::ckks::evaluator::on_either;
+use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
+use crate::ckks::level::Level;
+use crate::ckks::parameters::PyParameters;
 use crate::errors::raise;
-use crate::evaluator::on_either;
-use crate::keys::{PyEvaluationKeys, PyKeys, PySecretKey};
-use crate::level::Level;
-use crate::parameters::PyParameters;
+use crate::programs::table::{PyEncryptedTable, bounds_of};
 use crate::progress::Heard;
-use crate::table::{PyEncryptedTable, bounds_of};
 
 /// A computation on an encrypted table, with its model.
 ///

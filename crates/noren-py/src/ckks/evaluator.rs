@@ -5,29 +5,27 @@ use std::sync::{Arc, Mutex, Weak};
 
 use noren::Complex64;
 use noren::bootstrapping::{BootstrappingEvaluator, WithBootstrapping};
-use noren::circuits::matrix::Matrix;
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
-use noren::circuits::trace::Unrolling;
 use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
-use noren::schemes::extent::Extent;
 use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
 
 use crate::array::{Integers, Numbers, detached};
-use crate::bootstrapper::PyBootstrapper;
-use crate::classes::{PyCiphertext, PyContext, PyEvaluator};
+use crate::bootstrapping::bootstrapper::PyBootstrapper;
+use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator};
+use crate::ckks::keys::PyEvaluationKeys;
+use crate::ckks::level::Level;
+use crate::ckks::operand::Operand;
 use crate::display;
-use crate::errors::{EncodingError, MissingKeyError, raise};
+use crate::errors::{MissingKeyError, raise};
 use crate::evaluators::{Held, Match, Registration};
 use crate::failure_budget::budget;
 use crate::key_sets;
-use crate::keys::PyEvaluationKeys;
-use crate::level::Level;
-use crate::operand::Operand;
 use crate::refusals::division;
-use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, terms_of_sum};
+use crate::rotations::{dense, plan_of_sum};
+use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, same_length, terms_of_sum};
 
 /// A copy, such as that of a ciphertext, is not registered.
 impl Clone for PyEvaluator {
@@ -481,46 +479,4 @@ impl PyEvaluator {
         let name = if self.bootstrapping.is_some() { "Evaluator with bootstrapping" } else { "Evaluator" };
         display::key(name, n, &**keys, keys.bytes())
     }
-}
-
-/// The rotations that ``Evaluator.sum`` of ``count`` slots needs keys for.
-#[pyfunction]
-#[pyo3(signature = (count, *, stride = 1, steps = None))]
-pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) -> PyResult<Vec<isize>> {
-    // Any vector may be meant.
-    let slots = Extent::of_slots(LARGEST_SLOTS);
-    let terms = terms_of_sum(Some(count), stride, slots, LARGEST_SLOTS)?;
-    Ok(plan_of_sum(terms, steps)?.rotations())
-}
-
-/// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.
-///
-/// slots: a power of two after which vectors repeat, as those do that are encrypted with ``slots`` or with
-///     ``repeat=True``; None for every vector, which takes about twice as many.
-#[pyfunction]
-#[pyo3(signature = (matrix, *, slots = None))]
-pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>, slots: Option<usize>) -> PyResult<Vec<isize>> {
-    dense(matrix)?.rotations(slots).map_err(raise)
-}
-
-/// No ring has more slots.
-const LARGEST_SLOTS: usize = 1 << 17;
-
-pub(crate) fn plan_of_sum((count, stride): (usize, isize), steps: Option<usize>) -> PyResult<Unrolling> {
-    match steps {
-        None => Ok(Unrolling::usual(count, stride)),
-        Some(steps) => Unrolling::unrolled(count, stride, steps).map_err(raise),
-    }
-}
-
-pub(crate) fn same_length(xs: usize, others: usize) -> PyResult<()> {
-    if xs == others {
-        return Ok(());
-    }
-    Err(EncodingError::new_err(format!("{xs} ciphertexts were given beside {others} factors, as many are needed")))
-}
-
-fn dense(matrix: &Bound<'_, PyAny>) -> PyResult<Matrix> {
-    let (rows, columns, entries) = Numbers::of(matrix)?.into_real_matrix()?;
-    Matrix::new(rows, columns, entries).map_err(raise)
 }

@@ -12,11 +12,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::detached;
-use crate::classes::PyContext;
+use crate::ckks::classes::PyContext;
+use crate::ckks::level::Level;
+use crate::ckks::parameters::PyParameters;
 use crate::key_classes::key_classes;
 use crate::key_sets;
-use crate::level::Level;
-use crate::parameters::PyParameters;
 use crate::pickle::{Pickle, Shared, Threading, shared_context};
 use crate::progress::Heard;
 use crate::seeds::seed_of;

@@ -3,12 +3,11 @@
 use noren::Complex64;
 use noren::ckks::{Ciphertext, Plaintext};
 use noren::schemes::extent::Extent;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::array::Numbers;
-use crate::classes::{PyCiphertext, PyPlaintext};
+use crate::ckks::classes::{PyCiphertext, PyPlaintext};
 use crate::errors::EncodingError;
 use crate::vectors::{check_fits, extent_beside, no_values};
 
@@ -66,26 +65,5 @@ impl<'a> Operand<'a> {
         }
         let message = format!("{integer} is no float64, {number} is the nearest: write it as a float if that will do");
         Err(EncodingError::new_err(message))
-    }
-}
-
-/// The exponent of `x ** exponent`: a whole number from 0 on, as an integer or a float.
-pub(crate) fn whole_exponent(exponent: &Bound<'_, PyAny>, modulo: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
-    if modulo.is_some_and(|modulo| !modulo.is_none()) {
-        return Err(PyTypeError::new_err("pow() of a ciphertext takes no modulus"));
-    }
-    let refused = || {
-        let found = exponent.repr().map_or_else(|_| "no number".to_owned(), |text| text.to_string());
-        EncodingError::new_err(format!(
-            "the exponent is {found}, a whole number from 0 to {} is needed: approximate other powers by ev.polynomial",
-            u32::MAX
-        ))
-    };
-    if let Ok(whole) = exponent.extract::<u32>() {
-        return Ok(whole);
-    }
-    match exponent.extract::<f64>() {
-        Ok(number) if number >= 0.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 => Ok(number as u32),
-        _ => Err(refused()),
     }
 }

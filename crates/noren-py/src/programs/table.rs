@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::array::{Numbers, detached};
-use crate::classes::PyContext;
-use crate::keys::{EncryptionKey, PySecretKey};
-use crate::level::Level;
-use crate::parameters::PyParameters;
+use crate::ckks::classes::PyContext;
+use crate::ckks::keys::{EncryptionKey, PySecretKey};
+use crate::ckks::level::Level;
+use crate::ckks::parameters::PyParameters;
+use crate::ckks::release::PyReleases;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
-use crate::release::PyReleases;
 use crate::seeds::seed_of;
 
 /// An encrypted table, made by ``encrypt_table`` or as the result of a program.

@@ -16,16 +16,16 @@ use pyo3::types::PyList;
 
 use crate::admission::warn;
 use crate::array::{Integers, Numbers, Row, detached};
-use crate::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
+use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
+use crate::ckks::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
+use crate::ckks::level::Level;
+use crate::ckks::parameters::PyParameters;
+use crate::ckks::release::PyReleases;
 use crate::display::table;
 use crate::errors::raise;
 use crate::explain;
 use crate::files::Filed;
-use crate::keys::{EncryptionKey, PyEvaluationKeys, PyKeys, PySecretKey};
-use crate::level::Level;
-use crate::parameters::PyParameters;
 use crate::pickle::{ContextPickle, Shared, Threading, shared_context};
-use crate::release::PyReleases;
 use crate::seeds::seed_of;
 use crate::vectors::{head, no_values, stacked};
 

@@ -15,13 +15,13 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::admission::{USUAL, admit};
 use crate::array::{Integers, detached};
-use crate::classes::PyContext;
+use crate::ckks::classes::PyContext;
+use crate::ckks::keys::{PyEvaluationKeys, PySecretKey};
+use crate::ckks::parameters::PyParameters;
 use crate::display::size;
 use crate::errors::raise;
 use crate::files::destination;
 use crate::key_sets;
-use crate::keys::{PyEvaluationKeys, PySecretKey};
-use crate::parameters::PyParameters;
 use crate::pickle::bytes_of;
 use crate::progress::Heard;
 use crate::seeds::seed_of;

@@ -6,8 +6,8 @@ use noren::bootstrapping::{Bootstrapper, Mode};
 use pyo3::prelude::*;
 
 use crate::array::detached;
-use crate::bootstrap_keys::{PyBootstrapKeys, PyBootstrapParameters};
-use crate::classes::PyCiphertext;
+use crate::bootstrapping::keys::{PyBootstrapKeys, PyBootstrapParameters};
+use crate::ckks::classes::PyCiphertext;
 use crate::errors::raise;
 
 /// Gives ciphertexts new levels. Shared between threads.

@@ -10,13 +10,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::array::detached;
-use crate::classes::{PyCiphertext, PyContext, PyEvaluator};
+use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator};
+use crate::ckks::operand::Operand;
+use crate::ckks::parameters::PyParameters;
 use crate::display::{Row, table};
 use crate::errors::raise;
 use crate::evaluators::evaluator_of;
 use crate::explain;
-use crate::operand::{Operand, whole_exponent};
-use crate::parameters::PyParameters;
+use crate::exponent::whole_exponent;
 use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::refusals;
 use crate::ufuncs;

@@ -1,0 +1,4 @@
+//! The classes of `noren.bootstrapping`.
+
+pub(crate) mod bootstrapper;
+pub(crate) mod keys;

@@ -1,0 +1,4 @@
+//! The classes of `noren.programs`.
+
+pub(crate) mod program;
+pub(crate) mod table;

@@ -1,0 +1,47 @@
+//! The rotations that sums of slots and products with matrices need keys for, in all schemes with vectors.
+
+use noren::circuits::matrix::Matrix;
+use noren::circuits::trace::Unrolling;
+use noren::schemes::extent::Extent;
+use pyo3::prelude::*;
+
+use crate::array::Numbers;
+use crate::errors::raise;
+use crate::vectors::terms_of_sum;
+
+/// The rotations that ``Evaluator.sum`` of ``count`` slots needs keys for.
+#[pyfunction]
+#[pyo3(signature = (count, *, stride = 1, steps = None))]
+pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) -> PyResult<Vec<isize>> {
+    // Any vector may be meant.
+    let slots = Extent::of_slots(LARGEST_SLOTS);
+    let terms = terms_of_sum(Some(count), stride, slots, LARGEST_SLOTS)?;
+    Ok(plan_of_sum(terms, steps)?.rotations())
+}
+
+/// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.
+///
+/// slots: a power of two after which vectors repeat, as those do that are encrypted with ``slots`` or with
+///     ``repeat=True``; None for every vector, which takes about twice as many.
+#[pyfunction]
+#[pyo3(signature = (matrix, *, slots = None))]
+pub(crate) fn rotations_of_matrix(matrix: &Bound<'_, PyAny>, slots: Option<usize>) -> PyResult<Vec<isize>> {
+    dense(matrix)?.rotations(slots).map_err(raise)
+}
+
+/// No ring has more slots.
+const LARGEST_SLOTS: usize = 1 << 17;
+
+/// How a sum of `count` terms at a stride is unrolled: as usual, or in as many steps as are asked for.
+pub(crate) fn plan_of_sum((count, stride): (usize, isize), steps: Option<usize>) -> PyResult<Unrolling> {
+    match steps {
+        None => Ok(Unrolling::usual(count, stride)),
+        Some(steps) => Unrolling::unrolled(count, stride, steps).map_err(raise),
+    }
+}
+
+/// A matrix of real numbers, as `Evaluator.matvec` takes it.
+pub(crate) fn dense(matrix: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+    let (rows, columns, entries) = Numbers::of(matrix)?.into_real_matrix()?;
+    Matrix::new(rows, columns, entries).map_err(raise)
+}
