@@ -13,8 +13,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noren import _noren
-from noren._noren import BfvContext, EncodingError, IntegerParameters, LookupPlan, PreparedLookup
+from noren._noren import EncodingError
+from noren._noren.bfv import Context, LookupPlan, PreparedLookup, prepare_lookup
+from noren._noren.integers import Parameters
 from noren._rule import Numbers, Rule
 
 NUMPY_FILE = b"\x93NUMPY"
@@ -82,7 +83,7 @@ class Lookup:
                 raise EncodingError(f"the table has the shape {table.shape}, the domain is {domain}")
             self._rule = Rule(_Table(table), self.domain, at_once=True)
 
-    def plan(self, parameters: IntegerParameters) -> LookupPlan:
+    def plan(self, parameters: Parameters) -> LookupPlan:
         """Say what lookups of this domain need, before any key is made or anything is prepared.
 
         Raises Error if the parameters do not suit.
@@ -91,7 +92,7 @@ class Lookup:
 
     def prepare(
         self,
-        context: BfvContext,
+        context: Context,
         *,
         progress: Callable[[int, int], object] | None = None,
     ) -> PreparedLookup:
@@ -111,7 +112,7 @@ class Lookup:
         def values(x: Numbers, y: Numbers) -> Numbers:
             return self._rule.residues(x, y, modulus, self._undefined)
 
-        return _noren.prepare_lookup(context, plan, values, progress=progress)
+        return prepare_lookup(context, plan, values, progress=progress)
 
     def __repr__(self) -> str:
         """Say what it is."""

@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from noren._noren import IntegerKeys, IntegerSecretKey, Keys, SecretKey, TfheKeys, TfheSecretKey
+from noren._noren import ckks, integers, tfhe
 
-_Holder = TypeVar("_Holder", bound=SecretKey | Keys | IntegerSecretKey | IntegerKeys | TfheSecretKey | TfheKeys)
+_Holder = TypeVar(
+    "_Holder",
+    bound=ckks.SecretKey | ckks.Keys | integers.SecretKey | integers.Keys | tfhe.SecretKey | tfhe.Keys,
+)
 
-_HOLDERS = (SecretKey, Keys, IntegerSecretKey, IntegerKeys, TfheSecretKey, TfheKeys)
+_HOLDERS = (ckks.SecretKey, ckks.Keys, integers.SecretKey, integers.Keys, tfhe.SecretKey, tfhe.Keys)
 
 
 class PicklableSecret(Generic[_Holder]):

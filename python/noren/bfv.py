@@ -16,15 +16,9 @@ Parameters and keys serve BGV too, and ``noren.bgv.Context.convert`` takes ciphe
 """
 
 from noren._lookup import Lookup
-from noren._noren import BfvCiphertext as Ciphertext
-from noren._noren import BfvContext as Context
-from noren._noren import BfvEvaluator as Evaluator
-from noren._noren import IntegerEvaluationKeys as EvaluationKeys
-from noren._noren import IntegerKeys as Keys
-from noren._noren import IntegerParameters as Parameters
-from noren._noren import IntegerPublicKey as PublicKey
-from noren._noren import IntegerSecretKey as SecretKey
-from noren._noren import LookupKeys, LookupPlan, PreparedLookup, rotations_of_matrix, rotations_of_sum
+from noren._noren import rotations_of_matrix, rotations_of_sum
+from noren._noren.bfv import Ciphertext, Context, Evaluator, LookupKeys, LookupPlan, PreparedLookup
+from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, SecretKey
 
 __all__ = [
     "Ciphertext",

@@ -18,15 +18,9 @@ array([[513, 514, 515],
 Parameters and keys serve BFV too, and ``noren.bfv.Context.convert`` takes ciphertexts over.
 """
 
-from noren._noren import BgvCiphertext as Ciphertext
-from noren._noren import BgvContext as Context
-from noren._noren import BgvEvaluator as Evaluator
-from noren._noren import IntegerEvaluationKeys as EvaluationKeys
-from noren._noren import IntegerKeys as Keys
-from noren._noren import IntegerParameters as Parameters
-from noren._noren import IntegerPublicKey as PublicKey
-from noren._noren import IntegerSecretKey as SecretKey
 from noren._noren import rotations_of_matrix, rotations_of_sum
+from noren._noren.bgv import Ciphertext, Context, Evaluator
+from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, SecretKey
 
 __all__ = [
     "Ciphertext",

@@ -24,9 +24,7 @@ The client makes the keys and encrypts; whoever computes needs the file of boots
 True
 """
 
-from noren._noren import BootstrapKeys, Bootstrapper
-from noren._noren import BootstrapParameters as Parameters
-from noren._noren import BootstrapPlan as Plan
+from noren._noren.bootstrapping import BootstrapKeys, Bootstrapper, Parameters, Plan
 
 PRESETS = ("n16", "n16-132", "n16-small", "n16-precise", "n15", "toy")
 """The names that ``Parameters`` takes."""

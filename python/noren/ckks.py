@@ -16,7 +16,8 @@
 True
 """
 
-from noren._noren import (
+from noren._noren import rotations_of_matrix, rotations_of_sum
+from noren._noren.ckks import (
     Ciphertext,
     Context,
     EvaluationKeys,
@@ -27,8 +28,6 @@ from noren._noren import (
     PublicKey,
     Releases,
     SecretKey,
-    rotations_of_matrix,
-    rotations_of_sum,
 )
 
 __all__ = [

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noren import _noren
-from noren._noren import EncryptedTable, Plan, Program, encrypt_table
+from noren._noren import programs as _programs
+from noren._noren.programs import EncryptedTable, Plan, Program, encrypt_table
 from noren.ckks import Evaluator, Parameters, Releases, SecretKey
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def choose_parameters(
     Raises `noren.Error` for a model that does not suit the table, or a precision that no parameters reach, and
     `noren.RangeError` as `plan` does.
     """
-    return _noren.choose_parameters(
+    return _programs.choose_parameters(
         list(programs),
         rows,
         columns,
@@ -183,7 +183,7 @@ def decrypt_table(
     Raises `noren.RangeError` for such numbers, `noren.ParameterMismatchError` for a key of other parameters,
     `noren.Error` for more bits than the error bounds allow, and for more releases than planned.
     """
-    found = _noren.decrypt_table(
+    found = _programs.decrypt_table(
         table, key, release_bits=release_bits, releases=releases, allow_unbounded=allow_unbounded
     )
     return Matrix(*found)

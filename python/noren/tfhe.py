@@ -14,18 +14,20 @@ array([21, 25,  4], dtype=uint8)
 1
 """
 
-from noren._noren import EncryptedArray
-from noren._noren import TfheCircuitKeys as CircuitKeys
-from noren._noren import TfheContext as Context
-from noren._noren import TfheEvaluator as Evaluator
-from noren._noren import TfheExpandedServerKeys as ExpandedServerKeys
-from noren._noren import TfheKeys as Keys
-from noren._noren import TfheLightKeys as LightKeys
-from noren._noren import TfheParameters as Parameters
-from noren._noren import TfheSecretKey as SecretKey
-from noren._noren import TfheServerKeys as ServerKeys
-from noren._noren import concatenate_arrays as concatenate
-from noren._noren import stack_arrays as stack
+from noren._noren.tfhe import (
+    CircuitKeys,
+    Context,
+    EncryptedArray,
+    Evaluator,
+    ExpandedServerKeys,
+    Keys,
+    LightKeys,
+    Parameters,
+    SecretKey,
+    ServerKeys,
+    concatenate,
+    stack,
+)
 
 PRESETS = ("2_2", "BOOL", "BOOL_128", "1_1", "3_3", "4_4", "2_2_LIGHT", "BOOL_LIGHT", "TOY_2_2", "TOY_BOOL")
 """Names that ``Parameters`` takes; those for comparisons with other libraries are in ``docs/tfhe.md``."""

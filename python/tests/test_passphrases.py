@@ -58,7 +58,7 @@ def test_keys_of_other_schemes_take_passphrases_too(tmp_path: Path) -> None:
     integers = bfv.Context(bfv.Parameters(8, 257, [36] * 2, [36], security=None)).keygen().secret
     truths = tfhe.Context(tfhe.Parameters("TOY_BOOL")).keygen().secret
     for key in (integers, truths):
-        path = tmp_path / type(key).__name__
+        path = tmp_path / type(key).__module__
         key.save(path, passphrase=RIGHT)
         assert path.read_bytes().startswith(AGE)
         assert bytes(type(key).load(path, passphrase=RIGHT, min_security=0)) == bytes(key)

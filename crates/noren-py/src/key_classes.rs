@@ -10,15 +10,15 @@ macro_rules! key_classes {
         parameters: $parameters:ident,
         contexts: {$($(#[$context_doc:meta])* $getter:ident: $context_class:ident),+},
         module: $module:literal,
-        keys: $keys:ident $keys_python:literal,
-        secret: $secret:ident $secret_python:literal,
-        public: $public:ident $public_python:literal,
-        evaluation: $evaluation:ident $evaluation_python:literal,
+        keys: $keys:ident,
+        secret: $secret:ident,
+        public: $public:ident,
+        evaluation: $evaluation:ident,
         encryption: $encryption:ident, $shared:ident,
         sets: {$($sets:tt)*}
     ) => {
         /// The three keys of one owner, made by ``Context.keygen``. Pickled as ``noren.PicklableSecret(keys)`` only.
-        #[pyclass(frozen, name = $keys_python, module = $module)]
+        #[pyclass(frozen, name = "Keys", module = $module)]
         pub(crate) struct $keys {
             /// Decrypts; stays with its owner.
             #[pyo3(get)]
@@ -102,7 +102,7 @@ macro_rules! key_classes {
             /// Decrypts, and encrypts with less noise than the public key; stays with its owner.
             ///
             /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
-            $secret, $secret_python, SecretKey, $module, $scheme, $parameters, _reduce_with_secret,
+            $secret, "SecretKey", SecretKey, $module, $scheme, $parameters, _reduce_with_secret,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {
                 /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
@@ -156,7 +156,7 @@ macro_rules! key_classes {
         );
         key_classes!(@open
             /// Encrypts; for everybody. Can be pickled.
-            $public, $public_python, PublicKey, $module, $scheme, $parameters, __reduce__,
+            $public, "PublicKey", PublicKey, $module, $scheme, $parameters, __reduce__,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {}
         );
@@ -164,7 +164,7 @@ macro_rules! key_classes {
             /// Evaluates; nothing in it decrypts. Can be pickled.
             ///
             /// ``keys | more`` has the keys of both, of one secret; ``Context.evaluation_keys`` makes more of them.
-            $evaluation, $evaluation_python, EvaluationKeys, $module, $scheme, $parameters, __reduce__,
+            $evaluation, "EvaluationKeys", EvaluationKeys, $module, $scheme, $parameters, __reduce__,
             [$($(#[$context_doc])* $getter: $context_class),+]
             {
                 /// All keys of both sets, which are of one secret; where both have a key, the one that serves more limbs.

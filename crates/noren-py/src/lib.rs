@@ -1,5 +1,7 @@
 //! The Python extension module `noren._noren`: convert, release the interpreter, call, wrap.
 //!
+//! Its submodules have the classes of one public module each, under the names that they have there.
+//!
 //! | room | what it holds |
 //! |---|---|
 //! | `ckks` | the classes of `noren.ckks`: parameters, context, keys, plaintexts, ciphertexts, evaluator, releases |
@@ -60,57 +62,96 @@ mod ufuncs;
 mod vectors;
 
 /// The compiled part of the package `noren`.
-#[pymodule(name = "_noren")]
+#[pymodule(name = "_noren", module = "noren")]
 mod module {
     use pyo3::prelude::*;
 
-    #[pymodule_export]
-    use crate::bootstrapping::bootstrapper::PyBootstrapper;
-    #[pymodule_export]
-    use crate::bootstrapping::keys::{PyBootstrapKeys, PyBootstrapParameters, PyBootstrapPlan};
-    #[pymodule_export]
-    use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
-    #[pymodule_export]
-    use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
-    #[pymodule_export]
-    use crate::ckks::parameters::PyParameters;
-    #[pymodule_export]
-    use crate::ckks::release::PyReleases;
     #[pymodule_export]
     use crate::errors::{
         EncodingError, Error, InsecureError, KeyMismatchError, LevelError, MissingKeyError, ParameterMismatchError,
         RangeError, ScaleError, SecurityWarning, SignatureError, WireError,
     };
     #[pymodule_export]
-    use crate::integers::classes::{PyBfvContext, PyBgvContext};
-    #[pymodule_export]
-    use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
-    #[pymodule_export]
-    use crate::integers::lookup::{PyLookupKeys, PyLookupPlan, PyPreparedLookup, prepare_lookup};
-    #[pymodule_export]
-    use crate::integers::parameters::PyIntegerParameters;
-    #[pymodule_export]
-    use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator, PyBgvCiphertext, PyBgvEvaluator};
-    #[pymodule_export]
-    use crate::programs::program::{PyPlan, PyProgram, choose_parameters};
-    #[pymodule_export]
-    use crate::programs::table::{PyEncryptedTable, decrypt_table, encrypt_table};
-    #[pymodule_export]
     use crate::progress::PyProgress;
     #[pymodule_export]
     use crate::rotations::{rotations_of_matrix, rotations_of_sum};
     #[pymodule_export]
     use crate::signing::{PySigner, PySigningKey, sign, verify};
-    #[pymodule_export]
-    use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext, PyTfheEvaluator};
-    #[pymodule_export]
-    use crate::tfhe::keys::{
-        PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys,
-    };
-    #[pymodule_export]
-    use crate::tfhe::parameters::PyTfheParameters;
-    #[pymodule_export]
-    use crate::tfhe::shape::{concatenate_arrays, stack_arrays};
+
+    /// The classes of `noren.ckks`.
+    #[pymodule]
+    mod ckks {
+        #[pymodule_export]
+        use crate::ckks::classes::{PyCiphertext, PyContext, PyEvaluator, PyPlaintext};
+        #[pymodule_export]
+        use crate::ckks::keys::{PyEvaluationKeys, PyKeys, PyPublicKey, PySecretKey};
+        #[pymodule_export]
+        use crate::ckks::parameters::PyParameters;
+        #[pymodule_export]
+        use crate::ckks::release::PyReleases;
+    }
+
+    /// The classes of exact integers that serve `noren.bgv` and `noren.bfv` both.
+    #[pymodule]
+    mod integers {
+        #[pymodule_export]
+        use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
+        #[pymodule_export]
+        use crate::integers::parameters::PyIntegerParameters;
+    }
+
+    /// The classes of `noren.bgv` alone.
+    #[pymodule]
+    mod bgv {
+        #[pymodule_export]
+        use crate::integers::classes::PyBgvContext;
+        #[pymodule_export]
+        use crate::integers::schemes::{PyBgvCiphertext, PyBgvEvaluator};
+    }
+
+    /// The classes of `noren.bfv` alone, those of lookups among them.
+    #[pymodule]
+    mod bfv {
+        #[pymodule_export]
+        use crate::integers::classes::PyBfvContext;
+        #[pymodule_export]
+        use crate::integers::lookup::{PyLookupKeys, PyLookupPlan, PyPreparedLookup, prepare_lookup};
+        #[pymodule_export]
+        use crate::integers::schemes::{PyBfvCiphertext, PyBfvEvaluator};
+    }
+
+    /// The classes and functions of `noren.tfhe`.
+    #[pymodule]
+    mod tfhe {
+        #[pymodule_export]
+        use crate::tfhe::classes::{PyEncryptedArray, PyTfheContext, PyTfheEvaluator};
+        #[pymodule_export]
+        use crate::tfhe::keys::{
+            PyTfheCircuitKeys, PyTfheExpandedServerKeys, PyTfheKeys, PyTfheLightKeys, PyTfheSecretKey, PyTfheServerKeys,
+        };
+        #[pymodule_export]
+        use crate::tfhe::parameters::PyTfheParameters;
+        #[pymodule_export]
+        use crate::tfhe::shape::{concatenate, stack};
+    }
+
+    /// The classes of `noren.bootstrapping`.
+    #[pymodule]
+    mod bootstrapping {
+        #[pymodule_export]
+        use crate::bootstrapping::bootstrapper::PyBootstrapper;
+        #[pymodule_export]
+        use crate::bootstrapping::keys::{PyBootstrapKeys, PyBootstrapParameters, PyBootstrapPlan};
+    }
+
+    /// The classes and functions of `noren.programs`.
+    #[pymodule]
+    mod programs {
+        #[pymodule_export]
+        use crate::programs::program::{PyPlan, PyProgram, choose_parameters};
+        #[pymodule_export]
+        use crate::programs::table::{PyEncryptedTable, decrypt_table, encrypt_table};
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -120,6 +161,13 @@ mod module {
         // Systems without fork have no such hooks.
         if let Ok(register) = py.import("os")?.getattr("register_at_fork") {
             register.call((), Some(&hooks))?;
+        }
+        // A module in one file is no package: imports find its submodules among the modules that are loaded already.
+        let loaded = py.import("sys")?.getattr("modules")?;
+        for thing in module.dict().values() {
+            if let Ok(submodule) = thing.cast::<PyModule>() {
+                loaded.set_item(submodule.name()?, submodule)?;
+            }
         }
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -40,7 +40,7 @@ use crate::seeds::seed_of;
 /// (32768, 12, 128)
 /// >>> params.plan().log2_failure(100) < -64
 /// True
-#[pyclass(frozen, eq, name = "BootstrapParameters", module = "noren.bootstrapping")]
+#[pyclass(frozen, eq, name = "Parameters", module = "noren.bootstrapping")]
 #[derive(PartialEq)]
 pub(crate) struct PyBootstrapParameters(pub(crate) Parameters);
 
@@ -119,7 +119,7 @@ impl PyBootstrapParameters {
 }
 
 /// Costs and risks of bootstrapping; see ``Parameters.plan``.
-#[pyclass(frozen, name = "BootstrapPlan", module = "noren.bootstrapping")]
+#[pyclass(frozen, name = "Plan", module = "noren.bootstrapping")]
 pub(crate) struct PyBootstrapPlan(Plan);
 
 #[pymethods]

@@ -29,10 +29,10 @@ key_classes! {
         context: PyContext
     },
     module: "noren.ckks",
-    keys: PyKeys "Keys",
-    secret: PySecretKey "SecretKey",
-    public: PyPublicKey "PublicKey",
-    evaluation: PyEvaluationKeys "EvaluationKeys",
+    keys: PyKeys,
+    secret: PySecretKey,
+    public: PyPublicKey,
+    evaluation: PyEvaluationKeys,
     encryption: EncryptionKey, SharedKey,
     sets: {
         /// The rotations that there are keys for, by the shorter way round: {steps: the highest level that its key serves}.

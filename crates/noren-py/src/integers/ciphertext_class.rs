@@ -4,15 +4,15 @@
 
 macro_rules! ciphertext_class {
     (
-        $scheme:ty, $name:literal, $context:ident, $context_python:literal, $ciphertext:ident, $ciphertext_python:literal,
-        $evaluator:ident, $evaluator_python:literal, from $other:ident
+        $scheme:ty, $name:literal, module $module:literal, $context:ident, $ciphertext:ident, $evaluator:ident,
+        from $other:ident
     ) => {
         #[doc = concat!("A vector of integers modulo t, encrypted for ", $name, ".")]
         ///
         /// The operators ``+``, ``-``, ``*``, ``**`` and ``matrix @ x`` are those of the evaluator that made
         /// one of the operands, or of the one that there is for their parameters and key; where there are several with
         /// different keys, ``Evaluator.bind`` says which. Ciphertexts are immutable, and can be pickled.
-        #[pyclass(frozen, name = $ciphertext_python, module = "noren._noren")]
+        #[pyclass(frozen, name = "Ciphertext", module = $module)]
         #[derive(Clone)]
         pub(crate) struct $ciphertext {
             pub(crate) inner: Ciphertext<$scheme>,
@@ -278,7 +278,7 @@ macro_rules! ciphertext_class {
 
             fn __repr__(&self) -> String {
                 let (limbs, budget) = (self.limbs(), self.noise_budget());
-                format!(concat!($ciphertext_python, "(limbs={}, noise_budget={:.1})"), limbs, budget)
+                format!("Ciphertext(limbs={limbs}, noise_budget={budget:.1})")
             }
         }
     };

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 ///
 /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All
 /// methods let other Python threads run. A pickle holds the parameters alone.
-#[pyclass(frozen, name = "BgvContext", module = "noren._noren")]
+#[pyclass(frozen, name = "Context", module = "noren.bgv")]
 #[derive(Clone)]
 pub(crate) struct PyBgvContext(pub(crate) Context);
 
@@ -15,6 +15,6 @@ pub(crate) struct PyBgvContext(pub(crate) Context);
 ///
 /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All
 /// methods let other Python threads run. A pickle holds the parameters alone.
-#[pyclass(frozen, name = "BfvContext", module = "noren._noren")]
+#[pyclass(frozen, name = "Context", module = "noren.bfv")]
 #[derive(Clone)]
 pub(crate) struct PyBfvContext(pub(crate) Context);

@@ -4,8 +4,8 @@
 
 macro_rules! context_class {
     (
-        $scheme:ty, $name:literal, $context:ident, $context_python:literal, $ciphertext:ident, $ciphertext_python:literal,
-        $evaluator:ident, $evaluator_python:literal, from $other:ident
+        $scheme:ty, $name:literal, module $module:literal, $context:ident, $ciphertext:ident, $evaluator:ident,
+        from $other:ident
     ) => {
         #[pymethods]
         impl $context {

@@ -4,15 +4,15 @@
 
 macro_rules! evaluator_class {
     (
-        $scheme:ty, $name:literal, $context:ident, $context_python:literal, $ciphertext:ident, $ciphertext_python:literal,
-        $evaluator:ident, $evaluator_python:literal, from $other:ident
+        $scheme:ty, $name:literal, module $module:literal, $context:ident, $ciphertext:ident, $evaluator:ident,
+        from $other:ident
     ) => {
         #[doc = concat!("Computes on ciphertexts of ", $name, " with evaluation keys; for all threads at once. Can be pickled.")]
         ///
         /// Where a method takes an operand `y`, this is a Ciphertext, a whole number, or an array as ``Context.encrypt``
         /// takes it. Every method raises ParameterMismatchError for a ciphertext of other parameters, Error if the noise
         /// could reach the message, and MissingKeyError that names the key if one is missing.
-        #[pyclass(frozen, name = $evaluator_python, module = "noren._noren")]
+        #[pyclass(frozen, name = "Evaluator", module = $module)]
         pub(crate) struct $evaluator(
             pub(crate) Evaluator<$scheme>,
             /// That of the object which Python holds, for as long as it lives.

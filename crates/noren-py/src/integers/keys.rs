@@ -27,11 +27,11 @@ key_classes! {
         /// The context that it belongs to, for BGV.
         bgv_context: PyBgvContext
     },
-    module: "noren._noren",
-    keys: PyIntegerKeys "IntegerKeys",
-    secret: PyIntegerSecretKey "IntegerSecretKey",
-    public: PyIntegerPublicKey "IntegerPublicKey",
-    evaluation: PyIntegerEvaluationKeys "IntegerEvaluationKeys",
+    module: "noren.bgv",
+    keys: PyIntegerKeys,
+    secret: PyIntegerSecretKey,
+    public: PyIntegerPublicKey,
+    evaluation: PyIntegerEvaluationKeys,
     encryption: IntegerEncryptionKey, SharedIntegerKey,
     sets: {
         /// The rotations that there are keys for, by the shorter way round: {steps: the most limbs that its key serves}.

@@ -27,7 +27,7 @@ use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 ///
 /// Raises InsecureError if the modulus is too large for the degree, Error for sizes out of range.
 /// Equal parameters compare equal; they can be hashed and pickled.
-#[pyclass(frozen, eq, from_py_object, name = "IntegerParameters", module = "noren._noren")]
+#[pyclass(frozen, eq, from_py_object, name = "Parameters", module = "noren.bgv")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyIntegerParameters(pub(crate) Parameters);
 

@@ -53,10 +53,8 @@ macro_rules! scheme_classes {
 }
 
 scheme_classes!(
-    Bgv, "BGV", PyBgvContext, "BgvContext", PyBgvCiphertext, "BgvCiphertext", PyBgvEvaluator, "BgvEvaluator",
-    from PyBfvCiphertext
+    Bgv, "BGV", module "noren.bgv", PyBgvContext, PyBgvCiphertext, PyBgvEvaluator, from PyBfvCiphertext
 );
 scheme_classes!(
-    Bfv, "BFV", PyBfvContext, "BfvContext", PyBfvCiphertext, "BfvCiphertext", PyBfvEvaluator, "BfvEvaluator",
-    from PyBgvCiphertext
+    Bfv, "BFV", module "noren.bfv", PyBfvContext, PyBfvCiphertext, PyBfvEvaluator, from PyBgvCiphertext
 );

@@ -12,7 +12,7 @@ use crate::evaluators::Registration;
 ///
 /// Results do not depend on `threads`: None works on all cores, 1 starts no thread, n starts n of its own. All methods let
 /// other Python threads run. A pickle holds the parameters and `threads`.
-#[pyclass(frozen, name = "TfheContext", module = "noren._noren")]
+#[pyclass(frozen, name = "Context", module = "noren.tfhe")]
 #[derive(Clone)]
 pub(crate) struct PyTfheContext(pub(crate) Context);
 
@@ -42,7 +42,7 @@ pub(crate) struct PyEncryptedArray {
 /// shapes that differ and numbers out of range, Error for arrays of other keys or types, and for operations that a type does not have.
 ///
 /// progress: called with (done, of) as the work goes on. What it raises ends the work.
-#[pyclass(frozen, name = "TfheEvaluator", module = "noren._noren")]
+#[pyclass(frozen, name = "Evaluator", module = "noren.tfhe")]
 pub(crate) struct PyTfheEvaluator {
     pub(crate) inner: Arc<Inner>,
     /// That of the object which Python holds, for as long as it lives.

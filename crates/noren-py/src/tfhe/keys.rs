@@ -21,7 +21,7 @@ use crate::tfhe::classes::PyTfheContext;
 use crate::tfhe::parameters::PyTfheParameters;
 
 /// The keys of one owner, made by ``Context.keygen``. Pickled as ``noren.PicklableSecret(keys)`` only.
-#[pyclass(frozen, name = "TfheKeys", module = "noren._noren")]
+#[pyclass(frozen, name = "Keys", module = "noren.tfhe")]
 pub(crate) struct PyTfheKeys {
     /// Encrypts and decrypts; stays with its owner.
     #[pyo3(get)]
@@ -134,7 +134,7 @@ macro_rules! key_class {
     };
     ($(#[$doc:meta])* $name:ident, $python:literal, $inner:ty, $reduce:ident, $($more:tt)+) => {
         $(#[$doc])*
-        #[pyclass(frozen, name = $python, module = "noren._noren")]
+        #[pyclass(frozen, name = $python, module = "noren.tfhe")]
         pub(crate) struct $name {
             pub(crate) file: Arc<KeyFile<$inner>>,
             pub(crate) shared: Context,
@@ -218,7 +218,7 @@ key_class!(
     /// Encrypts and decrypts; stays with its owner.
     ///
     /// Its bytes are as secret as the key. Pickled as ``noren.PicklableSecret(key)`` only.
-    PyTfheSecretKey, "TfheSecretKey", SecretKey, _reduce_with_secret,
+    PyTfheSecretKey, "SecretKey", SecretKey, _reduce_with_secret,
     /// Reads the key and its parameters from a file, as the tool ``noren`` writes it too.
     ///
     /// passphrase: that of a file which is encrypted under one; not used for others.
@@ -269,7 +269,7 @@ key_class!(
 );
 key_class!(@open
     /// Bootstraps, for all operations; nothing in it decrypts. Can be pickled.
-    PyTfheServerKeys, "TfheServerKeys", CompactKeys, __reduce__,
+    PyTfheServerKeys, "ServerKeys", CompactKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.
     #[getter]
     fn nbytes(&self) -> usize {
@@ -279,7 +279,7 @@ key_class!(@open
 key_class!(@open
     /// Bootstraps, for all operations, of parameters of light keys: a tenth of the bytes of ServerKeys, from which an evaluator makes
     /// its keys. Nothing in it decrypts. Can be pickled.
-    PyTfheLightKeys, "TfheLightKeys", LightKeys, __reduce__,
+    PyTfheLightKeys, "LightKeys", LightKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.
     #[getter]
     fn nbytes(&self) -> usize {
@@ -288,7 +288,7 @@ key_class!(@open
 );
 key_class!(@open
     /// Looks up functions of many digits by circuit bootstrapping; nothing in it decrypts. Can be pickled.
-    PyTfheCircuitKeys, "TfheCircuitKeys", CompactCircuitKeys, __reduce__,
+    PyTfheCircuitKeys, "CircuitKeys", CompactCircuitKeys, __reduce__,
     /// Bytes in memory; those that an evaluator makes of them are more.
     #[getter]
     fn nbytes(&self) -> usize {
@@ -300,7 +300,7 @@ key_class!(@open
 /// processes share one copy. The results are the same.
 ///
 /// Such a file is for the machine that it was made on, and who can write to it must be trusted.
-#[pyclass(frozen, name = "TfheExpandedServerKeys", module = "noren._noren")]
+#[pyclass(frozen, name = "ExpandedServerKeys", module = "noren.tfhe")]
 pub(crate) struct PyTfheExpandedServerKeys(ServerKeyFile);
 
 #[pymethods]

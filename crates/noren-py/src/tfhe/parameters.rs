@@ -22,7 +22,7 @@ use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 /// >>> params = tfhe.Parameters("2_2")
 /// >>> params.security, params.message_bits, params.log2_failure < -128
 /// (128, 2, True)
-#[pyclass(frozen, eq, from_py_object, name = "TfheParameters", module = "noren._noren")]
+#[pyclass(frozen, eq, from_py_object, name = "Parameters", module = "noren.tfhe")]
 #[derive(Clone)]
 pub(crate) struct PyTfheParameters(pub(crate) Parameters);
 

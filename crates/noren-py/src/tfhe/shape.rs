@@ -91,7 +91,7 @@ fn joined(
 /// arrays of others.
 #[pyfunction]
 #[pyo3(signature = (arrays, axis = 0))]
-pub(crate) fn concatenate_arrays(
+pub(crate) fn concatenate(
     py: Python<'_>,
     arrays: Vec<Bound<'_, PyEncryptedArray>>,
     axis: isize,
@@ -104,7 +104,7 @@ pub(crate) fn concatenate_arrays(
 /// Raises what ``concatenate`` raises.
 #[pyfunction]
 #[pyo3(signature = (arrays, axis = 0))]
-pub(crate) fn stack_arrays(
+pub(crate) fn stack(
     py: Python<'_>,
     arrays: Vec<Bound<'_, PyEncryptedArray>>,
     axis: isize,

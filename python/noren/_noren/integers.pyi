@@ -1,0 +1,164 @@
+# What BGV and BFV have in common; see the beginning of `__init__.pyi`.
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Generic, Literal, NoReturn, Self, SupportsIndex, TypeVar, final, overload, type_check_only
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import noren._noren as shared
+from noren._noren import _Progress, _Security, bfv, bgv
+
+_Own = TypeVar("_Own")
+_Context_ = TypeVar("_Context_")
+_Ciphertext_ = TypeVar("_Ciphertext_")
+_Evaluator_ = TypeVar("_Evaluator_")
+_Other_ = TypeVar("_Other_")
+
+@final
+class Parameters(shared._Parameters[Parameters]):
+    def __new__(
+        cls,
+        log_n: int,
+        plaintext_modulus: int,
+        log_q: Sequence[int],
+        log_p: Sequence[int] = (),
+        *,
+        dnum: int = 0,
+        secret: Literal["ternary", "gaussian"] | int | None = None,
+        security: _Security = 128,
+    ) -> Self: ...
+    @staticmethod
+    def for_requirements(
+        *,
+        depth: int,
+        plaintext_modulus: int = 65537,
+        slots: int = 1,
+        terms: int = 1,
+        sum: int = 1,
+        plain_products: int = 0,
+        security: _Security = 128,
+        scheme: Literal["bfv", "bgv"] = "bfv",
+    ) -> Parameters: ...
+    @staticmethod
+    def for_lookups(*, log_n: int = 15, security: _Security = 128) -> Parameters: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def plaintext_modulus(self) -> int: ...
+    @property
+    def has_slots(self) -> bool: ...
+    @property
+    def max_limbs(self) -> int: ...
+    @property
+    def log_qp(self) -> float: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class Keys(shared._Keys[SecretKey, PublicKey, EvaluationKeys]): ...
+
+@type_check_only
+class _OfBoth:
+    @property
+    def bfv_context(self) -> bfv.Context: ...
+    @property
+    def bgv_context(self) -> bgv.Context: ...
+
+@final
+class SecretKey(_OfBoth, shared._SecretKey[SecretKey, Parameters]):
+    @property
+    def nbytes(self) -> int: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class PublicKey(_OfBoth, shared._PublicKey[PublicKey, Parameters]): ...
+
+@final
+class EvaluationKeys(_OfBoth, shared._EvaluationKeys[EvaluationKeys, Parameters]):
+    @property
+    def has_swap(self) -> bool: ...
+    def at_limbs(self, limbs: int) -> EvaluationKeys: ...
+
+# The context of BGV or BFV; `_Other_` is the ciphertext of the other one.
+@type_check_only
+class _Context(
+    shared._Context[Parameters, EvaluationKeys, _Ciphertext_, _Evaluator_], Generic[_Ciphertext_, _Evaluator_, _Other_]
+):
+    def __new__(cls, parameters: Parameters, *, threads: int | None = None) -> Self: ...
+    def keygen(
+        self,
+        *,
+        rotations: Iterable[SupportsIndex] = (),
+        swap: bool = False,
+        relinearization: bool = True,
+        limbs: int | None = None,
+        seed: bytes | None = None,
+        progress: _Progress | None = None,
+    ) -> Keys: ...
+    def evaluation_keys(
+        self,
+        secret: SecretKey,
+        *,
+        rotations: Iterable[SupportsIndex] = (),
+        swap: bool = False,
+        relinearization: bool = False,
+        limbs: int | None = None,
+        rotations_at: Mapping[int, int] | None = None,
+        seed: bytes | None = None,
+        progress: _Progress | None = None,
+    ) -> EvaluationKeys: ...
+    # Rows of an array of two dimensions become a list; the type of an array does not tell its dimensions.
+    @overload
+    def encrypt(
+        self,
+        values: Sequence[int],
+        key: PublicKey | SecretKey,
+        *,
+        coefficients: bool = False,
+        repeat: bool = False,
+        seed: bytes | None = None,
+    ) -> _Ciphertext_: ...
+    @overload
+    def encrypt(
+        self,
+        values: Sequence[Sequence[int]],
+        key: PublicKey | SecretKey,
+        *,
+        coefficients: bool = False,
+        repeat: bool = False,
+        seed: bytes | None = None,
+    ) -> list[_Ciphertext_]: ...
+    @overload
+    def encrypt(
+        self,
+        values: ArrayLike,
+        key: PublicKey | SecretKey,
+        *,
+        coefficients: bool = False,
+        repeat: bool = False,
+        seed: bytes | None = None,
+    ) -> Any: ...
+    def decrypt(
+        self,
+        x: _Ciphertext_ | Sequence[_Ciphertext_],
+        key: SecretKey,
+        *,
+        signed: bool = False,
+        coefficients: bool = False,
+    ) -> NDArray[np.int64]: ...
+    def convert(self, x: _Other_) -> _Ciphertext_: ...
+
+@type_check_only
+class _Ciphertext(shared._Ciphertext[_Own, Parameters, _Context_, _Own | ArrayLike, ArrayLike]):
+    @property
+    def limbs(self) -> int: ...
+    @property
+    def noise_budget(self) -> float: ...
+    def __truediv__(self, other: object, /) -> NoReturn: ...
+
+@type_check_only
+class _Evaluator(shared._Evaluator[_Context_, EvaluationKeys, _Ciphertext_, _Ciphertext_ | ArrayLike]):
+    def mod_switch(self, x: _Ciphertext_, limbs: int) -> _Ciphertext_: ...
+    def swap_rows(self, x: _Ciphertext_) -> _Ciphertext_: ...
+    def weighted_sum(self, xs: Sequence[_Ciphertext_], weights: ArrayLike, *, constant: int = 0) -> _Ciphertext_: ...
+    def polynomial(self, x: _Ciphertext_, coefficients: ArrayLike) -> _Ciphertext_: ...
