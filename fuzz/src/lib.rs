@@ -38,7 +38,7 @@ pub const LIMITS: Limits = Limits { max_bytes: 1 << 30, check_digest: false };
 #[must_use]
 pub fn parameters() -> Parameters {
     let (q, p) = (primes_below(1 << 30, 32).take(2).collect(), primes_below(1 << 31, 32).take(1).collect());
-    let spec = ParametersSpec { log_n: 4, q, p, security: Security::None, ..ParametersSpec::default() };
+    let spec = ParametersSpec { index: 32, q, p, security: Security::None, ..ParametersSpec::default() };
     spec.build().expect("a tiny ring without security")
 }
 

@@ -231,12 +231,12 @@ fn replaced<T>(
 
 impl Report {
     fn new(keys: &EvaluationKeys, lacking: &KeyRequest, file: Option<Written>) -> Self {
-        let n = keys.parameters().degree();
+        let ring = keys.parameters().index();
         let products = lacking.relinearization.iter().map(|_| KeyUse::Relinearization);
         let mut galois: Vec<u32> = lacking.galois.iter().map(|&(k, _)| k).collect();
         galois.sort_unstable();
         galois.dedup();
-        let moves = galois.into_iter().map(|k| KeyUse::of_automorphism(k, n));
+        let moves = galois.into_iter().map(|k| KeyUse::of_automorphism(k, ring));
         let added = products.chain(moves).map(|usage| usage.to_string()).collect();
         Self { added, keys: keys.uses().count(), file }
     }

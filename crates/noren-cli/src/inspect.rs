@@ -310,7 +310,7 @@ fn keys(sections: &[Section<'_>], before: usize, parameters: &Parameters) -> nor
     let items = sections.chunk_by(|a, b| a.place().item == b.place().item).skip(before);
     let automorphism = |section: &Section<'_>, exponent: u64| match u32::try_from(exponent) {
         Ok(0) => Ok("relinearisation".to_owned()),
-        Ok(k) => Ok(KeyUse::of_automorphism(k, parameters.degree()).to_string()),
+        Ok(k) => Ok(KeyUse::of_automorphism(k, parameters.index()).to_string()),
         Err(_) => Err(section.value("the automorphism", exponent, "below 2n")),
     };
     let key = |item: &[Section<'_>]| {

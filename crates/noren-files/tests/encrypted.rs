@@ -22,7 +22,8 @@ use noren_rlwe::wire::writer::Form;
 use place::Place;
 
 fn context() -> Context {
-    let spec = ParametersSpec { log_n: 6, q: vec![257, 769], security: Security::None, ..ParametersSpec::default() };
+    let spec =
+        ParametersSpec { index: 2 << 6, q: vec![257, 769], security: Security::None, ..ParametersSpec::default() };
     Context::new(spec.build().expect("valid")).expect("small")
 }
 

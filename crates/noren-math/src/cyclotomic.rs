@@ -71,51 +71,53 @@ impl Cyclotomic {
         self.degree as usize
     }
 
-    /// The coefficients of `Phi_m`, from that of `X^0` to that of `X^n`: the product of `(X^(m/d) - 1)^mu(d)` over the
-    /// divisors d of m, mu being the Moebius function.
-    #[must_use]
-    pub fn polynomial(&self) -> Vec<i64> {
+    /// `Phi_m` as a product and quotient of binomials `1 - X^s`: each s, and whether it is a factor or divides. They are `m/d`
+    /// for the squarefree divisors d of m, a factor if d has an even number of primes: `Phi_m = prod_d (X^(m/d) - 1)^mu(d)`.
+    pub(crate) fn binomials(&self) -> Vec<(usize, bool)> {
         let mut primes = prime_factors(self.index.into());
         primes.dedup();
-        // Square-free divisors, with their number of primes.
-        let mut divisors = vec![(1, 0)];
-        for &p in &primes {
-            let with: Vec<_> = divisors.iter().map(|&(d, count)| (d * p as usize, count + 1)).collect();
-            divisors.extend(with);
+        let mut binomials = vec![(self.index as usize, true)];
+        for prime in primes {
+            let with: Vec<_> = binomials.iter().map(|&(step, factor)| (step / prime as usize, !factor)).collect();
+            binomials.extend(with);
         }
-        let (m, n) = (self.index as usize, self.degree());
-        // Power series modulo X^(n + 1).
-        let mut series = vec![0i64; n + 1];
+        binomials
+    }
+
+    /// The coefficients of `Phi_m`, from that of `X^0` to that of `X^n`.
+    #[must_use]
+    pub fn polynomial(&self) -> Vec<i64> {
+        // Power series modulo X^(n + 1). The signs of 1 - X^s cancel: there are as many factors as divisors.
+        let mut series = vec![0i64; self.degree() + 1];
         series[0] = 1;
-        for &(d, count) in &divisors {
-            let step = m / d;
-            if count % 2 == 0 {
-                (step..=n).rev().for_each(|i| series[i] -= series[i - step]);
-            } else {
-                (step..=n).for_each(|i| series[i] += series[i - step]);
-            }
+        for (step, factor) in self.binomials() {
+            times_binomial(&mut series, step, factor, |a, b| a + b, |a, b| a - b);
         }
-        // Each factor was 1 - X^step, in place of its negative; their number is even.
         series
+    }
+
+    /// The remainder of a polynomial of m integer coefficients modulo `Phi_m`: n coefficients, for those that are below `2^63` in
+    /// absolute value. What lies in `a` is changed.
+    ///
+    /// # Panics
+    /// If there are not m coefficients, or n words for the remainder.
+    pub fn reduce(&self, a: &mut [i64], out: &mut [i64]) {
+        assert_eq!(
+            (a.len(), out.len()),
+            (self.index as usize, self.degree()),
+            "m coefficients, and n of the remainder"
+        );
+        // Exact modulo 2^64, as the remainder is.
+        remainder(&self.binomials(), a, out, i64::wrapping_add, i64::wrapping_sub);
     }
 
     /// The coefficients of `X^k` modulo `Phi_m`; the exponent counts modulo m.
     #[must_use]
     pub fn power(&self, k: usize) -> Vec<i64> {
-        let (k, n) = (k % self.index as usize, self.degree());
-        let mut power = vec![0; (k + 1).max(n)];
-        power[k] = 1;
-        if k >= n {
-            let phi = self.polynomial();
-            for top in (n..=k).rev() {
-                let lead = power[top];
-                if lead != 0 {
-                    power[top - n..=top].iter_mut().zip(&phi).for_each(|(x, &c)| *x -= lead * c);
-                }
-            }
-        }
-        power.truncate(n);
-        power
+        let (mut power, mut reduced) = (vec![0; self.index as usize], vec![0; self.degree()]);
+        power[k % self.index as usize] = 1;
+        self.reduce(&mut power, &mut reduced);
+        reduced
     }
 
     /// The exponents of the evaluation points, in their order: `2 brv(j) + 1` for an index that is a power of two, where brv
@@ -190,6 +192,43 @@ impl Cyclotomic {
         assert!(!k.is_multiple_of(2), "an automorphism X -> X^k needs an odd k, not {k}");
         let exponent = (i as u64 * u64::from(k)) as usize & (self.index as usize - 1);
         if exponent < self.degree() { (exponent, false) } else { (exponent - self.degree(), true) }
+    }
+}
+
+/// The remainder of a polynomial `a` of m coefficients modulo `Phi_m`, given by its [binomials](Cyclotomic::binomials).
+///
+/// For `a = c Phi_m + out` the reversed c is the reversed a divided by `Phi_m`, which is its own reverse, as power series of
+/// `m - n` coefficients. So c, and `c Phi_m` modulo `X^n`, are made of sums and differences alone.
+pub(crate) fn remainder<T: Copy + Default>(
+    binomials: &[(usize, bool)],
+    a: &mut [T],
+    out: &mut [T],
+    add: impl Fn(T, T) -> T,
+    sub: impl Fn(T, T) -> T,
+) {
+    let (low, c) = a.split_at_mut(out.len());
+    c.reverse();
+    binomials.iter().for_each(|&(step, factor)| times_binomial(c, step, !factor, &add, &sub));
+    c.reverse();
+    out.fill(T::default());
+    let words = c.len().min(out.len());
+    out[..words].copy_from_slice(&c[..words]);
+    binomials.iter().for_each(|&(step, factor)| times_binomial(out, step, factor, &add, &sub));
+    out.iter_mut().zip(low).for_each(|(out, &mut a)| *out = sub(a, *out));
+}
+
+/// Multiplies a power series by `1 - X^step`, or divides it.
+fn times_binomial<T: Copy>(
+    series: &mut [T],
+    step: usize,
+    multiply: bool,
+    add: impl Fn(T, T) -> T,
+    sub: impl Fn(T, T) -> T,
+) {
+    if multiply {
+        (step..series.len()).rev().for_each(|i| series[i] = sub(series[i], series[i - step]));
+    } else {
+        (step..series.len()).for_each(|i| series[i] = add(series[i], series[i - step]));
     }
 }
 

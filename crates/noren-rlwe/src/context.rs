@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use noren_math::cyclotomic::Cyclotomic;
 use noren_math::memory;
 use noren_ring::automorphism::Automorphism;
 use noren_ring::device::Device;
@@ -79,7 +78,7 @@ impl Context {
         parallel: Parallel,
         device: Arc<dyn Device>,
     ) -> Result<Self> {
-        let index = Cyclotomic::power_of_two(parameters.degree())?;
+        let index = *parameters.index();
         let moduli: Vec<u64> = parameters.primes().collect();
         let window = memory::refusing(|| Window::new(index, &moduli, threads, parallel))??;
         let ring = Ring::on(device, window)?;
@@ -89,7 +88,7 @@ impl Context {
         let rescale = (0..parameters.max_limbs()).map(|_| OnceLock::new()).collect();
         let caches = (RwLock::default(), RwLock::default(), RwLock::default(), RwLock::default());
         let (shaped, mod_switch, scaled_products, automorphisms) = caches;
-        let subrings = (0..=parameters.degree().ilog2()).map(|_| OnceLock::new()).collect();
+        let subrings = (0..=parameters.log_n().unwrap_or(0)).map(|_| OnceLock::new()).collect();
         let inner =
             Inner { parameters, ring, usual, shaped, rescale, mod_switch, scaled_products, automorphisms, subrings };
         Ok(Self(Arc::new(inner)))
@@ -116,7 +115,7 @@ impl Context {
     /// The [subring](Ring::subring) of a smaller degree over all primes, made once.
     ///
     /// # Panics
-    /// As [`Ring::subring`].
+    /// As [`Ring::subring`], and if the index is not a power of two.
     #[must_use]
     pub fn subring(&self, degree: usize) -> &Ring {
         let known = self.0.subrings.get(degree.ilog2() as usize).filter(|_| degree.is_power_of_two());
@@ -211,7 +210,7 @@ impl Context {
     /// The automorphism `X -> X^k`, made once.
     ///
     /// # Errors
-    /// [`Error::NotAnAutomorphism`] unless k is odd and below 2n.
+    /// [`Error::NotAnAutomorphism`] unless k is below the index and a unit modulo it.
     pub fn automorphism(&self, k: u32) -> Result<Arc<Automorphism>> {
         if let Some(known) = self.0.automorphisms.read().unwrap_or_else(PoisonError::into_inner).get(&k) {
             return Ok(known.clone());
@@ -225,10 +224,11 @@ impl Context {
     /// Refuses exponents that are not those of an automorphism.
     ///
     /// # Errors
-    /// [`Error::NotAnAutomorphism`] unless k is odd and below 2n.
+    /// [`Error::NotAnAutomorphism`] unless k is below the index and a unit modulo it.
     pub fn check_automorphism(&self, k: u32) -> Result<()> {
-        let n = self.parameters().degree();
-        if k % 2 == 1 && (k as usize) < 2 * n { Ok(()) } else { Err(Error::NotAnAutomorphism { found: k, n }) }
+        let ring = self.parameters().index();
+        let fits = k < ring.index() && ring.is_unit(k);
+        if fits { Ok(()) } else { Err(Error::NotAnAutomorphism { found: k, index: ring.index() }) }
     }
 
     fn check_limbs(&self, limbs: usize) -> usize {

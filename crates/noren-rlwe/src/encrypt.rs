@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use crate::ciphertext::{Ciphertext, Plaintext};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::keygen::{error, masked};
+use crate::keygen::{error, error_coefficients, masked};
 use crate::keys::{PublicKey, SecretKey};
 use crate::security;
 use crate::streams::Purpose;
@@ -104,10 +104,9 @@ fn residues<'a>(ring: &Ring, m: &'a Poly<Eval>) -> Vec<&'a [u64]> {
 }
 
 fn with_public(ring: &Ring, key: &PublicKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {
-    let [mut v, mut e_0, mut e_1] = [(); 3].map(|()| Zeroizing::new(vec![0; ring.degree()]));
+    let mut v = Zeroizing::new(vec![0; ring.degree()]);
     sample::ternary(&mut seed.xof("mask"), &mut v);
-    sample::gaussian(&mut seed.xof("error/0"), &mut e_0);
-    sample::gaussian(&mut seed.xof("error/1"), &mut e_1);
+    let [e_0, e_1] = ["error/0", "error/1"].map(|label| error_coefficients(ring, seed, label));
     let parts = ring.mask([&key.b, &key.a], &v, [&e_0, &e_1], m);
     Ciphertext::new(parts.map(Poly::into_public).into(), key.owner.key)
 }

@@ -177,14 +177,14 @@ pub enum Error {
     },
     /// An exponent is not one of an automorphism.
     #[error(
-        "X -> X^{found} is not an automorphism of the ring of degree {n}: the exponent must be odd and below {}",
-        2 * n
+        "X -> X^{found} is not an automorphism of the ring of index {index}: the exponent must be below {index}, and have \
+         no factor in common with it"
     )]
     NotAnAutomorphism {
         /// The exponent.
         found: u32,
-        /// The degree of the ring.
-        n: usize,
+        /// The index of the ring.
+        index: u32,
     },
     /// Bytes from outside are not what they should be.
     #[error("{what} cannot be read: {reason}")]
@@ -330,7 +330,7 @@ mod tests {
     fn messages_say_found_needed_and_what_to_do() {
         let text = Error::LevelExhausted { needed: 3, left: 1 }.to_string();
         assert_eq!(text, "the operation needs 3 levels, 1 are left: bootstrap, or use parameters with more primes");
-        let text = Error::NotAnAutomorphism { found: 6, n: 16 }.to_string();
+        let text = Error::NotAnAutomorphism { found: 6, index: 32 }.to_string();
         assert!(text.contains("X^6") && text.contains("below 32"), "{text}");
     }
 

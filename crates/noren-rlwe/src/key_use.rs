@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use noren_math::cyclotomic::Cyclotomic;
+
 /// The use of an evaluation key: products, or an automorphism `X -> X^k`, by what it does to slots.
 ///
 /// The powers of 5 rotate the slots, to the left for positive steps, and `2n - 1` conjugates them, or swaps the rows of
@@ -34,10 +36,13 @@ pub enum KeyUse {
 }
 
 impl KeyUse {
-    /// The action of the automorphism `X -> X^k` of the ring of degree n on slots.
+    /// The action of the automorphism `X -> X^k` of a ring on slots, where the index is a power of two.
     #[must_use]
-    pub fn of_automorphism(k: u32, n: usize) -> Self {
-        let m = 2 * n as u64;
+    pub fn of_automorphism(k: u32, ring: &Cyclotomic) -> Self {
+        if !ring.is_power_of_two() {
+            return Self::Automorphism { k };
+        }
+        let (m, n) = (u64::from(ring.index()), ring.degree());
         // 5 has order n/2 modulo 2n.
         let steps_of = |k: u64| {
             let mut power = 1;
@@ -87,6 +92,7 @@ mod tests {
 
     #[test]
     fn automorphisms_are_described_by_what_they_do_to_slots() {
+        let ring = Cyclotomic::new(1024).expect("an index");
         for (k, text) in [
             (1, "rotation by 0 (X -> X^1)"),
             (125, "rotation by 3 (X -> X^125)"),
@@ -96,7 +102,7 @@ mod tests {
             (1019, "conjugation and rotation by 1 (X -> X^1019)"),
             (6, "X -> X^6"),
         ] {
-            assert_eq!(KeyUse::of_automorphism(k, 512).to_string(), text);
+            assert_eq!(KeyUse::of_automorphism(k, &ring).to_string(), text);
         }
     }
 }

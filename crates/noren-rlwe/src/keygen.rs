@@ -346,9 +346,25 @@ pub(crate) fn digit_half(ring: &Ring, seed: &Seed, j: usize) -> Poly<Eval> {
 
 /// A small error of the stream `label`, in evaluation form; wiped when dropped.
 pub(crate) fn error(ring: &Ring, seed: &Seed, label: &str) -> Poly<Eval> {
+    ring.ntt(ring.from_signed(&error_coefficients(ring, seed, label)).into_secret())
+}
+
+/// The coefficients of a small error of the stream `label`: Gaussian, of standard deviation 3.19.
+///
+/// For an index m that is not a power of two, m coefficients are drawn and reduced modulo `Phi_m`, so that the values of the
+/// error in the canonical embedding, which learning with errors over rings is about, are Gaussian of variance `3.19^2 m` for
+/// every m; n coefficients alone would not be. HElib draws so too (Halevi and Shoup, eprint 2020/1481).
+pub(crate) fn error_coefficients(ring: &Ring, seed: &Seed, label: &str) -> Zeroizing<Vec<i64>> {
     let mut coefficients = Zeroizing::new(vec![0; ring.degree()]);
-    sample::gaussian(&mut seed.xof(label), &mut coefficients);
-    ring.ntt(ring.from_signed(&coefficients).into_secret())
+    let (index, mut xof) = (ring.index(), seed.xof(label));
+    if index.is_power_of_two() {
+        sample::gaussian(&mut xof, &mut coefficients);
+    } else {
+        let mut drawn = Zeroizing::new(vec![0; index.index() as usize]);
+        sample::gaussian(&mut xof, &mut drawn);
+        index.reduce(&mut drawn, &mut coefficients);
+    }
+    coefficients
 }
 
 /// `e - a s`: what hides the error behind the secret.

@@ -477,7 +477,7 @@ impl EvaluationKeys {
     }
 
     fn use_of(&self, k: u32) -> KeyUse {
-        KeyUse::of_automorphism(k, self.parameters.degree())
+        KeyUse::of_automorphism(k, self.parameters.index())
     }
 
     /// The keys that there are, in words.

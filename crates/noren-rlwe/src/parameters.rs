@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::modulus::Modulus;
+use noren_math::ntt::general::order_of_roots;
 use noren_ring::gadget::{Gadget, MAX_DIGITS};
 
 use crate::error::{Error, Result};
@@ -19,6 +20,9 @@ pub const DIGIT_MARGIN_BITS: f64 = 6.0;
 /// brought to it counts as many bits more: less than a fresh error by far.
 const AUXILIARY_GAP_BITS: f64 = 1.0;
 
+/// The largest index that is not a power of two: that of the transforms of the CPU.
+const MAX_GENERAL_INDEX: u32 = 1 << 16;
+
 /// The most primes, special ones included: one list of limbs in a file.
 pub const MAX_PRIMES: usize = 128;
 
@@ -29,7 +33,7 @@ pub const MAX_PRIMES: usize = 128;
 /// use noren_rlwe::security::Security;
 ///
 /// let parameters = ParametersSpec {
-///     log_n: 4,
+///     index: 32,
 ///     q: vec![97, 193],
 ///     p: vec![257],
 ///     security: Security::None,
@@ -41,10 +45,10 @@ pub const MAX_PRIMES: usize = 128;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParametersSpec {
-    /// The base-two logarithm of the degree n of the ring, 3 to 17.
-    pub log_n: u32,
-    /// The primes `q_0 ... q_L` of ciphertexts, each below 2^50 and 1 modulo 2n. A ciphertext of level l is modulo
-    /// `q_0 ... q_l`.
+    /// The index m of the ring `Z[X]/Phi_m` of degree `n = phi(m)`: see [`Cyclotomic::new`]. `2^(k + 1)` gives degree `2^k`.
+    pub index: u32,
+    /// The primes `q_0 ... q_L` of ciphertexts, each below 2^50 and 1 modulo [`order_of_roots`], which is m for powers of two.
+    /// A ciphertext of level l is modulo `q_0 ... q_l`.
     pub q: Vec<u64>,
     /// The special primes of key switching, as those of `q`. Without any there are no evaluation keys.
     pub p: Vec<u64>,
@@ -67,23 +71,27 @@ impl ParametersSpec {
     /// [`Error::Parameters`] names what is outside the supported range, [`Error::Math`] a number that is not a prime
     /// below 2^50, and [`Error::Insecure`] says how large the modulus may be.
     pub fn build(self) -> Result<Parameters> {
-        let degree = self.check_degree()?;
-        self.check_primes(degree)?;
+        let ring = self.check_index()?;
+        self.check_primes(&ring)?;
+        let degree = ring.degree();
         self.check_secret(degree)?;
         let gadget = self.gadget()?;
         let log_qp = log2_product(&self.q) + log2_product(&self.p);
         security::check("parameters", degree, self.secret, log_qp, self.security)?;
-        let fingerprint = fingerprint(&self, gadget.as_ref());
-        Ok(Parameters(Arc::new(Inner { spec: self, gadget, fingerprint })))
+        let fingerprint = fingerprint(&self, &ring, gadget.as_ref());
+        Ok(Parameters(Arc::new(Inner { spec: self, ring, gadget, fingerprint })))
     }
 
-    fn check_degree(&self) -> Result<usize> {
-        let degree = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
-        let refuse = |_| Error::parameter("log_n", self.log_n, "3 to 17");
-        Cyclotomic::power_of_two(degree).map(|ring| ring.degree()).map_err(refuse)
+    fn check_index(&self) -> Result<Cyclotomic> {
+        let ring = Cyclotomic::new(self.index)?;
+        if ring.is_power_of_two() || self.index <= MAX_GENERAL_INDEX {
+            return Ok(ring);
+        }
+        let needed = format!("a power of two to 2^18, or another number to {MAX_GENERAL_INDEX}");
+        Err(Error::parameter("index", self.index, needed))
     }
 
-    fn check_primes(&self, degree: usize) -> Result<()> {
+    fn check_primes(&self, ring: &Cyclotomic) -> Result<()> {
         if self.q.is_empty() {
             return Err(Error::parameter("q", "empty", "at least one prime"));
         }
@@ -95,7 +103,7 @@ impl ParametersSpec {
                 format!("at most {MAX_PRIMES} primes together"),
             ));
         }
-        let step = 2 * degree as u64;
+        let step = order_of_roots(ring);
         for (name, primes) in [("q", &self.q), ("p", &self.p), ("auxiliary", &self.auxiliary)] {
             for (i, &prime) in primes.iter().enumerate() {
                 Modulus::new(prime)?;
@@ -158,6 +166,7 @@ pub struct Parameters(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     spec: ParametersSpec,
+    ring: Cyclotomic,
     gadget: Option<Gadget>,
     fingerprint: [u8; 32],
 }
@@ -166,13 +175,24 @@ impl Parameters {
     /// The degree n of the ring.
     #[must_use]
     pub fn degree(&self) -> usize {
-        1 << self.0.spec.log_n
+        self.0.ring.degree()
     }
 
-    /// The base-two logarithm of the degree.
+    /// Which cyclotomic ring it is.
     #[must_use]
-    pub fn log_n(&self) -> u32 {
-        self.0.spec.log_n
+    pub fn index(&self) -> &Cyclotomic {
+        &self.0.ring
+    }
+
+    /// The base-two logarithm of the degree, for schemes in rings whose index is a power of two.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if the index is not a power of two.
+    pub fn log_n(&self) -> Result<u32> {
+        match self.index().is_power_of_two() {
+            true => Ok(self.degree().ilog2()),
+            false => Err(Error::parameter("index", self.index().index(), "a power of two")),
+        }
     }
 
     /// The primes `q_0 ... q_L` of ciphertexts.
@@ -318,7 +338,8 @@ impl Parameters {
     /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts: two parties can work together if theirs
     /// agree.
     ///
-    /// Hashed are, integers as 64-bit little-endian words: the text `noren-rlwe-parameters-v1`; `log_n`; the secret (0
+    /// Hashed are, integers as 64-bit little-endian words: the text `noren-rlwe-parameters-v1`; log2 n if the index m is a power
+    /// of two and else `2^32 + m`; the secret (0
     /// ternary, 1 sparse ternary, 2 Gaussian) and its weight (0 unless sparse); the number of primes q and the primes;
     /// the number of primes p and the primes; the number of digits and the end of each, as index into q. The security
     /// level is not hashed: it refuses keys, but changes none. Nor are the auxiliary primes.
@@ -372,7 +393,7 @@ fn automatic_gadget(bits: &[f64], log_p: f64, gadget: impl Fn(usize) -> Result<G
     gadget(most)
 }
 
-fn fingerprint(spec: &ParametersSpec, gadget: Option<&Gadget>) -> [u8; 32] {
+fn fingerprint(spec: &ParametersSpec, ring: &Cyclotomic, gadget: Option<&Gadget>) -> [u8; 32] {
     let (secret, weight) = match spec.secret {
         SecretDistribution::Ternary => (0, 0),
         SecretDistribution::SparseTernary(weight) => (1, weight),
@@ -384,7 +405,7 @@ fn fingerprint(spec: &ParametersSpec, gadget: Option<&Gadget>) -> [u8; 32] {
     let mut word = |value: u64| {
         hasher.update(&value.to_le_bytes());
     };
-    for value in [u64::from(spec.log_n), secret, weight as u64] {
+    for value in [index_word(ring), secret, weight as u64] {
         word(value);
     }
     for primes in [&spec.q, &spec.p] {
@@ -395,6 +416,25 @@ fn fingerprint(spec: &ParametersSpec, gadget: Option<&Gadget>) -> [u8; 32] {
     digits.iter().for_each(|digit| word(digit.end as u64));
     hasher.finalize().into()
 }
+
+/// The word by which fingerprints and files name a ring: log2 n for an index m that is a power of two, `2^32 + m` for others.
+pub(crate) fn index_word(ring: &Cyclotomic) -> u64 {
+    match ring.is_power_of_two() {
+        true => ring.degree().ilog2().into(),
+        false => GENERAL | u64::from(ring.index()),
+    }
+}
+
+/// The index that [`index_word`] gives this word for, if there is one.
+pub(crate) fn index_of_word(word: u64) -> Option<u32> {
+    if word >= GENERAL {
+        return u32::try_from(word - GENERAL).ok().filter(|index| !index.is_power_of_two());
+    }
+    2u32.checked_shl(u32::try_from(word).ok()?).filter(|&index| index > 2)
+}
+
+/// What tells the word of an index from that of a degree.
+const GENERAL: u64 = 1 << 32;
 
 /// The size of a product in bits, the same on every machine.
 fn log2_product(factors: &[u64]) -> f64 {

@@ -67,7 +67,7 @@ impl Ring {
         }
         Self {
             fingerprint: short_fingerprint(fingerprint),
-            log_n: rlwe.log_n(),
+            log_n: rlwe.degree().ilog2(),
             n: rlwe.degree(),
             log_q: log_q.to_vec(),
             log_p: log_p.to_vec(),

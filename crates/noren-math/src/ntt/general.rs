@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::cyclotomic::Cyclotomic;
+use crate::cyclotomic::{Cyclotomic, remainder};
 use crate::error::Error;
 use crate::kernels::Kernels;
 use crate::kernels::aligned::AlignedVec;
 use crate::modulus::Modulus;
 use crate::ntt::table::NttTable;
-use crate::prime::{prime_factors, primitive_root_of_order};
+use crate::prime::primitive_root_of_order;
 
 /// The largest length of a convolution: the largest degree of an [`NttTable`].
 const MAX_LENGTH: u32 = 1 << 17;
@@ -44,9 +44,8 @@ struct Inner {
     inverse_chirp: AlignedVec<u64>,
     /// `nu^(-i^2)` for i below m.
     inverse_twists: AlignedVec<u64>,
-    /// For each squarefree divisor d of m with `m/d` below m: `m/d`, and whether `1 - X^(m/d)` is a factor of `Phi_m` that is
-    /// multiplied, not divided.
-    factors: Vec<(usize, bool)>,
+    /// Those of `Phi_m`.
+    binomials: Vec<(usize, bool)>,
 }
 
 thread_local! {
@@ -105,14 +104,6 @@ impl GeneralTable {
             convolution.forward(&mut row);
             row
         };
-        let mut primes = prime_factors(m as u64);
-        primes.dedup();
-        let mut factors = vec![(m, true)];
-        for prime in primes {
-            let with: Vec<_> = factors.iter().map(|&(step, multiply)| (step / prime as usize, !multiply)).collect();
-            factors.extend(with);
-        }
-        factors.retain(|&(step, _)| step < m);
         let inner = Inner {
             twists: AlignedVec::from_slice(&forward[..n]),
             unit_twists: AlignedVec::from_slice(&at_units(&forward, 1)),
@@ -124,7 +115,7 @@ impl GeneralTable {
             ring: *ring,
             convolution,
             units,
-            factors,
+            binomials: ring.binomials(),
         };
         Ok(Self(Arc::new(inner)))
     }
@@ -174,37 +165,8 @@ impl GeneralTable {
             convolve(kernels, scratch, &table.inverse_chirp, table);
             let a = &mut scratch[m - 1..2 * m - 1];
             kernels.mul_assign(a, &table.inverse_twists, q);
-            table.reduce(row, a);
+            remainder(&table.binomials, a, row, |a, b| q.add(a, b), |a, b| q.sub(a, b));
         });
-    }
-}
-
-impl Inner {
-    /// The rest of a polynomial of m coefficients modulo `Phi_m`; the upper coefficients become scratch.
-    ///
-    /// For `a = c Phi_m + out` the reversed `c` is that of a divided by `Phi_m`, which is its own reverse, as power series of
-    /// `m - n` coefficients. `Phi_m` is a product and quotient of `1 - X^s`, so that all are sums and differences.
-    fn reduce(&self, out: &mut [u64], a: &mut [u64]) {
-        let q = &self.modulus;
-        let (low, c) = a.split_at_mut(out.len());
-        c.reverse();
-        self.factors.iter().for_each(|&(step, multiply)| step_by(c, step, !multiply, q));
-        c.reverse();
-        // c Phi_m, modulo X^n.
-        out.fill(0);
-        let words = c.len().min(out.len());
-        out[..words].copy_from_slice(&c[..words]);
-        self.factors.iter().for_each(|&(step, multiply)| step_by(out, step, multiply, q));
-        out.iter_mut().zip(low).for_each(|(out, &mut a)| *out = q.sub(a, *out));
-    }
-}
-
-/// Multiplies a power series by `1 - X^step`, or divides it.
-fn step_by(series: &mut [u64], step: usize, multiply: bool, q: &Modulus) {
-    if multiply {
-        (step..series.len()).rev().for_each(|i| series[i] = q.sub(series[i], series[i - step]));
-    } else {
-        (step..series.len()).for_each(|i| series[i] = q.add(series[i], series[i - step]));
     }
 }
 

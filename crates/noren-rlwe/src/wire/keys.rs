@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn uniform_halves_come_back_from_their_seeds() {
         let (q, p) = (primes_below(1 << 30, 32).take(3).collect(), primes_below(1 << 31, 32).take(1).collect());
-        let spec = ParametersSpec { log_n: 4, q, p, security: Security::None, ..ParametersSpec::default() };
+        let spec = ParametersSpec { index: 32, q, p, security: Security::None, ..ParametersSpec::default() };
         let context = Context::new(spec.build().expect("supported")).expect("supported");
         let generator = KeyGenerator::new(&context, Seed::from_bytes([1; 32]));
         let secret = generator.secret();

@@ -24,7 +24,7 @@ use crate::wire::writer::{Form, Writer};
 /// use noren_rlwe::wire::object::Object;
 /// use noren_rlwe::wire::writer::Form;
 ///
-/// let spec = ParametersSpec { log_n: 4, q: vec![97, 193], security: Security::None, ..ParametersSpec::default() };
+/// let spec = ParametersSpec { index: 32, q: vec![97, 193], security: Security::None, ..ParametersSpec::default() };
 /// let parameters = spec.build()?;
 /// let bytes = parameters.to_bytes(&(), Form::Packed);
 /// assert_eq!(Parameters::from_bytes(&(), &bytes)?, parameters);

@@ -1,7 +1,7 @@
 //! Parameters as sections.
 
 use crate::error::Result;
-use crate::parameters::{Parameters, ParametersSpec};
+use crate::parameters::{Parameters, ParametersSpec, index_of_word, index_word};
 use crate::security::{SecretDistribution, Security};
 use crate::wire::header::{MAX_LIMBS, MAX_LOG_DEGREE};
 use crate::wire::kind::Kind;
@@ -10,7 +10,7 @@ use crate::wire::reader::Reader;
 use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
-/// Five words: log n, number of digits, secret, weight of the secret, security in bits.
+/// Five words: log n (2^32 + m for an index m that is not a power of two), number of digits, secret, weight of the secret, security in bits.
 const SHAPE: u16 = 0x0101;
 /// The primes `q_0 ... q_L`.
 const Q: u16 = 0x0102;
@@ -41,7 +41,7 @@ impl Object for Parameters {
             Security::Bits192 => 192,
             Security::Bits256 => 256,
         };
-        writer.words(SHAPE, vec![u64::from(self.log_n()), self.dnum() as u64, secret, weight, security]);
+        writer.words(SHAPE, vec![index_word(self.index()), self.dnum() as u64, secret, weight, security]);
         writer.words(Q, self.q());
         writer.words(P, self.p());
     }
@@ -50,11 +50,9 @@ impl Object for Parameters {
     /// been made with [`Security::None`].
     fn read((): &(), reader: &mut Reader<'_>) -> Result<Self> {
         let shape = reader.take(SHAPE)?;
-        let [log_n, dnum, secret, weight, security] = shape.word_array()?;
-        let log_n = match u32::try_from(log_n) {
-            Ok(log_n) if log_n <= MAX_LOG_DEGREE => log_n,
-            _ => return Err(shape.value("log n", log_n, format!("at most {MAX_LOG_DEGREE}"))),
-        };
+        let [word, dnum, secret, weight, security] = shape.word_array()?;
+        let needed = || format!("log n of at most {MAX_LOG_DEGREE}, or 2^32 + m for another index m");
+        let index = index_of_word(word).ok_or_else(|| shape.value("the index", word, needed()))?;
         let secret = distribution_from_words(&shape, [secret, weight])?;
         let security = match security {
             0 => Security::None,
@@ -66,7 +64,7 @@ impl Object for Parameters {
         let (q, p) = (primes(&reader.take(Q)?)?, primes(&reader.take(P)?)?);
         let digits = usize::try_from(dnum).unwrap_or(usize::MAX);
         let parameters =
-            ParametersSpec { log_n, q, p, dnum: digits, secret, security, ..ParametersSpec::default() }.build()?;
+            ParametersSpec { index, q, p, dnum: digits, secret, security, ..ParametersSpec::default() }.build()?;
         // A specification may leave the number of digits open, a file may not: there is one encoding of each object.
         if parameters.dnum() == digits {
             Ok(parameters)

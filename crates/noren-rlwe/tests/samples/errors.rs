@@ -40,7 +40,7 @@ fn missing_keys_are_named_with_what_there_is() {
     assert!(text.contains("conjugation") && text.contains("at most 1 limbs") && text.contains("has 2"), "{text}");
     for k in [0, 6, 33] {
         let refused = apply_automorphism(&setup.context, &ciphertext, k, &have);
-        assert!(matches!(refused, Err(Error::NotAnAutomorphism { found, n: 16 }) if found == k));
+        assert!(matches!(refused, Err(Error::NotAnAutomorphism { found, index: 32 }) if found == k));
         let refused = sum_automorphisms(&setup.context, &ciphertext, &[5, k], &have);
         assert!(matches!(refused, Err(Error::NotAnAutomorphism { found, .. }) if found == k));
     }

@@ -4,6 +4,7 @@ mod determinism;
 mod encryption;
 mod errors;
 mod galois;
+mod indices;
 mod key_sets;
 mod keyswitch;
 mod multiply;

@@ -10,7 +10,7 @@ use noren_rlwe::security::{SecretDistribution, Security};
 /// Degree 2^10 with primes of 40 bits for q and of 49 bits for p.
 fn spec(limbs: usize, special: usize) -> ParametersSpec {
     ParametersSpec {
-        log_n: 10,
+        index: 2 << 10,
         q: primes_below(1 << 40, 1 << 11).take(limbs).collect(),
         p: primes_below(1 << 49, 1 << 11).take(special).collect(),
         security: Security::None,
@@ -52,9 +52,13 @@ fn unsupported_specifications_are_named() {
         Err(Error::Math(_)) => "math",
         other => panic!("{other:?} was not expected"),
     };
-    assert_eq!(name_of(ParametersSpec { log_n: 2, ..spec(2, 1) }), "log_n");
-    assert_eq!(name_of(ParametersSpec { log_n: 64, ..spec(2, 1) }), "log_n");
-    assert_eq!(name_of(ParametersSpec { log_n: 17, ..spec(2, 1) }), "q");
+    for index in [0, 8, 90, 4 << 17] {
+        assert_eq!(name_of(ParametersSpec { index, ..spec(2, 1) }), "math");
+    }
+    assert_eq!(name_of(ParametersSpec { index: (1 << 16) + 1, ..spec(2, 1) }), "index");
+    for index in [2 << 17, 2047] {
+        assert_eq!(name_of(ParametersSpec { index, ..spec(2, 1) }), "q");
+    }
     assert_eq!(name_of(spec(0, 1)), "q");
     assert_eq!(name_of(ParametersSpec { dnum: 3, ..spec(2, 1) }), "dnum");
     assert_eq!(name_of(ParametersSpec { dnum: 1, ..spec(2, 0) }), "dnum");
@@ -71,7 +75,7 @@ fn unsupported_specifications_are_named() {
 fn security_counts_the_special_primes() {
     // Degree 2^13 carries 214 bits: four primes of 40 bits fit alone, and with one of 49, but not with two.
     let secure = |special| ParametersSpec {
-        log_n: 13,
+        index: 2 << 13,
         q: primes_below(1 << 40, 1 << 14).take(4).collect(),
         p: primes_below(1 << 49, 1 << 14).take(special).collect(),
         ..ParametersSpec::default()

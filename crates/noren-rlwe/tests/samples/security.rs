@@ -15,7 +15,7 @@ use crate::small::{Setup, seed};
 fn spec(security: Security) -> ParametersSpec {
     let step = 1 << 13;
     ParametersSpec {
-        log_n: 12,
+        index: 2 << 12,
         q: primes_below(1 << 30, step).take(2).collect(),
         p: primes_below(1 << 28, step).take(1).collect(),
         security,

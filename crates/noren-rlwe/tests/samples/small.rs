@@ -66,7 +66,7 @@ pub fn spec(log_n: u32, limbs: usize, special: usize, dnum: usize) -> Parameters
     let step = 2 << log_n;
     let first = primes_below(1 << 49, step).take(1);
     ParametersSpec {
-        log_n,
+        index: 2 << log_n,
         q: first.chain(primes_below(1 << 40, step)).take(limbs).collect(),
         p: primes_below(1 << 50, step).take(special).collect(),
         dnum,

@@ -57,7 +57,7 @@ pub struct Objects {
 
 pub fn parameters(secret: SecretDistribution) -> Parameters {
     let (q, p) = (primes_below(1 << 30, 32).take(2).collect(), primes_below(1 << 31, 32).take(1).collect());
-    let spec = ParametersSpec { log_n: 4, q, p, secret, security: Security::None, ..ParametersSpec::default() };
+    let spec = ParametersSpec { index: 32, q, p, secret, security: Security::None, ..ParametersSpec::default() };
     spec.build().expect("a tiny ring without security")
 }
 

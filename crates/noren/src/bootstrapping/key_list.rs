@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use noren_math::cyclotomic::Cyclotomic;
 use noren_math::random::Seed;
 use noren_rlwe::error::Result;
 use noren_rlwe::key_use::KeyUse;
@@ -43,12 +44,13 @@ pub(super) struct KeyName {
 impl KeyName {
     /// The use of the key, in a ring of degree n.
     pub(super) fn describe(self, n: usize) -> String {
+        let ring = &Cyclotomic::power_of_two(n).expect("the degree of checked parameters");
         match (self.set, self.element) {
             (KeySet::ToEphemeral, _) => "the switch to the ephemeral secret".to_owned(),
             (KeySet::FromEphemeral, _) => "the switch from the ephemeral secret".to_owned(),
             (KeySet::Evaluation, 0) => "relinearisation".to_owned(),
-            (KeySet::Evaluation, k) => KeyUse::of_automorphism(k, n).to_string(),
-            (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", KeyUse::of_automorphism(k, n)),
+            (KeySet::Evaluation, k) => KeyUse::of_automorphism(k, ring).to_string(),
+            (KeySet::SlotToCoeff, k) => format!("{}, of slot to coefficient", KeyUse::of_automorphism(k, ring)),
         }
     }
 }

@@ -48,7 +48,7 @@ impl Context {
     /// As [`Context::with_threads`].
     pub fn with_parallel(parameters: Parameters, threads: Option<usize>, parallel: Parallel) -> Result<Self> {
         let rlwe = rlwe::Context::with_parallel(parameters.rlwe().clone(), threads, parallel)?;
-        let transforms = (0..parameters.rlwe().log_n()).map(|_| OnceLock::new()).collect();
+        let transforms = (0..parameters.rlwe().log_n()?).map(|_| OnceLock::new()).collect();
         Ok(Self(Arc::new(Inner { parameters, rlwe, transforms, imaginary_unit: OnceLock::new() })))
     }
 

@@ -172,7 +172,7 @@ impl Shape {
         let needed = "at least one special prime, which key switching divides by";
         let gadget = rlwe.gadget().ok_or_else(|| Error::parameter("log_p", "empty", needed))?;
         Ok(Self {
-            log_n: f64::from(rlwe.log_n()),
+            log_n: f64::from(rlwe.log_n()?),
             limbs: (level + 1) as f64,
             special: rlwe.p().len() as f64,
             digits: gadget.digits_at(level + 1).into_iter().map(|digit| digit.len() as f64).collect(),

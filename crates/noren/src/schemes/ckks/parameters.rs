@@ -111,8 +111,8 @@ impl ParametersSpec {
         q.push(largest("log_q", self.log_q[0])?);
         q.reverse();
         let p = self.log_p.iter().map(|&bits| largest("log_p", bits)).collect::<Result<_>>()?;
-        let (log_n, dnum, secret, security) = (self.log_n, self.dnum, self.secret, self.security);
-        let rlwe = rlwe::ParametersSpec { log_n, q, p, auxiliary: Vec::new(), dnum, secret, security }.build()?;
+        let (index, dnum, secret, security) = (2 << self.log_n, self.dnum, self.secret, self.security);
+        let rlwe = rlwe::ParametersSpec { index, q, p, auxiliary: Vec::new(), dnum, secret, security }.build()?;
         let fingerprint = fingerprint(&rlwe, &scales);
         let spec = Self { dnum: rlwe.dnum(), ..self };
         Ok(Parameters(Arc::new(Inner { spec, rlwe, scales, fingerprint })))

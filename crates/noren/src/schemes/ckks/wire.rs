@@ -81,7 +81,7 @@ impl Object for Parameters {
         let log_p = reader.take(LOG_P)?.sizes()?;
         let restarts = reader.take_if(RESTARTS).as_ref().map_or_else(|| Ok(Vec::new()), restarts)?;
         let rlwe = RlweParameters::read(&(), reader)?;
-        let (log_n, dnum, secret, security) = (rlwe.log_n(), rlwe.dnum(), rlwe.secret(), rlwe.security());
+        let (log_n, dnum, secret, security) = (rlwe.log_n()?, rlwe.dnum(), rlwe.secret(), rlwe.security());
         let spec = ParametersSpec { log_n, log_q, log_p, log_scale, restarts, dnum, secret, security };
         let parameters = spec.build()?;
         if *parameters.rlwe() == rlwe { Ok(parameters) } else { Err(refused(Self::KIND, Reason::Fingerprint)) }

@@ -80,8 +80,8 @@ impl ParametersSpec {
         let p = self.log_p.iter().map(|&bits| largest("log_p", bits)).collect::<Result<Vec<_>>>()?;
         let (count, bits) = self.auxiliary();
         let auxiliary = (0..count).map(|_| largest("log_q", bits)).collect::<Result<Vec<_>>>()?;
-        let (log_n, dnum, secret, security) = (self.log_n, self.dnum, self.secret, self.security);
-        let rlwe = rlwe::ParametersSpec { log_n, q, p, auxiliary, dnum, secret, security }.build()?;
+        let (index, dnum, secret, security) = (2 << self.log_n, self.dnum, self.secret, self.security);
+        let rlwe = rlwe::ParametersSpec { index, q, p, auxiliary, dnum, secret, security }.build()?;
         let laws = Laws::new(&rlwe, modulus);
         let fingerprint = fingerprint(&rlwe, modulus);
         let spec = Self { dnum: rlwe.dnum(), ..self };

@@ -67,7 +67,7 @@ impl Object for Parameters {
         let log_q = reader.take(LOG_Q)?.sizes()?;
         let log_p = reader.take(LOG_P)?.sizes()?;
         let rlwe = RlweParameters::read(&(), reader)?;
-        let (log_n, dnum, secret, security) = (rlwe.log_n(), rlwe.dnum(), rlwe.secret(), rlwe.security());
+        let (log_n, dnum, secret, security) = (rlwe.log_n()?, rlwe.dnum(), rlwe.secret(), rlwe.security());
         let spec = ParametersSpec { log_n, plaintext_modulus, log_q, log_p, dnum, secret, security };
         let parameters = spec.build()?;
         // The file does not name the auxiliary primes, which no byte depends on.
