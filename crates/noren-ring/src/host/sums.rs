@@ -5,6 +5,7 @@ use std::ops::Range;
 use noren_math::kernels::places::{GROUP, Place};
 use noren_math::kernels::{KeyRows, MAX_TERMS, MovedProducts};
 
+use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
 use crate::host::engine::Engine;
 use crate::host::rows::{LimbRow, Rows};
@@ -45,9 +46,8 @@ pub(crate) struct LimbSums<'b> {
     pub(crate) engine: &'b Engine,
 }
 
-/// How many blocks of memory a block of both sums needs: one for the digit that is the element's own row, one for whoever uses the
-/// sums, two for the sums, and two for those of one term before they are moved, where the index is not a power of two.
-const BLOCKS: usize = 6;
+/// How many blocks of memory a block of both sums needs.
+const BLOCKS: usize = 4;
 
 /// The rows of both results of each pair.
 type PairRows<'a> = Vec<[Vec<LimbRow<'a>>; 2]>;
@@ -177,8 +177,8 @@ impl LimbSums<'_> {
         finish: impl Fn(Range<usize>, [&mut [u64]; 2], &mut [u64]) + Send + Sync,
     ) {
         self.for_each_block(out, |j, [first, second], memory| {
-            let [own, spare, _, _, left, right] = memory.first_rows_mut::<BLOCKS>();
-            let range = self.make(j, [&mut *first, &mut *second], own, [left, right]);
+            let [own, spare, ..] = memory.first_rows_mut::<BLOCKS>();
+            let range = self.make(j, [&mut *first, &mut *second], own);
             finish(range, [first, second], spare);
         });
     }
@@ -191,8 +191,8 @@ impl LimbSums<'_> {
         finish: impl Fn(Range<usize>, [&mut [u64]; 2], [&mut [u64]; 2], &mut [u64]) + Send + Sync,
     ) {
         self.for_each_block(out, |j, out, memory| {
-            let [own, spare, first, second, left, right] = memory.first_rows_mut::<BLOCKS>();
-            let range = self.make(j, [&mut *first, &mut *second], own, [left, right]);
+            let [own, spare, first, second] = memory.first_rows_mut();
+            let range = self.make(j, [&mut *first, &mut *second], own);
             finish(range, [first, second], out, spare);
         });
     }
@@ -207,14 +207,13 @@ impl LimbSums<'_> {
         });
     }
 
-    /// Makes block `j` of both sums, and returns its place; `own` and `unmoved` are memory for a block each.
-    fn make(&self, j: usize, mut sums: [&mut [u64]; 2], own: &mut [u64], unmoved: [&mut [u64]; 2]) -> Range<usize> {
+    /// Makes block `j` of both sums, and returns its place; `own` is memory for a block.
+    fn make(&self, j: usize, mut sums: [&mut [u64]; 2], own: &mut [u64]) -> Range<usize> {
         let Self { sums: Sums { ring, moved, .. }, terms, limb, ref digits, .. } = *self;
         let (kernels, q, width) = (ring.engine().kernels(), ring.basis().modulus(limb), self.width());
         let own_share = moved.and_then(|moved| moved.own_share(limb));
         let moved = moved.and_then(|moved| moved.limb(limb));
         let words = j * width..(j + 1) * width;
-        let [left, right] = unmoved;
         for (i, Term { key, automorphism }) in terms.iter().enumerate() {
             let source = automorphism.map_or(j, |psi| psi.source(j, width));
             let range = source * width..(source + 1) * width;
@@ -233,21 +232,7 @@ impl LimbSums<'_> {
             };
             let sums = sums.each_mut().map(|sum| &mut **sum);
             match automorphism {
-                // A block is a whole row.
-                _ if !ring.index().is_power_of_two() => {
-                    kernels.inner_product_pair([&mut *left, &mut *right], rows, key, q);
-                    if let Some((m, factor)) = plus {
-                        kernels.mul_scalar_add_assign(left, m, q.shoup(factor), q);
-                    }
-                    for (sum, part) in sums.into_iter().zip([&*left, &*right]) {
-                        match automorphism {
-                            Some(psi) if i > 0 => psi.add(kernels, q, part, 0, sum),
-                            Some(psi) => psi.map(kernels, part, 0, sum),
-                            None if i > 0 => kernels.add_assign(sum, part, q),
-                            None => sum.copy_from_slice(part),
-                        }
-                    }
-                }
+                _ if !ring.index().is_power_of_two() => self.add_rows(sums, rows, key, plus, *automorphism, i > 0),
                 Some(psi) => add(psi.places(source, width), sums, i > 0),
                 None if i == 0 && plus.is_none() => kernels.inner_product_pair(sums, rows, key, q),
                 // Seldom: relinearisations have one term, and move nothing along.
@@ -261,6 +246,35 @@ impl LimbSums<'_> {
             kernels.add_assign(sums[0], &own[words.clone()], q);
         }
         words
+    }
+
+    /// Adds a term to whole rows of both sums, or writes it, where words go anywhere: the index is not a power of two.
+    #[cold]
+    fn add_rows(
+        &self,
+        sums: [&mut [u64]; 2],
+        digits: &[&[u64]],
+        key: &[u64],
+        plus: Option<(&[u64], u64)>,
+        automorphism: Option<&Automorphism>,
+        add: bool,
+    ) {
+        let ring = &self.sums.ring;
+        let (kernels, q) = (ring.engine().kernels(), ring.basis().modulus(self.limb));
+        let mut unmoved = self.sums.unset(2, ring.degree());
+        let [left, right] = unmoved.first_rows_mut();
+        kernels.inner_product_pair([&mut *left, &mut *right], digits, key, q);
+        if let Some((m, factor)) = plus {
+            kernels.mul_scalar_add_assign(left, m, q.shoup(factor), q);
+        }
+        for (sum, part) in sums.into_iter().zip([&*left, &*right]) {
+            match automorphism {
+                Some(psi) if add => psi.add(kernels, q, part, 0, sum),
+                Some(psi) => psi.map(kernels, part, 0, sum),
+                None if add => kernels.add_assign(sum, part, q),
+                None => sum.copy_from_slice(part),
+            }
+        }
     }
 
     /// How many words a block has.
