@@ -71,8 +71,9 @@ impl Cyclotomic {
         self.degree as usize
     }
 
-    /// `Phi_m` as a product and quotient of binomials `1 - X^s`: each s, and whether it is a factor or divides. They are `m/d`
-    /// for the squarefree divisors d of m, a factor if d has an even number of primes: `Phi_m = prod_d (X^(m/d) - 1)^mu(d)`.
+    /// `Phi_m` as a product and quotient of binomials `1 - X^s`: each s, and whether it is a factor or divides. They
+    /// are `m/d` for the squarefree divisors d of m, a factor if d has an even number of primes:
+    /// `Phi_m = prod_d (X^(m/d) - 1)^mu(d)`.
     pub(crate) fn binomials(&self) -> Vec<(usize, bool)> {
         let mut primes = prime_factors(self.index.into());
         primes.dedup();
@@ -96,8 +97,8 @@ impl Cyclotomic {
         series
     }
 
-    /// The remainder of a polynomial of m integer coefficients modulo `Phi_m`: n coefficients, for those that are below `2^63` in
-    /// absolute value. What lies in `a` is changed.
+    /// The remainder of a polynomial of m integer coefficients modulo `Phi_m`: n coefficients, for those that are below
+    /// `2^63` in absolute value. What lies in `a` is changed.
     ///
     /// # Panics
     /// If there are not m coefficients, or n words for the remainder.
@@ -197,8 +198,8 @@ impl Cyclotomic {
 
 /// The remainder of a polynomial `a` of m coefficients modulo `Phi_m`, given by its [binomials](Cyclotomic::binomials).
 ///
-/// For `a = c Phi_m + out` the reversed c is the reversed a divided by `Phi_m`, which is its own reverse, as power series of
-/// `m - n` coefficients. So c, and `c Phi_m` modulo `X^n`, are made of sums and differences alone.
+/// For `a = c Phi_m + out` the reversed c is the reversed a divided by `Phi_m`, which is its own reverse, as power
+/// series of `m - n` coefficients. So c, and `c Phi_m` modulo `X^n`, are made of sums and differences alone.
 pub(crate) fn remainder<T: Copy + Default>(
     binomials: &[(usize, bool)],
     a: &mut [T],

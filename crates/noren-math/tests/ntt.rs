@@ -328,7 +328,7 @@ fn general_transforms_are_evaluations_at_primitive_roots() {
             let a = numbers.row(ring.degree(), prime);
             let expected = evaluations(&ring, &q, &a);
             for kernels in available() {
-                // What the ranges allow above the prime.
+                // Words up to four times the prime, and twice the prime, as the ranges allow.
                 let mut row: Vec<u64> = a.iter().zip(0..).map(|(&x, i)| x + prime * (i % 4)).collect();
                 table.forward(kernels, &mut row);
                 assert_eq!(row, expected, "{} index {m}", kernels.name());

@@ -46,9 +46,10 @@ const HEXL_TRANSFORMS: [(usize, u64, &[u64], &[u64]); 8] = [
     ),
 ];
 
-/// Both libraries order values by reversed bits. HEXL evaluates at powers of the smallest root of order 2N, which is the
-/// k-th power of noren's root for an odd k: value j of HEXL is value j of the image under `X -> X^k`, which stands in place
-/// `permutation[j]`. A degree below `MIN_DEGREE` is embedded by `X -> X^gap`, which repeats each value `gap` times.
+/// Both libraries order values by reversed bits. HEXL evaluates at powers of the smallest root of order 2N, which is
+/// the k-th power of noren's root for an odd k: value j of HEXL is value j of the image under `X -> X^k`, which stands
+/// in place `permutation[j]`. A degree below `MIN_DEGREE` is embedded by `X -> X^gap`, which repeats each value `gap`
+/// times.
 #[test]
 fn transforms_are_those_of_hexl() {
     for (degree, prime, coefficients, values) in HEXL_TRANSFORMS {
@@ -124,8 +125,8 @@ fn primes_of_a_size_are_those_of_seal_and_openfhe() {
 }
 
 /// TFHE-rs, commit 044a6028, `tfhe/src/core_crypto/commons/math/decomposition`: examples of
-/// `SignedDecomposer::closest_representable` (1 340 987 234) and `DecompositionTerm::to_recomposition_summand` (2^19, the
-/// digit of the last level), both for three digits of 4 bits in words of 32.
+/// `SignedDecomposer::closest_representable` (1 340 987 234) and `DecompositionTerm::to_recomposition_summand` (2^19,
+/// the digit of the last level), both for three digits of 4 bits in words of 32.
 #[test]
 fn digits_recompose_to_what_tfhe_rs_rounds_to() {
     let gadget = Gadget::new(4, 3);

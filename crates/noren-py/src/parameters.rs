@@ -1,4 +1,4 @@
-//! What parameters of all schemes are given and show: security levels, distributions of secrets, fingerprints.
+//! Arguments and attributes of parameters of all schemes: security levels, distributions of secrets, fingerprints.
 
 use noren::security::{SecretDistribution, Security};
 use pyo3::exceptions::PyValueError;

@@ -12,9 +12,10 @@ pub(crate) const BLOCK: usize = 1 << 10;
 
 /// The automorphism `X -> X^k` of a ring of index m, k a unit modulo m. A clone is cheap.
 ///
-/// In evaluation form it permutes the words of each limb in the same way: [`Cyclotomic::permutation`]. For an index that is a
-/// power of two the evaluation points are in bit-reversed order, and the low bits of their exponents go to the low bits of the images: so an aligned block of `2^b` words is
-/// the image of an aligned block of `2^b` words, and the permutation is held as one for blocks and one within them.
+/// In evaluation form it permutes the words of each limb in the same way: [`Cyclotomic::permutation`]. For an index
+/// that is a power of two the evaluation points are in bit-reversed order, and the low bits of their exponents go to
+/// the low bits of the images: so an aligned block of `2^b` words is the image of an aligned block of `2^b` words, and
+/// the permutation is held as one for blocks and one within them.
 #[derive(Debug, Clone)]
 pub struct Automorphism {
     pub(crate) index: Cyclotomic,

@@ -37,7 +37,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// Whether the device computes in this ring; by default in all.
     ///
     /// # Errors
-    /// What it refuses, and why.
+    /// Why the ring is refused.
     fn check_ring(&self, window: &Window) -> Result<(), Error> {
         let _ = window;
         Ok(())

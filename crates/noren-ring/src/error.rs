@@ -18,7 +18,7 @@ pub enum Error {
     NoTransforms {
         /// The index.
         index: u32,
-        /// What primes must be 1 modulo.
+        /// The order of the roots of unity that are needed: primes must be 1 modulo it.
         order: u64,
     },
     /// The same prime was given twice.

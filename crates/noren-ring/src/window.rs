@@ -100,8 +100,8 @@ impl Window {
         self.basis.moduli().iter()
     }
 
-    /// How many words of a row are worked on together, where `most` are wanted: all of them if they are fewer, or no multiple,
-    /// as those of an index that is not a power of two.
+    /// How many words of a row are worked on together, where `most` are wanted: all of them if they are fewer, or no
+    /// multiple, as those of an index that is not a power of two.
     pub(crate) fn piece(&self, most: usize) -> usize {
         if self.degree().is_multiple_of(most) { most } else { self.degree() }
     }

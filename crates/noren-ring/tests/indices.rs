@@ -1,4 +1,5 @@
-//! Rings whose index is not a power of two, on each device: against polynomials modulo `Phi_m` as they are written down.
+//! Rings whose index is not a power of two, on each device: against polynomials modulo `Phi_m` as they are written
+//! down.
 
 mod oracle;
 

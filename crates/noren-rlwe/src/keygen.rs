@@ -351,9 +351,9 @@ pub(crate) fn error(ring: &Ring, seed: &Seed, label: &str) -> Poly<Eval> {
 
 /// The coefficients of a small error of the stream `label`: Gaussian, of standard deviation 3.19.
 ///
-/// For an index m that is not a power of two, m coefficients are drawn and reduced modulo `Phi_m`, so that the values of the
-/// error in the canonical embedding, which learning with errors over rings is about, are Gaussian of variance `3.19^2 m` for
-/// every m; n coefficients alone would not be. HElib draws so too (Halevi and Shoup, eprint 2020/1481).
+/// For an index m that is not a power of two, m coefficients are drawn and reduced modulo `Phi_m`, so that the values
+/// of the error in the canonical embedding, which learning with errors over rings is about, are Gaussian of variance
+/// `3.19^2 m` for every m; n coefficients alone would not be. HElib draws so too (Halevi and Shoup, eprint 2020/1481).
 pub(crate) fn error_coefficients(ring: &Ring, seed: &Seed, label: &str) -> Zeroizing<Vec<i64>> {
     let mut coefficients = Zeroizing::new(vec![0; ring.degree()]);
     let (index, mut xof) = (ring.index(), seed.xof(label));

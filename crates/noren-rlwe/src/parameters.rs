@@ -45,10 +45,11 @@ pub const MAX_PRIMES: usize = 128;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParametersSpec {
-    /// The index m of the ring `Z[X]/Phi_m` of degree `n = phi(m)`: see [`Cyclotomic::new`]. `2^(k + 1)` gives degree `2^k`.
+    /// The index m of the ring `Z[X]/Phi_m` of degree `n = phi(m)`: see [`Cyclotomic::new`]. `2^(k + 1)` gives degree
+    /// `2^k`.
     pub index: u32,
-    /// The primes `q_0 ... q_L` of ciphertexts, each below 2^50 and 1 modulo [`order_of_roots`], which is m for powers of two.
-    /// A ciphertext of level l is modulo `q_0 ... q_l`.
+    /// The primes `q_0 ... q_L` of ciphertexts, each below 2^50 and 1 modulo [`order_of_roots`], which is m for powers
+    /// of two. A ciphertext of level l is modulo `q_0 ... q_l`.
     pub q: Vec<u64>,
     /// The special primes of key switching, as those of `q`. Without any there are no evaluation keys.
     pub p: Vec<u64>,
@@ -338,11 +339,11 @@ impl Parameters {
     /// The BLAKE3 digest of what decides the bytes of keys and ciphertexts: two parties can work together if theirs
     /// agree.
     ///
-    /// Hashed are, integers as 64-bit little-endian words: the text `noren-rlwe-parameters-v1`; log2 n if the index m is a power
-    /// of two and else `2^32 + m`; the secret (0
-    /// ternary, 1 sparse ternary, 2 Gaussian) and its weight (0 unless sparse); the number of primes q and the primes;
-    /// the number of primes p and the primes; the number of digits and the end of each, as index into q. The security
-    /// level is not hashed: it refuses keys, but changes none. Nor are the auxiliary primes.
+    /// Hashed are, integers as 64-bit little-endian words: the text `noren-rlwe-parameters-v1`; log2 n if the index m
+    /// is a power of two and else `2^32 + m`; the secret (0 ternary, 1 sparse ternary, 2 Gaussian) and its weight (0
+    /// unless sparse); the number of primes q and the primes; the number of primes p and the primes; the number of
+    /// digits and the end of each, as index into q. The security level is not hashed: it refuses keys, but changes
+    /// none. Nor are the auxiliary primes.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.0.fingerprint
@@ -417,7 +418,8 @@ fn fingerprint(spec: &ParametersSpec, ring: &Cyclotomic, gadget: Option<&Gadget>
     hasher.finalize().into()
 }
 
-/// The word by which fingerprints and files name a ring: log2 n for an index m that is a power of two, `2^32 + m` for others.
+/// The word by which fingerprints and files name a ring: log2 n for an index m that is a power of two, `2^32 + m` for
+/// others.
 pub(crate) fn index_word(ring: &Cyclotomic) -> u64 {
     match ring.is_power_of_two() {
         true => ring.degree().ilog2().into(),
@@ -433,7 +435,7 @@ pub(crate) fn index_of_word(word: u64) -> Option<u32> {
     2u32.checked_shl(u32::try_from(word).ok()?).filter(|&index| index > 2)
 }
 
-/// What tells the word of an index from that of a degree.
+/// Marks the word of an index that is not a power of two.
 const GENERAL: u64 = 1 << 32;
 
 /// The size of a product in bits, the same on every machine.

@@ -8,12 +8,12 @@ use noren::ckks::{self, Scale};
 use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator, Scheme};
 use noren::{Complex64, Security, Seed};
 
-/// The series "CKKS explained" of OpenMined, part 2: degree 4 and scale 64, `160 + 90 X + 160 X^2 + 45 X^3` and the values
-/// that it decodes to. The published coefficients of (3 + 4i, 2 - i) are rounded at random, so that what is compared are
-/// those of the values that they decode to.
+/// The series "CKKS explained" of OpenMined, part 2: degree 4 and scale 64, `160 + 90 X + 160 X^2 + 45 X^3` and the
+/// values that it decodes to. The published coefficients of (3 + 4i, 2 - i) are rounded at random, so that what is
+/// compared are those of the values that they decode to.
 ///
-/// A polynomial of degree 4 stands in powers of `Y = X^(n/4)`. The series evaluates at zeta and zeta^3, noren at zeta and
-/// zeta^5, the conjugate of zeta^3: the second value is conjugated.
+/// A polynomial of degree 4 stands in powers of `Y = X^(n/4)`. The series evaluates at zeta and zeta^3, noren at zeta
+/// and zeta^5, the conjugate of zeta^3: the second value is conjugated.
 #[test]
 fn encodings_are_those_of_ckks_explained() {
     const COEFFICIENTS: [f64; 4] = [160.0, 90.0, 160.0, 45.0];

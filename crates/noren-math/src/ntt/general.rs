@@ -15,13 +15,14 @@ use crate::prime::primitive_root_of_order;
 /// The largest length of a convolution: the largest degree of an [`NttTable`].
 const MAX_LENGTH: u32 = 1 << 17;
 
-/// The transform `a -> (a(omega^e))_e` over the units e modulo m in ascending order, with omega a primitive m-th root of unity
-/// modulo one prime.
+/// The transform `a -> (a(omega^e))_e` over the units e modulo m in ascending order, with omega a primitive m-th root
+/// of unity modulo one prime.
 ///
 /// With nu a square root of omega, `2ik = i^2 + k^2 - (k - i)^2` gives
-/// `a(omega^k) = nu^(k^2) sum_i (a_i nu^(i^2)) nu^(-(k - i)^2)`: a convolution with a chirp, which two transforms of length
-/// `M = 2^k >= 2m - 1` compute. The inverse sets the values at the other powers of omega to zero, takes the inverse transform of
-/// length m in the same way, and reduces the result modulo `Phi_m`, which changes no value at a primitive root.
+/// `a(omega^k) = nu^(k^2) sum_i (a_i nu^(i^2)) nu^(-(k - i)^2)`: a convolution with a chirp, which two transforms of a
+/// length `M >= 2m - 1`, a power of two, compute. The inverse sets the values at the other powers of omega to zero,
+/// takes the inverse transform of length m in the same way, and reduces the result modulo `Phi_m`, which changes no
+/// value at a primitive root.
 ///
 /// Source: Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970.
 #[derive(Clone)]
@@ -60,9 +61,10 @@ const fn length(m: u32) -> u32 {
     if length < 8 { 8 } else { length }
 }
 
-/// What primes must be 1 modulo, so that a ring of this index has transforms: the order of all roots of unity that are used.
+/// The order of the roots of unity that the transforms of a ring use: its primes must be 1 modulo this order.
 ///
-/// For an index m that is a power of two this is m; else `lcm(2m, 2M)` with M the length of convolutions (m for 2m if m is odd).
+/// For an index m that is a power of two this is m; else `lcm(2m, 2M)` with M the length of convolutions (m for 2m if m
+/// is odd).
 #[must_use]
 pub fn order_of_roots(ring: &Cyclotomic) -> u64 {
     let m = ring.index();

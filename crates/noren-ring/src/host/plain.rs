@@ -12,7 +12,8 @@ use crate::window::Window;
 type Pair = [Poly<Eval>; 2];
 
 impl Decomposer {
-    /// The matrix times an element over the limbs of `ring_q` or more: images, their sums with factors, and those of giant steps.
+    /// The matrix times an element over the limbs of `ring_q` or more: images, their sums with factors, and those of
+    /// giant steps.
     pub(super) fn multiply_matrix_in_steps(
         &self,
         ring_q: &Window,

@@ -10,7 +10,8 @@ use crate::wire::reader::Reader;
 use crate::wire::section::Section;
 use crate::wire::writer::Writer;
 
-/// Five words: log n (2^32 + m for an index m that is not a power of two), number of digits, secret, weight of the secret, security in bits.
+/// Five words: log n (2^32 + m for an index m that is not a power of two), number of digits, secret, weight of the
+/// secret, security in bits.
 const SHAPE: u16 = 0x0101;
 /// The primes `q_0 ... q_L`.
 const Q: u16 = 0x0102;

@@ -1,4 +1,5 @@
-//! Rings whose index is not a power of two: keys, encryption, products and automorphisms against polynomials modulo `Phi_m`.
+//! Rings whose index is not a power of two: keys, encryption, products and automorphisms against polynomials modulo
+//! `Phi_m`.
 
 use std::sync::Arc;
 
@@ -169,7 +170,8 @@ fn errors_have_one_variance_at_all_roots() {
         }
         let expected = 3.19f64.powi(2) * m;
         for (square, e) in squares.into_iter().zip(points) {
-            // The square at a root is exponential, so that a mean of 400 is off by a relative 1/20: five times that is allowed.
+            // The square at a root is exponential, so that a mean of 400 is off by a relative 1/20: five times that is
+            // allowed.
             let ratio = square / SAMPLES as f64 / expected;
             assert!((ratio - 1.0).abs() < 0.25, "index {index}, root {e}: {ratio}");
         }

@@ -143,8 +143,8 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::Length`] for more values than slots,
-    /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one outside `-t/2` to `t
-    /// - 1`, [`Error::Parameters`] if t has no slots.
+    /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one outside `-t/2` to
+    /// `t - 1`, [`Error::Parameters`] if t has no slots.
     pub fn encode(&self, values: &[i64]) -> Result<Plaintext> {
         let n = self.context.parameters().degree();
         self.embed(values, n, |slot| slot, Extent::of_values(values.len(), n))
@@ -179,8 +179,8 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::Length`] for more values than the degree,
-    /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one outside `-t/2` to `t
-    /// - 1`.
+    /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one outside `-t/2` to
+    /// `t - 1`.
     pub fn encode_coefficients(&self, values: &[i64]) -> Result<Plaintext> {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
         check_length(values.len(), parameters.degree())?;
