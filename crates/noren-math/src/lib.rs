@@ -9,6 +9,7 @@
 //! | [`reduction`] | [`Reduction`](reduction::Reduction): residues of secret numbers modulo any number below 2^50 |
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
+//! | [`hypercube`] | [`Hypercube`](hypercube::Hypercube): the slots of plaintexts, and their dimensions |
 //! | [`ntt`] | [`Transform`](ntt::transform::Transform): the transform of one prime in one ring |
 //! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, .. |
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
@@ -23,6 +24,7 @@ pub mod cyclotomic;
 pub mod error;
 pub mod fft;
 mod gaussian;
+pub mod hypercube;
 pub mod interpolation;
 pub mod kernels;
 pub mod memory;
