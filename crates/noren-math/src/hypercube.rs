@@ -6,15 +6,16 @@ use crate::prime::{is_prime, prime_factors};
 
 /// The structure of the slots of `Z[X]/(Phi_m, p^r)` for a prime p that does not divide m.
 ///
-/// `Phi_m` is a product of polynomials of degree d modulo p, with d the order of p modulo m, so that there are
-/// `l = phi(m)/d` slots, each a Galois ring `GR(p^r, d)`. They stand for the classes of units modulo m by powers of p, which
-/// are written as a grid: generators `g_1, g_2, ..` of orders `n_1, n_2, ..` with `n_1 n_2 .. = l`, such that each class has
-/// one element `g_1^(e_1) g_2^(e_2) ..` with `0 <= e_i < n_i`. The automorphism `X -> X^(g_i)` rotates slots along dimension i.
-/// Where `g_i^(n_i)` is 1 modulo m the dimension is native (HElib calls it good), and one automorphism is a whole
-/// rotation; else it is 1 up to powers of p and generators before it, and a rotation takes two automorphisms and a mask.
+/// `Phi_m` is a product of polynomials of degree d modulo p, with d the order of p modulo m, so that there are `l =
+/// phi(m)/d` slots, each a Galois ring `GR(p^r, d)`. They stand for the classes of units modulo m by powers of p, which
+/// are written as a grid: generators `g_1, g_2, ..` of orders `n_1, n_2, ..` with `n_1 n_2 .. = l`, such that each
+/// class has one element `g_1^(e_1) g_2^(e_2) ..` with `0 <= e_i < n_i`. The automorphism `X -> X^(g_i)` rotates slots
+/// along dimension i. Where `g_i^(n_i)` is 1 modulo m the dimension is native (HElib calls it good), and one
+/// automorphism is a whole rotation; else it is 1 up to powers of p and generators before it, and a rotation takes two
+/// automorphisms and a mask.
 ///
-/// Generators are chosen one after the other: of the largest order modulo p and those before; of those the native ones, if there
-/// are any; of those the smallest.
+/// Generators are chosen one after the other: of the largest order modulo p and those before; of those the native ones,
+/// if there are any; of those the smallest.
 ///
 /// Source: Halevi and Shoup, "Algorithms in HElib", eprint 2014/106.
 ///
@@ -133,7 +134,8 @@ impl Hypercube {
         coordinates
     }
 
-    /// The unit `t = g_1^(e_1) g_2^(e_2) ..` of each slot, in their order: slot t holds `a(eta^t)` for a root eta of `Phi_m`.
+    /// The unit `t = g_1^(e_1) g_2^(e_2) ..` of each slot, in their order: slot t holds `a(eta^t)` for a root eta of
+    /// `Phi_m`.
     #[must_use]
     pub fn representatives(&self) -> Vec<u32> {
         let m = u64::from(self.ring.index());

@@ -9,6 +9,7 @@
 //! | [`reduction`] | [`Reduction`](reduction::Reduction): residues of secret numbers modulo any number below 2^50 |
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
+//! | [`galois_ring`] | [`SlotTransform`](galois_ring::SlotTransform): values in slots, which are Galois rings |
 //! | [`hypercube`] | [`Hypercube`](hypercube::Hypercube): the slots of plaintexts, and their dimensions |
 //! | [`ntt`] | [`Transform`](ntt::transform::Transform): the transform of one prime in one ring |
 //! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, .. |
@@ -23,6 +24,7 @@
 pub mod cyclotomic;
 pub mod error;
 pub mod fft;
+pub mod galois_ring;
 mod gaussian;
 pub mod hypercube;
 pub mod interpolation;
