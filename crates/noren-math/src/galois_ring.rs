@@ -133,12 +133,9 @@ impl GaloisRing {
     /// If there are not d coefficients of each.
     #[must_use]
     pub fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let (d, z) = (self.degree(), &self.numbers);
+        let d = self.degree();
         assert!(a.len() == d && b.len() == d, "elements of {d} coefficients");
-        let mut product = vec![0; 2 * d - 1];
-        for (i, &x) in a.iter().enumerate() {
-            product[i..].iter_mut().zip(b).for_each(|(sum, &y)| *sum = z.add(*sum, z.mul(x, y)));
-        }
+        let mut product = product(a, b, &self.numbers);
         while product.len() > d {
             let lead = product.pop().unwrap_or(0);
             let low = product.len() - d;
@@ -161,16 +158,8 @@ impl GaloisRing {
     }
 
     /// `a^exponent`.
-    fn pow(&self, a: &[u64], mut exponent: u64) -> Vec<u64> {
-        let (mut power, mut square) = (self.one(), a.to_vec());
-        while exponent > 0 {
-            if exponent % 2 == 1 {
-                power = self.mul(&power, &square);
-            }
-            square = self.mul(&square, &square);
-            exponent /= 2;
-        }
-        power
+    fn pow(&self, a: &[u64], exponent: u64) -> Vec<u64> {
+        power(self.one(), a.to_vec(), exponent, |a, b| self.mul(a, b))
     }
 
     fn one(&self) -> Vec<u64> {
@@ -437,23 +426,30 @@ fn common_divisor(mut a: Vec<u64>, mut b: Vec<u64>, z: &PrimePower) -> Vec<u64> 
 }
 
 /// A power of a polynomial modulo another.
-fn power_modulo(a: &[u64], mut exponent: u64, divisor: &[u64], z: &PrimePower) -> Vec<u64> {
-    let times = |a: &[u64], b: &[u64]| {
-        let mut product = vec![0; (a.len() + b.len()).saturating_sub(1)];
-        for (i, &x) in a.iter().enumerate() {
-            product[i..].iter_mut().zip(b).for_each(|(sum, &y)| *sum = z.add(*sum, z.mul(x, y)));
-        }
-        modulo(product, divisor, z)
-    };
-    let (mut power, mut square) = (vec![1], modulo(a.to_vec(), divisor, z));
+fn power_modulo(a: &[u64], exponent: u64, divisor: &[u64], z: &PrimePower) -> Vec<u64> {
+    power(vec![1], modulo(a.to_vec(), divisor, z), exponent, |a, b| modulo(product(a, b, z), divisor, z))
+}
+
+/// A power by squaring: `one` times as many factors `square` as the exponent says.
+fn power(one: Vec<u64>, mut square: Vec<u64>, mut exponent: u64, mul: impl Fn(&[u64], &[u64]) -> Vec<u64>) -> Vec<u64> {
+    let mut power = one;
     while exponent > 0 {
         if exponent % 2 == 1 {
-            power = times(&power, &square);
+            power = mul(&power, &square);
         }
-        square = times(&square, &square);
+        square = mul(&square, &square);
         exponent /= 2;
     }
     power
+}
+
+/// The product of polynomials; none for none.
+fn product(a: &[u64], b: &[u64], z: &PrimePower) -> Vec<u64> {
+    let mut product = vec![0; (a.len() + b.len()).saturating_sub(1)];
+    for (i, &x) in a.iter().enumerate() {
+        product[i..].iter_mut().zip(b).for_each(|(sum, &y)| *sum = z.add(*sum, z.mul(x, y)));
+    }
+    product
 }
 
 fn trim(a: &mut Vec<u64>) {

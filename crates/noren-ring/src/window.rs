@@ -100,10 +100,11 @@ impl Window {
         self.basis.moduli().iter()
     }
 
-    /// How many words of a row are worked on together, where `most` are wanted: all of them if they are fewer, or no
-    /// multiple, as those of an index that is not a power of two.
+    /// How many words of a row are worked on together, where `most`, a power of two, are wanted. An index that is not a
+    /// power of two has whole rows alone: automorphisms do not map blocks to blocks, and rows need not be whole
+    /// vectors.
     pub(crate) fn piece(&self, most: usize) -> usize {
-        if self.degree().is_multiple_of(most) { most } else { self.degree() }
+        if self.index.is_power_of_two() { most.min(self.degree()) } else { self.degree() }
     }
 
     /// `log2 Q` in bits, the same on every machine.

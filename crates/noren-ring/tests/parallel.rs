@@ -24,17 +24,27 @@ fn everything(threads: Option<usize>, parallel: Parallel) -> Results {
 /// On one thread nothing is cut.
 static EXPECTED: LazyLock<Results> = LazyLock::new(|| everything(Some(1), Parallel::Modulus));
 
-/// The rows of an index that is not a power of two are not cut into whole blocks or vectors.
-#[test]
-fn general_indices_on_any_threads_give_the_same_words() {
-    let index = Cyclotomic::new(15_709).expect("a supported index");
+fn assert_same_words_of(index: u32, ways: &[Parallel]) {
+    let index = Cyclotomic::new(index).expect("a supported index");
     let everything = |threads, parallel| verbs::everything(&oracle::ring_of(index, &BITS, threads, parallel));
     let expected = everything(Some(1), Parallel::Modulus);
-    for parallel in [Parallel::Coefficient, Parallel::Modulus, Parallel::Both] {
+    for &parallel in ways {
         for ((verb, found), (_, expected)) in everything(Some(3), parallel).0.iter().zip(&expected.0) {
             assert!(found == expected, "{verb}: {parallel}");
         }
     }
+}
+
+/// The rows of an index that is not a power of two are not cut into whole blocks or vectors.
+#[test]
+fn general_indices_on_any_threads_give_the_same_words() {
+    assert_same_words_of(15_709, &[Parallel::Coefficient, Parallel::Modulus, Parallel::Both]);
+}
+
+/// Nor are those of 13 17 257, although its degree is three blocks of 2^14 words.
+#[test]
+fn general_indices_of_whole_blocks_give_the_same_words() {
+    assert_same_words_of(56_797, &[Parallel::Both]);
 }
 
 fn assert_same_words(parallel: Parallel) {

@@ -1,10 +1,12 @@
 //! Matrices in rings whose index is not a power of two, whose automorphisms do not map blocks to blocks: step by step.
 
+use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
 use crate::device::{Change, Operation};
 use crate::host::source::Source;
 use crate::host::sums::{Moved, Sums};
 use crate::host::switch::only;
+use crate::key::KeyPairs;
 use crate::matrix::{Matrix, Order};
 use crate::poly::{Eval, Poly};
 use crate::window::Window;
@@ -41,35 +43,21 @@ impl Decomposer {
                     ring.change(sum.as_limbs_mut(), Change::AddProduct(x.as_limbs(), factor.as_limbs()))
                 });
             }
-            sum
+            (sum, giant.rotation)
         });
-        let rotate = |sum: Pair, i: usize| match matrix.giants[i].rotation {
-            Some((key, psi)) => {
-                let [first, second] = sum;
-                let second = matrix.mod_down.apply_all(vec![second]).remove(0);
-                let switched = self.decompose(ring_q, &second).inner_product(ring, key);
-                let [mut left, right] = switched;
-                ring.change(left.as_limbs_mut(), Change::Add(first.as_limbs()));
-                [left, right].map(|part| Poly::from_limbs(ring.compute(Operation::Image(part.as_limbs(), psi))))
-            }
-            None => sum,
+        let rotate = |[first, second]: Pair, rotation: Option<(&KeyPairs, &Automorphism)>| {
+            let Some((key, psi)) = rotation else { return [first, second] };
+            let second = matrix.mod_down.apply_all(vec![second]).remove(0);
+            let [mut left, right] = self.decompose(ring_q, &second).inner_product(ring, key);
+            ring.change(left.as_limbs_mut(), Change::Add(first.as_limbs()));
+            [left, right].map(|part| Poly::from_limbs(ring.compute(Operation::Image(part.as_limbs(), psi))))
         };
-        let sums = sums.enumerate().collect::<Vec<_>>().into_iter();
         let total = match matrix.order {
-            Order::Separate => sums.fold(zero(ring), |total, (i, sum)| added(ring, total, &rotate(sum, i))),
-            Order::InTurn => sums.rev().fold(zero(ring), |inner, (i, sum)| rotate(added(ring, sum, &inner), i)),
+            Order::Separate => sums.fold(zero(ring), |total, (sum, psi)| added(ring, total, &rotate(sum, psi))),
+            Order::InTurn => sums.rev().fold(zero(ring), |inner, (sum, psi)| rotate(added(ring, sum, &inner), psi)),
         };
         let mut results = matrix.divide.apply_all(total.into()).into_iter();
         std::array::from_fn(|_| results.next().expect("both parts are divided"))
-    }
-
-    /// `P c` over the limbs of `ring`, of which c may lack the special ones.
-    fn special_multiple(&self, ring: &Window, c: &Poly<Eval>) -> Poly<Eval> {
-        let kernels = ring.engine().kernels();
-        ring.build_pointwise(c.is_secret(), |limb, range, row| match self.special_factor(limb) {
-            Some(special) => kernels.mul_scalar(row, &c.limb(limb)[range], special, ring.basis().modulus(limb)),
-            None => row.fill(0),
-        })
     }
 }
 

@@ -30,7 +30,7 @@ impl Decomposer {
         divide: &DivideRound,
     ) -> [Poly<Eval>; 2] {
         let (last, earlier) = steps.split_last().expect("a sum has a step");
-        let mut first = self.times_special(ring_q, c0);
+        let mut first = self.special_multiple(ring_q, c0);
         let mut second = Cow::Borrowed(c1);
         for terms in earlier {
             let [sum, quotient] =
@@ -54,12 +54,12 @@ impl Decomposer {
         divide(&Sums::new(self.ring_qp(ring_q), source, vec![terms], moved), element)
     }
 
-    /// P c.
-    fn times_special(&self, ring_q: &Window, c: &Poly<Eval>) -> Poly<Eval> {
-        let kernels = ring_q.engine().kernels();
-        ring_q.build_pointwise(c.is_secret(), |limb, range, row| {
-            let special = self.special_factor(limb).expect("the ring has no special prime");
-            kernels.mul_scalar(row, &c.limb(limb)[range], special, ring_q.basis().modulus(limb));
+    /// `P c` over the limbs of `ring`; at the special primes, which c may lack, it is 0.
+    pub(super) fn special_multiple(&self, ring: &Window, c: &Poly<Eval>) -> Poly<Eval> {
+        let kernels = ring.engine().kernels();
+        ring.build_pointwise(c.is_secret(), |limb, range, row| match self.special_factor(limb) {
+            Some(special) => kernels.mul_scalar(row, &c.limb(limb)[range], special, ring.basis().modulus(limb)),
+            None => row.fill(0),
         })
     }
 

@@ -21,11 +21,7 @@ const WIDTH: usize = 8;
 
 /// How many words of a row are multiplied at once, for a number of sets.
 fn tile(ring: &Window, sets: usize) -> usize {
-    match ring.index().is_power_of_two() {
-        true => ring.piece(if sets > 1 { PIECE } else { TILE }),
-        // Not always whole vectors.
-        false => ring.degree(),
-    }
+    ring.piece(if sets > 1 { PIECE } else { TILE })
 }
 
 impl Images {
