@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use noren::bfv::Bfv;
-use noren::bgv::Bgv;
+use noren::bgv::{Bgv, Cyclotomic, Hypercube};
 use noren::wire::{Kind, Object};
 use noren::{SecretDistribution, Security, bfv, ckks, security, tfhe};
 
 use crate::console::Console;
-use crate::describe::{Ckks, Describe, Description, Tfhe};
+use crate::describe::{Ckks, Describe, Description, Grid, Tfhe};
 use crate::failure::Failure;
 use crate::files;
 use crate::outputs::{Force, Output};
@@ -20,6 +20,8 @@ use crate::outputs::{Force, Output};
         noren params choose --depth 4 --precision 20 -o ckks.params\n  \
         noren params choose --depth 4 --modulus 65537 -o bfv.params\n  \
         noren params check --log-n 14 --log-q 50,45,45,45 --log-p 50,50 --log-scale 45\n  \
+        noren params slots --index 15709 --prime 2\n  \
+        noren params check --index 15709 --modulus 2 --log-q 50,50 --log-p 50\n  \
         noren params show ckks.params --json")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -32,6 +34,8 @@ enum Verb {
     Choose(Choose),
     /// Checks parameters, from a file or from sizes of primes, against the security tables
     Check(Box<Check>),
+    /// Shows the slots of plaintexts modulo P^R in the ring of index M, where that is no power of two
+    Slots(Slots),
     /// Shows the parameters in a file
     Show {
         /// The file of parameters
@@ -100,13 +104,35 @@ struct Wanted {
 }
 
 #[derive(Debug, Args)]
+struct Slots {
+    /// The index M of the ring `Z[X]/Phi_M`
+    #[arg(long, value_name = "M")]
+    index: u32,
+    /// The prime P, which does not divide M
+    #[arg(long, value_name = "P")]
+    prime: u64,
+}
+
+impl Slots {
+    fn run(&self, console: &Console) -> Result<(), Failure> {
+        let ring = Cyclotomic::new(self.index).map_err(noren::error::Error::from)?;
+        let cube = Hypercube::new(&ring, self.prime).map_err(noren::error::Error::from)?;
+        console.report(&Grid::new(&cube))
+    }
+}
+
+#[derive(Debug, Args)]
 struct Check {
     /// The file of parameters
-    #[arg(required_unless_present = "log_n", conflicts_with_all = ["log_n", "log_q", "log_p", "log_scale", "restarts", "modulus", "dnum", "secret"])]
+    #[arg(required_unless_present_any = ["log_n", "index"], conflicts_with_all = ["log_n", "index", "log_q", "log_p", "log_scale", "restarts", "modulus", "dnum", "secret"])]
     file: Option<PathBuf>,
     /// The base-two logarithm of the degree of the ring
-    #[arg(long, value_name = "BITS", requires = "log_q")]
+    #[arg(long, value_name = "BITS", requires = "log_q", conflicts_with = "index")]
     log_n: Option<u32>,
+    /// The index M of the ring `Z[X]/Phi_M` of exact integers, where it is no power of two: slots are elements of
+    /// extensions
+    #[arg(long, value_name = "M", requires_all = ["log_q", "modulus"])]
+    index: Option<u32>,
     /// The sizes of the primes of ciphertexts, the one of level 0 first
     #[arg(long, value_name = "BITS,...", value_delimiter = ',')]
     log_q: Vec<u32>,
@@ -136,6 +162,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     match &arguments.verb {
         Verb::Choose(choose) => choose.run(console),
         Verb::Check(check) => check.run(console),
+        Verb::Slots(slots) => slots.run(console),
         Verb::Show { file } if files::kind(file)? == Kind::TFHE_PARAMETERS => {
             let parameters = files::read::<tfhe::Parameters>(&(), file, console)?;
             console.report(&Description::Tfhe(Tfhe::new(&parameters)))
@@ -223,6 +250,7 @@ impl Check {
     fn integer_spec(&self) -> bfv::ParametersSpec {
         bfv::ParametersSpec {
             log_n: self.log_n.unwrap_or_default(),
+            index: self.index.unwrap_or_default(),
             plaintext_modulus: self.modulus.unwrap_or_default(),
             log_q: self.log_q.clone(),
             log_p: self.log_p.clone(),

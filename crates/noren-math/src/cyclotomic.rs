@@ -121,6 +121,23 @@ impl Cyclotomic {
         reduced
     }
 
+    /// The mean of `|a(zeta)|^2` over the primitive m-th roots of unity of the complex numbers, up to a part of `2^-40` of
+    /// the largest term: for a polynomial of at most m coefficients that is not zero modulo `Phi_m`, at least 1.
+    ///
+    /// By the orthogonality of characters it is `1/n sum_d mu(d) m/d |a mod (X^(m/d) - 1)|^2`, over the squarefree
+    /// divisors d of m. For powers of two it is the sum of the squares of all coefficients.
+    #[must_use]
+    pub fn mean_square(&self, a: &[i64]) -> f64 {
+        let terms = self.binomials().into_iter().map(|(period, positive)| {
+            let mut folded = vec![0.0; period];
+            a.iter().enumerate().for_each(|(i, &x)| folded[i % period] += x as f64);
+            let squares = period as f64 * folded.iter().map(|x| x * x).sum::<f64>();
+            if positive { squares } else { -squares }
+        });
+        let (sum, most) = terms.fold((0.0, 0.0), |(sum, most): (f64, f64), x| (sum + x, most.max(x.abs())));
+        ((sum + most * 2f64.powi(-40)) / self.degree() as f64).max(1.0)
+    }
+
     /// The exponents of the evaluation points, in their order: `2 brv(j) + 1` for an index that is a power of two, where brv
     /// reverses the `log2 n` bits of j, and else the units modulo m in ascending order.
     #[must_use]
@@ -295,6 +312,23 @@ mod tests {
             }
         }
         assert!(Cyclotomic::new(45).expect("supported").inverse(9).is_err());
+    }
+
+    #[test]
+    fn mean_squares_are_those_of_the_values() {
+        for m in (3..=120).filter(|m| m % 4 != 2).chain([105, 165, 255, 315, 385, 1155]) {
+            let Ok(ring) = Cyclotomic::new(m) else { continue };
+            let a: Vec<i64> = (0..ring.degree() as i64).map(|i| (i * i + 3 * i) % 17 - 8).collect();
+            let value = |&e: &u32| {
+                let angle = |i: usize| std::f64::consts::TAU * (i as f64 * f64::from(e) / f64::from(m));
+                let (re, im) = a.iter().enumerate().fold((0.0, 0.0), |(re, im), (i, &x)| {
+                    (re + x as f64 * angle(i).cos(), im + x as f64 * angle(i).sin())
+                });
+                re * re + im * im
+            };
+            let mean = ring.points().iter().map(value).sum::<f64>() / ring.degree() as f64;
+            assert!((ring.mean_square(&a) - mean.max(1.0)).abs() < 1e-8 * mean.max(1.0), "index {m}");
+        }
     }
 
     #[test]

@@ -162,7 +162,7 @@ impl GaloisRing {
         power(self.one(), a.to_vec(), exponent, |a, b| self.mul(a, b))
     }
 
-    fn one(&self) -> Vec<u64> {
+    pub(crate) fn one(&self) -> Vec<u64> {
         let mut one = vec![0; self.degree()];
         one[0] = 1;
         one

@@ -11,6 +11,7 @@
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
 //! | [`galois_ring`] | [`SlotTransform`](galois_ring::SlotTransform): values in slots, which are Galois rings |
 //! | [`hypercube`] | [`Hypercube`](hypercube::Hypercube): the slots of plaintexts, and their dimensions |
+//! | [`powerful`] | [`PowerfulBasis`](powerful::PowerfulBasis): the basis in which elements have small coefficients |
 //! | [`ntt`] | [`Transform`](ntt::transform::Transform): the transform of one prime in one ring |
 //! | [`interpolation`] | [`Interpolation`](interpolation::Interpolation): polynomials through values at 0, 1, 2, .. |
 //! | [`fft`] | [`FftTable`](fft::FftTable): the canonical embedding that CKKS encodes through |
@@ -24,6 +25,7 @@
 pub mod cyclotomic;
 pub mod error;
 pub mod fft;
+mod frobenius;
 pub mod galois_ring;
 mod gaussian;
 pub mod hypercube;
@@ -32,6 +34,7 @@ pub mod kernels;
 pub mod memory;
 pub mod modulus;
 pub mod ntt;
+pub mod powerful;
 mod primality;
 pub mod prime;
 pub mod random;

@@ -56,6 +56,23 @@ pub fn primitive_root_of_order(q: &Modulus, order: u64) -> Result<u64, Error> {
     (2..p).find(has_order).map(|g| q.pow(g, (p - 1) / order)).ok_or(Error::NoRoot { prime: p, order })
 }
 
+/// The prime p and the exponent r of `n = p^r`, if there are any.
+///
+/// ```
+/// use noren_math::prime::prime_power;
+///
+/// assert_eq!(prime_power(2187), Some((3, 7)));
+/// assert_eq!(prime_power(12), None);
+/// ```
+#[must_use]
+pub fn prime_power(n: u64) -> Option<(u64, u32)> {
+    (1..u64::BITS).rev().find_map(|r| {
+        // The rounded root is the root, if there is one: of a number below 2^64 it is right to 2^-20.
+        let root = if r == 1 { n } else { libm::pow(n as f64, 1.0 / f64::from(r)).round() as u64 };
+        (root.checked_pow(r) == Some(n) && is_prime(root)).then_some((root, r))
+    })
+}
+
 /// The prime factors of `n` with multiplicity, ascending; 0 and 1 have none.
 ///
 /// By trial division, for indices and orders: the time grows with the square root of the second

@@ -1,9 +1,12 @@
-//! Residues modulo any number below 2^50, prime or not, of secret numbers.
+//! Residues modulo any number below 2^60, prime or not, of secret numbers.
 
 /// Primes stay below 2^50, so that lazy values in `[0, 4q)` fit the 52 bits that IFMA multiplies.
 pub const MAX_MODULUS_BITS: u32 = 50;
 
-/// A number t with `2 <= t < 2^50` and the constants of its reductions (Barrett's method).
+/// The largest number of bits of a number that is reduced by: two quotients are cut by less than 1 together.
+pub const MAX_REDUCTION_BITS: u32 = 60;
+
+/// A number t with `2 <= t < 2^60` and the constants of its reductions (Barrett's method).
 ///
 /// No verb divides, branches or reads memory by its operands: the same instructions run whatever they are. The result is in
 /// `[0, t)`.
@@ -19,10 +22,10 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// The constants of t; `None` unless it is in `2 <= t < 2^50`.
+    /// The constants of t; `None` unless it is in `2 <= t < 2^60`.
     #[must_use]
     pub const fn new(t: u64) -> Option<Self> {
-        if t < 2 || t >> MAX_MODULUS_BITS != 0 {
+        if t < 2 || t >> MAX_REDUCTION_BITS != 0 {
             return None;
         }
         let bits = u64::BITS - t.leading_zeros();
@@ -160,7 +163,8 @@ pub(crate) const fn reduce_word(x: u64, t: u64, inverse: u64, bits: u32) -> u64 
     subtract_if_not_below(x - quotient * t, t)
 }
 
-/// `a b mod t`, by `inverse = floor(2^(62 + bits) / t)`. Range: in `[0, 2^bits)`, out `[0, t)`.
+/// `a b mod t`, by `inverse = floor(2^(62 + bits) / t)`. Range: in `[0, 2^bits)`, out `[0, t)`; at most
+/// [`MAX_REDUCTION_BITS`] bits.
 #[inline]
 pub(crate) const fn mul_reduced(a: u64, b: u64, t: u64, inverse: u64, bits: u32) -> u64 {
     // The shifts make both quotients high words: floor(a b / 2^(bits - 2)), then floor(that 2^(bits - 2) / t). The cut bits cost
@@ -189,7 +193,7 @@ mod tests {
     use super::*;
 
     /// Small ones, powers of two and their neighbours, primes and products.
-    const MODULI: [u64; 14] = [
+    const MODULI: [u64; 17] = [
         2,
         3,
         4,
@@ -204,6 +208,9 @@ mod tests {
         (1 << 49) + 1,
         (1 << 50) - 27,
         (1 << 50) - 1,
+        1 << 59,
+        (1 << 60) - 93,
+        (1 << 60) - 1,
     ];
 
     #[test]
@@ -243,6 +250,6 @@ mod tests {
                 }
             }
         }
-        assert!([0, 1, 1 << 50, u64::MAX].into_iter().all(|t| Reduction::new(t).is_none()));
+        assert!([0, 1, 1 << 60, u64::MAX].into_iter().all(|t| Reduction::new(t).is_none()));
     }
 }

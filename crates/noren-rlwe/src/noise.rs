@@ -1,6 +1,8 @@
 //! Noise: predicted without the key, measured with it.
 //!
-//! All values are standard deviations of one coefficient, in units of the coefficients: not divided by a scale.
+//! All values are standard deviations of one coefficient, in units of the coefficients: not divided by a scale. In a ring
+//! whose index is not a power of two they are those of the values at the roots of unity, divided by `sqrt(n)`: a
+//! coefficient may be larger by the root of [`growth`](noren_math::powerful::PowerfulBasis::growth).
 
 use std::ops::Range;
 
@@ -20,19 +22,29 @@ const TERNARY_VARIANCE: f64 = 2.0 / 3.0;
 /// The variance of rounding to integers: uniform on an interval of length 1.
 const ROUNDING_VARIANCE: f64 = 1.0 / 12.0;
 
+/// The noise of a fresh error: `sigma`, and of one of m coefficients that is reduced modulo `Phi_m` `sigma sqrt(m/n)`.
+#[must_use]
+pub fn error(parameters: &Parameters) -> f64 {
+    let ring = parameters.index();
+    if ring.is_power_of_two() {
+        return GAUSSIAN_SIGMA;
+    }
+    GAUSSIAN_SIGMA * (f64::from(ring.index()) / ring.degree() as f64).sqrt()
+}
+
 /// The noise of a fresh encryption with the public key: `sigma sqrt(2n/3 + 1 + |s|^2)`.
 ///
 /// From `e v + e_0 + e_1 s`, with v ternary and `|s|^2` the expected square norm of the secret.
 #[must_use]
 pub fn fresh_public(parameters: &Parameters) -> f64 {
     let mask = TERNARY_VARIANCE * parameters.degree() as f64;
-    GAUSSIAN_SIGMA * (mask + 1.0 + secret_square_norm(parameters)).sqrt()
+    error(parameters) * (mask + 1.0 + secret_square_norm(parameters)).sqrt()
 }
 
 /// The noise of a fresh encryption with the secret key: `sigma = 3.19`.
 #[must_use]
-pub fn fresh_symmetric(_parameters: &Parameters) -> f64 {
-    GAUSSIAN_SIGMA
+pub fn fresh_symmetric(parameters: &Parameters) -> f64 {
+    error(parameters)
 }
 
 /// The noise that one rescaling or modulus switch adds by rounding two parts: `sqrt((|s|^2 + 1)/12)`.
@@ -156,5 +168,5 @@ fn products_variance(parameters: &Parameters, digits: impl Iterator<Item = Range
         libm::exp2(2.0 * (bits - log_p))
     };
     let digits: f64 = digits.map(ratio_squared).sum();
-    n * ROUNDING_VARIANCE * GAUSSIAN_SIGMA * GAUSSIAN_SIGMA * digits
+    n * ROUNDING_VARIANCE * error(parameters) * error(parameters) * digits
 }

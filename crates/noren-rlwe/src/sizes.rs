@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use noren_math::cyclotomic::Cyclotomic;
 use noren_math::prime::primes_below;
 
 use crate::error::{Error, Result};
@@ -9,15 +10,23 @@ use crate::error::{Error, Result};
 /// The sizes of primes, and of what stands beside them, such as scales.
 pub const BITS: RangeInclusive<u32> = 20..=50;
 
-/// Refuses what no ring or no prime has: log_n outside 3 to 17, no primes q, and sizes outside [`BITS`], in the lists of
-/// `log_q`, `log_p` and `more`, each with its name.
+/// The ring of degree `2^log_n`.
+///
+/// # Errors
+/// [`Error::Parameters`] if log_n is outside 3 to 17.
+pub fn power_of_two(log_n: u32) -> Result<Cyclotomic> {
+    match 1usize.checked_shl(log_n).map(Cyclotomic::power_of_two) {
+        Some(Ok(ring)) => Ok(ring),
+        _ => Err(Error::parameter("log_n", log_n, "3 to 17")),
+    }
+}
+
+/// Refuses what no prime has: no primes q, and sizes outside [`BITS`], in the lists of `log_q`, `log_p` and `more`, each
+/// with its name.
 ///
 /// # Errors
 /// [`Error::Parameters`] names the first of them.
-pub fn check(log_n: u32, log_q: &[u32], log_p: &[u32], more: &[(&'static str, u32)]) -> Result<()> {
-    if !(3..=17).contains(&log_n) {
-        return Err(Error::parameter("log_n", log_n, "3 to 17"));
-    }
+pub fn check(log_q: &[u32], log_p: &[u32], more: &[(&'static str, u32)]) -> Result<()> {
     if log_q.is_empty() {
         return Err(Error::parameter("log_q", "empty", "at least one size"));
     }

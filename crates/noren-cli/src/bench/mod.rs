@@ -5,6 +5,7 @@ mod bootstrap;
 mod chain;
 mod ckks;
 mod client;
+mod cyclotomic;
 mod judge;
 mod kernels;
 mod lookup;

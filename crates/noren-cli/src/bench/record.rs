@@ -95,7 +95,7 @@ impl Record {
         timing: Option<Timing>,
         note: &'static str,
     ) -> Self {
-        let slots = if parameters.has_slots() { parameters.degree() } else { 0 };
+        let slots = if parameters.has_slots() { parameters.slots() } else { 0 };
         Self { slots, ..Self::of_rlwe(suite, op, parameters.rlwe(), threads, timing, note) }
     }
 

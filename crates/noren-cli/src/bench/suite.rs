@@ -14,7 +14,7 @@ use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::tfhe::{self, Workload};
-use crate::bench::{ckks, client, kernels, lookup, matvec, parallel, rns_heaan, trace};
+use crate::bench::{ckks, client, cyclotomic, kernels, lookup, matvec, parallel, rns_heaan, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 
@@ -80,6 +80,10 @@ pub(crate) struct Arguments {
     /// tfhe: how many ciphertexts are bootstrapped together [default: 1,8,64,512]
     #[arg(long, value_name = "COUNT,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65536))]
     batch: Vec<u32>,
+    /// cyclotomic: rings with their plaintext moduli, as index:prime:exponent [default: 511:2:1, 2047:2:1, 4095:2:1, 15709:2:1,
+    /// 15709:3:1, 24295:2:1, 15709:2:59]
+    #[arg(long, value_name = "M:P:R,...", value_delimiter = ',')]
+    set: Vec<cyclotomic::Set>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -103,6 +107,8 @@ enum Suite {
     Chain,
     /// A matrix of 512 x 512 times an encrypted vector of integers, in BGV
     Matvec,
+    /// A matrix of all slots times an encrypted vector, in BGV over rings whose index is no power of two
+    Cyclotomic,
     /// A function of two encrypted numbers of 15 bits: three methods, each step, and preparation
     Lookup,
     /// Keys, gates and bootstraps of TFHE, one by one and in batches, and integers
@@ -193,6 +199,14 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             matvec::run(&run)?;
             beside.step(&run, &[("--suite", "matvec")])?;
         }
+        Suite::Cyclotomic => {
+            let sets = if arguments.set.is_empty() { &cyclotomic::SETS } else { &arguments.set[..] };
+            console.text(Record::head())?;
+            for &set in sets {
+                cyclotomic::run(&run, set)?;
+                beside.step(&run, &[("--suite", "cyclotomic"), ("--set", &set.to_string())])?;
+            }
+        }
         Suite::Lookup => {
             let log_n = lookup::degree(degrees)?;
             console.text(Record::head())?;
@@ -231,7 +245,7 @@ impl Arguments {
     fn check(&self) -> Result<(), Failure> {
         use Suite::*;
         // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel.
-        let options: [(&str, bool, &[Suite]); 14] = [
+        let options: [(&str, bool, &[Suite]); 15] = [
             ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, RnsHeaan]),
             ("--shape", self.shape == Family::Hybrid, &[Ckks]),
             ("--special", self.special.is_empty(), &[Trace]),
@@ -245,6 +259,7 @@ impl Arguments {
             ("--figure", self.figure.is_none(), &[Parallel]),
             ("--method", self.method.is_empty(), &[Lookup]),
             ("--workload", self.workload.is_empty(), &[Tfhe]),
+            ("--set", self.set.is_empty(), &[Cyclotomic]),
             ("--batch", self.batch.is_empty(), &[Tfhe]),
         ];
         let foreign = options.iter().find(|(_, absent, suites)| !absent && !suites.contains(&self.suite));

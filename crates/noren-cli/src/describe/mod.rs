@@ -22,7 +22,7 @@ use noren_rlwe::parameters::Parameters;
 use serde::Serialize;
 
 pub(crate) use ckks::Ckks;
-pub(crate) use integers::Integers;
+pub(crate) use integers::{Grid, Integers};
 pub(crate) use tfhe::Tfhe;
 
 /// The description of parameters of any scheme.

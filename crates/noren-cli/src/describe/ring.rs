@@ -14,7 +14,9 @@ use crate::describe::words::{bytes, chain, count};
 #[derive(Debug, Serialize)]
 pub(crate) struct Ring {
     fingerprint: String,
-    log_n: u32,
+    /// None where the index is not a power of two.
+    log_n: Option<u32>,
+    index: u32,
     n: usize,
     log_q: Vec<u32>,
     log_p: Vec<u32>,
@@ -67,7 +69,8 @@ impl Ring {
         }
         Self {
             fingerprint: short_fingerprint(fingerprint),
-            log_n: rlwe.degree().ilog2(),
+            log_n: rlwe.log_n().ok(),
+            index: rlwe.index().index(),
             n: rlwe.degree(),
             log_q: log_q.to_vec(),
             log_p: log_p.to_vec(),
@@ -84,7 +87,11 @@ impl Ring {
 
     /// The lines of the ring and its primes; `slots` says how many slots there are, `levels` what the modulus is for.
     pub(super) fn write_primes(&self, f: &mut fmt::Formatter<'_>, slots: &str, levels: &str) -> fmt::Result {
-        writeln!(f, "ring           n = 2^{} = {}, {slots}, secret {}", self.log_n, self.n, self.secret)?;
+        let ring = match self.log_n {
+            Some(log_n) => format!("n = 2^{log_n} = {}", self.n),
+            None => format!("m = {}, n = phi(m) = {}", self.index, self.n),
+        };
+        writeln!(f, "ring           {ring}, {slots}, secret {}", self.secret)?;
         let total = self.keys.first().map_or(0.0, |key| key.log_modulus);
         writeln!(f, "modulus        q: {} bits, together {total:.1}; {levels}", chain(&self.log_q))?;
         if self.log_p.is_empty() {

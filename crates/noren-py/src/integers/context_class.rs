@@ -57,7 +57,7 @@ macro_rules! context_class {
             ) -> PyResult<PyIntegerKeys> {
                 $crate::admission::warn(py, "keygen", self.0.parameters().rlwe().security())?;
                 let (rotations, rotations_at) = (rotations.0, Vec::new());
-                let request = KeyRequest { relinearization, rotations, swap, limbs, rotations_at };
+                let request = KeyRequest { relinearization, rotations, swap, limbs, rotations_at, ..KeyRequest::default() };
                 let seed = seed_of(seed)?;
                 let heard = Heard::new(progress);
                 let hear = |done, of| heard.call(done, of);
@@ -93,7 +93,7 @@ macro_rules! context_class {
                 progress: Option<Py<PyAny>>,
             ) -> PyResult<PyIntegerEvaluationKeys> {
                 let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
-                let request = KeyRequest { relinearization, rotations: rotations.0, swap, limbs, rotations_at };
+                let request = KeyRequest { relinearization, rotations: rotations.0, swap, limbs, rotations_at, ..KeyRequest::default() };
                 let (seed, heard, secret) = (seed_of(seed)?, Heard::new(progress), &secret.0.key);
                 let hear = |done, of| heard.call(done, of);
                 let keys = heard.watch(py, || self.0.evaluation_keys(secret, seed, &request, Some(&hear)))?;

@@ -49,7 +49,7 @@ impl PyIntegerParameters {
         security: Option<u32>,
     ) -> PyResult<Self> {
         let (secret, security) = (secret_of(secret)?, security_of(security)?);
-        let spec = ParametersSpec { log_n, plaintext_modulus, log_q, log_p, dnum, secret, security };
+        let spec = ParametersSpec { log_n, index: 0, plaintext_modulus, log_q, log_p, dnum, secret, security };
         spec.build().map(Self).map_err(raise)
     }
 

@@ -6,6 +6,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use noren_math::kernels::aligned::AlignedVec;
+use noren_math::powerful::PowerfulBasis;
+
 use crate::device::Upload;
 use crate::error::Error;
 use crate::key::KeyPairs;
@@ -138,6 +141,21 @@ impl Ring {
     pub fn rows<'a, D: Domain>(&self, a: &'a Poly<D>) -> impl ExactSizeIterator<Item = &'a [u64]> {
         self.check_covers(a);
         self.range().map(|limb| a.limb(limb))
+    }
+
+    /// The element whose coefficients are those in the [powerful basis](PowerfulBasis), for readers of numbers; where the
+    /// index is a power of two, the element itself.
+    #[must_use]
+    pub fn to_powerful(&self, a: &Poly<Coeff>, basis: &PowerfulBasis) -> Poly<Coeff> {
+        self.check(a);
+        let (host, first) = (self.on_host(a), self.range().start);
+        let rows: Vec<&[u64]> = self.rows(&host).collect();
+        self.build(a.is_secret(), |limb, out| {
+            let q = self.basis().modulus(limb);
+            let mut scratch = AlignedVec::zeroed(basis.ring().index() as usize);
+            basis.write_powerful(rows[limb - first], out, &mut scratch, |x, y| q.sub(x, y));
+            scratch.wipe();
+        })
     }
 
     /// The coefficients as numbers in `(-Q/2, Q/2)`, rounded to `f64`: exact up to a relative error of `2^-52`. Range:

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use noren_rlwe::error::Result;
-use noren_rlwe::galois::rotation_exponent;
 use noren_rlwe::resources::Resources;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
@@ -55,7 +54,7 @@ impl Plan {
         };
         let usual = parameters.secret();
         let public = KeyShape { limbs: parameters.max_limbs(), special: 0, digits: 1 };
-        let exponents = self.rotations().into_iter().map(|steps| rotation_exponent(parameters.degree(), steps));
+        let exponents = self.rotations().into_iter().map(|steps| self.layout().rotation_exponent(steps));
         let rotations: BTreeSet<u32> = exponents.collect();
         // Beside the rotations: the swap of rows, and the relinearisation.
         let matrix = |secret: SecretDistribution| class(Role::Matrix, rotations.len() + 2, secret, self.shape());

@@ -92,8 +92,8 @@ impl LookupKeyFile {
                 return Err(Error::KeyShape { what: "the lookup keys", found, needed });
             }
         }
-        let exponents = plan.rotations().into_iter().map(|steps| self.context.rotation_exponent(steps));
-        let needed = exponents.chain([self.context.swap_exponent()]).map(|k| (k, plan.limbs()));
+        let exponents = plan.rotations().into_iter().map(|steps| plan.layout().rotation_exponent(steps));
+        let needed = exponents.chain([plan.layout().swap_exponent()]).map(|k| (k, plan.limbs()));
         // The plan makes these keys, and not the context.
         self.keys.sparse.check(Some(plan.limbs()), needed).map_err(|error| match error {
             Error::MissingKey { kind, available, .. } => Error::MissingKey { kind, available, keys: Vec::new() },
@@ -134,8 +134,9 @@ type Needed = (Name, KeyShape, usize);
 /// All keys of a plan, in order: to the sparse secret, from it, of the usual shape; then those under the sparse secret.
 fn needed(context: &Context, plan: &Plan) -> ([Needed; 3], Vec<Needed>) {
     let (parameters, sparse) = (context.parameters(), plan.shape());
-    let mut exponents: Vec<u32> = plan.rotations().iter().map(|&steps| context.rotation_exponent(steps)).collect();
-    exponents.extend([0, context.swap_exponent()]);
+    let mut exponents: Vec<u32> =
+        plan.rotations().iter().map(|&steps| plan.layout().rotation_exponent(steps)).collect();
+    exponents.extend([0, plan.layout().swap_exponent()]);
     exponents.sort_unstable();
     exponents.dedup();
     let usual = parameters.rlwe().shape();

@@ -38,8 +38,8 @@ impl LookupKeys {
         let generator = KeyGenerator::new(context.rlwe(), seed);
         let low = generator.shaped(plan.shape())?;
         let limbs = plan.limbs();
-        let rotations = plan.rotations().into_iter().map(|steps| (context.rotation_exponent(steps), limbs));
-        let swap = (context.swap_exponent(), limbs);
+        let rotations = plan.rotations().into_iter().map(|steps| (plan.layout().rotation_exponent(steps), limbs));
+        let swap = (plan.layout().swap_exponent(), limbs);
         let request = KeyRequest { relinearization: Some(limbs), galois: rotations.chain([swap]).collect() };
         if plan.method() == Method::Linear {
             return Ok(Self { switches: None, sparse: low.evaluation_keys(secret, &request, progress)? });

@@ -1,6 +1,7 @@
 //! Which value of a function stands in which slot of which factor of the matrix.
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::galois::{conjugation_exponent, rotation_exponent};
 
 use crate::lookup::error::LookupError;
 
@@ -91,6 +92,16 @@ impl Layout {
     #[must_use]
     pub fn degree(&self) -> usize {
         self.degree
+    }
+
+    /// The exponent of the automorphism that rotates both rows by `steps`.
+    pub(super) fn rotation_exponent(&self, steps: isize) -> u32 {
+        rotation_exponent(self.degree, steps)
+    }
+
+    /// The exponent of the automorphism that swaps the rows.
+    pub(super) fn swap_exponent(&self) -> u32 {
+        conjugation_exponent(self.degree)
     }
 
     /// How many pairs of numbers one pair of ciphertexts holds.

@@ -81,7 +81,7 @@ impl Matrix {
     ) -> Result<Vec<Vec<rlwe::Ciphertext>>> {
         let (rlwe, layout) = (context.rlwe(), plan.layout());
         let rotations = layout.baby_rotations();
-        let exponents: Vec<u32> = rotations.iter().map(|&steps| context.rotation_exponent(steps)).collect();
+        let exponents: Vec<u32> = rotations.iter().map(|&steps| layout.rotation_exponent(steps)).collect();
         let images = numbers.iter().map(|x| {
             let blocks: Vec<&rlwe::Ciphertext> = x.blocks.iter().collect();
             images(rlwe, &blocks, &exponents, &keys.sparse, numbers.len())
@@ -94,11 +94,11 @@ impl Matrix {
         watch(Step::Matrix);
         let sum_giants = |sums: &[rlwe::Ciphertext]| match plan.method() {
             Method::Fast => {
-                let giant = context.rotation_exponent(layout.giant_rotation());
+                let giant = layout.rotation_exponent(layout.giant_rotation());
                 sum_in_turn(rlwe, sums, giant, &keys.sparse)
             }
             Method::Linear => (1..).zip(&sums[1..]).try_fold(sums[0].clone(), |mut all, (b, sum)| {
-                let giant = context.rotation_exponent(b * layout.giant_rotation());
+                let giant = layout.rotation_exponent(b * layout.giant_rotation());
                 add_assign(rlwe, &mut all, &apply_automorphism(rlwe, sum, giant, &keys.sparse)?)?;
                 Ok(all)
             }),
@@ -107,7 +107,7 @@ impl Matrix {
             let mut halves = sums.chunks(layout.giants()).map(sum_giants);
             let mut row = halves.next().expect("a row has a half")?;
             if let Some(swapped) = halves.next() {
-                let swapped = apply_automorphism(rlwe, &swapped?, context.swap_exponent(), &keys.sparse)?;
+                let swapped = apply_automorphism(rlwe, &swapped?, layout.swap_exponent(), &keys.sparse)?;
                 add_assign(rlwe, &mut row, &swapped)?;
             }
             if let Some(rest) = self.rest.rows.get(block) {

@@ -79,6 +79,7 @@ impl Plan {
     fn by_method(parameters: &Parameters, layout: Layout, method: Method) -> Result<Self> {
         /// Coefficients of factors are held in 16 bits.
         const LARGEST: u64 = (1 << 16) + 1;
+        parameters.check_rows()?;
         let t = parameters.modulus().value();
         if !parameters.has_slots() || t > LARGEST {
             let needed = format!("a prime up to {LARGEST} that is 1 modulo {}", 2 * parameters.degree());

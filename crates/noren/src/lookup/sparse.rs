@@ -87,10 +87,10 @@ pub(super) fn leave(
         return Err(IntegerError::NoiseExhausted { what: "a lookup", missing: -budget }.into());
     }
     let (steps, swap) = plan.sum_rotations();
-    let exponents = |steps: &Vec<isize>| steps.iter().map(|&steps| context.rotation_exponent(steps)).collect();
+    let exponents = |steps: &Vec<isize>| steps.iter().map(|&steps| plan.layout().rotation_exponent(steps)).collect();
     let mut exponents: Vec<Vec<u32>> = steps.iter().map(exponents).collect();
     if swap {
-        exponents.push(vec![context.swap_exponent()]);
+        exponents.push(vec![plan.layout().swap_exponent()]);
     }
     let steps: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
     let sum = sum_automorphisms_in_steps(context.rlwe(), sum, &steps, &keys.sparse)?;

@@ -21,9 +21,13 @@ use crate::schemes::integers;
 use crate::schemes::integers::noise::Laws;
 use crate::schemes::integers::scheme::{Scheme, Sealed, limbs_without_loss};
 
+pub use noren_math::cyclotomic::Cyclotomic;
+pub use noren_math::galois_ring::GaloisRing;
+pub use noren_math::hypercube::{Dimension, Hypercube};
+
 pub use crate::schemes::integers::{
-    Context, Decryptor, Encoder, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec, Plaintext,
-    PlaintextModulus, Requirements,
+    Context, Decryptor, Encoder, Entries, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec,
+    Plaintext, PlaintextModulus, Requirements, SlotMatrix,
 };
 
 /// The scheme BGV.
@@ -63,7 +67,7 @@ impl Scheme for Bgv {
         let least = (1..=limbs).map(squared).fold(f64::INFINITY, f64::min);
         let kept = (1..limbs).find(|&kept| squared(kept) <= least + WORTH_BITS).unwrap_or(limbs);
         let last = switched(kept);
-        if Self::product_noise(laws, &last, &last, kept).budget(laws.degree()) >= 0.0 {
+        if laws.budget(&Self::product_noise(laws, &last, &last, kept)) >= 0.0 {
             kept
         } else {
             limbs_without_loss(laws, noise, limbs)

@@ -45,12 +45,12 @@ impl Extent {
         Self { length: None, period: slots }
     }
 
-    /// A length, and a period that is a power of two up to `slots`.
+    /// A length, and a period that is a power of two up to `slots`, or the number of slots.
     ///
     /// # Errors
     /// [`Error::Length`] for a length of 0 or above the slots, or another period.
     pub fn new(length: Option<usize>, period: usize, slots: usize) -> Result<Self> {
-        if !period.is_power_of_two() || period > slots {
+        if period != slots && !(period.is_power_of_two() && period < slots) {
             let needed = format!("a power of two up to {slots}, the number of slots");
             return Err(Error::Length { what: "period of a vector", found: period, needed });
         }

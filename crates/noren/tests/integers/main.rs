@@ -1,5 +1,6 @@
 //! Exact integers: BGV and BFV against arithmetic modulo t.
 
+mod cyclotomic;
 mod encoding;
 mod full;
 mod lookup_keys;

@@ -116,6 +116,7 @@ fn schemes_see_no_words() {
         "noren/src/schemes/ckks/encoder.rs",
         "noren/src/schemes/ckks/wire.rs",
         "noren/src/schemes/integers/encoder.rs",
+        "noren/src/schemes/integers/slot_matrix.rs",
         "noren/src/schemes/integers/wire.rs",
         "noren/src/schemes/tfhe/seeded.rs",
         "noren/src/schemes/tfhe/wire.rs",

@@ -74,7 +74,8 @@ impl ParametersSpec {
     /// [`Error::Parameters`] names what is outside the supported range: a size, a chain of scales that leaves `2^20` to `2^50`, a
     /// restart out of order, a size without a prime. [`Error::Insecure`] says how large the modulus may be.
     pub fn build(self) -> Result<Parameters> {
-        sizes::check(self.log_n, &self.log_q, &self.log_p, &[("log_scale", self.log_scale)])?;
+        sizes::power_of_two(self.log_n)?;
+        sizes::check(&self.log_q, &self.log_p, &[("log_scale", self.log_scale)])?;
         self.check_restarts()?;
         let step = 2u64 << self.log_n;
         let mut used = Vec::new();

@@ -3,6 +3,7 @@
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::extent::Extent;
+use crate::schemes::integers::parameters::Parameters;
 
 /// How numbers are written as a polynomial. Operands of one operation are encoded alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,11 +23,20 @@ impl Encoding {
             Self::Coefficients => "coefficients",
         }
     }
+
+    /// How many places a vector has.
+    pub(crate) fn places(self, parameters: &Parameters) -> usize {
+        match self {
+            Self::Slots => parameters.slots(),
+            Self::Coefficients => parameters.degree(),
+        }
+    }
 }
 
-/// The encoding of a vector, and which of its n slots or coefficients are values.
+/// The encoding of a vector, and which of its slots or coefficients are values.
 ///
-/// Slots are counted through both rows. A period of n/2 or less says that both rows are the same; n says nothing.
+/// Slots are counted through both rows. A period of n/2 or less says that both rows are the same; n says nothing. In a ring
+/// whose index is not a power of two, the period is the number of slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
     pub(crate) encoding: Encoding,
@@ -34,10 +44,10 @@ pub struct Content {
 }
 
 impl Content {
-    /// All n slots.
+    /// All slots.
     #[must_use]
-    pub const fn slots(n: usize) -> Self {
-        Self { encoding: Encoding::Slots, extent: Extent::of_slots(n) }
+    pub const fn slots(slots: usize) -> Self {
+        Self { encoding: Encoding::Slots, extent: Extent::of_slots(slots) }
     }
 
     /// The encoding.
@@ -52,20 +62,21 @@ impl Content {
         self.extent
     }
 
-    /// The same of another length, up to n; `None` for all slots of a period.
+    /// The same of another length, up to that of all places; `None` for all slots of a period.
     ///
     /// # Errors
-    /// [`Error::Length`] for a length of 0 or above n.
-    pub(crate) fn with_length(self, length: Option<usize>, n: usize) -> Result<Self> {
-        Ok(Self { extent: self.extent.with_length(length, n)?, ..self })
+    /// [`Error::Length`] for a length of 0 or above the places.
+    pub(crate) fn with_length(self, length: Option<usize>, parameters: &Parameters) -> Result<Self> {
+        Ok(Self { extent: self.extent.with_length(length, self.encoding.places(parameters))?, ..self })
     }
 
     /// The same with both rows alike and of this period.
     ///
     /// # Errors
-    /// [`Error::Length`] for what is no power of two up to n/2.
-    pub(crate) fn with_period(self, period: usize, n: usize) -> Result<Self> {
-        Extent::new(None, period, n / 2)?;
+    /// [`Error::Length`] for what is no power of two up to n/2, [`Error::Parameters`] in a ring without rows.
+    pub(crate) fn with_period(self, period: usize, parameters: &Parameters) -> Result<Self> {
+        parameters.check_rows()?;
+        Extent::new(None, period, parameters.row_slots())?;
         Ok(Self { extent: self.extent.repeated(period), ..self })
     }
 
@@ -95,6 +106,11 @@ impl Content {
         if steps.unsigned_abs().is_multiple_of(self.extent.period()) {
             return self;
         }
+        self.moved()
+    }
+
+    /// That of a vector whose slots were moved.
+    pub(crate) fn moved(self) -> Self {
         Self { extent: self.extent.moved(), ..self }
     }
 

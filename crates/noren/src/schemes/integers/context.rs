@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
+use noren_math::galois_ring::{GaloisRing, SlotTransform};
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
+use noren_math::powerful::PowerfulBasis;
+use noren_math::prime::prime_power;
 use noren_ring::parallel::Parallel;
 use noren_rlwe::context as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois;
 
+use crate::schemes::integers::grid::SlotGrid;
 use crate::schemes::integers::parameters::Parameters;
 
 /// Parameters with their rings and transforms. Cheap to clone, and shared between threads; one context serves BGV and BFV.
@@ -19,11 +23,20 @@ pub struct Context(Arc<Inner>);
 struct Inner {
     parameters: Parameters,
     rlwe: rlwe::Context,
-    slots: Option<SlotTransform>,
+    slots: Slots,
+    /// That of a ring whose index is not a power of two.
+    powerful: Option<PowerfulBasis>,
 }
 
 /// The transform between slots and coefficients modulo t.
-pub(crate) struct SlotTransform {
+enum Slots {
+    None,
+    Rows(RowTransform),
+    Grid(Box<SlotGrid>),
+}
+
+/// The transform between two rows of slots and coefficients, for a prime t that is 1 modulo 2n.
+pub(crate) struct RowTransform {
     pub(crate) table: NttTable,
     /// The position of each slot among the values of the transform, the first row first.
     pub(crate) positions: Vec<u32>,
@@ -45,8 +58,17 @@ impl Context {
     /// [`Error::Ring`] if the rings or the threads cannot be made.
     pub fn with_threads(parameters: Parameters, threads: Option<usize>) -> Result<Self> {
         let rlwe = rlwe::Context::with_parallel(parameters.rlwe().clone(), threads, Parallel::default())?;
-        let slots = if parameters.has_slots() { Some(SlotTransform::new(&parameters)?) } else { None };
-        Ok(Self(Arc::new(Inner { parameters, rlwe, slots })))
+        let slots = match parameters.hypercube() {
+            Some(cube) => {
+                let (_, r) =
+                    prime_power(parameters.modulus().value()).expect("slots are those modulo a power of a prime");
+                Slots::Grid(Box::new(SlotGrid::new(SlotTransform::new(cube, r)?)))
+            }
+            None if parameters.has_slots() => Slots::Rows(RowTransform::new(&parameters)?),
+            None => Slots::None,
+        };
+        let powerful = (!parameters.has_rows()).then(|| PowerfulBasis::new(parameters.rlwe().index()));
+        Ok(Self(Arc::new(Inner { parameters, rlwe, slots, powerful })))
     }
 
     /// The parameters.
@@ -61,30 +83,96 @@ impl Context {
         &self.0.rlwe
     }
 
+    /// The basis in which coefficients of elements are small; `None` if it is that of powers of X.
+    pub(crate) fn powerful(&self) -> Option<&PowerfulBasis> {
+        self.0.powerful.as_ref()
+    }
+
     /// The exponent k of the automorphism `X -> X^k` that rotates both rows by `steps`: `5^steps mod 2n`, where steps count
     /// modulo n/2.
-    #[must_use]
-    pub fn rotation_exponent(&self, steps: isize) -> u32 {
-        galois::rotation_exponent(self.parameters().degree(), steps)
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] in a ring without [rows](Parameters::has_rows).
+    pub fn rotation_exponent(&self, steps: isize) -> Result<u32> {
+        self.parameters().check_rows()?;
+        Ok(galois::rotation_exponent(self.parameters().degree(), steps))
+    }
+
+    /// The exponents of several rotations: see [`Context::rotation_exponent`].
+    pub(crate) fn rotation_exponents(&self, steps: &[isize]) -> Result<Vec<u32>> {
+        steps.iter().map(|&steps| self.rotation_exponent(steps)).collect()
     }
 
     /// The exponent of the automorphism that swaps the rows: `2n - 1`.
-    #[must_use]
-    pub fn swap_exponent(&self) -> u32 {
-        galois::conjugation_exponent(self.parameters().degree())
+    ///
+    /// # Errors
+    /// As [`Context::rotation_exponent`].
+    pub fn swap_exponent(&self) -> Result<u32> {
+        self.parameters().check_rows()?;
+        Ok(galois::conjugation_exponent(self.parameters().degree()))
     }
 
-    /// The transform of slots.
+    /// The transform of rows of slots.
     ///
     /// # Errors
     /// [`Error::Parameters`] unless t is a prime that is 1 modulo 2n.
-    pub(crate) fn slots(&self) -> Result<&SlotTransform> {
-        self.0.slots.as_ref().ok_or_else(|| {
-            let index = 2 * self.parameters().degree();
-            let needed =
-                format!("a prime that is 1 modulo {index} for slots: encode coefficients, or use such a prime");
-            Error::parameter("plaintext_modulus", self.parameters().modulus().value(), needed)
-        })
+    pub(crate) fn rows(&self) -> Result<&RowTransform> {
+        self.parameters().check_rows()?;
+        match &self.0.slots {
+            Slots::Rows(rows) => Ok(rows),
+            _ => Err(self.no_slots(format!("a prime that is 1 modulo {}", 2 * self.parameters().degree()))),
+        }
+    }
+
+    /// The slots of a ring whose index is not a power of two.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for powers of two, whose slots stand in rows, and if there are no slots.
+    pub(crate) fn grid(&self) -> Result<&SlotGrid> {
+        match &self.0.slots {
+            Slots::Grid(grid) => Ok(grid),
+            _ if self.parameters().has_rows() => {
+                let found = format!("degree {}", self.parameters().degree());
+                let needed = "an index that is not a power of two: here slots are numbers in two rows";
+                Err(Error::parameter("ring", found, needed))
+            }
+            _ => {
+                let index = self.parameters().rlwe().index().index();
+                Err(self.no_slots(format!("a power of a prime that does not divide {index}")))
+            }
+        }
+    }
+
+    /// The Galois ring `GR(p^r, d) = Z_(p^r)[Y]/G(Y)` whose elements the slots are, in a ring whose index is not a power of
+    /// two.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] in a ring without such slots.
+    pub fn galois_ring(&self) -> Result<&GaloisRing> {
+        Ok(self.grid()?.transform().values())
+    }
+
+    /// The exponents of the automorphisms that rotate slots along their dimensions by these steps, one number for each
+    /// dimension: one where all that move are native, and up to `2^b` where b are not. See
+    /// [`Evaluator::rotate_along`](crate::schemes::integers::Evaluator::rotate_along).
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is a number for each dimension, [`Error::Parameters`] in a ring without such slots.
+    pub fn rotation_along(&self, steps: &[isize]) -> Result<Vec<u32>> {
+        Ok(self.grid()?.rotation(steps)?.into_iter().map(|part| part.exponent).collect())
+    }
+
+    /// The exponent of the Frobenius automorphism to the power i in each slot: `p^i mod m`.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] in a ring without such slots.
+    pub fn frobenius_exponent(&self, i: usize) -> Result<u32> {
+        Ok(self.grid()?.frobenius(i))
+    }
+
+    fn no_slots(&self, modulus: String) -> Error {
+        let needed = format!("{modulus} for slots: encode coefficients, or use such a modulus");
+        Error::parameter("plaintext_modulus", self.parameters().modulus().value(), needed)
     }
 
     /// Refuses a thing of other parameters.
@@ -99,7 +187,7 @@ impl Context {
     }
 }
 
-impl SlotTransform {
+impl RowTransform {
     fn new(parameters: &Parameters) -> Result<Self> {
         let n = parameters.degree();
         let ring = Cyclotomic::power_of_two(n)?;

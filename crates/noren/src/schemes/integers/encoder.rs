@@ -12,6 +12,7 @@ use crate::schemes::costs::factor_words;
 use crate::schemes::extent::Extent;
 use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::context::Context;
+use crate::schemes::integers::error::IntegerError;
 use crate::schemes::integers::parameters::Parameters;
 
 /// Turns vectors of integers modulo t into plaintexts, and plaintexts into vectors.
@@ -21,6 +22,11 @@ use crate::schemes::integers::parameters::Parameters;
 /// products of plaintexts are those of slots; `X -> X^(5^k)` rotates both rows by k to the left, and `X -> 1/X` swaps
 /// them. Source: Smart and Vercauteren, eprint 2011/133; the order of slots is that of Gentry, Halevi and Smart, eprint
 /// 2011/566.
+///
+/// In a ring whose index m is not a power of two, and for `t = p^r`, slot j is `m(eta^(t_j))` for a root eta of `Phi_m` in
+/// the Galois ring `GR(p^r, d) = Z_(p^r)[Y]/G(Y)`, with the representatives `t_j` of
+/// [`Hypercube`](noren_math::hypercube::Hypercube). There, [`Encoder::encode`] writes numbers, and
+/// [`Encoder::encode_elements`] elements of that ring. Source: Halevi and Shoup, eprint 2014/106.
 ///
 /// Values are given from `-t/2` to `t - 1`, and come back from 0 to `t - 1`, or signed.
 #[derive(Clone)]
@@ -45,7 +51,8 @@ pub struct Plaintext {
 /// How large a polynomial is.
 #[derive(Clone, Copy)]
 pub(crate) struct Norms {
-    /// `log2` of the root of the sum of all squares.
+    /// `log2` of the root of the mean square of its values at the primitive roots of unity: for powers of two, of the sum of
+    /// the squares of all coefficients.
     pub(crate) log2_norm: f64,
     /// `log2` of the largest absolute value.
     pub(crate) log2_max: f64,
@@ -69,7 +76,7 @@ impl Plaintext {
     /// # Errors
     /// [`Error::Length`] for a length of 0 or above the slots.
     pub fn with_length(mut self, length: Option<usize>) -> Result<Self> {
-        self.content = self.content.with_length(length, self.parameters.degree())?;
+        self.content = self.content.with_length(length, &self.parameters)?;
         Ok(self)
     }
 
@@ -79,7 +86,7 @@ impl Plaintext {
     /// # Errors
     /// [`Error::Length`] for what is no power of two up to n/2.
     pub fn with_period(mut self, period: usize) -> Result<Self> {
-        self.content = self.content.with_period(period, self.parameters.degree())?;
+        self.content = self.content.with_period(period, &self.parameters)?;
         Ok(self)
     }
 
@@ -109,8 +116,12 @@ impl Plaintext {
         ring.ntt(ring.from_signed(&coefficients))
     }
 
-    /// How many words a row of it has as a factor: of polynomials in `X^g` every g-th coefficient counts.
+    /// How many words a row of it has as a factor: of polynomials in `X^g` every g-th coefficient counts, in rings that
+    /// have such a subring.
     fn factor_words(&self) -> usize {
+        if !self.parameters.has_rows() {
+            return self.coefficients.len();
+        }
         let nonzero = self.coefficients.iter().enumerate().filter(|(_, x)| **x != 0);
         let gap = nonzero.fold(self.coefficients.len(), |gap, (i, _)| gap.min(1 << i.trailing_zeros().min(63)));
         factor_words(self.coefficients.len(), self.coefficients.len() / gap)
@@ -125,7 +136,11 @@ impl Plaintext {
     /// polynomial tells it. What is only encrypted or decrypted has no norms.
     pub(crate) fn norms(&self) -> Norms {
         *self.norms.get_or_init(|| {
-            let squares: f64 = self.coefficients.iter().map(|&x| x as f64 * x as f64).sum();
+            let ring = self.parameters.rlwe().index();
+            let squares = match ring.is_power_of_two() {
+                true => self.coefficients.iter().map(|&x| x as f64 * x as f64).sum(),
+                false => ring.mean_square(&self.coefficients),
+            };
             let max = self.coefficients.iter().map(|x| x.unsigned_abs()).max().unwrap_or(0);
             Norms { log2_norm: libm::log2(squares) / 2.0, log2_max: libm::log2(max as f64) }
         })
@@ -139,15 +154,44 @@ impl Encoder {
         Self { context: context.clone() }
     }
 
-    /// Encodes values in slots, the first row first. Fewer values than the n slots are followed by zeros.
+    /// Encodes values in slots, the first row first. Fewer values than slots are followed by zeros.
     ///
     /// # Errors
     /// [`Error::Length`] for more values than slots,
     /// [`IntegerError::NotAResidue`](crate::schemes::integers::IntegerError::NotAResidue) for one outside `-t/2` to
     /// `t - 1`, [`Error::Parameters`] if t has no slots.
     pub fn encode(&self, values: &[i64]) -> Result<Plaintext> {
+        if !self.context.parameters().has_rows() {
+            let grid = self.context.grid()?;
+            let (count, d) = (grid.slots(), grid.degree());
+            check_length(values.len(), count)?;
+            let mut elements = vec![0; count * d];
+            for (residue, element) in self.residues(values)?.into_iter().zip(elements.chunks_exact_mut(d)) {
+                element[0] = residue;
+            }
+            return Ok(self.in_slots(&grid.transform().encode(&elements), Extent::of_values(values.len(), count)));
+        }
         let n = self.context.parameters().degree();
         self.embed(values, n, |slot| slot, Extent::of_values(values.len(), n))
+    }
+
+    /// Encodes elements of `GR(p^r, d)` in slots: each as d coefficients of powers of Y, from the constant one up. Shape:
+    /// `[values, d]`. Fewer elements than slots are followed by zeros.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`]; [`Error::Length`] for coefficients that are no whole number of elements, too;
+    /// [`Error::Parameters`] in a ring whose index is a power of two, whose slots hold numbers.
+    pub fn encode_elements(&self, values: &[i64]) -> Result<Plaintext> {
+        let grid = self.context.grid()?;
+        let (count, d) = (grid.slots(), grid.degree());
+        if !values.len().is_multiple_of(d) {
+            let needed = format!("a multiple of {d}, the degree of each slot");
+            return Err(Error::Length { what: "coefficients of elements", found: values.len(), needed });
+        }
+        check_length(values.len() / d, count)?;
+        let mut elements = self.residues(values)?;
+        elements.resize(count * d, 0);
+        Ok(self.in_slots(&grid.transform().encode(&elements), Extent::of_values(values.len() / d, count)))
     }
 
     /// Encodes the same values in both rows. Fewer values than the n/2 slots of a row are followed by zeros.
@@ -155,6 +199,9 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::encode`].
     pub fn encode_row(&self, values: &[i64]) -> Result<Plaintext> {
+        if !self.context.parameters().has_rows() {
+            return self.encode(values);
+        }
         let half = self.context.parameters().row_slots();
         self.embed(values, half, |slot| slot % half, Extent::of_values(values.len(), half))
     }
@@ -163,8 +210,10 @@ impl Encoder {
     /// this dimension take fewer rotations then.
     ///
     /// # Errors
-    /// As [`Encoder::encode`], for more values than the n/2 slots of a row, and for none.
+    /// As [`Encoder::encode`], for more values than the n/2 slots of a row, and for none; [`Error::Parameters`] in a ring
+    /// without rows.
     pub fn encode_repeated(&self, values: &[i64]) -> Result<Plaintext> {
+        self.context.parameters().check_rows()?;
         let half = self.context.parameters().row_slots();
         let period = values.len().next_power_of_two();
         if values.is_empty() {
@@ -192,14 +241,23 @@ impl Encoder {
         Ok(Plaintext::new(parameters, coefficients, Content { encoding: Encoding::Coefficients, extent }))
     }
 
-    /// The values of all n slots, the first row first. Range: out `[0, t)`.
+    /// The values of all slots, the first row first. Range: out `[0, t)`.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Parameters`] if t has no
-    /// slots or the values are coefficients.
+    /// slots or the values are coefficients, [`IntegerError::NotANumber`] if a slot holds another element of `GR(p^r, d)`.
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
         plaintext.content.check_slots()?;
-        let slots = self.context.slots()?;
+        if !self.context.parameters().has_rows() {
+            let elements = self.decode_elements(plaintext)?;
+            let elements = elements.chunks_exact(self.context.grid()?.degree()).enumerate();
+            let number = |(slot, element): (usize, &[i64])| match element[1..].iter().all(|&x| x == 0) {
+                true => Ok(element[0]),
+                false => Err(IntegerError::NotANumber { slot }.into()),
+            };
+            return elements.map(number).collect();
+        }
+        let slots = self.context.rows()?;
         let mut row: Vec<u64> = self.decode_coefficients(plaintext)?.into_iter().map(i64::cast_unsigned).collect();
         kernels().ntt_forward(&mut row, &slots.table);
         Ok(slots.positions.iter().map(|&position| row[position as usize].cast_signed()).collect())
@@ -212,6 +270,19 @@ impl Encoder {
     pub fn decode_signed(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
         let modulus = self.context.parameters().modulus();
         Ok(self.decode(plaintext)?.into_iter().map(|x| modulus.center(x.cast_unsigned())).collect())
+    }
+
+    /// The elements of all slots, as coefficients of powers of Y. Shape: `[slots, d]`. Range: out `[0, t)`.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] if the plaintext was made with other parameters, [`Error::Parameters`] if the values are
+    /// coefficients, or as [`Encoder::encode_elements`].
+    pub fn decode_elements(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
+        plaintext.content.check_slots()?;
+        let grid = self.context.grid()?;
+        let coefficients = self.decode_coefficients(plaintext)?.into_iter().map(i64::cast_unsigned);
+        let coefficients: Vec<u64> = coefficients.collect();
+        Ok(grid.transform().decode(&coefficients).into_iter().map(u64::cast_signed).collect())
     }
 
     /// The coefficients, from the constant one up. Range: out `[0, t)`.
@@ -273,7 +344,7 @@ impl Encoder {
     /// # Panics
     /// If there is not one place for each coefficient.
     pub(crate) fn write_coefficients(&self, residue: impl Fn(usize) -> u64, out: &mut [i64]) -> Result<()> {
-        let (modulus, slots) = (self.context.parameters().modulus(), self.context.slots()?);
+        let (modulus, slots) = (self.context.parameters().modulus(), self.context.rows()?);
         assert_eq!(out.len(), slots.positions.len(), "a polynomial has as many coefficients as slots");
         let mut row = vec![0; out.len()];
         for (slot, &position) in slots.positions.iter().enumerate() {
@@ -284,13 +355,30 @@ impl Encoder {
         Ok(())
     }
 
+    fn residues(&self, values: &[i64]) -> Result<Vec<u64>> {
+        let modulus = self.context.parameters().modulus();
+        values.iter().enumerate().map(|(i, &value)| modulus.residue(i, value)).collect()
+    }
+
+    /// Encodes residues in all slots, in a ring whose index is not a power of two. Shape: `[slots, d]`.
+    pub(crate) fn encode_residues(&self, elements: &[u64]) -> Result<Plaintext> {
+        let grid = self.context.grid()?;
+        Ok(self.in_slots(&grid.transform().encode(elements), Extent::of_slots(grid.slots())))
+    }
+
+    /// The plaintext of these coefficients in `[0, t)`.
+    fn in_slots(&self, coefficients: &[u64], extent: Extent) -> Plaintext {
+        let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
+        let centred = coefficients.iter().map(|&x| modulus.center(x)).collect();
+        Plaintext::new(parameters, centred, Content { encoding: Encoding::Slots, extent })
+    }
+
     /// The plaintext whose slot j holds value `source(j)`; where there is none, 0.
     fn embed(&self, values: &[i64], most: usize, source: impl Fn(usize) -> usize, extent: Extent) -> Result<Plaintext> {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
-        let slots = self.context.slots()?;
+        let slots = self.context.rows()?;
         check_length(values.len(), most)?;
-        let residues = values.iter().enumerate().map(|(i, &value)| modulus.residue(i, value));
-        let residues = residues.collect::<Result<Vec<u64>>>()?;
+        let residues = self.residues(values)?;
         let mut row = vec![0; parameters.degree()];
         for (slot, &position) in slots.positions.iter().enumerate() {
             row[position as usize] = residues.get(source(slot)).copied().unwrap_or(0);

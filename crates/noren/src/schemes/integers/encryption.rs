@@ -63,7 +63,7 @@ impl<S: Scheme> Ciphertext<S> {
     /// if it may fail already. Predicted.
     #[must_use]
     pub fn noise_budget(&self) -> f64 {
-        self.noise.budget(self.parameters.degree())
+        self.parameters.laws().budget(&self.noise)
     }
 
     /// How many multiplications can still follow one another, as predicted for squarings.
@@ -89,7 +89,7 @@ impl<S: Scheme> Ciphertext<S> {
     /// # Errors
     /// [`Error::Length`] for a length of 0 or above the slots.
     pub fn with_length(mut self, length: Option<usize>) -> Result<Self> {
-        self.content = self.content.with_length(length, self.parameters.degree())?;
+        self.content = self.content.with_length(length, &self.parameters)?;
         Ok(self)
     }
 
@@ -99,7 +99,7 @@ impl<S: Scheme> Ciphertext<S> {
     /// # Errors
     /// [`Error::Length`] for what is no power of two up to n/2.
     pub fn with_period(mut self, period: usize) -> Result<Self> {
-        self.content = self.content.with_period(period, self.parameters.degree())?;
+        self.content = self.content.with_period(period, &self.parameters)?;
         Ok(self)
     }
 
@@ -193,10 +193,11 @@ pub struct Decryptor<'a> {
     key: &'a SecretKey,
 }
 
-/// Decryption reads as many limbs as are larger than t by this many bits: what it rounds stays below `2^-24`.
-const READ_BITS: f64 = 24.0;
+/// Decryption reads as many limbs as are larger than t by this many bits: what it rounds stays below `2^-16`, and below
+/// `2^-10` where coefficients in the powerful basis are sums of up to `2^6`.
+const READ_BITS: f64 = 16.0;
 /// The roundings of decryption take less than this from the budget.
-const READ_BUDGET: f64 = 1.0 / (1u64 << 22) as f64;
+const READ_BUDGET: f64 = 1.0 / (1u64 << 8) as f64;
 /// Measuring reads as many limbs as are larger than the predicted noise by this many bits.
 const MEASURED_BITS: f64 = 40.0;
 
@@ -240,11 +241,18 @@ impl<'a> Decryptor<'a> {
         }
         // t phase = Q f m + noise, so that the noise is -Q f m modulo t.
         let noise = self.times_t(&phase, kept);
-        let numbers = self.context.rlwe().ring_q(kept).to_centered_i128(&noise);
+        let numbers = self.context.rlwe().ring_q(kept).to_centered_i128(&self.small(noise, kept));
         let numbers = numbers.expect("fewer than 126 bits are read");
         let factor = modulus.neg(modulus.inv(modulus.mul(parameters.q_mod_t(kept), ciphertext.factor)));
         let factor = modulus.factor(factor);
-        let message = numbers.into_iter().map(|x| modulus.center(factor.mul_wide(x)));
+        let mut message: Vec<_> = numbers.into_iter().map(|x| factor.mul_wide(x)).collect();
+        if let Some(basis) = self.context.powerful() {
+            let (mut powers, mut scratch) = (vec![0; message.len()], vec![0; basis.ring().index() as usize]);
+            let sub = |x, y| modulus.add(x, modulus.neg(y));
+            basis.write_powers(&message, &mut powers, &mut scratch, |x, y| modulus.add(x, y), sub);
+            message = powers;
+        }
+        let message = message.into_iter().map(|x| modulus.center(x));
         Ok(Plaintext::new(parameters, message.collect(), ciphertext.content))
     }
 
@@ -259,14 +267,18 @@ impl<'a> Decryptor<'a> {
     pub fn measure_noise<S: Scheme>(&self, ciphertext: &Ciphertext<S>) -> Result<Measured> {
         let laws = self.context.parameters().laws();
         let limbs = ciphertext.limbs();
-        let expected = laws.log2_q(limbs) + ciphertext.noise.log2_std() + MEASURED_BITS;
+        let expected = laws.log2_q(limbs) + laws.log2_coefficient(&ciphertext.noise) + MEASURED_BITS;
         let few = (1..limbs).find(|&few| laws.log2_q(few) >= expected).unwrap_or(limbs);
         let ring = self.context.rlwe().ring_q(few);
-        let noise = ring.to_centered_f64(&self.times_t(&ring.restrict(&self.phase(ciphertext)?), few));
+        let noise = self.small(self.times_t(&ring.restrict(&self.phase(ciphertext)?), few), few);
+        let noise = ring.to_centered_f64(&noise);
         // Neither the modulus nor all squares fit a double.
         let unit = libm::exp2(-laws.log2_q(limbs) / 2.0);
         let parts = noise.iter().map(|x| x * unit * unit);
         let max = parts.clone().fold(0.0, |max: f64, x| max.max(x.abs()));
+        if max == 0.0 {
+            return Ok(Measured { std: 0.0, max });
+        }
         let mean = parts.map(|x| (x / max) * (x / max)).sum::<f64>() / noise.len() as f64;
         Ok(Measured { std: max * mean.sqrt(), max })
     }
@@ -275,6 +287,14 @@ impl<'a> Decryptor<'a> {
     fn phase<S: Scheme>(&self, ciphertext: &Ciphertext<S>) -> Result<Poly<Eval>> {
         self.context.check(&ciphertext.parameters, "the ciphertext")?;
         Ok(decrypt(self.context.rlwe(), self.key, &ciphertext.inner)?.poly)
+    }
+
+    /// An element over `limbs` limbs in the basis in which its coefficients are small.
+    fn small(&self, a: Poly<Coeff>, limbs: usize) -> Poly<Coeff> {
+        match self.context.powerful() {
+            Some(basis) => self.context.rlwe().ring_q(limbs).to_powerful(&a, basis),
+            None => a,
+        }
     }
 
     /// t times the phase modulo `limbs` limbs.

@@ -16,6 +16,12 @@ pub enum IntegerError {
         /// The plaintext modulus.
         t: u64,
     },
+    /// A slot holds an element of a Galois ring that is not a number.
+    #[error("slot {slot} holds an element of the extension, not a number: decode elements")]
+    NotANumber {
+        /// The position of the slot.
+        slot: usize,
+    },
     /// The noise of a ciphertext may have reached its message.
     #[error(
         "{what}: {missing:.1} bits of noise budget are missing, so that the result could be wrong: \

@@ -1,5 +1,6 @@
 //! Operations on ciphertexts.
 
+mod dimensions;
 mod levels;
 mod matrices;
 mod products;
@@ -91,7 +92,7 @@ impl<S: Scheme> Evaluator<S> {
 
     /// Refuses a result that may be wrong.
     fn check_budget(&self, what: &'static str, noise: &Noise) -> Result<()> {
-        let budget = noise.budget(self.context.parameters().degree());
+        let budget = self.context.parameters().laws().budget(noise);
         if budget >= 0.0 { Ok(()) } else { Err(IntegerError::NoiseExhausted { what, missing: -budget }.into()) }
     }
 }

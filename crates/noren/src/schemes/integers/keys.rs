@@ -22,6 +22,9 @@ pub struct KeyRequest {
     pub rotations: Vec<isize>,
     /// The key that swaps the rows.
     pub swap: bool,
+    /// Automorphisms by their exponents, such as those of
+    /// [`rotation_along`](crate::schemes::integers::Context::rotation_along).
+    pub automorphisms: Vec<u32>,
     /// The most limbs that the keys serve; `None` means all.
     pub limbs: Option<usize>,
     /// Rotations that are wanted up to limbs of their own, as `(steps, limbs)`.
@@ -78,18 +81,19 @@ impl Context {
     /// The request in terms of automorphisms, as [`KeyGenerator`] takes it.
     ///
     /// # Errors
-    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if there are fewer limbs.
+    /// [`Error::Parameters`](noren_rlwe::error::Error::Parameters) if there are fewer limbs, or no rows to rotate.
     pub fn automorphisms_of(&self, request: &KeyRequest) -> Result<RlweRequest> {
         let most = self.parameters().max_limbs();
         let limbs = request.limbs.unwrap_or(most);
         let named = request.rotations_at.iter().map(|&(_, limbs)| limbs);
         named.chain([limbs]).try_for_each(|limbs| check_limbs(limbs, most))?;
-        let plain = request.rotations.iter().map(|&steps| (self.rotation_exponent(steps), limbs));
-        let own = request.rotations_at.iter().map(|&(steps, limbs)| (self.rotation_exponent(steps), limbs));
-        let swap = request.swap.then(|| (self.swap_exponent(), limbs));
+        let plain = request.rotations.iter().map(|&steps| Ok((self.rotation_exponent(steps)?, limbs)));
+        let own = request.rotations_at.iter().map(|&(steps, limbs)| Ok((self.rotation_exponent(steps)?, limbs)));
+        let swap = request.swap.then(|| Ok((self.swap_exponent()?, limbs)));
+        let others = request.automorphisms.iter().map(|&k| Ok((k, limbs)));
         Ok(RlweRequest {
             relinearization: request.relinearization.then_some(limbs),
-            galois: plain.chain(own).chain(swap).collect(),
+            galois: plain.chain(own).chain(swap).chain(others).collect::<Result<_>>()?,
         })
     }
 }

@@ -16,7 +16,9 @@
 //! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |
 //! | `encoder` | [`Encoder`], [`Plaintext`]: slots and coefficients |
 //! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
+//! | `grid` | slots of a ring whose index is not a power of two |
 //! | `scheme` | [`Scheme`]: what one scheme has to say |
+//! | `slot_matrix` | [`SlotMatrix`]: matrices that multiply the slots of a `grid` |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
 //! | `error` | [`IntegerError`] |
@@ -29,6 +31,7 @@ pub(crate) mod encoder;
 pub(crate) mod encryption;
 pub(crate) mod error;
 pub(crate) mod evaluator;
+pub(crate) mod grid;
 pub(crate) mod key_file;
 pub(crate) mod keys;
 pub(crate) mod modulus;
@@ -36,6 +39,7 @@ pub(crate) mod noise;
 pub(crate) mod parameters;
 pub(crate) mod requirements;
 pub(crate) mod scheme;
+pub(crate) mod slot_matrix;
 pub(crate) mod wire;
 
 mod slots;
@@ -53,4 +57,5 @@ pub use noise::{LOG2_FAILURE, Laws, Noise};
 pub use parameters::{Parameters, ParametersSpec};
 pub use requirements::Requirements;
 pub use scheme::Scheme;
+pub use slot_matrix::{Entries, SlotMatrix};
 pub use wire::Ciphertexts;

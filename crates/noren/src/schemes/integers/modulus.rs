@@ -1,12 +1,11 @@
 //! Integers modulo t: the numbers that are encrypted.
 
-use noren_math::modulus::MAX_MODULUS_BITS;
-use noren_math::reduction::{Factor, Reduction};
+use noren_math::reduction::{Factor, MAX_REDUCTION_BITS, Reduction};
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::integers::error::IntegerError;
 
-/// A plaintext modulus t, prime or not. Range: `2 <= t < 2^50`.
+/// A plaintext modulus t, prime or not. Range: `2 <= t < 2^60`.
 ///
 /// [`reduce`](Self::reduce), [`center`](Self::center), [`mul`](Self::mul) and [`neg`](Self::neg) take messages: no division,
 /// branch or address depends on their operands. The other verbs are for factors and parameters, which are public.
@@ -17,9 +16,9 @@ impl PlaintextModulus {
     /// Checks the modulus.
     ///
     /// # Errors
-    /// [`Error::Parameters`] unless it is in `2 <= t < 2^50`.
+    /// [`Error::Parameters`] unless it is in `2 <= t < 2^60`.
     pub fn new(t: u64) -> Result<Self> {
-        let needed = || format!("2 to 2^{MAX_MODULUS_BITS} - 1");
+        let needed = || format!("2 to 2^{MAX_REDUCTION_BITS} - 1");
         Reduction::new(t).map(Self).ok_or_else(|| Error::parameter("plaintext_modulus", t, needed()))
     }
 
@@ -51,6 +50,12 @@ impl PlaintextModulus {
     #[must_use]
     pub(crate) const fn lift(self, x: i64) -> u64 {
         self.0.lift(x)
+    }
+
+    /// `a + b mod t`. Range: in `[0, t)`.
+    #[must_use]
+    pub const fn add(self, a: u64, b: u64) -> u64 {
+        self.0.add(a, b)
     }
 
     /// `a b mod t`.
@@ -126,7 +131,7 @@ mod tests {
 
     #[test]
     fn inverses_and_representatives_are_those_of_the_definition() {
-        for t in [2, 3, 15, 16, 257, 65536, 65537, (1 << 50) - 1] {
+        for t in [2, 3, 15, 16, 257, 65536, 65537, (1 << 50) - 1, 1 << 59] {
             let modulus = PlaintextModulus::new(t).expect("supported");
             for a in (1..t.min(300)).filter(|&a| modulus.is_unit(a)) {
                 assert_eq!(modulus.mul(a, modulus.inv(a)), 1 % t, "{a} modulo {t}");
@@ -137,7 +142,7 @@ mod tests {
                 assert!(2 * i128::from(centred) <= i128::from(t) && 2 * i128::from(centred) > -i128::from(t));
             }
         }
-        assert!(PlaintextModulus::new(1).is_err() && PlaintextModulus::new(1 << 50).is_err());
+        assert!(PlaintextModulus::new(1).is_err() && PlaintextModulus::new(1 << 60).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use noren_math::powerful::PowerfulBasis;
 use noren_rlwe::error::Result;
 use noren_rlwe::noise;
 use noren_rlwe::parameters::Parameters;
@@ -19,6 +20,11 @@ const MOMENTS: usize = 160;
 
 /// The invariant noise `v` of a ciphertext, a part of its modulus: `t (c_0 + c_1 s) = Q (m + v) modulo t Q`. A decryption is
 /// right where every coefficient of v is below 1/2 in absolute value.
+///
+/// In a ring of index m that is not a power of two, the noise is measured by its values at the primitive m-th roots of
+/// unity (the canonical embedding), whose products and automorphisms are those of numbers: the variance of such a value
+/// divided by n stands for that of a coefficient, which for a power of two it is. Decryption reads coefficients in the
+/// powerful basis, which may be larger by the root of [`PowerfulBasis::growth`]: [`Laws::budget`] counts that.
 ///
 /// Kept are the variances of the coefficients, those of products of d fresh errors apart for each d. Such a product is
 /// larger than one Gaussian of the same variance where it is large, in two ways that are both counted: the secret enters it
@@ -70,7 +76,7 @@ impl Noise {
     }
 
     /// How many bits all coefficients stay below 1/2, but with the probability [`LOG2_FAILURE`]; negative if they may
-    /// not. `n` is the degree of the ring.
+    /// not. `n` is the degree of the ring, whose index is a power of two.
     #[must_use]
     pub fn budget(&self, n: usize) -> f64 {
         let parts = self.variances.iter().enumerate().filter(|(_, x)| x.is_finite());
@@ -177,6 +183,8 @@ pub(crate) enum Mode {
 #[derive(Debug, Clone)]
 pub struct Laws {
     n: f64,
+    /// `log2` of how much larger coefficients may be than the noise that is predicted: 0 for powers of two.
+    log2_growth: f64,
     log2_t: f64,
     /// The expected square norm of the secret.
     secret: f64,
@@ -200,6 +208,7 @@ impl Laws {
         let limbs = 0..=parameters.max_limbs();
         Self {
             n: parameters.degree() as f64,
+            log2_growth: libm::log2(PowerfulBasis::new(parameters.index()).growth()) / 2.0,
             log2_t: modulus.log2(),
             secret: noise::secret_square_norm(parameters),
             fresh_public: square(noise::fresh_public(parameters)),
@@ -232,10 +241,17 @@ impl Laws {
         self.log2_q[limbs]
     }
 
-    /// The degree of the ring.
+    /// How many bits all coefficients of a noise stay below 1/2, but with the probability [`LOG2_FAILURE`]; negative if
+    /// they may not.
     #[must_use]
-    pub fn degree(&self) -> usize {
-        self.n as usize
+    pub fn budget(&self, noise: &Noise) -> f64 {
+        noise.budget(self.n as usize) - self.log2_growth
+    }
+
+    /// `log2` of the standard deviation that coefficients of a noise may have: see [`Noise`].
+    #[must_use]
+    pub fn log2_coefficient(&self, noise: &Noise) -> f64 {
+        noise.log2_std() + self.log2_growth
     }
 
     /// A fresh encryption: its error, and the rounding of the message to a multiple of Q/t.

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use noren_math::cyclotomic::Cyclotomic;
+use noren_math::hypercube::Hypercube;
+use noren_math::ntt::general::order_of_roots;
+use noren_math::prime::{is_prime, prime_power};
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::parameters as rlwe;
 use noren_rlwe::security::{SecretDistribution, Security};
@@ -35,10 +39,16 @@ const AUXILIARY_BITS: [u32; 2] = [48, 50];
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParametersSpec {
-    /// The base-two logarithm of the degree n of the ring, 3 to 17.
+    /// The base-two logarithm of the degree n of the ring `Z[X]/(X^n + 1)`, 3 to 17; 0 where `index` names the ring.
     pub log_n: u32,
-    /// The plaintext modulus t, 2 to `2^50 - 1`. A prime that is 1 modulo 2n gives n slots; any other encrypts
-    /// coefficients alone.
+    /// The index m of the ring `Z[X]/Phi_m` of degree `n = phi(m)`, from 3 to 65,535, neither a power of two nor twice an odd
+    /// number; 0 where `log_n` names the ring.
+    pub index: u32,
+    /// The plaintext modulus t, 2 to `2^60 - 1`.
+    ///
+    /// In a ring of degree `2^log_n`, a prime that is 1 modulo 2n gives n slots. In one of index m, a power `p^r` of a
+    /// prime that does not divide m gives `n/d` slots, d the order of p modulo m, each an element of the Galois ring
+    /// `GR(p^r, d)`. Any other encrypts coefficients alone.
     pub plaintext_modulus: u64,
     /// The sizes of the primes `q_0 ... q_L` in bits, 20 to 50: of each size the largest unused prime.
     pub log_q: Vec<u32>,
@@ -64,8 +74,9 @@ impl ParametersSpec {
     /// be.
     pub fn build(self) -> Result<Parameters> {
         let modulus = PlaintextModulus::new(self.plaintext_modulus)?;
-        sizes::check(self.log_n, &self.log_q, &self.log_p, &[])?;
-        let step = 2u64 << self.log_n;
+        let ring = self.ring()?;
+        sizes::check(&self.log_q, &self.log_p, &[])?;
+        let step = order_of_roots(&ring);
         let mut used = Vec::new();
         let mut largest = |name, bits: u32| {
             let fits = |prime| !used.contains(&prime) && modulus.value() % prime != 0;
@@ -80,12 +91,26 @@ impl ParametersSpec {
         let p = self.log_p.iter().map(|&bits| largest("log_p", bits)).collect::<Result<Vec<_>>>()?;
         let (count, bits) = self.auxiliary();
         let auxiliary = (0..count).map(|_| largest("log_q", bits)).collect::<Result<Vec<_>>>()?;
-        let (index, dnum, secret, security) = (2 << self.log_n, self.dnum, self.secret, self.security);
+        let (index, dnum, secret, security) = (ring.index(), self.dnum, self.secret, self.security);
         let rlwe = rlwe::ParametersSpec { index, q, p, auxiliary, dnum, secret, security }.build()?;
+        let hypercube = hypercube(&ring, modulus);
         let laws = Laws::new(&rlwe, modulus);
         let fingerprint = fingerprint(&rlwe, modulus);
         let spec = Self { dnum: rlwe.dnum(), ..self };
-        Ok(Parameters(Arc::new(Inner { spec, rlwe, modulus, laws, fingerprint })))
+        Ok(Parameters(Arc::new(Inner { spec, rlwe, modulus, hypercube, laws, fingerprint })))
+    }
+
+    /// The ring that is named.
+    fn ring(&self) -> Result<Cyclotomic> {
+        match (self.log_n, self.index) {
+            (log_n, 0) => sizes::power_of_two(log_n),
+            (0, index) if !index.is_power_of_two() => Ok(Cyclotomic::new(index)?),
+            (0, index) => Err(Error::parameter("index", index, "log_n for a power of two")),
+            (log_n, index) => {
+                let found = format!("log_n {log_n} and index {index}");
+                Err(Error::parameter("ring", found, "one of both: log_n for a power of two, index for another ring"))
+            }
+        }
     }
 
     /// How many auxiliary primes there are, and of which size: what the special primes lack to the size of Q, in as few
@@ -106,6 +131,7 @@ struct Inner {
     spec: ParametersSpec,
     rlwe: rlwe::Parameters,
     modulus: PlaintextModulus,
+    hypercube: Option<Hypercube>,
     laws: Laws,
     fingerprint: [u8; 32],
 }
@@ -135,17 +161,49 @@ impl Parameters {
         self.0.modulus
     }
 
-    /// Whether there are slots: t is a prime and 1 modulo 2n.
+    /// Whether there are slots: see [`ParametersSpec::plaintext_modulus`].
     #[must_use]
     pub fn has_slots(&self) -> bool {
         let t = self.modulus().value();
-        t % (2 * self.degree() as u64) == 1 && noren_math::prime::is_prime(t)
+        self.hypercube().is_some() || self.has_rows() && t % (2 * self.degree() as u64) == 1 && is_prime(t)
     }
 
-    /// How many slots a row has: half the degree. There are two rows.
+    /// How many slots there are; where there are none, how many coefficients.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.hypercube().map_or(self.degree(), Hypercube::slots)
+    }
+
+    /// Whether slots stand in two rows that are rotated at once: the index of the ring is a power of two.
+    #[must_use]
+    pub fn has_rows(&self) -> bool {
+        self.rlwe().index().is_power_of_two()
+    }
+
+    /// Refuses rings without rows.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] if the index is not a power of two.
+    pub(crate) fn check_rows(&self) -> Result<()> {
+        if self.has_rows() {
+            return Ok(());
+        }
+        let found = format!("index {}", self.rlwe().index().index());
+        let needed = "a power of two for rows of slots: rotate along a dimension of the slots in other rings";
+        Err(Error::parameter("ring", found, needed))
+    }
+
+    /// How many slots a row has: half the degree, in two rows; all of them where there are [no rows](Self::has_rows).
     #[must_use]
     pub fn row_slots(&self) -> usize {
-        self.degree() / 2
+        if self.has_rows() { self.degree() / 2 } else { self.slots() }
+    }
+
+    /// The slots and dimensions of a ring whose index is not a power of two; `None` for powers of two, and where there are no
+    /// slots.
+    #[must_use]
+    pub fn hypercube(&self) -> Option<&Hypercube> {
+        self.0.hypercube.as_ref()
     }
 
     /// How many limbs fresh ciphertexts have.
@@ -187,6 +245,12 @@ impl PartialEq for Parameters {
 }
 
 impl Eq for Parameters {}
+
+/// The slots modulo t in a ring whose index is not a power of two, if there are any.
+fn hypercube(ring: &Cyclotomic, t: PlaintextModulus) -> Option<Hypercube> {
+    let (p, _) = prime_power(t.value()).filter(|_| !ring.is_power_of_two())?;
+    Hypercube::new(ring, p).ok()
+}
 
 fn fingerprint(rlwe: &rlwe::Parameters, modulus: PlaintextModulus) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();

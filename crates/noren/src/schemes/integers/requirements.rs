@@ -139,7 +139,7 @@ impl Requirements {
                 Err(Error::Parameters { .. } | Error::Insecure { .. }) => return Ok(None),
                 Err(other) => return Err(other),
             };
-            if self.predicted_noise::<S>(&parameters).budget(parameters.degree()) >= 0.0 {
+            if parameters.laws().budget(&self.predicted_noise::<S>(&parameters)) >= 0.0 {
                 return Ok(Some(parameters));
             }
         }

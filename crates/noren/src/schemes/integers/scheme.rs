@@ -88,7 +88,7 @@ pub(crate) fn depth<S: Scheme>(laws: &Laws, noise: &Noise, limbs: usize) -> usiz
     let (mut noise, mut limbs) = (noise.clone(), limbs);
     for depth in 0..MOST {
         (noise, limbs) = product::<S>(laws, &noise, &noise, limbs);
-        if noise.budget(laws.degree()) < 0.0 {
+        if laws.budget(&noise) < 0.0 {
             return depth;
         }
     }

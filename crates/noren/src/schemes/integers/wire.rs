@@ -67,8 +67,12 @@ impl Object for Parameters {
         let log_q = reader.take(LOG_Q)?.sizes()?;
         let log_p = reader.take(LOG_P)?.sizes()?;
         let rlwe = RlweParameters::read(&(), reader)?;
-        let (log_n, dnum, secret, security) = (rlwe.log_n()?, rlwe.dnum(), rlwe.secret(), rlwe.security());
-        let spec = ParametersSpec { log_n, plaintext_modulus, log_q, log_p, dnum, secret, security };
+        let (log_n, index) = match rlwe.log_n() {
+            Ok(log_n) => (log_n, 0),
+            Err(_) => (0, rlwe.index().index()),
+        };
+        let (dnum, secret, security) = (rlwe.dnum(), rlwe.secret(), rlwe.security());
+        let spec = ParametersSpec { log_n, index, plaintext_modulus, log_q, log_p, dnum, secret, security };
         let parameters = spec.build()?;
         // The file does not name the auxiliary primes, which no byte depends on.
         if parameters.rlwe().fingerprint() == rlwe.fingerprint() {
@@ -111,7 +115,7 @@ impl Object for Plaintext {
             if word < modulus.value() { Ok(modulus.center(word)) } else { Err(refused()) }
         };
         let coefficients = words.iter().map(coefficient).collect::<Result<_>>()?;
-        Ok(Self::new(parameters, coefficients, read_content(reader, n)?))
+        Ok(Self::new(parameters, coefficients, read_content(reader, parameters)?))
     }
 }
 
@@ -148,7 +152,7 @@ impl<S: Scheme> Object for Ciphertext<S> {
         let noise = Noise::from_variances(variances);
         let needed = "logarithms of variances between 2^-65536 and 2^65536, or of 0";
         let noise = noise.ok_or_else(|| section.value("the noise", format!("{degrees} words"), needed))?;
-        let content = read_content(reader, parameters.degree())?;
+        let content = read_content(reader, parameters)?;
         let inner = rlwe::Ciphertext::read(context.rlwe(), reader)?;
         if inner.degree() > MOST_DEGREE {
             return Err(Error::DegreeTooHigh { found: inner.degree(), needed: MOST_DEGREE });
@@ -184,7 +188,7 @@ impl<S: Scheme> Object for Ciphertexts<S> {
     }
 }
 
-fn read_content(reader: &mut Reader<'_>, n: usize) -> Result<Content> {
+fn read_content(reader: &mut Reader<'_>, parameters: &Parameters) -> Result<Content> {
     let section = reader.take(CONTENT)?;
     let [code, length, period] = section.word_array()?;
     let refused =
@@ -195,7 +199,8 @@ fn read_content(reader: &mut Reader<'_>, n: usize) -> Result<Content> {
         _ => return Err(refused()),
     };
     let [length, period] = [length, period].map(|word| usize::try_from(word).unwrap_or(usize::MAX));
-    let extent = Extent::new((length > 0).then_some(length), period, n).map_err(|_| refused())?;
+    let extent =
+        Extent::new((length > 0).then_some(length), period, encoding.places(parameters)).map_err(|_| refused())?;
     Ok(Content { encoding, extent })
 }
 

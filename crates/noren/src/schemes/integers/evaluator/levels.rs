@@ -44,7 +44,7 @@ impl<S: Scheme> Evaluator<S> {
         let laws = self.context.parameters().laws();
         let suffice = |&limbs: &usize| {
             let noise = a.noise.with(&laws.rounding(limbs));
-            noise.budget(laws.degree()) >= 0.0 && depth::<S>(laws, &noise, limbs) >= level
+            laws.budget(&noise) >= 0.0 && depth::<S>(laws, &noise, limbs) >= level
         };
         let limbs = (1..a.limbs()).find(suffice).unwrap_or(a.limbs());
         Ok(self.lowered(a, limbs)?.into_owned())

@@ -5,6 +5,7 @@ use std::borrow::Borrow;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::hoisting::{self, Order, sum_giant_steps};
 
+use crate::schemes::integers::content::Content;
 use crate::schemes::integers::encoder::Plaintext;
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::evaluator::Evaluator;
@@ -33,27 +34,41 @@ impl<S: Scheme> Evaluator<S> {
         babies: &[isize],
         giants: &[GiantStep<F>],
     ) -> Result<Ciphertext<S>> {
+        let exponent = |steps: isize| self.context.rotation_exponent(steps);
+        let steps_taken = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation));
+        let exponents = self.context.rotation_exponents(babies)?;
+        let giants = giants.iter().map(|giant| Ok((exponent(giant.rotation)?, &giant.terms[..])));
+        let content = steps_taken.fold(a.content, |content, steps| content.rotated(steps));
+        self.sum_giant_automorphisms(a, content, &exponents, &giants.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// [`Evaluator::sum_giant_steps`] of automorphisms by their exponents, which leave the content `moved`.
+    pub(crate) fn sum_giant_automorphisms<F: Borrow<Plaintext>>(
+        &self,
+        a: &Ciphertext<S>,
+        moved: Content,
+        babies: &[u32],
+        giants: &[(u32, &[(usize, F)])],
+    ) -> Result<Ciphertext<S>> {
         self.check_linear(a)?;
         let empty = |what| Error::Length { what, found: 0, needed: "at least 1".into() };
         if giants.is_empty() {
             return Err(empty("giant steps"));
         }
-        if giants.iter().any(|giant| giant.terms.is_empty()) {
+        if giants.iter().any(|(_, terms)| terms.is_empty()) {
             return Err(empty("products of a sum"));
         }
-        let factors = || giants.iter().flat_map(|giant| &giant.terms);
+        let factors = || giants.iter().flat_map(|(_, terms)| *terms);
         factors().try_for_each(|(_, factor)| self.check_plain(factor.borrow()))?;
-        let steps_taken: Vec<isize> = babies.iter().copied().chain(giants.iter().map(|giant| giant.rotation)).collect();
-        self.check_rotations(a, &steps_taken)?;
-        let moved_content = steps_taken.iter().fold(a.content, |content, &steps| content.rotated(steps));
-        let content = factors().try_fold(moved_content, |content, (_, p)| content.sum(p.borrow().content))?;
+        let exponents: Vec<u32> = babies.iter().copied().chain(giants.iter().map(|&(giant, _)| giant)).collect();
+        self.check_exponents(a, &exponents)?;
+        let content = factors().try_fold(moved, |content, (_, p)| content.sum(p.borrow().content))?;
 
         let (laws, limbs) = (self.context.parameters().laws(), a.limbs());
-        let exponent = |steps: isize| self.context.rotation_exponent(steps);
         let moved = a.noise.with(&laws.undivided_switches(1, limbs));
-        let image = |baby: usize| if exponent(babies[baby]) == 1 { &a.noise } else { &moved };
+        let image = |baby: usize| if babies[baby] == 1 { &a.noise } else { &moved };
         let products = sum_of_plain_products(factors().map(|(baby, factor)| (image(*baby), factor.borrow())));
-        let switches = giants.iter().filter(|giant| exponent(giant.rotation) != 1).count();
+        let switches = giants.iter().filter(|(giant, _)| *giant != 1).count();
         // Each giant step with a rotation rounds its second part, and the whole is rounded in the end.
         let rounded = (0..=switches).fold(Noise::none(), |sum, _| sum.with(&laws.rounding(limbs)));
         let noise = products.with(&laws.undivided_switches(switches, limbs)).with(&rounded);
@@ -63,16 +78,15 @@ impl<S: Scheme> Evaluator<S> {
         let ring = self.context.rlwe().ring_qp(limbs);
         let polys: Vec<Vec<_>> = giants
             .iter()
-            .map(|giant| giant.terms.iter().map(|(_, factor)| factor.borrow().factor_in(&ring)).collect())
+            .map(|(_, terms)| terms.iter().map(|(_, factor)| factor.borrow().factor_in(&ring)).collect())
             .collect();
-        let steps = giants.iter().zip(&polys).map(|(giant, polys)| hoisting::GiantStep {
-            automorphism: exponent(giant.rotation),
-            terms: giant.terms.iter().zip(polys).map(|((baby, _), poly)| (*baby, &**poly)).collect(),
+        let steps = giants.iter().zip(&polys).map(|(&(automorphism, terms), polys)| hoisting::GiantStep {
+            automorphism,
+            terms: terms.iter().zip(polys).map(|((baby, _), poly)| (*baby, &**poly)).collect(),
         });
         let steps: Vec<_> = steps.collect();
-        let babies: Vec<u32> = babies.iter().map(|&steps| exponent(steps)).collect();
         let rlwe = self.context.rlwe();
-        let inner = sum_giant_steps(rlwe, &a.inner, &babies, &steps, Order::Separate, &self.keys, rescale)?;
+        let inner = sum_giant_steps(rlwe, &a.inner, babies, &steps, Order::Separate, &self.keys, rescale)?;
         let noise = if rescale { noise.with(&laws.rounding(limbs - 1)) } else { noise };
         self.settled(self.result(inner, a.factor, noise, content))
     }

@@ -154,7 +154,9 @@ impl<S: Scheme> Evaluator<S> {
     fn content_of_products(&self, pairs: impl Iterator<Item = (Content, Content)>) -> Result<Content> {
         let n = self.context.parameters().degree();
         let products = pairs.map(|(a, b)| a.product(b, n));
-        products.reduce(|sum, product| sum?.sum(product?)).unwrap_or(Ok(Content::slots(n)))
+        products
+            .reduce(|sum, product| sum?.sum(product?))
+            .unwrap_or_else(|| Ok(Content::slots(self.context.parameters().slots())))
     }
 
     /// The fewest limbs of some ciphertexts, and their factor if they have one in common.

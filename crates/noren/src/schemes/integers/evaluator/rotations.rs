@@ -16,7 +16,7 @@ impl<S: Scheme> Evaluator<S> {
     /// [`Error::KeyLevel`](noren_rlwe::error::Error::KeyLevel) if the key of this rotation is missing or too short,
     /// [`Error::DegreeTooHigh`](noren_rlwe::error::Error::DegreeTooHigh) if `a` must be relinearised first.
     pub fn rotate(&self, a: &Ciphertext<S>, steps: isize) -> Result<Ciphertext<S>> {
-        let image = self.image(a, self.context.rotation_exponent(steps))?;
+        let image = self.image(a, self.context.rotation_exponent(steps)?)?;
         Ok(Ciphertext { content: a.content.rotated(steps), ..image })
     }
 
@@ -25,7 +25,7 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::rotate`]; a missing key is told with all others that are missing.
     pub fn rotate_many(&self, a: &Ciphertext<S>, steps: &[isize]) -> Result<Vec<Ciphertext<S>>> {
-        let exponents: Vec<u32> = steps.iter().map(|&steps| self.context.rotation_exponent(steps)).collect();
+        let exponents = self.context.rotation_exponents(steps)?;
         self.check_exponents(a, &exponents)?;
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, &exponents, &self.keys)?;
         let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
@@ -41,7 +41,7 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::rotate`].
     pub fn swap_rows(&self, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
-        let (image, n) = (self.image(a, self.context.swap_exponent())?, self.context.parameters().degree());
+        let (image, n) = (self.image(a, self.context.swap_exponent()?)?, self.context.parameters().degree());
         // Rows that are the same stay what they are.
         let content = if a.content.extent.period() < n { a.content } else { Content::slots(n) };
         Ok(Ciphertext { content, ..image })
@@ -60,8 +60,7 @@ impl<S: Scheme> Evaluator<S> {
     /// # Errors
     /// As [`Evaluator::rotate_many`].
     pub fn sum_rotations_in_turn(&self, a: &Ciphertext<S>, sums: &[&[isize]]) -> Result<Ciphertext<S>> {
-        let exponents = |steps: &&[isize]| steps.iter().map(|&steps| self.context.rotation_exponent(steps)).collect();
-        let exponents: Vec<Vec<u32>> = sums.iter().map(exponents).collect();
+        let exponents = sums.iter().map(|steps| self.context.rotation_exponents(steps)).collect::<Result<Vec<_>>>()?;
         self.check_exponents(a, &exponents.concat())?;
         let each: Vec<&[u32]> = exponents.iter().map(Vec::as_slice).collect();
         let inner = sum_automorphisms_in_steps(self.context.rlwe(), &a.inner, &each, &self.keys)?;
@@ -85,11 +84,11 @@ impl<S: Scheme> Evaluator<S> {
     /// [`Error::MissingKey`](noren_rlwe::error::Error::MissingKey) names all keys that are missing; then as
     /// [`Evaluator::rotate`].
     pub fn check_rotations(&self, a: &Ciphertext<S>, steps: &[isize]) -> Result<()> {
-        let exponents: Vec<u32> = steps.iter().map(|&steps| self.context.rotation_exponent(steps)).collect();
+        let exponents = self.context.rotation_exponents(steps)?;
         self.check_exponents(a, &exponents)
     }
 
-    fn check_exponents(&self, a: &Ciphertext<S>, exponents: &[u32]) -> Result<()> {
+    pub(super) fn check_exponents(&self, a: &Ciphertext<S>, exponents: &[u32]) -> Result<()> {
         self.check_linear(a)?;
         a.content.check_slots()?;
         let galois = exponents.iter().filter(|&&k| k != 1).map(|&k| (k, a.limbs()));

@@ -1,0 +1,175 @@
+//! The suite `cyclotomic`: a matrix of all slots times an encrypted vector, in BGV over rings whose index is no power of
+//! two.
+//!
+//! Entries and values are random elements of the slots, or numbers. The modulus of ciphertexts has about 200 bits. Rings
+//! and moduli are those of the publication, most of which reach no security: the record says so. The result is compared
+//! with the product in clear.
+
+use std::fmt;
+use std::str::FromStr;
+
+use noren::bgv::{
+    Context, Decryptor, Encoder, Encryptor, Entries, Evaluator, GaloisRing, KeyRequest, Keys, Parameters,
+    ParametersSpec, SlotMatrix,
+};
+use noren::{Security, Seed};
+
+use crate::bench::ckks::seed;
+use crate::bench::judge::drop_result;
+use crate::bench::measure;
+use crate::bench::record::Record;
+use crate::bench::run::Run;
+use crate::failure::Failure;
+use crate::machine;
+
+/// The index m of a ring, the prime p and the exponent r of plaintexts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Set {
+    index: u32,
+    prime: u64,
+    power: u32,
+}
+
+/// The sets of the publication.
+pub(super) const SETS: [Set; 7] = [
+    Set::new(511, 2, 1),
+    Set::new(2047, 2, 1),
+    Set::new(4095, 2, 1),
+    Set::new(15709, 2, 1),
+    Set::new(15709, 3, 1),
+    Set::new(24295, 2, 1),
+    Set::new(15709, 2, 59),
+];
+
+impl Set {
+    const fn new(index: u32, prime: u64, power: u32) -> Self {
+        Self { index, prime, power }
+    }
+}
+
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.index, self.prime, self.power)
+    }
+}
+
+impl FromStr for Set {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let needed = || "an index, a prime and an exponent are needed, such as 15709:2:1".to_owned();
+        let parts: Vec<&str> = text.split(':').collect();
+        let [index, prime, power] = parts[..] else { return Err(needed()) };
+        let parse = |index: &str| index.parse::<u64>().map_err(|_| needed());
+        let small = |text: &str| parse(text)?.try_into().map_err(|_| needed());
+        Ok(Self::new(small(index)?, parse(prime)?, small(power)?))
+    }
+}
+
+/// What the entries of the matrix are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Elements,
+    Numbers,
+}
+
+/// Measures a set with each number of threads.
+pub(super) fn run(run: &Run<'_>, set: Set) -> Result<(), Failure> {
+    let parameters = parameters(set)?;
+    for &threads in run.threads {
+        for kind in [Kind::Elements, Kind::Numbers] {
+            measure_set(run, set, &parameters, kind, threads)?;
+        }
+    }
+    Ok(())
+}
+
+/// Four primes of 50 bits, and two special ones.
+fn parameters(set: Set) -> Result<Parameters, Failure> {
+    let modulus = set.prime.checked_pow(set.power).unwrap_or(0);
+    let spec = ParametersSpec {
+        index: set.index,
+        plaintext_modulus: modulus,
+        log_q: vec![50; 4],
+        log_p: vec![50; 2],
+        dnum: 2,
+        security: Security::None,
+        ..ParametersSpec::default()
+    };
+    Ok(spec.build()?)
+}
+
+fn measure_set(run: &Run<'_>, set: Set, parameters: &Parameters, kind: Kind, threads: usize) -> Result<(), Failure> {
+    machine::reset_peak_rss();
+    let context = Context::with_threads(parameters.clone(), Some(threads))?;
+    let ring = context.galois_ring()?;
+    let (slots, d) = (parameters.slots(), ring.degree());
+    let words = if kind == Kind::Elements { d } else { 1 };
+    let entries = random(seed(7), slots * slots * words, ring.numbers().value());
+    let vector = random(seed(8), slots * d, ring.numbers().value());
+    let report = |op, timing, note| {
+        let record = Record::of_integers("cyclotomic", op, parameters, threads, timing, note);
+        let entries = if kind == Kind::Elements { "elements" } else { "numbers" };
+        let record = record.with("m", set.index).with("p", set.prime).with("r", set.power).with("entries", entries);
+        run.report(&record)
+    };
+
+    let encode = || {
+        let entries = match kind {
+            Kind::Elements => Entries::Elements(&entries),
+            Kind::Numbers => Entries::Numbers(&entries),
+        };
+        SlotMatrix::new(&context, [slots, slots], entries, parameters.max_limbs())
+    };
+    let matrix = encode()?;
+    let request = KeyRequest { automorphisms: matrix.automorphisms(), ..KeyRequest::default() };
+    let make_keys = || -> Result<Keys, Failure> { Ok(context.generate_keys(seed(0), &request)?) };
+    let keys = make_keys()?;
+    let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
+    let (encoder, decryptor) = (Encoder::new(&context), Decryptor::new(&context, &keys.secret)?);
+    let encryptor = Encryptor::public(&context, &keys.public, seed(1))?;
+    let x = encryptor.encrypt(&encoder.encode_elements(&vector)?)?;
+    let product = evaluator.multiply_matrix(&matrix, &x)?;
+    let found = encoder.decode_elements(&decryptor.decrypt(&product)?)?;
+    let is_right = found == in_clear(ring, &entries, &vector, words);
+
+    if kind == Kind::Elements {
+        report("keygen", Some(measure::time(run.seconds, 1.0, || make_keys().map(drop_result))?), "")?;
+    }
+    report("encode_matrix", Some(measure::time(run.seconds, 1.0, || encode().map(drop_result))?), "")?;
+    if kind == Kind::Elements {
+        let encrypt = || encryptor.encrypt(&encoder.encode_elements(&vector)?).map(drop_result);
+        report("encrypt", Some(measure::time(run.seconds, 1.0, encrypt)?), "")?;
+    }
+    let matvec = || evaluator.multiply_matrix(&matrix, &x).map(drop_result);
+    report("matvec", is_right.then(|| measure::time(run.seconds, 1.0, matvec)).transpose()?, "")?;
+    if kind == Kind::Elements {
+        let decrypt = || encoder.decode_elements(&decryptor.decrypt(&product)?).map(drop_result);
+        report("decrypt", is_right.then(|| measure::time(run.seconds, 1.0, decrypt)).transpose()?, "")?;
+    }
+    Ok(())
+}
+
+/// Residues from a seed.
+fn random(seed: Seed, count: usize, t: u64) -> Vec<i64> {
+    let mut xof = seed.xof("bench/cyclotomic");
+    (0..count).map(|_| (xof.next_u64() % t).cast_signed()).collect()
+}
+
+/// The product of the matrix and the vector, entry by entry.
+fn in_clear(ring: &GaloisRing, entries: &[i64], vector: &[i64], words: usize) -> Vec<i64> {
+    let (numbers, d) = (ring.numbers(), ring.degree());
+    let slots = vector.len() / d;
+    let unsigned = |x: &[i64]| x.iter().map(|x| x.cast_unsigned()).collect::<Vec<_>>();
+    let vector: Vec<Vec<u64>> = vector.chunks_exact(d).map(unsigned).collect();
+    let row = |row: &[i64]| {
+        let mut sum = vec![0; d];
+        for (entry, x) in row.chunks_exact(words).zip(&vector) {
+            let mut entry = unsigned(entry);
+            entry.resize(d, 0);
+            sum.iter_mut().zip(ring.mul(&entry, x)).for_each(|(sum, x)| *sum = numbers.add(*sum, x));
+        }
+        sum
+    };
+    entries.chunks_exact(slots * words).flat_map(row).map(u64::cast_signed).collect()
+}
