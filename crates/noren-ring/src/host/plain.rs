@@ -1,5 +1,7 @@
 //! Matrices in rings whose index is not a power of two, whose automorphisms do not map blocks to blocks: step by step.
 
+use noren_math::kernels::MAX_TERMS;
+
 use crate::automorphism::Automorphism;
 use crate::decompose::Decomposer;
 use crate::device::{Change, Operation};
@@ -7,9 +9,15 @@ use crate::host::source::Source;
 use crate::host::sums::{Moved, Sums};
 use crate::host::switch::only;
 use crate::key::KeyPairs;
-use crate::matrix::{Matrix, Order};
+use crate::matrix::{GiantStep, Matrix, Order};
 use crate::poly::{Eval, Poly};
 use crate::window::Window;
+
+/// The giant steps whose sums are made together, and held until they are rotated.
+const SUMS: usize = 8;
+
+/// The words of a row that are multiplied for all sums before the next: those of some dozens of images stay in the second cache.
+const WIDTH: usize = 512;
 
 type Pair = [Poly<Eval>; 2];
 
@@ -35,16 +43,11 @@ impl Decomposer {
                 None => [c0, c1].map(|c| self.special_multiple(ring, c)),
             })
             .collect();
-        let sums = matrix.giants.iter().map(|giant| {
-            let mut sum = zero(ring);
-            for &(i, factor) in &giant.terms {
-                let parts = sum.iter_mut().zip(&images[i]);
-                parts.for_each(|(sum, x)| {
-                    ring.change(sum.as_limbs_mut(), Change::AddProduct(x.as_limbs(), factor.as_limbs()))
-                });
-            }
-            (sum, giant.rotation)
-        });
+        let sums = || {
+            let together = matrix.giants.chunks(SUMS);
+            let sums = together.flat_map(|giants| sums_of_products(ring, &images, giants));
+            sums.zip(matrix.giants.iter().map(|giant| giant.rotation))
+        };
         let rotate = |[first, second]: Pair, rotation: Option<(&KeyPairs, &Automorphism)>| {
             let Some((key, psi)) = rotation else { return [first, second] };
             let second = matrix.mod_down.apply_all(vec![second]).remove(0);
@@ -53,12 +56,70 @@ impl Decomposer {
             [left, right].map(|part| Poly::from_limbs(ring.compute(Operation::Image(part.as_limbs(), psi))))
         };
         let total = match matrix.order {
-            Order::Separate => sums.fold(zero(ring), |total, (sum, psi)| added(ring, total, &rotate(sum, psi))),
-            Order::InTurn => sums.rev().fold(zero(ring), |inner, (sum, psi)| rotate(added(ring, sum, &inner), psi)),
+            Order::Separate => sums().fold(zero(ring), |total, (sum, psi)| added(ring, total, &rotate(sum, psi))),
+            Order::InTurn => {
+                let all: Vec<_> = sums().collect();
+                all.into_iter().rev().fold(zero(ring), |inner, (sum, psi)| rotate(added(ring, sum, &inner), psi))
+            }
         };
         let mut results = matrix.divide.apply_all(total.into()).into_iter();
         std::array::from_fn(|_| results.next().expect("both parts are divided"))
     }
+}
+
+/// The sums `sum_i f_i y_i` of some giant steps: the images of a block are copied next to each other once, and each sum reads
+/// them and its factors in one pass.
+fn sums_of_products(ring: &Window, images: &[Pair], giants: &[GiantStep]) -> Vec<Pair> {
+    let (engine, degree) = (ring.engine(), ring.degree());
+    let terms = || giants.iter().flat_map(|giant| &giant.terms);
+    let secret = images.iter().flatten().any(Poly::is_secret) || terms().any(|(_, factor)| factor.is_secret());
+    let mut results: Vec<Pair> = giants.iter().map(|_| [(); 2].map(|()| ring.unset(secret))).collect();
+    let mut limbs: Vec<(usize, Vec<&mut [u64]>)> = ring.range().map(|limb| (limb, Vec::new())).collect();
+    for part in results.iter_mut().flatten() {
+        limbs.iter_mut().zip(part.limbs_mut()).for_each(|((_, rows), (_, row))| rows.push(row));
+    }
+    let words = ring.limbs() * degree * (images.len() + terms().count());
+    let scratch = || {
+        let mut rows = engine.unset_rows(1, 2 * (images.len() + 1) * WIDTH);
+        rows.mark(secret);
+        rows
+    };
+    engine.walk(words, limbs.into_iter(), scratch, |engine, scratch, (limb, mut rows)| {
+        let (kernels, q) = (engine.kernels(), ring.basis().modulus(limb));
+        let [scratch] = scratch.first_rows_mut();
+        let (more, blocks) = scratch.split_at_mut(2 * WIDTH);
+        for start in (0..degree).step_by(WIDTH) {
+            let range = start..degree.min(start + WIDTH);
+            let width = range.len();
+            for (block, part) in blocks.chunks_exact_mut(width).zip(images.iter().flatten()) {
+                block.copy_from_slice(&part.limb(limb)[range.clone()]);
+            }
+            for (giant, rows) in giants.iter().zip(rows.as_chunks_mut::<2>().0) {
+                let [first, second] = rows.each_mut().map(|row| &mut row[range.clone()]);
+                let follow = |a: &(usize, &Poly<Eval>), b: &(usize, &Poly<Eval>)| a.0 + 1 == b.0;
+                let mut is_first = true;
+                for run in giant.terms.chunk_by(follow).flat_map(|run| run.chunks(MAX_TERMS)) {
+                    let factors: Vec<&[u64]> = run.iter().map(|(_, f)| &f.limb(limb)[range.clone()]).collect();
+                    let key = &blocks[2 * run[0].0 * width..];
+                    if is_first {
+                        kernels.inner_product_pair([&mut *first, &mut *second], &factors, key, q);
+                    } else {
+                        let (left, right) = more.split_at_mut(WIDTH);
+                        let [left, right] = [left, right].map(|row| &mut row[..width]);
+                        kernels.inner_product_pair([&mut *left, &mut *right], &factors, key, q);
+                        kernels.add_assign(first, left, q);
+                        kernels.add_assign(second, right, q);
+                    }
+                    is_first = false;
+                }
+                if is_first {
+                    first.fill(0);
+                    second.fill(0);
+                }
+            }
+        }
+    });
+    results
 }
 
 fn zero(ring: &Window) -> Pair {
