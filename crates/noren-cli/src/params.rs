@@ -19,6 +19,7 @@ use crate::outputs::{Force, Output};
 #[command(after_help = "Examples:\n  \
         noren params choose --depth 4 --precision 20 -o ckks.params\n  \
         noren params choose --depth 4 --modulus 65537 -o bfv.params\n  \
+        noren params choose --depth 2 --modulus 2 --slots 500 --slot-degree 8 --scheme bgv -o bgv.params\n  \
         noren params check --log-n 14 --log-q 50,45,45,45 --log-p 50,50 --log-scale 45\n  \
         noren params slots --index 15709 --prime 2\n  \
         noren params check --index 15709 --modulus 2 --log-q 50,50 --log-p 50\n  \
@@ -81,6 +82,9 @@ struct Integers {
     /// How many products with plaintexts there are besides
     #[arg(long, default_value_t = 0, requires = "modulus")]
     plain_products: usize,
+    /// Find the index of a ring that is no power of two, whose slots are extensions of a multiple of degree D
+    #[arg(long, value_name = "D", requires = "modulus")]
+    slot_degree: Option<usize>,
 }
 
 /// A scheme of exact integers.
@@ -196,13 +200,17 @@ impl Choose {
     }
 
     fn integers(&self, security: Security) -> Result<bfv::Parameters, Failure> {
-        let &Self { depth, slots, integers: Integers { modulus, scheme, terms, sum, plain_products }, .. } = self;
+        let &Self {
+            depth, slots, integers: Integers { modulus, scheme, terms, sum, plain_products, slot_degree }, ..
+        } = self;
         // It is there wherever no precision is.
         let plaintext_modulus = modulus.unwrap_or_default();
         let requirements = bfv::Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security };
-        Ok(match scheme {
-            Scheme::Bfv => requirements.choose::<Bfv>()?,
-            Scheme::Bgv => requirements.choose::<Bgv>()?,
+        Ok(match (scheme, slot_degree) {
+            (Scheme::Bfv, None) => requirements.choose::<Bfv>()?,
+            (Scheme::Bgv, None) => requirements.choose::<Bgv>()?,
+            (Scheme::Bfv, Some(degree)) => requirements.choose_index::<Bfv>(degree)?,
+            (Scheme::Bgv, Some(degree)) => requirements.choose_index::<Bgv>(degree)?,
         })
     }
 }

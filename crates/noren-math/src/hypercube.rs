@@ -151,6 +151,34 @@ impl Hypercube {
     }
 }
 
+/// The order of a prime p modulo the index of a ring: the degree of the slots modulo powers of p. `None` if p divides the
+/// index.
+#[must_use]
+pub fn order(ring: &Cyclotomic, p: u64) -> Option<usize> {
+    let m = u64::from(ring.index());
+    let one = |exponent: u64| {
+        let (mut power, mut square, mut exponent) = (1, p % m, exponent);
+        while exponent > 0 {
+            if exponent % 2 == 1 {
+                power = power * square % m;
+            }
+            square = square * square % m;
+            exponent /= 2;
+        }
+        power == 1
+    };
+    let mut order = ring.degree() as u64;
+    if !one(order) {
+        return None;
+    }
+    for factor in prime_factors(order) {
+        if one(order / factor) {
+            order /= factor;
+        }
+    }
+    Some(order as usize)
+}
+
 /// A subgroup of the units modulo m.
 struct Group {
     m: u64,
@@ -233,6 +261,7 @@ mod tests {
                 let (cube, m) = (hypercube(m, p), u64::from(m));
                 let frobenius = powers(m, p);
                 assert_eq!(cube.degree(), frobenius.len(), "index {m}, p = {p}");
+                assert_eq!(order(cube.ring(), p), Some(cube.degree()));
                 let units: BTreeSet<u64> = (1..m).filter(|&k| (2..=k).all(|d| k % d != 0 || m % d != 0)).collect();
                 assert_eq!(cube.slots() * cube.degree(), units.len());
                 // Each class once: all products are different, and there are as many as units.

@@ -34,6 +34,33 @@ fn requirements_are_met_and_not_by_much_more() {
     are_met::<Bfv>();
 }
 
+#[test]
+fn an_index_is_found_for_slots_and_their_degree() {
+    for (plaintext_modulus, slots, slot_degree, depth, security) in
+        [(2, 100, 8, 2, Security::Bits128), (2, 600, 1, 1, Security::None), (81, 30, 3, 1, Security::Bits128)]
+    {
+        let requirements = Requirements { depth, plaintext_modulus, slots, security, ..Requirements::default() };
+        let parameters = requirements.choose_index::<Bgv>(slot_degree).unwrap();
+        let cube = parameters.hypercube().unwrap();
+        assert!(cube.degree().is_multiple_of(slot_degree) && parameters.slots() >= slots, "{cube:?}");
+        assert!(parameters.laws().budget(&requirements.predicted_noise::<Bgv>(&parameters)) >= 0.0);
+        if security == Security::Bits128 {
+            let most = max_log_qp(parameters.degree(), SecretDistribution::Ternary, Security::Bits128).unwrap();
+            assert!(parameters.rlwe().log_qp() <= most);
+        }
+    }
+    let requirements = Requirements { plaintext_modulus: 2, slots: 40_000, ..Requirements::default() };
+    for (requirements, slot_degree, part) in [
+        (Requirements { plaintext_modulus: 6, ..Requirements::default() }, 1, "a power of a prime"),
+        (Requirements { plaintext_modulus: 2, ..Requirements::default() }, 0, "at least 1"),
+        (requirements.clone(), 1, "fewer slots"),
+        (Requirements { slots: 1, depth: 100, ..requirements }, 1, "does not carry"),
+    ] {
+        let message = requirements.choose_index::<Bgv>(slot_degree).map(|_| ()).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
 fn run<S: Scheme>() {
     let requirements = Requirements { depth: 2, terms: 4, sum: 4, security: Security::None, ..Requirements::default() };
     let parameters = requirements.choose::<S>().unwrap();

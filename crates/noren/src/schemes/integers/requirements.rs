@@ -1,5 +1,9 @@
 //! Parameters from the operations that are wanted.
 
+use noren_math::cyclotomic::Cyclotomic;
+use noren_math::hypercube::order;
+use noren_math::ntt::general::order_of_roots;
+use noren_math::prime::prime_power;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::{SecretDistribution, Security, max_log_qp};
 
@@ -51,8 +55,18 @@ const PRIME_BITS: std::ops::RangeInclusive<u32> = 24..=50;
 const SPECIAL_BITS: u32 = 48;
 /// A digit stays this many bits below the special modulus.
 const MARGIN_BITS: u32 = 6;
+/// The largest index that is not a power of two.
+const MOST_INDEX: u32 = (1 << 16) - 1;
 /// The most primes that are tried.
 const MOST_LIMBS: usize = 48;
+
+/// A ring that is tried, by one of its names.
+#[derive(Clone, Copy)]
+struct Ring {
+    log_n: u32,
+    index: u32,
+    degree: usize,
+}
 
 impl Requirements {
     /// The smallest ring, and in it the fewest and smallest primes, that leave a noise budget after all operations at this
@@ -78,21 +92,68 @@ impl Requirements {
         };
         probe.build()?;
         for log_n in LOG_N.filter(|log_n| 1usize << log_n >= self.slots) {
-            let mut best: Option<Parameters> = None;
-            for bits in PRIME_BITS.rev() {
-                let fewest = best.as_ref().map_or(MOST_LIMBS, Parameters::max_limbs);
-                match self.fewest_primes::<S>(log_n, bits, fewest)? {
-                    Some(parameters) => best = Some(parameters),
-                    None if best.is_some() => break,
-                    None => {}
-                }
-            }
-            if let Some(parameters) = best {
+            if let Some(parameters) = self.choose_in::<S>(Ring { log_n, index: 0, degree: 1 << log_n })? {
                 return Ok(parameters);
             }
         }
+        Err(self.too_much(format!("degree 2^{}", LOG_N.end())))
+    }
+
+    /// As [`Requirements::choose`], among rings whose index is not a power of two: for a plaintext modulus `p^r`, with as
+    /// many slots as asked for, each of a degree d that is a multiple of `slot_degree`, so that it holds the elements of
+    /// `GR(p^r, slot_degree)`.
+    ///
+    /// Of the rings of about one security the one whose transforms are shortest is taken, then the one of the smallest
+    /// index.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] says which requirement cannot be met: the plaintext modulus must be a power of a prime.
+    pub fn choose_index<S: Scheme>(&self, slot_degree: usize) -> Result<Parameters> {
+        let (p, _) = prime_power(self.plaintext_modulus)
+            .ok_or_else(|| Error::parameter("plaintext_modulus", self.plaintext_modulus, "a power of a prime"))?;
+        if slot_degree == 0 {
+            return Err(Error::parameter("slot_degree", slot_degree, "at least 1"));
+        }
+        let fits = |index: u32| {
+            let ring = Cyclotomic::new(index).ok().filter(|ring| !ring.is_power_of_two())?;
+            let degree = order(&ring, p)?;
+            let fits = degree.is_multiple_of(slot_degree) && ring.degree() / degree >= self.slots;
+            fits.then_some((order_of_roots(&ring) / u64::from(index), ring))
+        };
+        let mut rings: Vec<_> = (3..=MOST_INDEX).filter_map(fits).collect();
+        // The security tables have a row for each power of two.
+        rings.sort_unstable_by_key(|(length, ring)| (ring.degree().ilog2(), *length, ring.index()));
+        if rings.is_empty() {
+            let found = format!("{} of a multiple of degree {slot_degree} modulo {p}", self.slots);
+            return Err(Error::parameter("slots", found, format!("what an index up to {MOST_INDEX} has: fewer slots")));
+        }
+        for alike in rings.chunk_by(|(_, a), (_, b)| a.degree().ilog2() == b.degree().ilog2()) {
+            let (_, ring) = alike[0];
+            let ring = Ring { log_n: 0, index: ring.index(), degree: ring.degree() };
+            if let Some(parameters) = self.choose_in::<S>(ring)? {
+                return Ok(parameters);
+            }
+        }
+        Err(self.too_much(format!("an index up to {MOST_INDEX}")))
+    }
+
+    /// The fewest and smallest primes in one ring.
+    fn choose_in<S: Scheme>(&self, ring: Ring) -> Result<Option<Parameters>> {
+        let mut best: Option<Parameters> = None;
+        for bits in PRIME_BITS.rev() {
+            let fewest = best.as_ref().map_or(MOST_LIMBS, Parameters::max_limbs);
+            match self.fewest_primes::<S>(ring, bits, fewest)? {
+                Some(parameters) => best = Some(parameters),
+                None if best.is_some() => break,
+                None => {}
+            }
+        }
+        Ok(best)
+    }
+
+    fn too_much(&self, most: String) -> Error {
         let wanted = format!("{} multiplications modulo {}", self.depth, self.plaintext_modulus);
-        Err(Error::parameter("depth", wanted, format!("less: degree 2^{} does not carry such a modulus", LOG_N.end())))
+        Error::parameter("depth", wanted, format!("less: {most} does not carry such a modulus"))
     }
 
     /// The noise that a public encryption has after all operations: before each multiplication as many terms are added as
@@ -130,9 +191,9 @@ impl Requirements {
     }
 
     /// Parameters with the fewest primes of this size, at most `most`.
-    fn fewest_primes<S: Scheme>(&self, log_n: u32, bits: u32, most: usize) -> Result<Option<Parameters>> {
-        for limbs in self.least_limbs(log_n, bits)..=most {
-            let Some(spec) = self.specification(log_n, bits, limbs) else { return Ok(None) };
+    fn fewest_primes<S: Scheme>(&self, ring: Ring, bits: u32, most: usize) -> Result<Option<Parameters>> {
+        for limbs in self.least_limbs(ring, bits)..=most {
+            let Some(spec) = self.specification(ring, bits, limbs) else { return Ok(None) };
             let parameters = match spec.build() {
                 Ok(parameters) => parameters,
                 // Primes of this size lie too thin.
@@ -149,24 +210,26 @@ impl Requirements {
     /// How many primes of this size are needed at least.
     ///
     /// A product of either scheme multiplies noise by `t sqrt(n (h+1)/12)` or more, where h is 2n/3: `t n / sqrt(18)`.
-    fn least_limbs(&self, log_n: u32, bits: u32) -> usize {
-        let growth = libm::log2(self.plaintext_modulus as f64) + f64::from(log_n) - libm::log2(18.0) / 2.0;
+    fn least_limbs(&self, ring: Ring, bits: u32) -> usize {
+        let growth =
+            libm::log2(self.plaintext_modulus as f64) + libm::log2(ring.degree as f64) - libm::log2(18.0) / 2.0;
         let log_q = self.depth as f64 * growth.max(0.0);
         ((log_q / f64::from(bits)).floor() as usize).max(1)
     }
 
     /// The specification with the fewest digits that is secure; `None` if even one special prime is too much.
-    fn specification(&self, log_n: u32, bits: u32, limbs: usize) -> Option<ParametersSpec> {
+    fn specification(&self, ring: Ring, bits: u32, limbs: usize) -> Option<ParametersSpec> {
         let secret = SecretDistribution::default();
         let most = match self.security {
             Security::None => f64::INFINITY,
-            _ => max_log_qp(1 << log_n, secret, self.security)?,
+            _ => max_log_qp(ring.degree, secret, self.security)?,
         };
         let log_q = limbs as u32 * bits;
         let one_digit = (log_q + MARGIN_BITS).div_ceil(SPECIAL_BITS);
         let special = (1..=one_digit).rev().find(|special| f64::from(log_q + special * SPECIAL_BITS) <= most)?;
         Some(ParametersSpec {
-            log_n,
+            log_n: ring.log_n,
+            index: ring.index,
             plaintext_modulus: self.plaintext_modulus,
             log_q: vec![bits; limbs],
             log_p: vec![SPECIAL_BITS; special as usize],
