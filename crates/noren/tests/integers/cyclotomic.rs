@@ -5,8 +5,9 @@ use noren::bgv::{
     Bgv, Context, Decryptor, Encoder, Entries, IntegerError, KeyRequest, Keys, ParametersSpec, SlotMatrix,
 };
 use noren::error::{Error, cause};
-use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator, Scheme};
-use noren::{Security, Seed};
+use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator, KeyFile, Plaintext, Scheme};
+use noren::wire::{Form, Object};
+use noren::{EvaluationKeys, Security, Seed};
 
 /// Rings with one, two and three dimensions, native and not (41, 57), of prime and composite index, even too (20, 63 is `9 7`).
 const RINGS: [(u32, u64, u32); 10] = [
@@ -261,6 +262,31 @@ fn matrices_of_numbers_elements_and_maps_multiply_all_slots() {
             }
         }
     }
+}
+
+#[test]
+fn parameters_keys_and_vectors_come_back_from_bytes() {
+    let world = World::new(57, 7, 1);
+    let (a, context) = (world.elements(2), &world.context);
+    let plain = world.encoder.encode_elements(&a).expect("elements");
+    let bytes = plain.to_bytes(context, Form::Packed);
+    assert_eq!(Plaintext::from_bytes(context, &bytes).expect("a plaintext").content(), plain.content());
+    // A server has what bytes say, alone.
+    let file = KeyFile { context: context.clone(), key: (*world.keys.evaluation).clone() };
+    let server = KeyFile::<EvaluationKeys>::from_bytes(&(), &file.to_bytes(&(), Form::Packed)).expect("keys");
+    assert_eq!(server.context.parameters(), context.parameters());
+    assert_eq!(server.context.parameters().spec().index, 57);
+    let ev = Evaluator::<Bgv>::new(&server.context, server.key.into()).expect("an evaluator");
+    let x = world.encrypt::<Bgv>(&a, 4).to_bytes(context, Form::Packed);
+    let x = Ciphertext::<Bgv>::from_bytes(&server.context, &x).expect("a ciphertext");
+    assert_eq!(x.content(), plain.content());
+    let square = ev.square(&x).expect("a product").to_bytes(&server.context, Form::Raw);
+    let square = Ciphertext::<Bgv>::from_bytes(context, &square).expect("a ciphertext");
+    assert_eq!(world.decrypt(&square), world.times(&a, &a));
+    // Vectors of other slots are refused.
+    let other = World::new(63, 2, 2);
+    assert!(matches!(Ciphertext::<Bgv>::from_bytes(&other.context, &x.to_bytes(context, Form::Packed)), Err(_)));
+    assert!(matches!(other.evaluator::<Bgv>().square(&x), Err(Error::ParameterMismatch { .. })));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::galois_ring::{GaloisRing, SlotTransform};
+use noren_math::galois_ring::GaloisRing;
 use noren_math::modulus::Modulus;
 use noren_math::ntt::table::NttTable;
 use noren_math::powerful::PowerfulBasis;
@@ -62,7 +62,7 @@ impl Context {
             Some(cube) => {
                 let (_, r) =
                     prime_power(parameters.modulus().value()).expect("slots are those modulo a power of a prime");
-                Slots::Grid(Box::new(SlotGrid::new(SlotTransform::new(cube, r)?)))
+                Slots::Grid(Box::new(SlotGrid::new(cube, r)))
             }
             None if parameters.has_slots() => Slots::Rows(RowTransform::new(&parameters)?),
             None => Slots::None,

@@ -1,6 +1,7 @@
 //! Slots of a ring whose index is not a power of two: where they stand, and which automorphisms move them.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use noren_math::galois_ring::SlotTransform;
 use noren_math::hypercube::{Dimension, Hypercube};
@@ -8,7 +9,10 @@ use noren_rlwe::error::{Error, Result};
 
 /// The slots modulo `p^r` as a grid: slot j holds `m(eta^(t_j))`, and `X -> X^k` brings the value at `eta^(k t_j)` there.
 pub(crate) struct SlotGrid {
-    transform: SlotTransform,
+    cube: Hypercube,
+    power: u32,
+    /// Made when values are first encoded: factoring `Phi_m` takes long in large rings, and only encoders need it.
+    transform: OnceLock<SlotTransform>,
     /// The units `t_j` modulo m.
     representatives: Vec<u32>,
     /// For each unit modulo m the slot j and the power i with which it is `t_j p^i`.
@@ -23,8 +27,8 @@ pub(crate) struct Move {
 }
 
 impl SlotGrid {
-    pub(crate) fn new(transform: SlotTransform) -> Self {
-        let cube = transform.hypercube();
+    /// The slots modulo `p^power`.
+    pub(crate) fn new(cube: &Hypercube, power: u32) -> Self {
         let (representatives, m) = (cube.representatives(), u64::from(cube.ring().index()));
         let mut places = vec![(u32::MAX, 0); m as usize];
         for (&t, slot) in representatives.iter().zip(0..) {
@@ -34,17 +38,18 @@ impl SlotGrid {
                 unit = unit * (cube.p() % m) % m;
             }
         }
-        Self { transform, representatives, places }
+        Self { cube: cube.clone(), power, transform: OnceLock::new(), representatives, places }
     }
 
     /// Values to polynomials, and back.
     pub(crate) fn transform(&self) -> &SlotTransform {
-        &self.transform
+        self.transform
+            .get_or_init(|| SlotTransform::new(&self.cube, self.power).expect("a plaintext modulus below 2^60"))
     }
 
     /// How many slots there are, and their dimensions.
     pub(crate) fn hypercube(&self) -> &Hypercube {
-        self.transform.hypercube()
+        &self.cube
     }
 
     /// How many slots there are.
@@ -54,7 +59,7 @@ impl SlotGrid {
 
     /// The degree d of the extension.
     pub(crate) fn degree(&self) -> usize {
-        self.transform.values().degree()
+        self.cube.degree()
     }
 
     /// The exponent of the automorphism that brings the value of slot `from` to slot `to`.

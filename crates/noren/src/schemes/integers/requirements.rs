@@ -1,7 +1,7 @@
 //! Parameters from the operations that are wanted.
 
 use noren_math::cyclotomic::Cyclotomic;
-use noren_math::hypercube::order;
+use noren_math::hypercube::{Hypercube, order};
 use noren_math::ntt::general::order_of_roots;
 use noren_math::prime::prime_power;
 use noren_rlwe::error::{Error, Result};
@@ -57,8 +57,15 @@ const SPECIAL_BITS: u32 = 48;
 const MARGIN_BITS: u32 = 6;
 /// The largest index that is not a power of two.
 const MOST_INDEX: u32 = (1 << 16) - 1;
+/// The most rings whose dimensions are looked at.
+const MOST_CUBES: usize = 32;
 /// The most primes that are tried.
 const MOST_LIMBS: usize = 48;
+
+/// Whether all dimensions of the slots modulo p are native.
+fn is_native(ring: &Cyclotomic, p: u64) -> bool {
+    Hypercube::new(ring, p).is_ok_and(|cube| cube.dimensions().iter().all(|dimension| dimension.is_native))
+}
 
 /// A ring that is tried, by one of its names.
 #[derive(Clone, Copy)]
@@ -103,8 +110,8 @@ impl Requirements {
     /// many slots as asked for, each of a degree d that is a multiple of `slot_degree`, so that it holds the elements of
     /// `GR(p^r, slot_degree)`.
     ///
-    /// Of the rings of about one security the one whose transforms are shortest is taken, then the one of the smallest
-    /// index.
+    /// Of the rings of about one security the one whose transforms are shortest is taken, and of the smallest of these one
+    /// whose dimensions are native if there is one: rotations take one automorphism then.
     ///
     /// # Errors
     /// [`Error::Parameters`] says which requirement cannot be met: the plaintext modulus must be a power of a prime.
@@ -128,7 +135,8 @@ impl Requirements {
             return Err(Error::parameter("slots", found, format!("what an index up to {MOST_INDEX} has: fewer slots")));
         }
         for alike in rings.chunk_by(|(_, a), (_, b)| a.degree().ilog2() == b.degree().ilog2()) {
-            let (_, ring) = alike[0];
+            let ring = alike.iter().take(MOST_CUBES).map(|(_, ring)| ring).find(|ring| is_native(ring, p));
+            let ring = ring.unwrap_or(&alike[0].1);
             let ring = Ring { log_n: 0, index: ring.index(), degree: ring.degree() };
             if let Some(parameters) = self.choose_in::<S>(ring)? {
                 return Ok(parameters);
