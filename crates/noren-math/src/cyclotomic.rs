@@ -236,7 +236,7 @@ pub(crate) fn remainder<T: Copy + Default>(
 }
 
 /// Multiplies a power series by `1 - X^step`, or divides it.
-fn times_binomial<T: Copy>(
+pub(crate) fn times_binomial<T: Copy>(
     series: &mut [T],
     step: usize,
     multiply: bool,

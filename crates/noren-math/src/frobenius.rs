@@ -43,25 +43,11 @@ impl GaloisRing {
         })
     }
 
-    /// The inverse of an element that is not 0 modulo p: the product of its other conjugates, divided by the norm.
-    ///
-    /// # Panics
-    /// If it is 0 modulo p.
-    #[must_use]
-    pub fn inv(&self, x: &[u64]) -> Vec<u64> {
-        let others = (1..self.degree()).map(|i| self.conjugate(x, i));
-        let others = others.fold(self.one(), |product, conjugate| self.mul(&product, &conjugate));
-        let norm = self.numbers().inv(self.mul(x, &others)[0]);
-        others.iter().map(|&y| self.numbers().mul(y, norm)).collect()
-    }
-
     /// The basis dual to `1, Y, .., Y^(d-1)` under the trace: element i is `b_i / G'(Y)`, for `G(X) = (X - Y) sum_i b_i X^i`.
     #[must_use]
     pub fn dual_basis(&self) -> Vec<Vec<u64>> {
         let (numbers, modulus) = (self.numbers(), self.modulus());
-        let derivative: Vec<u64> =
-            modulus.iter().zip(0..).skip(1).map(|(&g, i)| numbers.mul(g, i % numbers.value())).collect();
-        let (inverse, y) = (self.inv(&derivative), self.power_of_y(1));
+        let (inverse, y) = (self.inv(&self.derivative()), self.power_of_y(1));
         let mut quotient = self.one();
         let mut basis = vec![inverse.clone()];
         for &g in modulus[1..self.degree()].iter().rev() {
@@ -90,8 +76,9 @@ impl GaloisRing {
 #[cfg(test)]
 mod tests {
     use crate::cyclotomic::Cyclotomic;
-    use crate::galois_ring::{GaloisRing, SlotTransform};
+    use crate::galois_ring::GaloisRing;
     use crate::hypercube::Hypercube;
+    use crate::slots::SlotTransform;
 
     fn ring(m: u32, p: u64, r: u32) -> GaloisRing {
         let cube = Hypercube::new(&Cyclotomic::new(m).expect("an index"), p).expect("slots");

@@ -6,10 +6,12 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`modulus`] | [`Modulus`](modulus::Modulus): a prime below 2^50 with its reduction constants |
-//! | [`reduction`] | [`Reduction`](reduction::Reduction): residues of secret numbers modulo any number below 2^50 |
+//! | [`reduction`] | [`Reduction`](reduction::Reduction): residues of secret numbers modulo any number below 2^60 |
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
-//! | [`galois_ring`] | [`SlotTransform`](galois_ring::SlotTransform): values in slots, which are Galois rings |
+//! | [`galois_ring`] | [`GaloisRing`](galois_ring::GaloisRing): what slots of plaintexts are |
+//! | [`prime_power`] | [`PrimePower`](prime_power::PrimePower): integers modulo a power of a prime |
+//! | [`slots`] | [`SlotTransform`](slots::SlotTransform): values of slots to polynomials and back |
 //! | [`hypercube`] | [`Hypercube`](hypercube::Hypercube): the slots of plaintexts, and their dimensions |
 //! | [`powerful`] | [`PowerfulBasis`](powerful::PowerfulBasis): the basis in which elements have small coefficients |
 //! | [`ntt`] | [`Transform`](ntt::transform::Transform): the transform of one prime in one ring |
@@ -24,7 +26,9 @@
 
 pub mod cyclotomic;
 pub mod error;
+mod factors;
 pub mod fft;
+mod fractions;
 mod frobenius;
 pub mod galois_ring;
 mod gaussian;
@@ -34,11 +38,14 @@ pub mod kernels;
 pub mod memory;
 pub mod modulus;
 pub mod ntt;
+mod polynomials;
 pub mod powerful;
 mod primality;
 pub mod prime;
+pub mod prime_power;
 pub mod random;
 pub mod reduction;
 pub mod sample;
+pub mod slots;
 pub mod torus;
 pub mod torus_sample;

@@ -2,8 +2,9 @@
 
 use noren_math::cyclotomic::Cyclotomic;
 use noren_math::error::Error;
-use noren_math::galois_ring::{PrimePower, SlotTransform};
 use noren_math::hypercube::Hypercube;
+use noren_math::prime_power::PrimePower;
+use noren_math::slots::SlotTransform;
 
 mod support;
 use support::Numbers;
@@ -20,7 +21,7 @@ const CASES: [(u32, u64, u32); 14] = [
     (41, 5, 3),
     (57, 7, 2),
     (63, 2, 1),
-    (85, 2, 61),
+    (85, 2, 58),
     (45, 2, 59),
     (13, 53, 4),
     (16, 3, 4),
@@ -29,7 +30,7 @@ const CASES: [(u32, u64, u32); 14] = [
 
 fn slots((m, p, r): (u32, u64, u32)) -> SlotTransform {
     let ring = Cyclotomic::new(m).expect("an index");
-    SlotTransform::new(&Hypercube::new(&ring, p).expect("a prime beside it"), r).expect("a power below 2^62")
+    SlotTransform::new(&Hypercube::new(&ring, p).expect("a prime beside it"), r).expect("a power below 2^60")
 }
 
 /// The remainder of a product modulo a monic polynomial and q, in numbers of 128 bits.
@@ -100,6 +101,37 @@ fn slots_add_and_multiply() {
 }
 
 #[test]
+fn encodings_are_those_of_the_definition_in_rings_of_many_slots() {
+    let mut numbers = Numbers::new(22);
+    // Slots of degree 1, groups of one and of several, one to three primes, an odd number of slots, and a product of four
+    // primes.
+    let cases = [(511, 2, 1), (2047, 2, 59), (127, 2, 20), (1105, 2, 1), (113, 227, 1), (640, 641, 1)];
+    for case in cases.into_iter().chain([(365, 3, 37), (728, 3, 6), (1155, 2, 30), (601, 5, 25), (257, 2, 10)]) {
+        let slots = slots(case);
+        let (values, count) = (slots.values(), slots.hypercube().slots());
+        let (z, n, d) = (values.numbers(), slots.hypercube().ring().degree(), values.degree());
+        for largest in [false, true] {
+            let a = if largest { vec![z.value() - 1; n] } else { numbers.row(n, z.value()) };
+            let found = slots.decode(&a);
+            let representatives = slots.hypercube().representatives();
+            for slot in [0, 1, count / 2, count - 1] {
+                let point = values.power_of_y(representatives[slot % count].into());
+                let value = a.iter().rev().fold(vec![0; d], |sum, &c| {
+                    let mut sum = values.mul(&sum, &point);
+                    sum[0] = z.add(sum[0], c);
+                    sum
+                });
+                assert_eq!(found[slot % count * d..][..d], value, "{case:?}, slot {slot}");
+            }
+            assert_eq!(slots.encode(&found), a, "{case:?}");
+        }
+        let row = numbers.row(count, z.value());
+        let all: Vec<u64> = row.iter().flat_map(|&x| (0..d).map(move |i| if i == 0 { x } else { 0 })).collect();
+        assert_eq!(slots.decode(&slots.encode_numbers(&row)), all, "{case:?}");
+    }
+}
+
+#[test]
 fn values_are_polynomials_in_a_root_of_unity() {
     for case in CASES {
         let slots = slots(case);
@@ -164,10 +196,10 @@ fn automorphisms_move_slots_along_their_dimensions() {
 
 #[test]
 fn powers_that_do_not_fit_are_refused() {
-    for (p, r) in [(2, 62), (2, 0), (3, 40), (65537, 4), (6, 1), (1, 1)] {
+    for (p, r) in [(2, 60), (2, 0), (3, 40), (65537, 4), (6, 1), (1, 1)] {
         assert!(matches!(PrimePower::new(p, r), Err(Error::Modulus { found, .. }) if found == p), "{p}^{r}");
     }
-    assert_eq!(PrimePower::new(2, 61).expect("below 2^62").value(), 1 << 61);
+    assert_eq!(PrimePower::new(2, 59).expect("below 2^60").value(), 1 << 59);
     let ring = Cyclotomic::new(31).expect("an index");
     let cube = Hypercube::new(&ring, 2).expect("an odd index");
     assert!(SlotTransform::new(&cube, 64).is_err());

@@ -139,7 +139,7 @@ fn parameters_of_integers_are_chosen_checked_and_shown() {
     let bgv = sandbox.json(&[&choose[..], &["--scheme", "bgv", "--terms", "16", "--sum", "4"]].concat());
     assert!(bgv["depth_bgv"].as_u64() >= Some(3) && bgv["primes_q"] != chosen["primes_q"]);
     assert!(sandbox.done(&["params", "show", "bfv.params"]).contains("integers modulo t = 65537"));
-    sandbox.refused(&["params", "choose", "--depth", "3", "--modulus", "1"], &["plaintext_modulus", "2 to 2^50 - 1"]);
+    sandbox.refused(&["params", "choose", "--depth", "3", "--modulus", "1"], &["plaintext_modulus", "2 to 2^60 - 1"]);
     sandbox.refused(&["params", "choose", "--depth", "900", "--modulus", "65537"], &["depth", "900 multiplications"]);
     // A modulus without slots is shown so.
     let check = ["params", "check", "--log-n", "13", "--log-q", "50,50", "--log-p", "50", "--modulus", "1024"];

@@ -163,13 +163,13 @@ impl Encoder {
     pub fn encode(&self, values: &[i64]) -> Result<Plaintext> {
         if !self.context.parameters().has_rows() {
             let grid = self.context.grid()?;
-            let (count, d) = (grid.slots(), grid.degree());
+            let count = grid.slots();
             check_length(values.len(), count)?;
-            let mut elements = vec![0; count * d];
-            for (residue, element) in self.residues(values)?.into_iter().zip(elements.chunks_exact_mut(d)) {
-                element[0] = residue;
-            }
-            return Ok(self.in_slots(&grid.transform().encode(&elements), Extent::of_values(values.len(), count)));
+            let mut numbers = self.residues(values)?;
+            numbers.resize(count, 0);
+            return Ok(
+                self.in_slots(&grid.transform().encode_numbers(&numbers), Extent::of_values(values.len(), count))
+            );
         }
         let n = self.context.parameters().degree();
         self.embed(values, n, |slot| slot, Extent::of_values(values.len(), n))

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use noren_math::galois_ring::SlotTransform;
 use noren_math::hypercube::{Dimension, Hypercube};
+use noren_math::slots::SlotTransform;
 use noren_rlwe::error::{Error, Result};
 
 /// The slots modulo `p^r` as a grid: slot j holds `m(eta^(t_j))`, and `X -> X^k` brings the value at `eta^(k t_j)` there.
