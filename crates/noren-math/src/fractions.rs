@@ -11,6 +11,7 @@ use crate::ntt::table::NttTable;
 use crate::polynomials::{low_product, product};
 use crate::prime::primes_below;
 use crate::prime_power::PrimePower;
+use crate::scratch::with_scratch;
 
 /// The least mean degree of the denominators that transforms combine; those below are multiplied as they are written.
 const BASE: usize = 16;
@@ -99,6 +100,11 @@ impl Fractions {
         self.groups(k).zip(halves).map(move |(group, half)| (group.start * d..group.end * d, half.len() * d))
     }
 
+    /// The length of the longest transform.
+    fn longest(&self) -> usize {
+        self.levels.last().map_or(0, Level::length)
+    }
+
     /// The transforms of groups, by the products of denominators of the level below.
     fn level(&self, products: &[Vec<u64>]) -> Result<Level, Error> {
         let most = products.chunks_exact(2).map(|pair| pair[0].len() + pair[1].len() - 1).max().unwrap_or(0);
@@ -115,6 +121,7 @@ impl Fractions {
     /// The products of denominators of the groups of a level.
     fn products(&self, level: &Level, parts: &[Vec<u64>]) -> Vec<Vec<u64>> {
         let mut rows = AlignedVec::zeroed(self.primes.len() * level.length());
+        let mut other = AlignedVec::zeroed(level.length());
         let product = |(pair, [first, second]): (&[Vec<u64>], [&[u64]; 2])| {
             let rows_of = rows.chunks_exact_mut(level.length()).zip(&level.tables).enumerate();
             for (i, (row, table)) in rows_of {
@@ -123,7 +130,7 @@ impl Fractions {
                 kernels().ntt_inverse(row, table);
             }
             let mut product = vec![0; pair[0].len() + pair[1].len() - 1];
-            self.reconstruct(&mut product, &mut rows);
+            self.reconstruct(&mut product, &mut rows, &mut other);
             product
         };
         parts.chunks_exact(2).zip(level.pairs()).map(product).collect()
@@ -143,21 +150,23 @@ impl Fractions {
         kernels().ntt_forward(row, table);
     }
 
-    /// The residues modulo `p^r` of integers that are given modulo each prime, the first of each row.
-    fn reconstruct(&self, out: &mut [u64], rows: &mut [u64]) {
-        let (kernels, z, length) = (kernels(), &self.numbers, rows.len() / self.primes.len());
-        let mut reduced = AlignedVec::zeroed(out.len());
+    /// The residues modulo `p^r` of integers that are given modulo each prime, the first of each row; `other` is a row.
+    fn reconstruct(&self, out: &mut [u64], rows: &mut [u64], other: &mut [u64]) {
+        let (kernels, z, length) = (kernels(), &self.numbers, other.len());
+        let reduced = &mut other[..out.len()];
         // Mixed radix (Garner): x = y_0 + q_0 (y_1 + q_1 (y_2 + ..)).
         for (i, inverses) in self.inverses.iter().enumerate() {
             let (done, rest) = rows.split_at_mut((i + 1) * length);
             let later = rest.chunks_exact_mut(length).zip(&self.primes[i + 1..]).zip(inverses);
             for ((row, q), &inverse) in later {
-                kernels.reduce(&mut reduced, &done[i * length..][..out.len()], q);
-                kernels.sub_mul_scalar_assign(&mut row[..out.len()], &reduced, inverse, q);
+                kernels.reduce(reduced, &done[i * length..][..out.len()], q);
+                kernels.sub_mul_scalar_assign(&mut row[..out.len()], reduced, inverse, q);
             }
         }
-        out.fill(0);
-        for (row, q) in rows.chunks_exact(length).zip(&self.primes).rev() {
+        let mut rows = rows.chunks_exact(length).zip(&self.primes).rev();
+        let (last, _) = rows.next().expect("a prime");
+        out.iter_mut().zip(last).for_each(|(sum, &y)| *sum = z.reduce(y));
+        for (row, q) in rows {
             let q = z.reduce(q.value());
             out.iter_mut().zip(row).for_each(|(sum, &y)| *sum = z.add(z.mul(*sum, q), z.reduce(y)));
         }
@@ -168,6 +177,10 @@ impl Fractions {
     /// # Panics
     /// If there are not n coefficients.
     pub(crate) fn add(&self, a: &mut [u64]) {
+        with_scratch((self.primes.len() + 1) * self.longest(), |scratch| self.add_in(a, scratch));
+    }
+
+    fn add_in(&self, a: &mut [u64], scratch: &mut [u64]) {
         let (d, z) = (self.degree, &self.numbers);
         assert_eq!(a.len(), self.count * d, "a numerator for each denominator");
         for group in self.groups(self.levels.len()).filter(|group| group.len() > 1) {
@@ -181,8 +194,7 @@ impl Fractions {
         }
         for (k, level) in self.levels.iter().enumerate() {
             let length = level.length();
-            let mut scratch = AlignedVec::zeroed((self.primes.len() + 1) * length);
-            let (rows, other) = scratch.split_at_mut(self.primes.len() * length);
+            let (other, rows) = scratch[..(self.primes.len() + 1) * length].split_at_mut(length);
             for ((range, middle), [first, second]) in self.numerators(self.levels.len() - 1 - k).zip(level.pairs()) {
                 let a = &mut a[range];
                 for (i, table) in level.tables.iter().enumerate() {
@@ -194,9 +206,8 @@ impl Fractions {
                     kernels().mul_add_assign(row, other, &first[at], q);
                     kernels().ntt_inverse(row, table);
                 }
-                self.reconstruct(a, rows);
+                self.reconstruct(a, rows, other);
             }
-            scratch.wipe();
         }
     }
 
@@ -206,13 +217,16 @@ impl Fractions {
     /// # Panics
     /// If there are not n coefficients.
     pub(crate) fn split(&self, a: &mut [u64]) {
+        with_scratch((2 * self.primes.len() + 1) * self.longest(), |scratch| self.split_in(a, scratch));
+    }
+
+    fn split_in(&self, a: &mut [u64], scratch: &mut [u64]) {
         let (d, z) = (self.degree, &self.numbers);
         assert_eq!(a.len(), self.count * d, "a coefficient for each of the numerator");
         for (k, level) in self.levels.iter().rev().enumerate() {
             let length = level.length();
             let size = self.primes.len() * length;
-            let mut scratch = AlignedVec::zeroed(2 * size + length);
-            let (halves, whole) = scratch.split_at_mut(2 * size);
+            let (whole, halves) = scratch[..2 * size + length].split_at_mut(length);
             let (left, right) = halves.split_at_mut(size);
             for ((range, middle), [first, second]) in self.numerators(k).zip(level.pairs()) {
                 let a = &mut a[range];
@@ -231,10 +245,9 @@ impl Fractions {
                 let (low, high) = a.split_at_mut(middle);
                 for (out, rows) in [(low, &mut *left), (high, &mut *right)] {
                     rows.chunks_exact_mut(length).for_each(|row| row.copy_within(size - out.len()..size, 0));
-                    self.reconstruct(out, rows);
+                    self.reconstruct(out, rows, whole);
                 }
             }
-            scratch.wipe();
         }
         for group in self.groups(self.levels.len()).filter(|group| group.len() > 1) {
             let whole = a[group.start * d..group.end * d].to_vec();

@@ -46,6 +46,7 @@ pub mod prime_power;
 pub mod random;
 pub mod reduction;
 pub mod sample;
+mod scratch;
 pub mod slots;
 pub mod torus;
 pub mod torus_sample;

@@ -1,6 +1,5 @@
 //! The transform of one prime in a ring whose index is not a power of two, by Bluestein's algorithm.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use crate::kernels::aligned::AlignedVec;
 use crate::modulus::Modulus;
 use crate::ntt::table::NttTable;
 use crate::prime::primitive_root_of_order;
+use crate::scratch::with_scratch;
 
 /// The largest length of a convolution: the largest degree of an [`NttTable`].
 const MAX_LENGTH: u32 = 1 << 17;
@@ -47,11 +47,6 @@ struct Inner {
     inverse_twists: AlignedVec<u64>,
     /// Those of `Phi_m`.
     binomials: Vec<(usize, bool)>,
-}
-
-thread_local! {
-    /// The rows of convolutions, zero between two of them: what was transformed may be secret.
-    static SCRATCH: RefCell<AlignedVec<u64>> = RefCell::new(AlignedVec::zeroed(0));
 }
 
 /// The length of the convolutions of index m. Range: m at most 2^18.
@@ -177,17 +172,6 @@ fn convolve(kernels: &Kernels, row: &mut [u64], chirp: &[u64], table: &Inner) {
     kernels.ntt_forward(row, &table.convolution);
     kernels.mul_assign(row, chirp, &table.modulus);
     kernels.ntt_inverse(row, &table.convolution);
-}
-
-/// Calls with a row of zeros, and wipes it.
-fn with_scratch(words: usize, work: impl FnOnce(&mut [u64])) {
-    SCRATCH.with_borrow_mut(|scratch| {
-        if scratch.len() < words {
-            *scratch = AlignedVec::zeroed(words);
-        }
-        work(&mut scratch[..words]);
-        scratch[..words].fill(0);
-    });
 }
 
 /// A square root of omega of this order: a power of any root of unity of the order whose square has that of omega.
