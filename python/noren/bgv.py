@@ -20,7 +20,7 @@ Parameters and keys serve BFV too, and ``noren.bfv.Context.convert`` takes ciphe
 
 from noren._noren import rotations_of_matrix, rotations_of_sum
 from noren._noren.bgv import Ciphertext, Context, Evaluator
-from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, SecretKey
+from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, SecretKey, SlotMatrix
 
 __all__ = [
     "Ciphertext",
@@ -31,6 +31,7 @@ __all__ = [
     "Parameters",
     "PublicKey",
     "SecretKey",
+    "SlotMatrix",
     "rotations_of_matrix",
     "rotations_of_sum",
 ]

@@ -13,6 +13,7 @@ use crate::ckks::eval as ckks;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
+use crate::integers::eval as integers;
 use crate::lookup::eval as lookup;
 use crate::outputs::{Force, Output};
 use crate::programs;
@@ -26,7 +27,8 @@ use crate::tfhe::server_keys::ServerKeyForm;
 #[command(
     after_help = "Programs: sum, mean, variance, covariance and inner-product of columns; linear and logistic models; a \
         polynomial of every entry. bootstrap gives a table new levels, with the keys of noren keygen --bootstrap. lookup is any \
-        function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup.\n\
+        function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup. matrix \
+        multiplies a matrix of whole numbers with each column of integers, with the keys of noren keygen --integers --matrices.\n\
         With the server keys of noren keygen --tfhe: of two columns, or of one and --number: add, sub, mul, div, rem, min, max, and, or, \
         xor, shift-left, shift-right, equal, not-equal, less, less-equal, greater, greater-equal; threshold: at least --number; not; \
         select: the second column where the first is true, else the third; of all rows of each column: sum, smallest, largest, \
@@ -37,13 +39,14 @@ use crate::tfhe::server_keys::ServerKeyForm;
         noren eval logistic --keys keys/eval.keys --model risk.json patients.ct -o risk.ct\n  \
         noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct\n  \
         noren eval lookup --keys keys/lookup.keys --function div.prepared pairs.ct -o quotients.ct\n  \
+        noren eval matrix --keys keys/eval.keys --matrix weights.npy vectors.ct -o products.ct\n  \
         noren eval threshold --keys keys/server.keys --number 300 readings.ct -o alarms.ct\n  \
         noren eval lookup --keys keys/server.keys --circuit keys/circuit.keys --function dose.csv readings.ct -o doses.ct"
 )]
 pub(crate) struct Arguments {
-    /// The program; bootstrap for new levels; lookup for any function
+    /// The program; bootstrap for new levels; lookup for any function; matrix for a matrix of whole numbers
     #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(
-        Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME]).chain(TfheProgram::names())))]
+        Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME, integers::NAME]).chain(TfheProgram::names())))]
     program: String,
     /// eval.keys; lookup.keys; server.keys, or what noren expand made of them; or bootstrap.keys: then a program
     /// bootstraps what runs out of levels
@@ -57,6 +60,9 @@ pub(crate) struct Arguments {
     /// The model of the program, as JSON
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
+    /// The matrix of the program matrix, .csv without names of columns or .npy: as many columns as the table has rows
+    #[arg(long, value_name = "FILE", required_if_eq("program", integers::NAME))]
+    matrix: Option<PathBuf>,
     /// The prepared function of lookup; with keys of TFHE a table, .csv or .npy, or the name of a formula, as noren
     /// prepare takes them
     #[arg(long, value_name = "FILE|NAME", required_if_eq("program", lookup::NAME))]
@@ -104,10 +110,15 @@ type Run = fn(&Arguments, Kind, Output, &Console) -> Result<(), Failure>;
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let output = Output::new(&arguments.output, &arguments.force)?;
     let kind = files::kind(&arguments.keys)?;
+    if let (Some(path), true) = (&arguments.matrix, arguments.program != integers::NAME) {
+        let needed = format!("none: {} takes none", arguments.program);
+        return Err(Failure::input(path, "--matrix", "a matrix", needed));
+    }
     let run: Run = match (arguments.program.as_str(), kind) {
         (_, kind) if ServerKeyForm::is(kind) => run_tfhe,
         (_, Kind::TFHE_CIRCUIT_KEYS) => refuse_circuit_keys,
         (lookup::NAME, _) => run_lookup,
+        (integers::NAME, _) => run_matrix,
         (bootstrap::NAME, _) | (_, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) => run_bootstrap,
         // A file of another kind is refused where keys of CKKS are read.
         _ => run_ckks,
@@ -190,6 +201,21 @@ fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
     }
     let (found, needed) = (found.to_string(), Kind::TFHE_KEYS.to_string());
     Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }))
+}
+
+fn run_matrix(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {
+    check_not_tfhe(arguments, kind)?;
+    check_no_function(arguments)?;
+    check_no_budget(arguments)?;
+    let Arguments { keys, input, matrix, model, last, second, .. } = arguments;
+    let given = [("--model", model.is_some()), ("INPUT2", second.is_some()), ("--last", *last)];
+    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
+        let needed = "none: matrix takes a matrix alone".to_owned();
+        return Err(Failure::Unsuitable { what, found: "matrix".to_owned(), needed });
+    }
+    // It is there wherever the program is matrix.
+    let matrix = matrix.as_deref().unwrap_or(Path::new(""));
+    integers::run(integers::Job { keys, input, matrix, output }, console)
 }
 
 fn run_lookup(arguments: &Arguments, kind: Kind, output: Output, console: &Console) -> Result<(), Failure> {

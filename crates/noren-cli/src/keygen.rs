@@ -34,6 +34,7 @@ use crate::{additions, bootstrap, ckks, integers, lookup, programs, tfhe};
         noren keygen --out keys --bootstrap n16 --rotations 1,2,4\n  \
         noren keygen --out keys --lookup 32768\n  \
         noren keygen --out keys --integers bfv.params --rotations 1,2 --swap-rows\n  \
+        noren keygen --out keys --integers slots.params --matrices\n  \
         noren keygen --out keys --tfhe 2_2\n  \
         noren keygen --out keys --add --program variance --rows 285 --columns 30\n  \
         noren keygen --out keys --add --rotations 8,16\n\n\
@@ -122,6 +123,9 @@ pub(crate) struct Arguments {
     /// Also the key that swaps the two rows of slots of exact integers
     #[arg(long, requires = "swapping", conflicts_with = "program")]
     swap_rows: bool,
+    /// Also the keys for noren eval matrix with any matrix, in a ring of --integers whose index is no power of two
+    #[arg(long, requires = "integers", conflicts_with = "program")]
+    matrices: bool,
     /// Make all keys from this seed of 64 hexadecimal digits, as secret as the keys: for tests that repeat
     #[arg(long, value_name = "HEX", value_parser = parse_seed)]
     seed: Option<HexSeed>,
@@ -161,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     if let Some(parameters) = &arguments.integers {
         let swap = arguments.swap_rows;
         let request = KeyRequest { relinearization: true, rotations: rotations.clone(), swap, ..KeyRequest::default() };
-        return integers::keys::run(parameters, &request, keys, console);
+        return integers::keys::run(parameters, request, arguments.matrices, keys, console);
     }
     if let Some(preset) = arguments.bootstrap {
         return bootstrap::keys::run(&Wanted { preset, slots, mode }, rotations, keys, console);

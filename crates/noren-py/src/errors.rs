@@ -182,16 +182,20 @@ impl Words {
             Self::Ckks => "conjugation",
             Self::Integers => "swap",
         };
-        let mut rotations = Vec::new();
+        let (mut rotations, mut automorphisms) = (Vec::new(), Vec::new());
         let mut flags = Vec::new();
         for need in keys {
             match need.usage {
                 KeyUse::Rotation { steps, .. } => rotations.push(steps),
                 KeyUse::Relinearization => flags.push("relinearization=True".to_owned()),
                 KeyUse::Conjugation => flags.push(format!("{conjugation}=True")),
+                KeyUse::Automorphism { k } => automorphisms.push(k),
                 // No method of Python needs others.
-                KeyUse::ConjugatedRotation { .. } | KeyUse::Automorphism { .. } => {}
+                KeyUse::ConjugatedRotation { .. } => {}
             }
+        }
+        if !automorphisms.is_empty() {
+            flags.insert(0, format!("automorphisms={automorphisms:?}"));
         }
         if !rotations.is_empty() {
             flags.insert(0, format!("rotations={rotations:?}"));

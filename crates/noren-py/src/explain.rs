@@ -86,10 +86,11 @@ fn error(x: &ckks::Ciphertext, bound: f64) -> String {
 /// A description of a ciphertext of exact integers.
 pub(crate) fn of_integers<S: Scheme>(x: &integers::Ciphertext<S>) -> Vec<Row> {
     let (parameters, level) = (x.parameters(), x.level());
-    let n = parameters.degree();
-    let numbers = match parameters.has_slots() {
-        true => format!("{n} slots, two rows of {}", n / 2),
-        false => format!("{n} coefficients"),
+    let slots = parameters.slots();
+    let numbers = match (parameters.has_slots(), parameters.hypercube()) {
+        (true, Some(cube)) => format!("{slots} slots, each of degree {}", cube.degree()),
+        (true, None) => format!("{slots} slots, two rows of {}", slots / 2),
+        (false, _) => format!("{slots} coefficients"),
     };
     let budget = x.noise_budget();
     let products = match level {
@@ -148,7 +149,7 @@ pub(crate) fn of_integer_parameters(parameters: &noren::bgv::Parameters) -> Vec<
     vec![
         ("degree n", parameters.degree().to_string()),
         ("integers", format!("modulo {}", parameters.modulus().value())),
-        ("slots", if parameters.has_slots() { parameters.degree().to_string() } else { "none".to_owned() }),
+        ("slots", if parameters.has_slots() { parameters.slots().to_string() } else { "none".to_owned() }),
         ("limbs", parameters.max_limbs().to_string()),
         ("security", security(rlwe.security())),
         ("largest modulus", format!("{:.1} bits", rlwe.log_qp())),

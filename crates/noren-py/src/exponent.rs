@@ -1,8 +1,9 @@
-//! Exponents of powers of ciphertexts.
+//! Exponents: of powers of ciphertexts, and of automorphisms.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::array::Integers;
 use crate::errors::EncodingError;
 
 /// The exponent of `x ** exponent`: a whole number from 0 on, as an integer or a float.
@@ -24,4 +25,14 @@ pub(crate) fn whole_exponent(exponent: &Bound<'_, PyAny>, modulo: Option<&Bound<
         Ok(number) if number >= 0.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 => Ok(number as u32),
         _ => Err(refused()),
     }
+}
+
+/// The exponents k of automorphisms `X -> X^k`.
+pub(crate) fn automorphisms(exponents: &Integers) -> PyResult<Vec<u32>> {
+    let exponent = |&k: &isize| {
+        u32::try_from(k).map_err(|_| {
+            EncodingError::new_err(format!("the exponent of an automorphism is {k}, one modulo m from 1 on is needed"))
+        })
+    };
+    exponents.0.iter().map(exponent).collect()
 }

@@ -20,7 +20,7 @@
 //! | `display` | what classes show of themselves |
 //! | `vectors` | shapes: what fits beside an encrypted vector |
 //! | `rotations` | the rotations that sums and products with matrices need keys for |
-//! | `exponent` | exponents of powers of ciphertexts |
+//! | `exponent` | exponents of powers of ciphertexts, and of automorphisms |
 //! | `refusals` | what a ciphertext does not do: comparisons, truth, arrays |
 //! | `ufuncs` | functions of numpy that are operators |
 //! | `seeds` | seeds from Python |
@@ -98,6 +98,8 @@ mod module {
         use crate::integers::keys::{PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerPublicKey, PyIntegerSecretKey};
         #[pymodule_export]
         use crate::integers::parameters::PyIntegerParameters;
+        #[pymodule_export]
+        use crate::integers::slot_matrix::PySlotMatrix;
     }
 
     /// The classes of `noren.bgv` alone.

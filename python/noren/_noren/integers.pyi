@@ -19,11 +19,14 @@ _Other_ = TypeVar("_Other_")
 class Parameters(shared._Parameters[Parameters]):
     def __new__(
         cls,
-        log_n: int,
-        plaintext_modulus: int,
-        log_q: Sequence[int],
+        log_n: int | None = None,
+        plaintext_modulus: int | None = None,
+        log_q: Sequence[int] = (),
         log_p: Sequence[int] = (),
         *,
+        m: int | None = None,
+        p: int | None = None,
+        r: int = 1,
         dnum: int = 0,
         secret: Literal["ternary", "gaussian"] | int | None = None,
         security: _Security = 128,
@@ -37,13 +40,22 @@ class Parameters(shared._Parameters[Parameters]):
         terms: int = 1,
         sum: int = 1,
         plain_products: int = 0,
+        slot_degree: int | None = None,
         security: _Security = 128,
         scheme: Literal["bfv", "bgv"] = "bfv",
     ) -> Parameters: ...
     @staticmethod
     def for_lookups(*, log_n: int = 15, security: _Security = 128) -> Parameters: ...
     @property
+    def m(self) -> int: ...
+    @property
     def n(self) -> int: ...
+    @property
+    def slots(self) -> int: ...
+    @property
+    def slot_degree(self) -> int: ...
+    @property
+    def dimensions(self) -> list[tuple[int, bool]]: ...
     @property
     def plaintext_modulus(self) -> int: ...
     @property
@@ -79,6 +91,18 @@ class EvaluationKeys(_OfBoth, shared._EvaluationKeys[EvaluationKeys, Parameters]
     def has_swap(self) -> bool: ...
     def at_limbs(self, limbs: int) -> EvaluationKeys: ...
 
+@final
+class SlotMatrix:
+    def __new__(cls, context: bgv.Context | bfv.Context, entries: ArrayLike, *, limbs: int | None = None) -> Self: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def automorphisms(self) -> list[int]: ...
+    @property
+    def factors(self) -> int: ...
+    @property
+    def parameters(self) -> Parameters: ...
+
 # The context of BGV or BFV; `_Other_` is the ciphertext of the other one.
 @type_check_only
 class _Context(
@@ -91,6 +115,7 @@ class _Context(
         rotations: Iterable[SupportsIndex] = (),
         swap: bool = False,
         relinearization: bool = True,
+        automorphisms: Iterable[SupportsIndex] = (),
         limbs: int | None = None,
         seed: bytes | None = None,
         progress: _Progress | None = None,
@@ -102,11 +127,17 @@ class _Context(
         rotations: Iterable[SupportsIndex] = (),
         swap: bool = False,
         relinearization: bool = False,
+        automorphisms: Iterable[SupportsIndex] = (),
         limbs: int | None = None,
         rotations_at: Mapping[int, int] | None = None,
         seed: bytes | None = None,
         progress: _Progress | None = None,
     ) -> EvaluationKeys: ...
+    def rotation_along(self, steps: Iterable[SupportsIndex]) -> list[int]: ...
+    def frobenius_exponent(self, i: int) -> int: ...
+    def automorphisms_of_matrices(self, *, maps: bool = False) -> list[int]: ...
+    @property
+    def slot_modulus(self) -> NDArray[np.int64]: ...
     # Rows of an array of two dimensions become a list; the type of an array does not tell its dimensions.
     @overload
     def encrypt(
@@ -115,6 +146,7 @@ class _Context(
         key: PublicKey | SecretKey,
         *,
         coefficients: bool = False,
+        elements: bool = False,
         repeat: bool = False,
         seed: bytes | None = None,
     ) -> _Ciphertext_: ...
@@ -125,6 +157,7 @@ class _Context(
         key: PublicKey | SecretKey,
         *,
         coefficients: bool = False,
+        elements: bool = False,
         repeat: bool = False,
         seed: bytes | None = None,
     ) -> list[_Ciphertext_]: ...
@@ -135,6 +168,7 @@ class _Context(
         key: PublicKey | SecretKey,
         *,
         coefficients: bool = False,
+        elements: bool = False,
         repeat: bool = False,
         seed: bytes | None = None,
     ) -> Any: ...
@@ -145,6 +179,7 @@ class _Context(
         *,
         signed: bool = False,
         coefficients: bool = False,
+        elements: bool = False,
     ) -> NDArray[np.int64]: ...
     def convert(self, x: _Other_) -> _Ciphertext_: ...
 
@@ -155,10 +190,14 @@ class _Ciphertext(shared._Ciphertext[_Own, Parameters, _Context_, _Own | ArrayLi
     @property
     def noise_budget(self) -> float: ...
     def __truediv__(self, other: object, /) -> NoReturn: ...
+    def __rmatmul__(self, matrix: SlotMatrix | ArrayLike, /) -> Self: ...
 
 @type_check_only
 class _Evaluator(shared._Evaluator[_Context_, EvaluationKeys, _Ciphertext_, _Ciphertext_ | ArrayLike]):
     def mod_switch(self, x: _Ciphertext_, limbs: int) -> _Ciphertext_: ...
     def swap_rows(self, x: _Ciphertext_) -> _Ciphertext_: ...
+    def rotate_along(self, x: _Ciphertext_, steps: Iterable[SupportsIndex]) -> _Ciphertext_: ...
+    def frobenius(self, x: _Ciphertext_, i: int = 1) -> _Ciphertext_: ...
+    def matvec(self, matrix: SlotMatrix | ArrayLike, x: _Ciphertext_) -> _Ciphertext_: ...
     def weighted_sum(self, xs: Sequence[_Ciphertext_], weights: ArrayLike, *, constant: int = 0) -> _Ciphertext_: ...
     def polynomial(self, x: _Ciphertext_, coefficients: ArrayLike) -> _Ciphertext_: ...

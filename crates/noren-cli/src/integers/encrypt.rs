@@ -14,6 +14,7 @@ use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files;
+use crate::integers::whole::{residues, whole};
 use crate::jobs::Encryption;
 use crate::progress;
 use crate::seeds::random;
@@ -75,7 +76,7 @@ fn encrypt(job: &Encryption<'_>, context: &Context, encryptor: &Encryptor<'_>) -
 
 fn layout(job: &Encryption<'_>, context: &Context) -> Result<IntegerLayout, Failure> {
     let Numbers { rows, columns, names, .. } = &job.numbers;
-    let (n, t) = (context.parameters().degree(), context.parameters().modulus().value());
+    let (slots, t) = (context.parameters().slots(), context.parameters().modulus().value());
     let sizes = match *job.domain {
         [size] => vec![size; *columns],
         _ => job.domain.to_vec(),
@@ -87,29 +88,20 @@ fn layout(job: &Encryption<'_>, context: &Context) -> Result<IntegerLayout, Fail
     let stretch = match sizes.iter().max() {
         None => 1,
         // The column with the largest numbers says how much room those of all columns take.
-        Some(&largest) => Layout::new(n, t, [largest; 2])?.stretch(),
+        Some(&largest) => Layout::new(slots, t, [largest; 2])?.stretch(),
     };
-    let layout = IntegerLayout::new(*rows, *columns, n, stretch)?.with_column_names(names.clone())?;
+    let layout = IntegerLayout::new(*rows, *columns, slots, stretch)?.with_column_names(names.clone())?;
     Ok(layout.with_sizes(sizes)?)
 }
 
 /// The numbers, which must be whole and within their bounds.
 fn entries(job: &Encryption<'_>, layout: &IntegerLayout, t: u64) -> Result<Vec<i64>, Failure> {
     let (columns, sizes) = (layout.columns(), layout.sizes());
-    let t = t.cast_signed();
-    let number = |(index, &x): (usize, &f64)| {
-        let (low, high, why) = match sizes.get(index % columns) {
-            Some(&size) => (0, size as i64 - 1, "the domain of its column"),
-            None => (-(t / 2), t - 1, "the residues of the plaintext modulus"),
-        };
-        // Below 2^50, where floating point is exact.
-        if x.fract() == 0.0 && (low as f64..=high as f64).contains(&x) {
-            return Ok(x as i64);
-        }
-        let needed = format!("a whole number from {low} to {high}, {why}");
-        Err(Failure::input(job.input, job.numbers.place(index), x, needed))
+    let bounds = |index: usize| match sizes.get(index % columns) {
+        Some(&size) => (0, size as i64 - 1, "the domain of its column"),
+        None => residues(t),
     };
-    job.numbers.entries.iter().enumerate().map(number).collect()
+    whole(&job.numbers, job.input, bounds)
 }
 
 impl fmt::Display for Report {

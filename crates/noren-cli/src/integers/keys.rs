@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use noren::bfv::{Context, KeyFile, KeyRequest};
+use noren::bfv::{Context, KeyFile, KeyRequest, SlotMatrix};
 use serde::Serialize;
 
 use crate::console::Console;
@@ -20,22 +20,29 @@ use crate::progress;
 struct Plan {
     rotations: Vec<isize>,
     swap_rows: bool,
+    matrices: bool,
     evaluation_keys: usize,
     parameters: Integers,
 }
 
-/// Makes `secret.key`, `public.key` and `eval.keys`, which appear together.
+/// Makes `secret.key`, `public.key` and `eval.keys`, which appear together; `matrices` adds the keys that products with any
+/// matrix need.
 pub(crate) fn run(
     parameters: &Path,
-    request: &KeyRequest,
+    mut request: KeyRequest,
+    matrices: bool,
     keys: &NewKeys<'_>,
     console: &Console,
 ) -> Result<(), Failure> {
     let context = Context::new(files::read_integer_parameters(parameters, console)?)?;
-    let wanted = context.automorphisms_of(request)?;
+    if matrices {
+        request.automorphisms = SlotMatrix::automorphisms_of_all(&context, false)?;
+    }
+    let wanted = context.automorphisms_of(&request)?;
     let plan = Plan {
         rotations: request.rotations.clone(),
         swap_rows: request.swap,
+        matrices,
         evaluation_keys: wanted.galois.len() + usize::from(wanted.relinearization.is_some()),
         parameters: Integers::new(context.parameters()),
     };
@@ -46,7 +53,7 @@ pub(crate) fn run(
     console.text(&plan)?;
     let seed = keys.seed()?;
     let shown = progress::bar("making evaluation keys", 1);
-    let made = context.generate_keys_with_progress(seed, request, Some(&|done, total| shown.set(done, total)))?;
+    let made = context.generate_keys_with_progress(seed, &request, Some(&|done, total| shown.set(done, total)))?;
     drop(shown);
     let bytes = files.write(&KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) })?;
     let files = files.finish(&context, made.secret, made.public, bytes)?;
@@ -67,6 +74,8 @@ impl Plan {
             0 => "no rotations".to_owned(),
             some => count(some, "rotation"),
         };
-        if self.swap_rows { format!("{rotations}, the swap of rows") } else { rotations }
+        let swap = if self.swap_rows { ", the swap of rows" } else { "" };
+        let matrices = if self.matrices { ", products with matrices" } else { "" };
+        format!("{rotations}{swap}{matrices}")
     }
 }

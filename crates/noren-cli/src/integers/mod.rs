@@ -1,5 +1,8 @@
-//! Exact integers on the command line: keys, encryption and decryption of tables of whole numbers.
+//! Exact integers on the command line: keys, tables of whole numbers, and matrices that multiply their columns.
 
 pub(crate) mod decrypt;
 pub(crate) mod encrypt;
+pub(crate) mod eval;
 pub(crate) mod keys;
+
+mod whole;

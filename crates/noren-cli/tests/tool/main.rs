@@ -3,6 +3,7 @@
 mod additions;
 mod bench;
 mod bootstrap;
+mod cyclotomic;
 mod integers;
 mod lookup;
 mod lookup_refusals;

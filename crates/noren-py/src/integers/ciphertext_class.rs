@@ -73,10 +73,10 @@ macro_rules! ciphertext_class {
                 (self.inner.content().extent().values(),)
             }
 
-            /// How many slots there are, in two rows; as many coefficients.
+            /// How many slots there are; where there are none, how many coefficients.
             #[getter]
             fn slots(&self) -> usize {
-                self.context.parameters().degree()
+                self.context.parameters().slots()
             }
 
             /// After how many slots the numbers repeat: the number of slots if they do not. Public.

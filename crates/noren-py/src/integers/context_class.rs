@@ -33,16 +33,18 @@ macro_rules! context_class {
             ///
             /// rotations: the rotations that ``Evaluator.rotate`` is to do, by how many slots of both rows.
             /// swap, relinearization: whether there are keys for ``swap_rows`` and for products of ciphertexts.
+            /// automorphisms: the exponents k of automorphisms X -> X^k, such as those of ``SlotMatrix.automorphisms``,
+            ///     ``rotation_along`` and ``frobenius_exponent``.
             /// limbs: the most primes of ciphertexts that the keys serve, None for all; such keys are smaller and faster.
             /// seed: 32 secret bytes from which all keys follow; None draws them from the operating system.
             /// progress: called with (done, of) after each key. What it raises ends the work.
             ///
             /// Raises InsecureError for a key whose modulus is too large, Error for limbs that there are not.
             #[pyo3(
-                signature = (*, rotations = Integers::default(), swap = false, relinearization = true, limbs = None,
-                    seed = None, progress = None),
-                text_signature = "($self, *, rotations=(), swap=False, relinearization=True, limbs=None, seed=None, \
-                    progress=None)"
+                signature = (*, rotations = Integers::default(), swap = false, relinearization = true,
+                    automorphisms = Integers::default(), limbs = None, seed = None, progress = None),
+                text_signature = "($self, *, rotations=(), swap=False, relinearization=True, automorphisms=(), \
+                    limbs=None, seed=None, progress=None)"
             )]
             #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
             fn keygen(
@@ -51,13 +53,14 @@ macro_rules! context_class {
                 rotations: Integers,
                 swap: bool,
                 relinearization: bool,
+                automorphisms: Integers,
                 limbs: Option<usize>,
                 seed: Option<&[u8]>,
                 progress: Option<Py<PyAny>>,
             ) -> PyResult<PyIntegerKeys> {
                 $crate::admission::warn(py, "keygen", self.0.parameters().rlwe().security())?;
-                let (rotations, rotations_at) = (rotations.0, Vec::new());
-                let request = KeyRequest { relinearization, rotations, swap, limbs, rotations_at, ..KeyRequest::default() };
+                let (rotations, automorphisms, rotations_at) = (rotations.0, exponent::automorphisms(&automorphisms)?, Vec::new());
+                let request = KeyRequest { relinearization, rotations, swap, automorphisms, limbs, rotations_at };
                 let seed = seed_of(seed)?;
                 let heard = Heard::new(progress);
                 let hear = |done, of| heard.call(done, of);
@@ -67,7 +70,7 @@ macro_rules! context_class {
 
             /// Makes evaluation keys for a secret that there is; ``keys.evaluation | more`` has them beside the others.
             ///
-            /// rotations, swap, relinearization, limbs: which keys, as of ``keygen``.
+            /// rotations, swap, relinearization, automorphisms, limbs: which keys, as of ``keygen``.
             /// rotations_at: rotations up to limbs of their own, as {steps: limbs}.
             /// seed: 32 secret bytes from which the keys follow; None draws them from the operating system.
             /// progress: called with (done, of) after each key. What it raises ends the work.
@@ -75,9 +78,9 @@ macro_rules! context_class {
             /// Raises ParameterMismatchError for a secret of other parameters, and what ``keygen`` raises.
             #[pyo3(
                 signature = (secret, *, rotations = Integers::default(), swap = false, relinearization = false,
-                    limbs = None, rotations_at = None, seed = None, progress = None),
-                text_signature = "($self, secret, *, rotations=(), swap=False, relinearization=False, limbs=None, \
-                    rotations_at=None, seed=None, progress=None)"
+                    automorphisms = Integers::default(), limbs = None, rotations_at = None, seed = None, progress = None),
+                text_signature = "($self, secret, *, rotations=(), swap=False, relinearization=False, \
+                    automorphisms=(), limbs=None, rotations_at=None, seed=None, progress=None)"
             )]
             #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
             fn evaluation_keys(
@@ -87,62 +90,107 @@ macro_rules! context_class {
                 rotations: Integers,
                 swap: bool,
                 relinearization: bool,
+                automorphisms: Integers,
                 limbs: Option<usize>,
                 rotations_at: Option<BTreeMap<isize, usize>>,
                 seed: Option<&[u8]>,
                 progress: Option<Py<PyAny>>,
             ) -> PyResult<PyIntegerEvaluationKeys> {
                 let rotations_at = rotations_at.unwrap_or_default().into_iter().collect();
-                let request = KeyRequest { relinearization, rotations: rotations.0, swap, limbs, rotations_at, ..KeyRequest::default() };
+                let (rotations, automorphisms) = (rotations.0, exponent::automorphisms(&automorphisms)?);
+                let request = KeyRequest { relinearization, rotations, swap, automorphisms, limbs, rotations_at };
                 let (seed, heard, secret) = (seed_of(seed)?, Heard::new(progress), &secret.0.key);
                 let hear = |done, of| heard.call(done, of);
                 let keys = heard.watch(py, || self.0.evaluation_keys(secret, seed, &request, Some(&hear)))?;
                 Ok(PyIntegerEvaluationKeys::new(&self.0, keys))
             }
 
-            /// Encrypts a vector of at most n whole numbers from -t/2 to t - 1, or each row of an array of shape (k, m) by itself.
+            /// The exponents of the automorphisms with which ``Evaluator.rotate_along`` rotates slots by these steps, a
+            /// number for each of ``Parameters.dimensions``.
+            ///
+            /// Raises EncodingError for another count of steps, Error in a ring without such dimensions.
+            fn rotation_along(&self, steps: Integers) -> PyResult<Vec<u32>> {
+                self.0.rotation_along(&steps.0).map_err(raise_of_integers)
+            }
+
+            /// The exponent of the Frobenius automorphism to the power i in each slot: p^i mod m.
+            ///
+            /// Raises Error in a ring whose slots hold numbers alone.
+            fn frobenius_exponent(&self, i: usize) -> PyResult<u32> {
+                self.0.frobenius_exponent(i).map_err(raise_of_integers)
+            }
+
+            /// The exponents of the automorphisms whose keys every matrix of numbers or of elements needs, and with ``maps``
+            /// every matrix of linear maps: those of a given ``SlotMatrix`` are some of them.
+            ///
+            /// Raises Error in a ring whose slots hold numbers alone.
+            #[pyo3(signature = (*, maps = false))]
+            fn automorphisms_of_matrices(&self, maps: bool) -> PyResult<Vec<u32>> {
+                SlotMatrix::automorphisms_of_all(&self.0, maps).map_err(raise_of_integers)
+            }
+
+            /// The coefficients of the monic polynomial G of degree d, the constant one first: slots hold elements of
+            /// GR(p^r, d) = Z_(p^r)[Y]/G(Y).
+            ///
+            /// Raises Error in a ring whose slots hold numbers alone.
+            #[getter]
+            fn slot_modulus<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+                let ring = detached_by(py, raise_of_integers, || self.0.galois_ring())?;
+                Ok(ring.modulus().iter().map(|x| x.cast_signed()).collect::<Vec<_>>().into_pyarray(py))
+            }
+
+            /// Encrypts a vector of at most as many whole numbers from -t/2 to t - 1 as there are slots, or each row of an
+            /// array of shape (k, count) by itself.
             ///
             /// Returns a ciphertext, or a list of k. Zeros fill the slots after the numbers, those of the first row first. A
             /// ciphertext tells in clear how many numbers it has.
             ///
             /// key: a PublicKey, or the SecretKey: then the noise is smaller, and the ciphertext takes half the bytes.
             /// coefficients: the numbers are coefficients of a polynomial, for any t, and not slots.
+            /// elements: the last axis has the d coefficients of each element of GR(p^r, d), the constant one first: arrays of
+            ///     shape (count, d), or (k, count, d).
             /// repeat: copies follow the numbers in place of zeros, in both rows, at a distance of the power of two from their
             ///     count on, so that they rotate among themselves, and products with matrices take fewer rotations.
             /// seed: 32 secret bytes that are used for this call alone; None draws them from the operating system.
             ///
             /// Raises EncodingError for numbers out of range or too many, Error if t has no slots.
-            #[pyo3(signature = (values, key, *, coefficients = false, repeat = false, seed = None))]
+            #[pyo3(signature = (values, key, *, coefficients = false, elements = false, repeat = false, seed = None))]
+            #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
             fn encrypt<'py>(
                 &self,
                 py: Python<'py>,
                 values: &Bound<'py, PyAny>,
                 key: IntegerEncryptionKey<'py>,
                 coefficients: bool,
+                elements: bool,
                 repeat: bool,
                 seed: Option<&[u8]>,
             ) -> PyResult<Bound<'py, PyAny>> {
-                let (numbers, form) = (WholeNumbers::of(values)?, Layout::of(coefficients, repeat)?);
+                let (numbers, form) = (WholeNumbers::of(values)?, Layout::of(coefficients, elements, repeat)?);
                 let (plaintexts, seed) = (numbers.encode(&Encoder::new(&self.0), form)?, seed_of(seed)?);
                 let key = key.shared();
                 let mut encrypted = detached_by(py, raise_of_integers, || {
                     let encryptor = key.encryptor(&self.0, seed)?;
                     plaintexts.iter().map(|plaintext| encryptor.encrypt(plaintext)).collect::<Result<Vec<_>>>()
                 })?;
-                let held = if numbers.is_vector() { Filed::One(encrypted.remove(0)) } else { Filed::Several(encrypted) };
+                let held = if numbers.is_single(form) { Filed::One(encrypted.remove(0)) } else { Filed::Several(encrypted) };
                 held.wrap(py, |inner| $ciphertext { inner, context: self.0.clone(), evaluator: None })
             }
 
-            /// Decrypts a ciphertext to int64 of its shape, or a sequence of k of them, of one shape (n,), to shape (k, n).
+            /// Decrypts a ciphertext to int64 of its shape, or a sequence of k of them, of one shape, to an array of one
+            /// more dimension.
             ///
             /// The shape is that of the numbers that were encrypted, or that of all slots once numbers were moved between them:
-            /// the first row, then the second, and ``.reshape(2, -1)`` gives the rows.
+            /// where there are rows, the first, then the second, and ``.reshape(2, -1)`` gives the rows; where slots have
+            /// dimensions, ``.reshape([size for size, _ in parameters.dimensions])`` gives the hypercube.
             ///
             /// signed: numbers are in (-t/2, t/2], and not in [0, t).
             /// coefficients: the numbers are coefficients, as they must have been encrypted, and not slots.
+            /// elements: slots are elements of GR(p^r, d), whose d coefficients are along a last axis of their own.
             ///
-            /// Raises Error if the noise may have reached the message, ParameterMismatchError for other parameters.
-            #[pyo3(signature = (x, key, *, signed = false, coefficients = false))]
+            /// Raises Error if the noise may have reached the message or a slot holds an element that is no number,
+            /// ParameterMismatchError for other parameters.
+            #[pyo3(signature = (x, key, *, signed = false, coefficients = false, elements = false))]
             fn decrypt<'py>(
                 &self,
                 py: Python<'py>,
@@ -150,12 +198,14 @@ macro_rules! context_class {
                 key: &PyIntegerSecretKey,
                 signed: bool,
                 coefficients: bool,
+                elements: bool,
             ) -> PyResult<Bound<'py, PyAny>> {
+                let form = Layout::of(coefficients, elements, false)?;
                 if let Ok(x) = x.cast::<$ciphertext>() {
-                    return self.decrypt_one(py, x.get(), key, signed, coefficients);
+                    return self.decrypt_one(py, x.get(), key, form, signed);
                 }
                 let all = x.extract::<Vec<Bound<'py, $ciphertext>>>()?;
-                let rows = all.iter().map(|x| self.decrypt_one(py, x.get(), key, signed, coefficients));
+                let rows = all.iter().map(|x| self.decrypt_one(py, x.get(), key, form, signed));
                 stacked(py, rows.collect::<PyResult<Vec<_>>>()?)
             }
 
@@ -213,21 +263,20 @@ macro_rules! context_class {
                 py: Python<'py>,
                 x: &$ciphertext,
                 key: &PyIntegerSecretKey,
+                form: Layout,
                 signed: bool,
-                coefficients: bool,
             ) -> PyResult<Bound<'py, PyAny>> {
-                check_read(x.inner.content(), coefficients)?;
-                let values = detached_by(py, raise_of_integers, || {
+                check_read(x.inner.content(), form)?;
+                let (values, width) = detached_by(py, raise_of_integers, || {
                     let plaintext = Decryptor::new(&self.0, &key.0.key)?.decrypt(&x.inner)?;
-                    let encoder = Encoder::new(&self.0);
-                    match (coefficients, signed) {
-                        (true, true) => encoder.decode_coefficients_signed(&plaintext),
-                        (true, false) => encoder.decode_coefficients(&plaintext),
-                        (false, true) => encoder.decode_signed(&plaintext),
-                        (false, false) => encoder.decode(&plaintext),
-                    }
+                    read(&Encoder::new(&self.0), &plaintext, form, signed)
                 })?;
-                head(values.into_pyarray(py).into_any(), x.inner.content().extent().values())
+                let values = values.into_pyarray(py);
+                if let Some(width) = width {
+                    let rows = values.len()? / width;
+                    return head(values.reshape([rows, width])?.into_any(), x.inner.content().extent().values());
+                }
+                head(values.into_any(), x.inner.content().extent().values())
             }
         }
     };

@@ -91,8 +91,7 @@ macro_rules! evaluator_class {
                 if let Some(c) = numbers.as_scalar() {
                     return self.run(py, |ev| with_number(ev, &x.inner, &c));
                 }
-                let (encoder, n) = (Encoder::new(self.0.context()), self.0.context().parameters().degree());
-                let p = numbers.encode_beside(&encoder, x.inner.content(), n)?;
+                let p = numbers.encode_beside(&Encoder::new(self.0.context()), x.inner.content())?;
                 self.run(py, |ev| with_plaintext(ev, &x.inner, &p))
             }
         }
@@ -206,6 +205,24 @@ macro_rules! evaluator_class {
                 self.run(py, |ev| ev.swap_rows(&x.inner))
             }
 
+            /// Moves the slot with coordinates e + steps along the dimensions to that with coordinates e, around their ends:
+            /// a number of steps for each of ``Parameters.dimensions``. Needs keys for ``Context.rotation_along(steps)``.
+            ///
+            /// Along a dimension that is not native it costs a product with numbers. Raises EncodingError for another count
+            /// of steps, Error in a ring without such dimensions.
+            fn rotate_along(&self, py: Python<'_>, x: &$ciphertext, steps: Integers) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.rotate_along(&x.inner, &steps.0))
+            }
+
+            /// The Frobenius automorphism to the power i, which maps Y to Y^(p^i), of the element in each slot. Needs a key
+            /// for ``Context.frobenius_exponent(i)``.
+            ///
+            /// Raises Error in a ring whose slots hold numbers alone.
+            #[pyo3(signature = (x, i = 1))]
+            fn frobenius(&self, py: Python<'_>, x: &$ciphertext, i: usize) -> PyResult<$ciphertext> {
+                self.run(py, |ev| ev.frobenius(&x.inner, i))
+            }
+
             /// Slot c of each row of the result is the sum of the slots c, c + stride, ..., c + (count - 1) * stride of x.
             ///
             /// count: None for all numbers of one row; the sum of all numbers stands in the first slot, in every slot if they
@@ -253,10 +270,21 @@ macro_rules! evaluator_class {
             /// ``rotations_of_matrix(matrix)``. Vectors that were encrypted with ``repeat=True`` take fewer, those of
             /// ``rotations_of_matrix(matrix, slots=p)``, where p is the power of two from the count of numbers on.
             ///
+            /// In a ring whose slots have dimensions, a ``SlotMatrix``, or an array as it takes, which is encoded for this
+            /// product alone. Needs keys for ``SlotMatrix.automorphisms``.
+            ///
             /// Raises EncodingError unless there are as many columns as numbers; see ``with_length`` of ciphertexts.
             fn matvec(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, x: &$ciphertext) -> PyResult<$ciphertext> {
-                let (matrix, extent) = (WholeNumbers::of(matrix)?.into_matrix()?, x.inner.content().extent());
                 let parameters = x.inner.parameters();
+                if let Ok(matrix) = matrix.cast::<PySlotMatrix>() {
+                    let matrix = &matrix.get().0.matrix;
+                    return self.run(py, |ev| ev.multiply_matrix(matrix, &x.inner));
+                }
+                if parameters.hypercube().is_some() {
+                    let matrix = WholeNumbers::of(matrix)?.encode_matrix(py, self.0.context(), x.inner.limbs())?;
+                    return self.run(py, |ev| ev.multiply_matrix(&matrix, &x.inner));
+                }
+                let (matrix, extent) = (WholeNumbers::of(matrix)?.into_matrix()?, x.inner.content().extent());
                 let whole = (matrix.columns() == parameters.row_slots()).then_some(parameters.degree());
                 check_columns(matrix.columns(), extent, whole)?;
                 let both = extent.length().is_some() && extent.length() == whole;

@@ -9,3 +9,4 @@ pub(crate) mod lookup;
 pub(crate) mod parameters;
 pub(crate) mod plaintext;
 pub(crate) mod schemes;
+pub(crate) mod slot_matrix;

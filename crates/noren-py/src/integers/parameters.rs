@@ -1,26 +1,30 @@
 //! `IntegerParameters`: sizes of primes and a plaintext modulus, checked.
 
 use noren::bfv::{Bfv, Parameters, ParametersSpec, Requirements};
-use noren::bgv::Bgv;
+use noren::bgv::{Bgv, Hypercube};
 use noren::lookup::parameters_spec;
 use noren::wire::Object;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::display::table;
-use crate::errors::raise;
+use crate::errors::{EncodingError, raise};
 use crate::explain;
 use crate::parameters::{Secret, bits_of, hexadecimal, secret_of, security_of};
 use crate::pickle::{BytesPickle, by_bytes, bytes_of, hash_of};
 
 /// Parameters of exact integers, checked and immutable; one set serves BGV and BFV.
 ///
-/// log_n: base-two logarithm of the degree n of the ring, 3 to 17.
-/// plaintext_modulus: t, 2 to 2^50 - 1. A prime that is 1 modulo 2n gives n slots, in two rows; any other encrypts
+/// log_n: base-two logarithm of the degree n of the ring Z[X]/(X^n + 1), 3 to 17.
+/// plaintext_modulus: t, 2 to 2^60 - 1. A prime that is 1 modulo 2n gives n slots, in two rows; any other encrypts
 ///     coefficients alone.
 /// log_q: sizes in bits of the primes, 20 to 50.
 /// log_p: sizes in bits of the special primes of the evaluation keys, 20 to 50.
+/// m: in place of log_n, the index of the ring Z[X]/Phi_m of degree n = phi(m), up to 65535 and no power of two. A
+///     prime p that does not divide m, of order d modulo m, gives n/d slots for t = p^r. They hold elements of the Galois
+///     ring GR(p^r, d) = Z_(p^r)[Y]/G(Y), and stand in the dimensions of a hypercube.
+/// p, r: in place of plaintext_modulus, t = p^r.
 /// dnum: into how many digits keys are cut; 0 chooses.
 /// secret: how secret keys are drawn: "ternary", "gaussian", or the number of non-zero coefficients.
 /// security: what every key must reach: 128, 192 or 256 bits, or None for none, in tests.
@@ -35,21 +39,42 @@ pub(crate) struct PyIntegerParameters(pub(crate) Parameters);
 impl PyIntegerParameters {
     #[new]
     #[pyo3(
-        signature = (log_n, plaintext_modulus, log_q, log_p = Vec::new(), *, dnum = 0, secret = None,
-            security = Some(128)),
-        text_signature = "(log_n, plaintext_modulus, log_q, log_p=(), *, dnum=0, secret=None, security=128)"
+        signature = (log_n = None, plaintext_modulus = None, log_q = Vec::new(), log_p = Vec::new(), *, m = None,
+            p = None, r = 1, dnum = 0, secret = None, security = Some(128)),
+        text_signature = "(log_n=None, plaintext_modulus=None, log_q=(), log_p=(), *, m=None, p=None, r=1, dnum=0, \
+            secret=None, security=128)"
     )]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn new(
-        log_n: u32,
-        plaintext_modulus: u64,
+        log_n: Option<u32>,
+        plaintext_modulus: Option<u64>,
         log_q: Vec<u32>,
         log_p: Vec<u32>,
+        m: Option<u32>,
+        p: Option<u64>,
+        r: u32,
         dnum: usize,
         secret: Option<Secret>,
         security: Option<u32>,
     ) -> PyResult<Self> {
         let (secret, security) = (secret_of(secret)?, security_of(security)?);
-        let spec = ParametersSpec { log_n, index: 0, plaintext_modulus, log_q, log_p, dnum, secret, security };
+        let (log_n, index) = match (log_n, m) {
+            (Some(log_n), None) => (log_n, 0),
+            (None, Some(index)) => (0, index),
+            _ => return Err(PyTypeError::new_err("the ring is named by one of log_n and m")),
+        };
+        let plaintext_modulus = match (plaintext_modulus, p) {
+            (Some(t), None) if r == 1 => t,
+            (None, Some(p)) => p.checked_pow(r).ok_or_else(|| {
+                EncodingError::new_err(format!("the plaintext modulus is {p}^{r}, at most 2^60 - 1 is needed"))
+            })?,
+            _ => {
+                return Err(PyTypeError::new_err(
+                    "the plaintext modulus is either plaintext_modulus, or p to the power r",
+                ));
+            }
+        };
+        let spec = ParametersSpec { log_n, index, plaintext_modulus, log_q, log_p, dnum, secret, security };
         spec.build().map(Self).map_err(raise)
     }
 
@@ -59,15 +84,17 @@ impl PyIntegerParameters {
     /// terms: how many ciphertexts, or rotations of one, are added up before each multiplication.
     /// sum: how many are added up in the end.
     /// plain_products: how many products with plaintexts follow one another besides.
+    /// slot_degree: a ring whose index m is no power of two, for a power of a prime as plaintext_modulus: its slots have a
+    ///     multiple of this degree. None takes a power of two.
     ///
     /// Raises Error that says which of these cannot be met.
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     #[pyo3(
         signature = (*, depth, plaintext_modulus = 65537, slots = 1, terms = 1, sum = 1, plain_products = 0,
-            security = Some(128), scheme = "bfv"),
+            slot_degree = None, security = Some(128), scheme = "bfv"),
         text_signature = "(*, depth, plaintext_modulus=65537, slots=1, terms=1, sum=1, plain_products=0, \
-            security=128, scheme=\"bfv\")"
+            slot_degree=None, security=128, scheme=\"bfv\")"
     )]
     fn for_requirements(
         depth: usize,
@@ -76,14 +103,17 @@ impl PyIntegerParameters {
         terms: usize,
         sum: usize,
         plain_products: usize,
+        slot_degree: Option<usize>,
         security: Option<u32>,
         scheme: &str,
     ) -> PyResult<Self> {
         let security = security_of(security)?;
         let requirements = Requirements { depth, plaintext_modulus, slots, terms, sum, plain_products, security };
-        let chosen = match scheme {
-            "bfv" => requirements.choose::<Bfv>(),
-            "bgv" => requirements.choose::<Bgv>(),
+        let chosen = match (scheme, slot_degree) {
+            ("bfv", None) => requirements.choose::<Bfv>(),
+            ("bgv", None) => requirements.choose::<Bgv>(),
+            ("bfv", Some(degree)) => requirements.choose_index::<Bfv>(degree),
+            ("bgv", Some(degree)) => requirements.choose_index::<Bgv>(degree),
             _ => return Err(PyValueError::new_err(format!("scheme must be \"bfv\" or \"bgv\", found {scheme:?}"))),
         };
         chosen.map(Self).map_err(raise)
@@ -106,10 +136,36 @@ impl PyIntegerParameters {
         Parameters::from_bytes(&(), data).map(Self).map_err(raise)
     }
 
-    /// The degree of the ring: the number of slots, if there are any, and of coefficients.
+    /// The index of the ring Z[X]/Phi_m: 2n where it is a power of two.
+    #[getter]
+    fn m(&self) -> u32 {
+        self.0.rlwe().index().index()
+    }
+
+    /// The degree of the ring: the number of coefficients, and of slots in two rows.
     #[getter]
     fn n(&self) -> usize {
         self.0.degree()
+    }
+
+    /// How many slots there are; where there are none, how many coefficients.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.0.slots()
+    }
+
+    /// How many coefficients the value of a slot has: 1 for the numbers in rows, d for elements of GR(p^r, d).
+    #[getter]
+    fn slot_degree(&self) -> usize {
+        self.0.hypercube().map_or(1, Hypercube::degree)
+    }
+
+    /// The sizes of the dimensions in which slots stand, and whether a rotation along them takes one automorphism: ``True``
+    /// for native ones, along others it takes two. Rows of slots have none.
+    #[getter]
+    fn dimensions(&self) -> Vec<(usize, bool)> {
+        let dimensions = self.0.hypercube().map(Hypercube::dimensions).unwrap_or_default();
+        dimensions.iter().map(|dimension| (dimension.size, dimension.is_native)).collect()
     }
 
     /// The plaintext modulus t.
@@ -167,9 +223,9 @@ impl PyIntegerParameters {
 
     fn __repr__(&self) -> String {
         let spec = self.0.spec();
+        let ring = if spec.index == 0 { format!("log_n={}", spec.log_n) } else { format!("m={}", spec.index) };
         format!(
-            "Parameters(log_n={}, plaintext_modulus={}, log_q={:?}, log_p={:?}, dnum={}, security={})",
-            spec.log_n,
+            "Parameters({ring}, plaintext_modulus={}, log_q={:?}, log_p={:?}, dnum={}, security={})",
             spec.plaintext_modulus,
             spec.log_q,
             spec.log_p,

@@ -1,6 +1,6 @@
 //! Integers in: arrays as slots or coefficients, and what stands beside a ciphertext.
 
-use noren::bgv::{Context, Encoder, Parameters, Plaintext};
+use noren::bgv::{Context, Encoder, Entries, Parameters, Plaintext, SlotMatrix};
 use noren::circuits::matrix::Matrix;
 use noren::error::{Error, Result};
 use noren::schemes::integers::{Content, Encoding};
@@ -8,7 +8,7 @@ use numpy::{PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::as_array;
+use crate::array::{as_array, detached_by};
 use crate::errors::{EncodingError, raise_of_integers};
 use crate::vectors::{check_all_fit, check_fits, extent_beside, no_values, tiled};
 
@@ -44,9 +44,22 @@ impl WholeNumbers {
         if matches!(self.shape[..], [] | [1]) { self.entries.first().copied() } else { None }
     }
 
-    /// Whether there is one dimension.
-    pub(crate) fn is_vector(&self) -> bool {
-        self.shape.len() == 1
+    /// Whether there is one vector of this layout, and not several.
+    pub(crate) fn is_single(&self, layout: Layout) -> bool {
+        self.shape.len() == if layout == Layout::Elements { 2 } else { 1 }
+    }
+
+    /// Encodes a matrix of the slots of a ring whose index is not a power of two, for ciphertexts of at most `limbs` limbs:
+    /// of numbers, of elements, or of linear maps of elements, by the dimensions.
+    pub(crate) fn encode_matrix(&self, py: Python<'_>, context: &Context, limbs: usize) -> PyResult<SlotMatrix> {
+        let d = detached_by(py, raise_of_integers, || context.galois_ring())?.degree();
+        let (rows, columns, entries) = match self.shape[..] {
+            [rows, columns] => (rows, columns, Entries::Numbers(&self.entries)),
+            [rows, columns, depth] if depth == d => (rows, columns, Entries::Elements(&self.entries)),
+            [rows, columns, out, of] if [out, of] == [d, d] => (rows, columns, Entries::Maps(&self.entries)),
+            _ => return Err(self.wrong_shape(&format!("(rows, columns), with {d} or {d}, {d} after them, is needed"))),
+        };
+        detached_by(py, raise_of_integers, || SlotMatrix::new(context, [rows, columns], entries, limbs))
     }
 
     /// The matrix, if there are two dimensions.
@@ -65,34 +78,53 @@ impl WholeNumbers {
         }
     }
 
-    /// Encodes one vector, or each of those that lie along the first of two dimensions.
+    /// Encodes one vector, or each of those that lie along the first dimension of an array of one more.
     pub(crate) fn encode(&self, encoder: &Encoder, layout: Layout) -> PyResult<Vec<Plaintext>> {
-        let rows: Vec<&[i64]> = match self.shape[..] {
-            [0] | [1..=usize::MAX, 0] => return Err(no_values()),
-            [_] => vec![&self.entries],
-            [rows, columns] => (0..rows).map(|row| &self.entries[row * columns..(row + 1) * columns]).collect(),
+        let (rows, columns) = match (layout, &self.shape[..]) {
+            (_, shape) if !shape.is_empty() && self.entries.is_empty() => return Err(no_values()),
+            (Layout::Elements, &[values, d]) => (1, values * d),
+            (Layout::Elements, &[rows, values, d]) => (rows, values * d),
+            (Layout::Elements, _) => {
+                return Err(self.wrong_shape("2 or 3 dimensions are needed, the last of coefficients"));
+            }
+            (_, &[values]) => (1, values),
+            (_, &[rows, columns]) => (rows, columns),
             _ => return Err(self.wrong_shape("1 or 2 dimensions are needed")),
         };
         let encode = |row: &[i64]| match layout {
             Layout::Slots => encoder.encode(row),
             Layout::Repeated => encoder.encode_repeated(row),
             Layout::Coefficients => encoder.encode_coefficients(row),
+            Layout::Elements => encoder.encode_elements(row),
         };
-        rows.into_iter().map(encode).collect::<Result<_>>().map_err(raise_of_integers)
+        if layout == Layout::Elements {
+            let d = encoder.context().galois_ring().map_err(raise_of_integers)?.degree();
+            if self.shape.last() != Some(&d) {
+                return Err(self.wrong_shape(&format!("{d} coefficients of each element are needed")));
+            }
+        }
+        debug_assert_eq!(rows * columns, self.entries.len());
+        self.entries.chunks_exact(columns).map(encode).collect::<Result<_>>().map_err(raise_of_integers)
     }
 
-    /// Encodes a vector beside an encrypted one of n slots or coefficients, as that one is encoded.
-    pub(crate) fn encode_beside(&self, encoder: &Encoder, x: Content, n: usize) -> PyResult<Plaintext> {
+    /// Encodes a vector beside an encrypted one, as that one is encoded. An array of two dimensions is one of elements.
+    pub(crate) fn encode_beside(&self, encoder: &Encoder, x: Content) -> PyResult<Plaintext> {
+        let slots = encoder.context().parameters().slots();
+        if self.shape.len() == 2 && x.encoding() == Encoding::Slots {
+            let extent = extent_beside(self.shape[0], x.extent(), slots)?;
+            let plaintext = self.encode(encoder, Layout::Elements)?.remove(0);
+            return plaintext.with_length(extent.length()).map_err(raise_of_integers);
+        }
         let row = self.as_vector()?;
         let extent = match x.encoding() {
             // Polynomials of all lengths go together.
             Encoding::Coefficients if row.is_empty() => return Err(no_values()),
             Encoding::Coefficients => return encoder.encode_coefficients(row).map_err(raise_of_integers),
-            Encoding::Slots => extent_beside(row.len(), x.extent(), n)?,
+            Encoding::Slots => extent_beside(row.len(), x.extent(), slots)?,
         };
         let period = extent.period();
-        let plaintext = if period < n {
-            encoder.encode(&tiled(row, period, n)).and_then(|plaintext| plaintext.with_period(period))
+        let plaintext = if period < slots {
+            encoder.encode(&tiled(row, period, slots)).and_then(|plaintext| plaintext.with_period(period))
         } else {
             encoder.encode(row)
         };
@@ -105,7 +137,7 @@ impl WholeNumbers {
 }
 
 /// How numbers are encrypted.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// In the first slots.
     Slots,
@@ -113,23 +145,50 @@ pub(crate) enum Layout {
     Repeated,
     /// As coefficients.
     Coefficients,
+    /// Elements of a Galois ring in the first slots.
+    Elements,
 }
 
 impl Layout {
     /// That of the arguments of ``Context.encrypt``.
-    pub(crate) fn of(coefficients: bool, repeat: bool) -> PyResult<Self> {
-        match (coefficients, repeat) {
-            (false, false) => Ok(Self::Slots),
-            (false, true) => Ok(Self::Repeated),
-            (true, false) => Ok(Self::Coefficients),
-            (true, true) => Err(EncodingError::new_err("coefficients cannot be repeated: leave repeat out")),
+    pub(crate) fn of(coefficients: bool, elements: bool, repeat: bool) -> PyResult<Self> {
+        match (coefficients, elements, repeat) {
+            (false, false, false) => Ok(Self::Slots),
+            (false, false, true) => Ok(Self::Repeated),
+            (true, false, false) => Ok(Self::Coefficients),
+            (false, true, false) => Ok(Self::Elements),
+            (true, true, _) => {
+                Err(EncodingError::new_err("coefficients are no elements of slots: leave one of both out"))
+            }
+            (_, _, true) => {
+                Err(EncodingError::new_err("coefficients and elements cannot be repeated: leave repeat out"))
+            }
         }
     }
 }
 
+/// The values of a plaintext as a layout; with it the coefficients of an element, where values are elements.
+pub(crate) fn read(
+    encoder: &Encoder,
+    plaintext: &Plaintext,
+    layout: Layout,
+    signed: bool,
+) -> Result<(Vec<i64>, Option<usize>)> {
+    let values = match (layout, signed) {
+        (Layout::Coefficients, true) => encoder.decode_coefficients_signed(plaintext),
+        (Layout::Coefficients, false) => encoder.decode_coefficients(plaintext),
+        (Layout::Elements, true) => encoder.decode_elements_signed(plaintext),
+        (Layout::Elements, false) => encoder.decode_elements(plaintext),
+        (_, true) => encoder.decode_signed(plaintext),
+        (_, false) => encoder.decode(plaintext),
+    }?;
+    let width = if layout == Layout::Elements { Some(encoder.context().galois_ring()?.degree()) } else { None };
+    Ok((values, width))
+}
+
 /// Refuses to read slots as coefficients, and the other way round.
-pub(crate) fn check_read(content: Content, coefficients: bool) -> PyResult<()> {
-    match (content.encoding(), coefficients) {
+pub(crate) fn check_read(content: Content, layout: Layout) -> PyResult<()> {
+    match (content.encoding(), layout == Layout::Coefficients) {
         (Encoding::Slots, true) => Err(EncodingError::new_err(
             "the numbers are in slots, and were asked for as coefficients: decrypt without coefficients=True",
         )),

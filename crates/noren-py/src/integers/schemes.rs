@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 
 use noren::bfv::Bfv;
-use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Plaintext};
+use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Plaintext, SlotMatrix};
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
 use noren::error::Result;
 use noren::schemes::integers::{Ciphertext, Ciphertexts, Evaluator};
 use noren::wire::{Form, Limits, Object};
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -21,7 +21,7 @@ use crate::display::{self, Row, table};
 use crate::errors::{raise, raise_of_integers};
 use crate::evaluators::{Held, Match, Registration, evaluator_of};
 use crate::explain;
-use crate::exponent::whole_exponent;
+use crate::exponent::{self, whole_exponent};
 use crate::files::Filed;
 use crate::integers::ciphertext_class::ciphertext_class;
 use crate::integers::classes::{PyBfvContext, PyBgvContext};
@@ -30,8 +30,9 @@ use crate::integers::evaluator_class::evaluator_class;
 use crate::integers::keys::{IntegerEncryptionKey, PyIntegerEvaluationKeys, PyIntegerKeys, PyIntegerSecretKey};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::{
-    Layout, WholeNumbers, check_all_contents, check_contents, check_parameters, check_read,
+    Layout, WholeNumbers, check_all_contents, check_contents, check_parameters, check_read, read,
 };
+use crate::integers::slot_matrix::PySlotMatrix;
 use crate::key_sets;
 use crate::pickle::{ContextPickle, Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::progress::Heard;

@@ -39,13 +39,16 @@ impl IntegerLayout {
     /// The layout of a table with numbers in stretches of `slots` slots, without names.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for no row or no column, for slots or a stretch that are no power of two, and for a stretch
-    /// longer than the slots.
+    /// [`Error::Parameters`] for no row or no column, for a stretch that is no power of two, one longer than the slots, and
+    /// one longer than 1 for slots that are no power of two.
     pub fn new(rows: usize, columns: usize, slots: usize, stretch: usize) -> Result<Self> {
         check_count("rows", rows)?;
         check_count("columns", columns)?;
-        check_power_of_two("slots", slots)?;
+        check_count("slots", slots)?;
         check_power_of_two("stretch", stretch)?;
+        if stretch > 1 {
+            check_power_of_two("slots", slots)?;
+        }
         if stretch > slots {
             return Err(Error::parameter("stretch", stretch, format!("at most {slots}, the number of slots")));
         }
@@ -253,9 +256,9 @@ impl IntegerTable {
 
 /// Refuses layouts of other slots than the parameters have, and sizes that no residues have.
 fn check(layout: &IntegerLayout, parameters: &Parameters) -> Result<()> {
-    let (n, t) = (parameters.degree(), parameters.modulus().value());
-    if layout.slots() != n {
-        return Err(Error::parameter("slots", layout.slots(), format!("{n}, as the parameters have")));
+    let (slots, t) = (parameters.slots(), parameters.modulus().value());
+    if layout.slots() != slots {
+        return Err(Error::parameter("slots", layout.slots(), format!("{slots}, as the parameters have")));
     }
     match layout.sizes().iter().find(|&&size| !(1..=t).contains(&(size as u64))) {
         Some(size) => Err(Error::parameter("size", size, format!("1 to the plaintext modulus {t}"))),

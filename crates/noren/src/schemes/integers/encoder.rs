@@ -154,6 +154,12 @@ impl Encoder {
         Self { context: context.clone() }
     }
 
+    /// The context.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Encodes values in slots, the first row first. Fewer values than slots are followed by zeros.
     ///
     /// # Errors
@@ -283,6 +289,15 @@ impl Encoder {
         let coefficients = self.decode_coefficients(plaintext)?.into_iter().map(i64::cast_unsigned);
         let coefficients: Vec<u64> = coefficients.collect();
         Ok(grid.transform().decode(&coefficients).into_iter().map(u64::cast_signed).collect())
+    }
+
+    /// [`Encoder::decode_elements`] with coefficients in `(-t/2, t/2]`.
+    ///
+    /// # Errors
+    /// As [`Encoder::decode_elements`].
+    pub fn decode_elements_signed(&self, plaintext: &Plaintext) -> Result<Vec<i64>> {
+        let modulus = self.context.parameters().modulus();
+        Ok(self.decode_elements(plaintext)?.into_iter().map(|x| modulus.center(x.cast_unsigned())).collect())
     }
 
     /// The coefficients, from the constant one up. Range: out `[0, t)`.

@@ -99,6 +99,18 @@ impl SlotMatrix {
         all.into_iter().filter(|&k| k != 1).collect()
     }
 
+    /// The exponents of the automorphisms whose keys every matrix of numbers or of elements needs, and every matrix of linear
+    /// maps too if `maps` says so: those of a given matrix are some of them.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] in a ring whose index is a power of two, or without slots.
+    pub fn automorphisms_of_all(context: &Context, maps: bool) -> Result<Vec<u32>> {
+        let grid = context.grid()?;
+        let plan = Plan::new(grid, if maps { grid.degree() } else { 1 });
+        let all: BTreeSet<u32> = plan.babies.iter().chain(&plan.giants).map(|step| step.exponent).collect();
+        Ok(all.into_iter().filter(|&k| k != 1).collect())
+    }
+
     /// How many factors are encoded.
     #[must_use]
     pub fn factors(&self) -> usize {

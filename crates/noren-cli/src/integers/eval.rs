@@ -1,0 +1,99 @@
+//! `noren eval matrix`: a matrix times the columns of a table of encrypted integers, without any secret.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use noren::EvaluationKeys;
+use noren::bfv::{Ciphertext, Context, Entries, Evaluator, SlotMatrix};
+use noren::programs::{IntegerLayout, IntegerTable};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::describe::words::{bytes, count};
+use crate::failure::Failure;
+use crate::files;
+use crate::integers::whole::{residues, whole};
+use crate::outputs::Output;
+use crate::progress;
+use crate::tables::numbers::Numbers;
+
+/// The name of the verb among those of programs.
+pub(crate) const NAME: &str = "matrix";
+
+/// The product and its inputs.
+pub(crate) struct Job<'a> {
+    pub(crate) keys: &'a Path,
+    pub(crate) input: &'a Path,
+    /// The matrix, as a table without names.
+    pub(crate) matrix: &'a Path,
+    pub(crate) output: Output,
+}
+
+#[derive(Serialize)]
+struct Report {
+    path: PathBuf,
+    rows: usize,
+    columns: usize,
+    bytes: u64,
+    /// The least of all results, in bits.
+    noise_budget: f64,
+    seconds: f64,
+}
+
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    let file = files::read_key::<Context, EvaluationKeys>(job.keys, console)?;
+    let table = files::read::<IntegerTable>(&file.context, job.input, console)?;
+    let numbers = Numbers::read(job.matrix, false)?;
+    let layout = table.layout();
+    if layout.stretch() > 1 || layout.per_column() > 1 {
+        let found = format!("{} in {}", count(layout.rows(), "row"), count(layout.per_column(), "ciphertext"));
+        let needed = format!("a table of up to {} rows that was encrypted without --domain", layout.slots());
+        return Err(Failure::input(job.input, "the table", found, needed));
+    }
+    if numbers.columns != layout.rows() {
+        let needed = format!("{}, as many as the table has rows", layout.rows());
+        return Err(Failure::input(job.matrix, "the matrix", count(numbers.columns, "column"), needed));
+    }
+    let modulus = file.context.parameters().modulus().value();
+    let entries = whole(&numbers, job.matrix, |_| residues(modulus))?;
+    let ciphertexts = table.ciphertexts();
+    let limbs = ciphertexts.iter().map(Ciphertext::limbs).max().expect("a table has a column");
+
+    let start = Instant::now();
+    let shown = progress::spinner("encoding the matrix".to_owned());
+    let shape = [numbers.rows, numbers.columns];
+    let matrix = SlotMatrix::new(&file.context, shape, Entries::Numbers(&entries), limbs);
+    let matrix = matrix.map_err(Failure::file(job.matrix))?;
+    drop(shown);
+    let evaluator = Evaluator::new(&file.context, file.key.into())?;
+    let shown = progress::bar("multiplying", ciphertexts.len());
+    let mut products = Vec::new();
+    for ciphertext in ciphertexts {
+        let vector = ciphertext.clone().with_length(Some(layout.rows()))?;
+        products.push(evaluator.multiply_matrix(&matrix, &vector).map_err(Failure::file(job.input))?);
+        shown.set(products.len(), ciphertexts.len());
+    }
+    drop(shown);
+    let seconds = start.elapsed().as_secs_f64();
+    let layout = IntegerLayout::new(numbers.rows, layout.columns(), layout.slots(), 1)?
+        .with_column_names(layout.column_names().to_vec())?;
+    let result = IntegerTable::new(layout, products)?;
+    let bytes = job.output.write(&file.context, &result)?;
+    console.report(&Report {
+        path: job.output.path().to_owned(),
+        rows: result.layout().rows(),
+        columns: result.layout().columns(),
+        bytes,
+        noise_budget: result.ciphertexts().iter().map(Ciphertext::noise_budget).fold(f64::INFINITY, f64::min),
+        seconds,
+    })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, columns) = (count(self.rows, "row"), count(self.columns, "column"));
+        writeln!(f, "{rows}, {columns} in {:.2} s; noise budget {:.1} bits", self.seconds, self.noise_budget)?;
+        write!(f, "wrote {}, {}", self.path.display(), bytes(self.bytes as f64))
+    }
+}

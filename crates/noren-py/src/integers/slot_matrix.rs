@@ -1,0 +1,105 @@
+//! `SlotMatrix`: a matrix that multiplies encrypted slots, encoded once.
+
+use noren::bgv::{Context, SlotMatrix};
+use pyo3::prelude::*;
+
+use crate::integers::classes::{PyBfvContext, PyBgvContext};
+use crate::integers::parameters::PyIntegerParameters;
+use crate::integers::plaintext::WholeNumbers;
+
+/// A context of one of the schemes, which share their parameters.
+#[derive(FromPyObject)]
+pub(crate) enum EitherContext<'py> {
+    #[pyo3(annotation = "noren.bgv.Context")]
+    Bgv(Bound<'py, PyBgvContext>),
+    #[pyo3(annotation = "noren.bfv.Context")]
+    Bfv(Bound<'py, PyBfvContext>),
+}
+
+impl EitherContext<'_> {
+    fn shared(&self) -> Context {
+        match self {
+            Self::Bgv(context) => context.get().0.clone(),
+            Self::Bfv(context) => context.get().0.clone(),
+        }
+    }
+}
+
+/// A matrix for products with encrypted vectors, in a ring whose slots have dimensions: encoded once, for ``matrix @ x``.
+///
+/// context: that of the vectors, of BGV or BFV: the matrix serves both.
+/// entries: whole numbers from -t/2 to t - 1, of shape (rows, columns); elements of GR(p^r, d), of shape (rows, columns, d);
+///     or linear maps of the coefficients of an element, of shape (rows, columns, d, d).
+/// limbs: the most primes of the vectors, None for all.
+///
+/// Keys for a product are those of ``automorphisms``. A factor of n coefficients is held for each of the diagonals that are
+/// not zero.
+///
+/// Raises EncodingError for entries out of range or another shape, Error in a ring without such slots.
+///
+/// >>> import numpy as np
+/// >>> from noren import bgv
+/// >>> params = bgv.Parameters(m=511, p=2, log_q=[40] * 3, log_p=[48], security=None)  # a small ring, for an example
+/// >>> params.slots, params.slot_degree, params.dimensions
+/// (48, 9, [(24, True), (2, True)])
+/// >>> ctx = bgv.Context(params)
+/// >>> A, x = np.tri(4, 5, dtype=int), np.array([1, 0, 1, 1, 0])
+/// >>> matrix = bgv.SlotMatrix(ctx, A)
+/// >>> keys = ctx.keygen(automorphisms=matrix.automorphisms)
+/// >>> ev = ctx.evaluator(keys.evaluation)
+/// >>> ctx.decrypt(matrix @ ctx.encrypt(x, keys.public), keys.secret)
+/// array([1, 1, 0, 1])
+#[pyclass(frozen, name = "SlotMatrix", module = "noren.bgv")]
+pub(crate) struct PySlotMatrix(pub(crate) Held);
+
+/// A matrix with its context.
+pub(crate) struct Held {
+    pub(crate) matrix: SlotMatrix,
+    context: Context,
+}
+
+#[pymethods]
+impl PySlotMatrix {
+    #[new]
+    #[pyo3(signature = (context, entries, *, limbs = None))]
+    fn new(
+        py: Python<'_>,
+        context: EitherContext<'_>,
+        entries: &Bound<'_, PyAny>,
+        limbs: Option<usize>,
+    ) -> PyResult<Self> {
+        let context = context.shared();
+        let limbs = limbs.unwrap_or(context.parameters().max_limbs());
+        let matrix = WholeNumbers::of(entries)?.encode_matrix(py, &context, limbs)?;
+        Ok(Self(Held { matrix, context }))
+    }
+
+    /// The number of rows and of columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        self.0.matrix.shape().into()
+    }
+
+    /// The exponents of the automorphisms whose keys a product needs: ``context.keygen(automorphisms=...)``.
+    #[getter]
+    fn automorphisms(&self) -> Vec<u32> {
+        self.0.matrix.automorphisms()
+    }
+
+    /// How many factors are held: one for each diagonal that is not zero.
+    #[getter]
+    fn factors(&self) -> usize {
+        self.0.matrix.factors()
+    }
+
+    /// The parameters that it belongs to.
+    #[getter]
+    fn parameters(&self) -> PyIntegerParameters {
+        PyIntegerParameters(self.0.context.parameters().clone())
+    }
+
+    fn __repr__(&self) -> String {
+        let (shape, factors) = (self.shape(), self.factors());
+        format!("SlotMatrix(shape={shape:?}, factors={factors})")
+    }
+}
