@@ -122,7 +122,9 @@ def test_matrices_multiply_elements(world: World) -> None:
     matrix = world.scheme.SlotMatrix(world.ctx, world.matrix)
     assert matrix.shape == (5, 4)
     assert set(matrix.automorphisms) <= set(world.ctx.automorphisms_of_matrices())
-    assert set(world.ctx.automorphisms_of_matrices(maps=True)) >= set(bgv.SlotMatrix(world.ctx, world.maps).automorphisms)
+    assert set(world.ctx.automorphisms_of_matrices(maps=True)) >= set(
+        bgv.SlotMatrix(world.ctx, world.maps).automorphisms
+    )
     for found in (
         matrix @ world.encrypt(x),
         world.matrix @ world.encrypt(x),
