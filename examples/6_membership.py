@@ -1,9 +1,9 @@
 """Private set membership: which of a clinic's patients does another clinic know? Neither shows its records.
 
-Records are hashed to elements of a field GF(2^d), which a slot of BGV in a ring of general index holds. For a query x
-and the elements s of the other clinic's list, the product of all x - s in a slot is zero where x is one of them; times a
-random element it is random where x is not. Against a clinic that asks with more than its key, an answer would need noise
-besides: that of the ciphertext still depends on the list.
+Records are hashed to elements of a field GF(2^d), which a slot of BGV in a ring of general index holds. For a query
+x and the elements s of the other clinic's list, the product of all x - s in a slot is zero where x is one of them;
+times a random element it is random where x is not. Against a clinic that asks with more than its key, an answer would
+need noise besides: that of the ciphertext still depends on the list.
 
 Run it with ``python examples/6_membership.py``.
 """
