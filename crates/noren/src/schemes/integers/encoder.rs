@@ -381,6 +381,12 @@ impl Encoder {
         Ok(self.in_slots(&grid.transform().encode(elements), Extent::of_slots(grid.slots())))
     }
 
+    /// Encodes residues that are numbers in all slots, in a ring whose index is not a power of two. Shape: `[slots]`.
+    pub(crate) fn encode_all_numbers(&self, numbers: &[u64]) -> Result<Plaintext> {
+        let grid = self.context.grid()?;
+        Ok(self.in_slots(&grid.transform().encode_numbers(numbers), Extent::of_slots(grid.slots())))
+    }
+
     /// The plaintext of these coefficients in `[0, t)`.
     fn in_slots(&self, coefficients: &[u64], extent: Extent) -> Plaintext {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());

@@ -67,7 +67,10 @@ impl SlotMatrix {
         let factor = |(giant, baby): (usize, usize)| {
             let values = plan.values(&entries, giant, baby);
             let Some(values) = values else { return Ok(None) };
-            let plaintext = encoder.encode_residues(&values)?;
+            let plaintext = match entries.kind {
+                Kind::Numbers => encoder.encode_all_numbers(&values)?,
+                _ => encoder.encode_residues(&values)?,
+            };
             encoder.prepare_factor(plaintext, limbs).map(|factor| Some((baby, factor)))
         };
         let mut giants = Vec::new();
@@ -186,31 +189,33 @@ impl<'a> Residues<'a> {
         }
     }
 
-    /// The factor of `sigma^f` of an entry; nothing for a number that is 0 and outside the matrix.
-    fn get(&self, row: usize, column: usize, f: usize) -> Option<Vec<u64>> {
+    /// How many residues the value of a slot of a factor is: that of a matrix of numbers is a number.
+    fn width(&self) -> usize {
+        if matches!(self.kind, Kind::Numbers) { 1 } else { self.grid.degree() }
+    }
+
+    /// Writes the factor of `sigma^f` of an entry, moved by a power of the Frobenius automorphism; nothing outside the matrix.
+    fn write(&self, row: usize, column: usize, f: usize, conjugation: usize, out: &mut [u64]) {
         let [rows, columns] = self.shape;
         if row >= rows || column >= columns {
-            return None;
+            return;
         }
         let (entry, d) = (row * columns + column, self.grid.degree());
+        let ring = self.grid.transform().values();
         match &self.kind {
-            Kind::Numbers => {
-                let mut element = vec![0; d];
-                element[0] = self.values[entry];
-                Some(element)
-            }
-            Kind::Elements => Some(self.values[entry * d..][..d].to_vec()),
+            Kind::Numbers => out[0] = self.values[entry],
+            Kind::Elements => out.copy_from_slice(&self.values[entry * d..][..d]),
             Kind::Maps(conjugates) => {
-                let ring = self.grid.transform().values();
                 let map = &self.values[entry * d * d..][..d * d];
-                let mut sum = vec![0; d];
                 for (i, y) in conjugates[f].iter().enumerate() {
                     let column: Vec<u64> = (0..d).map(|j| map[j * d + i]).collect();
                     let product = ring.mul(&column, y);
-                    sum.iter_mut().zip(product).for_each(|(sum, x)| *sum = ring.numbers().add(*sum, x));
+                    out.iter_mut().zip(product).for_each(|(sum, x)| *sum = ring.numbers().add(*sum, x));
                 }
-                Some(sum)
             }
+        }
+        if conjugation != 0 && out.len() > 1 {
+            out.copy_from_slice(&ring.conjugate(out, conjugation));
         }
     }
 }
@@ -265,7 +270,8 @@ impl Plan {
         Self { babies: steps(false, &babies), giants: steps(true, &giants) }
     }
 
-    /// The values of the factor of a giant step and a baby step, moved back by the giant step; nothing if all are 0.
+    /// The values of the factor of a giant step and a baby step, moved back by the giant step; nothing if all are 0. Shape:
+    /// `[slots, width]`.
     fn values(&self, entries: &Residues, giant: usize, baby: usize) -> Option<Vec<u64>> {
         let (giant, baby, grid) = (&self.giants[giant], &self.babies[baby], entries.grid);
         let offsets: Vec<isize> = giant.offsets.iter().zip(&baby.offsets).map(|(x, y)| x + y).collect();
@@ -277,9 +283,8 @@ impl Plan {
             return None;
         }
         let back = grid.inverse(giant.exponent);
-        let mut values = vec![0; grid.slots() * grid.degree()];
-        let mut is_zero = true;
-        for (slot, out) in values.chunks_exact_mut(grid.degree()).enumerate() {
+        let mut values = vec![0; grid.slots() * entries.width()];
+        for (slot, out) in values.chunks_exact_mut(entries.width()).enumerate() {
             let (row, conjugation) = grid.source(slot, back);
             let place = grid.hypercube().coordinates(row).into_iter().zip(offsets).zip(dimensions);
             let place = place.map(|((e, offset), dimension)| {
@@ -288,11 +293,9 @@ impl Plan {
                 (0..size).contains(&place).then_some(place.cast_unsigned())
             });
             let Some(place) = place.collect::<Option<Vec<usize>>>() else { continue };
-            let Some(value) = entries.get(row, grid.slot(&place), power.cast_unsigned()) else { continue };
-            is_zero &= value.iter().all(|&x| x == 0);
-            out.copy_from_slice(&grid.transform().values().conjugate(&value, conjugation));
+            entries.write(row, grid.slot(&place), power.cast_unsigned(), conjugation, out);
         }
-        (!is_zero).then_some(values)
+        values.iter().any(|&x| x != 0).then_some(values)
     }
 }
 
