@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
-use noren::lookup::{LookupKeyFile, Plan};
-use noren::radix::{Integer, Integers};
 use noren::ckks;
+use noren::lookup::{LookupKeyFile, Plan};
+use noren::programs::EncryptedTable;
+use noren::programs::TableLayout;
 use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::{IntegerLayout, IntegerTable};
-use noren::programs::TableLayout;
-use noren::programs::EncryptedTable;
+use noren::radix::{Integer, Integers};
 use noren::{bfv, bgv, tfhe};
 use noren_files::encrypted;
 use noren_files::passphrase::{Passphrase, Work};
 use noren_files::signature;
 use noren_files::signing_key::SigningKey;
 use noren_fuzz::{
-    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, tfhe_light_parameters,
+    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, slot_context, tfhe_light_parameters,
     tfhe_parameters,
 };
 use noren_math::random::Seed;
@@ -153,6 +153,11 @@ fn write_integers() -> Result<()> {
     let fresh = encryptor.encrypt(&plaintext)?;
     let lazy = bgv::Evaluator::new(context, keys.evaluation)?.mul_no_relinearize(&fresh, &fresh)?;
     write("integer_parameters", "all", &(), context.parameters())?;
+    write("integer_parameters", "index", &(), slot_context().parameters())?;
+    let entries = bgv::Entries::Elements(&[1, 0, 3, 2, 0, 1]);
+    write("slot_matrix", "elements", slot_context(), &bgv::SlotMatrix::new(slot_context(), [1, 1], entries, 2)?)?;
+    let entries = bgv::Entries::Numbers(&[1, 0, 3, 2]);
+    write("slot_matrix", "numbers", slot_context(), &bgv::SlotMatrix::new(slot_context(), [2, 2], entries, 1)?)?;
     write("integer_plaintext", "all", context, &plaintext)?;
     write("bgv_ciphertext", "fresh", context, &fresh)?;
     write("bgv_ciphertext", "product", context, &lazy)?;

@@ -9,9 +9,9 @@ use std::process;
 use std::sync::{Arc, OnceLock};
 
 use noren::bgv;
-use noren::bootstrapping::{GiantOrder, Group};
-use noren::bootstrapping::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{self, BootstrapKeyFile, Bootstrapper, Mode, Preset};
+use noren::bootstrapping::{EvalMod, Primes, Transform};
+use noren::bootstrapping::{GiantOrder, Group};
 use noren::ckks::{self, Ciphertext, Encoder, Encryptor, KeyRequest};
 use noren::tfhe;
 use noren_math::cyclotomic::Cyclotomic;
@@ -79,6 +79,16 @@ pub fn integer_context() -> &'static bgv::Context {
         };
         let parameters = spec.build().expect("a tiny ring without security");
         bgv::Context::with_threads(parameters, Some(1)).expect("a tiny ring")
+    })
+}
+
+/// The context of slots in dimensions of the corpus: modulo 4 in the ring of index 21, two limbs, one special prime.
+pub fn slot_context() -> &'static bgv::Context {
+    static CONTEXT: OnceLock<bgv::Context> = OnceLock::new();
+    CONTEXT.get_or_init(|| {
+        let spec = integer_context().parameters().spec().clone();
+        let spec = bgv::ParametersSpec { log_n: 0, index: 21, plaintext_modulus: 4, ..spec };
+        bgv::Context::with_threads(spec.build().expect("a tiny ring"), Some(1)).expect("a tiny ring")
     })
 }
 
@@ -156,7 +166,8 @@ pub fn object<T: Object>(context: &T::Context, bytes: &[u8]) {
     let again = object.to_bytes(context, reader.form().unwrap_or_default());
     assert_eq!(again.len(), bytes.len(), "the length has changed");
     // What is read of an earlier version is written in the present one.
-    let known = |bytes: &[u8]| [&bytes[..VERSION.start], &bytes[VERSION.end..DIGEST.start], &bytes[DIGEST.end..]].concat();
+    let known =
+        |bytes: &[u8]| [&bytes[..VERSION.start], &bytes[VERSION.end..DIGEST.start], &bytes[DIGEST.end..]].concat();
     assert!(known(&again) == known(bytes), "one object has two encodings");
     // And now with the right digest.
     T::from_bytes(context, &again).map(drop).expect("what is written is read");

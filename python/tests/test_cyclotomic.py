@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -136,6 +137,25 @@ def test_matrices_multiply_elements(world: World) -> None:
     y = world.elements(2)
     expected = np.einsum("rcij,cj->ri", world.maps, y) % world.t
     assert (world.decrypt(world.maps @ world.encrypt(y)) == expected).all()
+
+
+def test_matrices_come_back_from_files_bytes_and_pickles(world: World, tmp_path: Path) -> None:
+    x = world.elements(4)
+    matrix = bgv.SlotMatrix(world.ctx, world.matrix)
+    expected = world.decrypt(matrix @ world.encrypt(x))
+    matrix.save(tmp_path / "matrix")
+    for again in (
+        bgv.SlotMatrix.load(world.ctx, tmp_path / "matrix"),
+        bgv.SlotMatrix.from_bytes(world.ctx, bytes(matrix)),
+        pickle.loads(pickle.dumps(matrix)),
+    ):
+        assert (again.shape, again.limbs, again.factors) == ((5, 4), world.parameters.max_limbs, matrix.factors)
+        assert (world.decrypt(again @ world.encrypt(x)) == expected).all()
+    other = bgv.Context(bgv.Parameters(m=21, p=2, log_q=[40], security=None))
+    with pytest.raises(noren.ParameterMismatchError):
+        bgv.SlotMatrix.from_bytes(other, bytes(matrix))
+    with pytest.raises(noren.WireError):
+        bgv.SlotMatrix.from_bytes(world.ctx, bytes(matrix)[:-1])
 
 
 def test_bytes_and_pickles_keep_the_ring(world: World) -> None:

@@ -1,11 +1,17 @@
 //! `SlotMatrix`: a matrix that multiplies encrypted slots, encoded once.
 
-use noren::bgv::{Context, SlotMatrix};
-use pyo3::prelude::*;
+use std::path::PathBuf;
 
+use noren::bgv::{Context, SlotMatrix};
+use noren::wire::{Form, Limits, Object};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::array::detached;
 use crate::integers::classes::{PyBfvContext, PyBgvContext};
 use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::WholeNumbers;
+use crate::pickle::{Pickle, Shared, Threading, bytes_beside, shared_context};
 
 /// A context of one of the schemes, which share their parameters.
 #[derive(FromPyObject)]
@@ -33,7 +39,8 @@ impl EitherContext<'_> {
 /// limbs: the most primes of the vectors, None for all.
 ///
 /// Keys for a product are those of ``automorphisms``. A factor of n coefficients is held for each of the diagonals that are
-/// not zero.
+/// not zero. Matrices can be pickled; files and bytes hold the coefficients alone, which is 64 times less for t = 2 and one
+/// prime.
 ///
 /// Raises EncodingError for entries out of range or another shape, Error in a ring without such slots.
 ///
@@ -98,8 +105,61 @@ impl PySlotMatrix {
         PyIntegerParameters(self.0.context.parameters().clone())
     }
 
+    /// The most primes of the vectors.
+    #[getter]
+    fn limbs(&self) -> usize {
+        self.0.matrix.limbs()
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_beside(py, &self.0.matrix, &self.0.context, Form::Raw)
+    }
+
+    /// The matrix that ``bytes(matrix)`` gave: its factors are transformed again.
+    ///
+    /// Raises WireError for bytes that are damaged or of another kind, ParameterMismatchError for other parameters.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, context: EitherContext<'_>, data: &[u8]) -> PyResult<Self> {
+        Self::read(py, context.shared(), data)
+    }
+
+    /// Writes the matrix to a file, as a whole or not at all; one that exists is replaced. Raises OSError.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || self.0.matrix.write_file(&self.0.context, Form::Raw, &path))
+    }
+
+    /// Reads a matrix from a file. Raises OSError, and what ``from_bytes`` raises.
+    #[staticmethod]
+    fn load(py: Python<'_>, context: EitherContext<'_>, path: PathBuf) -> PyResult<Self> {
+        let context = context.shared();
+        let matrix = detached(py, || SlotMatrix::read_file(&context, &path, &Limits::default()))?;
+        Ok(Self(Held { matrix, context }))
+    }
+
+    #[staticmethod]
+    fn _unpickle(
+        py: Python<'_>,
+        parameters: &PyIntegerParameters,
+        data: &[u8],
+        threading: Threading,
+    ) -> PyResult<Self> {
+        Self::read(py, shared_context(py, &parameters.0, &threading)?, data)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py, PyIntegerParameters>> {
+        let unpickle = py.get_type::<Self>().getattr("_unpickle")?;
+        Ok((unpickle, (self.parameters(), self.__bytes__(py)?, self.0.context.threading())))
+    }
+
     fn __repr__(&self) -> String {
         let (shape, factors) = (self.shape(), self.factors());
         format!("SlotMatrix(shape={shape:?}, factors={factors})")
+    }
+}
+
+impl PySlotMatrix {
+    fn read(py: Python<'_>, context: Context, data: &[u8]) -> PyResult<Self> {
+        let matrix = detached(py, || SlotMatrix::from_bytes(&context, data))?;
+        Ok(Self(Held { matrix, context }))
     }
 }

@@ -174,7 +174,7 @@ impl Encoder {
             let mut numbers = self.residues(values)?;
             numbers.resize(count, 0);
             return Ok(
-                self.in_slots(&grid.transform().encode_numbers(&numbers), Extent::of_values(values.len(), count))
+                self.of_residues(&grid.transform().encode_numbers(&numbers), Extent::of_values(values.len(), count))
             );
         }
         let n = self.context.parameters().degree();
@@ -197,7 +197,7 @@ impl Encoder {
         check_length(values.len() / d, count)?;
         let mut elements = self.residues(values)?;
         elements.resize(count * d, 0);
-        Ok(self.in_slots(&grid.transform().encode(&elements), Extent::of_values(values.len() / d, count)))
+        Ok(self.of_residues(&grid.transform().encode(&elements), Extent::of_values(values.len() / d, count)))
     }
 
     /// Encodes the same values in both rows. Fewer values than the n/2 slots of a row are followed by zeros.
@@ -378,17 +378,17 @@ impl Encoder {
     /// Encodes residues in all slots, in a ring whose index is not a power of two. Shape: `[slots, d]`.
     pub(crate) fn encode_residues(&self, elements: &[u64]) -> Result<Plaintext> {
         let grid = self.context.grid()?;
-        Ok(self.in_slots(&grid.transform().encode(elements), Extent::of_slots(grid.slots())))
+        Ok(self.of_residues(&grid.transform().encode(elements), Extent::of_slots(grid.slots())))
     }
 
     /// Encodes residues that are numbers in all slots, in a ring whose index is not a power of two. Shape: `[slots]`.
     pub(crate) fn encode_all_numbers(&self, numbers: &[u64]) -> Result<Plaintext> {
         let grid = self.context.grid()?;
-        Ok(self.in_slots(&grid.transform().encode_numbers(numbers), Extent::of_slots(grid.slots())))
+        Ok(self.of_residues(&grid.transform().encode_numbers(numbers), Extent::of_slots(grid.slots())))
     }
 
-    /// The plaintext of these coefficients in `[0, t)`.
-    fn in_slots(&self, coefficients: &[u64], extent: Extent) -> Plaintext {
+    /// The plaintext of these coefficients in `[0, t)`, which stand for slots.
+    pub(crate) fn of_residues(&self, coefficients: &[u64], extent: Extent) -> Plaintext {
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
         let centred = coefficients.iter().map(|&x| modulus.center(x)).collect();
         Plaintext::new(parameters, centred, Content { encoding: Encoding::Slots, extent })

@@ -8,6 +8,7 @@ use noren_rlwe::error::{Error, Result};
 use crate::schemes::integers::context::Context;
 use crate::schemes::integers::encoder::{Encoder, Plaintext};
 use crate::schemes::integers::grid::SlotGrid;
+use crate::schemes::integers::parameters::Parameters;
 
 /// What a giant step costs, in baby steps: a decomposition beside the inner product with the key.
 const GIANT_COST: usize = 4;
@@ -38,7 +39,10 @@ pub enum Entries<'a> {
 /// Bossuat, Mouchet, Troncoso-Pastoriza and Hubaux, eprint 2020/1203.
 #[derive(Clone)]
 pub struct SlotMatrix {
+    pub(crate) parameters: Parameters,
     pub(crate) shape: [usize; 2],
+    /// The most limbs of ciphertexts that it multiplies.
+    pub(crate) limbs: usize,
     /// The exponents of baby steps.
     pub(crate) babies: Vec<u32>,
     pub(crate) giants: Vec<Giant>,
@@ -82,16 +86,29 @@ impl SlotMatrix {
                 giants.push(Giant { exponent: step.exponent, terms });
             }
         }
-        let mut matrix =
-            Self { shape: [rows, columns], babies: plan.babies.iter().map(|step| step.exponent).collect(), giants };
+        let babies = plan.babies.iter().map(|step| step.exponent).collect();
+        let parameters = context.parameters().clone();
+        let mut matrix = Self { parameters, shape: [rows, columns], limbs, babies, giants };
         matrix.drop_unused();
         Ok(matrix)
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
     }
 
     /// The number of rows and of columns.
     #[must_use]
     pub fn shape(&self) -> [usize; 2] {
         self.shape
+    }
+
+    /// The most limbs of the ciphertexts that it multiplies.
+    #[must_use]
+    pub fn limbs(&self) -> usize {
+        self.limbs
     }
 
     /// The exponents of the automorphisms whose keys a product needs, each once.
@@ -118,6 +135,13 @@ impl SlotMatrix {
     #[must_use]
     pub fn factors(&self) -> usize {
         self.giants.iter().map(|giant| giant.terms.len()).sum()
+    }
+
+    /// The most factors of a matrix in a ring: as many as there are products of steps.
+    pub(crate) fn most_factors(context: &Context) -> Result<usize> {
+        let grid = context.grid()?;
+        let plan = Plan::new(grid, grid.degree());
+        Ok(plan.babies.len() * plan.giants.len())
     }
 
     /// Leaves out baby steps that no giant step takes.

@@ -13,16 +13,18 @@ use noren_rlwe::wire::list;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::Reader;
 use noren_rlwe::wire::reason::Reason;
+use noren_rlwe::wire::section::Section;
 use noren_rlwe::wire::writer::Writer;
 
 use crate::schemes::extent::{EXTENT_NEEDED, Extent};
 use crate::schemes::integers::content::{Content, Encoding};
 use crate::schemes::integers::context::Context;
-use crate::schemes::integers::encoder::Plaintext;
+use crate::schemes::integers::encoder::{Encoder, Plaintext};
 use crate::schemes::integers::encryption::Ciphertext;
 use crate::schemes::integers::noise::Noise;
 use crate::schemes::integers::parameters::{Parameters, ParametersSpec};
 use crate::schemes::integers::scheme::Scheme;
+use crate::schemes::integers::slot_matrix::{Giant, SlotMatrix};
 
 /// Parameters: one word, the plaintext modulus.
 const MODULUS: u16 = 0x01;
@@ -37,6 +39,16 @@ const CONTENT: u16 = 0x03;
 const FACTOR: u16 = 0x01;
 /// Ciphertexts: the base-two logarithms of the variances of the noise by degree, each as the bits of an `f64`.
 const NOISE: u16 = 0x02;
+
+/// Matrices: three words, the rows, the columns and the limbs.
+const SHAPE: u16 = 0x01;
+/// Matrices: the exponents of the baby steps.
+const BABIES: u16 = 0x02;
+/// Matrices: of each giant step the exponent, the number of its factors, and the positions of their baby steps.
+const GIANTS: u16 = 0x03;
+/// Matrices: the residues modulo t of the coefficients of all factors, `floor(64/b)` in each word from the low bits up, for the
+/// b bits of `t - 1`; each factor begins with a word of its own.
+const FACTORS: u16 = 0x04;
 
 /// The most parts of a ciphertext: a product that is not relinearised.
 const MOST_DEGREE: usize = 2;
@@ -185,6 +197,144 @@ impl<S: Scheme> Object for Ciphertexts<S> {
 
     fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
         list::read_all(context, reader).map(Self)
+    }
+}
+
+impl Object for SlotMatrix {
+    type Context = Context;
+    const KIND: Kind = Kind::SLOT_MATRIX;
+
+    fn needed_fingerprint(context: &Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
+    }
+
+    fn fingerprint(&self, _: &Context) -> [u8; 32] {
+        self.parameters.fingerprint()
+    }
+
+    fn write<'a>(&'a self, _: &'a Context, writer: &mut Writer<'a>) {
+        let modulus = self.parameters.modulus();
+        let packed = PackedResidues::new(modulus.value());
+        writer.words(SHAPE, self.shape.iter().chain([&self.limbs]).map(|&x| x as u64).collect::<Vec<_>>());
+        writer.words(BABIES, self.babies.iter().map(|&k| u64::from(k)).collect::<Vec<_>>());
+        let (mut giants, mut factors) = (Vec::new(), Vec::new());
+        for giant in &self.giants {
+            giants.extend([u64::from(giant.exponent), giant.terms.len() as u64]);
+            for (baby, factor) in &giant.terms {
+                giants.push(*baby as u64);
+                packed.pack(factor.coefficients.iter().map(|&x| modulus.reduce(x.into())), &mut factors);
+            }
+        }
+        writer.words(GIANTS, giants);
+        writer.words(FACTORS, factors);
+    }
+
+    /// Transforms all factors again.
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let parameters = context.parameters();
+        let (n, ring, slots) = (parameters.degree(), parameters.rlwe().index(), parameters.slots());
+        let most = Self::most_factors(context)?;
+        let section = reader.take(SHAPE)?;
+        let [rows, columns, limbs] = section.word_array()?.map(|x| usize::try_from(x).unwrap_or(usize::MAX));
+        let fits = |x: usize, most: usize| (1..=most).contains(&x);
+        if !fits(rows, slots) || !fits(columns, slots) || !fits(limbs, parameters.max_limbs()) {
+            let needed = format!("up to {slots} rows and columns, and {} limbs", parameters.max_limbs());
+            return Err(section.value("the shape of a matrix", format!("{rows}, {columns}, {limbs}"), needed));
+        }
+        let exponent = |section: &Section<'_>, k: u64| {
+            let unit = u32::try_from(k).ok().filter(|&k| k < ring.index() && ring.inverse(k).is_ok());
+            unit.ok_or_else(|| section.value("an exponent", k, format!("one of the units modulo {}", ring.index())))
+        };
+        let section = reader.take(BABIES)?;
+        let babies = section.words()?.iter().map(|k| exponent(&section, k)).collect::<Result<Vec<_>>>()?;
+        let section = reader.take(GIANTS)?;
+        let mut words = section.words()?.iter();
+        let mut steps = Vec::new();
+        while let Some(k) = words.next() {
+            let count = words.next().unwrap_or(0);
+            let positions: Vec<usize> =
+                words.by_ref().take(count.min(most as u64) as usize).map(|x| x as usize).collect();
+            let ascend = positions.is_sorted_by(|x, y| x < y) && positions.last().is_some_and(|&x| x < babies.len());
+            if positions.len() as u64 != count || !ascend {
+                let needed = format!("ascending positions of {} baby steps", babies.len());
+                return Err(section.value("the factors of a giant step", count, needed));
+            }
+            steps.push((exponent(&section, k)?, positions));
+        }
+        let factors = steps.iter().map(|(_, positions)| positions.len()).sum::<usize>();
+        if factors > most || babies.len() > most {
+            return Err(section.value("factors", factors.max(babies.len()), format!("up to {most}")));
+        }
+        let section = reader.take(FACTORS)?;
+        let (words, packed) = (section.words()?, PackedResidues::new(parameters.modulus().value()));
+        if words.len() != factors * packed.words(n) {
+            return Err(section.value("words of factors", words.len(), factors * packed.words(n)));
+        }
+        let words: Vec<u64> = words.iter().collect();
+        let mut rows_of_words = words.chunks_exact(packed.words(n));
+        let encoder = Encoder::new(context);
+        let mut factor = |position: usize| {
+            let residues = rows_of_words.next().and_then(|words| packed.unpack(words, n));
+            let needed = format!("residues modulo {}, and zeros after them", parameters.modulus().value());
+            let residues = residues.ok_or_else(|| section.value("a factor", "others", needed))?;
+            let plaintext = encoder.of_residues(&residues, Extent::of_slots(slots));
+            Ok((position, encoder.prepare_factor(plaintext, limbs)?))
+        };
+        let giant = |(exponent, positions): (u32, Vec<usize>)| {
+            let terms = positions.into_iter().map(&mut factor).collect::<Result<_>>()?;
+            Ok(Giant { exponent, terms })
+        };
+        let giants = steps.into_iter().map(giant).collect::<Result<_>>()?;
+        Ok(Self { parameters: parameters.clone(), shape: [rows, columns], limbs, babies, giants })
+    }
+}
+
+/// Residues modulo t, several in a word.
+struct PackedResidues {
+    t: u64,
+    bits: u32,
+}
+
+impl PackedResidues {
+    fn new(t: u64) -> Self {
+        Self { t, bits: u64::BITS - (t - 1).leading_zeros() }
+    }
+
+    /// How many are in a word.
+    fn per_word(&self) -> usize {
+        (u64::BITS / self.bits) as usize
+    }
+
+    /// How many words a row of n takes.
+    fn words(&self, n: usize) -> usize {
+        n.div_ceil(self.per_word())
+    }
+
+    fn pack(&self, residues: impl Iterator<Item = u64>, out: &mut Vec<u64>) {
+        let start = out.len();
+        for (i, x) in residues.enumerate() {
+            let (word, place) = (start + i / self.per_word(), (i % self.per_word()) as u32);
+            if word == out.len() {
+                out.push(0);
+            }
+            out[word] |= x << (place * self.bits);
+        }
+    }
+
+    /// n residues; nothing if one is none, or if bits are left.
+    fn unpack(&self, words: &[u64], n: usize) -> Option<Vec<u64>> {
+        let mut residues = Vec::with_capacity(n);
+        for &word in words {
+            let mut rest = word;
+            for _ in 0..self.per_word().min(n - residues.len()) {
+                residues.push(rest & (u64::MAX >> (u64::BITS - self.bits)));
+                rest = rest.checked_shr(self.bits).unwrap_or(0);
+            }
+            if rest != 0 {
+                return None;
+            }
+        }
+        residues.iter().all(|&x| x < self.t).then_some(residues)
     }
 }
 

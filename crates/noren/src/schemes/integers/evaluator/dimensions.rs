@@ -60,11 +60,13 @@ impl<S: Scheme> Evaluator<S> {
     /// Keys are needed for [`SlotMatrix::automorphisms`]. Products with several vectors use the same factors.
     ///
     /// # Errors
-    /// [`Error::Length`] for a vector that has another length than the columns,
+    /// [`Error::ParameterMismatch`] for a matrix of other parameters, [`Error::Length`] for a vector that has another length
+    /// than the columns,
     /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the result may be
     /// wrong, [`Error::MissingKey`] names all keys that are missing.
     pub fn multiply_matrix(&self, matrix: &SlotMatrix, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         self.check(a)?;
+        self.context.check(matrix.parameters(), "the matrix")?;
         let (slots, [rows, columns]) = (self.context.grid()?.slots(), matrix.shape());
         if let Some(found) = a.content.extent().length().filter(|&length| length != columns) {
             return Err(Error::Length {
