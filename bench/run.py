@@ -28,6 +28,7 @@ DEFAULTS = {
     "bootstrap": (0.0, 1),
     "chain": (0.3, 2),
     "matvec": (0.5, 2),
+    "cyclotomic": (0.5, 2),
     "lookup": (0.0, 1),
     "tfhe": (0.5, 1),
     "parallel": (0.15, 1),
@@ -39,6 +40,8 @@ LEVELS = [1, 4, 9]
 # The grid of the suite chain.
 CHAINED = ["bfv", "bgv", "ckks"]
 DEPTHS = [2, 4, 6, 8, 10]
+# The sets of the suite cyclotomic: the index of the ring, the prime and the exponent of plaintexts.
+SETS = ["511:2:1", "2047:2:1", "4095:2:1", "15709:2:1", "15709:3:1", "24295:2:1", "15709:2:59"]
 # The methods of the suite lookup.
 METHODS = ["fast", "eight", "residues", "linear", "maeda"]
 # The workloads of the suite tfhe.
@@ -55,6 +58,7 @@ ROWS = {
     "bootstrap": ["suite", "n", "threads", "op", "mode", "stage"],
     "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
     "matvec": ["suite", "n", "threads", "op", "dimension"],
+    "cyclotomic": ["suite", "m", "p", "r", "entries", "threads", "op"],
     "lookup": ["suite", "n", "threads", "op", "method"],
     # Sets of the same security and failure, of whatever degree.
     "tfhe": ["suite", "threads", "workload", "op", "batch"],
@@ -92,6 +96,8 @@ def steps(
         ]
     if suite == "matvec":
         return [[]]
+    if suite == "cyclotomic":
+        return [["--set", name] for name in SETS]
     if suite == "lookup":
         return [["--log-n", str(bits), "--method", name] for bits in log_n or [15] for name in METHODS]
     if suite == "tfhe":

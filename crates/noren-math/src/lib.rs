@@ -9,6 +9,7 @@
 //! | [`reduction`] | [`Reduction`](reduction::Reduction): residues of secret numbers modulo any number below 2^60 |
 //! | [`prime`] | primality, primes with a given residue, primitive roots |
 //! | [`cyclotomic`] | [`Cyclotomic`](cyclotomic::Cyclotomic): which ring `Z[X]/Phi_m`, its automorphisms as permutations |
+//! | [`embedding`] | [`Embedding`](embedding::Embedding): the canonical norm of polynomials |
 //! | [`galois_ring`] | [`GaloisRing`](galois_ring::GaloisRing): what slots of plaintexts are |
 //! | [`prime_power`] | [`PrimePower`](prime_power::PrimePower): integers modulo a power of a prime |
 //! | [`slots`] | [`SlotTransform`](slots::SlotTransform): values of slots to polynomials and back |
@@ -25,6 +26,7 @@
 //! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
 
 pub mod cyclotomic;
+pub mod embedding;
 pub mod error;
 mod factors;
 pub mod fft;

@@ -13,6 +13,7 @@ use noren::bgv::{
     ParametersSpec, SlotMatrix,
 };
 use noren::{Security, Seed};
+use noren_math::embedding::Embedding;
 
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
@@ -76,12 +77,36 @@ enum Kind {
 /// Measures a set with each number of threads.
 pub(super) fn run(run: &Run<'_>, set: Set) -> Result<(), Failure> {
     let parameters = parameters(set)?;
+    measure_norms(run, set, &parameters)?;
     for &threads in run.threads {
         for kind in [Kind::Elements, Kind::Numbers] {
             measure_set(run, set, &parameters, kind, threads)?;
         }
     }
     Ok(())
+}
+
+/// The canonical norm of a polynomial of small coefficients: by an FFT, and by Horner's rule at every root.
+fn measure_norms(run: &Run<'_>, set: Set, parameters: &Parameters) -> Result<(), Failure> {
+    machine::reset_peak_rss();
+    let embedding = Embedding::new(parameters.rlwe().index());
+    let small: Vec<f64> = random(seed(9), parameters.degree(), 7).into_iter().map(|x| x as f64 - 3.0).collect();
+    let (fast, slow) = (embedding.norm(&small), embedding.norm_by_horner(&small));
+    let is_right = (fast - slow).abs() <= 1e-9 * slow;
+    let report = |op, timing| {
+        let record = Record::of_integers("cyclotomic", op, parameters, 1, timing, "");
+        run.report(&record.with("m", set.index).with("p", set.prime).with("r", set.power))
+    };
+    let fft = || {
+        drop_result(embedding.norm(&small));
+        Ok::<_, Failure>(())
+    };
+    report("norm_fft", is_right.then(|| measure::time(run.seconds, 1.0, fft)).transpose()?)?;
+    let horner = || {
+        drop_result(embedding.norm_by_horner(&small));
+        Ok::<_, Failure>(())
+    };
+    report("norm_horner", Some(measure::time(run.seconds, 1.0, horner)?))
 }
 
 /// Four primes of 50 bits, and two special ones.
