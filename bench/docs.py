@@ -17,7 +17,7 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import bootstrap, chain, kernels, lookup, matvec, parallel, schemes, targets, tfhe, trace
+from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, parallel, schemes, targets, tfhe, trace
 from records import Record, Results
 from run import SUITES
 
@@ -25,6 +25,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "docs" / "bootstrapping.md",
     ROOT / "docs" / "comparison.md",
+    ROOT / "docs" / "cyclotomic.md",
     ROOT / "docs" / "kernels.md",
     ROOT / "docs" / "parallel.md",
 ]
@@ -118,6 +119,10 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "chain-ckks": lambda: chain.times_table(results, "ckks"),
         "chain-shapes": lambda: chain.shapes_table(results),
         "chain-recorded": lambda: chain.recorded_table(results, recorded),
+        "cyclotomic": lambda: cyclotomic.times_table(results, recorded),
+        "cyclotomic-threads": lambda: cyclotomic.threads_table(results),
+        "cyclotomic-share": lambda: cyclotomic.share_table(results, recorded),
+        "cyclotomic-norm": lambda: cyclotomic.norm_table(results, recorded),
         "lookup": lambda: lookup.times_table(results),
         "lookup-prepare": lambda: lookup.prepare_table(results),
         "lookup-recorded": lambda: lookup.recorded_table(results, recorded),

@@ -69,7 +69,10 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
         Library(
             "noren",
             [tool],
-            SCHEMES | kernels | bootstrap | {"rns-heaan", "parallel", "chain", "matvec", "lookup", "tfhe"},
+            SCHEMES
+            | kernels
+            | bootstrap
+            | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe"},
             ours=True,
         ),
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.

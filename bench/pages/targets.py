@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pages import bootstrap, chain, kernels, lookup, matvec, schemes, tfhe, trace
+from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, schemes, tfhe, trace
 from records import Record, Results, lowest, number, ratio, table
 
 LARGE = {"suite": "ckks", "n": 1 << 16, "limbs": 24, "special": 8}
@@ -44,6 +44,7 @@ def targets(results: Results, recorded: Record) -> list[Target]:
         *bootstrap_targets(results),
         *chain_targets(results, recorded),
         *matvec_targets(results, recorded),
+        *cyclotomic_targets(results, recorded),
         *lookup_targets(results),
         *tfhe_targets(results, recorded),
         Target("records that state their peak memory", 1, stated(results), unit="%"),
@@ -211,6 +212,38 @@ def matvec_targets(results: Results, recorded: Record) -> Iterable[Target]:
     mine = matvec.best(results, "noren", 1)
     theirs = recorded["matvec_ms"]["Lattigo"] * 1e6
     yield Target(f"{what} Lattigo as recorded", 4, ratio(theirs, mine["median_ns"] if mine else None))
+
+
+def cyclotomic_targets(results: Results, recorded: Record) -> Iterable[Target]:
+    """A matrix of all slots times an encrypted vector in rings of general index, on one thread."""
+    sets = recorded["cyclotomic_ms"]["sets"]
+    known = {cyclotomic.name(of): of for of in cyclotomic.sets(results)}
+
+    def gain(names: Iterable[str], op: str, theirs: str | None = None) -> float | None:
+        measured = [(sets[name], known[name]) for name in names if name in known and (theirs or op) in sets[name]]
+        return lowest(ratio(helib[theirs or op], cyclotomic.time(results, of, op, 1)) for helib, of in measured)
+
+    large, large_slots = ["15709:2:1", "24295:2:1"], ["15709:2:1", "24295:2:1", "15709:3:1"]
+    others = ["511:2:1", "2047:2:1", "4095:2:1", "15709:3:1"]
+    what = "matrix times vector, rings of general index"
+    yield Target(f"{what}, (15709, 2, 1) and (24295, 2, 1), against HElib as recorded", 6, gain(large, "matvec"))
+    yield Target(f"{what}, the same, against HElib+HEXL as recorded", 5, gain(large, "matvec", "hexl"))
+    yield Target(f"{what}, the other four sets, against HElib+HEXL as recorded", 4, gain(others, "matvec", "hexl"))
+    for op, bound in [("encode_matrix", 8), ("keygen", 5), ("encrypt", 3), ("decrypt", 3)]:
+        title = f"{cyclotomic.OPS[op]}, m = 15709 and 24295, against HElib as recorded"
+        yield Target(f"rings of general index: {title}", bound, gain(large_slots, op))
+    of = known.get("15709:2:59", (0, 0, 0))
+    for op, bound in [("matvec", 400), ("encode_matrix", 2500)]:
+        found = cyclotomic.time(results, of, op, 1)
+        yield Target(f"{cyclotomic.OPS[op]}, (15709, 2, 59)", bound, found, at_most=True, unit=" ms")
+    threads = lowest(
+        ratio(*(cyclotomic.time(results, known[name], "matvec", count) for count in [1, 2]))
+        for name in large_slots
+        if name in known
+    )
+    yield Target(f"{what}, m = 15709 and 24295, two threads over one", 1.6, threads)
+    norm = (cyclotomic.record(results, known.get("15709:2:1", (0, 0, 0)), "norm_fft", 1, None) or {}).get("median_ns")
+    yield Target("canonical norm, m = 15709", 0.15, norm / 1e6 if norm else None, at_most=True, unit=" ms")
 
 
 def lookup_targets(results: Results) -> Iterable[Target]:

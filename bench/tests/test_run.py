@@ -32,6 +32,7 @@ def test_the_steps_of_a_suite_are_its_degrees() -> None:
     assert run.steps("chain", scheme=["bgv"], depth=[2, 4]) == [["--scheme", "bgv", "--depth", d] for d in "24"]
     assert len(run.steps("chain")) == 15
     assert run.steps("matvec") == [[]]
+    assert run.steps("cyclotomic")[0] == ["--set", "511:2:1"]
     assert run.steps("lookup")[0] == ["--log-n", "15", "--method", "fast"]
     modes = [step[step.index("--mode") + 1] for step in run.steps("bootstrap", None, None)]
     assert modes == ["complex", "real"]
@@ -51,8 +52,8 @@ def test_every_suite_has_ours_and_a_peer() -> None:
     for suite in run.SUITES:
         found = libraries(suite)
         assert found[0].name == "noren"
-        # No peer can share out its loops in three ways, or looks up functions of two numbers.
-        assert suite in {"parallel", "lookup"} or any(not library.ours for library in found)
+        # No peer can share out its loops in three ways, or looks up functions of two numbers, or has such rings.
+        assert suite in {"parallel", "lookup", "cyclotomic"} or any(not library.ours for library in found)
 
 
 def test_what_only_ours_has_is_measured_by_it_alone() -> None:

@@ -142,7 +142,7 @@ def test_examples_run(path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/cyclotomic.md", "docs/python.md"])
 def test_python_in_documents_runs(name: str) -> None:
     frame = pd.DataFrame(np.random.default_rng(5).normal(size=(285, 30)), columns=[f"c{i}" for i in range(30)])
     given = {"frame": frame, "w": np.ones(30) / 30, "b": 0.5}

@@ -1,0 +1,111 @@
+"""Tables of the suite `cyclotomic`: a matrix of all slots times an encrypted vector, in rings of general index."""
+
+from records import Record, Results, milliseconds, number, ratio, size, table, times
+
+# Operations of a product, in their order, and their names.
+OPS = {
+    "keygen": "keys",
+    "encode_matrix": "matrix, encoded",
+    "encrypt": "vector, encrypted",
+    "matvec": "product",
+    "decrypt": "result, decrypted",
+}
+
+
+def sets(results: Results) -> list[tuple[int, int, int]]:
+    """Return the sets of the records: index, prime and exponent, in the order of the records."""
+    records = results.select(suite="cyclotomic")
+    return list({(record["m"], record["p"], record["r"]): None for record in records})
+
+
+def name(of: tuple[int, int, int]) -> str:
+    """Name a set as the tool does."""
+    return ":".join(map(str, of))
+
+
+def record(results: Results, of: tuple[int, int, int], op: str, threads: int, entries: str | None) -> Record | None:
+    """Return the record of an operation of a set."""
+    fields = dict(zip(["m", "p", "r"], of, strict=True))
+    return results.one(suite="cyclotomic", library="noren", op=op, threads=threads, entries=entries, **fields)
+
+
+def time(results: Results, of: tuple[int, int, int], op: str, threads: int, entries: str = "elements") -> float | None:
+    """Return the time of an operation of a set in milliseconds."""
+    found = record(results, of, op, threads, entries)
+    return found["median_ns"] / 1e6 if found and found["median_ns"] else None
+
+
+def times_table(results: Results, recorded: Record) -> str:
+    """Return all operations with HElib's recorded times beside them, on one thread."""
+    rows = []
+    for of in sets(results):
+        theirs = recorded["cyclotomic_ms"]["sets"].get(name(of), {})
+        for op, title in OPS.items():
+            mine, helib = time(results, of, op, 1), theirs.get(op)
+            hexl = theirs.get("hexl") if op == "matvec" else None
+            found = record(results, of, op, 1, "elements")
+            rows.append(
+                [
+                    f"({', '.join(map(str, of))})",
+                    title,
+                    number(mine),
+                    number(helib),
+                    times(ratio(helib, mine)),
+                    times(ratio(hexl, mine)),
+                    size(found["peak_rss_bytes"] if found else None),
+                ]
+            )
+    return table(["(m, p, r)", "", "noren ms", "HElib ms", "HElib / noren", "HElib+HEXL / noren", "peak memory"], rows)
+
+
+def threads_table(results: Results) -> str:
+    """Return the products of matrices of elements and of numbers on one and on two threads."""
+    rows = []
+    for of in sets(results):
+        for entries in ["elements", "numbers"]:
+            for op in ["encode_matrix", "matvec"]:
+                one, two = (time(results, of, op, threads, entries) for threads in [1, 2])
+                rows.append(
+                    [f"({', '.join(map(str, of))})", entries, OPS[op], number(one), number(two), times(ratio(one, two))]
+                )
+    return table(["(m, p, r)", "entries", "", "1 thread, ms", "2 threads, ms", "gain"], rows)
+
+
+def share_table(results: Results, recorded: Record) -> str:
+    """Return the shares of the steps of a product, without keys, as the publication has them and here."""
+    rows = []
+    for of in sets(results):
+        published = recorded["cyclotomic_ms"]["paper"]["share"].get(name(of))
+        steps = [time(results, of, op, 1) for op in OPS if op != "keygen"]
+        if published is None or None in steps:
+            continue
+        total = sum(step or 0 for step in steps)
+        ours = [number(100 * (step or 0) / total) for step in steps]
+        rows.append(
+            [
+                f"({', '.join(map(str, of))})",
+                *(f"{theirs} / {mine}" for theirs, mine in zip(published, ours, strict=True)),
+            ]
+        )
+    return table(["(m, p, r)", *(f"{OPS[op]}, % published / here" for op in OPS if op != "keygen")], rows)
+
+
+def norm_table(results: Results, recorded: Record) -> str:
+    """Return the times of the canonical norm by one FFT, and by Horner's rule at all roots."""
+    rows = []
+    for of in {of[0]: of for of in reversed(sets(results))}.values():
+        fft, horner = ((record(results, of, op, 1, None) or {}).get("median_ns") for op in ["norm_fft", "norm_horner"])
+        helib = recorded["cyclotomic_ms"]["norm_fft"].get(str(of[0]))
+        rows.append(
+            [
+                str(of[0]),
+                milliseconds(fft),
+                number(helib),
+                times(ratio(helib * 1e6 if helib else None, fft)),
+                milliseconds(horner),
+                number(ratio(horner, fft)),
+            ]
+        )
+    rows.sort(key=lambda row: int(row[0]))
+    header = ["m", "FFT, ms", "HElib's FFT, ms", "HElib / noren", "Horner at all roots, ms", "Horner / FFT"]
+    return table(header, rows)
