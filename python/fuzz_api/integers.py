@@ -25,6 +25,10 @@ def whole(values: Any) -> Any:
     return np.array([int(value) for value in np.asarray(values).ravel()], dtype=object)
 
 
+ROUNDINGS = 2.0**-8
+"""The bits of the noise budget that a decryption takes for its own roundings."""
+
+
 class World:
     """A ring and a modulus with slots, one of the two schemes, a secret with some keys."""
 
@@ -110,7 +114,7 @@ class World:
 
     def verify(self, value: Any, truth: Any, kind: str) -> float:
         """Decrypt: equal, or refused for its noise."""
-        if value.noise_budget <= 0:
+        if value.noise_budget < ROUNDINGS:
             return 0.0
         try:
             found = self.ctx.decrypt(value, self.keys.secret, **self.reading())

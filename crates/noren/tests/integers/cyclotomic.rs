@@ -10,8 +10,11 @@ use noren::wire::{Form, Object};
 use noren::{EvaluationKeys, Security, Seed};
 use noren_math::kernels::{available, kernels};
 
-/// Rings with one, two and three dimensions, native and not (41, 57), of prime and composite index, even too (20, 63 is `9 7`).
-const RINGS: [(u32, u64, u32); 10] = [
+/// The smallest rings, and rings with one, two and three dimensions, native and not (41, 57), of prime and composite index,
+/// even too (20, 63 is `9 7`).
+const RINGS: [(u32, u64, u32); 12] = [
+    (3, 7, 1),
+    (5, 11, 1),
     (31, 2, 1),
     (41, 2, 3),
     (57, 7, 1),

@@ -59,7 +59,10 @@ fn layouts_refuse_what_does_not_fit() {
     };
     refused(IntegerLayout::new(0, 1, 8, 1), "rows");
     refused(IntegerLayout::new(1, 0, 8, 1), "columns");
-    refused(IntegerLayout::new(1, 1, 7, 1), "slots");
+    refused(IntegerLayout::new(1, 1, 0, 1), "slots");
+    // Numbers of one slot are in any number of slots, longer ones in a power of two.
+    assert_eq!(IntegerLayout::new(1, 1, 7, 1).unwrap().per_ciphertext(), 7);
+    refused(IntegerLayout::new(1, 1, 12, 4), "slots");
     refused(IntegerLayout::new(1, 1, 8, 3), "stretch");
     refused(IntegerLayout::new(1, 1, 8, 16), "at most 8");
     let layout = IntegerLayout::new(2, 2, 8, 1).unwrap();

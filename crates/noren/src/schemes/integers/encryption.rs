@@ -60,7 +60,7 @@ impl<S: Scheme> Ciphertext<S> {
     }
 
     /// How many bits the noise may still grow before a decryption fails with more than the probability `2^-128`; negative
-    /// if it may fail already. Predicted.
+    /// if it may fail already. Predicted. A decryption takes `2^-8` bits of it for its own roundings.
     #[must_use]
     pub fn noise_budget(&self) -> f64 {
         self.parameters.laws().budget(&self.noise)
@@ -228,7 +228,7 @@ impl<'a> Decryptor<'a> {
     pub fn decrypt<S: Scheme>(&self, ciphertext: &Ciphertext<S>) -> Result<Plaintext> {
         let budget = ciphertext.noise_budget();
         if budget.is_nan() || budget < READ_BUDGET {
-            return Err(IntegerError::NoiseExhausted { what: "decryption", missing: -budget }.into());
+            return Err(IntegerError::NoiseExhausted { what: "decryption", missing: READ_BUDGET - budget }.into());
         }
         let (parameters, modulus) = (self.context.parameters(), self.context.parameters().modulus());
         let enough = modulus.log2() + READ_BITS;

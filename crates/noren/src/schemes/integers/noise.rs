@@ -338,7 +338,7 @@ fn log2_tilts(count: usize, n: f64) -> Vec<f64> {
 /// `log2` of the first moments of `|s(zeta)|^2` over the n/2 pairs of roots, in powers of the mean: d! for a few, and from
 /// one to the next no more than the largest of all pairs, about `log n`.
 fn log2_moments(count: usize, n: f64) -> Vec<f64> {
-    let most = libm::log(n);
+    let most = libm::log(n).max(1.0);
     let grown = |moment: &mut f64, d: usize| {
         *moment += libm::log2((d as f64).clamp(1.0, most));
         Some(*moment)
