@@ -258,6 +258,26 @@ def integer_ct(scheme: str) -> Callable[[World], None]:
     return run
 
 
+def slot_matrix(w: World) -> None:
+    matrix = loaded(w, bgv.SlotMatrix, context=w.good.slots)
+    saved(w, matrix)
+    slot_product(w, matrix, w.good.objects["slots.ct"])
+
+
+def slot_ct(w: World) -> None:
+    x = loaded(w, bgv.Ciphertext, context=w.good.slots)
+    saved(w, x)
+    slot_product(w, w.good.objects["slots.matrix"], x)
+
+
+def slot_product(w: World, matrix: Any, x: Any) -> None:
+    """Multiply a matrix with a vector."""
+    ctx, keys = w.good.slots, w.good.slot_keys
+    _ = (matrix.shape, matrix.factors, repr(matrix), repr(x))
+    for work in (lambda: x, lambda: ctx.evaluator(keys.evaluation).matvec(matrix, x)):
+        attempt(decrypted, work, ctx, keys.secret)
+
+
 def integer_list(scheme: str) -> Callable[[World], None]:
     def run(w: World) -> None:
         ctx = w.good.bfv if scheme == "bfv" else w.good.bgv
@@ -478,12 +498,13 @@ CONTAINERS = (
     *BARE,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
+    *("slots.params", "slots.matrix", "slots.ct"),
     *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
     *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
     *("light.params", "light.secret", "light.server", *ARRAYS),
     *("boot.secret", "boot.keys", "boot.ct", "boot.table", "boot.mapped"),
 )
-PARAMS = ("ckks.params", "int.params")
+PARAMS = ("ckks.params", "int.params", "slots.params")
 WHOLE, TABLES = ("pairs.csv", "pairs.npy"), ("table.csv", "table.npy", "pairs.csv", "pairs.npy")
 MODEL_NAMES = tuple(f"model.{name}" for name in MODELS)
 
@@ -497,7 +518,9 @@ PYTHON: list[Reader] = [
     Reader("ckks.Ciphertext", CKKS, ckks_ct),
     Reader("ckks.Context.load", (*CKKS, "ckks.list"), ckks_list),
     Reader("programs.EncryptedTable", ("ckks.table",), ckks_table),
-    Reader("bfv.Parameters", ("int.params",), int_params),
+    Reader("bfv.Parameters", ("int.params", "slots.params"), int_params),
+    Reader("bgv.SlotMatrix", ("slots.matrix",), slot_matrix),
+    Reader("bgv.Ciphertext in slots", ("slots.ct",), slot_ct),
     Reader("bfv.SecretKey", ("int.secret",), int_secret),
     Reader("bfv.PublicKey", ("int.public",), int_public),
     Reader("bfv.EvaluationKeys", ("int.eval",), int_eval),
@@ -534,7 +557,8 @@ COMMANDS: list[tuple[tuple[str, ...], str]] = [
     (PARAMS, "params check {} --security none -o >.params"),
     (("int.params",), "plan --lookup 8,5 --params {}"),
     (("ckks.params",), "keygen --program sum --rows 4 --columns 3 --params {} --out >.d"),
-    (("int.params",), "keygen --integers {} --out >.d"),
+    (("int.params", "slots.params"), "keygen --integers {} --out >.d"),
+    (("slots.params",), "keygen --integers {} --matrices --out >.d"),
     (("int.params",), "keygen --lookup 8,5 --params {} --out >.d"),
     (("int.params",), "prepare --function gcd --domain 8,5 --params {} -o >.f"),
     (("function.npy", "grid.csv"), "prepare --table {} --params @int.params -o >.f"),

@@ -51,6 +51,7 @@ class Samples:
         self._ckks()
         self._protected()
         self._integers()
+        self._slots()
         self._tfhe()
         self._bootstrapping()
         self._texts()
@@ -136,6 +137,17 @@ class Samples:
             self._found(name)
         spread = [self.bfv.encrypt(self.plan.spread(np.array([1, 2]), axis=i), keys.public) for i in (0, 1)]
         self.queries = (spread[0], spread[1])
+
+    def _slots(self) -> None:
+        """Slots of a ring whose index is no power of two: six, of degree 2, modulo 4."""
+        sizes = [40] * (2 if self.odd else 3)
+        self.slots = ctx = bgv.Context(
+            bgv.Parameters(m=21, p=2, r=2, log_q=sizes, log_p=[40], security=None), threads=1
+        )
+        keys = self.slot_keys = ctx.keygen(automorphisms=ctx.automorphisms_of_matrices(), seed=self.seed)
+        self._put("slots.params", ctx.parameters)
+        self._put("slots.matrix", bgv.SlotMatrix(ctx, [[1, 2], [3, 0]]))
+        self._put("slots.ct", ctx.encrypt([1, 3], keys.public, seed=self.seed))
 
     def _tfhe(self) -> None:
         self.tfhe: dict[str, Any] = {}
