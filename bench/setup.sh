@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs and builds the libraries that noren is measured beside: those that package registries offer, and the driver
-# of OpenFHE if an OpenFHE is installed (where cmake does not look by itself: CMAKE_PREFIX_PATH=/where/it/is). A library
+# Installs and builds the libraries that noren is measured beside: those that package registries offer, and the
+# drivers of OpenFHE and HElib where these are installed (where cmake does not look by itself:
+# CMAKE_PREFIX_PATH=/where/it/is). A library
 # that cannot be had is named and left out; run.py leaves it out too.
 cd "$(dirname "$0")/peers" || exit 1
 
@@ -33,8 +34,10 @@ else
     skip tenseal "no wheel for this Python"
 fi
 
-if command -v cmake >/dev/null && cmake -S openfhe -B openfhe/build >openfhe/build.log 2>&1; then
-    cmake --build openfhe/build >>openfhe/build.log 2>&1 || skip openfhe "its driver does not build: bench/peers/openfhe/build.log"
-else
-    skip openfhe "not installed, or cmake does not find it: set CMAKE_PREFIX_PATH"
-fi
+for peer in openfhe helib; do
+    if command -v cmake >/dev/null && cmake -S $peer -B $peer/build >$peer/build.log 2>&1; then
+        cmake --build $peer/build >>$peer/build.log 2>&1 || skip $peer "its driver does not build: bench/peers/$peer/build.log"
+    else
+        skip $peer "not installed, or cmake does not find it: set CMAKE_PREFIX_PATH"
+    fi
+done

@@ -23,27 +23,36 @@ def name(of: tuple[int, int, int]) -> str:
     return ":".join(map(str, of))
 
 
-def record(results: Results, of: tuple[int, int, int], op: str, threads: int, entries: str | None) -> Record | None:
+def record(
+    results: Results, of: tuple[int, int, int], op: str, threads: int, entries: str | None, library: str = "noren"
+) -> Record | None:
     """Return the record of an operation of a set."""
     fields = dict(zip(["m", "p", "r"], of, strict=True))
-    return results.one(suite="cyclotomic", library="noren", op=op, threads=threads, entries=entries, **fields)
+    return results.one(suite="cyclotomic", library=library, op=op, threads=threads, entries=entries, **fields)
 
 
-def time(results: Results, of: tuple[int, int, int], op: str, threads: int, entries: str = "elements") -> float | None:
+def time(
+    results: Results,
+    of: tuple[int, int, int],
+    op: str,
+    threads: int,
+    entries: str = "elements",
+    library: str = "noren",
+) -> float | None:
     """Return the time of an operation of a set in milliseconds."""
-    found = record(results, of, op, threads, entries)
+    found = record(results, of, op, threads, entries, library)
     return found["median_ns"] / 1e6 if found and found["median_ns"] else None
 
 
 def times_table(results: Results, recorded: Record) -> str:
-    """Return all operations with HElib's recorded times beside them, on one thread."""
+    """Return all operations on one thread, beside HElib's in the same run and as recorded."""
     rows = []
     for of in sets(results):
         theirs = recorded["cyclotomic_ms"]["sets"].get(name(of), {})
         for op, title in OPS.items():
-            mine, helib = time(results, of, op, 1), theirs.get(op)
+            mine, helib = (time(results, of, op, 1, library=library) for library in ["noren", "helib"])
             hexl = theirs.get("hexl") if op == "matvec" else None
-            found = record(results, of, op, 1, "elements")
+            memory = (record(results, of, op, 1, "elements", library) or {} for library in ["noren", "helib"])
             rows.append(
                 [
                     f"({', '.join(map(str, of))})",
@@ -51,11 +60,13 @@ def times_table(results: Results, recorded: Record) -> str:
                     number(mine),
                     number(helib),
                     times(ratio(helib, mine)),
+                    times(ratio(theirs.get(op), mine)),
                     times(ratio(hexl, mine)),
-                    size(found["peak_rss_bytes"] if found else None),
+                    *(size(found.get("peak_rss_bytes")) for found in memory),
                 ]
             )
-    return table(["(m, p, r)", "", "noren ms", "HElib ms", "HElib / noren", "HElib+HEXL / noren", "peak memory"], rows)
+    header = ["(m, p, r)", "", "noren ms", "HElib ms", "HElib / noren", "as recorded", "HElib+HEXL, as recorded"]
+    return table([*header, "peak memory", "of HElib"], rows)
 
 
 def threads_table(results: Results) -> str:
