@@ -46,11 +46,11 @@ impl WholeNumbers {
 
     /// Whether there is one vector of this layout, and not several.
     pub(crate) fn is_single(&self, layout: Layout) -> bool {
-        self.shape.len() == if layout == Layout::Elements { 2 } else { 1 }
+        self.shape.len() == layout.dimensions()
     }
 
-    /// Encodes a matrix of the slots of a ring whose index is not a power of two, for ciphertexts of at most `limbs` limbs:
-    /// of numbers, of elements, or of linear maps of elements, by the dimensions.
+    /// Encodes a matrix of the slots of a ring whose index is not a power of two, for ciphertexts of at most `limbs`
+    /// limbs: of numbers, of elements, or of linear maps of elements, by the dimensions.
     pub(crate) fn encode_matrix(&self, py: Python<'_>, context: &Context, limbs: usize) -> PyResult<SlotMatrix> {
         let d = detached_by(py, raise_of_integers, || context.galois_ring())?.degree();
         let (rows, columns, entries) = match self.shape[..] {
@@ -81,6 +81,8 @@ impl WholeNumbers {
     /// Encodes one vector, or each of those that lie along the first dimension of an array of one more.
     pub(crate) fn encode(&self, encoder: &Encoder, layout: Layout) -> PyResult<Vec<Plaintext>> {
         let (rows, columns) = match (layout, &self.shape[..]) {
+            // No vectors are encoded to none, but a vector has a value.
+            (_, &[0, ref of_each @ ..]) if of_each.len() == layout.dimensions() => return Ok(Vec::new()),
             (_, shape) if !shape.is_empty() && self.entries.is_empty() => return Err(no_values()),
             (Layout::Elements, &[values, d]) => (1, values * d),
             (Layout::Elements, &[rows, values, d]) => (rows, values * d),
@@ -107,10 +109,12 @@ impl WholeNumbers {
         self.entries.chunks_exact(columns).map(encode).collect::<Result<_>>().map_err(raise_of_integers)
     }
 
-    /// Encodes a vector beside an encrypted one, as that one is encoded. An array of two dimensions is one of elements.
+    /// Encodes a vector beside an encrypted one, as that one is encoded. An array of two dimensions is one of elements,
+    /// where slots hold such.
     pub(crate) fn encode_beside(&self, encoder: &Encoder, x: Content) -> PyResult<Plaintext> {
-        let slots = encoder.context().parameters().slots();
-        if self.shape.len() == 2 && x.encoding() == Encoding::Slots {
+        let parameters = encoder.context().parameters();
+        let slots = parameters.slots();
+        if self.shape.len() == 2 && x.encoding() == Encoding::Slots && parameters.hypercube().is_some() {
             let extent = extent_beside(self.shape[0], x.extent(), slots)?;
             let plaintext = self.encode(encoder, Layout::Elements)?.remove(0);
             return plaintext.with_length(extent.length()).map_err(raise_of_integers);
@@ -150,6 +154,11 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
+    /// How many dimensions an array of one vector has.
+    const fn dimensions(self) -> usize {
+        if matches!(self, Self::Elements) { 2 } else { 1 }
+    }
+
     /// That of the arguments of ``Context.encrypt``.
     pub(crate) fn of(coefficients: bool, elements: bool, repeat: bool) -> PyResult<Self> {
         match (coefficients, elements, repeat) {
