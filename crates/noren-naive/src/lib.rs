@@ -1,4 +1,5 @@
-//! A device that computes each verb of [`Device`](noren_ring::device::Device) as its formula says: on one thread, with
+//! A device that computes each verb of [`Device`](noren_ring::device::Device) and of
+//! [`TorusDevice`](noren_ring::torus::device::TorusDevice) as its formula says: on one thread, with
 //! transforms by the definition and numbers as big integers. Nothing is fused, and no kernel is shared with the host.
 //!
 //! It serves as the oracle of other devices, as the proof that a device can be added from outside of `noren-ring`, and as the
@@ -15,6 +16,7 @@
 mod element;
 mod numbers;
 mod rows;
+mod torus;
 mod verbs;
 
 pub use rows::NaiveRows;

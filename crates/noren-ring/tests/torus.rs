@@ -4,14 +4,15 @@ use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::product::Grouping;
 use noren_ring::engine::Engine;
+use noren_ring::host::torus::blind_rotation::BlindRotation;
+use noren_ring::host::torus::bootstrap::extract;
+use noren_ring::host::torus::key_switch::{Exponents, LweSwitch};
 use noren_ring::parallel::Parallel;
-use noren_ring::torus::blind_rotation::{BlindRotation, GlweShape, RotationShape};
-use noren_ring::torus::bootstrap::extract;
 use noren_ring::torus::exact::ExactProduct;
-use noren_ring::torus::key_switch::{Exponents, LweSwitch};
 use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::polynomial::{rotate, rotate_sub};
 use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::shape::{GlweShape, RotationShape};
 
 fn words(label: &str, count: usize) -> Vec<u64> {
     let mut words = vec![0; count];

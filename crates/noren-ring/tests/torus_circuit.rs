@@ -4,17 +4,20 @@
 use noren_math::random::Seed;
 use noren_math::torus::gadget::Gadget;
 use noren_ring::engine::Engine;
+use noren_ring::host::torus::blind_rotation::BlindRotation;
+use noren_ring::host::torus::bootstrap::extract;
+use noren_ring::host::torus::cmux_tree::lookup_each;
+use noren_ring::host::torus::glwe_switch::GlweSwitch;
+use noren_ring::host::torus::packing::pack;
+use noren_ring::host::torus::trace::{Trace, divide};
+use noren_ring::host::torus::unpacking::unpack;
 use noren_ring::parallel::Parallel;
-use noren_ring::torus::blind_rotation::{BlindRotation, GlweShape, RotationShape};
-use noren_ring::torus::bootstrap::extract;
-use noren_ring::torus::cmux_tree::PackedTables;
-use noren_ring::torus::glwe_switch::GlweSwitch;
 use noren_ring::torus::lwe::Lwe;
-use noren_ring::torus::packing::pack;
+use noren_ring::torus::packed_tables::PackedTables;
 use noren_ring::torus::polynomial::{automorphism, rotate};
 use noren_ring::torus::product::TorusProduct;
-use noren_ring::torus::trace::{Trace, divide, exponent, steps};
-use noren_ring::torus::unpacking::unpack;
+use noren_ring::torus::shape::{GlweShape, RotationShape};
+use noren_ring::torus::trace::{exponent, steps};
 
 /// Fifteen digits of 4 bits: words lose 4 bits.
 const FINE: Gadget = Gadget::new(4, 15);
@@ -287,7 +290,7 @@ fn encrypted_bits_choose_entries_over_all_indices() {
             for x in 0..1 << bits {
                 let index: Vec<u64> = (0..bits).map(|bit| x as u64 >> bit & 1).collect();
                 let controls = secret.controls(&products, gadget, &index);
-                let found = tables.lookup_each(&engine(), &[&controls]).remove(0);
+                let found = lookup_each(&engine(), &tables, &[controls]).remove(0);
                 assert_eq!(found.len(), outputs);
                 for (output, sample) in found.iter().enumerate() {
                     let expected = u64::from(value(x, output)) << 56;

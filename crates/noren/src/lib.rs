@@ -66,6 +66,7 @@ pub mod wire {
 pub mod rlwe {
     pub use noren_ring::gadget::Gadget;
     pub use noren_ring::poly::{Coeff, Eval, Poly};
+    pub use noren_ring::torus::device::TorusDevice;
     pub use noren_ring::torus::lwe::Lwe;
     pub use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
     pub use noren_rlwe::context::Context;

@@ -5,6 +5,7 @@
 //! [`noren_math::kernels`]; the [`engine`] shares out loops.
 
 pub mod engine;
+pub mod torus;
 
 mod arithmetic;
 mod automorphism;

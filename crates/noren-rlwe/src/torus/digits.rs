@@ -4,7 +4,7 @@ use std::fmt;
 
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::matrix::SwitchShape;
-use noren_ring::torus::blind_rotation::GlweShape;
+use noren_ring::torus::shape::GlweShape;
 
 use crate::error::{Error, Result};
 

@@ -1,10 +1,10 @@
 //! Keys of a bootstrap as they lie in memory: sections that a program can use where they are, in a file that is mapped.
 
 use noren_math::torus::product::KEY_LAYOUT;
-use noren_ring::torus::blind_rotation::BlindRotation;
-use noren_ring::torus::bootstrap::Bootstrap;
-use noren_ring::torus::key_switch::{LINE_WORDS, LweSwitch};
-use noren_ring::torus::product::TorusProduct;
+use noren_ring::host::torus::blind_rotation::BlindRotation;
+use noren_ring::host::torus::bootstrap::Bootstrap;
+use noren_ring::host::torus::key_switch::{LINE_WORDS, LweSwitch};
+use noren_ring::torus::server::TorusServer;
 
 use crate::error::{Error, Result};
 use crate::mapped::check_unchanged;
@@ -35,19 +35,17 @@ impl ServerKeys {
     /// Adds the sections of these keys as they lie in memory.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for keys of exact products, which have no such form.
+    /// [`Error::Parameters`] for keys of exact products or of another device than the host, which have no such form.
     pub fn write_expanded<'a>(&'a self, writer: &mut Writer<'a>) -> Result<()> {
-        let Some(numbers) = self.bootstrap.rotation().numbers() else {
-            return Err(Error::parameter(
-                "products",
-                "exact",
-                "those by transforms in f64: expand the compact keys again",
-            ));
+        let refused = |name, found| {
+            Error::parameter(name, found, "products by transforms in f64 on the host: expand the compact keys there")
         };
+        let key: &Bootstrap = self.bootstrap.held().get().ok_or_else(|| refused("device", "another than the host"))?;
+        let numbers = key.rotation().numbers().ok_or_else(|| refused("products", "exact"))?;
         writer.bytes(KEY, self.owner.key.0.as_slice());
         writer.words(LAYOUT, layout().to_vec());
         writer.words(ROTATION, bytemuck::cast_slice(numbers));
-        writer.words(SWITCH, bytemuck::cast_slice(self.bootstrap.switch().words()));
+        writer.words(SWITCH, bytemuck::cast_slice(key.switch().words()));
         Ok(())
     }
 
@@ -56,7 +54,7 @@ impl ServerKeys {
     /// # Errors
     /// [`Error::FileChanged`].
     pub fn check_file(&self) -> Result<()> {
-        check_unchanged(self.bootstrap.file(), "server keys")
+        check_unchanged(self.bootstrap.held().get().and_then(Bootstrap::file), "server keys")
     }
 
     /// Takes the sections of [`ServerKeys::write_expanded`] from a reader of this very container. The words stay where they are.
@@ -65,16 +63,17 @@ impl ServerKeys {
     /// trusted as whoever runs the program.
     ///
     /// # Errors
-    /// [`Error::Wire`] with the reason why a section is refused.
+    /// [`Error::Wire`] with the reason why a section is refused, [`Error::Parameters`] for a device other than the host.
     ///
     /// # Panics
     /// If the products are exact, or of another degree.
     pub fn map_expanded(
         parameters: &TorusParameters,
-        product: &TorusProduct,
+        server: &TorusServer,
         reader: &mut Reader<'_>,
         container: &MappedContainer,
     ) -> Result<Self> {
+        let product = server.ring().product();
         assert!(!product.is_exact(), "products by transforms");
         let owner = Owner { fingerprint: parameters.fingerprint(), key: KeyId(reader.take(KEY)?.array()?) };
         let section = reader.take(LAYOUT)?;
@@ -93,6 +92,10 @@ impl ServerKeys {
         let switch = LweSwitch::mapped(dimensions, parameters.switch_gadget(), container.row(&section)?);
         let words = section.words()?.len();
         let switch = switch.ok_or_else(|| section.value("the words", words, "those of all rows of the key switch"))?;
-        Ok(Self { owner, bootstrap: Bootstrap::new(switch, rotation) })
+        let bootstrap = server.mapped_key(Bootstrap::new(switch, rotation)).ok_or_else(|| {
+            let needed = "the host: expand the compact keys for this device";
+            Error::parameter("device", server.device().name(), needed)
+        })?;
+        Ok(Self { owner, bootstrap })
     }
 }

@@ -8,10 +8,9 @@ use noren_math::random::{Seed, Xof};
 use noren_math::torus_sample;
 use noren_ring::engine::Engine;
 use noren_ring::interrupt::Steps;
-use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
-use noren_ring::torus::bootstrap::Bootstrap;
-use noren_ring::torus::key_switch::LweSwitch;
 use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::server::TorusServer;
+use noren_ring::torus::shape::RotationShape;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -64,25 +63,24 @@ impl TorusKeyGenerator {
     ///
     /// # Panics
     /// As [`TorusKeyGenerator::compact`].
-    pub fn server(&self, engine: &Engine, product: &TorusProduct, secret: &TorusSecret) -> Result<ServerKeys> {
+    pub fn server(&self, server: &TorusServer, secret: &TorusSecret) -> Result<ServerKeys> {
         self.parameters.check_compact()?;
         let owner = self.owner(secret)?;
-        let maker = RowMaker::new(self, product, secret);
-        let (shape, dimension) = (self.parameters.rotation(), self.parameters.dimension());
-        let rotation =
-            BlindRotation::from_fn(engine, product, shape, self.parameters.short_dimension(), |step, row, out| {
-                let (mask, body) = out.split_at_mut(dimension);
-                maker.write_rotation(step, row, mask, body);
-            });
-        let dimensions = (dimension, self.parameters.short_dimension());
-        let switch = LweSwitch::from_fn(engine, dimensions, self.parameters.switch_gadget(), |i, rows| {
+        let maker = RowMaker::new(self, server.ring().product(), secret);
+        let (long, short) = (self.parameters.dimension(), self.parameters.short_dimension());
+        let rotation = |step: usize, row: usize, out: &mut [u64]| {
+            let (mask, body) = out.split_at_mut(long);
+            maker.write_rotation(step, row, mask, body);
+        };
+        let switch = |i: usize, rows: &mut [&mut [u32]]| {
             let mut maker = maker.switch(i);
             for row in rows {
-                let (mask, body) = row.split_at_mut(dimensions.1);
+                let (mask, body) = row.split_at_mut(short);
                 body[0] = maker.next_body(mask);
             }
-        });
-        Ok(ServerKeys { owner, bootstrap: Bootstrap::new(switch, rotation) })
+        };
+        let rows = self.parameters.bootstrap_rows(&rotation, &switch);
+        Ok(ServerKeys { owner, bootstrap: server.bootstrap_key(&rows) })
     }
 
     /// The same keys in the form in which they travel.

@@ -2,11 +2,8 @@
 
 use noren_math::random::Seed;
 use noren_math::torus_sample;
-use noren_ring::engine::Engine;
-use noren_ring::torus::blind_rotation::BlindRotation;
-use noren_ring::torus::bootstrap::Bootstrap;
-use noren_ring::torus::key_switch::LweSwitch;
-use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::keys::{BootstrapKey, BootstrapRows, GgswRows, LweSwitchRows, WriteGlwe, WriteLwe};
+use noren_ring::torus::server::TorusServer;
 
 use crate::owner::{KeyId, Owner};
 use crate::torus::glwe_rows::write_row;
@@ -29,7 +26,7 @@ pub struct CompactKeys {
 #[derive(Debug)]
 pub struct ServerKeys {
     pub(crate) owner: Owner,
-    pub(crate) bootstrap: Bootstrap,
+    pub(crate) bootstrap: BootstrapKey,
 }
 
 impl CompactKeys {
@@ -69,19 +66,20 @@ impl CompactKeys {
         size_of_val(&self.rotation[..]) + size_of_val(&self.switch[..])
     }
 
-    /// Draws the masks and transforms the samples.
+    /// Draws the masks, and has the samples held by the device.
     ///
     /// # Panics
     /// If the products are of another degree.
     #[must_use]
-    pub fn expand(&self, engine: &Engine, product: &TorusProduct) -> ServerKeys {
-        let (shape, bits) = (self.parameters.rotation(), self.parameters.short_dimension());
-        let rotation = BlindRotation::from_fn(engine, product, shape, bits, |step, row, out| {
+    pub fn expand(&self, server: &TorusServer) -> ServerKeys {
+        let shape = self.parameters.rotation();
+        let rotation = |step: usize, row: usize, out: &mut [u64]| {
             let bodies = (&self.rotation[..], step * shape.rows() + row);
             write_row(&self.seed, &rotation_label(step, row), bodies, shape.samples.degree, out);
-        });
-        let switch = expand_switch(engine, &self.parameters, &self.seed, &self.switch);
-        ServerKeys { owner: self.owner(), bootstrap: Bootstrap::new(switch, rotation) }
+        };
+        let switch = write_switch(&self.parameters, &self.seed, &self.switch);
+        let rows = self.parameters.bootstrap_rows(&rotation, &switch);
+        ServerKeys { owner: self.owner(), bootstrap: server.bootstrap_key(&rows) }
     }
 }
 
@@ -92,28 +90,47 @@ impl ServerKeys {
         &self.owner
     }
 
-    /// The keys as arithmetic.
+    /// The keys on their device.
     #[must_use]
-    pub const fn bootstrap(&self) -> &Bootstrap {
+    pub const fn bootstrap(&self) -> &BootstrapKey {
         &self.bootstrap
     }
 
-    /// How many bytes they take in memory.
+    /// How many bytes they take in the memory of the device.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bootstrap.rotation().bytes() + self.bootstrap.switch().bytes()
+        self.bootstrap.held().bytes()
     }
 }
 
-/// The key switch of these bodies, `[kN, l]`, with masks of the public seed.
-pub(super) fn expand_switch(engine: &Engine, parameters: &TorusParameters, seed: &Seed, bodies: &[u32]) -> LweSwitch {
+impl TorusParameters {
+    /// The rows of the keys of a bootstrap with these parameters.
+    pub(super) fn bootstrap_rows<'a>(
+        &self,
+        rotation: &'a WriteGlwe<'a>,
+        switch: &'a WriteLwe<'a>,
+    ) -> BootstrapRows<'a> {
+        let (bits, gadget) = (self.short_dimension(), self.switch_gadget());
+        BootstrapRows {
+            rotation: GgswRows { shape: self.rotation(), bits, write: rotation },
+            switch: LweSwitchRows { from: self.dimension(), to: bits, gadget, write: switch },
+        }
+    }
+}
+
+/// Writes the rows of the key switch with these bodies, `[kN, l]`, and masks of the public seed.
+pub(super) fn write_switch(
+    parameters: &TorusParameters,
+    seed: &Seed,
+    bodies: &[u32],
+) -> impl Fn(usize, &mut [&mut [u32]]) + Send + Sync {
     let (bits, gadget) = (parameters.short_dimension(), parameters.switch_gadget());
-    LweSwitch::from_fn(engine, (parameters.dimension(), bits), gadget, |i, rows| {
+    move |i, rows| {
         let mut masks = switch_masks(seed, i);
         for (row, body) in rows.iter_mut().zip(&bodies[i * gadget.levels()..]) {
             let (mask, place) = row.split_at_mut(bits);
             torus_sample::uniform_halves(&mut masks, mask);
             place[0] = *body;
         }
-    })
+    }
 }

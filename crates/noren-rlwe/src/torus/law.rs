@@ -37,7 +37,7 @@ pub struct NoiseLaw {
     /// includes the rounding to words of 32 bits.
     pub key_switch: f64,
     /// The variance of the switch to the modulus 2N, with the centred-mean correction: `n/48 / (2N)^2`. The body is rounded down, which
-    /// costs nothing: see [`Exponents::of`](noren_ring::torus::key_switch::Exponents::of).
+    /// costs nothing: see [`Exponents::of`](noren_ring::host::torus::key_switch::Exponents::of).
     pub modulus_switch: f64,
 }
 

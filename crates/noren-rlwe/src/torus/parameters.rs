@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use noren_math::torus::gadget::Gadget;
-use noren_ring::torus::blind_rotation::{GlweShape, RotationShape};
+use noren_ring::torus::shape::{GlweShape, RotationShape};
 
 use crate::error::{Error, Result};
 use crate::torus::digits::{MAX_DIGIT_BITS, check_digits};

@@ -2,11 +2,10 @@
 //!
 //! As for bootstraps, samples are drawn under many keys: the energy of a key's errors, and of its secret, is fixed within one.
 
-use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
-use noren_ring::torus::circuit_bootstrap::ControlTable;
-use noren_ring::torus::cmux_tree::PackedTables;
+use noren_ring::torus::control_table::ControlTable;
+use noren_ring::torus::keys::Controls;
 use noren_ring::torus::lwe::Lwe;
-use noren_ring::torus::packing::pack;
+use noren_ring::torus::packed_tables::PackedTables;
 use noren_ring::torus::product::TorusProduct;
 use noren_rlwe::error::Error;
 use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
@@ -40,7 +39,6 @@ const ERRORS: CircuitSpec = CircuitSpec {
 
 struct Circuit {
     world: World,
-    product: TorusProduct,
     keys: CircuitKeys,
     table: ControlTable,
 }
@@ -50,11 +48,11 @@ impl Circuit {
         let world = World::new(torus.clone(), byte);
         let parameters = spec.build(&world.parameters).expect("digits");
         let degree = world.parameters.shape().degree;
-        let product = TorusProduct::new(degree).expect("transforms");
-        let compact = CompactCircuitKeys::generate(&engine(1), &product, &parameters, &world.secret, &seed(byte));
-        let keys = compact.expect("its own secret").expand(&engine(1), &product);
+        let (engine, product) = (world.server.ring().engine(), world.server.ring().product());
+        let compact = CompactCircuitKeys::generate(engine, product, &parameters, &world.secret, &seed(byte));
+        let keys = compact.expect("its own secret").expand(&world.server);
         let table = ControlTable::new(degree, BITS, parameters.control());
-        Self { world, product, keys, table }
+        Self { world, keys, table }
     }
 
     /// A digit that counts 1/4 of the circle.
@@ -62,16 +60,14 @@ impl Circuit {
         self.world.secret.encrypt(&seed(50).derive(label), digit << (64 - BITS))
     }
 
-    /// The GGSW samples of the control bits of digits, `[bits, rows, k + 1, N]` for each.
-    fn controls(&self, samples: &[Lwe]) -> Vec<Vec<u64>> {
-        let samples: Vec<&Lwe> = samples.iter().collect();
-        let rows = self.keys.bootstrap().run(&engine(1), self.world.keys.bootstrap().switch(), &self.table, &samples);
-        rows.iter().map(|rows| rows.to_vec()).collect()
+    fn controls(&self, samples: &[Lwe]) -> Controls {
+        let keys = (self.world.keys.bootstrap(), self.keys.bootstrap());
+        self.world.server.circuit_bootstrap(keys, &self.table, &samples.iter().collect::<Vec<_>>())
     }
 
     /// `body - sum_r A_r S_r` of a GLWE sample.
     fn phase(&self, sample: &[u64]) -> Vec<u64> {
-        glwe_phase(&self.world.secret, &self.product, sample)
+        glwe_phase(&self.world.secret, self.world.server.ring().product(), sample)
     }
 }
 
@@ -82,11 +78,11 @@ fn packing_adds_the_noise_of_its_law() {
         let (mut squares, mut law) = (0.0, 0.0);
         for byte in 0..KEYS {
             let circuit = Circuit::new(&torus(), spec, byte);
-            let trace = circuit.keys.bootstrap().trace();
             law = circuit.keys.parameters().law().packed(circuit.world.parameters.law().fresh);
             for call in 0..SAMPLES / usize::from(KEYS) {
                 let samples: Vec<Lwe> = (0..count).map(|i| circuit.encrypt(&format!("{call}/{i}"), 1)).collect();
-                let packed = pack(trace, &samples.iter().collect::<Vec<_>>(), &mut trace.scratch());
+                let samples: Vec<&Lwe> = samples.iter().collect();
+                let packed = circuit.world.server.pack(circuit.keys.bootstrap(), &samples);
                 let phases = circuit.phase(&packed);
                 let places = phases.iter().step_by(phases.len() / count);
                 squares += places.map(|phase| centred(phase.wrapping_sub(1 << 62)).powi(2)).sum::<f64>() / count as f64;
@@ -109,7 +105,9 @@ fn controls_have_the_noise_of_their_law() {
             let (n, levels) = (1 << log_degree, spec.control.levels);
             let samples: Vec<Lwe> =
                 (0..SAMPLES / usize::from(KEYS)).map(|call| circuit.encrypt(&call.to_string(), 0)).collect();
-            for controls in circuit.controls(&samples) {
+            let controls = circuit.controls(&samples);
+            for digit in 0..samples.len() {
+                let controls = circuit.world.server.download_controls(&controls, digit);
                 // All bits are 0, so phases are noise alone; of one accumulator, one box is a sample.
                 let rows: Vec<&[u64]> = controls.chunks_exact((k + 1) * n).collect();
                 let energy =
@@ -143,14 +141,7 @@ fn lookups_add_the_noise_of_their_law() {
             for call in 0..calls {
                 // Both control bits of 2 are set.
                 let samples: Vec<Lwe> = (0..digits).map(|i| circuit.encrypt(&format!("{call}/{i}"), 2)).collect();
-                let rows = circuit.controls(&samples).concat();
-                let gadget = circuit.keys.parameters().control();
-                let each = rows.len() / bits;
-                let shape_of = RotationShape::single(shape, gadget);
-                let controls = BlindRotation::from_fn(&engine(1), &circuit.product, shape_of, bits, |bit, row, out| {
-                    out.copy_from_slice(&rows[bit * each + row * shape.words()..][..shape.words()]);
-                });
-                let result = tables.lookup_each(&engine(1), &[&controls]).remove(0).remove(0);
+                let result = circuit.world.server.lookup(&tables, &circuit.controls(&samples)).remove(0).remove(0);
                 let phase = circuit.world.secret.phase(&result).expect("its own");
                 let message = u64::from(value((1 << bits) - 1, 0)) << 59;
                 squares += centred(phase.wrapping_sub(message)).powi(2);

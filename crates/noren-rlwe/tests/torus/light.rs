@@ -13,7 +13,7 @@ use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::torus::spec::TorusSpec;
 
 use crate::noise::{KEYS, measured_bootstrap};
-use crate::world::{cases, centred, engine, glwe_phase, seed, small};
+use crate::world::{cases, centred, engine, glwe_phase, on_host, seed, server, small};
 
 /// How far a measured variance may be from its law.
 const TOLERANCE: f64 = 0.1;
@@ -111,8 +111,8 @@ fn keys_depend_on_seed_and_parameters_and_on_nothing_else() {
     let made = keys(&parameters, 1, &product, 1);
     let again = keys(&parameters, 2, &exact, 1);
     assert_eq!((made.bodies(), made.switch_bodies()), (again.bodies(), again.switch_bodies()));
-    let [one, two] = [1, 2].map(|threads| made.expand(&engine(threads), &product));
-    assert!(one.bootstrap().rotation().numbers() == two.bootstrap().rotation().numbers(), "expanded on two threads");
+    let [one, two] = [1, 2].map(|threads| made.expand(&server(threads, product.clone())));
+    assert!(on_host(&one).rotation().numbers() == on_host(&two).rotation().numbers(), "expanded on two threads");
     let other = torus(LightSpec { trace: Digits::new(2, 23), ..ERRORS }).build().expect("parameters");
     let other = keys(&other, 1, &product, 1);
     assert_ne!(made.seed().as_bytes(), other.seed().as_bytes(), "masks are never used twice");
@@ -125,7 +125,10 @@ fn keys_of_the_other_form_are_refused() {
     let [light, full] = [light, full].map(|spec| TorusKeyGenerator::new(&spec.build().expect("parameters"), &seed(1)));
     let refused = light.compact(&engine(1), &product, &light.secret());
     assert!(matches!(refused, Err(Error::Parameters { name: "keys", .. })));
-    assert!(matches!(light.server(&engine(1), &product, &light.secret()), Err(Error::Parameters { name: "keys", .. })));
+    assert!(matches!(
+        light.server(&server(1, product.clone()), &light.secret()),
+        Err(Error::Parameters { name: "keys", .. })
+    ));
     let refused = full.light(&engine(1), &product, &full.secret());
     assert!(matches!(refused, Err(Error::Parameters { name: "keys", .. })));
     let refused = light.light(&engine(1), &product, &full.secret());

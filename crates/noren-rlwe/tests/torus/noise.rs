@@ -7,13 +7,13 @@
 //! is a sample: others would repeat it, as the same roundings meet a secret whose mean is 1/2.
 
 use noren_math::torus::product::Grouping;
-use noren_ring::torus::bootstrap::Table;
-use noren_ring::torus::key_switch::Exponents;
+use noren_ring::host::torus::key_switch::Exponents;
 use noren_ring::torus::lwe::Lwe;
+use noren_ring::torus::table::Table;
 use noren_rlwe::torus::noise::TorusNoise;
 use noren_rlwe::torus::spec::TorusSpec;
 
-use crate::world::{World, cases, centred, engine, seed, small};
+use crate::world::{World, cases, centred, on_host, seed, small};
 
 /// How far a measured variance may be from its law.
 const TOLERANCE: f64 = 0.1;
@@ -34,7 +34,7 @@ fn key_switching_adds_the_noise_of_its_law() {
             let world = World::new(spec.clone(), byte);
             for call in 0..SAMPLES / usize::from(KEYS) {
                 let sample = world.secret.encrypt(&seed(20 + byte).derive(&call.to_string()), 0);
-                let short = world.keys.bootstrap().switch().switch(&[&sample]).remove(0);
+                let short = on_host(&world.keys).switch().switch(&[&sample]).remove(0);
                 let before = world.secret.phase(&sample).expect("its own");
                 let after = u64::from(world.secret.short_phase(&short)) << 32;
                 squares += centred(after.wrapping_sub(before)).powi(2);
@@ -138,7 +138,7 @@ pub fn measured_bootstrap(spec: &TorusSpec, keys: u8) -> f64 {
         let inputs: Vec<Lwe> =
             (0..calls).map(|call| world.secret.encrypt(&seed(40).derive(&call.to_string()), 0)).collect();
         let jobs: Vec<(&Lwe, &Table)> = inputs.iter().map(|input| (input, &table)).collect();
-        let results = world.keys.bootstrap().run(&engine(1), &jobs);
+        let results = world.server.bootstrap(world.keys.bootstrap(), &jobs);
         let phases = results.iter().flatten().map(|output| world.secret.phase(output).expect("its own"));
         squares += phases.map(|phase| centred(phase.wrapping_sub(message)).powi(2)).sum::<f64>();
     }

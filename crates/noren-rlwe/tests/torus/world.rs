@@ -1,11 +1,17 @@
 //! Parameters and keys that the tests share.
 
+use std::sync::Arc;
+
 use noren_math::kernels::{available, kernels};
 use noren_math::random::Seed;
 use noren_math::torus::product::Grouping;
 use noren_ring::engine::Engine;
+use noren_ring::host::Host;
+use noren_ring::host::torus::bootstrap::Bootstrap;
 use noren_ring::parallel::Parallel;
 use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::ring::TorusRing;
+use noren_ring::torus::server::TorusServer;
 use noren_rlwe::security::Security;
 use noren_rlwe::torus::keygen::TorusKeyGenerator;
 use noren_rlwe::torus::keys::ServerKeys;
@@ -18,6 +24,7 @@ pub struct World {
     pub parameters: TorusParameters,
     pub secret: TorusSecret,
     pub keys: ServerKeys,
+    pub server: TorusServer,
 }
 
 /// Small dimensions, without security.
@@ -44,14 +51,20 @@ impl World {
         let generator = TorusKeyGenerator::new(&parameters, &seed(byte));
         let secret = generator.secret();
         let product = TorusProduct::new(parameters.shape().degree).expect("transforms");
-        let engine = engine(1);
+        let server = server(1, product);
+        let (engine, product) = (server.ring().engine(), server.ring().product());
         let keys = if parameters.spec().light.is_some() {
-            generator.light(&engine, &product, &secret).expect("its own secret").expand(&engine, &product)
+            generator.light(engine, product, &secret).expect("its own secret").expand(&server)
         } else {
-            generator.compact(&engine, &product, &secret).expect("its own secret").expand(&engine, &product)
+            generator.compact(engine, product, &secret).expect("its own secret").expand(&server)
         };
-        Self { parameters, secret, keys }
+        Self { parameters, secret, keys, server }
     }
+}
+
+/// The keys of a bootstrap on the host.
+pub fn on_host(keys: &ServerKeys) -> &Bootstrap {
+    keys.bootstrap().held().get().expect("keys of the host")
 }
 
 /// `body - sum_r A_r S_r` of a GLWE sample.
@@ -74,6 +87,11 @@ pub fn glwe_phase(secret: &TorusSecret, product: &TorusProduct, sample: &[u64]) 
 pub fn cases<T>(all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     let is_fastest = available().last().is_some_and(|fastest| std::ptr::eq(fastest, kernels()));
     all.into_iter().take(if is_fastest { usize::MAX } else { 1 })
+}
+
+/// The host.
+pub fn server(threads: usize, product: TorusProduct) -> TorusServer {
+    TorusServer::on(Arc::new(Host), TorusRing::new(engine(threads), product))
 }
 
 pub fn engine(threads: usize) -> Engine {

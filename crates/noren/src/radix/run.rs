@@ -49,7 +49,7 @@ impl Runner {
         let context = self.evaluator.context();
         let sample = size_of::<u64>() * (context.parameters().torus().dimension() + 1);
         let bytes = held * sample + circuit.wires() * size_of::<Option<Ciphertext>>();
-        let least = elements_that_fill(context.engine().threads(), bootstraps, rounds);
+        let least = elements_that_fill(context.server().capacity(), bootstraps, rounds);
         let mut results = Vec::with_capacity(batch.len());
         for part in parts(batch.len(), bytes, self.working_set, least) {
             results.extend(self.run_part(circuit, &schedule, &batch[part], outputs, &progress)?);

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use noren::tfhe::{Context, Encoding, Evaluator, Gate, Grouping, ServerKeys};
+use noren_naive::Naive;
 
-use crate::world::{INTEGERS_2_2, World, seed, small_spec};
+use crate::world::{INTEGERS_2_2, World, on_host, seed, small_spec};
 
 #[test]
 fn the_same_seed_gives_the_same_keys_for_any_threads_and_products() {
@@ -34,8 +35,8 @@ fn keys_of_both_sides_at_once_are_those_that_travel() {
             let compact = context.compact_keys(&seed(9), &keys.secret).expect("its own secret");
             let expanded = context.expand(&compact).expect("the same parameters");
             let words = |keys: &ServerKeys| {
-                let (rotation, switch) = (keys.bootstrap().rotation(), keys.bootstrap().switch());
-                (rotation.numbers().expect("transforms").to_vec(), switch.words().to_vec())
+                let key = on_host(keys);
+                (key.rotation().numbers().expect("transforms").to_vec(), key.switch().words().to_vec())
             };
             assert!(words(&keys.server) == words(&expanded), "{encoding:?}, {grouping:?}");
         }
@@ -77,5 +78,19 @@ fn many_at_once_give_the_same_bytes_as_one_by_one() {
         assert_eq!(evaluator.gates(&gates).expect("gates"), together);
         let alone: Vec<_> = gates.iter().map(|(gate, a, b)| evaluator.gate(*gate, a, b).expect("a gate")).collect();
         assert_eq!(alone, together);
+    }
+}
+
+#[test]
+fn a_device_holds_keys_and_computes_gates_with_them() {
+    let parameters = small_spec(Encoding::Bits).build().expect("parameters");
+    let context = Context::on_device(parameters, Some(1), Arc::new(Naive)).expect("a context");
+    let keys = context.generate_keys(seed(1)).expect("keys");
+    let evaluator = Evaluator::new(&context, Arc::clone(&keys.server)).expect("the same parameters");
+    let world = World::small(Encoding::Bits);
+    let bits = [true, false].map(|value| world.encryptor().encrypt_bit(value).expect("a bit"));
+    for gate in [Gate::Nand, Gate::Xor] {
+        let bit = evaluator.gate(gate, &bits[0], &bits[1]).expect("a gate");
+        assert!(world.decryptor().decrypt_bit(&bit).expect("a bit"), "{gate:?}");
     }
 }

@@ -10,7 +10,7 @@ use noren::tfhe::{
 use noren::wire::{Form, Limits, Object};
 
 use crate::files::Place;
-use crate::world::{INTEGERS_2_2, World, seed, small_spec};
+use crate::world::{INTEGERS_2_2, World, on_host, seed, small_spec};
 
 fn light_spec(encoding: Encoding) -> ParametersSpec {
     let mut spec = small_spec(encoding);
@@ -66,12 +66,12 @@ fn light_keys_that_travelled_give_the_same_server_keys_for_any_threads() {
     let again = KeyFile::<LightKeys>::from_bytes(&(), &bytes).expect("its own bytes");
     assert_eq!(again.to_bytes(&(), Form::Packed), bytes);
     assert_eq!(again.parameters.fingerprint(), parameters.fingerprint());
-    let numbers = world.keys.server.bootstrap().rotation().numbers().expect("transforms");
+    let numbers = on_host(&world.keys.server).rotation().numbers().expect("transforms");
     for threads in [1, 3] {
         let context = Context::with_threads(again.parameters.clone(), Some(threads)).expect("a context");
         let server = context.expand_light(&again.key).expect("the same parameters");
-        assert!(server.bootstrap().rotation().numbers() == Some(numbers), "{threads} threads");
-        assert_eq!(server.bootstrap().switch().words(), world.keys.server.bootstrap().switch().words());
+        assert!(on_host(&server).rotation().numbers() == Some(numbers), "{threads} threads");
+        assert_eq!(on_host(&server).switch().words(), on_host(&world.keys.server).switch().words());
     }
     for at in (0..bytes.len()).step_by(bytes.len() / 50) {
         let mut damaged = bytes.clone();

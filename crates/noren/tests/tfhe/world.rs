@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use noren::tfhe::{
-    Context, Decryptor, Encoding, Encryptor, Evaluator, Grouping, Keys, ParametersSpec, Preset, TorusNoise, TorusSpec,
+    Context, Decryptor, Encoding, Encryptor, Evaluator, Grouping, Keys, ParametersSpec, Preset, ServerKeys, TorusNoise,
+    TorusSpec,
 };
 use noren::{Security, Seed};
 use noren_math::kernels::{available, kernels};
+use noren_ring::host::torus::bootstrap::Bootstrap;
 
 /// A context with keys.
 pub struct World {
@@ -72,6 +74,11 @@ impl World {
 pub fn cases<T>(all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     let is_fastest = available().last().is_some_and(|fastest| std::ptr::eq(fastest, kernels()));
     all.into_iter().take(if is_fastest { usize::MAX } else { 1 })
+}
+
+/// The keys of a bootstrap on the host.
+pub fn on_host(keys: &ServerKeys) -> &Bootstrap {
+    keys.bootstrap().held().get().expect("keys of the host")
 }
 
 pub fn seed(byte: u8) -> Seed {

@@ -15,26 +15,7 @@ use crate::storage::Storage;
 use crate::torus::exact::ExactProduct;
 use crate::torus::polynomial::rotate_sub;
 use crate::torus::product::TorusProduct;
-
-/// The shape of GLWE samples: k polynomials of the mask, and a body, of degree N.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GlweShape {
-    /// k.
-    pub dimension: usize,
-    /// N.
-    pub degree: usize,
-}
-
-/// The shape of the GGSW samples of a blind rotation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RotationShape {
-    /// The samples that are rotated, and those that GGSW samples consist of.
-    pub samples: GlweShape,
-    /// The digits of what is rotated.
-    pub gadget: Gadget,
-    /// How many bits one step takes.
-    pub grouping: Grouping,
-}
+use crate::torus::shape::{GlweShape, RotationShape};
 
 /// The bits `s_0, ..., s_{n-1}` of a short secret, each encrypted as GGSW under the secret of GLWE samples, transformed.
 ///
@@ -74,48 +55,6 @@ enum Memory {
         sum: AlignedVec<u64>,
     },
     Fourier(TorusScratch<u64>),
-}
-
-impl GlweShape {
-    /// How many words a sample has: `[k + 1, N]`.
-    #[must_use]
-    pub const fn words(&self) -> usize {
-        (self.dimension + 1) * self.degree
-    }
-
-    /// The dimension kN of the LWE samples that are extracted.
-    #[must_use]
-    pub const fn extracted(&self) -> usize {
-        self.dimension * self.degree
-    }
-}
-
-impl RotationShape {
-    /// That of GGSW samples of single bits.
-    #[must_use]
-    pub const fn single(samples: GlweShape, gadget: Gadget) -> Self {
-        Self { samples, gadget, grouping: Grouping::Single }
-    }
-
-    /// How many rows the samples of one step have together.
-    #[must_use]
-    pub const fn rows(&self) -> usize {
-        self.key().rows()
-    }
-
-    const fn key(&self) -> KeyShape {
-        KeyShape { columns: self.samples.dimension + 1, gadget: self.gadget, grouping: self.grouping }
-    }
-
-    /// The number of steps of a key for `bits` secret bits.
-    ///
-    /// # Panics
-    /// If bits are left over.
-    #[must_use]
-    pub const fn steps(&self, bits: usize) -> usize {
-        assert!(bits.is_multiple_of(self.grouping.bits()), "as many bits as steps take");
-        bits / self.grouping.bits()
-    }
 }
 
 impl BlindRotation {

@@ -5,9 +5,10 @@ use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
 use noren_math::torus::matrix::{SwitchScratch, SwitchShape};
 
-use crate::torus::blind_rotation::{ExactKey, GlweShape, exact_product_add};
+use crate::host::torus::blind_rotation::{ExactKey, exact_product_add};
 use crate::torus::exact::ExactProduct;
 use crate::torus::product::TorusProduct;
+use crate::torus::shape::GlweShape;
 
 /// A key that takes polynomials `a_0 ... a_{k-1}` to a GLWE sample of `sum_i a_i T_i`, for secret polynomials `T_i`.
 ///

@@ -1,8 +1,8 @@
 //! Packing: LWE samples become coefficients of one GLWE sample.
 
+use crate::host::torus::trace::{Trace, TraceScratch, divide};
 use crate::torus::lwe::Lwe;
 use crate::torus::polynomial::{embed_mask, rotate};
-use crate::torus::trace::{Trace, TraceScratch, divide};
 
 /// A GLWE sample `[k + 1, N]` whose phase has the phase of sample i of m at coefficient `i N/m`, and nothing but noise
 /// elsewhere. m is a power of two.

@@ -5,10 +5,11 @@ use std::ops::Range;
 use noren_math::torus::gadget::Gadget;
 
 use crate::engine::Engine;
-use crate::torus::blind_rotation::GlweShape;
-use crate::torus::glwe_switch::{GlweScratch, GlweSwitch};
+use crate::host::torus::glwe_switch::{GlweScratch, GlweSwitch};
 use crate::torus::polynomial::automorphism;
 use crate::torus::product::TorusProduct;
+use crate::torus::shape::GlweShape;
+use crate::torus::trace::{exponent, steps};
 
 /// The keys of the automorphisms `X -> X^d`, `d = 2^(L-i) + 1` for the steps `i = 0..L`, `N = 2^L`.
 ///
@@ -109,18 +110,6 @@ impl Trace {
         acc[self.shape.extracted()..].iter_mut().zip(&*body).for_each(|(x, y)| *x = x.wrapping_add(*y));
         self.switches[step].add(acc, mask, &mut scratch.switch);
     }
-}
-
-/// How many steps the trace of degree N has: `log2 N`.
-#[must_use]
-pub const fn steps(degree: usize) -> usize {
-    degree.trailing_zeros() as usize
-}
-
-/// The exponent d of step i, `2^(L-i) + 1`.
-#[must_use]
-pub const fn exponent(degree: usize, step: usize) -> usize {
-    (degree >> step) + 1
 }
 
 /// Divides the words of a sample, as signed numbers, by a power of two above 1, to the nearest.

@@ -1,7 +1,7 @@
 //! Unpacking: the coefficients of one GLWE sample become samples of their own.
 
+use crate::host::torus::trace::{Trace, TraceScratch, divide};
 use crate::torus::polynomial::rotate;
-use crate::torus::trace::{Trace, TraceScratch, divide};
 
 /// For the first `2^i` coefficients of a sample, or fewer, the samples `[count, k + 1, N]` whose phases have them, one each, at
 /// coefficient 0, and nothing but noise elsewhere. The sample is the first one of `samples`, its other coefficients are nothing

@@ -1,12 +1,10 @@
 //! Keys of circuit bootstrapping: for transport, and for use.
 
 use noren_math::random::Seed;
-use noren_ring::engine::Engine;
-use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
-use noren_ring::torus::circuit_bootstrap::CircuitBootstrap;
-use noren_ring::torus::glwe_switch::GlweSwitch;
-use noren_ring::torus::product::TorusProduct;
-use noren_ring::torus::trace::{self, Trace};
+use noren_ring::torus::keys::{CircuitKey, CircuitRows, GgswRows, GlweSwitchRows};
+use noren_ring::torus::server::TorusServer;
+use noren_ring::torus::shape::RotationShape;
+use noren_ring::torus::trace;
 
 use crate::owner::{KeyId, Owner};
 use crate::torus::circuit::parameters::CircuitParameters;
@@ -14,8 +12,8 @@ use crate::torus::glwe_rows::write_row;
 
 /// The keys as they travel: a public seed, from which all masks are drawn, and the bodies of all rows.
 ///
-/// Shapes: of the blind rotation `[n, (k+1) l, N]`, of the trace `[log2 N, k l, N]`, of products with secrets `[k, k l, N]`, each
-/// with its own l.
+/// Shapes: of the blind rotation `[n, (k+1) l, N]`, of the trace `[log2 N, k l, N]`, of products with secrets
+/// `[k, k l, N]`, each with its own l.
 #[derive(Debug, Clone)]
 pub struct CompactCircuitKeys {
     pub(crate) parameters: CircuitParameters,
@@ -37,7 +35,7 @@ pub(crate) struct Bodies {
 pub struct CircuitKeys {
     parameters: CircuitParameters,
     owner: Owner,
-    bootstrap: CircuitBootstrap,
+    bootstrap: CircuitKey,
 }
 
 /// Which rows: what their masks and errors are labelled with.
@@ -115,36 +113,33 @@ impl CompactCircuitKeys {
         [rotation, trace, square].map(|bodies| size_of_val(&bodies[..])).iter().sum()
     }
 
-    /// Draws the masks and transforms the samples.
+    /// Draws the masks, and has the samples held by the device.
     ///
     /// # Panics
     /// If the products are of another degree.
     #[must_use]
-    pub fn expand(&self, engine: &Engine, product: &TorusProduct) -> CircuitKeys {
+    pub fn expand(&self, server: &TorusServer) -> CircuitKeys {
         let parameters = &self.parameters;
         let shape = parameters.torus().shape();
-        let write = |part: Part, bodies: &[u64], item: usize, row: usize, out: &mut [u64]| {
-            let place = item * part.size(parameters).1 + row;
-            write_row(&self.seed, &part.label(item, row), (bodies, place), shape.degree, out);
+        let writer = |part: Part, bodies| {
+            move |item: usize, row: usize, out: &mut [u64]| {
+                let place = item * part.size(parameters).1 + row;
+                write_row(&self.seed, &part.label(item, row), (bodies, place), shape.degree, out);
+            }
         };
-        let Bodies { rotation, trace, square } = &self.bodies;
-        let steps = parameters.torus().short_dimension();
-        let rotation_shape = RotationShape::single(shape, parameters.rotation());
-        let rotation = BlindRotation::from_fn(engine, product, rotation_shape, steps, |step, row, out| {
-            write(Part::Rotation, rotation, step, row, out);
-        });
-        let (count, _) = Part::Trace.size(parameters);
-        let trace = Trace::from_fn(engine, product, (shape, parameters.trace(), count), |step, row, out| {
-            write(Part::Trace, trace, step, row, out);
-        });
-        let square_switch = |r| {
-            GlweSwitch::from_fn(product, (shape, parameters.square()), |row, out| {
-                write(Part::Square, square, r, row, out);
-            })
+        let rotation = writer(Part::Rotation, &self.bodies.rotation[..]);
+        let trace = writer(Part::Trace, &self.bodies.trace[..]);
+        let square = writer(Part::Square, &self.bodies.square[..]);
+        let rows = CircuitRows {
+            rotation: GgswRows {
+                shape: RotationShape::single(shape, parameters.rotation()),
+                bits: parameters.torus().short_dimension(),
+                write: &rotation,
+            },
+            trace: GlweSwitchRows { gadget: parameters.trace(), write: &trace },
+            square: GlweSwitchRows { gadget: parameters.square(), write: &square },
         };
-        let squares = (0..shape.dimension).map(square_switch).collect();
-        let bootstrap = CircuitBootstrap::new(rotation, trace, squares);
-        CircuitKeys { parameters: parameters.clone(), owner: self.owner(), bootstrap }
+        CircuitKeys { parameters: parameters.clone(), owner: self.owner(), bootstrap: server.circuit_key(&rows) }
     }
 }
 
@@ -161,15 +156,15 @@ impl CircuitKeys {
         &self.owner
     }
 
-    /// The keys as arithmetic.
+    /// The keys on their device.
     #[must_use]
-    pub const fn bootstrap(&self) -> &CircuitBootstrap {
+    pub const fn bootstrap(&self) -> &CircuitKey {
         &self.bootstrap
     }
 
-    /// How many bytes they take in memory.
+    /// How many bytes they take in the memory of the device.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bootstrap.bytes()
+        self.bootstrap.held().bytes()
     }
 }

@@ -2,23 +2,23 @@
 
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
-use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
-use noren_ring::torus::bootstrap::Bootstrap;
-use noren_ring::torus::glwe_switch::GlweSwitch;
+use noren_ring::host::torus::glwe_switch::GlweSwitch;
+use noren_ring::host::torus::trace::Trace;
+use noren_ring::host::torus::unpacking::unpack;
 use noren_ring::torus::product::TorusProduct;
-use noren_ring::torus::trace::Trace;
-use noren_ring::torus::unpacking::unpack;
+use noren_ring::torus::server::TorusServer;
+use noren_ring::torus::shape::RotationShape;
 
 use crate::owner::{KeyId, Owner};
 use crate::torus::glwe_rows::write_row;
-use crate::torus::keys::{ServerKeys, expand_switch};
+use crate::torus::keys::{ServerKeys, write_switch};
 use crate::torus::light::spec::LightSpec;
 use crate::torus::parameters::TorusParameters;
 
 /// The keys as they travel: a public seed, from which all masks are drawn, and the bodies of all rows.
 ///
-/// Shapes: of packed samples `[samples, N]`, of the trace `[log_count, k l, N]`, of products with secrets `[k, k l, N]`, each with
-/// its own l; of the key switch `[kN, l]`.
+/// Shapes: of packed samples `[samples, N]`, of the trace `[log_count, k l, N]`, of products with secrets
+/// `[k, k l, N]`, each with its own l; of the key switch `[kN, l]`.
 #[derive(Debug, Clone)]
 pub struct LightKeys {
     pub(crate) parameters: TorusParameters,
@@ -163,18 +163,18 @@ impl LightKeys {
     /// # Panics
     /// If the products are of another degree.
     #[must_use]
-    pub fn expand(&self, engine: &Engine, product: &TorusProduct) -> ServerKeys {
-        let (rows, bits) = (self.unpack(engine, product), self.parameters.short_dimension());
-        let rotation = BlindRotation::from_fn(engine, product, rows.rotation, bits, |step, row, out| {
-            rows.write(step, row, out);
-        });
-        let switch = expand_switch(engine, &self.parameters, &self.seed, &self.switch);
-        ServerKeys { owner: self.owner(), bootstrap: Bootstrap::new(switch, rotation) }
+    pub fn expand(&self, server: &TorusServer) -> ServerKeys {
+        let rows = self.unpack(server.ring().engine(), server.ring().product());
+        let rotation = |step: usize, row: usize, out: &mut [u64]| rows.write(step, row, out);
+        let switch = write_switch(&self.parameters, &self.seed, &self.switch);
+        let rows = self.parameters.bootstrap_rows(&rotation, &switch);
+        ServerKeys { owner: self.owner(), bootstrap: server.bootstrap_key(&rows) }
     }
 }
 
 impl LightRows {
-    /// Writes row `row` of the GGSW samples of a step, `[k + 1, N]`, in the order of [`BlindRotation::from_fn`].
+    /// Writes row `row` of the GGSW samples of a step, `[k + 1, N]`, in the order of
+    /// [`GgswRows`](noren_ring::torus::keys::GgswRows).
     ///
     /// # Panics
     /// If there is no such row, or a length is wrong.

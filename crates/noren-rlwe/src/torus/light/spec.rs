@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use noren_ring::torus::blind_rotation::GlweShape;
+use noren_ring::torus::shape::GlweShape;
 use noren_ring::torus::trace;
 
 use crate::error::{Error, Result};

@@ -5,8 +5,12 @@ use std::sync::{Arc, OnceLock};
 use noren_math::memory;
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
+use noren_ring::host::Host;
 use noren_ring::parallel::Parallel;
+use noren_ring::torus::device::TorusDevice;
 use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::ring::TorusRing;
+use noren_ring::torus::server::TorusServer;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 use noren_rlwe::torus::circuit::keys::{CircuitKeys, CompactCircuitKeys};
@@ -25,8 +29,7 @@ pub struct Context(Arc<Inner>);
 
 struct Inner {
     parameters: Parameters,
-    engine: Engine,
-    product: TorusProduct,
+    server: TorusServer,
     circuit: OnceLock<Option<CircuitParameters>>,
 }
 
@@ -57,6 +60,15 @@ impl Context {
         Self::with_product(parameters, threads, product)
     }
 
+    /// The context of these parameters whose keys are held by a device, which computes with them.
+    ///
+    /// # Errors
+    /// As [`Context::with_threads`].
+    pub fn on_device(parameters: Parameters, threads: Option<usize>, device: Arc<dyn TorusDevice>) -> Result<Self> {
+        let product = memory::refusing(|| TorusProduct::new(parameters.torus().shape().degree))??;
+        Self::with_server(parameters, threads, product, device)
+    }
+
     /// Whether both are clones of one context, which share transforms and threads.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
@@ -73,8 +85,18 @@ impl Context {
     }
 
     fn with_product(parameters: Parameters, threads: Option<usize>, product: TorusProduct) -> Result<Self> {
-        let engine = Engine::new(threads, Parallel::default(), 0)?;
-        Ok(Self(Arc::new(Inner { parameters, engine, product, circuit: OnceLock::new() })))
+        Self::with_server(parameters, threads, product, Arc::new(Host))
+    }
+
+    fn with_server(
+        parameters: Parameters,
+        threads: Option<usize>,
+        product: TorusProduct,
+        device: Arc<dyn TorusDevice>,
+    ) -> Result<Self> {
+        let ring = TorusRing::new(Engine::new(threads, Parallel::default(), 0)?, product);
+        let server = TorusServer::on(device, ring);
+        Ok(Self(Arc::new(Inner { parameters, server, circuit: OnceLock::new() })))
     }
 
     /// The parameters.
@@ -86,16 +108,22 @@ impl Context {
     /// The engine of loops.
     #[must_use]
     pub fn engine(&self) -> &Engine {
-        &self.0.engine
+        self.0.server.ring().engine()
     }
 
     /// How products are made.
     pub(crate) fn product(&self) -> &TorusProduct {
-        &self.0.product
+        self.0.server.ring().product()
     }
 
-    /// All keys from one seed, which is as secret as they are: the same seed gives the same bytes on every machine. Those of the
-    /// server are those of [`Context::compact_keys`], or of [`Context::light_keys`] where parameters are of light keys.
+    /// The device and its verbs.
+    pub(crate) fn server(&self) -> &TorusServer {
+        &self.0.server
+    }
+
+    /// All keys from one seed, which is as secret as they are: the same seed gives the same bytes on every machine.
+    /// Those of the server are those of [`Context::compact_keys`], or of [`Context::light_keys`] where parameters are
+    /// of light keys.
     ///
     /// # Errors
     /// [`Error::Memory`] if there is not memory for them.
@@ -107,9 +135,9 @@ impl Context {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         let secret = generator.secret();
         let server = if self.parameters().torus().spec().light.is_some() {
-            generator.light(self.engine(), self.product(), &secret)?.expand(self.engine(), self.product())
+            generator.light(self.engine(), self.product(), &secret)?.expand(self.server())
         } else {
-            generator.server(self.engine(), self.product(), &secret)?
+            generator.server(self.server(), &secret)?
         };
         Ok(Keys { secret, server: Arc::new(server) })
     }
@@ -123,8 +151,8 @@ impl Context {
     /// The keys of the same seed in the form in which they travel: bodies alone, with the seed of the masks.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are of light keys,
-    /// [`Error::Memory`] if there is not memory for them.
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are of
+    /// light keys, [`Error::Memory`] if there is not memory for them.
     pub fn compact_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactKeys> {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         memory::refusing(|| generator.compact(self.engine(), self.product(), secret))?
@@ -136,15 +164,15 @@ impl Context {
     /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::Memory`] if there is not memory for them.
     pub fn expand(&self, keys: &CompactKeys) -> Result<ServerKeys> {
         self.check_keys(&keys.owner(), "the compact keys")?;
-        Ok(memory::refusing(|| keys.expand(self.engine(), self.product()))?)
+        Ok(memory::refusing(|| keys.expand(self.server()))?)
     }
 
-    /// The keys of the same seed in the form in which they travel where parameters are of light keys: a tenth of the bytes, and of
-    /// the work.
+    /// The keys of the same seed in the form in which they travel where parameters are of light keys: a tenth of the
+    /// bytes, and of the work.
     ///
     /// # Errors
-    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are not of light keys,
-    /// [`Error::Memory`] if there is not memory for them.
+    /// [`Error::KeyMismatch`] if the secret is not that of the seed, [`Error::Parameters`] where parameters are not of
+    /// light keys, [`Error::Memory`] if there is not memory for them.
     pub fn light_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<LightKeys> {
         let generator = TorusKeyGenerator::new(self.parameters().torus(), seed);
         memory::refusing(|| generator.light(self.engine(), self.product(), secret))?
@@ -156,11 +184,11 @@ impl Context {
     /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::Memory`] if there is not memory for them.
     pub fn expand_light(&self, keys: &LightKeys) -> Result<ServerKeys> {
         self.check_keys(&keys.owner(), "the light keys")?;
-        Ok(memory::refusing(|| keys.expand(self.engine(), self.product()))?)
+        Ok(memory::refusing(|| keys.expand(self.server()))?)
     }
 
-    /// The digits of circuit bootstrapping for these parameters: the fewest of the blind rotation by which lookups of 16 bits have
-    /// no more noise than a bootstrap.
+    /// The digits of circuit bootstrapping for these parameters: the fewest of the blind rotation by which lookups of
+    /// 16 bits have no more noise than a bootstrap.
     ///
     /// # Errors
     /// [`Error::Parameters`] for parameters of bits, or for which no digits do.
@@ -175,12 +203,12 @@ impl Context {
         })
     }
 
-    /// The keys of circuit bootstrapping for this secret, in the form in which they travel. The seed is as secret as they are; it
-    /// may be that of the other keys.
+    /// The keys of circuit bootstrapping for this secret, in the form in which they travel. The seed is as secret as
+    /// they are; it may be that of the other keys.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for a secret of other parameters, [`Error::Memory`] if there is not memory for the keys; as
-    /// [`Context::circuit`].
+    /// [`Error::ParameterMismatch`] for a secret of other parameters, [`Error::Memory`] if there is not memory for the
+    /// keys; as [`Context::circuit`].
     pub fn circuit_keys(&self, seed: &Seed, secret: &TorusSecret) -> Result<CompactCircuitKeys> {
         let circuit = self.circuit()?;
         memory::refusing(|| CompactCircuitKeys::generate(self.engine(), self.product(), circuit, secret, seed))?
@@ -189,10 +217,11 @@ impl Context {
     /// Keys of circuit bootstrapping that travelled, ready for use.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for keys of other parameters or other digits, [`Error::Memory`] if there is not memory for them.
+    /// [`Error::ParameterMismatch`] for keys of other parameters or other digits, [`Error::Memory`] if there is not
+    /// memory for them.
     pub fn expand_circuit(&self, keys: &CompactCircuitKeys) -> Result<CircuitKeys> {
         self.check_circuit(keys.parameters())?;
-        Ok(memory::refusing(|| keys.expand(self.engine(), self.product()))?)
+        Ok(memory::refusing(|| keys.expand(self.server()))?)
     }
 
     /// Refuses circuit keys of other digits.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use noren_ring::interrupt::Steps;
-use noren_ring::torus::bootstrap::Table;
 use noren_ring::torus::lwe::Lwe;
+use noren_ring::torus::table::Table;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::owner::Owner;
 use noren_rlwe::torus::circuit::keys::CircuitKeys;
@@ -258,7 +258,7 @@ impl Evaluator {
         mut work: impl FnMut(&[T]) -> Result<Vec<R>>,
     ) -> Result<Vec<R>> {
         let sample = size_of::<u64>() * (self.context.parameters().torus().dimension() + 1);
-        let least = elements_that_fill(self.context.engine().threads(), lookups, 1);
+        let least = elements_that_fill(self.context.server().capacity(), lookups, 1);
         let progress = Steps::new(items.len());
         let mut results = Vec::with_capacity(items.len());
         for part in parts(items.len(), lookups * sample, WORKING_SET, least) {
@@ -272,7 +272,7 @@ impl Evaluator {
     /// Bootstraps samples.
     pub(crate) fn bootstrap(&self, jobs: &[(&Lwe, &Table)]) -> Result<Vec<Vec<Lwe>>> {
         self.failures.spend(jobs.len(), self.context.parameters().failure().log2)?;
-        let results = self.keys.bootstrap().run(self.context.engine(), jobs);
+        let results = self.context.server().bootstrap(self.keys.bootstrap(), jobs);
         self.keys.check_file()?;
         Ok(results)
     }

@@ -1,7 +1,7 @@
 //! Gates: functions of bits.
 
-use noren_ring::torus::bootstrap::Table;
 use noren_ring::torus::lwe::Lwe;
+use noren_ring::torus::table::Table;
 use noren_rlwe::error::Result;
 
 use crate::schemes::tfhe::ciphertext::Bit;

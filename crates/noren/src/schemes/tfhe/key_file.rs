@@ -70,7 +70,7 @@ impl ServerKeyFile {
         reader.next_item()?;
         let context = Context::with_threads(parameters, threads)?;
         let torus = context.parameters().torus();
-        let keys = ServerKeys::map_expanded(torus, context.product(), &mut reader, &container)?;
+        let keys = ServerKeys::map_expanded(torus, context.server(), &mut reader, &container)?;
         reader.finish()?;
         Ok(Self { keys: Arc::new(keys), context })
     }

@@ -1,6 +1,6 @@
 //! Functions as tables that a bootstrap looks up.
 
-use noren_ring::torus::bootstrap::Table;
+use noren_ring::torus::table::Table;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::tfhe::context::Context;

@@ -2,30 +2,28 @@
 
 use std::ops::Range;
 
-use noren_ring::torus::bootstrap::BLOCK;
-
 /// Bytes of ciphertexts that a batch may hold beside its operands and results: 1 GiB, some hundred products of 32 bits.
 pub(crate) const WORKING_SET: usize = 1 << 30;
 
 /// Elements of a batch, in equal parts but for one element, each of at most as many as have room.
 ///
-/// `bytes` are those that an element holds, `limit` those that all elements of a part may hold together. Where that is less than
-/// `least` elements, which keep all threads at work, a part has so many.
+/// `bytes` are those that an element holds, `limit` those that all elements of a part may hold together. Where that is
+/// less than `least` elements, which keep all threads at work, a part has so many.
 pub(crate) fn parts(count: usize, bytes: usize, limit: usize, least: usize) -> impl Iterator<Item = Range<usize>> {
     let most = (limit / bytes.max(1)).max(least).max(1);
     let parts = count.div_ceil(most);
     (0..parts).map(move |part| part * count / parts..(part + 1) * count / parts)
 }
 
-/// Elements of which each has `bootstraps` bootstraps, in `rounds` rounds that wait for each other: enough of them to fill the blocks of
-/// all threads, on average.
-pub(crate) fn elements_that_fill(threads: usize, bootstraps: usize, rounds: usize) -> usize {
-    (BLOCK * threads * rounds).div_ceil(bootstraps.max(1))
+/// Elements of which each has `bootstraps` bootstraps, in `rounds` rounds that wait for each other: enough of them to
+/// keep a device at work, on average, that takes `capacity` samples at a time.
+pub(crate) fn elements_that_fill(capacity: usize, bootstraps: usize, rounds: usize) -> usize {
+    (capacity * rounds).div_ceil(bootstraps.max(1))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, elements_that_fill, parts};
+    use super::{elements_that_fill, parts};
 
     #[test]
     fn parts_cover_a_batch_once_and_keep_the_bound() {
@@ -42,8 +40,8 @@ mod tests {
 
     #[test]
     fn narrow_circuits_have_larger_parts() {
-        assert_eq!(elements_that_fill(2, 1, 1), 2 * BLOCK);
-        assert_eq!(elements_that_fill(2, 64, 1), 1);
-        assert_eq!(elements_that_fill(4, 10, 5), 2 * BLOCK);
+        assert_eq!(elements_that_fill(32, 1, 1), 32);
+        assert_eq!(elements_that_fill(32, 64, 1), 1);
+        assert_eq!(elements_that_fill(64, 10, 5), 32);
     }
 }

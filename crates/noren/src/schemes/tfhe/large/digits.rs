@@ -1,7 +1,7 @@
 //! The digits of circuit bootstrapping for a set of parameters.
 
 use noren_math::torus::gadget::Gadget;
-use noren_ring::torus::circuit_bootstrap::ControlTable;
+use noren_ring::torus::control_table::ControlTable;
 use noren_rlwe::torus::circuit::parameters::CircuitParameters;
 use noren_rlwe::torus::circuit::spec::CircuitSpec;
 use noren_rlwe::torus::digits::Digits;

@@ -1,9 +1,8 @@
 //! Large lookups on encrypted digits.
 
-use noren_ring::torus::blind_rotation::{BlindRotation, RotationShape};
-use noren_ring::torus::circuit_bootstrap::ControlTable;
-use noren_ring::torus::cmux_tree::PackedTables;
+use noren_ring::torus::control_table::ControlTable;
 use noren_ring::torus::lwe::Lwe;
+use noren_ring::torus::packed_tables::PackedTables;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::circuit::keys::CircuitKeys;
 
@@ -109,7 +108,7 @@ impl Evaluator {
         control: &ControlTable,
         tables: &PackedTables,
     ) -> Vec<Vec<Lwe>> {
-        let (context, bootstrap) = (self.context(), keys.bootstrap());
+        let context = self.context();
         let factor = scale(context.parameters().encoding(), control.bits());
         let scaled = |digit: &&Ciphertext| {
             let mut sample = digit.sample.clone();
@@ -118,20 +117,8 @@ impl Evaluator {
         };
         let samples: Vec<Lwe> = inputs.iter().flat_map(|digits| digits.iter().map(scaled)).collect();
         let samples: Vec<&Lwe> = samples.iter().collect();
-        let rows = bootstrap.run(context.engine(), self.keys().bootstrap().switch(), control, &samples);
-        let shape = RotationShape::single(bootstrap.shape(), control.gadget());
-        let bits = control.bits() as usize;
-        let controls: Vec<BlindRotation> = rows
-            .chunks(tables.bits() / bits)
-            .map(|digits| {
-                let words = bootstrap.shape().words();
-                BlindRotation::from_fn(context.engine(), context.product(), shape, tables.bits(), |bit, row, out| {
-                    let rows = &digits[bit / bits];
-                    let place = (bit % bits * rows.len() / bits) + row * words;
-                    out.copy_from_slice(&rows[place..place + words]);
-                })
-            })
-            .collect();
-        tables.lookup_each(context.engine(), &controls.iter().collect::<Vec<_>>())
+        let server = context.server();
+        let controls = server.circuit_bootstrap((self.keys().bootstrap(), keys.bootstrap()), control, &samples);
+        server.lookup(tables, &controls)
     }
 }

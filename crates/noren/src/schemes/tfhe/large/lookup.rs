@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use noren_ring::torus::circuit_bootstrap::ControlTable;
-use noren_ring::torus::cmux_tree::PackedTables;
+use noren_ring::torus::control_table::ControlTable;
+use noren_ring::torus::packed_tables::PackedTables;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::tfhe::context::Context;

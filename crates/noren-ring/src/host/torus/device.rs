@@ -1,0 +1,125 @@
+//! The verbs of [`Host`] over the torus.
+
+use noren_math::kernels::aligned::AlignedVec;
+
+use crate::host::Host;
+use crate::host::torus::blind_rotation::BlindRotation;
+use crate::host::torus::bootstrap::{BLOCK, Bootstrap};
+use crate::host::torus::circuit_bootstrap::CircuitBootstrap;
+use crate::host::torus::cmux_tree::lookup_each;
+use crate::host::torus::glwe_switch::GlweSwitch;
+use crate::host::torus::key_switch::LweSwitch;
+use crate::host::torus::packing::pack;
+use crate::host::torus::trace::Trace;
+use crate::torus::control_table::ControlTable;
+use crate::torus::device::TorusDevice;
+use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, DeviceKey, GgswRows, Held};
+use crate::torus::lwe::Lwe;
+use crate::torus::packed_tables::PackedTables;
+use crate::torus::ring::TorusRing;
+use crate::torus::table::Table;
+use crate::torus::trace::steps;
+
+/// For each digit the words of its GGSW samples, `[bits, (k + 1) l, k + 1, N]`.
+#[derive(Debug)]
+struct HostControls(Vec<AlignedVec<u64>>);
+
+impl TorusDevice for Host {
+    fn name(&self) -> &str {
+        "host"
+    }
+
+    fn capacity(&self, ring: &TorusRing) -> usize {
+        BLOCK * ring.engine().threads()
+    }
+
+    fn bootstrap_key(&self, ring: &TorusRing, rows: &BootstrapRows) -> Held {
+        let switch = rows.switch;
+        let switch = LweSwitch::from_fn(ring.engine(), (switch.from, switch.to), switch.gadget, switch.write);
+        Held::new(Bootstrap::new(switch, rotation(ring, &rows.rotation)))
+    }
+
+    fn mapped_key(&self, key: Bootstrap) -> Option<Held> {
+        Some(Held::new(key))
+    }
+
+    fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> Held {
+        let shape = rows.rotation.shape.samples;
+        let (engine, product) = (ring.engine(), ring.product());
+        let count = steps(shape.degree);
+        let trace = Trace::from_fn(engine, product, (shape, rows.trace.gadget, count), rows.trace.write);
+        let square =
+            |r| GlweSwitch::from_fn(product, (shape, rows.square.gadget), |row, out| (rows.square.write)(r, row, out));
+        let squares = (0..shape.dimension).map(square).collect();
+        Held::new(CircuitBootstrap::new(rotation(ring, &rows.rotation), trace, squares))
+    }
+
+    fn bootstrap(&self, ring: &TorusRing, key: &BootstrapKey, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>> {
+        own::<Bootstrap>(key.held()).run(ring.engine(), jobs)
+    }
+
+    fn circuit_bootstrap(
+        &self,
+        ring: &TorusRing,
+        (key, circuit): (&BootstrapKey, &CircuitKey),
+        table: &ControlTable,
+        samples: &[&Lwe],
+    ) -> Held {
+        let (key, circuit): (&Bootstrap, &CircuitBootstrap) = (own(key.held()), own(circuit.held()));
+        Held::new(HostControls(circuit.run(ring.engine(), key.switch(), table, samples)))
+    }
+
+    fn download_controls(&self, controls: &Controls, digit: usize) -> Vec<u64> {
+        own::<HostControls>(controls.held()).0[digit].to_vec()
+    }
+
+    fn lookup(&self, ring: &TorusRing, tables: &PackedTables, controls: &Controls) -> Vec<Vec<Lwe>> {
+        let (shape, bits) = (controls.shape(), controls.bits());
+        let words = shape.samples.words();
+        let transformed = |digits: &[AlignedVec<u64>]| {
+            BlindRotation::from_fn(ring.engine(), ring.product(), shape, tables.bits(), |bit, row, out| {
+                let rows = &digits[bit / bits];
+                let place = (bit % bits * rows.len() / bits) + row * words;
+                out.copy_from_slice(&rows[place..place + words]);
+            })
+        };
+        let digits = &own::<HostControls>(controls.held()).0;
+        let controls: Vec<BlindRotation> = digits.chunks(tables.bits() / bits).map(transformed).collect();
+        lookup_each(ring.engine(), tables, &controls)
+    }
+
+    fn pack(&self, _: &TorusRing, key: &CircuitKey, samples: &[&Lwe]) -> Vec<u64> {
+        let trace = own::<CircuitBootstrap>(key.held()).trace();
+        pack(trace, samples, &mut trace.scratch())
+    }
+}
+
+impl DeviceKey for Bootstrap {
+    fn bytes(&self) -> usize {
+        self.rotation().bytes() + self.switch().bytes()
+    }
+}
+
+impl DeviceKey for CircuitBootstrap {
+    fn bytes(&self) -> usize {
+        Self::bytes(self)
+    }
+}
+
+impl DeviceKey for HostControls {
+    fn bytes(&self) -> usize {
+        self.0.iter().map(|rows| size_of_val(&rows[..])).sum()
+    }
+}
+
+fn rotation(ring: &TorusRing, rows: &GgswRows) -> BlindRotation {
+    BlindRotation::from_fn(ring.engine(), ring.product(), rows.shape, rows.bits, rows.write)
+}
+
+/// Keys of the host.
+///
+/// # Panics
+/// If they are another device's.
+fn own<K: DeviceKey>(held: &Held) -> &K {
+    held.get().expect("keys are used on the device that holds them")
+}
