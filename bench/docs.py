@@ -123,6 +123,7 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "cyclotomic-threads": lambda: cyclotomic.threads_table(results),
         "cyclotomic-share": lambda: cyclotomic.share_table(results, recorded),
         "cyclotomic-norm": lambda: cyclotomic.norm_table(results, recorded),
+        "cyclotomic-rows": lambda: cyclotomic.rows_table(results),
         "lookup": lambda: lookup.times_table(results),
         "lookup-prepare": lambda: lookup.prepare_table(results),
         "lookup-recorded": lambda: lookup.recorded_table(results, recorded),

@@ -58,7 +58,7 @@ ROWS = {
     "bootstrap": ["suite", "n", "threads", "op", "mode", "stage"],
     "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
     "matvec": ["suite", "n", "threads", "op", "dimension"],
-    "cyclotomic": ["suite", "m", "p", "r", "entries", "threads", "op"],
+    "cyclotomic": ["suite", "m", "p", "r", "entries", "threads", "op", "isa"],
     "lookup": ["suite", "n", "threads", "op", "method"],
     # Sets of the same security and failure, of whatever degree.
     "tfhe": ["suite", "threads", "workload", "op", "batch"],

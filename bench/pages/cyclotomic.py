@@ -36,7 +36,7 @@ def time(
     of: tuple[int, int, int],
     op: str,
     threads: int,
-    entries: str = "elements",
+    entries: str | None = "elements",
     library: str = "noren",
 ) -> float | None:
     """Return the time of an operation of a set in milliseconds."""
@@ -70,10 +70,10 @@ def times_table(results: Results, recorded: Record) -> str:
 
 
 def threads_table(results: Results) -> str:
-    """Return the products of matrices of elements and of numbers on one and on two threads."""
+    """Return the products of matrices on one and on two threads."""
     rows = []
     for of in sets(results):
-        for entries in ["elements", "numbers"]:
+        for entries in ["elements", "numbers", "dimension"]:
             for op in ["encode_matrix", "matvec"]:
                 one, two = (time(results, of, op, threads, entries) for threads in [1, 2])
                 rows.append(
@@ -101,11 +101,25 @@ def share_table(results: Results, recorded: Record) -> str:
     return table(["(m, p, r)", *(f"{OPS[op]}, % published / here" for op in OPS if op != "keygen")], rows)
 
 
+def by_kernels(results: Results, of: tuple[int, int, int], op: str) -> tuple[float | None, float | None]:
+    """Return the times of an operation of a set in nanoseconds, by portable kernels and by the fastest ones."""
+    m, p, r = of
+    records = results.select(suite="cyclotomic", library="noren", op=op, m=m, p=p, r=r)
+    found = {record["isa"]: record["median_ns"] for record in records if record["median_ns"]}
+    return found.get("portable"), min(found.values(), default=None)
+
+
+def by_index(results: Results) -> list[tuple[int, int, int]]:
+    """Return one set of each index."""
+    return sorted({of[0]: of for of in reversed(sets(results))}.values())
+
+
 def norm_table(results: Results, recorded: Record) -> str:
     """Return the times of the canonical norm by one FFT, and by Horner's rule at all roots."""
     rows = []
-    for of in {of[0]: of for of in reversed(sets(results))}.values():
-        fft, horner = ((record(results, of, op, 1, None) or {}).get("median_ns") for op in ["norm_fft", "norm_horner"])
+    for of in by_index(results):
+        fft = (record(results, of, "norm_fft", 1, None) or {}).get("median_ns")
+        portable, best = by_kernels(results, of, "norm_horner")
         helib = recorded["cyclotomic_ms"]["norm_fft"].get(str(of[0]))
         rows.append(
             [
@@ -113,10 +127,24 @@ def norm_table(results: Results, recorded: Record) -> str:
                 milliseconds(fft),
                 number(helib),
                 times(ratio(helib * 1e6 if helib else None, fft)),
-                milliseconds(horner),
-                number(ratio(horner, fft)),
+                milliseconds(portable),
+                milliseconds(best),
+                times(ratio(portable, best)),
             ]
         )
-    rows.sort(key=lambda row: int(row[0]))
-    header = ["m", "FFT, ms", "HElib's FFT, ms", "HElib / noren", "Horner at all roots, ms", "Horner / FFT"]
+    header = ["m", "FFT, ms", "HElib's FFT, ms", "HElib / noren", "Horner, portable, ms", "Horner, ms", "gain"]
     return table(header, rows)
+
+
+def rows_table(results: Results) -> str:
+    """Return the times of sums and products of rows, element by element."""
+    rows = []
+    for of in by_index(results):
+        cells = []
+        for op in ["add", "mul"]:
+            portable, best = by_kernels(results, of, op)
+            cells += [number(portable and portable / 1e3), number(best and best / 1e3), times(ratio(portable, best))]
+        degree = results.values("n", suite="cyclotomic", m=of[0])
+        rows.append([str(of[0]), str(degree[0]), *cells])
+    header = ["add, portable, us", "add, us", "gain", "multiply, portable, us", "multiply, us", "gain"]
+    return table(["m", "elements", *header], rows)

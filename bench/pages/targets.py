@@ -247,6 +247,11 @@ def cyclotomic_targets(results: Results, recorded: Record) -> Iterable[Target]:
     yield Target(f"{what}, m = 15709 and 24295, two threads over one", 1.6, threads)
     norm = (cyclotomic.record(results, known.get("15709:2:1", (0, 0, 0)), "norm_fft", 1, None) or {}).get("median_ns")
     yield Target("canonical norm, m = 15709", 0.15, norm / 1e6 if norm else None, at_most=True, unit=" ms")
+    every = cyclotomic.by_index(results)
+    gains = {"norm_horner": ("canonical norm by Horner's rule", 3.4), "add": ("sums", 5.5), "mul": ("products", 3.7)}
+    for op, (title, wanted) in gains.items():
+        least = lowest(ratio(*cyclotomic.by_kernels(results, of, op)) for of in every)
+        yield Target(f"{title}, rows of rings of general index, the fastest kernels over portable", wanted, least)
 
 
 def lookup_targets(results: Results) -> Iterable[Target]:

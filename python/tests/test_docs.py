@@ -146,7 +146,18 @@ def test_examples_run(path: Path) -> None:
 def test_python_in_documents_runs(name: str) -> None:
     frame = pd.DataFrame(np.random.default_rng(5).normal(size=(285, 30)), columns=[f"c{i}" for i in range(30)])
     given = {"frame": frame, "w": np.ones(30) / 30, "b": 0.5}
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
-    assert blocks
-    for block in blocks:
+    for block in python_in(name):
         exec(compile(block, name, "exec"), dict(given))
+
+
+def test_the_first_hour_runs_in_one_session() -> None:
+    session: dict[str, object] = {}
+    for block in python_in("docs/first-hour.md"):
+        exec(compile(block, "docs/first-hour.md", "exec"), session)
+
+
+def python_in(name: str) -> list[str]:
+    """Return the blocks of Python in a document."""
+    blocks: list[str] = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
+    assert blocks
+    return blocks

@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use crate::cyclotomic::Cyclotomic;
 use crate::fft::FftTable;
+use crate::kernels::Kernels;
 
 /// The canonical norm of polynomials modulo `Phi_m`, `max_j |a(exp(2 pi i j/m))|` over the units j modulo m, by Bluestein's
 /// algorithm.
@@ -34,6 +35,8 @@ pub struct Embedding {
     filter: [Vec<f64>; 2],
     /// The units j up to m/2.
     units: Vec<usize>,
+    /// The real and imaginary parts of their roots `exp(2 pi i j/m)`.
+    roots: [Vec<f64>; 2],
 }
 
 impl Embedding {
@@ -64,8 +67,13 @@ impl Embedding {
         }
         let [mut re, mut im]: [Vec<f64>; 2] = split(filter);
         fft.forward(&mut re, &mut im);
-        let units = (1..=half.max(1)).filter(|&j| ring.inverse(j as u32).is_ok()).collect();
-        Self { ring: *ring, fft, chirp: split((0..n).map(root).collect()), filter: [re, im], units }
+        let units: Vec<usize> = (1..=half.max(1)).filter(|&j| ring.inverse(j as u32).is_ok()).collect();
+        let unit_root = |&j: &usize| {
+            let angle = 2.0 * PI * j as f64 / m as f64;
+            [libm::cos(angle), libm::sin(angle)]
+        };
+        let roots = split(units.iter().map(unit_root).collect());
+        Self { ring: *ring, fft, chirp: split((0..n).map(root).collect()), filter: [re, im], units, roots }
     }
 
     /// The largest absolute value of a polynomial with at most n coefficients at a primitive root. The error relative to the
@@ -97,22 +105,19 @@ impl Embedding {
     /// # Panics
     /// As [`Embedding::norm`].
     #[must_use]
-    pub fn norm_by_horner(&self, a: &[f64]) -> f64 {
+    pub fn norm_by_horner(&self, a: &[f64], kernels: &Kernels) -> f64 {
         assert!(a.len() <= self.ring.degree(), "a polynomial of at most {} coefficients", self.ring.degree());
-        let value = |&j: &usize| {
-            let angle = 2.0 * PI * j as f64 / f64::from(self.ring.index());
-            let (c, s) = (libm::cos(angle), libm::sin(angle));
-            let step = |[re, im]: [f64; 2], x: &f64| [re * c - im * s + x, re * s + im * c];
-            let [re, im] = a.iter().rev().fold([0.0; 2], step);
-            re * re + im * im
-        };
-        self.units.iter().map(value).fold(0.0, f64::max).sqrt()
+        let [mut re, mut im] = [vec![0.0; self.units.len()], vec![0.0; self.units.len()]];
+        kernels.horner(&mut re, &mut im, a, [&self.roots[0], &self.roots[1]]);
+        let squares = re.iter().zip(&im).map(|(re, im)| re * re + im * im);
+        squares.fold(0.0, f64::max).sqrt()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::kernels;
     use crate::random::Seed;
 
     #[test]
@@ -123,7 +128,7 @@ mod tests {
             let embedding = Embedding::new(&ring);
             for length in [0, 1, ring.degree() / 2, ring.degree()] {
                 let a: Vec<f64> = (0..length).map(|_| (xof.next_u64() >> 44) as f64 - 524_288.0).collect();
-                let (found, expected) = (embedding.norm(&a), embedding.norm_by_horner(&a));
+                let (found, expected) = (embedding.norm(&a), embedding.norm_by_horner(&a, kernels()));
                 assert!((found - expected).abs() <= 1e-9 * expected, "index {m}, {length}: {found}, {expected}");
             }
         }

@@ -1,11 +1,12 @@
 //! The suite `cyclotomic`: a matrix of all slots times an encrypted vector, in BGV over rings whose index is no power of
 //! two.
 //!
-//! Entries and values are random elements of the slots, or numbers. The modulus of ciphertexts has about 200 bits. Rings
+//! Entries and values are random elements of the slots, numbers, or elements along one dimension. The modulus of ciphertexts has about 200 bits. Rings
 //! and moduli are those of the publication, most of which reach no security: the record says so. The result is compared
 //! with the product in clear.
 
 use std::fmt;
+use std::hint::black_box;
 use std::str::FromStr;
 
 use noren::bgv::{
@@ -14,6 +15,9 @@ use noren::bgv::{
 };
 use noren::{Security, Seed};
 use noren_math::embedding::Embedding;
+use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::{Kernels, available, kernels};
+use noren_math::modulus::Modulus;
 
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
@@ -46,6 +50,11 @@ impl Set {
     const fn new(index: u32, prime: u64, power: u32) -> Self {
         Self { index, prime, power }
     }
+
+    /// A record with the names of the set.
+    fn name(self, record: Record) -> Record {
+        record.with("m", self.index).with("p", self.prime).with("r", self.power)
+    }
 }
 
 impl fmt::Display for Set {
@@ -72,41 +81,90 @@ impl FromStr for Set {
 enum Kind {
     Elements,
     Numbers,
+    /// Elements where row and column differ in their coordinate along the first dimension alone.
+    Dimension,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Elements => "elements",
+            Self::Numbers => "numbers",
+            Self::Dimension => "dimension",
+        }
+    }
 }
 
 /// Measures a set with each number of threads.
 pub(super) fn run(run: &Run<'_>, set: Set) -> Result<(), Failure> {
     let parameters = parameters(set)?;
     measure_norms(run, set, &parameters)?;
+    measure_rows(run, set, &parameters)?;
     for &threads in run.threads {
-        for kind in [Kind::Elements, Kind::Numbers] {
+        for kind in [Kind::Elements, Kind::Numbers, Kind::Dimension] {
             measure_set(run, set, &parameters, kind, threads)?;
         }
     }
     Ok(())
 }
 
-/// The canonical norm of a polynomial of small coefficients: by an FFT, and by Horner's rule at every root.
+/// The canonical norm of a polynomial of small coefficients by an FFT.
 fn measure_norms(run: &Run<'_>, set: Set, parameters: &Parameters) -> Result<(), Failure> {
     machine::reset_peak_rss();
     let embedding = Embedding::new(parameters.rlwe().index());
     let small: Vec<f64> = random(seed(9), parameters.degree(), 7).into_iter().map(|x| x as f64 - 3.0).collect();
-    let (fast, slow) = (embedding.norm(&small), embedding.norm_by_horner(&small));
+    let (fast, slow) = (embedding.norm(&small), embedding.norm_by_horner(&small, kernels()));
     let is_right = (fast - slow).abs() <= 1e-9 * slow;
-    let report = |op, timing| {
-        let record = Record::of_integers("cyclotomic", op, parameters, 1, timing, "");
-        run.report(&record.with("m", set.index).with("p", set.prime).with("r", set.power))
+    let timing = is_right.then(|| {
+        measure::time(run.seconds, 1.0, || {
+            drop_result(embedding.norm(&small));
+            Ok::<_, Failure>(())
+        })
+    });
+    run.report(&set.name(Record::of_integers("cyclotomic", "norm_fft", parameters, 1, timing.transpose()?, "")))?;
+    for table in available() {
+        let is_right = embedding.norm_by_horner(&small, table) == slow;
+        let horner = || {
+            drop_result(embedding.norm_by_horner(&small, table));
+            Ok::<_, Failure>(())
+        };
+        let timing = is_right.then(|| measure::time(run.seconds, 1.0, horner)).transpose()?;
+        let record = Record::of_integers("cyclotomic", "norm_horner", parameters, 1, timing, "");
+        run.report(&Record { isa: table.name().into(), ..set.name(record) })?;
+    }
+    Ok(())
+}
+
+/// Sums and products of rows of the degree modulo a prime of ciphertexts, element by element.
+fn measure_rows(run: &Run<'_>, set: Set, parameters: &Parameters) -> Result<(), Failure> {
+    machine::reset_peak_rss();
+    let prime = parameters.rlwe().primes().last().expect("a ring has a prime");
+    let modulus = Modulus::new(prime).expect("a prime of a ring");
+    let row = |byte| -> AlignedVec<u64> {
+        let numbers = random(seed(byte), parameters.degree(), prime);
+        AlignedVec::from_slice(&numbers.into_iter().map(i64::cast_unsigned).collect::<Vec<_>>())
     };
-    let fft = || {
-        drop_result(embedding.norm(&small));
-        Ok::<_, Failure>(())
-    };
-    report("norm_fft", is_right.then(|| measure::time(run.seconds, 1.0, fft)).transpose()?)?;
-    let horner = || {
-        drop_result(embedding.norm_by_horner(&small));
-        Ok::<_, Failure>(())
-    };
-    report("norm_horner", Some(measure::time(run.seconds, 1.0, horner)?))
+    let (a, b, mut out) = (row(10), row(11), row(12));
+    let (mut sum, mut product) = (out.clone(), out.clone());
+    for ((sum, product), (&a, &b)) in sum.iter_mut().zip(&mut *product).zip(a.iter().zip(&*b)) {
+        (*sum, *product) = (modulus.add(a, b), modulus.mul(a, b));
+    }
+    for table in available() {
+        let verbs: [(_, fn(&Kernels, &mut [u64], &[u64], &[u64], &Modulus), _); 2] =
+            [("add", Kernels::add, &sum), ("mul", Kernels::mul, &product)];
+        for (op, verb, expected) in verbs {
+            verb(table, &mut out, &a, &b, &modulus);
+            let is_right = out == *expected;
+            let call = || {
+                verb(table, black_box(&mut out), &a, &b, &modulus);
+                Ok::<_, Failure>(())
+            };
+            let timing = is_right.then(|| measure::time(run.seconds, 1.0, call)).transpose()?;
+            let record = Record::of_integers("cyclotomic", op, parameters, 1, timing, "");
+            run.report(&Record { isa: table.name().into(), ..set.name(record) })?;
+        }
+    }
+    Ok(())
 }
 
 /// Four primes of 50 bits, and two special ones.
@@ -129,19 +187,20 @@ fn measure_set(run: &Run<'_>, set: Set, parameters: &Parameters, kind: Kind, thr
     let context = Context::with_threads(parameters.clone(), Some(threads))?;
     let ring = context.galois_ring()?;
     let (slots, d) = (parameters.slots(), ring.degree());
-    let words = if kind == Kind::Elements { d } else { 1 };
-    let entries = random(seed(7), slots * slots * words, ring.numbers().value());
+    let words = if kind == Kind::Numbers { 1 } else { d };
+    let mut entries = random(seed(7), slots * slots * words, ring.numbers().value());
+    if kind == Kind::Dimension {
+        keep_dimension(parameters, &mut entries);
+    }
     let vector = random(seed(8), slots * d, ring.numbers().value());
     let report = |op, timing, note| {
         let record = Record::of_integers("cyclotomic", op, parameters, threads, timing, note);
-        let entries = if kind == Kind::Elements { "elements" } else { "numbers" };
-        let record = record.with("m", set.index).with("p", set.prime).with("r", set.power).with("entries", entries);
-        run.report(&record)
+        run.report(&set.name(record).with("entries", kind.name()))
     };
 
     let encode = || {
         let entries = match kind {
-            Kind::Elements => Entries::Elements(&entries),
+            Kind::Elements | Kind::Dimension => Entries::Elements(&entries),
             Kind::Numbers => Entries::Numbers(&entries),
         };
         SlotMatrix::new(&context, [slots, slots], entries, parameters.max_limbs())
@@ -173,6 +232,17 @@ fn measure_set(run: &Run<'_>, set: Set, parameters: &Parameters, kind: Kind, thr
         report("decrypt", is_right.then(|| measure::time(run.seconds, 1.0, decrypt)).transpose()?, "")?;
     }
     Ok(())
+}
+
+/// Sets all elements to 0 but those of rows and columns that differ along the first dimension alone.
+fn keep_dimension(parameters: &Parameters, entries: &mut [i64]) {
+    let cube = parameters.hypercube().expect("slots have dimensions");
+    let others: Vec<Vec<usize>> = (0..cube.slots()).map(|slot| cube.coordinates(slot)[1..].to_vec()).collect();
+    for (entry, place) in entries.chunks_exact_mut(cube.degree()).zip(0..) {
+        if others[place / cube.slots()] != others[place % cube.slots()] {
+            entry.fill(0);
+        }
+    }
 }
 
 /// Residues from a seed.

@@ -36,6 +36,7 @@ mod panels;
 pub mod places;
 mod portable;
 mod portable_fft;
+mod portable_horner;
 mod portable_ntt;
 mod portable_panels;
 mod portable_torus;
@@ -43,6 +44,7 @@ mod table;
 pub mod torus;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_fft;
+mod vector_horner;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_rows;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -7,6 +7,7 @@ use super::normal::{inside_circle, normal};
 use super::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedSum};
 use super::places::GROUP;
 use super::portable_fft::{fft_forward, fft_inverse};
+use super::portable_horner::horner;
 use super::portable_ntt::{ntt_forward, ntt_inverse};
 use super::table::Kernels;
 use super::wide_reduction::WideReduction;
@@ -49,6 +50,7 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse,
     fft_forward,
     fft_inverse,
+    horner,
     chacha20: chacha20::<4>,
     normal,
     inside_circle,

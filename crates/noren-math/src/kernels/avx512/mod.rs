@@ -14,6 +14,7 @@ mod conversion;
 mod fft;
 mod float;
 mod gaussian;
+mod horner;
 mod multiples;
 mod normal;
 mod ntt;
@@ -62,6 +63,7 @@ pub(super) const TABLE: Kernels = Kernels {
     ntt_inverse: ntt::inverse,
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
+    horner: horner::horner,
     chacha20: chacha::chacha20,
     normal: normal::normal,
     inside_circle: normal::inside_circle,

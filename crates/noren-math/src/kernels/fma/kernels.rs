@@ -13,6 +13,9 @@ macro_rules! fma_kernels {
         mod fft {
             crate::kernels::fma::fma_fft!($features);
         }
+        mod horner {
+            crate::kernels::fma::fma_horner!($features);
+        }
         mod ntt {
             crate::kernels::fma::fma_ntt!($features);
         }
@@ -67,6 +70,7 @@ macro_rules! fma_kernels {
             ntt_inverse: ntt::inverse,
             fft_forward: fft::forward,
             fft_inverse: fft::inverse,
+            horner: horner::horner,
             chacha20: rows::chacha20,
             normal: rows::normal,
             inside_circle: rows::inside_circle,

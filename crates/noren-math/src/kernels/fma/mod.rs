@@ -30,6 +30,7 @@
 mod arithmetic;
 mod conversion;
 mod fft;
+mod horner;
 mod kernels;
 mod ntt;
 mod panels;
@@ -41,6 +42,7 @@ mod torus;
 pub(super) use arithmetic::fma_arithmetic;
 pub(super) use conversion::fma_conversion;
 pub(super) use fft::fma_fft;
+pub(super) use horner::fma_horner;
 pub(super) use kernels::fma_kernels;
 pub(super) use ntt::fma_ntt;
 pub(super) use panels::fma_panels;

@@ -370,4 +370,14 @@ impl Kernels {
         assert_lengths(table.slots(), &[re.len(), im.len()]);
         call!(self.fft_inverse(re, im, table));
     }
+
+    /// The values of the polynomial with the coefficients a at points of the complex plane, by Horner's rule: real and imaginary
+    /// parts. All tables round alike.
+    ///
+    /// # Panics
+    /// If there is not a place for each part of each point.
+    pub fn horner(&self, re: &mut [f64], im: &mut [f64], a: &[f64], points: [&[f64]; 2]) {
+        assert_lengths(re.len(), &[im.len(), points[0].len(), points[1].len()]);
+        call!(self.horner(re, im, a, points));
+    }
 }
