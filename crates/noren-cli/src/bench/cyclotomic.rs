@@ -76,6 +76,9 @@ impl FromStr for Set {
     }
 }
 
+/// A verb on rows, element by element.
+type Verb = fn(&Kernels, &mut [u64], &[u64], &[u64], &Modulus);
+
 /// What the entries of the matrix are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -150,8 +153,7 @@ fn measure_rows(run: &Run<'_>, set: Set, parameters: &Parameters) -> Result<(), 
         (*sum, *product) = (modulus.add(a, b), modulus.mul(a, b));
     }
     for table in available() {
-        let verbs: [(_, fn(&Kernels, &mut [u64], &[u64], &[u64], &Modulus), _); 2] =
-            [("add", Kernels::add, &sum), ("mul", Kernels::mul, &product)];
+        let verbs: [(_, Verb, _); 2] = [("add", Kernels::add, &sum), ("mul", Kernels::mul, &product)];
         for (op, verb, expected) in verbs {
             verb(table, &mut out, &a, &b, &modulus);
             let is_right = out == *expected;
