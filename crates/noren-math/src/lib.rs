@@ -25,6 +25,8 @@
 //! | [`memory`] | memory that cannot be had, as an error |
 //! | [`kernels`] | the row kernels, one table per instruction set; the only `unsafe` of the project |
 
+mod binary;
+mod binary_slots;
 pub mod cyclotomic;
 pub mod embedding;
 pub mod error;

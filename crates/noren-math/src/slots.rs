@@ -1,5 +1,6 @@
 //! Slots of plaintexts as the values of polynomials.
 
+use crate::binary_slots::BinaryEncoding;
 use crate::cyclotomic::{remainder, times_binomial};
 use crate::error::Error;
 use crate::factors::{factor, lift, recurrence};
@@ -36,6 +37,8 @@ pub struct SlotTransform {
     different: Vec<u64>,
     /// Those of `Phi_m`.
     binomials: Vec<(usize, bool)>,
+    /// The encoding of slots modulo 2.
+    binary: Option<BinaryEncoding>,
 }
 
 impl SlotTransform {
@@ -63,10 +66,14 @@ impl SlotTransform {
             factor
         };
         let denominators: Vec<Vec<u64>> = representatives.iter().map(denominator).collect();
+        let binomials = hypercube.ring().binomials();
+        let binary =
+            (z.value() == 2).then(|| BinaryEncoding::new(m, &denominators, &representatives, &traces, &binomials));
         Ok(Self {
             fractions: Fractions::new(&denominators, d, z)?,
             different: field.inv(&field.derivative()),
-            binomials: hypercube.ring().binomials(),
+            binomials,
+            binary,
             hypercube: hypercube.clone(),
             field,
             representatives,
@@ -97,6 +104,9 @@ impl SlotTransform {
         let (z, d, m) = (self.field.numbers(), self.field.degree(), self.index());
         assert_eq!(values.len(), self.representatives.len() * d, "a value of {d} coefficients for each slot");
         assert!(values.iter().all(|&x| x < z.value()), "coefficients are residues modulo {}", z.value());
+        if let Some(binary) = &self.binary {
+            return binary.encode(values);
+        }
         let mut numerators = Vec::with_capacity(values.len());
         for ((&t, denominator), value) in
             self.representatives.iter().zip(&self.denominators).zip(values.chunks_exact(d))
@@ -116,6 +126,9 @@ impl SlotTransform {
         let (z, d) = (self.field.numbers(), self.field.degree());
         assert_eq!(values.len(), self.representatives.len(), "a value for each slot");
         assert!(values.iter().all(|&x| x < z.value()), "values are residues modulo {}", z.value());
+        if let Some(binary) = &self.binary {
+            return binary.encode_numbers(values);
+        }
         // sum_i 1/(1 - x_i z) has the numerator d F - z F'.
         let numerator = |(denominator, &value): (&Vec<u64>, &u64)| {
             let numerator = move |(i, &f): (usize, &u64)| z.mul(z.mul(f, z.reduce((d - i) as u64)), value);

@@ -35,6 +35,7 @@ pub(crate) mod pages;
 mod panels;
 pub mod places;
 mod portable;
+mod portable_binary;
 mod portable_fft;
 mod portable_horner;
 mod portable_ntt;

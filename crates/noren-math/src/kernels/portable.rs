@@ -6,6 +6,7 @@ use super::multiples::sub_multiples;
 use super::normal::{inside_circle, normal};
 use super::operands::{HALVES, MAX_TERMS, MovedProducts, WeightedSum};
 use super::places::GROUP;
+use super::portable_binary::add_binary_product;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_horner::horner;
 use super::portable_ntt::{ntt_forward, ntt_inverse};
@@ -51,6 +52,7 @@ pub(super) const TABLE: Kernels = Kernels {
     fft_forward,
     fft_inverse,
     horner,
+    add_binary_product,
     chacha20: chacha20::<4>,
     normal,
     inside_circle,

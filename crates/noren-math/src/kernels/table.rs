@@ -24,6 +24,7 @@ type WeightedSums = unsafe fn(&mut [WeightedSum], &[&[u64]], Option<&[u64]>);
 type NttForward = unsafe fn(&mut [u64], &NttTable);
 type NttInverse = unsafe fn(&mut [u64], &NttTable, &InverseScale);
 type Fft = unsafe fn(&mut [f64], &mut [f64], &FftTable);
+type AddBinaryProduct = unsafe fn(&mut [u64], &[u64], &[u64]);
 type Horner = unsafe fn(&mut [f64], &mut [f64], &[f64], [&[f64]; 2]);
 
 /// The row kernels of one instruction set.
@@ -69,6 +70,7 @@ pub struct Kernels {
     pub(super) fft_forward: Fft,
     pub(super) fft_inverse: Fft,
     pub(super) horner: Horner,
+    pub(super) add_binary_product: AddBinaryProduct,
     pub(super) chacha20: Chacha20,
     pub(super) normal: Normal,
     pub(super) inside_circle: InsideCircle,

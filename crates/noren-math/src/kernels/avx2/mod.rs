@@ -5,6 +5,7 @@ use std::arch::is_x86_feature_detected;
 use super::fma::fma_kernels;
 use super::table::Kernels;
 
+pub(super) mod binary;
 mod lanes;
 mod multiples;
 
@@ -12,7 +13,10 @@ fma_kernels!("avx2,fma");
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "avx2",
-    supported: || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+    supported: || {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("pclmulqdq")
+    },
+    add_binary_product: binary::add_binary_product,
     sub_multiples: multiples::sub_multiples,
     ..KERNELS
 };

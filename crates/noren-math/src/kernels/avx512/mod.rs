@@ -5,6 +5,7 @@
 
 use std::arch::is_x86_feature_detected;
 
+use super::avx2::binary;
 use super::table::Kernels;
 
 mod arithmetic;
@@ -29,6 +30,7 @@ pub(super) const TABLE: Kernels = Kernels {
         is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512ifma")
+            && is_x86_feature_detected!("pclmulqdq")
     },
     add: rows::add,
     add_streamed: rows::add_streamed,
@@ -64,6 +66,7 @@ pub(super) const TABLE: Kernels = Kernels {
     fft_forward: fft::forward,
     fft_inverse: fft::inverse,
     horner: horner::horner,
+    add_binary_product: binary::add_binary_product,
     chacha20: chacha::chacha20,
     normal: normal::normal,
     inside_circle: normal::inside_circle,

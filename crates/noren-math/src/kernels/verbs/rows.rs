@@ -380,4 +380,13 @@ impl Kernels {
         assert_lengths(re.len(), &[im.len(), points[0].len(), points[1].len()]);
         call!(self.horner(re, im, a, points));
     }
+
+    /// `out += a b` for polynomials over GF(2) with a coefficient to a bit, words from the constant coefficient up.
+    ///
+    /// # Panics
+    /// If the product has not as many words as both factors together.
+    pub fn add_binary_product(&self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        assert_lengths(out.len(), &[a.len() + b.len()]);
+        call!(self.add_binary_product(out, a, b));
+    }
 }
