@@ -29,6 +29,9 @@ mod system {
     /// The size in bytes from which allocators map memory for each request, and keep none that was given back.
     const MAPPED: usize = 32 << 20;
 
+    /// The size in bytes from which rows ask for all their pages at once: a page fault for each costs more than the call.
+    const POPULATED: usize = 128 << 10;
+
     /// Zeros, if the system has memory for them.
     ///
     /// # Safety
@@ -41,6 +44,8 @@ mod system {
         let start = NonNull::new(unsafe { alloc(layout) })?;
         if layout.align() == LARGE_PAGE {
             advise(start, layout.size() / LARGE_PAGE * LARGE_PAGE);
+        } else if layout.size() >= POPULATED {
+            populate(start, layout.size());
         }
         // SAFETY: the allocation has `layout.size()` bytes.
         unsafe { start.write_bytes(0, layout.size()) };
@@ -127,6 +132,15 @@ mod system {
         // SAFETY: the range belongs to the caller and starts on a page; the advice changes which pages back it, never what they
         // hold.
         let _ = unsafe { madvise(start.as_ptr().cast(), bytes, Advice::LinuxHugepage) };
+    }
+
+    /// Asks for the whole pages of a range, before they are written.
+    fn populate(start: NonNull<u8>, bytes: usize) {
+        let before = start.align_offset(page_size());
+        let whole = bytes.saturating_sub(before) / page_size() * page_size();
+        // SAFETY: the range belongs to the caller and starts and ends on pages; what pages hold does not change. An error leaves
+        // them to page faults.
+        let _ = unsafe { madvise(start.as_ptr().wrapping_add(before).cast(), whole, Advice::LinuxPopulateWrite) };
     }
 
     fn pages(layout: Layout) -> usize {
