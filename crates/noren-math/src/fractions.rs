@@ -8,13 +8,14 @@ use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
 use crate::modulus::{MAX_MODULUS_BITS, Modulus, ShoupFactor};
 use crate::ntt::table::NttTable;
-use crate::polynomials::{low_product, product};
+use crate::polynomials::product;
 use crate::prime::primes_below;
 use crate::prime_power::PrimePower;
 use crate::scratch::with_scratch;
 
-/// The least mean degree of the denominators that transforms combine; those below are multiplied as they are written.
-const BASE: usize = 16;
+/// The least mean degree of the denominators that transforms combine; those below are multiplied as they are written: where
+/// sums of products are right modulo `2^64`, and elsewhere.
+const BASES: [usize; 2] = [128, 16];
 
 /// The denominators `F_t` of fractions, all of degree d and with the constant 1, and their products: from pairs of small
 /// groups to all of them.
@@ -55,7 +56,10 @@ impl Fractions {
     pub(crate) fn new(denominators: &[Vec<u64>], degree: usize, numbers: PrimePower) -> Result<Self, Error> {
         let count = denominators.len();
         let whole = count * degree;
-        let levels = (1..=count.ilog2() as usize).rev().find(|&k| whole >> k >= BASE).unwrap_or(0);
+        let [in_words, otherwise] = BASES;
+        // A product of a numerator and the other denominators of its group has at most `degree` terms in a coefficient.
+        let base = if numbers.sums_in_words(degree) { in_words } else { otherwise };
+        let levels = (1..=count.ilog2() as usize).rev().find(|&k| whole >> k >= base).unwrap_or(0);
         let mut fractions = Self {
             primes: primes_of_products(whole, &numbers),
             numbers,
@@ -251,9 +255,10 @@ impl Fractions {
         }
         for group in self.groups(self.levels.len()).filter(|group| group.len() > 1) {
             let whole = a[group.start * d..group.end * d].to_vec();
+            // The last d coefficients of the product with each cofactor.
+            let starts: Vec<u32> = (0..=(whole.len() - d) as u32).rev().collect();
             for t in group {
-                let product = low_product(&whole, &self.cofactors[t], whole.len(), z);
-                a[t * d..][..d].copy_from_slice(&product[whole.len() - d..]);
+                z.window_combination(&mut a[t * d..][..d], &self.cofactors[t], &whole, &starts);
             }
         }
     }

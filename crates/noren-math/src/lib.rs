@@ -1,6 +1,6 @@
 //! Numbers, transforms and randomness: how are numbers multiplied fast.
 //!
-//! The lowest floor of noren. It knows primes below 2^50, rows of residues, transforms of rows, and
+//! The lowest layer of noren. It knows primes below 2^50, rows of residues, transforms of rows, and
 //! deterministic byte streams; it knows nothing of polynomials in many primes, keys or messages.
 //!
 //! | room | what it holds |

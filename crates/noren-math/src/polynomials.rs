@@ -9,13 +9,16 @@ pub(crate) fn product(a: &[u64], b: &[u64], z: &PrimePower) -> Vec<u64> {
 
 /// The first coefficients of a product.
 pub(crate) fn low_product(a: &[u64], b: &[u64], count: usize, z: &PrimePower) -> Vec<u64> {
-    let reversed: Vec<u64> = b.iter().rev().copied().collect();
-    let coefficient = |i: usize| {
-        // Those j for which both a_j and b_(i - j) are.
-        let (first, end) = ((i + 1).saturating_sub(b.len()), (i + 1).min(a.len()));
-        if first < end { z.dot(&a[first..end], &reversed[b.len() - 1 - (i - first)..]) } else { 0 }
-    };
-    (0..count).map(coefficient).collect()
+    let (a, b) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let a = &a[..a.len().min(count)];
+    // Coefficient j is sum_i a_i b_(j - i): b, with zeros before and after it, is read from len(a) - 1 - i on.
+    let mut table = vec![0; a.len() + count];
+    let words = b.len().min(count);
+    table[a.len()..a.len() + words].copy_from_slice(&b[..words]);
+    let starts: Vec<u32> = (0..a.len() as u32).map(|i| a.len() as u32 - i).collect();
+    let mut product = vec![0; count];
+    z.window_combination(&mut product, a, &table, &starts);
+    product
 }
 
 /// The remainder of a polynomial, without leading zeros; the divisor has a leading coefficient that is a unit.

@@ -1,6 +1,7 @@
 //! Integers modulo a power of a prime.
 
 use crate::error::Error;
+use crate::kernels::kernels;
 use crate::prime::is_prime;
 use crate::reduction::{MAX_REDUCTION_BITS, Reduction};
 
@@ -93,8 +94,7 @@ impl PrimePower {
     /// `sum_i a_i b_i` over as many terms as the shorter of both has. Range: in `[0, p^r)`.
     #[must_use]
     pub fn dot(&self, a: &[u64], b: &[u64]) -> u64 {
-        if self.p == 2 || a.len() <= self.terms {
-            // Modulo 2^64, which 2^r divides, or without overflow.
+        if self.sums_in_words(a.len()) {
             let sum = a.iter().zip(b).fold(0u64, |sum, (&x, &y)| sum.wrapping_add(x.wrapping_mul(y)));
             return self.reduce(sum);
         }
@@ -104,18 +104,34 @@ impl PrimePower {
         })
     }
 
-    /// `out_j = sum_i a_i b_ij` over rows `b_i`, at least as many as there are factors. Range: in `[0, p^r)`.
-    pub(crate) fn combine<'a>(&self, out: &mut [u64], a: &[u64], rows: impl Iterator<Item = &'a [u64]>) {
-        out.fill(0);
-        let is_lazy = self.p == 2 || a.len() <= self.terms;
-        for (&a, row) in a.iter().zip(rows) {
-            if is_lazy {
-                out.iter_mut().zip(row).for_each(|(sum, &x)| *sum = sum.wrapping_add(a.wrapping_mul(x)));
-            } else {
-                out.iter_mut().zip(row).for_each(|(sum, &x)| *sum = self.add(*sum, self.mul(a, x)));
-            }
+    /// Whether a sum of so many products of residues is right modulo `2^64`: `2^r` divides that, or nothing overflows.
+    pub(crate) const fn sums_in_words(&self, terms: usize) -> bool {
+        self.p == 2 || terms <= self.terms
+    }
+
+    /// `out_j = sum_i a_i table_(starts_i + j)`. Range: in `[0, p^r)`.
+    pub(crate) fn window_combination(&self, out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
+        if self.sums_in_words(a.len()) {
+            kernels().window_combination(out, a, table, starts);
+            out.iter_mut().for_each(|sum| *sum = self.reduce(*sum));
+            return;
         }
-        out.iter_mut().for_each(|sum| *sum = self.reduce(*sum));
+        out.fill(0);
+        for (&a, &start) in a.iter().zip(starts) {
+            let window = &table[start as usize..][..out.len()];
+            out.iter_mut().zip(window).for_each(|(sum, &x)| *sum = self.add(*sum, self.mul(a, x)));
+        }
+    }
+
+    /// `out_k = sum_i a_i table_(starts_k + i)`. Range: in `[0, p^r)`.
+    pub(crate) fn window_dots(&self, out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
+        if self.sums_in_words(a.len()) {
+            kernels().window_dots(out, a, table, starts);
+            out.iter_mut().for_each(|sum| *sum = self.reduce(*sum));
+            return;
+        }
+        let dot = |&start: &u32| self.dot(a, &table[start as usize..][..a.len()]);
+        out.iter_mut().zip(starts).for_each(|(out, start)| *out = dot(start));
     }
 
     /// `a^exponent`. Range: a in `[0, p^r)`.

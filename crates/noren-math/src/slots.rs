@@ -56,7 +56,7 @@ impl SlotTransform {
         let representatives = hypercube.representatives();
         let z_p = z.residue_field();
         let denominator = |&t: &u32| {
-            let sequence: Vec<u64> = multiples(t, m).take(2 * d).map(|k| traces[k] % z.p()).collect();
+            let sequence: Vec<u64> = multiples(t, m, 2 * d).iter().map(|&k| traces[k as usize] % z.p()).collect();
             let mut factor = recurrence(&sequence, &z_p);
             factor.reverse();
             factor.truncate(d);
@@ -108,10 +108,11 @@ impl SlotTransform {
             return binary.encode(values);
         }
         let mut numerators = Vec::with_capacity(values.len());
+        let mut traces = vec![0; d];
         for ((&t, denominator), value) in
             self.representatives.iter().zip(&self.denominators).zip(values.chunks_exact(d))
         {
-            let traces: Vec<u64> = multiples(t, m).take(d).map(|k| z.dot(value, &self.traces[k..k + d])).collect();
+            z.window_dots(&mut traces, value, &self.traces, &multiples(t, m, d));
             numerators.extend(low_product(denominator, &traces, d, z));
         }
         self.sum(numerators)
@@ -156,7 +157,7 @@ impl SlotTransform {
             // The remainder of the polynomial modulo the factor of the slot.
             let mut rest = low_product(denominator, part, d, z);
             rest.reverse();
-            z.combine(&mut traces, &rest, multiples(t, m).map(|k| &self.traces[k..k + d]));
+            z.window_combination(&mut traces, &rest, &self.traces, &multiples(t, m, d));
             // sum_j Tr(alpha eta^j) z^j is a fraction over F_1, and alpha is its numerator at 1/eta, times eta^(d-1)/G'(eta).
             let mut numerator = low_product(&self.denominators[0], &traces, d, z);
             numerator.reverse();
@@ -191,12 +192,10 @@ impl SlotTransform {
     }
 }
 
-/// `k t mod m` for k from 0 on.
-fn multiples(t: u32, m: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(0), move |&k| {
-        let next = k + t as usize;
-        Some(if next < m { next } else { next - m })
-    })
+/// `k t mod m` for the first k.
+fn multiples(t: u32, m: usize, count: usize) -> Vec<u32> {
+    let next = |&k: &u32| Some(((u64::from(k) + u64::from(t)) % m as u64) as u32);
+    std::iter::successors(Some(0), next).take(count).collect()
 }
 
 /// The traces of `Y^k` for k below `m + d`.

@@ -41,6 +41,7 @@ mod portable_horner;
 mod portable_ntt;
 mod portable_panels;
 mod portable_torus;
+mod portable_windows;
 mod table;
 pub mod torus;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -54,6 +55,8 @@ mod vector_torus;
 mod vector_torus_blocks;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector_torus_layers;
+#[cfg(target_arch = "x86_64")]
+mod vector_windows;
 mod verbs;
 mod wide_reduction;
 

@@ -10,6 +10,7 @@ use super::portable_binary::add_binary_product;
 use super::portable_fft::{fft_forward, fft_inverse};
 use super::portable_horner::horner;
 use super::portable_ntt::{ntt_forward, ntt_inverse};
+use super::portable_windows::{window_combination, window_dots};
 use super::table::Kernels;
 use super::wide_reduction::WideReduction;
 use super::{portable_panels, portable_torus};
@@ -53,6 +54,8 @@ pub(super) const TABLE: Kernels = Kernels {
     fft_inverse,
     horner,
     add_binary_product,
+    window_combination,
+    window_dots,
     chacha20: chacha20::<4>,
     normal,
     inside_circle,

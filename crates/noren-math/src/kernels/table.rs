@@ -25,6 +25,7 @@ type NttForward = unsafe fn(&mut [u64], &NttTable);
 type NttInverse = unsafe fn(&mut [u64], &NttTable, &InverseScale);
 type Fft = unsafe fn(&mut [f64], &mut [f64], &FftTable);
 type AddBinaryProduct = unsafe fn(&mut [u64], &[u64], &[u64]);
+type Windows = unsafe fn(&mut [u64], &[u64], &[u64], &[u32]);
 type Horner = unsafe fn(&mut [f64], &mut [f64], &[f64], [&[f64]; 2]);
 
 /// The row kernels of one instruction set.
@@ -71,6 +72,8 @@ pub struct Kernels {
     pub(super) fft_inverse: Fft,
     pub(super) horner: Horner,
     pub(super) add_binary_product: AddBinaryProduct,
+    pub(super) window_combination: Windows,
+    pub(super) window_dots: Windows,
     pub(super) chacha20: Chacha20,
     pub(super) normal: Normal,
     pub(super) inside_circle: InsideCircle,

@@ -8,6 +8,7 @@ use super::table::Kernels;
 pub(super) mod binary;
 mod lanes;
 mod multiples;
+mod windows;
 
 fma_kernels!("avx2,fma");
 
@@ -17,6 +18,8 @@ pub(super) const TABLE: Kernels = Kernels {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("pclmulqdq")
     },
     add_binary_product: binary::add_binary_product,
+    window_combination: windows::window_combination,
+    window_dots: windows::window_dots,
     sub_multiples: multiples::sub_multiples,
     ..KERNELS
 };

@@ -23,6 +23,7 @@ mod panels;
 mod rows;
 mod sums;
 mod torus;
+mod windows;
 
 pub(super) const TABLE: Kernels = Kernels {
     name: "avx512",
@@ -67,6 +68,8 @@ pub(super) const TABLE: Kernels = Kernels {
     fft_inverse: fft::inverse,
     horner: horner::horner,
     add_binary_product: binary::add_binary_product,
+    window_combination: windows::window_combination,
+    window_dots: windows::window_dots,
     chacha20: chacha::chacha20,
     normal: normal::normal,
     inside_circle: normal::inside_circle,

@@ -389,4 +389,22 @@ impl Kernels {
         assert_lengths(out.len(), &[a.len() + b.len()]);
         call!(self.add_binary_product(out, a, b));
     }
+
+    /// `out_j = sum_i a_i table_(starts_i + j)` modulo `2^64`.
+    ///
+    /// # Panics
+    /// If there are not as many starts as factors, or a window leaves the table.
+    pub fn window_combination(&self, out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
+        assert_lengths(starts.len(), &[a.len()]);
+        call!(self.window_combination(out, a, table, starts));
+    }
+
+    /// `out_k = sum_i a_i table_(starts_k + i)` modulo `2^64`.
+    ///
+    /// # Panics
+    /// If there are not as many starts as sums, or a window leaves the table.
+    pub fn window_dots(&self, out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
+        assert_lengths(starts.len(), &[out.len()]);
+        call!(self.window_dots(out, a, table, starts));
+    }
 }

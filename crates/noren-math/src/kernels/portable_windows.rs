@@ -1,0 +1,52 @@
+//! Sums over windows of a table, modulo `2^64`.
+
+/// The words that are added up at a time.
+const BLOCK: usize = 32;
+
+/// The lanes of a sum of products.
+const LANES: usize = 8;
+
+/// `out_j = sum_i a_i table_(starts_i + j)`.
+#[inline]
+pub(super) fn window_combination(out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
+    let whole = out.len() / BLOCK * BLOCK;
+    let (blocks, rest) = out.split_at_mut(whole);
+    let (lanes, last) = rest.as_chunks_mut::<LANES>();
+    for (block, at) in blocks.as_chunks_mut::<BLOCK>().0.iter_mut().zip((0..).step_by(BLOCK)) {
+        *block = combination(a, table, starts, at);
+    }
+    for (block, at) in lanes.iter_mut().zip((whole..).step_by(LANES)) {
+        *block = combination(a, table, starts, at);
+    }
+    for (word, at) in last.iter_mut().zip(whole + lanes.len() * LANES..) {
+        [*word] = combination(a, table, starts, at);
+    }
+}
+
+/// The words from `at` on of a combination.
+#[inline]
+fn combination<const N: usize>(a: &[u64], table: &[u64], starts: &[u32], at: usize) -> [u64; N] {
+    let mut sums = [0u64; N];
+    for (&a, &start) in a.iter().zip(starts) {
+        let window = &table[start as usize + at..][..N];
+        sums.iter_mut().zip(window).for_each(|(sum, &x)| *sum = sum.wrapping_add(a.wrapping_mul(x)));
+    }
+    sums
+}
+
+/// `out_k = sum_i a_i table_(starts_k + i)`.
+#[inline]
+pub(super) fn window_dots(out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
+    for (out, &start) in out.iter_mut().zip(starts) {
+        let window = &table[start as usize..][..a.len()];
+        let ((a, a_rest), (window, rest)) = (a.as_chunks::<LANES>(), window.as_chunks::<LANES>());
+        let mut sums = [0u64; LANES];
+        for (a, x) in a.iter().zip(window) {
+            for lane in 0..LANES {
+                sums[lane] = sums[lane].wrapping_add(a[lane].wrapping_mul(x[lane]));
+            }
+        }
+        let last = a_rest.iter().zip(rest).fold(0u64, |sum, (&a, &x)| sum.wrapping_add(a.wrapping_mul(x)));
+        *out = sums.into_iter().fold(last, u64::wrapping_add);
+    }
+}
