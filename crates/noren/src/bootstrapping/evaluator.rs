@@ -69,7 +69,7 @@ pub struct BootstrappingEvaluator {
     renewal: Arc<Renewal>,
 }
 
-/// The extension of [`Evaluator`] by this floor.
+/// The extension of [`Evaluator`] by this layer.
 pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
