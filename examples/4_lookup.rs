@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use noren::bfv::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest};
 use noren::error::Result;
-use noren::lookup::{Function, Lookup, LookupKeys, Plan, parameters_spec};
+use noren::lookup::{Function, Lookup, LookupKeys, LookupPlan, parameters_spec};
 use noren::{Security, Seed};
 
 /// Numbers are below 2^15.
@@ -22,7 +22,7 @@ fn main() -> Result<()> {
 
     // A function must have a value everywhere: here the quotient by 0 is 0.
     let quotient = Function::rule([DOMAIN; 2], |x, y| Some(x.checked_div(y).unwrap_or(0)));
-    let plan = Plan::new(context.parameters(), quotient.domain())?;
+    let plan = LookupPlan::new(context.parameters(), quotient.domain())?;
     let start = Instant::now();
     let lookup_keys = LookupKeys::generate(&context, Seed::random()?, &keys.secret, &plan, None)?;
     println!("keys: {:.2} GB in {:.1} s", lookup_keys.bytes() as f64 / 1e9, start.elapsed().as_secs_f64());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
-use noren::lookup::{LookupKeyFile, Plan};
+use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
 use noren::programs::columns::{Column, Columns, Element};
@@ -182,7 +182,7 @@ fn write_lookups() -> Result<()> {
     };
     let context = bfv::Context::with_threads(spec.build()?, Some(1))?;
     let secret = context.generate_keys(Seed::from_bytes([4; 32]), &bfv::KeyRequest::default())?.secret;
-    let plan = Plan::new(context.parameters(), [4, 3])?;
+    let plan = LookupPlan::new(context.parameters(), [4, 3])?;
     let keys = LookupKeyFile::generate(&context, &plan, &secret, Seed::from_bytes([5; 32]), None)?;
     write("lookup_keys", "small", &(), &keys)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Progress};
 use noren::programs::Program;
-use noren::programs::{Plan, Shape};
+use noren::programs::{ProgramPlan, Shape};
 use noren::wire::{FileContext, FileKey, Form, Kind, Limits, Object};
 use noren::{EvaluationKeys, KeyUse, PublicKey, Resources, SecretKey, Seed, bfv, ckks};
 use noren_rlwe::context::Context;
@@ -101,7 +101,9 @@ fn of_vectors(wanted: &Wanted<'_>, context: &ckks::Context, level: Option<usize>
     }
     let request = match &wanted.programs[..] {
         [] => ckks::KeyRequest { rotations: wanted.rotations.to_vec(), level, ..ckks::KeyRequest::default() },
-        programs => Plan::with_parameters(programs, &wanted.shape, context.parameters().clone())?.key_request()?,
+        programs => {
+            ProgramPlan::with_parameters(programs, &wanted.shape, context.parameters().clone())?.key_request()?
+        }
     };
     Ok(context.automorphisms_of(&request)?)
 }

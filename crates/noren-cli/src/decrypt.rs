@@ -9,7 +9,7 @@ use noren::wire::Kind;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
-use crate::jobs::Decryption;
+use crate::jobs::{Decryption, of_kind};
 use crate::outputs::{Force, Output};
 use crate::tables::format;
 use crate::{ckks, integers, tfhe};
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     format::check_name(&arguments.output)?;
     let kind = files::key_kind(&arguments.key, console)?;
     // A file of another kind is refused where a key of CKKS is read.
-    let run = SCHEMES.iter().find(|(of, _)| *of == kind).map_or(ckks::decrypt::run as Run, |(_, run)| *run);
+    let run = of_kind(&SCHEMES, kind).unwrap_or(ckks::decrypt::run);
     let &Arguments { ref key, ref input, release, releases, statistical_security, signed, unchecked, public, .. } =
         arguments;
     let job = Decryption { key, input, output, release, releases, statistical_security, signed, unchecked, public };

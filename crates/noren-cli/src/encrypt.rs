@@ -9,7 +9,7 @@ use noren::wire::Kind;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
-use crate::jobs::Encryption;
+use crate::jobs::{Encryption, of_kind};
 use crate::outputs::{Force, Output};
 use crate::tables::numbers::Numbers;
 use crate::{ckks, integers, tfhe};
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let numbers = Numbers::read(&arguments.input, !arguments.no_header)?;
     let kind = files::key_kind(&arguments.key, console)?;
     // A file of another kind is refused where a key of CKKS is read.
-    let run = SCHEMES.iter().find(|(of, _)| *of == kind).map_or(ckks::encrypt::run as Run, |(_, run)| *run);
+    let run = of_kind(&SCHEMES, kind).unwrap_or(ckks::encrypt::run);
     let Arguments { key, input, bounds, domain, types, .. } = arguments;
     run(Encryption { key, kind, input, numbers, bounds: bounds.as_deref(), domain, types, output }, console)
 }

@@ -11,10 +11,9 @@ use noren::lookup::LookupKeyFile;
 use noren::programs::IntegerLayout;
 use noren::programs::Layout;
 use noren::programs::columns;
-use noren::wire::{Form, Kind, Limits, Object, Reader};
+use noren::wire::{FileContext, Form, Kind, Limits, Object, Reader};
 use noren::{KeyId, SecretKey, bfv, ckks, tfhe};
 use noren_files::encrypted;
-use noren_rlwe::context::Context;
 use noren_rlwe::key_use::KeyUse;
 use noren_rlwe::parameters::Parameters;
 use noren_rlwe::wire::expanded::MappedContainer;
@@ -28,6 +27,7 @@ use crate::describe::words::{self, bytes};
 use crate::describe::{Describe, Description, Tfhe};
 use crate::failure::Failure;
 use crate::files;
+use crate::jobs::of_kind;
 use crate::outputs;
 
 /// Shows what is in a file, and checks that it is undamaged
@@ -128,22 +128,55 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         let (path, bytes) = (arguments.file.clone(), outputs::size(&arguments.file)?);
         return console.report(&Encrypted { path, kind: "file under a passphrase", bytes });
     }
-    if let Some(Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) = file::kind(&arguments.file)? {
-        return console.report(&Report::bootstrap_keys(&arguments.file).map_err(Failure::file(&arguments.file))?);
-    }
-    let of_file = || Failure::file(&arguments.file);
-    if let Some(Kind::PREPARED_LOOKUP) = file::kind(&arguments.file)? {
+    let report = match file::kind(&arguments.file)? {
+        Some(Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) => Report::bootstrap_keys(&arguments.file),
         // As large as the memory, perhaps.
-        let container = MappedContainer::open(&arguments.file)?;
-        let reader = container.reader(Kind::PREPARED_LOOKUP, &Limits::default()).map_err(of_file())?;
-        return console
-            .report(&Report::new(&arguments.file, outputs::size(&arguments.file)?, reader).map_err(of_file())?);
-    }
-    let content = files::read_bytes(&arguments.file)?;
-    // Refuses whatever is damaged: what follows has the right digest.
-    let reader = Reader::open_any(&content, &Limits::default()).map_err(of_file())?;
-    console.report(&Report::new(&arguments.file, content.len() as u64, reader).map_err(of_file())?)
+        Some(Kind::PREPARED_LOOKUP) => {
+            let container = MappedContainer::open(&arguments.file)?;
+            let size = outputs::size(&arguments.file)?;
+            let reader = container.reader(Kind::PREPARED_LOOKUP, &Limits::default());
+            reader.and_then(|reader| Report::new(&arguments.file, size, reader))
+        }
+        _ => {
+            let content = files::read_bytes(&arguments.file)?;
+            // Refuses whatever is damaged: what follows has the right digest.
+            let reader = Reader::open_any(&content, &Limits::default());
+            reader.and_then(|reader| Report::new(&arguments.file, content.len() as u64, reader))
+        }
+    };
+    console.report(&report.map_err(Failure::file(&arguments.file))?)
 }
+
+/// Adds the contents of a file, behind its header, to a report.
+type Show = fn(&mut Report, &mut Reader<'_>) -> noren::Result<()>;
+
+/// What is shown of the files of each kind. Headers of other kinds say what there is to say without parameters.
+const CONTENTS: [(Kind, Show); 24] = [
+    (Kind::BOOTSTRAP_PARAMETERS, show_bootstrapping),
+    (Kind::CKKS_PARAMETERS, show_parameters::<ckks::Parameters>),
+    (Kind::CKKS_SECRET_KEY, show_secret::<ckks::Context>),
+    (Kind::CKKS_PUBLIC_KEY, show_parameters::<ckks::Parameters>),
+    (Kind::CKKS_EVALUATION_KEYS, show_keys::<ckks::Parameters>),
+    (Kind::CKKS_CIPHERTEXT, show_ciphertexts),
+    (Kind::CKKS_CIPHERTEXTS, show_ciphertexts),
+    (Kind::TABLE, show_table),
+    (Kind::INTEGER_PARAMETERS, show_parameters::<bfv::Parameters>),
+    (Kind::INTEGER_SECRET_KEY, show_secret::<bfv::Context>),
+    (Kind::INTEGER_PUBLIC_KEY, show_parameters::<bfv::Parameters>),
+    (Kind::INTEGER_EVALUATION_KEYS, show_keys::<bfv::Parameters>),
+    (Kind::BGV_CIPHERTEXT, show_ciphertexts),
+    (Kind::BFV_CIPHERTEXT, show_ciphertexts),
+    (Kind::INTEGER_TABLE, show_integer_table),
+    (Kind::LOOKUP_KEYS, show_keys::<bfv::Parameters>),
+    (Kind::PREPARED_LOOKUP, show_function),
+    (Kind::TFHE_PARAMETERS, show_tfhe),
+    (Kind::TFHE_SECRET_KEY, show_tfhe),
+    (Kind::TFHE_KEYS, show_tfhe),
+    (Kind::TFHE_LIGHT_KEYS, show_tfhe),
+    (Kind::TFHE_SERVER_KEYS, show_tfhe),
+    (Kind::TFHE_CIRCUIT_KEYS, show_tfhe),
+    (Kind::TFHE_COLUMNS, show_columns),
+];
 
 impl Report {
     fn new(path: &Path, bytes: u64, mut reader: Reader<'_>) -> noren::Result<Self> {
@@ -169,83 +202,12 @@ impl Report {
             bootstrapping: None,
             function: None,
         };
-        match kind {
-            Kind::BOOTSTRAP_PARAMETERS => {
-                let parameters = bootstrapping::Parameters::read(&(), &mut reader)?;
-                report.bootstrapping = Some(parameters.name());
-                report.parameters = Some(parameters.ckks()?.describe());
-            }
-            Kind::CKKS_PARAMETERS | Kind::CKKS_SECRET_KEY | Kind::CKKS_PUBLIC_KEY | Kind::CKKS_EVALUATION_KEYS => {
-                let parameters = ckks::Parameters::read(&(), &mut reader)?;
-                if kind == Kind::CKKS_EVALUATION_KEYS {
-                    report.evaluation_keys = keys(reader.sections(), 2, parameters.rlwe())?;
-                }
-                if kind == Kind::CKKS_SECRET_KEY {
-                    let context = ckks::Context::new(parameters.clone())?;
-                    report.owner = Some(owner_of_secret(context.rlwe(), &mut reader)?);
-                }
-                report.parameters = Some(parameters.describe());
-            }
-            Kind::INTEGER_PARAMETERS
-            | Kind::INTEGER_SECRET_KEY
-            | Kind::INTEGER_PUBLIC_KEY
-            | Kind::INTEGER_EVALUATION_KEYS
-            | Kind::LOOKUP_KEYS => {
-                let parameters = bfv::Parameters::read(&(), &mut reader)?;
-                let before = match kind {
-                    Kind::INTEGER_EVALUATION_KEYS | Kind::LOOKUP_KEYS => Some(2),
-                    _ => None,
-                };
-                if kind == Kind::INTEGER_SECRET_KEY {
-                    let context = bfv::Context::new(parameters.clone())?;
-                    report.owner = Some(owner_of_secret(context.rlwe(), &mut reader)?);
-                }
-                if let Some(before) = before {
-                    report.evaluation_keys = keys(reader.sections(), before, parameters.rlwe())?;
-                }
-                report.parameters = Some(parameters.describe());
-            }
-            Kind::TABLE | Kind::INTEGER_TABLE => {
-                let section = reader.take(tags::LAYOUT)?;
-                let text = std::str::from_utf8(section.bytes()?)
-                    .map_err(|error| section.value("the layout", error, "UTF-8"))?;
-                let layout = match kind {
-                    Kind::TABLE => Layout::from_json(text)?.to_json(),
-                    _ => IntegerLayout::from_json(text)?.to_json(),
-                };
-                report.layout = serde_json::from_str(&layout).ok();
-                report.ciphertexts = samples(reader.sections(), 1, kind)?;
-            }
-            Kind::TFHE_PARAMETERS
-            | Kind::TFHE_SECRET_KEY
-            | Kind::TFHE_KEYS
-            | Kind::TFHE_LIGHT_KEYS
-            | Kind::TFHE_SERVER_KEYS
-            | Kind::TFHE_CIRCUIT_KEYS => {
-                let parameters = tfhe::Parameters::read(&(), &mut reader)?;
-                report.parameters = Some(Description::Tfhe(Tfhe::new(&parameters)));
-            }
-            Kind::TFHE_COLUMNS => {
-                let section = reader.take(tags::LAYOUT)?;
-                let text = std::str::from_utf8(section.bytes()?)
-                    .map_err(|error| section.value("the layout", error, "UTF-8"))?;
-                report.layout = serde_json::from_str(&columns::Layout::from_json(text)?.to_json()).ok();
-            }
-            Kind::CKKS_CIPHERTEXT | Kind::CKKS_CIPHERTEXTS | Kind::BGV_CIPHERTEXT | Kind::BFV_CIPHERTEXT => {
-                report.ciphertexts = samples(reader.sections(), 0, kind)?;
-            }
-            Kind::PREPARED_LOOKUP => {
-                let [form, x, y, ..] = reader.take(tags::NUMBERS)?.word_array::<6>()?;
-                report.function = Some(Function { domain: [x, y], has_matrix: form == 0 });
-            }
-            // Their headers say what there is to say without parameters.
-            _ => {}
+        if let Some(show) = of_kind(&CONTENTS, kind) {
+            show(&mut report, &mut reader)?;
         }
         Ok(report)
     }
-}
 
-impl Report {
     /// Reads a file of bootstrapping keys, which may be larger than the memory, key by key.
     fn bootstrap_keys(path: &Path) -> noren::Result<Self> {
         let contents = BootstrapKeyFile::contents(path, &Limits::default())?;
@@ -269,6 +231,84 @@ impl Report {
             function: None,
         })
     }
+}
+
+fn show_bootstrapping(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    let parameters = bootstrapping::Parameters::read(&(), reader)?;
+    report.bootstrapping = Some(parameters.name());
+    report.parameters = Some(parameters.ckks()?.describe());
+    Ok(())
+}
+
+fn show_parameters<P: Object<Context = ()> + Describe>(
+    report: &mut Report,
+    reader: &mut Reader<'_>,
+) -> noren::Result<()> {
+    report.parameters = Some(P::read(&(), reader)?.describe());
+    Ok(())
+}
+
+/// The parameters, and the identity of the secret key behind them.
+fn show_secret<C: FileContext<Parameters: Describe>>(
+    report: &mut Report,
+    reader: &mut Reader<'_>,
+) -> noren::Result<()> {
+    let context = C::of(C::Parameters::read(&(), reader)?)?;
+    reader.next_item()?;
+    report.owner = Some(SecretKey::read(context.rlwe(), reader)?.owner().key.to_string());
+    report.parameters = Some(context.parameters().describe());
+    Ok(())
+}
+
+/// The parameters, and the evaluation keys behind the first two items.
+fn show_keys<P: Object<Context = ()> + Describe>(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    let parameters = P::read(&(), reader)?;
+    report.evaluation_keys = keys(reader.sections(), 2, parameters.rlwe())?;
+    report.parameters = Some(parameters.describe());
+    Ok(())
+}
+
+fn show_ciphertexts(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    report.ciphertexts = samples(reader.sections(), 0, reader.header().kind)?;
+    Ok(())
+}
+
+fn show_table(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    report.layout = layout(reader, |text| Ok(Layout::from_json(text)?.to_json()))?;
+    report.ciphertexts = samples(reader.sections(), 1, reader.header().kind)?;
+    Ok(())
+}
+
+fn show_integer_table(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    report.layout = layout(reader, |text| Ok(IntegerLayout::from_json(text)?.to_json()))?;
+    report.ciphertexts = samples(reader.sections(), 1, reader.header().kind)?;
+    Ok(())
+}
+
+fn show_columns(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    report.layout = layout(reader, |text| Ok(columns::Layout::from_json(text)?.to_json()))?;
+    Ok(())
+}
+
+fn show_function(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    let [form, x, y, ..] = reader.take(tags::NUMBERS)?.word_array::<6>()?;
+    report.function = Some(Function { domain: [x, y], has_matrix: form == 0 });
+    Ok(())
+}
+
+fn show_tfhe(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    report.parameters = Some(Description::Tfhe(Tfhe::new(&tfhe::Parameters::read(&(), reader)?)));
+    Ok(())
+}
+
+/// The layout of a table, as its type reads and writes it.
+fn layout(
+    reader: &mut Reader<'_>,
+    checked: fn(&str) -> noren::Result<String>,
+) -> noren::Result<Option<serde_json::Value>> {
+    let section = reader.take(tags::LAYOUT)?;
+    let text = std::str::from_utf8(section.bytes()?).map_err(|error| section.value("the layout", error, "UTF-8"))?;
+    Ok(serde_json::from_str(&checked(text)?).ok())
 }
 
 /// The identity of the secret key that a file belongs to, if its sections say so.
@@ -297,12 +337,6 @@ fn owner(kind: Kind, sections: &[Section<'_>]) -> noren::Result<Option<KeyId>> {
         _ if kind.since() > 1 && Kind::ALL.contains(&kind) => name(find(0, tags::OWNER)),
         _ => Ok(None),
     }
-}
-
-/// The identity of the secret key behind the parameters that were read.
-fn owner_of_secret(context: &Context, reader: &mut Reader<'_>) -> noren::Result<String> {
-    reader.next_item()?;
-    Ok(SecretKey::read(context, reader)?.owner().key.to_string())
 }
 
 /// The evaluation keys, with `before` items before them.

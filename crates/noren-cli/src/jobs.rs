@@ -1,4 +1,4 @@
-//! Jobs: what the verbs ask of the scheme of a key.
+//! Jobs: what the verbs ask of the scheme of a key, and tables of what serves each kind of file.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use noren::wire::Kind;
 use noren_rlwe::wire::file::Access;
 
 use crate::failure::Failure;
-use crate::outputs::Output;
+use crate::outputs::{Force, Output};
 use crate::tables::numbers::Numbers;
 
 /// An encryption: the table, and for whom.
@@ -43,6 +43,18 @@ pub(crate) struct Decryption<'a> {
     pub(crate) unchecked: bool,
     /// Others may read exact integers.
     pub(crate) public: bool,
+}
+
+/// An expansion of keys into a file that is mapped.
+pub(crate) struct Expansion<'a> {
+    pub(crate) input: &'a Path,
+    pub(crate) output: &'a Path,
+    pub(crate) force: &'a Force,
+}
+
+/// What serves files of this kind, in a table by kind.
+pub(crate) fn of_kind<T: Copy>(table: &[(Kind, T)], kind: Kind) -> Option<T> {
+    table.iter().find(|(of, _)| *of == kind).map(|&(_, serves)| serves)
 }
 
 impl Encryption<'_> {

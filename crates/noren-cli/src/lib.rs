@@ -3,10 +3,11 @@
 //! | room | what it holds |
 //! |---|---|
 //! | `command` | arguments, threads, exit codes |
-//! | `info`, `params`, `plan`, `keygen`, `encrypt`, `eval`, `decrypt`, `inspect`, `passphrase`, `demo` | one verb each |
+//! | `info`, `params`, `plan`, `keygen`, `expand`, `encrypt`, `eval`, `decrypt` | one verb each |
+//! | `inspect`, `passphrase`, `demo` | one verb each |
 //! | `signing` | signing keys, and the verbs that sign and verify files |
 //! | `additions` | what `keygen --add` does |
-//! | `bootstrap` | the plan of bootstrapping, `expand`, and what `keygen --bootstrap` does |
+//! | `bootstrap` | the plan of bootstrapping, what `keygen --bootstrap` does, and the expansion of its keys |
 //! | `ckks` | tables of numbers: their keys, encryption, programs, decryption |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption |
 //! | `lookup` | functions of encrypted integers: their plan, keys, `prepare`, and what `eval lookup` does |
@@ -18,7 +19,7 @@
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files |
 //! | `outputs` | which outputs may be written |
-//! | `jobs` | what `encrypt` and `decrypt` ask of the scheme of a key |
+//! | `jobs` | what `encrypt`, `decrypt` and `expand` ask of the scheme of a key |
 //! | `seeds` | seeds of the system |
 //! | `inputs` | what all verbs ask of the files that they read |
 //! | `passphrases` | where passphrases come from |
@@ -40,6 +41,7 @@ mod demo;
 mod describe;
 mod encrypt;
 mod eval;
+mod expand;
 mod failure;
 mod files;
 mod info;

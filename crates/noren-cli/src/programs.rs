@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
-use noren::programs::Plan;
 use noren::programs::Program;
+use noren::programs::ProgramPlan;
 use noren_rlwe::wire::file;
 use serde::Serialize;
 
@@ -71,8 +71,8 @@ fn needs_model(name: &str) -> bool {
 }
 
 impl Report {
-    pub(crate) fn new(programs: &[Program], plan: &Plan) -> noren::Result<Self> {
-        let Plan { parameters, layout, usage } = plan;
+    pub(crate) fn new(programs: &[Program], plan: &ProgramPlan) -> noren::Result<Self> {
+        let ProgramPlan { parameters, layout, usage } = plan;
         let request = plan.key_request()?;
         let levels = request.rotations_at.iter().map(|&(_, level)| level).chain(request.level);
         let sizes: Vec<u64> = levels.map(|level| evaluation_key(parameters.rlwe(), level + 1)).collect();

@@ -1,6 +1,6 @@
 //! Polynomials over residue number systems: how are large numbers calculated with.
 //!
-//! The second floor of noren. It knows rings `R_Q = Z_Q[X]/Phi_m` with `Q` a product of primes, and the verbs on
+//! The second layer of noren. It knows rings `R_Q = Z_Q[X]/Phi_m` with `Q` a product of primes, and the verbs on
 //! their elements; it knows nothing of keys, noise or messages.
 //!
 //! | room | what it holds |

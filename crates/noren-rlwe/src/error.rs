@@ -8,7 +8,7 @@ use crate::security::Security;
 use crate::shape::KeyShape;
 use crate::wire::reason::Reason;
 
-/// The result of fallible functions of this floor and the floors above.
+/// The result of fallible functions of this layer and the layers above.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Errors of a caller: what was found, what was needed, what to do.
@@ -239,7 +239,7 @@ pub enum Error {
     Scheme(Box<dyn SchemeError>),
 }
 
-/// Errors of the floors above: of schemes, of lookups, of programs.
+/// Errors of the layers above: of schemes, of lookups, of programs.
 ///
 /// Each becomes an [`Error`] by `?` or `into`, so that one result type serves all functions and circuits can return the
 /// errors of any scheme, also of one that is written outside these crates.

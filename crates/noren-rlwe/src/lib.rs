@@ -1,6 +1,6 @@
 //! Samples and keys of ring learning with errors: what can be done to a ciphertext without knowing its message?
 //!
-//! The third floor of noren. It knows secrets, keys, ciphertexts and their noise; it knows nothing of messages, scales
+//! The third layer of noren. It knows secrets, keys, ciphertexts and their noise; it knows nothing of messages, scales
 //! or slots, which the schemes above give a meaning to.
 //!
 //! | room | what it holds |

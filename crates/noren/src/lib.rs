@@ -9,7 +9,7 @@
 //! - [`bootstrapping`]: new levels for ciphertexts that have few left;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them.
 //!
-//! The floors below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
+//! The layers below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
 //!
 //! # Examples
 //! ```

@@ -10,7 +10,7 @@ use noren::bootstrapping::{self, BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::bootstrapping::{EvalMod, Primes, Transform};
 use noren::bootstrapping::{GiantOrder, Group};
 use noren::ckks::{Ciphertexts, Context, Encoder, Encryptor, Evaluator, KeyFile, KeyRequest, ParametersSpec};
-use noren::lookup::{LookupKeyFile, Plan};
+use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
 use noren::programs::columns::{Column, Columns, Element};
@@ -138,7 +138,7 @@ fn add_lookups(samples: &mut Vec<(String, Vec<u8>)>) {
     };
     let context = bfv::Context::new(spec.build().expect("parameters")).expect("context");
     let secret = context.generate_keys(seed(1), &bfv::KeyRequest::default()).expect("keys").secret;
-    let plan = Plan::new(context.parameters(), [4, 3]).expect("room for it");
+    let plan = LookupPlan::new(context.parameters(), [4, 3]).expect("room for it");
     let keys = LookupKeyFile::generate(&context, &plan, &secret, seed(2), None).expect("keys");
     samples.push(("lookup_keys.packed.noren".to_owned(), keys.to_bytes(&(), Form::Packed)));
 }

@@ -2,7 +2,9 @@
 
 use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, ParametersSpec};
 use noren::error::{Error, Result, cause};
-use noren::lookup::{Function, Layout, Line, LineLookup, Lookup, LookupError, LookupKeys, Plan, PolynomialLookup};
+use noren::lookup::{
+    Function, Layout, Line, LineLookup, Lookup, LookupError, LookupKeys, LookupPlan, PolynomialLookup,
+};
 use noren::schemes::integers::IntegerError;
 use noren::wire::Limits;
 use noren::{Resources, Security, Seed};
@@ -47,14 +49,14 @@ impl World {
     }
 
     /// The function at all pairs of its domain, or at every `step`th.
-    fn check(&self, plan: &Plan, function: &Function, step: usize) -> Result<()> {
+    fn check(&self, plan: &LookupPlan, function: &Function, step: usize) -> Result<()> {
         let [columns, rows] = function.domain();
         let pairs: Vec<[usize; 2]> = (0..columns * rows).step_by(step).map(|i| [i / rows, i % rows]).collect();
         self.check_pairs(plan, function, &pairs)
     }
 
     /// The function, prepared once, at some pairs of its domain.
-    fn check_pairs(&self, plan: &Plan, function: &Function, pairs: &[[usize; 2]]) -> Result<()> {
+    fn check_pairs(&self, plan: &LookupPlan, function: &Function, pairs: &[[usize; 2]]) -> Result<()> {
         let layout = plan.layout();
         let keys = LookupKeys::generate(&self.context, Seed::from_bytes([9; 32]), &self.keys.secret, plan, None)?;
         let lookup = Lookup::prepare(&self.context, plan, function, None)?;
@@ -148,7 +150,7 @@ fn factors_times_rotations_are_rows_of_the_table() -> Result<()> {
 fn every_pair_of_a_ring_is_looked_up() -> Result<()> {
     let world = World::new(4, 97, 12)?;
     for domain in [[16, 16], [12, 9], [9, 16]] {
-        let plan = Plan::new(world.context.parameters(), domain)?;
+        let plan = LookupPlan::new(world.context.parameters(), domain)?;
         assert_eq!(plan.layout().queries(), 1);
         world.check(&plan, &scrambled(domain, 97), 1)?;
     }
@@ -160,7 +162,7 @@ fn every_number_of_baby_steps_gives_the_same() -> Result<()> {
     let world = World::new(4, 97, 12)?;
     for babies in [1, 2, 4, 8] {
         let layout = Layout::new(16, 97, [16, 16])?.with_baby_steps(babies)?;
-        let plan = Plan::with_layout(world.context.parameters(), layout)?;
+        let plan = LookupPlan::with_layout(world.context.parameters(), layout)?;
         world.check(&plan, &scrambled([16, 16], 97), 5)?;
     }
     Ok(())
@@ -170,7 +172,7 @@ fn every_number_of_baby_steps_gives_the_same() -> Result<()> {
 fn small_domains_take_many_queries_at_once() -> Result<()> {
     let world = World::new(5, 193, 13)?;
     for (domain, queries) in [([8, 8], 4), ([16, 16], 2), ([5, 7], 4), ([4, 3], 8), ([1, 1], 32)] {
-        let plan = Plan::new(world.context.parameters(), domain)?;
+        let plan = LookupPlan::new(world.context.parameters(), domain)?;
         assert_eq!(plan.layout().queries(), queries);
         world.check(&plan, &scrambled(domain, 193), 1)?;
     }
@@ -181,12 +183,12 @@ fn small_domains_take_many_queries_at_once() -> Result<()> {
 fn all_numbers_modulo_t_are_looked_up_in_several_blocks() -> Result<()> {
     let world = World::new(3, 17, 10)?;
     for (domain, blocks) in [([17, 17], [2, 2]), ([9, 17], [2, 2]), ([17, 5], [2, 1]), ([8, 16], [1, 2])] {
-        let plan = Plan::new(world.context.parameters(), domain)?;
+        let plan = LookupPlan::new(world.context.parameters(), domain)?;
         assert_eq!(plan.layout().blocks(), blocks);
         world.check(&plan, &scrambled(domain, 17), 1)?;
     }
     let world = World::new(4, 97, 12)?;
-    let plan = Plan::new(world.context.parameters(), [33, 97])?;
+    let plan = LookupPlan::new(world.context.parameters(), [33, 97])?;
     assert_eq!(plan.layout().blocks(), [3, 6]);
     world.check(&plan, &scrambled([33, 97], 97), 157)
 }
@@ -194,7 +196,7 @@ fn all_numbers_modulo_t_are_looked_up_in_several_blocks() -> Result<()> {
 #[test]
 fn functions_without_a_value_and_numbers_outside_are_refused() -> Result<()> {
     let world = World::new(4, 97, 12)?;
-    let plan = Plan::new(world.context.parameters(), [16, 16])?;
+    let plan = LookupPlan::new(world.context.parameters(), [16, 16])?;
     let prepare = |function: &Function| Lookup::prepare(&world.context, &plan, function, None);
     let refused = prepare(&Function::rule([16, 16], |x, y| x.checked_div(y)));
     assert!(matches!(cause(&refused), Some(LookupError::Undefined { x: 0, y: 0 })));
@@ -205,10 +207,13 @@ fn functions_without_a_value_and_numbers_outside_are_refused() -> Result<()> {
     let refused = plan.layout().spread(&[16], 16);
     assert!(matches!(cause(&refused), Some(LookupError::OutsideDomain { index: 0, value: 16, size: 16 })));
     assert!(matches!(plan.layout().spread(&[1, 2], 16), Err(Error::Length { found: 2, .. })));
-    assert!(matches!(Plan::new(world.context.parameters(), [98, 3]), Err(Error::Parameters { name: "domain", .. })));
+    assert!(matches!(
+        LookupPlan::new(world.context.parameters(), [98, 3]),
+        Err(Error::Parameters { name: "domain", .. })
+    ));
     let small = World::new(4, 97, 3)?;
     assert!(matches!(
-        cause(&Plan::new(small.context.parameters(), [16, 16])),
+        cause(&LookupPlan::new(small.context.parameters(), [16, 16])),
         Some(IntegerError::NoiseExhausted { .. })
     ));
     Ok(())
@@ -218,7 +223,7 @@ fn functions_without_a_value_and_numbers_outside_are_refused() -> Result<()> {
 fn the_matrix_under_the_usual_secret_gives_the_same() -> Result<()> {
     let world = World::new(4, 97, 12)?;
     for domain in [[16, 16], [12, 9], [5, 8]] {
-        let plan = Plan::linear(world.context.parameters(), domain)?;
+        let plan = LookupPlan::linear(world.context.parameters(), domain)?;
         world.check(&plan, &scrambled(domain, 97), 1)?;
     }
     Ok(())
@@ -253,7 +258,7 @@ fn functions_of_a_line_need_no_matrix() -> Result<()> {
         (Line::Difference, |x, y| x.abs_diff(y) * 3 + u64::from(x > y)),
     ];
     for domain in [[16, 16], [13, 10], [7, 8], [8, 2]] {
-        let plan = Plan::new(world.context.parameters(), domain)?;
+        let plan = LookupPlan::new(world.context.parameters(), domain)?;
         let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
         let layout = plan.layout();
         for (line, f) in lines {
@@ -279,7 +284,7 @@ fn functions_of_a_line_need_no_matrix() -> Result<()> {
 fn lines_that_meet_modulo_t_need_equal_values() -> Result<()> {
     type Rule = fn(u64, u64) -> u64;
     let world = World::new(3, 17, 10)?;
-    let plan = Plan::new(world.context.parameters(), [17, 17])?;
+    let plan = LookupPlan::new(world.context.parameters(), [17, 17])?;
     let cyclic: [(Line, Rule); 4] = [
         (Line::First, |x, _| (3 * x + 5) % 17),
         (Line::Second, |_, y| (y * y + 9) % 17),
@@ -305,7 +310,7 @@ fn a_prepared_function_is_mapped_from_its_file() -> Result<()> {
     let world = World::new(3, 17, 10)?;
     let path = std::env::temp_dir().join(format!("noren-lookup-{}", std::process::id()));
     for domain in [[17, 17], [8, 8], [3, 4]] {
-        let plan = Plan::new(world.context.parameters(), domain)?;
+        let plan = LookupPlan::new(world.context.parameters(), domain)?;
         let function = scrambled(domain, 17);
         Lookup::prepare(&world.context, &plan, &function, None)?.save(&path)?;
         let lookup = Lookup::open(&world.context, &path, &Limits::default())?;
@@ -334,7 +339,7 @@ fn a_prepared_function_is_mapped_from_its_file() -> Result<()> {
 fn results_of_mapped_functions_that_change_are_refused() -> Result<()> {
     let world = World::new(3, 17, 10)?;
     let path = std::env::temp_dir().join(format!("noren-lookup-changed-{}", std::process::id()));
-    let plan = Plan::new(world.context.parameters(), [17, 17])?;
+    let plan = LookupPlan::new(world.context.parameters(), [17, 17])?;
     let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
     let (layout, evaluator) = (plan.layout(), &world.evaluator);
     let [a, b] = [world.encrypt(layout, &[3], 0)?, world.encrypt(layout, &[5], 1)?];
@@ -365,7 +370,7 @@ fn results_of_mapped_functions_that_change_are_refused() -> Result<()> {
 #[test]
 fn files_that_are_cut_or_nowhere_are_refused() -> Result<()> {
     let world = World::new(3, 17, 10)?;
-    let plan = Plan::new(world.context.parameters(), [8, 8])?;
+    let plan = LookupPlan::new(world.context.parameters(), [8, 8])?;
     let path = std::env::temp_dir().join(format!("noren-lookup-cut-{}", std::process::id()));
     let open = || Lookup::open(&world.context, &path, &Limits::default());
     assert!(matches!(open(), Err(Error::Io { .. })));
@@ -387,7 +392,7 @@ fn files_that_are_cut_or_nowhere_are_refused() -> Result<()> {
 fn missing_keys_are_named() -> Result<()> {
     let world = World::new(4, 97, 16)?;
     let context = &world.context;
-    let [plan, smaller] = [[16, 16], [2, 2]].map(|domain| Plan::new(context.parameters(), domain));
+    let [plan, smaller] = [[16, 16], [2, 2]].map(|domain| LookupPlan::new(context.parameters(), domain));
     let (plan, function) = (plan?, scrambled([16, 16], 97));
     let generate = |plan| LookupKeys::generate(context, Seed::from_bytes([9; 32]), &world.keys.secret, plan, None);
     let lookup = Lookup::prepare(context, &plan, &function, None)?;
@@ -415,7 +420,7 @@ fn keys_and_numbers_of_another_secret_are_refused() -> Result<()> {
     let request = KeyRequest { relinearization: true, ..KeyRequest::default() };
     let stranger = context.generate_keys(Seed::from_bytes([5; 32]), &request)?;
     let strangers = World { keys: stranger, context: context.clone(), evaluator: world.evaluator.clone() };
-    let plan = Plan::new(context.parameters(), [16, 16])?;
+    let plan = LookupPlan::new(context.parameters(), [16, 16])?;
     let keys = |secret| LookupKeys::generate(context, Seed::from_bytes([9; 32]), secret, &plan, None);
     let (own, foreign) = (keys(&world.keys.secret)?, keys(&strangers.keys.secret)?);
     let side = |world: &World, which| world.encrypt(plan.layout(), &[3], which);
@@ -456,7 +461,7 @@ fn a_matrix_that_memory_cannot_hold_is_refused_before_it_is_made() -> Result<()>
     let parameters = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 2], ..spec }.build()?;
     let context = Context::with_threads(parameters, Some(1))?;
     let domain = [1 << 14; 2];
-    let plan = Plan::new(context.parameters(), domain)?;
+    let plan = LookupPlan::new(context.parameters(), domain)?;
     let refused = Lookup::prepare(&context, &plan, &scrambled(domain, 65537), None).map(drop);
     assert!(matches!(refused, Err(Error::Resources { needed, .. }) if needed == 1 << 29));
     let refused = PolynomialLookup::prepare(&context, &scrambled(domain, 65537)).map(drop);
@@ -468,7 +473,7 @@ fn a_matrix_that_memory_cannot_hold_is_refused_before_it_is_made() -> Result<()>
 fn matrices_without_room_are_refused() -> Result<()> {
     let world = World::new(4, 97, 12)?;
     for domain in [[16, 16], [8, 8], [97, 33]] {
-        let plan = Plan::new(world.context.parameters(), domain)?;
+        let plan = LookupPlan::new(world.context.parameters(), domain)?;
         let bytes = plan.matrix_bytes();
         assert_eq!(bytes, Lookup::prepare(&world.context, &plan, &scrambled(domain, 97), None)?.bytes());
         let check = |memory, disk| plan.check(&Resources { memory, disk });
@@ -485,7 +490,7 @@ fn matrices_without_room_are_refused() -> Result<()> {
 #[test]
 fn several_pairs_share_the_factors() -> Result<()> {
     let world = World::new(4, 97, 12)?;
-    let plan = Plan::new(world.context.parameters(), [16, 16])?;
+    let plan = LookupPlan::new(world.context.parameters(), [16, 16])?;
     let (layout, function) = (plan.layout(), scrambled([16, 16], 97));
     let keys = LookupKeys::generate(&world.context, Seed::from_bytes([9; 32]), &world.keys.secret, &plan, None)?;
     let lookup = Lookup::prepare(&world.context, &plan, &function, None)?;
@@ -519,7 +524,7 @@ fn quotients_of_15_bits_are_exact_at_128_bits() -> Result<()> {
     let evaluator = Evaluator::new(&context, keys.evaluation.clone())?;
     let world = World { context, keys, evaluator };
     let domain = [1 << 15; 2];
-    let plan = Plan::new(world.context.parameters(), domain)?;
+    let plan = LookupPlan::new(world.context.parameters(), domain)?;
     assert_eq!(plan.limbs(), 2, "two limbs leave room for the noise");
     let quotient = Function::rule(domain, |x, y| Some(x.checked_div(y).unwrap_or(0)));
     let mut random = Seed::from_bytes([7; 32]).xof("pairs");

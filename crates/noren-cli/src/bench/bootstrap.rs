@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use noren::Complex64;
-use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Bootstrapper, Mode, Parameters, Plan, Preset, Stage};
+use noren::bootstrapping::{
+    BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Bootstrapper, Mode, Parameters, Preset, Stage,
+};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, KeyRequest};
 use noren::security::max_log_qp;
 use noren_rlwe::keys::SecretKey;
@@ -63,7 +65,7 @@ pub(super) struct Message {
 /// The objects that are made once for a number of threads.
 struct Setting<'a> {
     preset: Preset,
-    plan: &'a Plan,
+    plan: &'a BootstrapPlan,
     disk_bytes: u64,
     context: Context,
     secret: &'a SecretKey,
@@ -87,7 +89,7 @@ pub(super) fn parameters(preset: Preset, log_slots: Option<u32>) -> Result<Param
 
 /// Measures the parameters of a preset with each number of threads, in each mode.
 pub(super) fn run(run: &Run<'_>, preset: Preset, parameters: &Parameters, modes: &[Messages]) -> Result<(), Failure> {
-    let plan = Plan::new(parameters)?;
+    let plan = BootstrapPlan::new(parameters)?;
     for &threads in run.threads {
         machine::reset_peak_rss();
         let start = Instant::now();

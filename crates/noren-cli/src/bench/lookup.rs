@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use noren::bfv::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Parameters};
 use noren::error::Error;
 use noren::lookup::MODULUS;
-use noren::lookup::{Function, Layout, Lookup, LookupKeys, Plan, PolynomialLookup, Step, parameters_spec};
+use noren::lookup::{Function, Layout, Lookup, LookupKeys, LookupPlan, PolynomialLookup, Step, parameters_spec};
 
 use crate::bench::ckks::seed;
 use crate::bench::measure::Timing;
@@ -102,9 +102,9 @@ pub(super) fn run(run: &Run<'_>, log_n: u32, methods: &[Method]) -> Result<(), F
             machine::reset_peak_rss();
             let domain = [1 << log_n; 2];
             match method {
-                Method::Fast | Method::Eight => world.matrix(&Plan::new(&parameters, domain)?, *method)?,
-                Method::Residues => world.matrix(&Plan::new(&parameters, [MODULUS as usize; 2])?, *method)?,
-                Method::Linear => world.matrix(&Plan::linear(&parameters, domain)?, *method)?,
+                Method::Fast | Method::Eight => world.matrix(&LookupPlan::new(&parameters, domain)?, *method)?,
+                Method::Residues => world.matrix(&LookupPlan::new(&parameters, [MODULUS as usize; 2])?, *method)?,
+                Method::Linear => world.matrix(&LookupPlan::linear(&parameters, domain)?, *method)?,
                 Method::Maeda => world.polynomial(domain)?,
             }
         }
@@ -174,7 +174,7 @@ impl World<'_> {
     }
 
     /// A method with a matrix: its preparation, keys and evaluation, step by step.
-    fn matrix(&self, plan: &Plan, method: Method) -> Result<(), Failure> {
+    fn matrix(&self, plan: &LookupPlan, method: Method) -> Result<(), Failure> {
         let (layout, pairs) = (plan.layout(), if method == Method::Eight { 8 } else { 1 });
         let quotient = quotient(layout.domain());
         let start = Instant::now();

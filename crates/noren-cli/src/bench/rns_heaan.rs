@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use noren::bootstrapping::rns_heaan::{Bootstrapper, ParametersSpec, Plan, Stage};
+use noren::bootstrapping::rns_heaan::{Bootstrapper, ParametersSpec, RnsHeaanPlan, Stage};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(super) fn sets(degrees: &[u32]) -> Result<Vec<ParametersSpec>, Failure> {
 /// Measures a set with each number of threads.
 pub(super) fn run(run: &Run<'_>, spec: ParametersSpec) -> Result<(), Failure> {
     let parameters = spec.build()?;
-    let plan = Plan::new(&parameters);
+    let plan = RnsHeaanPlan::new(&parameters);
     for &threads in run.threads {
         machine::reset_peak_rss();
         let record = |op, timing, note| {

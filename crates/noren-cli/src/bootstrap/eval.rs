@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use noren::Resources;
 use noren::bootstrapping::{
-    BootstrapKeyFile, Bootstrapper, Mode, Parameters, Plan, Progress, Stage, WithBootstrapping,
+    BootstrapKeyFile, BootstrapPlan, Bootstrapper, Mode, Parameters, Progress, Stage, WithBootstrapping,
 };
 use noren::ckks::{Ciphertext, Context, Evaluator};
 use noren::programs::EncryptedTable;
@@ -65,7 +65,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     check_levels(&job, &parameters, &table)?;
     if let (None, Some(allowed)) = (&job.program, job.failure_budget) {
         let bootstraps = table.ciphertexts().len() as u64;
-        let found = Plan::new(&parameters)?.log2_failure(bootstraps);
+        let found = BootstrapPlan::new(&parameters)?.log2_failure(bootstraps);
         if found > allowed {
             return Err(Failure::file(job.input)(FailureBudgetExceeded { bootstraps, found, allowed }.into()));
         }
@@ -88,7 +88,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         None => {
             let result = renewed(&bootstrapper, table, &mut stages)?;
             let bootstraps = result.ciphertexts().len() as u64;
-            (result, bootstraps, Plan::new(&parameters)?.log2_failure(bootstraps))
+            (result, bootstraps, BootstrapPlan::new(&parameters)?.log2_failure(bootstraps))
         }
         Some(program) => {
             let shown = progress::spinner(program.name().to_owned());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use noren::Resources;
-use noren::bootstrapping::{Footprint, Mode, Parameters, Plan, Preset, measure};
+use noren::bootstrapping::{BootstrapPlan, Footprint, Mode, Parameters, Preset, measure};
 use noren::error::short_fingerprint;
 use serde::Serialize;
 
@@ -96,7 +96,7 @@ impl Wanted {
 impl Report {
     /// The plan of these parameters, for keys that are written to this directory or one in it.
     pub(crate) fn new(wanted: &Wanted, parameters: &Parameters, directory: &Path) -> Result<Self, Failure> {
-        let plan = Plan::new(parameters)?;
+        let plan = BootstrapPlan::new(parameters)?;
         let spec = parameters.spec();
         let keys = plan.keys().iter().map(|class| KeyRow::new(class.role.name(), class, spec.security));
         let generate = Footprint::generate(parameters)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use noren::ckks::{Context, KeyFile};
 use noren::programs::Program;
-use noren::programs::{Plan, Shape};
+use noren::programs::{ProgramPlan, Shape};
 
 use crate::console::Console;
 use crate::failure::Failure;
@@ -32,8 +32,8 @@ pub(crate) fn run(
     let given = wanted.parameters.map(|path| files::read_parameters(path, console)).transpose()?;
     let shape = shape()?;
     let plan = match given {
-        Some(parameters) => Plan::with_parameters(&wanted.programs, &shape, parameters)?,
-        None => Plan::for_precision(&wanted.programs, &shape, wanted.precision)?,
+        Some(parameters) => ProgramPlan::with_parameters(&wanted.programs, &shape, parameters)?,
+        None => ProgramPlan::for_precision(&wanted.programs, &shape, wanted.precision)?,
     };
     let report = programs::Report::new(&wanted.programs, &plan)?;
     if keys.plan_only {

@@ -15,9 +15,9 @@ use crate::files;
 use crate::key_files::{EVALUATION, KeyFiles, NewKeys, Report};
 use crate::progress;
 
-/// The plan in words and numbers.
+/// The evaluation keys that are planned, in words and numbers.
 #[derive(Serialize)]
-struct Plan {
+struct PlannedKeys {
     rotations: Vec<isize>,
     swap_rows: bool,
     matrices: bool,
@@ -39,7 +39,7 @@ pub(crate) fn run(
         request.automorphisms = SlotMatrix::automorphisms_of_all(&context, false)?;
     }
     let wanted = context.automorphisms_of(&request)?;
-    let plan = Plan {
+    let plan = PlannedKeys {
         rotations: request.rotations.clone(),
         swap_rows: request.swap,
         matrices,
@@ -60,14 +60,14 @@ pub(crate) fn run(
     console.report(&Report { plan, keys: None, files })
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for PlannedKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "eval.keys      {}: products, and {}", count(self.evaluation_keys, "key"), self.moves())?;
         write!(f, "{}", self.parameters)
     }
 }
 
-impl Plan {
+impl PlannedKeys {
     /// The automorphisms in words.
     fn moves(&self) -> String {
         let rotations = match self.rotations.len() {

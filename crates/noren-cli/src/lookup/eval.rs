@@ -8,7 +8,7 @@ use std::time::Instant;
 use noren::Resources;
 use noren::bfv::{Ciphertext, Context, Evaluator};
 use noren::error::Error;
-use noren::lookup::{Line, Lookup, LookupKeyFile, Plan, Step};
+use noren::lookup::{Line, Lookup, LookupKeyFile, LookupPlan, Step};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::wire::{Kind, Limits};
 use serde::Serialize;
@@ -109,7 +109,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
 }
 
 /// How many pairs of ciphertexts the memory holds at once.
-fn together(plan: &Plan, pairs: usize, output: &Path) -> Result<usize, Failure> {
+fn together(plan: &LookupPlan, pairs: usize, output: &Path) -> Result<usize, Failure> {
     let resources = Resources::of_machine(output);
     plan.check_evaluation(1, &resources)?;
     let most = TOGETHER.min(pairs);
@@ -151,7 +151,7 @@ impl<'a> Column<'a> {
     }
 
     /// Refuses numbers that lie in another way than those of the function, or may be outside its domain.
-    fn check(&self, plan: &Plan, size: usize) -> Result<(), Failure> {
+    fn check(&self, plan: &LookupPlan, size: usize) -> Result<(), Failure> {
         let layout = self.table.layout();
         let place = match layout.column_names().get(self.index) {
             Some(name) => format!("column {} ({name:?})", self.index + 1),

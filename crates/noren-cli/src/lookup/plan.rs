@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use noren::bfv::Parameters;
-use noren::lookup::{Plan, parameters_spec};
+use noren::lookup::{LookupPlan, parameters_spec};
 use noren::{Resources, Security};
 use serde::Serialize;
 
@@ -60,16 +60,16 @@ pub(crate) fn own_parameters(file: Option<&Path>, console: &Console) -> Result<P
 }
 
 /// The plan of functions of x and y below these numbers; the parameters may be from a file.
-pub(crate) fn plan(parameters: &Parameters, file: Option<&Path>, domain: [usize; 2]) -> Result<Plan, Failure> {
+pub(crate) fn plan(parameters: &Parameters, file: Option<&Path>, domain: [usize; 2]) -> Result<LookupPlan, Failure> {
     let refused = |error| match file {
         Some(path) => Failure::file(path)(error),
         None => error.into(),
     };
-    Plan::new(parameters, domain).map_err(refused)
+    LookupPlan::new(parameters, domain).map_err(refused)
 }
 
 impl Wanted<'_> {
-    pub(crate) fn plan(&self, console: &Console) -> Result<Plan, Failure> {
+    pub(crate) fn plan(&self, console: &Console) -> Result<LookupPlan, Failure> {
         plan(&own_parameters(self.parameters, console)?, self.parameters, self.domain)
     }
 }
@@ -80,7 +80,7 @@ pub(crate) fn run(wanted: &Wanted<'_>, directory: &Path, console: &Console) -> R
 }
 
 impl Report {
-    pub(crate) fn new(plan: &Plan, directory: &Path) -> Self {
+    pub(crate) fn new(plan: &LookupPlan, directory: &Path) -> Self {
         let (layout, parameters) = (plan.layout(), plan.parameters());
         let security = parameters.rlwe().security();
         let found = Resources::of_machine(directory);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use noren::Resources;
 use noren::bfv::Context;
-use noren::lookup::{Function, Line, Lookup, Plan};
+use noren::lookup::{Function, Line, Lookup, LookupPlan};
 use noren_rlwe::wire::file::directory_of;
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 impl Takes {
-    fn new(plan: &Plan, function: &Function, resources: &Resources) -> Self {
+    fn new(plan: &LookupPlan, function: &Function, resources: &Resources) -> Self {
         let line = Line::modulo(function, plan.parameters().modulus().value());
         Self {
             domain: plan.layout().domain(),

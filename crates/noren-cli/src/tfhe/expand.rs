@@ -1,7 +1,7 @@
 //! `noren expand` of server keys of TFHE: as they lie in memory, in a file that is mapped.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use noren::tfhe::ServerKeyFile;
 use serde::Serialize;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::console::Console;
 use crate::describe::words::bytes;
 use crate::failure::Failure;
+use crate::jobs::Expansion;
 use crate::outputs::Output;
 use crate::progress;
 use crate::tfhe::server_keys::ServerKeyForm;
@@ -19,8 +20,9 @@ struct Report {
     bytes: u64,
 }
 
-pub(crate) fn run(input: &Path, output: &Output, console: &Console) -> Result<(), Failure> {
-    let (context, keys) = ServerKeyForm::open(input, console)?;
+pub(crate) fn run(job: Expansion<'_>, console: &Console) -> Result<(), Failure> {
+    let output = Output::new(job.output, job.force)?;
+    let (context, keys) = ServerKeyForm::open(job.input, console)?;
     let shown = progress::spinner("expanding the keys".to_owned());
     let keys = keys.expanded(&context)?;
     let bytes = ServerKeyFile::write(output.destination(), &context, &keys)?;

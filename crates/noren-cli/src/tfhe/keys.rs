@@ -11,14 +11,14 @@ use crate::failure::Failure;
 use crate::key_files::{NewKeys, SECRET, Written};
 use crate::output_set::OutputSet;
 use crate::progress;
-use crate::tfhe::plan::Plan;
+use crate::tfhe::plan::SetReport;
 
 const SERVER: &str = "server.keys";
 const CIRCUIT: &str = "circuit.keys";
 
 #[derive(Serialize)]
 struct Report {
-    plan: Plan,
+    plan: SetReport,
     files: Vec<Written>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn run(
     console: &Console,
 ) -> Result<(), Failure> {
     let parameters = preset.parameters()?;
-    let plan = Plan::new(preset, &parameters)?;
+    let plan = SetReport::new(preset, &parameters)?;
     let context = Context::new(parameters.clone())?;
     if with_circuit {
         // Not all parameters have circuit bootstrapping.

@@ -14,9 +14,9 @@ use crate::failure::Failure;
 /// The integers whose costs are shown.
 const BITS: [usize; 3] = [8, 16, 32];
 
-/// A set in words and numbers.
+/// A set of parameters and the costs of operations with it, in words and numbers.
 #[derive(Serialize)]
-pub(crate) struct Plan {
+pub(crate) struct SetReport {
     set: &'static str,
     source: &'static str,
     parameters: Tfhe,
@@ -34,10 +34,10 @@ struct Cost {
 }
 
 pub(crate) fn run(preset: &Preset, console: &Console) -> Result<(), Failure> {
-    console.report(&Plan::new(preset, &preset.parameters()?)?)
+    console.report(&SetReport::new(preset, &preset.parameters()?)?)
 }
 
-impl Plan {
+impl SetReport {
     pub(crate) fn new(preset: &Preset, parameters: &Parameters) -> Result<Self, Failure> {
         let holds_integers = parameters.encoding() == Encoding::Integers { message_bits: 2, carry_bits: 2 };
         let operations = [
@@ -64,7 +64,7 @@ pub(crate) fn parse_set(name: &str) -> Result<&'static Preset, String> {
     Preset::named(name).map_err(|_| format!("one of {} is needed", names()))
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for SetReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "set            {} ({})", self.set, self.source)?;
         write!(f, "{}", self.parameters)?;

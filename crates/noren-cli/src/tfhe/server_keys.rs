@@ -20,12 +20,7 @@ pub(crate) enum ServerKeyForm {
 impl ServerKeyForm {
     /// Whether files of this kind hold server keys.
     pub(crate) fn is(kind: Kind) -> bool {
-        matches!(kind, Kind::TFHE_SERVER_KEYS) || Self::travels(kind)
-    }
-
-    /// Whether files of this kind hold server keys that have to be expanded.
-    pub(crate) fn travels(kind: Kind) -> bool {
-        matches!(kind, Kind::TFHE_KEYS | Kind::TFHE_LIGHT_KEYS)
+        matches!(kind, Kind::TFHE_SERVER_KEYS | Kind::TFHE_KEYS | Kind::TFHE_LIGHT_KEYS)
     }
 
     /// The keys in a file, with a context of their parameters; what has to be expanded is not yet.

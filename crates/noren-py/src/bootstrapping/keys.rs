@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use noren::Resources;
 use noren::bootstrapping::{
-    BootstrapKeyFile, BootstrapKeys, Footprint, Mode, Parameters, Plan, Preset, Progress, measure,
+    BootstrapKeyFile, BootstrapKeys, BootstrapPlan, Footprint, Mode, Parameters, Preset, Progress, measure,
 };
 use noren::ckks::KeyRequest;
 use noren::wire::{Form, Limits, Object};
@@ -110,7 +110,7 @@ impl PyBootstrapParameters {
 
     /// Costs and risks of bootstrapping, before any key exists.
     fn plan(&self, py: Python<'_>) -> PyResult<PyBootstrapPlan> {
-        detached(py, || Plan::new(&self.0)).map(PyBootstrapPlan)
+        detached(py, || BootstrapPlan::new(&self.0)).map(PyBootstrapPlan)
     }
 
     fn __repr__(&self) -> String {
@@ -120,7 +120,7 @@ impl PyBootstrapParameters {
 
 /// Costs and risks of bootstrapping; see ``Parameters.plan``.
 #[pyclass(frozen, name = "Plan", module = "noren.bootstrapping")]
-pub(crate) struct PyBootstrapPlan(Plan);
+pub(crate) struct PyBootstrapPlan(BootstrapPlan);
 
 #[pymethods]
 impl PyBootstrapPlan {

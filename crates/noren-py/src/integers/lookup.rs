@@ -6,7 +6,7 @@ use std::sync::Arc;
 use noren::Resources;
 use noren::bfv::Ciphertext;
 use noren::lookup::LookupKeyFile;
-use noren::lookup::{Function, Line, Lookup, Plan};
+use noren::lookup::{Function, Line, Lookup, LookupPlan};
 use noren::wire::{Form, Limits, Object};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -50,7 +50,7 @@ pub(crate) enum Domain {
 /// >>> plan.gather(plan.spread([5, 127, 0]))[:3]
 /// array([  5, 127,   0])
 #[pyclass(frozen, eq, name = "LookupPlan", module = "noren.bfv")]
-pub(crate) struct PyLookupPlan(pub(crate) Plan);
+pub(crate) struct PyLookupPlan(pub(crate) LookupPlan);
 
 impl PartialEq for PyLookupPlan {
     fn eq(&self, other: &Self) -> bool {
@@ -66,7 +66,7 @@ impl PyLookupPlan {
             Domain::One(size) => [size, 1],
             Domain::Two(x, y) => [x, y],
         };
-        Plan::new(&parameters.0, domain).map(Self).map_err(raise)
+        LookupPlan::new(&parameters.0, domain).map(Self).map_err(raise)
     }
 
     /// The parameters of the ciphertexts.

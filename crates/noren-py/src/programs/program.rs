@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use noren::circuits::recorder::CircuitUsage;
 use noren::programs::Program;
-use noren::programs::{Plan, Shape};
+use noren::programs::{ProgramPlan, Shape};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
@@ -222,7 +222,7 @@ pub(crate) fn choose_parameters(
 ) -> PyResult<PyParameters> {
     let shape = Shape { unproven_interval, ..shape_of(rows, columns, column_names, max_abs)? };
     let programs: Vec<Program> = programs.iter().map(|program| program.program.clone()).collect();
-    let plan = detached(py, || Plan::for_precision(&programs, &shape, precision_bits))?;
+    let plan = detached(py, || ProgramPlan::for_precision(&programs, &shape, precision_bits))?;
     Ok(PyParameters(plan.parameters))
 }
 

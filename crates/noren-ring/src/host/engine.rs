@@ -18,7 +18,7 @@ use crate::parallel::Parallel;
 /// Work on fewer words stays on the calling thread: it takes about as long as waking another one.
 const SMALLEST_PARALLEL_WORK: usize = 1 << 14;
 
-/// Runs loops over rows: the one place of the lower floors that knows threads. A clone shares everything.
+/// Runs loops over rows: the one place of the lower layers that knows threads. A clone shares everything.
 ///
 /// A loop is a set of tasks that write to disjoint memory, each the same whatever thread runs it, so results are the
 /// same bytes for every number of threads and every [`Parallel`].

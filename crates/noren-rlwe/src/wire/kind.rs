@@ -40,7 +40,7 @@ macro_rules! kinds {
 
 /// The kind of object in a container: a number.
 ///
-/// The kinds of this library are in one table, of all floors, so that a number is never given twice. The blocks of 256
+/// The kinds of this library are in one table, of all layers, so that a number is never given twice. The blocks of 256
 /// below `0x8000` belong to: 0 samples and keys, 1 CKKS, 2 programs, 3 bootstrapping, 4 exact integers, 5 lookups, 6
 /// TFHE. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
 ///

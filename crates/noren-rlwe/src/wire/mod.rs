@@ -13,7 +13,7 @@
 //! | room | what it holds |
 //! |---|---|
 //! | [`object`] | [`Object`](object::Object): `to_bytes`, `from_bytes`, `write_file`, `read_file` of everything |
-//! | [`writer`], [`reader`] | containers from sections, sections from containers: for objects of the floors above |
+//! | [`writer`], [`reader`] | containers from sections, sections from containers: for objects of the layers above |
 //! | [`stream`] | [`Stream`](stream::Stream): containers written part by part |
 //! | [`items`] | [`Items`](items::Items): containers read from files item by item |
 //! | [`expanded`] | [`MappedContainer`](expanded::MappedContainer): keys used where they lie in a file |

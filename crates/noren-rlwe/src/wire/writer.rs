@@ -31,7 +31,7 @@ pub enum Form {
 /// and keeps no more than one row in memory while it writes.
 ///
 /// Sections stand in items: item 0 at first, [`Writer::next_item`] begins another. Within an item tags ascend. By
-/// convention the tags below 0x100 belong to the floors above this crate and the others to this crate, so an object
+/// convention the tags below 0x100 belong to the layers above this crate and the others to this crate, so an object
 /// of a scheme writes its own sections first and then lets the sample in it write
 /// ([`Object::write`](crate::wire::object::Object::write)) into the same item.
 ///

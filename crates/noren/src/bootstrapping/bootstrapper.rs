@@ -95,8 +95,8 @@ impl Bootstrapper {
     /// Fewer slots than [`Parameters::slots`] are taken as repeated in all of them, which costs as much as all.
     ///
     /// The bound on the error of the result holds but with the probability of
-    /// [`Plan::log2_failure`](crate::bootstrapping::plan::Plan::log2_failure), and that of all bounds. `docs/bootstrapping.md`
-    /// says how it is made.
+    /// [`BootstrapPlan::log2_failure`](crate::bootstrapping::plan::BootstrapPlan::log2_failure), and that of all
+    /// bounds. `docs/bootstrapping.md` says how it is made.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::KeyMismatch`] for a ciphertext of another secret key than that of the keys;

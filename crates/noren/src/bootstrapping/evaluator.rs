@@ -69,7 +69,7 @@ pub struct BootstrappingEvaluator {
     renewal: Arc<Renewal>,
 }
 
-/// The extension of [`Evaluator`] by this floor.
+/// The extension of [`Evaluator`] by this layer.
 pub trait WithBootstrapping {
     /// The evaluator with levels that do not end.
     ///
@@ -144,7 +144,7 @@ impl BootstrappingEvaluator {
 
     /// `log2` of a bound on the probability that any of these was wrong in some slot; minus infinity for none.
     ///
-    /// See [`Plan::log2_failure`](crate::bootstrapping::Plan::log2_failure).
+    /// See [`BootstrapPlan::log2_failure`](crate::bootstrapping::BootstrapPlan::log2_failure).
     #[must_use]
     pub fn log2_failure(&self) -> f64 {
         self.renewal.log2_failure()

@@ -4,7 +4,7 @@ use noren_rlwe::error::Result;
 use noren_rlwe::resources::Resources;
 
 use crate::bootstrapping::parameters::Parameters;
-use crate::bootstrapping::plan::Plan;
+use crate::bootstrapping::plan::BootstrapPlan;
 
 /// The footprint of work, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Footprint {
     /// # Errors
     /// None for parameters that were built.
     pub fn generate(parameters: &Parameters) -> Result<Self> {
-        let plan = Plan::new(parameters)?;
+        let plan = BootstrapPlan::new(parameters)?;
         let largest =
             plan.keys().iter().map(|class| class.bytes() / class.count.max(1) as u64).max().unwrap_or_default();
         let memory = largest + GENERATION_ELEMENTS * element_bytes(parameters);
@@ -38,7 +38,7 @@ impl Footprint {
     /// # Errors
     /// None for parameters that were built.
     pub fn bootstrap(parameters: &Parameters) -> Result<Self> {
-        Ok(Self { memory: Plan::new(parameters)?.memory_bytes(), disk: 0 })
+        Ok(Self { memory: BootstrapPlan::new(parameters)?.memory_bytes(), disk: 0 })
     }
 
     /// The footprint of a bootstrap beside keys that are mapped already. An estimate.
@@ -46,7 +46,7 @@ impl Footprint {
     /// # Errors
     /// None for parameters that were built.
     pub fn beside_mapped_keys(parameters: &Parameters) -> Result<Self> {
-        let plan = Plan::new(parameters)?;
+        let plan = BootstrapPlan::new(parameters)?;
         Ok(Self { memory: plan.memory_bytes().saturating_sub(plan.key_bytes()), disk: 0 })
     }
 
@@ -68,7 +68,7 @@ impl Footprint {
 /// # Errors
 /// None for parameters that were built.
 pub fn expanded_bytes(parameters: &Parameters) -> Result<u64> {
-    Ok(Plan::new(parameters)?.key_bytes())
+    Ok(BootstrapPlan::new(parameters)?.key_bytes())
 }
 
 /// The bytes of an element over all primes.

@@ -126,7 +126,7 @@ impl Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bootstrapping::plan::Plan;
+    use crate::bootstrapping::plan::BootstrapPlan;
     use crate::bootstrapping::preset::Preset;
 
     #[test]
@@ -144,6 +144,6 @@ mod tests {
                 bytes += factors.map(|(_, factor)| factor.inner.limbs() * factor.inner.degree() * 8).sum::<usize>();
             }
         }
-        assert_eq!(bytes as u64, Plan::new(&parameters).expect("a plan").factor_bytes());
+        assert_eq!(bytes as u64, BootstrapPlan::new(&parameters).expect("a plan").factor_bytes());
     }
 }

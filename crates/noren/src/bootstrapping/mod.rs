@@ -15,7 +15,7 @@
 //! | `cost` | how long a bootstrap takes, by a model |
 //! | `preset` | [`Preset`]: named parameters |
 //! | `parameters` | [`ParametersSpec`], [`Parameters`]: the chain of primes |
-//! | `plan` | [`Plan`]: keys, memory, time, precision and failure probability before any key exists |
+//! | `plan` | [`BootstrapPlan`]: keys, memory, time, precision and failure probability before any key exists |
 //! | `key_classes` | [`KeyClass`]: which keys, how large, of what security |
 //! | `failure` | the probability that a coefficient leaves the interval |
 //! | `dft` | [`Direction`]: the special DFT as sparse matrices |
@@ -75,6 +75,6 @@ pub use keys::BootstrapKeys;
 pub use mode::Mode;
 pub use parameters::{EvalMod, Parameters, ParametersSpec, Primes, Transform};
 pub use pipeline::{Stage, Stages};
-pub use plan::Plan;
+pub use plan::BootstrapPlan;
 pub use preset::Preset;
 pub use series::SineSeries;

@@ -12,29 +12,29 @@ use crate::bootstrapping::precision::{expected_error, systematic_error};
 use crate::schemes::ckks::CostModel;
 use crate::schemes::ckks::factor::row_words;
 
-/// See [`Plan::working_bytes`].
+/// See [`BootstrapPlan::working_bytes`].
 const WORKING_POLYNOMIALS: u64 = 40;
 
 /// The keys, the memory and the time that bootstrapping takes, how precise it is, and how likely it fails.
 ///
 /// # Examples
 /// ```
-/// use noren::bootstrapping::{Mode, Plan, Preset};
+/// use noren::bootstrapping::{Mode, BootstrapPlan, Preset};
 ///
-/// let plan = Plan::new(&Preset::N16.parameters()?)?;
+/// let plan = BootstrapPlan::new(&Preset::N16.parameters()?)?;
 /// assert!(plan.log2_failure(100) < -64.0);
 /// assert!(plan.key_bytes() < 5 << 30);
 /// assert!(plan.precision_bits(Mode::Real) > 21.0);
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct BootstrapPlan {
     parameters: Parameters,
     keys: Vec<KeyClass>,
     factor_bytes: u64,
 }
 
-impl Plan {
+impl BootstrapPlan {
     /// The plan of these parameters.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 
 use crate::bootstrapping::bootstrapper::Bootstrapper;
-use crate::bootstrapping::plan::Plan;
+use crate::bootstrapping::plan::BootstrapPlan;
 use crate::schemes::ckks::{Ciphertext, Evaluator};
 use crate::schemes::failures::FailureBudget;
 
@@ -33,10 +33,10 @@ impl Renewal {
     /// With a budget of `2^log2_allowed` for the probability that any bootstrap fails.
     ///
     /// # Errors
-    /// As [`Plan::new`].
+    /// As [`BootstrapPlan::new`].
     pub fn new(bootstrapper: Arc<Bootstrapper>, log2_allowed: f64) -> Result<Self> {
         let parameters = bootstrapper.parameters();
-        let log2_failure = Plan::new(parameters)?.log2_failure(1);
+        let log2_failure = BootstrapPlan::new(parameters)?.log2_failure(1);
         let result_bytes = 2 * (parameters.output_level() + 1) * parameters.degree() * size_of::<u64>();
         let most = (KEPT_BYTES / result_bytes).clamp(1, KEPT);
         Ok(Self {

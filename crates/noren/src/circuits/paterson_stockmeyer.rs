@@ -1,4 +1,4 @@
-//! The plan of a polynomial evaluation: which powers, which products, in which order.
+//! The evaluation tree of a polynomial: which powers, which products, in which order.
 //!
 //! A polynomial of degree at least `g` is `q B_g + r` with `deg r < g`; dividing on until the pieces are short leaves
 //! a tree whose leaves are weighted sums of a few powers `B_1 ... B_m`. Here `g` is always the largest power of two
@@ -32,8 +32,8 @@ pub struct Cost {
     pub relinearizations: usize,
 }
 
-/// The schedule of the computation.
-pub(super) struct Plan<T> {
+/// A polynomial as sums of products of shorter polynomials and powers.
+pub(super) struct EvaluationTree<T> {
     basis: Basis,
     degree: usize,
     /// The `k > 1` whose `B_k` are needed, in ascending order: each is made from those before it.
@@ -51,21 +51,21 @@ struct Piece<T> {
 /// The cost of a relinearisation, in products of two ciphertexts without it.
 const RELINEARIZATION_WEIGHT: usize = 4;
 
-impl<T: Scalar> Plan<T> {
-    /// The cheapest plan of minimal depth for these coefficients, lowest first, over all lengths `2^b` of leaves.
+impl<T: Scalar> EvaluationTree<T> {
+    /// The cheapest tree of minimal depth for these coefficients, lowest first, over all lengths `2^b` of leaves.
     pub fn new(basis: Basis, coefficients: &[T]) -> Self {
         let longest = depth_of(coefficients.len()).max(1);
         let mut best = Self::with_leaves(basis, coefficients, 1);
         for bits in 2..=longest {
-            let plan = Self::with_leaves(basis, coefficients, bits);
-            if plan.cost().weight() < best.cost().weight() {
-                best = plan;
+            let tree = Self::with_leaves(basis, coefficients, bits);
+            if tree.cost().weight() < best.cost().weight() {
+                best = tree;
             }
         }
         best
     }
 
-    /// The plan whose leaves have degrees below `2^bits`.
+    /// The tree whose leaves have degrees below `2^bits`.
     fn with_leaves(basis: Basis, coefficients: &[T], bits: usize) -> Self {
         let root = Piece::new(basis, coefficients.to_vec(), depth_of(coefficients.len()), 1 << bits);
         let mut powers = BTreeSet::new();

@@ -6,7 +6,7 @@ use num_complex::Complex64;
 pub use crate::circuits::basis::Basis;
 use crate::circuits::grid;
 pub use crate::circuits::paterson_stockmeyer::Cost;
-use crate::circuits::paterson_stockmeyer::Plan;
+use crate::circuits::paterson_stockmeyer::EvaluationTree;
 use crate::schemes::error::SlotError;
 use crate::schemes::range::Range;
 use crate::schemes::slots::{Scalar, SlotEvaluator};
@@ -92,7 +92,7 @@ impl<T: Scalar> Polynomial<T> {
     /// The operations that [`evaluate`](Self::evaluate) does.
     #[must_use]
     pub fn cost(&self) -> Cost {
-        Plan::new(self.basis, &self.coefficients).cost()
+        EvaluationTree::new(self.basis, &self.coefficients).cost()
     }
 
     /// The polynomial of every slot; [`depth`](Self::depth) levels, [`cost`](Self::cost) operations.
@@ -116,7 +116,7 @@ impl<T: Scalar> Polynomial<T> {
             }
             _ => x.clone(),
         };
-        Plan::new(self.basis, &self.coefficients).run(ev, ev.with_levels(&x, self.depth())?)
+        EvaluationTree::new(self.basis, &self.coefficients).run(ev, ev.with_levels(&x, self.depth())?)
     }
 }
 

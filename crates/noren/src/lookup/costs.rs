@@ -7,7 +7,7 @@ use noren_rlwe::resources::Resources;
 use noren_rlwe::security::SecretDistribution;
 use noren_rlwe::shape::KeyShape;
 
-use crate::lookup::plan::{Method, Plan};
+use crate::lookup::plan::{LookupPlan, Method};
 
 /// The use of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,7 +41,7 @@ impl Role {
 /// Keys of lookups of one use and one size.
 pub type KeyClass = noren_rlwe::key_class::KeyClass<Role>;
 
-impl Plan {
+impl LookupPlan {
     /// All keys, each in one class.
     #[must_use]
     pub fn keys(&self) -> Vec<KeyClass> {

@@ -16,7 +16,7 @@ use noren_rlwe::wire::writer::Writer;
 
 use crate::lookup::keys::LookupKeys;
 use crate::lookup::layout::Layout;
-use crate::lookup::plan::{Method, Plan};
+use crate::lookup::plan::{LookupPlan, Method};
 use crate::schemes::bfv::{Context, KeyRequest, Parameters};
 
 /// The domain of x and of y, and the baby steps.
@@ -45,7 +45,7 @@ pub struct LookupKeyFile {
     /// The context of the ciphertexts.
     pub context: Context,
     /// The lookup that the keys were made for.
-    pub plan: Plan,
+    pub plan: LookupPlan,
     /// The keys of the evaluator: relinearisation.
     pub evaluation: Arc<EvaluationKeys>,
     /// The keys of lookups.
@@ -60,7 +60,7 @@ impl LookupKeyFile {
     /// As [`LookupKeys::generate`], and [`Error::Parameters`] for a plan by [`Method::Linear`].
     pub fn generate(
         context: &Context,
-        plan: &Plan,
+        plan: &LookupPlan,
         secret: &SecretKey,
         seed: Seed,
         progress: Option<&dyn Fn(usize, usize)>,
@@ -86,7 +86,7 @@ impl LookupKeyFile {
     ///
     /// # Errors
     /// [`Error::KeyShape`] and [`Error::MissingKey`], which names what is missing.
-    pub fn check(&self, plan: &Plan) -> Result<()> {
+    pub fn check(&self, plan: &LookupPlan) -> Result<()> {
         for (found, needed) in [(self.plan.entry_shape(), plan.entry_shape()), (self.plan.shape(), plan.shape())] {
             if found != needed {
                 return Err(Error::KeyShape { what: "the lookup keys", found, needed });
@@ -132,7 +132,7 @@ impl LookupKeyFile {
 type Needed = (Name, KeyShape, usize);
 
 /// All keys of a plan, in order: to the sparse secret, from it, of the usual shape; then those under the sparse secret.
-fn needed(context: &Context, plan: &Plan) -> ([Needed; 3], Vec<Needed>) {
+fn needed(context: &Context, plan: &LookupPlan) -> ([Needed; 3], Vec<Needed>) {
     let (parameters, sparse) = (context.parameters(), plan.shape());
     let mut exponents: Vec<u32> =
         plan.rotations().iter().map(|&steps| plan.layout().rotation_exponent(steps)).collect();
@@ -216,11 +216,11 @@ fn read_key(context: &Context, reader: &mut Reader<'_>, (name, shape, limbs): Ne
 }
 
 /// The plan that the words of a domain give.
-fn read_plan(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<Plan> {
+fn read_plan(parameters: &Parameters, reader: &mut Reader<'_>) -> Result<LookupPlan> {
     let section = reader.take(DOMAIN)?;
     let [x, y, babies] = section.word_array()?.map(|word: u64| usize::try_from(word).unwrap_or(usize::MAX));
     let layout = Layout::new(parameters.degree(), parameters.modulus().value(), [x, y])?;
-    Plan::with_layout(parameters, layout.with_baby_steps(babies)?)
+    LookupPlan::with_layout(parameters, layout.with_baby_steps(babies)?)
 }
 
 fn check_name(section: &Section<'_>, (set, exponent): Name) -> Result<()> {

@@ -7,10 +7,11 @@ use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, SecretKey};
 use noren_rlwe::owner::Owner;
 
-use crate::lookup::plan::{Method, Plan};
+use crate::lookup::plan::{LookupPlan, Method};
 use crate::schemes::bfv::Context;
 
-/// The keys that lookups of a [`Plan`] need besides the relinearisation key of the evaluator: nothing in them decrypts.
+/// The keys that lookups of a [`LookupPlan`] need besides the relinearisation key of the evaluator: nothing in them
+/// decrypts.
 ///
 /// They serve every function with the same plan.
 pub struct LookupKeys {
@@ -31,7 +32,7 @@ impl LookupKeys {
         context: &Context,
         seed: Seed,
         secret: &SecretKey,
-        plan: &Plan,
+        plan: &LookupPlan,
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<Self> {
         context.check(plan.parameters(), "the plan")?;

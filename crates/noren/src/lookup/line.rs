@@ -4,7 +4,7 @@ use noren_rlwe::error::{Error, Result};
 
 use crate::lookup::function::Function;
 use crate::lookup::keys::LookupKeys;
-use crate::lookup::plan::Plan;
+use crate::lookup::plan::LookupPlan;
 use crate::lookup::sparse::{Entries, leave};
 use crate::lookup::step::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Encoder, Evaluator, Plaintext};
@@ -26,7 +26,7 @@ pub enum Line {
 ///
 /// It takes as many one-hot vectors as the number has blocks, and no matrix: a few products with plaintexts.
 pub struct LineLookup {
-    pub(super) plan: Plan,
+    pub(super) plan: LookupPlan,
     pub(super) line: Line,
     /// The values on all lines with a slot, less the offset.
     pub(super) tables: Vec<Plaintext>,
@@ -114,7 +114,7 @@ impl LineLookup {
     /// [`LookupError::NotInRange`](crate::lookup::LookupError::NotInRange) name a point that needs a value below t;
     /// [`Error::Parameters`] if there are more lines than numbers modulo t, and two of them that meet have different
     /// values; [`Error::Length`] if the domain is another one than the plan's.
-    pub fn prepare(context: &Context, plan: &Plan, function: &Function, line: Line) -> Result<Self> {
+    pub fn prepare(context: &Context, plan: &LookupPlan, function: &Function, line: Line) -> Result<Self> {
         context.check(plan.parameters(), "the plan")?;
         plan.check_domain(function)?;
         let (layout, domain) = (plan.layout(), function.domain());
@@ -154,7 +154,7 @@ impl LineLookup {
 
     /// The plan.
     #[must_use]
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &LookupPlan {
         &self.plan
     }
 

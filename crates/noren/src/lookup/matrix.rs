@@ -12,7 +12,7 @@ use noren_rlwe::streamed::{images, sum_in_turn, sum_streamed};
 
 use crate::lookup::function::Function;
 use crate::lookup::keys::LookupKeys;
-use crate::lookup::plan::{Method, Plan};
+use crate::lookup::plan::{LookupPlan, Method};
 use crate::lookup::sparse::Entries;
 use crate::lookup::step::Step;
 use crate::lookup::table::{Rest, Table};
@@ -32,7 +32,7 @@ impl Matrix {
     /// Encodes all factors; `progress` hears how many are made, of how many, from any thread.
     pub(super) fn build(
         context: &Context,
-        plan: &Plan,
+        plan: &LookupPlan,
         function: &Function,
         progress: Option<&(dyn Fn(usize, usize) + Sync)>,
     ) -> Result<Self> {
@@ -75,7 +75,7 @@ impl Matrix {
     pub(super) fn rows(
         &self,
         context: &Context,
-        (plan, keys): (&Plan, &LookupKeys),
+        (plan, keys): (&LookupPlan, &LookupKeys),
         numbers: &[&Entries],
         watch: &dyn Fn(Step),
     ) -> Result<Vec<Vec<rlwe::Ciphertext>>> {
@@ -127,7 +127,7 @@ impl Matrix {
     pub(super) fn product(
         &self,
         context: &Context,
-        (plan, keys): (&Plan, &LookupKeys),
+        (plan, keys): (&LookupPlan, &LookupKeys),
         [x, y]: [&Entries; 2],
         rows: &[rlwe::Ciphertext],
     ) -> Result<rlwe::Ciphertext> {

@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! use noren::bfv::{Context, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec};
-//! use noren::lookup::{Function, Lookup, LookupKeys, Plan};
+//! use noren::lookup::{Function, Lookup, LookupKeys, LookupPlan};
 //! use noren::Seed;
 //!
 //! let spec = ParametersSpec { log_n: 15, plaintext_modulus: 65537, ..ParametersSpec::default() };
@@ -15,7 +15,7 @@
 //! let keys = context.generate_keys(Seed::random()?, &request)?;
 //!
 //! let quotient = Function::rule([1 << 15, 1 << 15], |x, y| Some(x.checked_div(y).unwrap_or(0)));
-//! let plan = Plan::new(context.parameters(), quotient.domain())?;
+//! let plan = LookupPlan::new(context.parameters(), quotient.domain())?;
 //! let lookup_keys = LookupKeys::generate(&context, Seed::random()?, &keys.secret, &plan, None)?;
 //! let lookup = Lookup::prepare(&context, &plan, &quotient, None)?;
 //!
@@ -32,7 +32,7 @@
 //! | `function` | [`Function`]: a rule or a table |
 //! | `error` | [`LookupError`] |
 //! | `layout` | [`Layout`]: which value stands in which slot of which diagonal |
-//! | `plan` | [`Plan`]: how many limbs each step needs, and the noise in the end |
+//! | `plan` | [`LookupPlan`]: how many limbs each step needs, and the noise in the end |
 //! | `costs` | which keys a plan needs, how large they are, and how much memory a lookup takes |
 //! | `keys` | [`LookupKeys`]: keys for few limbs under a sparse secret |
 //! | `key_file` | [`LookupKeyFile`]: all keys of a server with their parameters, for files of their own |
@@ -71,7 +71,7 @@ pub use key_file::LookupKeyFile;
 pub use keys::LookupKeys;
 pub use layout::Layout;
 pub use line::{Line, LineLookup};
-pub use plan::{Method, Plan};
+pub use plan::{LookupPlan, Method};
 pub use polynomial::PolynomialLookup;
 pub use prepared::Lookup;
 pub use preset::{MODULUS, parameters_spec};

@@ -22,7 +22,7 @@ use crate::schemes::integers::noise::{Laws, Mode};
 /// `n/288` in all, eight bits at n = 2^15, so that two limbs do where three were needed. Its keys have few limbs, which is
 /// what makes them as secure as the others.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct LookupPlan {
     parameters: Parameters,
     layout: Layout,
     method: Method,
@@ -49,7 +49,7 @@ const WEIGHT: usize = 192;
 /// The bits by which the special modulus is larger than a digit: the noise of key switching stays below a rounding.
 const SPECIAL_BITS: f64 = 12.0;
 
-impl Plan {
+impl LookupPlan {
     /// The plan of lookups of functions on numbers below `domain[0]` and `domain[1]`, encrypted with the public key.
     ///
     /// # Errors
@@ -59,10 +59,10 @@ impl Plan {
         Self::with_layout(parameters, Layout::new(parameters.degree(), parameters.modulus().value(), domain)?)
     }
 
-    /// [`Plan::new`] by [`Method::Linear`].
+    /// [`LookupPlan::new`] by [`Method::Linear`].
     ///
     /// # Errors
-    /// As [`Plan::new`].
+    /// As [`LookupPlan::new`].
     pub fn linear(parameters: &Parameters, domain: [usize; 2]) -> Result<Self> {
         let layout = Layout::new(parameters.degree(), parameters.modulus().value(), domain)?;
         Self::by_method(parameters, layout, Method::Linear)
@@ -71,7 +71,7 @@ impl Plan {
     /// The plan of another layout.
     ///
     /// # Errors
-    /// As [`Plan::new`].
+    /// As [`LookupPlan::new`].
     pub fn with_layout(parameters: &Parameters, layout: Layout) -> Result<Self> {
         Self::by_method(parameters, layout, Method::Fast)
     }

@@ -11,7 +11,7 @@ use crate::lookup::function::Function;
 use crate::lookup::keys::LookupKeys;
 use crate::lookup::line::{Line, LineLookup};
 use crate::lookup::matrix::Matrix;
-use crate::lookup::plan::Plan;
+use crate::lookup::plan::LookupPlan;
 use crate::lookup::sparse::{Entries, leave};
 use crate::lookup::step::Step;
 use crate::schemes::bfv::{Ciphertext, Context, Evaluator};
@@ -22,7 +22,7 @@ use crate::schemes::bfv::{Ciphertext, Context, Evaluator};
 /// A factor takes `2 n` bytes, and there are as many as slots for a function of n numbers: 2.1 GB at n = 2^15. Without a
 /// matrix it is `8 n` bytes for each block of the one number.
 pub struct Lookup {
-    plan: Plan,
+    plan: LookupPlan,
     pub(super) form: Form,
 }
 
@@ -44,7 +44,7 @@ impl Lookup {
     /// give it.
     pub fn prepare(
         context: &Context,
-        plan: &Plan,
+        plan: &LookupPlan,
         function: &Function,
         progress: Option<&(dyn Fn(usize, usize) + Sync)>,
     ) -> Result<Self> {
@@ -60,13 +60,13 @@ impl Lookup {
         Ok(Self::new(plan.clone(), form))
     }
 
-    pub(super) fn new(plan: Plan, form: Form) -> Self {
+    pub(super) fn new(plan: LookupPlan, form: Form) -> Self {
         Self { plan, form }
     }
 
     /// The plan.
     #[must_use]
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &LookupPlan {
         &self.plan
     }
 

@@ -14,10 +14,10 @@ pub const MODULUS: u64 = (1 << 16) + 1;
 /// # Examples
 /// ```
 /// use noren::Security;
-/// use noren::lookup::{Plan, parameters_spec};
+/// use noren::lookup::{LookupPlan, parameters_spec};
 ///
 /// let parameters = parameters_spec(15, Security::Bits128).build()?;
-/// assert!(Plan::new(&parameters, [1 << 15, 1 << 15])?.key_bytes() <= 1_500_000_000);
+/// assert!(LookupPlan::new(&parameters, [1 << 15, 1 << 15])?.key_bytes() <= 1_500_000_000);
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[must_use]

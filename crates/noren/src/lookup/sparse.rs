@@ -10,7 +10,7 @@ use noren_rlwe::linear::{add_assign, mod_switch, mul_plain_assign};
 
 use crate::lookup::keys::LookupKeys;
 use crate::lookup::one_hot::one_hot;
-use crate::lookup::plan::Plan;
+use crate::lookup::plan::LookupPlan;
 use crate::schemes::bfv::{Ciphertext, Context, Evaluator, Noise, Plaintext};
 use crate::schemes::integers::content::Content;
 use crate::schemes::integers::error::IntegerError;
@@ -26,7 +26,7 @@ impl Entries {
     /// The first blocks of the one-hot vector of a number, under the sparse secret at the limbs of the matrix.
     pub(super) fn of(
         evaluator: &Evaluator,
-        (plan, keys): (&Plan, &LookupKeys),
+        (plan, keys): (&LookupPlan, &LookupKeys),
         number: &Ciphertext,
         blocks: usize,
     ) -> Result<Self> {
@@ -77,7 +77,7 @@ impl Entries {
 /// The sum over the slots of a number, in every slot of it that stretches of slots allow, back under the usual secret.
 pub(super) fn leave(
     context: &Context,
-    (plan, keys): (&Plan, &LookupKeys),
+    (plan, keys): (&LookupPlan, &LookupKeys),
     sum: &rlwe::Ciphertext,
     factor: u64,
     noise: Noise,

@@ -12,7 +12,7 @@ use crate::lookup::function::Function;
 use crate::lookup::keys::LookupKeys;
 use crate::lookup::matrix::Matrix;
 use crate::lookup::one_hot::one_hot;
-use crate::lookup::plan::{Method, Plan};
+use crate::lookup::plan::{LookupPlan, Method};
 use crate::lookup::polynomial::PolynomialLookup;
 use crate::lookup::sparse::{Entries, leave};
 use crate::lookup::step::Step;
@@ -73,7 +73,7 @@ impl World {
 
     /// Every step of a lookup with a matrix. After the rounding to few limbs, which leaves nothing of what was before, noise
     /// is close to its prediction.
-    fn check_matrix(&self, plan: &Plan, numbers: [i64; 2]) -> Result<()> {
+    fn check_matrix(&self, plan: &LookupPlan, numbers: [i64; 2]) -> Result<()> {
         let (context, evaluator, usual) = (&self.context, &self.evaluator, &self.keys.secret);
         let seed = || Seed::from_bytes([9; 32]);
         let keys = LookupKeys::generate(context, seed(), usual, plan, None)?;
@@ -124,13 +124,15 @@ fn products() -> KeyRequest {
 fn noise_is_as_predicted_after_each_step_of_a_matrix() -> Result<()> {
     let world = World::small(8, 7681, 12, products())?;
     let parameters = world.context.parameters();
-    for plan in
-        [Plan::new(parameters, [256, 256])?, Plan::linear(parameters, [256, 256])?, Plan::new(parameters, [64, 50])?]
-    {
+    for plan in [
+        LookupPlan::new(parameters, [256, 256])?,
+        LookupPlan::linear(parameters, [256, 256])?,
+        LookupPlan::new(parameters, [64, 50])?,
+    ] {
         world.check_matrix(&plan, [17, 43])?;
     }
     let world = World::small(7, 257, 12, products())?;
-    world.check_matrix(&Plan::new(world.context.parameters(), [257, 257])?, [17, 243])
+    world.check_matrix(&LookupPlan::new(world.context.parameters(), [257, 257])?, [17, 243])
 }
 
 #[test]
@@ -152,5 +154,5 @@ fn noise_is_as_predicted_after_each_step_at_128_bits() -> Result<()> {
     let spec = ParametersSpec { log_n: 15, plaintext_modulus: 65537, ..ParametersSpec::default() };
     let spec = ParametersSpec { log_q: vec![50; 13], log_p: vec![50; 4], dnum: 4, ..spec };
     let world = World::new(spec, products())?;
-    world.check_matrix(&Plan::new(world.context.parameters(), [1 << 15; 2])?, [31_415, 27_182])
+    world.check_matrix(&LookupPlan::new(world.context.parameters(), [1 << 15; 2])?, [31_415, 27_182])
 }

@@ -3,12 +3,12 @@
 use noren_rlwe::error::Result;
 
 use crate::lookup::function::Function;
-use crate::lookup::plan::Plan;
+use crate::lookup::plan::LookupPlan;
 use crate::schemes::bfv::{Encoder, Plaintext};
 
 /// The table of a function. Where a number has no slot, it is that of the differences to the values at that number.
 pub(super) struct Table<'a> {
-    plan: &'a Plan,
+    plan: &'a LookupPlan,
     function: &'a Function,
     /// `f(t - 1, y)` for all y, if x may be the number without a slot.
     last_x: Option<Vec<i64>>,
@@ -18,7 +18,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn new(plan: &'a Plan, function: &'a Function) -> Result<Self> {
+    pub(super) fn new(plan: &'a LookupPlan, function: &'a Function) -> Result<Self> {
         let (rest, [columns, rows]) = (plan.layout().rest(), function.domain());
         let t = plan.parameters().modulus().value();
         let (all_x, all_y): (Vec<u32>, Vec<u32>) = ((0..columns as u32).collect(), (0..rows as u32).collect());

@@ -15,7 +15,7 @@ use noren_rlwe::wire::writer::{Form, Writer};
 use crate::lookup::layout::Layout;
 use crate::lookup::line::{Line, LineLookup};
 use crate::lookup::matrix::Matrix;
-use crate::lookup::plan::Plan;
+use crate::lookup::plan::LookupPlan;
 use crate::lookup::prepared::{Form as Prepared, Lookup};
 use crate::lookup::table::Rest;
 use crate::schemes::bfv::{Context, Plaintext};
@@ -87,7 +87,7 @@ impl Lookup {
         let [form, x, y, babies, norm, offset] = section.word_array()?;
         let layout = Layout::new(parameters.degree(), parameters.modulus().value(), [x as usize, y as usize])?
             .with_baby_steps(babies as usize)?;
-        let plan = Plan::with_layout(parameters, layout)?;
+        let plan = LookupPlan::with_layout(parameters, layout)?;
         let log2_norm = f64::from_bits(norm);
         let most = libm::log2(plan.layout().factors() as f64 * plan.layout().degree() as f64) / 2.0 + 15.0;
         if !(0.0..=most).contains(&log2_norm) || offset >= parameters.modulus().value() {

@@ -1,6 +1,6 @@
 //! Programs on encrypted tables: statistics, and models that others have trained.
 //!
-//! A client makes a [`Plan`] of the parameters and keys that its [programs](Program) need, arranges its table in
+//! A client makes a [`ProgramPlan`] of the parameters and keys that its [programs](Program) need, arranges its table in
 //! ciphertexts ([`TableLayout`]), and sends the [`EncryptedTable`] with its evaluation keys to a server. The server runs a
 //! program on it and sends a table back, which says itself how it is to be read. Tables of whole numbers, exact, are
 //! [`IntegerTable`]s, and those of [`columns`], whose elements are encrypted one by one.
@@ -34,6 +34,6 @@ pub use model::{
     Weights,
 };
 pub use pairs::{PairLayout, Unit};
-pub use plan::{Plan, Shape};
+pub use plan::{ProgramPlan, Shape};
 pub use program::Program;
 pub use table::{EncryptedTable, Layout, Matrix};

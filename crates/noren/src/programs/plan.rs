@@ -33,11 +33,11 @@ pub struct Shape {
 /// ```
 /// use noren::Seed;
 /// use noren::ckks::Context;
-/// use noren::programs::{Plan, Program, Shape};
+/// use noren::programs::{ProgramPlan, Program, Shape};
 ///
 /// let programs = [Program::parse("mean", None)?, Program::parse("variance", None)?];
 /// let shape = Shape { rows: 100, columns: 3, ..Shape::default() };
-/// let plan = Plan::for_precision(&programs, &shape, 16.0)?;
+/// let plan = ProgramPlan::for_precision(&programs, &shape, 16.0)?;
 /// assert_eq!(plan.parameters.max_level(), 2);
 ///
 /// let context = Context::new(plan.parameters.clone())?;
@@ -45,7 +45,7 @@ pub struct Shape {
 /// # Ok::<(), noren::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct ProgramPlan {
     /// The parameters.
     pub parameters: Parameters,
     /// Where the entries of a table lie.
@@ -54,7 +54,7 @@ pub struct Plan {
     pub usage: CircuitUsage,
 }
 
-impl Plan {
+impl ProgramPlan {
     /// The plan with the smallest parameters whose [predicted error](Self::predicted_error) is at most
     /// `2^-precision_bits`, at 128-bit security.
     ///
@@ -177,7 +177,7 @@ mod tests {
         for (name, rows, columns, bits) in
             [("mean", 20, 3, 20.0), ("mean", 5000, 30, 20.0), ("covariance", 300, 12, 16.0), ("sum", 9, 1, 30.0)]
         {
-            let plan = Plan::for_precision(&[program(name)], &shape(rows, columns), bits).expect("can be met");
+            let plan = ProgramPlan::for_precision(&[program(name)], &shape(rows, columns), bits).expect("can be met");
             assert!(plan.predicted_error() <= f64::exp2(-bits), "{name}: {}", plan.predicted_error());
             assert_eq!(plan.parameters.max_level(), plan.usage.depth, "{name}");
         }
@@ -187,7 +187,7 @@ mod tests {
     fn the_plan_of_several_programs_covers_each() {
         let plan = |names: &[&str]| {
             let programs: Vec<Program> = names.iter().map(|name| program(name)).collect();
-            Plan::for_precision(&programs, &shape(50, 6), 16.0).expect("can be met").usage
+            ProgramPlan::for_precision(&programs, &shape(50, 6), 16.0).expect("can be met").usage
         };
         let (mean, variance, both) = (plan(&["mean"]), plan(&["variance"]), plan(&["mean", "variance"]));
         assert_eq!(both.depth, mean.depth.max(variance.depth));
@@ -201,7 +201,7 @@ mod tests {
         let cubic = [Program::parse("polynomial", Some(cubic)).expect("a model")];
         let depth = |bounds| {
             let shape = Shape { bounds, ..shape(8, 2) };
-            Plan::for_precision(&cubic, &shape, 16.0).expect("can be met").usage.depth
+            ProgramPlan::for_precision(&cubic, &shape, 16.0).expect("can be met").usage.depth
         };
         assert_eq!(depth(None), depth(Some(Bounds::All(1.0))) + 1);
     }
@@ -210,7 +210,7 @@ mod tests {
     fn intervals_that_bounds_do_not_prove_are_refused_unless_asked_for() {
         let plan = |name: &str, json: &str, bounds: Option<Bounds>, unproven_interval| {
             let programs = [Program::parse(name, Some(json)).expect("a model")];
-            Plan::for_precision(&programs, &Shape { bounds, unproven_interval, ..shape(8, 2) }, 12.0)
+            ProgramPlan::for_precision(&programs, &Shape { bounds, unproven_interval, ..shape(8, 2) }, 12.0)
         };
         let each = |most: [f64; 2]| Some(Bounds::Each(most.to_vec()));
         // |0.5 x - y + 1| is at most 2 + 8 + 1 for columns up to 4 and 8.
@@ -250,7 +250,7 @@ mod tests {
             ..ParametersSpec::default()
         };
         let parameters = spec.build().expect("supported");
-        let plan = |name| Plan::with_parameters(&[program(name)], &shape(12, 3), parameters.clone());
+        let plan = |name| ProgramPlan::with_parameters(&[program(name)], &shape(12, 3), parameters.clone());
         let request = plan("mean").and_then(|plan| plan.key_request()).expect("one level");
         assert!(!request.relinearization && request.rotations_at.iter().all(|&(_, level)| level <= 1));
         assert!(matches!(plan("covariance"), Err(Error::Parameters { name: "max_level", .. })));

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use noren::bootstrapping::{
-    BootstrapKeys, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Plan, Preset, Role, WithBootstrapping,
+    BootstrapKeys, BootstrapPlan, Bootstrapper, Direction, GiantOrder, Group, Mode, Parameters, Preset, Role,
+    WithBootstrapping,
 };
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
 use noren::{Complex64, Error, EvaluationKeys, Seed};
@@ -362,7 +363,7 @@ fn keys_are_those_of_the_plan() {
 
 /// How many keys there are of each number of limbs, special primes and digits: counted, and in the plan.
 fn keys_agree(parameters: &Parameters, keys: &BootstrapKeys) {
-    let plan = Plan::new(parameters).expect("a plan");
+    let plan = BootstrapPlan::new(parameters).expect("a plan");
     let count = |roles: &[Role], set: &EvaluationKeys| {
         let mut found = BTreeMap::new();
         let relinearization = set.has_relinearization().then(|| set.relinearization(1).expect("a key"));

@@ -109,7 +109,7 @@ fn thirty_squares_follow_one_another() {
         assert!(error <= growth * PRECISION * f64::from(round), "{round}: {error:e}");
     }
     assert_eq!(ev.bootstraps(), (30 - levels as u64) / levels as u64);
-    let plan = noren::bootstrapping::Plan::new(&world.parameters).expect("a plan");
+    let plan = noren::bootstrapping::BootstrapPlan::new(&world.parameters).expect("a plan");
     assert!((ev.log2_failure() - plan.log2_failure(ev.bootstraps())).abs() < 1e-9);
 }
 

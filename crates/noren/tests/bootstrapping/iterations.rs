@@ -1,7 +1,7 @@
 //! Bootstrapping twice: the error of the first time is bootstrapped itself.
 
 use noren::Complex64;
-use noren::bootstrapping::{Bootstrapper, Mode, Plan, Preset};
+use noren::bootstrapping::{BootstrapPlan, Bootstrapper, Mode, Preset};
 use noren::ckks::{Encoder, Encryptor, Scale};
 
 use crate::encrypted::{World, inputs, random, reals, seed, taken_as_real};
@@ -74,7 +74,7 @@ fn fewer_slots_other_scales_and_larger_messages_are_as_precise() {
 #[test]
 fn expected_precision_is_that_of_results_to_a_bit() {
     for world in [twice(9), World::new(Preset::Toy.parameters().expect("a preset"))] {
-        let plan = Plan::new(&world.parameters).expect("a plan");
+        let plan = BootstrapPlan::new(&world.parameters).expect("a plan");
         let z = random(36, world.parameters.slots());
         // Symmetric encryptions have little noise of their own.
         let level = world.parameters.input_level();

@@ -1,12 +1,12 @@
 //! Presets: what their chains, keys and risks come to, counted by hand.
 
 use noren::bootstrapping::Primes;
-use noren::bootstrapping::{Mode, Plan, Preset, Role};
+use noren::bootstrapping::{BootstrapPlan, Mode, Preset, Role};
 use noren::error::Error;
 use noren::security::{SecretDistribution, Security, max_log_qp};
 
-fn plan(preset: Preset) -> Plan {
-    Plan::new(&preset.parameters().expect("a preset")).expect("a plan")
+fn plan(preset: Preset) -> BootstrapPlan {
+    BootstrapPlan::new(&preset.parameters().expect("a preset")).expect("a plan")
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use noren::bootstrapping::rns_heaan::DEGREE;
 use noren::bootstrapping::rns_heaan::{
-    Bootstrapper, DoubleLevels, Parameters, ParametersSpec, Plan, TaylorExponential,
+    Bootstrapper, DoubleLevels, Parameters, ParametersSpec, RnsHeaanPlan, TaylorExponential,
 };
 use noren::bootstrapping::{Diagonals, Direction};
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys, Scale};
@@ -440,7 +440,7 @@ fn parameters_outside_their_ranges_are_refused_by_name() {
 fn the_published_set_is_that_counted_by_hand() {
     const ROW: u64 = 8 << 16;
     let parameters = ParametersSpec::published().build().expect("supported");
-    let plan = Plan::new(&parameters);
+    let plan = RnsHeaanPlan::new(&parameters);
     // 61 + 32 * 55 bits and 37 of 50; the primes themselves change it little.
     assert!((parameters.log_qp() - 3671.0).abs() < 2.0, "{}", parameters.log_qp());
     assert_eq!(parameters.secure_log_qp(), Some(961.0));

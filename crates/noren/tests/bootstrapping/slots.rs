@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Plan, Preset, Role};
+use noren::bootstrapping::{BootstrapKeys, BootstrapPlan, Bootstrapper, Mode, Preset, Role};
 use noren::ckks::{Ciphertext, Evaluator};
 use noren::{Complex64, Error, EvaluationKeys};
 
@@ -142,7 +142,8 @@ fn more_slots_other_keys_and_modes_without_room_are_refused() {
 #[test]
 fn fewer_slots_take_fewer_keys_and_fail_less_often() {
     let plan = |log_slots| {
-        Plan::new(&Preset::N16.spec_for(log_slots).expect("at most all").build().expect("supported")).expect("a plan")
+        BootstrapPlan::new(&Preset::N16.spec_for(log_slots).expect("at most all").build().expect("supported"))
+            .expect("a plan")
     };
     let all = plan(15);
     for log_slots in [14, 12, 10, 5, 0] {

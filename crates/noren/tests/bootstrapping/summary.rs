@@ -3,7 +3,7 @@
 use std::fs;
 
 use noren::Security;
-use noren::bootstrapping::{Mode, Plan, Preset};
+use noren::bootstrapping::{BootstrapPlan, Mode, Preset};
 
 /// How many bootstraps the probability of failure is stated for.
 const PROGRAM: u64 = 100;
@@ -23,7 +23,7 @@ impl Summary {
     /// Says all of a preset.
     pub fn print(&self, preset: Preset) {
         let parameters = preset.parameters().expect("a preset");
-        let plan = Plan::new(&parameters).expect("a plan");
+        let plan = BootstrapPlan::new(&parameters).expect("a plan");
         let spec = parameters.spec();
         let security = if spec.security == Security::Bits128 { "128 bits" } else { "no security" };
         println!(

@@ -2,7 +2,7 @@
 
 use noren::bfv::{Context, KeyRequest, ParametersSpec};
 use noren::error::Error;
-use noren::lookup::{LookupKeyFile, Plan, Role};
+use noren::lookup::{LookupKeyFile, LookupPlan, Role};
 use noren::wire::{Form, Limits, Object};
 use noren::{Resources, SecretKey, Security};
 
@@ -27,7 +27,7 @@ fn setup() -> (Context, SecretKey) {
 
 fn keys(domain: [usize; 2]) -> LookupKeyFile {
     let (context, secret) = setup();
-    let plan = Plan::new(context.parameters(), domain).expect("room for it");
+    let plan = LookupPlan::new(context.parameters(), domain).expect("room for it");
     LookupKeyFile::generate(&context, &plan, &secret, seed(2), None).expect("no security asked for")
 }
 
@@ -59,10 +59,10 @@ fn keys_of_lookups_come_back_as_they_were_made() {
 #[test]
 fn functions_of_other_plans_are_refused_by_name() {
     let small = keys([2, 2]);
-    let large = Plan::new(small.context.parameters(), [32, 32]).unwrap();
+    let large = LookupPlan::new(small.context.parameters(), [32, 32]).unwrap();
     let message = small.check(&large).unwrap_err().to_string();
     assert!(message.contains("rotation by") || message.contains("shape"), "{message}");
-    let linear = Plan::linear(small.context.parameters(), [4, 4]).unwrap();
+    let linear = LookupPlan::linear(small.context.parameters(), [4, 4]).unwrap();
     let (context, secret) = setup();
     let refused = LookupKeyFile::generate(&context, &linear, &secret, seed(2), None).err();
     assert!(matches!(refused, Some(Error::Parameters { name: "method", .. })));
@@ -112,7 +112,7 @@ fn changed_bytes_are_refused_or_are_those_of_other_keys() {
 #[test]
 fn lookups_without_memory_are_refused_with_both_numbers() {
     let (context, _) = setup();
-    let plan = Plan::new(context.parameters(), [32, 32]).unwrap();
+    let plan = LookupPlan::new(context.parameters(), [32, 32]).unwrap();
     let needed = plan.key_bytes() + plan.working_bytes(3);
     assert_eq!(plan.working_bytes(3), 3 * plan.working_bytes(1));
     let check = |memory| plan.check_evaluation(3, &Resources { memory: Some(memory), disk: None });

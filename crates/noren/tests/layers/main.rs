@@ -1,4 +1,4 @@
-//! The house rules that the compiler does not know: who may import whom, and what has no place where.
+//! The layering rules that the compiler does not know: who may import whom, and what has no place where.
 
 mod circles;
 mod glossary;
@@ -13,7 +13,7 @@ use source::{Source, below, sources};
 /// No file grows longer.
 const MAX_LINES: usize = 600;
 
-/// The crates, from the lowest floor to the faces.
+/// The crates, from the lowest layer to the faces.
 const CRATES: [&str; 8] =
     ["noren-math", "noren-ring", "noren-naive", "noren-rlwe", "noren-files", "noren", "noren-cli", "noren-py"];
 
@@ -22,7 +22,7 @@ fn assert_none(places: Vec<String>, rule: &str) {
 }
 
 /// Folders of crate noren, and those that they do not import from.
-const FLOORS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("schemes/", &["circuits/", "lookup/", "radix/", "bootstrapping/", "programs/"]),
     ("circuits/", &["lookup/", "radix/", "bootstrapping/", "programs/"]),
     ("lookup/", &["radix/", "bootstrapping/", "programs/"]),
@@ -59,7 +59,7 @@ fn imports_run_down() {
         let found = found.filter(|import| forbidden.iter().any(|folder| within(&import.to, folder)));
         places.extend(found.map(|import| format!("{} -> {}", import.place, import.to)));
     };
-    for (from, forbidden) in FLOORS {
+    for (from, forbidden) in LAYERS {
         forbid(from, forbidden);
     }
     for (from, named) in SCHEMES {

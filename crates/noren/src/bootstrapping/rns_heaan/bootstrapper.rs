@@ -75,7 +75,8 @@ impl Bootstrapper {
     /// which nobody can see without the key.
     ///
     /// The bound on the error of the result holds but with the probability of
-    /// [`Plan::log2_failure`](crate::bootstrapping::rns_heaan::Plan::log2_failure), and that of all bounds.
+    /// [`RnsHeaanPlan::log2_failure`](crate::bootstrapping::rns_heaan::RnsHeaanPlan::log2_failure), and that of all
+    /// bounds.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::LevelExhausted`] if there is one limb only, [`Error::Parameters`] if there are so

@@ -23,7 +23,7 @@
 //! | `bootstrapper` | [`Bootstrapper`]: acts on ciphertexts |
 //! | `pipeline` | [`Stages`], [`Stage`]: what lies between |
 //! | `parameters` | [`ParametersSpec`], [`Parameters`]: the chain of primes, and which keys |
-//! | `plan` | [`Plan`]: keys, memory, error and failure probability before any key exists |
+//! | `plan` | [`RnsHeaanPlan`]: keys, memory, error and failure probability before any key exists |
 //! | `taylor` | [`TaylorExponential`]: the exponential of the source, and its errors |
 //! | `levels` | [`DoubleLevels`]: products that use two primes |
 
@@ -40,5 +40,5 @@ pub use bootstrapper::Bootstrapper;
 pub use levels::DoubleLevels;
 pub use parameters::{Parameters, ParametersSpec};
 pub use pipeline::{Stage, Stages};
-pub use plan::Plan;
+pub use plan::RnsHeaanPlan;
 pub use taylor::{DEGREE, TaylorExponential};

@@ -307,7 +307,7 @@ impl Parameters {
 
     /// The error of an exact computation for a message of at most this magnitude M, at the scale `q_0 / ratio`: the sine instead of
     /// its argument, and the polynomial instead of the exponential. The first always holds, the second but with probability
-    /// `2^-40` and that of [`Plan::log2_failure`](crate::bootstrapping::rns_heaan::Plan::log2_failure).
+    /// `2^-40` and that of [`RnsHeaanPlan::log2_failure`](crate::bootstrapping::rns_heaan::RnsHeaanPlan::log2_failure).
     ///
     /// The coefficients v of a message with slots of size at most M have a sum of squares of at most `M^2`, so that of
     /// `(2 pi / ratio)^2 |v|^3 / 6` is at most `(2 pi M / ratio)^2 M / 6`; every slot is a sum of all errors times numbers of

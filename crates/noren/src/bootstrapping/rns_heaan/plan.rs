@@ -9,9 +9,9 @@ use crate::schemes::ckks::factor::row_words;
 ///
 /// # Examples
 /// ```
-/// use noren::bootstrapping::rns_heaan::{ParametersSpec, Plan};
+/// use noren::bootstrapping::rns_heaan::{ParametersSpec, RnsHeaanPlan};
 ///
-/// let plan = Plan::new(&ParametersSpec::published().build()?);
+/// let plan = RnsHeaanPlan::new(&ParametersSpec::published().build()?);
 /// assert!(plan.log2_failure(1) < -40.0);
 /// // Far from secure by the tables of today.
 /// let parameters = plan.parameters();
@@ -19,11 +19,11 @@ use crate::schemes::ckks::factor::row_words;
 /// # Ok::<(), noren::error::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct RnsHeaanPlan {
     parameters: Parameters,
 }
 
-impl Plan {
+impl RnsHeaanPlan {
     /// The plan of these parameters, for all slots of the ring.
     #[must_use]
     pub fn new(parameters: &Parameters) -> Self {
