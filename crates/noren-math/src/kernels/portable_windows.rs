@@ -1,4 +1,6 @@
 //! Sums over windows of a table, modulo `2^64`.
+//!
+//! Inlined always, so that other tables compile them for their vectors.
 
 /// The words that are added up at a time.
 const BLOCK: usize = 32;
@@ -7,7 +9,7 @@ const BLOCK: usize = 32;
 const LANES: usize = 8;
 
 /// `out_j = sum_i a_i table_(starts_i + j)`.
-#[inline]
+#[inline(always)]
 pub(super) fn window_combination(out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
     let whole = out.len() / BLOCK * BLOCK;
     let (blocks, rest) = out.split_at_mut(whole);
@@ -24,7 +26,7 @@ pub(super) fn window_combination(out: &mut [u64], a: &[u64], table: &[u64], star
 }
 
 /// The words from `at` on of a combination.
-#[inline]
+#[inline(always)]
 fn combination<const N: usize>(a: &[u64], table: &[u64], starts: &[u32], at: usize) -> [u64; N] {
     let mut sums = [0u64; N];
     for (&a, &start) in a.iter().zip(starts) {
@@ -35,7 +37,7 @@ fn combination<const N: usize>(a: &[u64], table: &[u64], starts: &[u32], at: usi
 }
 
 /// `out_k = sum_i a_i table_(starts_k + i)`.
-#[inline]
+#[inline(always)]
 pub(super) fn window_dots(out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
     for (out, &start) in out.iter_mut().zip(starts) {
         let window = &table[start as usize..][..a.len()];
