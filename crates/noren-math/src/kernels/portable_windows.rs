@@ -5,7 +5,7 @@
 /// The words that are added up at a time.
 const BLOCK: usize = 32;
 
-/// The lanes of a sum of products.
+/// The words of a vector.
 const LANES: usize = 8;
 
 /// `out_j = sum_i a_i table_(starts_i + j)`.
@@ -41,14 +41,6 @@ fn combination<const N: usize>(a: &[u64], table: &[u64], starts: &[u32], at: usi
 pub(super) fn window_dots(out: &mut [u64], a: &[u64], table: &[u64], starts: &[u32]) {
     for (out, &start) in out.iter_mut().zip(starts) {
         let window = &table[start as usize..][..a.len()];
-        let ((a, a_rest), (window, rest)) = (a.as_chunks::<LANES>(), window.as_chunks::<LANES>());
-        let mut sums = [0u64; LANES];
-        for (a, x) in a.iter().zip(window) {
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].wrapping_add(a[lane].wrapping_mul(x[lane]));
-            }
-        }
-        let last = a_rest.iter().zip(rest).fold(0u64, |sum, (&a, &x)| sum.wrapping_add(a.wrapping_mul(x)));
-        *out = sums.into_iter().fold(last, u64::wrapping_add);
+        *out = a.iter().zip(window).fold(0u64, |sum, (&a, &x)| sum.wrapping_add(a.wrapping_mul(x)));
     }
 }
