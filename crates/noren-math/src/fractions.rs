@@ -13,9 +13,13 @@ use crate::prime::primes_below;
 use crate::prime_power::PrimePower;
 use crate::scratch::with_scratch;
 
-/// The least mean degree of the denominators that transforms combine; those below are multiplied as they are written: where
-/// sums of products are right modulo `2^64`, and elsewhere.
-const BASES: [usize; 2] = [128, 16];
+/// The least mean degree of groups of denominators that transforms combine; smaller ones are multiplied as they are written.
+const LEAST_GROUP: usize = 16;
+
+/// The same where sums of products are right modulo `2^64`, which is faster; with at most so many denominators, whose cofactors
+/// take memory.
+const LEAST_GROUP_IN_WORDS: usize = 128;
+const MOST_IN_WORDS: usize = 8;
 
 /// The denominators `F_t` of fractions, all of degree d and with the constant 1, and their products: from pairs of small
 /// groups to all of them.
@@ -30,7 +34,8 @@ pub(crate) struct Fractions {
     numbers: PrimePower,
     degree: usize,
     count: usize,
-    /// The product of the other denominators of the group of each one.
+    /// The product of the other denominators of the group of each one, with d zeros before and after it, one after the other
+    /// for each group.
     cofactors: Vec<Vec<u64>>,
     /// From the smallest groups up.
     levels: Vec<Level>,
@@ -56,10 +61,11 @@ impl Fractions {
     pub(crate) fn new(denominators: &[Vec<u64>], degree: usize, numbers: PrimePower) -> Result<Self, Error> {
         let count = denominators.len();
         let whole = count * degree;
-        let [in_words, otherwise] = BASES;
-        // A product of a numerator and the other denominators of its group has at most `degree` terms in a coefficient.
-        let base = if numbers.sums_in_words(degree) { in_words } else { otherwise };
-        let levels = (1..=count.ilog2() as usize).rev().find(|&k| whole >> k >= base).unwrap_or(0);
+        let least = match numbers.sums_in_words(2 * LEAST_GROUP_IN_WORDS) {
+            true => (MOST_IN_WORDS * degree).clamp(LEAST_GROUP, LEAST_GROUP_IN_WORDS),
+            false => LEAST_GROUP,
+        };
+        let levels = (1..=count.ilog2() as usize).rev().find(|&k| whole >> k >= least).unwrap_or(0);
         let mut fractions = Self {
             primes: primes_of_products(whole, &numbers),
             numbers,
@@ -79,9 +85,10 @@ impl Fractions {
                 let others = group.clone().filter(|&t| Some(t) != without);
                 others.fold(vec![1], |all, t| product(&all, &denominators[t], &numbers))
             };
-            for t in group.clone() {
-                fractions.cofactors.push(all(Some(t)));
-            }
+            let zeros = vec![0; degree];
+            fractions
+                .cofactors
+                .push(group.clone().flat_map(|t| [&zeros[..], &all(Some(t)), &zeros].concat()).collect());
             products.push(all(None));
         }
         for _ in 0..levels {
@@ -187,14 +194,15 @@ impl Fractions {
     fn add_in(&self, a: &mut [u64], scratch: &mut [u64]) {
         let (d, z) = (self.degree, &self.numbers);
         assert_eq!(a.len(), self.count * d, "a numerator for each denominator");
-        for group in self.groups(self.levels.len()).filter(|group| group.len() > 1) {
+        let mut sum = vec![0; self.groups(self.levels.len()).map(|group| group.len() * d).max().unwrap_or(0)];
+        for (group, cofactors) in self.multiplied() {
             let numerators = &mut a[group.start * d..group.end * d];
-            let mut sum = vec![0; numerators.len()];
-            for (numerator, cofactor) in numerators.chunks_exact(d).zip(&self.cofactors[group]) {
-                let product = product(numerator, cofactor, z);
-                sum.iter_mut().zip(product).for_each(|(sum, x)| *sum = z.add(*sum, x));
-            }
-            numerators.copy_from_slice(&sum);
+            // Coefficient j of a product is sum_i N_i C_(j - i): the cofactor is read from d - i on, counted with its zeros.
+            let sum = &mut sum[..numerators.len()];
+            let stride = sum.len() + d + 1;
+            let starts = (0..group.len()).flat_map(|t| (1..=d).rev().map(move |i| (t * stride + i) as u32));
+            z.window_combination(sum, numerators, cofactors, &starts.collect::<Vec<_>>());
+            numerators.copy_from_slice(sum);
         }
         for (k, level) in self.levels.iter().enumerate() {
             let length = level.length();
@@ -253,14 +261,21 @@ impl Fractions {
                 }
             }
         }
-        for group in self.groups(self.levels.len()).filter(|group| group.len() > 1) {
+        for (group, cofactors) in self.multiplied() {
             let whole = a[group.start * d..group.end * d].to_vec();
             // The last d coefficients of the product with each cofactor.
             let starts: Vec<u32> = (0..=(whole.len() - d) as u32).rev().collect();
-            for t in group {
-                z.window_combination(&mut a[t * d..][..d], &self.cofactors[t], &whole, &starts);
+            for (t, cofactor) in group.zip(cofactors.chunks_exact(whole.len() + d + 1)) {
+                let cofactor = &cofactor[d..][..starts.len()];
+                z.window_combination(&mut a[t * d..][..d], cofactor, &whole, &starts);
             }
         }
+    }
+
+    /// The smallest groups, of several denominators each, with their cofactors.
+    fn multiplied(&self) -> impl Iterator<Item = (Range<usize>, &[u64])> {
+        let groups = self.groups(self.levels.len()).zip(&self.cofactors);
+        groups.filter(|(group, _)| group.len() > 1).map(|(group, cofactors)| (group, &cofactors[..]))
     }
 }
 
