@@ -1,6 +1,7 @@
 //! The transform of one prime in a ring whose index is not a power of two, by Bluestein's algorithm.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cyclotomic::{Cyclotomic, remainder};
@@ -19,10 +20,13 @@ const MAX_LENGTH: u32 = 1 << 17;
 /// of unity modulo one prime.
 ///
 /// With nu a square root of omega, `2ik = i^2 + k^2 - (k - i)^2` gives
-/// `a(omega^k) = nu^(k^2) sum_i (a_i nu^(i^2)) nu^(-(k - i)^2)`: a convolution with a chirp, which two transforms of a
-/// length `M >= 2m - 1`, a power of two, compute. The inverse sets the values at the other powers of omega to zero,
-/// takes the inverse transform of length m in the same way, and reduces the result modulo `Phi_m`, which changes no
-/// value at a primitive root.
+/// `a(omega^k) = nu^(k^2) sum_i (a_i nu^(i^2)) nu^(-(k - i)^2)`: a convolution with a chirp, by transforms of a power of two.
+/// A length L from `n + w - 1` on gives w values: the n words are transformed once, and for each piece of w values there is a
+/// product with a part of the chirp and an inverse transform. Two pieces of a short length may cost less than one of a length
+/// above `n + m - 1`.
+///
+/// The inverse sets the values at the other powers of omega to zero, takes the inverse transform of length m by a convolution
+/// of a length `M >= 2m - 1`, and reduces the result modulo `Phi_m`, which changes no value at a primitive root.
 ///
 /// Source: Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970.
 #[derive(Clone)]
@@ -31,16 +35,18 @@ pub struct GeneralTable(Arc<Inner>);
 struct Inner {
     modulus: Modulus,
     ring: Cyclotomic,
-    convolution: NttTable,
     units: Vec<u32>,
     /// `nu^(i^2)` for i below the degree.
     twists: AlignedVec<u64>,
     /// `nu^(e^2)` for the units e.
     unit_twists: AlignedVec<u64>,
-    /// The transform of `nu^(-(t - n + 1)^2)` for t below `m + n - 1`.
-    chirp: AlignedVec<u64>,
+    /// The transforms of length L.
+    forward: NttTable,
+    pieces: Vec<Piece>,
     /// `nu^(-e^2) / m` for the units e.
     inverse_unit_twists: AlignedVec<u64>,
+    /// The transforms of length M.
+    inverse: NttTable,
     /// The transform of `nu^((t - m + 1)^2)` for t below `2m - 1`.
     inverse_chirp: AlignedVec<u64>,
     /// `nu^(-i^2)` for i below m.
@@ -49,7 +55,28 @@ struct Inner {
     binomials: Vec<(usize, bool)>,
 }
 
-/// The length of the convolutions of index m. Range: m at most 2^18.
+/// A part of the forward convolution.
+struct Piece {
+    /// The units whose values it gives.
+    units: Range<usize>,
+    /// The exponent of its first value.
+    first: usize,
+    /// The transform of `nu^(-(t + first - n + 1)^2)` for t below `n + w - 1`.
+    chirp: AlignedVec<u64>,
+}
+
+/// The length L and the number w of values of a piece, for the fewest butterflies: those of the least power of two that has
+/// room for all m values in a piece, or of a smaller one.
+fn shape(n: usize, m: usize) -> (usize, usize) {
+    let whole = (m + n - 1).next_power_of_two().max(8);
+    let lengths =
+        std::iter::successors(Some(whole), |length| Some(length / 2)).take_while(|&length| length >= n.max(8));
+    let shapes = lengths.map(|length| (length, (length - n + 1).min(m)));
+    let cost = |&(length, width): &(usize, usize)| (1 + m.div_ceil(width)) * length * length.ilog2() as usize;
+    shapes.min_by_key(cost).expect("one piece is always a shape")
+}
+
+/// The length M of the inverse convolution of index m. Range: m at most 2^18.
 const fn length(m: u32) -> u32 {
     let length = (2 * m - 1).next_power_of_two();
     // The smallest degree of an `NttTable`.
@@ -82,7 +109,10 @@ impl GeneralTable {
         if length > MAX_LENGTH {
             return Err(Error::Index { found: ring.index(), reason: "the transform needs an index of at most 2^16" });
         }
-        let convolution = NttTable::new(modulus, &Cyclotomic::power_of_two(length as usize)?)?;
+        let table = |length: usize| NttTable::new(modulus, &Cyclotomic::power_of_two(length)?);
+        let (short, width) = shape(n, m);
+        let inverse_table = table(length as usize)?;
+        let forward_table = if short == length as usize { inverse_table.clone() } else { table(short)? };
         // Of an odd index, the square root of omega with the order m: nu^2 = omega either way.
         let even = m.is_multiple_of(2);
         let order = if even { 2 * m } else { m } as u64;
@@ -95,22 +125,30 @@ impl GeneralTable {
         let at_units = |squares: &[u64], factor: u64| -> Vec<u64> {
             units.iter().map(|&e| modulus.mul(squares[e as usize], factor)).collect()
         };
-        let transform = |squares: &[u64], middle: usize, words: usize| {
-            let mut row = AlignedVec::zeroed(length as usize);
-            row[..words].iter_mut().enumerate().for_each(|(t, word)| *word = squares[t.abs_diff(middle)]);
-            convolution.forward(&mut row);
+        let transform = |table: &NttTable, words: usize, word: &dyn Fn(usize) -> u64| {
+            let mut row = AlignedVec::zeroed(table.degree());
+            row[..words].iter_mut().enumerate().for_each(|(t, out)| *out = word(t));
+            table.forward(&mut row);
             row
+        };
+        let piece = |first: usize| {
+            let of_unit = |end: usize| units.partition_point(|&e| (e as usize) < end);
+            // The square of a distance counts modulo its order: past m, as that of its remainder.
+            let word = |t: usize| backward[(t + first).abs_diff(n - 1) % m];
+            let chirp = transform(&forward_table, n + width - 1, &word);
+            Piece { units: of_unit(first)..of_unit(first + width), first, chirp }
         };
         let inner = Inner {
             twists: AlignedVec::from_slice(&forward[..n]),
             unit_twists: AlignedVec::from_slice(&at_units(&forward, 1)),
-            chirp: transform(&backward, n - 1, m + n - 1),
+            pieces: (0..m).step_by(width).map(piece).collect(),
             inverse_unit_twists: AlignedVec::from_slice(&at_units(&backward, of_m)),
-            inverse_chirp: transform(&forward, m - 1, 2 * m - 1),
+            inverse_chirp: transform(&inverse_table, 2 * m - 1, &|t| forward[t.abs_diff(m - 1)]),
             inverse_twists: AlignedVec::from_slice(&backward),
             modulus,
             ring: *ring,
-            convolution,
+            forward: forward_table,
+            inverse: inverse_table,
             units,
             binomials: ring.binomials(),
         };
@@ -137,12 +175,26 @@ impl GeneralTable {
         let table = &*self.0;
         let (q, n) = (&table.modulus, self.degree());
         assert_eq!(row.len(), n, "a row has one word for each coefficient");
-        with_scratch(table.convolution.degree(), |scratch| {
-            kernels.reduce(&mut scratch[..n], row, q);
-            kernels.mul_assign(&mut scratch[..n], &table.twists, q);
-            convolve(kernels, scratch, &table.chirp, table);
-            let values = &scratch[n - 1..];
-            row.iter_mut().zip(&table.units).for_each(|(out, &e)| *out = values[e as usize]);
+        let length = table.forward.degree();
+        let rows = if table.pieces.len() > 1 { 2 } else { 1 };
+        with_scratch(rows * length, |scratch| {
+            let (transform, product) = scratch.split_at_mut(length);
+            kernels.reduce(&mut transform[..n], row, q);
+            kernels.mul_assign(&mut transform[..n], &table.twists, q);
+            kernels.ntt_forward(transform, &table.forward);
+            for piece in &table.pieces {
+                let values = if product.is_empty() {
+                    kernels.mul_assign(transform, &piece.chirp, q);
+                    &mut *transform
+                } else {
+                    kernels.mul(product, transform, &piece.chirp, q);
+                    &mut *product
+                };
+                kernels.ntt_inverse(values, &table.forward);
+                let values = &values[n - 1..];
+                let places = row[piece.units.clone()].iter_mut().zip(&table.units[piece.units.clone()]);
+                places.for_each(|(out, &e)| *out = values[e as usize - piece.first]);
+            }
         });
         kernels.mul_assign(row, &table.unit_twists, q);
     }
@@ -155,23 +207,19 @@ impl GeneralTable {
         let table = &*self.0;
         let (q, n, m) = (&table.modulus, self.degree(), table.ring.index() as usize);
         assert_eq!(row.len(), n, "a row has one word for each value");
-        with_scratch(table.convolution.degree(), |scratch| {
+        with_scratch(table.inverse.degree(), |scratch| {
             row.iter_mut().for_each(|value| *value = (*value).min(value.wrapping_sub(q.value())));
             kernels.mul_assign(row, &table.inverse_unit_twists, q);
             row.iter().zip(&table.units).for_each(|(&value, &e)| scratch[e as usize] = value);
-            convolve(kernels, scratch, &table.inverse_chirp, table);
+            // What is read does not wrap around.
+            kernels.ntt_forward(scratch, &table.inverse);
+            kernels.mul_assign(scratch, &table.inverse_chirp, q);
+            kernels.ntt_inverse(scratch, &table.inverse);
             let a = &mut scratch[m - 1..2 * m - 1];
             kernels.mul_assign(a, &table.inverse_twists, q);
             remainder(&table.binomials, a, row, |a, b| q.add(a, b), |a, b| q.sub(a, b));
         });
     }
-}
-
-/// The convolution with a chirp. Its length may be less than both together: what is read does not wrap around.
-fn convolve(kernels: &Kernels, row: &mut [u64], chirp: &[u64], table: &Inner) {
-    kernels.ntt_forward(row, &table.convolution);
-    kernels.mul_assign(row, chirp, &table.modulus);
-    kernels.ntt_inverse(row, &table.convolution);
 }
 
 /// A square root of omega of this order: a power of any root of unity of the order whose square has that of omega.
