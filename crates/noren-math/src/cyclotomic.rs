@@ -109,7 +109,9 @@ impl Cyclotomic {
             "m coefficients, and n of the remainder"
         );
         // Exact modulo 2^64, as the remainder is.
-        remainder(&self.binomials(), a, out, i64::wrapping_add, i64::wrapping_sub);
+        let times =
+            |a: &mut [i64], step, multiply| times_binomial(a, step, multiply, i64::wrapping_add, i64::wrapping_sub);
+        remainder(&self.binomials(), a, out, times, i64::wrapping_sub);
     }
 
     /// The coefficients of `X^k` modulo `Phi_m`; the exponent counts modulo m.
@@ -221,17 +223,17 @@ pub(crate) fn remainder<T: Copy + Default>(
     binomials: &[(usize, bool)],
     a: &mut [T],
     out: &mut [T],
-    add: impl Fn(T, T) -> T,
+    mut times_binomial: impl FnMut(&mut [T], usize, bool),
     sub: impl Fn(T, T) -> T,
 ) {
     let (low, c) = a.split_at_mut(out.len());
     c.reverse();
-    binomials.iter().for_each(|&(step, factor)| times_binomial(c, step, !factor, &add, &sub));
+    binomials.iter().for_each(|&(step, factor)| times_binomial(c, step, !factor));
     c.reverse();
     out.fill(T::default());
     let words = c.len().min(out.len());
     out[..words].copy_from_slice(&c[..words]);
-    binomials.iter().for_each(|&(step, factor)| times_binomial(out, step, factor, &add, &sub));
+    binomials.iter().for_each(|&(step, factor)| times_binomial(out, step, factor));
     out.iter_mut().zip(low).for_each(|(out, &mut a)| *out = sub(a, *out));
 }
 

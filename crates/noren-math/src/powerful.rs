@@ -1,6 +1,6 @@
 //! The powerful basis of a ring, in which elements have small coefficients.
 
-use crate::cyclotomic::{Cyclotomic, remainder};
+use crate::cyclotomic::{Cyclotomic, remainder, times_binomial};
 use crate::prime::prime_factors;
 
 /// The basis `X_1^(i_1) X_2^(i_2) ..` of `Z[X]/Phi_m`, with `0 <= i_j < phi(m_j)` for the powers of primes `m_j` whose product
@@ -128,7 +128,8 @@ impl PowerfulBasis {
         self.check(a, out, scratch);
         scratch.fill(T::default());
         a.iter().zip(&self.exponents).for_each(|(&x, &k)| scratch[k as usize] = x);
-        remainder(&self.binomials, scratch, out, add, sub);
+        let times = |a: &mut [T], step, multiply| times_binomial(a, step, multiply, &add, &sub);
+        remainder(&self.binomials, scratch, out, times, &sub);
     }
 
     fn check<T>(&self, a: &[T], out: &[T], scratch: &[T]) {

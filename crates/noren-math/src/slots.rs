@@ -185,7 +185,8 @@ impl SlotTransform {
         }
         a.rotate_right(1);
         let mut reduced = vec![0; n];
-        remainder(&self.binomials, &mut a, &mut reduced, add, sub);
+        let times = |a: &mut [u64], step, multiply| times_binomial(a, step, multiply, add, sub);
+        remainder(&self.binomials, &mut a, &mut reduced, times, sub);
         let factor = z.sub(0, z.inv(z.reduce(m as u64)));
         reduced.iter_mut().for_each(|x| *x = z.mul(*x, factor));
         reduced

@@ -13,6 +13,9 @@ use crate::ntt::table::NttTable;
 use crate::prime::primitive_root_of_order;
 use crate::scratch::with_scratch;
 
+/// The fewest words of a row that a division by a binomial adds at a time.
+const BLOCK: usize = 64;
+
 /// The largest length of a convolution: the largest degree of an [`NttTable`].
 const MAX_LENGTH: u32 = 1 << 17;
 
@@ -215,10 +218,44 @@ impl GeneralTable {
             kernels.ntt_forward(scratch, &table.inverse);
             kernels.mul_assign(scratch, &table.inverse_chirp, q);
             kernels.ntt_inverse(scratch, &table.inverse);
-            let a = &mut scratch[m - 1..2 * m - 1];
+            let (copy, rest) = scratch.split_at_mut(m - 1);
+            let a = &mut rest[..m];
             kernels.mul_assign(a, &table.inverse_twists, q);
-            remainder(&table.binomials, a, row, |a, b| q.add(a, b), |a, b| q.sub(a, b));
+            let times = |series: &mut [u64], step, multiply| times_binomial(kernels, q, series, step, multiply, copy);
+            remainder(&table.binomials, a, row, times, |a, b| q.sub(a, b));
         });
+    }
+}
+
+/// Multiplies a power series by `1 - X^step`, or divides it, as [`cyclotomic::times_binomial`](crate::cyclotomic) does, by
+/// verbs on rows; `copy` has room for the series.
+///
+/// A division by a short step takes `1/(1 - X^s) = (1 + X^s)/(1 - X^(2s))` until the step is a block of some length.
+fn times_binomial(
+    kernels: &Kernels,
+    q: &Modulus,
+    series: &mut [u64],
+    mut step: usize,
+    multiply: bool,
+    copy: &mut [u64],
+) {
+    let length = series.len();
+    let mut shifted = |series: &mut [u64], step: usize, verb: fn(&Kernels, &mut [u64], &[u64], &Modulus)| {
+        let Some(words) = length.checked_sub(step) else { return };
+        copy[..words].copy_from_slice(&series[..words]);
+        verb(kernels, &mut series[step..], &copy[..words], q);
+    };
+    if multiply {
+        return shifted(series, step, Kernels::sub_assign);
+    }
+    while step < BLOCK {
+        shifted(series, step, Kernels::add_assign);
+        step *= 2;
+    }
+    for start in (step..length).step_by(step) {
+        let (before, block) = series.split_at_mut(start);
+        let words = step.min(block.len());
+        kernels.add_assign(&mut block[..words], &before[start - step..][..words], q);
     }
 }
 
