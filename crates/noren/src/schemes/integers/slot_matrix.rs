@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use noren_math::hypercube::Dimension;
+use noren_math::kernels::aligned::AlignedVec;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::integers::context::Context;
@@ -160,7 +161,8 @@ impl SlotMatrix {
 struct Residues<'a> {
     grid: &'a SlotGrid,
     shape: [usize; 2],
-    values: Vec<u64>,
+    /// On large pages, as diagonals jump from row to row.
+    values: AlignedVec<u64>,
     kind: Kind,
 }
 
@@ -190,8 +192,10 @@ impl<'a> Residues<'a> {
             return Err(Error::Length { what: "entries of a matrix", found: values.len(), needed });
         }
         let modulus = context.parameters().modulus();
-        let residues = values.iter().enumerate().map(|(i, &value)| modulus.residue(i, value));
-        let values = residues.collect::<Result<Vec<_>>>()?;
+        let mut residues = AlignedVec::zeroed(values.len());
+        for (i, (out, &value)) in residues.iter_mut().zip(values).enumerate() {
+            *out = modulus.residue(i, value)?;
+        }
         let kind = match entries {
             Entries::Numbers(_) => Kind::Numbers,
             Entries::Elements(_) => Kind::Elements,
@@ -202,7 +206,7 @@ impl<'a> Residues<'a> {
                 Kind::Maps((0..d).map(conjugates).collect())
             }
         };
-        Ok(Self { grid, shape: [rows, columns], values, kind })
+        Ok(Self { grid, shape: [rows, columns], values: residues, kind })
     }
 
     /// How many powers of the Frobenius automorphism it takes.
