@@ -43,6 +43,11 @@ pub trait Device: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Makes memory for `count` elements that are to be held together; by default it does nothing.
+    fn reserve(&self, window: &Window, count: usize) {
+        let _ = (window, count);
+    }
+
     /// Zero.
     fn zero(&self, window: &Window) -> Limbs;
 

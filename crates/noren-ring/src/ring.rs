@@ -102,6 +102,12 @@ impl Ring {
         Self { window: self.window.subring(degree), device: Arc::clone(&self.device) }
     }
 
+    /// Makes memory for the next `count` elements, which the caller is to hold together, in one piece: large pages cost less
+    /// than those of each element.
+    pub fn reserve(&self, count: usize) {
+        self.device.reserve(&self.window, count);
+    }
+
     /// Zero.
     #[must_use]
     pub fn zero<D: Domain>(&self) -> Poly<D> {

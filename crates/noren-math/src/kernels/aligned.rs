@@ -5,6 +5,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use zeroize::{Zeroize, optimization_barrier};
 
@@ -43,8 +44,16 @@ const EMPTY: NonNull<u8> = NonNull::without_provenance(NonZeroUsize::new(LINE).e
 pub struct AlignedVec<T: Word> {
     start: NonNull<T>,
     len: usize,
-    /// Whether it has pages of its own, and is wiped when it is dropped.
-    guarded: bool,
+    owner: Owner<T>,
+}
+
+/// How a row came to its memory.
+enum Owner<T: Word> {
+    Own,
+    /// On pages of its own; it is wiped when it is dropped.
+    Guarded,
+    /// A part of a longer row that no one reads or writes otherwise, and that ends with the last of its parts.
+    Part(#[expect(dead_code, reason = "it holds the memory")] Arc<AlignedVec<T>>),
 }
 
 // SAFETY: a row owns its words alone, as a `Vec` does.
@@ -63,16 +72,33 @@ impl<T: Word> AlignedVec<T> {
     pub fn zeroed(len: usize) -> Self {
         let layout = layout::<T>(len);
         if layout.size() == 0 {
-            return Self { start: EMPTY.cast(), len, guarded: false };
+            return Self { start: EMPTY.cast(), len, owner: Owner::Own };
         }
         // SAFETY: the size is not 0.
         let Some(start) = (unsafe { pages::zeroed(layout) }) else { fail(layout, layout.size()) };
-        let row = Self { start: start.cast(), len, guarded: false };
+        let row = Self { start: start.cast(), len, owner: Owner::Own };
         if !leaves_room(layout.size()) {
             drop(row);
             fail(layout, layout.size());
         }
         row
+    }
+
+    /// `count` rows of `len` zeros each in one piece of memory, which takes large pages where single rows would be too short
+    /// for them. It goes back to the system when the last of these rows is dropped.
+    ///
+    /// # Panics
+    /// As [`AlignedVec::zeroed`], for all words together.
+    #[must_use]
+    pub fn zeroed_together(count: usize, len: usize) -> Vec<Self> {
+        let stride = len.next_multiple_of(LINE / size_of::<T>());
+        let all = stride.checked_mul(count);
+        let all = Arc::new(Self::zeroed(
+            all.unwrap_or_else(|| panic!("{count} rows of {len} words exceed the address space")),
+        ));
+        // SAFETY: `i` rows of `stride` words lie before it within the memory of all.
+        let start = |i: usize| unsafe { all.start.add(i * stride) };
+        (0..count).map(|i| Self { start: start(i), len, owner: Owner::Part(Arc::clone(&all)) }).collect()
     }
 
     /// A copy of a secret on pages of its own, which the system is asked to keep in memory and out of core dumps; wiped when it
@@ -87,11 +113,11 @@ impl<T: Word> AlignedVec<T> {
     pub fn guarded(secret: &[T]) -> Self {
         let layout = layout::<T>(secret.len());
         if layout.size() == 0 {
-            return Self { start: EMPTY.cast(), len: 0, guarded: true };
+            return Self { start: EMPTY.cast(), len: 0, owner: Owner::Guarded };
         }
         // SAFETY: the size is not 0.
         let Some(start) = (unsafe { pages::guarded(layout) }) else { fail(layout, layout.size()) };
-        let mut row = Self { start: start.cast(), len: secret.len(), guarded: true };
+        let mut row = Self { start: start.cast(), len: secret.len(), owner: Owner::Guarded };
         row.copy_from_slice(secret);
         row
     }
@@ -99,7 +125,13 @@ impl<T: Word> AlignedVec<T> {
     /// Whether it is a [guarded](AlignedVec::guarded) copy.
     #[must_use]
     pub const fn is_guarded(&self) -> bool {
-        self.guarded
+        matches!(self.owner, Owner::Guarded)
+    }
+
+    /// Whether its memory is one with that of [others](AlignedVec::zeroed_together).
+    #[must_use]
+    pub const fn is_part(&self) -> bool {
+        matches!(self.owner, Owner::Part(_))
     }
 
     /// A copy of `words`.
@@ -129,13 +161,14 @@ fn layout<T: Word>(len: usize) -> Layout {
 impl<T: Word> Drop for AlignedVec<T> {
     fn drop(&mut self) {
         let layout = layout::<T>(self.len);
-        if self.guarded {
+        if self.is_guarded() {
             self.wipe();
         }
         match layout.size() {
             0 => {}
+            _ if self.is_part() => {}
             // SAFETY: `guarded` got it with this layout, and `len` never changes.
-            _ if self.guarded => unsafe { pages::release_guarded(self.start.cast(), layout) },
+            _ if self.is_guarded() => unsafe { pages::release_guarded(self.start.cast(), layout) },
             // SAFETY: `zeroed` got it with this layout, and `len` never changes.
             _ => unsafe { pages::release(self.start.cast(), layout) },
         }
@@ -144,7 +177,7 @@ impl<T: Word> Drop for AlignedVec<T> {
 
 impl<T: Word> Clone for AlignedVec<T> {
     fn clone(&self) -> Self {
-        if self.guarded { Self::guarded(self) } else { Self::from_slice(self) }
+        if self.is_guarded() { Self::guarded(self) } else { Self::from_slice(self) }
     }
 }
 
@@ -195,6 +228,21 @@ mod tests {
             assert_eq!(copy, AlignedVec::from_slice(&row));
             row.wipe();
             assert!(row.iter().all(|&x| x == 0));
+        }
+    }
+
+    #[test]
+    fn rows_of_one_piece_are_disjoint_and_outlive_each_other() {
+        for (count, len) in [(0, 5), (3, 0), (1, 8), (4, 9), (50, 30_000)] {
+            let mut rows = AlignedVec::<u64>::zeroed_together(count, len);
+            assert_eq!(rows.len(), count);
+            rows.iter_mut().zip(1..).for_each(|(row, i)| row.fill(i));
+            let kept: Vec<_> = rows.into_iter().skip(1).step_by(2).collect();
+            for (row, i) in kept.iter().zip((2..).step_by(2)) {
+                assert!(row.is_part() && !row.clone().is_part());
+                assert_eq!((row.len(), row.as_ptr() as usize % 64), (len, 0));
+                assert!(row.iter().all(|&x| x == i));
+            }
         }
     }
 

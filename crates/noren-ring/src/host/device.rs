@@ -36,6 +36,10 @@ impl Device for Host {
         Err(Error::NoTransforms { index: index.index(), order: order_of_roots(index) })
     }
 
+    fn reserve(&self, window: &Window, count: usize) {
+        window.engine().reserve_rows(count, window.limbs(), window.degree());
+    }
+
     fn zero(&self, window: &Window) -> Limbs {
         Limbs::new(window.engine().zero_rows(window.limbs(), window.degree()), window.range().start)
     }

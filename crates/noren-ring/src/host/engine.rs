@@ -97,6 +97,11 @@ impl Engine {
         Rows::unset(&self.pool, limbs, degree)
     }
 
+    /// Makes memory for `count` elements that are held together, for [`Engine::unset_rows`] to take.
+    pub(crate) fn reserve_rows(&self, count: usize, limbs: usize, degree: usize) {
+        Rows::reserve(&self.pool, count, limbs, degree);
+    }
+
     /// Rows of zeros.
     pub(crate) fn zero_rows(&self, limbs: usize, degree: usize) -> Rows {
         Rows::zero(&self.pool, limbs, degree)

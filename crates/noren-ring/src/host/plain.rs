@@ -32,23 +32,15 @@ impl Decomposer {
     ) -> [Poly<Eval>; 2] {
         let ring = &self.ring_qp(ring_q);
         let digits = self.decompose(ring_q, c1);
-        let images: Vec<Pair> = matrix
-            .images
-            .iter()
-            .map(|image| match image {
-                Some(term) => {
-                    let (terms, moved) = ([*term], Moved::Divided(c0, self));
-                    only(Sums::new(ring.clone(), Source::Made(&digits), vec![&terms], Some(moved)).write())
-                }
-                None => [c0, c1].map(|c| self.special_multiple(ring, c)),
-            })
-            .collect();
-        let sums = || {
-            let together = matrix.giants.chunks(SUMS);
-            let sums = together.flat_map(|giants| sums_of_products(ring, &images, giants));
-            sums.zip(matrix.giants.iter().map(|giant| giant.rotation))
-        };
-        let rotate = |[first, second]: Pair, rotation: Option<(&KeyPairs, &Automorphism)>| {
+        // Images, and rotations of sums, do not depend on each other: threads that have nothing to do in one take another.
+        let images: Vec<Pair> = ring.engine().map(matrix.images.iter().collect(), |image| match image {
+            Some(term) => {
+                let (terms, moved) = ([*term], Moved::Divided(c0, self));
+                only(Sums::new(ring.clone(), Source::Made(&digits), vec![&terms], Some(moved)).write())
+            }
+            None => [c0, c1].map(|c| self.special_multiple(ring, c)),
+        });
+        let rotate = |([first, second], rotation): (Pair, Option<(&KeyPairs, &Automorphism)>)| {
             let Some((key, psi)) = rotation else { return [first, second] };
             let second = matrix.mod_down.apply_all(vec![second]).remove(0);
             let [mut left, right] = self.decompose(ring_q, &second).inner_product(ring, key);
@@ -56,15 +48,29 @@ impl Decomposer {
             [left, right].map(|part| Poly::from_limbs(ring.compute(Operation::Image(part.as_limbs(), psi))))
         };
         let total = match matrix.order {
-            Order::Separate => sums().fold(zero(ring), |total, (sum, psi)| added(ring, total, &rotate(sum, psi))),
+            Order::Separate => {
+                let chunks = matrix.giants.chunks(SUMS);
+                let rotated = chunks.flat_map(|giants| ring.engine().map(sums(ring, &images, giants), rotate));
+                rotated.fold(zero(ring), |total, sum| added(ring, total, &sum))
+            }
             Order::InTurn => {
-                let all: Vec<_> = sums().collect();
-                all.into_iter().rev().fold(zero(ring), |inner, (sum, psi)| rotate(added(ring, sum, &inner), psi))
+                let chunks = matrix.giants.chunks(SUMS);
+                let all: Vec<_> = chunks.flat_map(|giants| sums(ring, &images, giants)).collect();
+                all.into_iter().rev().fold(zero(ring), |inner, (sum, psi)| rotate((added(ring, sum, &inner), psi)))
             }
         };
         let mut results = matrix.divide.apply_all(total.into()).into_iter();
         std::array::from_fn(|_| results.next().expect("both parts are divided"))
     }
+}
+
+/// The sums of some giant steps, each with its rotation.
+fn sums<'a>(
+    ring: &Window,
+    images: &[Pair],
+    giants: &[GiantStep<'a>],
+) -> Vec<(Pair, Option<(&'a KeyPairs, &'a Automorphism)>)> {
+    sums_of_products(ring, images, giants).into_iter().zip(giants.iter().map(|giant| giant.rotation)).collect()
 }
 
 /// The sums `sum_i f_i y_i` of some giant steps: the images of a block are copied next to each other once, and each sum reads

@@ -42,8 +42,20 @@ impl Pool {
         kept.unwrap_or_else(|| AlignedVec::zeroed(length))
     }
 
-    /// Keeps `buffer`, and lets longer ones go if there is no room for it.
+    /// Makes `count` buffers in one piece of memory, to be taken next: for elements that are held together.
+    pub(crate) fn reserve(&self, count: usize, length: usize) {
+        let Some(mut shelves) = self.shelves() else { return };
+        let buffers = AlignedVec::zeroed_together(count, length);
+        shelves.bytes += buffers.iter().map(|buffer| size_of_val(&**buffer)).sum::<usize>();
+        shelves.by_length.entry(length).or_default().extend(buffers);
+    }
+
+    /// Keeps `buffer`, and lets longer ones go if there is no room for it. A part of a larger piece is not kept, which would
+    /// hold the whole.
     pub(crate) fn give(&self, buffer: AlignedVec<u64>) {
+        if buffer.is_part() {
+            return;
+        }
         let Some(mut shelves) = self.shelves() else { return };
         let bytes = size_of_val(&*buffer);
         while shelves.bytes + bytes > self.limit {
@@ -125,6 +137,16 @@ mod tests {
         assert_eq!(pool.bytes(), 800);
         pool.clear();
         assert_eq!((pool.bytes(), pool.take(100).len()), (0, 100));
+    }
+
+    #[test]
+    fn reserved_buffers_are_taken_and_not_kept_again() {
+        let pool = Pool::new(1 << 20);
+        pool.reserve(3, 100);
+        let taken: Vec<_> = (0..4).map(|_| pool.take(100)).collect();
+        assert_eq!(taken.iter().filter(|buffer| buffer.is_part()).count(), 3);
+        drop(taken.into_iter().for_each(|buffer| pool.give(buffer)));
+        assert_eq!(pool.bytes(), 800, "the one that is no part");
     }
 
     #[test]

@@ -37,6 +37,11 @@ impl Rows {
         Self { buffer, offset: 0, limbs, degree, secret: false, pool: Arc::clone(pool) }
     }
 
+    /// Memory for `count` elements, for [`Rows::unset`] to take.
+    pub(crate) fn reserve(pool: &Pool, count: usize, limbs: usize, degree: usize) {
+        pool.reserve(count, limbs * stride(degree));
+    }
+
     /// Rows of zeros.
     pub(crate) fn zero(pool: &Arc<Pool>, limbs: usize, degree: usize) -> Self {
         let mut rows = Self::unset(pool, limbs, degree);

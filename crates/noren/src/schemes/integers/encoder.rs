@@ -338,6 +338,11 @@ impl Encoder {
         self.prepare_in(plaintext, limbs, true)
     }
 
+    /// Makes memory for factors of a matrix that [`Encoder::prepare_factor`] makes next.
+    pub(crate) fn reserve_factors(&self, count: usize, limbs: usize) {
+        self.context.rlwe().ring_qp(limbs).reserve(count);
+    }
+
     fn prepare_in(&self, plaintext: Plaintext, limbs: usize, special: bool) -> Result<Plaintext> {
         self.context.check(&plaintext.parameters, "the plaintext")?;
         let most = self.context.parameters().max_limbs();

@@ -69,20 +69,23 @@ impl SlotMatrix {
         let plan = Plan::new(grid, entries.powers());
         let engine = context.rlwe().ring().engine();
         let encoder = Encoder::new(context);
-        let factor = |(giant, baby): (usize, usize)| {
+        let encode = |(giant, baby): (usize, usize)| {
             let values = plan.values(&entries, giant, baby);
             let Some(values) = values else { return Ok(None) };
             let plaintext = match entries.kind {
                 Kind::Numbers => encoder.encode_all_numbers(&values)?,
                 _ => encoder.encode_residues(&values)?,
             };
-            encoder.prepare_factor(plaintext, limbs).map(|factor| Some((baby, factor)))
+            Ok(Some((baby, plaintext)))
         };
+        let prepare = |(baby, plaintext)| Ok((baby, encoder.prepare_factor(plaintext, limbs)?));
         let mut giants = Vec::new();
         for (giant, step) in plan.giants.iter().enumerate() {
             let babies = (0..plan.babies.len()).map(|baby| (giant, baby)).collect();
-            let terms = engine.map(babies, factor).into_iter().collect::<Result<Vec<_>>>()?;
-            let terms: Vec<_> = terms.into_iter().flatten().collect();
+            let encoded = engine.map(babies, encode).into_iter().collect::<Result<Vec<_>>>()?;
+            let encoded: Vec<_> = encoded.into_iter().flatten().collect();
+            encoder.reserve_factors(encoded.len(), limbs);
+            let terms = engine.map(encoded, prepare).into_iter().collect::<Result<Vec<_>>>()?;
             if !terms.is_empty() {
                 giants.push(Giant { exponent: step.exponent, terms });
             }
