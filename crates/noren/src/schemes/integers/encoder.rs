@@ -338,9 +338,16 @@ impl Encoder {
         self.prepare_in(plaintext, limbs, true)
     }
 
-    /// Makes memory for factors of a matrix that [`Encoder::prepare_factor`] makes next.
-    pub(crate) fn reserve_factors(&self, count: usize, limbs: usize) {
-        self.context.rlwe().ring_qp(limbs).reserve(count);
+    /// [`Encoder::prepare_factor`] for the factors of a giant step, which share a piece of memory; each keeps its position.
+    pub(crate) fn prepare_factors(
+        &self,
+        factors: Vec<(usize, Plaintext)>,
+        limbs: usize,
+    ) -> Result<Vec<(usize, Plaintext)>> {
+        let rlwe = self.context.rlwe();
+        rlwe.ring_qp(limbs).reserve(factors.len());
+        let prepare = |(position, factor)| Ok((position, self.prepare_factor(factor, limbs)?));
+        rlwe.ring().engine().map(factors, prepare).into_iter().collect()
     }
 
     fn prepare_in(&self, plaintext: Plaintext, limbs: usize, special: bool) -> Result<Plaintext> {

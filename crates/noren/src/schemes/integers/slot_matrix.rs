@@ -78,14 +78,11 @@ impl SlotMatrix {
             };
             Ok(Some((baby, plaintext)))
         };
-        let prepare = |(baby, plaintext)| Ok((baby, encoder.prepare_factor(plaintext, limbs)?));
         let mut giants = Vec::new();
         for (giant, step) in plan.giants.iter().enumerate() {
             let babies = (0..plan.babies.len()).map(|baby| (giant, baby)).collect();
             let encoded = engine.map(babies, encode).into_iter().collect::<Result<Vec<_>>>()?;
-            let encoded: Vec<_> = encoded.into_iter().flatten().collect();
-            encoder.reserve_factors(encoded.len(), limbs);
-            let terms = engine.map(encoded, prepare).into_iter().collect::<Result<Vec<_>>>()?;
+            let terms = encoder.prepare_factors(encoded.into_iter().flatten().collect(), limbs)?;
             if !terms.is_empty() {
                 giants.push(Giant { exponent: step.exponent, terms });
             }

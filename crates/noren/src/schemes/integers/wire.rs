@@ -278,11 +278,11 @@ impl Object for SlotMatrix {
             let needed = format!("residues modulo {}, and zeros after them", parameters.modulus().value());
             let residues = residues.ok_or_else(|| section.value("a factor", "others", needed))?;
             let plaintext = encoder.of_residues(&residues, Extent::of_slots(slots));
-            Ok((position, encoder.prepare_factor(plaintext, limbs)?))
+            Ok((position, plaintext))
         };
         let giant = |(exponent, positions): (u32, Vec<usize>)| {
             let terms = positions.into_iter().map(&mut factor).collect::<Result<_>>()?;
-            Ok(Giant { exponent, terms })
+            Ok(Giant { exponent, terms: encoder.prepare_factors(terms, limbs)? })
         };
         let giants = steps.into_iter().map(giant).collect::<Result<_>>()?;
         Ok(Self { parameters: parameters.clone(), shape: [rows, columns], limbs, babies, giants })
