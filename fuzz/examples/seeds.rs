@@ -158,6 +158,12 @@ fn write_integers() -> Result<()> {
     write("slot_matrix", "elements", slot_context(), &bgv::SlotMatrix::new(slot_context(), [1, 1], entries, 2)?)?;
     let entries = bgv::Entries::Numbers(&[1, 0, 3, 2]);
     write("slot_matrix", "numbers", slot_context(), &bgv::SlotMatrix::new(slot_context(), [2, 2], entries, 1)?)?;
+    fs::create_dir_all(corpus("prepared_slot_matrix"))?;
+    for (name, entries) in [("elements", bgv::Entries::Elements(&[1, 0, 3, 2, 0, 1])), ("numbers", entries)] {
+        let shape = if name == "numbers" { [2, 2] } else { [1, 1] };
+        let matrix = bgv::SlotMatrix::new(slot_context(), shape, entries, 2)?;
+        matrix.save_prepared(slot_context(), &corpus("prepared_slot_matrix").join(name))?;
+    }
     write("integer_plaintext", "all", context, &plaintext)?;
     write("bgv_ciphertext", "fresh", context, &fresh)?;
     write("bgv_ciphertext", "product", context, &lazy)?;

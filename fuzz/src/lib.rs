@@ -211,6 +211,31 @@ pub fn mapped_key_file(bytes: &[u8]) {
     }
 }
 
+/// Any bytes in a file are refused, or are a matrix that multiplies an encrypted vector: words of factors are only numbers.
+///
+/// # Panics
+/// If it gives no product.
+pub fn prepared_slot_matrix(bytes: &[u8]) {
+    static WORLD: OnceLock<(bgv::Evaluator, bgv::Ciphertext)> = OnceLock::new();
+    let context = slot_context();
+    let Ok(matrix) = bgv::SlotMatrix::open(context, &file_of(bytes), &LIMITS) else {
+        return;
+    };
+    let (evaluator, x) = WORLD.get_or_init(|| {
+        let automorphisms = bgv::SlotMatrix::automorphisms_of_all(context, true).expect("slots");
+        let request = bgv::KeyRequest { automorphisms, ..bgv::KeyRequest::default() };
+        let keys = context.generate_keys(Seed::from_bytes([6; 32]), &request).expect("keys");
+        let encryptor: bgv::Encryptor =
+            bgv::Encryptor::symmetric(context, &keys.secret, Seed::from_bytes([7; 32])).expect("its own key");
+        let ones = vec![1; context.parameters().slots()];
+        let x = bgv::Encoder::new(context).encode(&ones).and_then(|x| encryptor.encrypt(&x)).expect("a vector");
+        (bgv::Evaluator::new(context, keys.evaluation).expect("its own keys"), x)
+    });
+    let fits = x.clone().with_length(Some(matrix.shape()[1])).expect("columns are slots");
+    // Coefficients may be so large that no budget is left, and steps such that there is no key.
+    let _ = evaluator.multiply_matrix(&matrix, &fits);
+}
+
 /// Any bytes in a file are refused, or are keys with which a gate gives a bit: words of keys are only numbers.
 ///
 /// # Panics

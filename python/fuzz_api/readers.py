@@ -59,7 +59,7 @@ def loaded(w: World, cls: Any, *, context: Any = None, **options: Any) -> Any:
     # Keys are pickled without their parameters, which are files of their own; keys of bootstrapping are not pickled.
     if w.way == "pickle" and type(good) is cls and f"{w.name}.bare" not in w.good.files and w.name != "boot.keys":
         return unpickled(w, w.name)
-    if hasattr(cls, "load") and (w.way == "file" or w.name == "boot.mapped"):
+    if hasattr(cls, "load") and (w.way == "file" or w.name in {"boot.mapped", "slots.prepared"}):
         return cls.load(*first, w.path, **options)
     return cls.from_bytes(*first, w.data, **options)
 
@@ -498,7 +498,7 @@ CONTAINERS = (
     *BARE,
     *("ckks.params", "ckks.secret", "ckks.public", "ckks.eval", "ckks.plain", "ckks.list", "ckks.table", *CKKS),
     *("int.params", "int.secret", "int.public", "int.eval", "int.table", "lookup.keys", "lookup.matrix", "lookup.line"),
-    *("slots.params", "slots.matrix", "slots.ct"),
+    *("slots.params", "slots.matrix", "slots.prepared", "slots.ct"),
     *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
     *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
     *("light.params", "light.secret", "light.server", *ARRAYS),
@@ -519,7 +519,7 @@ PYTHON: list[Reader] = [
     Reader("ckks.Context.load", (*CKKS, "ckks.list"), ckks_list),
     Reader("programs.EncryptedTable", ("ckks.table",), ckks_table),
     Reader("bfv.Parameters", ("int.params", "slots.params"), int_params),
-    Reader("bgv.SlotMatrix", ("slots.matrix",), slot_matrix),
+    Reader("bgv.SlotMatrix", ("slots.matrix", "slots.prepared"), slot_matrix),
     Reader("bgv.Ciphertext in slots", ("slots.ct",), slot_ct),
     Reader("bfv.SecretKey", ("int.secret",), int_secret),
     Reader("bfv.PublicKey", ("int.public",), int_public),

@@ -146,7 +146,10 @@ class Samples:
         )
         keys = self.slot_keys = ctx.keygen(automorphisms=ctx.automorphisms_of_matrices(), seed=self.seed)
         self._put("slots.params", ctx.parameters)
-        self._put("slots.matrix", bgv.SlotMatrix(ctx, [[1, 2], [3, 0]]))
+        matrix = bgv.SlotMatrix(ctx, [[1, 2], [3, 0]])
+        self._put("slots.matrix", matrix)
+        matrix.save(self.path("slots.prepared"), prepared=True)
+        self._found("slots.prepared")
         self._put("slots.ct", ctx.encrypt([1, 3], keys.public, seed=self.seed))
 
     def _tfhe(self) -> None:

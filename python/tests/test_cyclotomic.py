@@ -144,8 +144,11 @@ def test_matrices_come_back_from_files_bytes_and_pickles(world: World, tmp_path:
     matrix = bgv.SlotMatrix(world.ctx, world.matrix)
     expected = world.decrypt(matrix @ world.encrypt(x))
     matrix.save(tmp_path / "matrix")
+    matrix.save(tmp_path / "prepared", prepared=True)
+    assert (tmp_path / "prepared").stat().st_size > 8 * matrix.factors * matrix.limbs * world.parameters.n
     for again in (
         bgv.SlotMatrix.load(world.ctx, tmp_path / "matrix"),
+        bgv.SlotMatrix.load(world.ctx, tmp_path / "prepared"),
         bgv.SlotMatrix.from_bytes(world.ctx, bytes(matrix)),
         pickle.loads(pickle.dumps(matrix)),
     ):
@@ -154,6 +157,8 @@ def test_matrices_come_back_from_files_bytes_and_pickles(world: World, tmp_path:
     other = bgv.Context(bgv.Parameters(m=21, p=2, log_q=[40], security=None))
     with pytest.raises(noren.ParameterMismatchError):
         bgv.SlotMatrix.from_bytes(other, bytes(matrix))
+    with pytest.raises(noren.ParameterMismatchError):
+        bgv.SlotMatrix.load(other, tmp_path / "prepared")
     with pytest.raises(noren.WireError):
         bgv.SlotMatrix.from_bytes(world.ctx, bytes(matrix)[:-1])
 

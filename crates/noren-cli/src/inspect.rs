@@ -131,10 +131,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     let report = match file::kind(&arguments.file)? {
         Some(Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) => Report::bootstrap_keys(&arguments.file),
         // As large as the memory, perhaps.
-        Some(Kind::PREPARED_LOOKUP) => {
+        Some(kind @ (Kind::PREPARED_LOOKUP | Kind::PREPARED_SLOT_MATRIX)) => {
             let container = MappedContainer::open(&arguments.file)?;
             let size = outputs::size(&arguments.file)?;
-            let reader = container.reader(Kind::PREPARED_LOOKUP, &Limits::default());
+            let reader = container.reader(kind, &Limits::default());
             reader.and_then(|reader| Report::new(&arguments.file, size, reader))
         }
         _ => {

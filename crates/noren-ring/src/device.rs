@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use noren_math::kernels::mapped::MappedRow;
+
 use crate::automorphism::Automorphism;
 use crate::convert::BasisConverter;
 use crate::decompose::{Decomposer, Digits};
@@ -53,6 +55,13 @@ pub trait Device: fmt::Debug + Send + Sync {
 
     /// Rows that the host writes: residues in `[0, q)`.
     fn upload(&self, window: &Window, rows: Upload) -> Limbs;
+
+    /// Rows that lie in a file, one after the other, as many words as the window has: by default they are uploaded.
+    fn map(&self, window: &Window, words: MappedRow) -> Limbs {
+        let (first, degree) = (window.range().start, window.degree());
+        let row = |limb: usize, out: &mut [u64]| out.copy_from_slice(&words[(limb - first) * degree..][..degree]);
+        self.upload(window, Upload::Rows(&row))
+    }
 
     /// Shows the host the row of the prime at position `limb`.
     fn download(&self, a: &Limbs, limb: usize, read: &mut dyn FnMut(&[u64]));

@@ -124,15 +124,23 @@ impl PySlotMatrix {
     }
 
     /// Writes the matrix to a file, as a whole or not at all; one that exists is replaced. Raises OSError.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        detached(py, || self.0.matrix.write_file(&self.0.context, Form::Raw, &path))
+    ///
+    /// prepared: with its transformed factors, ``8 (limbs + special primes) n`` bytes for each. ``load`` maps such a file: it
+    /// takes little time, and all processes share its memory. Whoever makes it must be trusted as whoever runs the program.
+    #[pyo3(signature = (path, *, prepared = false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, prepared: bool) -> PyResult<()> {
+        detached(py, || match prepared {
+            true => self.0.matrix.save_prepared(&self.0.context, &path),
+            false => self.0.matrix.write_file(&self.0.context, Form::Raw, &path),
+        })
     }
 
-    /// Reads a matrix from a file. Raises OSError, and what ``from_bytes`` raises.
+    /// Reads a matrix from a file, or maps a prepared one; a product with one that has changed meanwhile raises WireError.
+    /// Raises OSError, and what ``from_bytes`` raises.
     #[staticmethod]
     fn load(py: Python<'_>, context: EitherContext<'_>, path: PathBuf) -> PyResult<Self> {
         let context = context.shared();
-        let matrix = detached(py, || SlotMatrix::read_file(&context, &path, &Limits::default()))?;
+        let matrix = detached(py, || SlotMatrix::open(&context, &path, &Limits::default()))?;
         Ok(Self(Held { matrix, context }))
     }
 

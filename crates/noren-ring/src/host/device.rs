@@ -1,5 +1,6 @@
 //! The verbs of [`Host`], each in a file of its own.
 
+use noren_math::kernels::mapped::MappedRow;
 use noren_math::ntt::general::order_of_roots;
 
 use crate::convert::BasisConverter;
@@ -50,6 +51,11 @@ impl Device for Host {
             Upload::Ranges(write) => window.build_pointwise(false, write),
         };
         poly.into_limbs()
+    }
+
+    fn map(&self, window: &Window, words: MappedRow) -> Limbs {
+        let rows = window.engine().mapped_rows(words, window.limbs(), window.degree());
+        Limbs::new(rows, window.range().start)
     }
 
     fn download(&self, a: &Limbs, limb: usize, read: &mut dyn FnMut(&[u64])) {

@@ -1,6 +1,9 @@
 //! Elements in the memory of the host: made and changed by loops of its engine.
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use noren_math::kernels::mapped::MappedFile;
 
 use crate::host::rows::{LimbRow, Rows};
 use crate::memory::Limbs;
@@ -87,6 +90,12 @@ impl<D: Domain> Poly<D> {
     /// Whether the rows lie in the memory of the host.
     pub(crate) fn is_on_host(&self) -> bool {
         self.as_limbs().rows::<Rows>().is_some()
+    }
+
+    /// The mapped file, if the rows lie in one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Arc<MappedFile>> {
+        self.as_limbs().rows::<Rows>().and_then(Rows::file)
     }
 
     /// [`Limbs::limb`].

@@ -5,6 +5,7 @@ use std::sync::Arc;
 #[cfg(feature = "parallel")]
 use std::sync::{Mutex, PoisonError};
 
+use noren_math::kernels::mapped::MappedRow;
 use noren_math::kernels::{Kernels, kernels};
 
 use crate::error::Error;
@@ -100,6 +101,14 @@ impl Engine {
     /// Makes memory for `count` elements that are held together, for [`Engine::unset_rows`] to take.
     pub(crate) fn reserve_rows(&self, count: usize, limbs: usize, degree: usize) {
         Rows::reserve(&self.pool, count, limbs, degree);
+    }
+
+    /// Rows that lie in a file.
+    ///
+    /// # Panics
+    /// If there are not limbs times degree words.
+    pub(crate) fn mapped_rows(&self, words: MappedRow, limbs: usize, degree: usize) -> Rows {
+        Rows::mapped(&self.pool, words, limbs, degree).expect("a word for each place of each row")
     }
 
     /// Rows of zeros.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::mapped::{MappedFile, MappedRow};
 
 use crate::host::pool::Pool;
 use crate::memory::DeviceRows;
+use crate::storage::Storage;
 
 /// Rows from this degree on are padded: strides by a power of two fall on the same cache sets, which costs up to 30 %.
 const PADDED_DEGREE: usize = 1 << 12;
@@ -16,11 +18,14 @@ const LINE: usize = 64 / size_of::<u64>();
 
 /// `limbs` rows of `degree` words, shape `[limbs, degree]`, in one buffer; every row is aligned to 64 bytes.
 ///
-/// The buffer comes from a [`Pool`] and returns to it on drop, wiped if the rows are secret.
+/// The buffer comes from a [`Pool`] and returns to it on drop, wiped if the rows are secret; or it lies in a mapped file, whose
+/// rows follow each other without padding, and is copied before it is written to.
 pub(crate) struct Rows {
-    buffer: AlignedVec<u64>,
+    buffer: Storage,
     /// The first word of the first row.
     offset: usize,
+    /// Words from the start of one row to the start of the next.
+    stride: usize,
     limbs: usize,
     degree: usize,
     secret: bool,
@@ -33,8 +38,33 @@ pub(crate) type LimbRow<'a> = (usize, &'a mut [u64]);
 impl Rows {
     /// Rows that hold anything: for results that are written before they are read.
     pub(crate) fn unset(pool: &Arc<Pool>, limbs: usize, degree: usize) -> Self {
-        let buffer = pool.take(limbs * stride(degree));
-        Self { buffer, offset: 0, limbs, degree, secret: false, pool: Arc::clone(pool) }
+        let stride = stride(degree);
+        let buffer = Storage::Own(pool.take(limbs * stride));
+        Self { buffer, offset: 0, stride, limbs, degree, secret: false, pool: Arc::clone(pool) }
+    }
+
+    /// Rows that lie in a file; `None` if there are not limbs times degree words.
+    pub(crate) fn mapped(pool: &Arc<Pool>, words: MappedRow, limbs: usize, degree: usize) -> Option<Self> {
+        (words.len() == limbs * degree).then(|| {
+            let buffer = Storage::Mapped(words);
+            Self { buffer, offset: 0, stride: degree, limbs, degree, secret: false, pool: Arc::clone(pool) }
+        })
+    }
+
+    /// The file, if the rows lie in one.
+    pub(crate) fn file(&self) -> Option<&Arc<MappedFile>> {
+        self.buffer.file()
+    }
+
+    /// The memory, to be written: rows of a file become a copy.
+    fn own(&mut self) -> &mut [u64] {
+        if let Storage::Mapped(_) = self.buffer {
+            *self = self.copy(0, self.limbs);
+        }
+        match &mut self.buffer {
+            Storage::Own(words) => words,
+            Storage::Mapped(_) => unreachable!("a copy has memory of its own"),
+        }
     }
 
     /// Memory for `count` elements, for [`Rows::unset`] to take.
@@ -45,7 +75,7 @@ impl Rows {
     /// Rows of zeros.
     pub(crate) fn zero(pool: &Arc<Pool>, limbs: usize, degree: usize) -> Self {
         let mut rows = Self::unset(pool, limbs, degree);
-        rows.buffer.fill(0);
+        rows.own().fill(0);
         rows
     }
 
@@ -60,7 +90,7 @@ impl Rows {
     /// If there is no such row.
     pub(crate) fn row(&self, i: usize) -> &[u64] {
         assert!(i < self.limbs, "row {i} of {} does not exist", self.limbs);
-        &self.buffer[self.offset + i * stride(self.degree)..][..self.degree]
+        &self.buffer[self.offset + i * self.stride..][..self.degree]
     }
 
     /// All rows in order.
@@ -70,8 +100,10 @@ impl Rows {
 
     /// All rows in order, to be written.
     pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
-        let (degree, words) = (self.degree, self.limbs * stride(self.degree));
-        self.buffer[self.offset..][..words].chunks_exact_mut(stride(degree)).map(move |row| &mut row[..degree])
+        self.own();
+        let (degree, offset, stride) = (self.degree, self.offset, self.stride);
+        let words = self.limbs * stride;
+        self.own()[offset..][..words].chunks_exact_mut(stride).map(move |row| &mut row[..degree])
     }
 
     /// The first rows, to be written.
@@ -92,8 +124,7 @@ impl Rows {
         assert!(first + limbs <= self.limbs, "rows {first}..{} of {} cannot be copied", first + limbs, self.limbs);
         let mut copy = Self::unset(&self.pool, limbs, self.degree);
         copy.secret = self.secret;
-        let (start, words) = (self.offset + first * stride(self.degree), limbs * stride(self.degree));
-        copy.buffer[..words].copy_from_slice(&self.buffer[start..][..words]);
+        copy.rows_mut().zip(first..).for_each(|(row, i)| row.copy_from_slice(self.row(i)));
         copy
     }
 }
@@ -117,17 +148,18 @@ impl DeviceRows for Rows {
 
     /// Moves the words to pages of their own, [guarded](AlignedVec::guarded).
     fn guard(&mut self) {
-        let guarded = AlignedVec::guarded(&self.buffer[self.offset..][..self.limbs * stride(self.degree)]);
-        let mut before = std::mem::replace(&mut self.buffer, guarded);
-        before.wipe();
-        self.pool.give(before);
+        let guarded = AlignedVec::guarded(&self.buffer[self.offset..][..self.limbs * self.stride]);
+        if let Storage::Own(mut before) = std::mem::replace(&mut self.buffer, Storage::Own(guarded)) {
+            before.wipe();
+            self.pool.give(before);
+        }
         (self.offset, self.secret) = (0, true);
     }
 
     /// The buffer stays as long as it is, so this costs nothing.
     fn keep(&mut self, first: usize, limbs: usize) {
         assert!(first + limbs <= self.limbs, "rows {first}..{} of {} cannot be kept", first + limbs, self.limbs);
-        self.offset += first * stride(self.degree);
+        self.offset += first * self.stride;
         self.limbs = limbs;
     }
 
@@ -138,7 +170,9 @@ impl DeviceRows for Rows {
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        let mut buffer = std::mem::replace(&mut self.buffer, AlignedVec::zeroed(0));
+        let Storage::Own(mut buffer) = std::mem::replace(&mut self.buffer, Storage::Own(AlignedVec::zeroed(0))) else {
+            return;
+        };
         if buffer.is_guarded() {
             return; // Wiped as it is dropped.
         }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::kernels::mapped::MappedRow;
 use noren_math::powerful::PowerfulBasis;
 
 use crate::device::Upload;
@@ -111,6 +112,16 @@ impl Ring {
             None => Ok(poly),
             Some((_, error)) => Err(error),
         }
+    }
+
+    /// The element whose words lie in a file, limb after limb, shape `[limbs, degree]`, and stay there where the device can read
+    /// them; `None` if there are not as many.
+    ///
+    /// Range: in `[0, q)`. Words are not looked at; others give other numbers.
+    #[must_use]
+    pub fn mapped<D: Domain>(&self, words: MappedRow) -> Option<Poly<D>> {
+        let fits = words.len() == self.limbs() * self.degree();
+        fits.then(|| Poly::from_limbs(self.device().map(self, words)))
     }
 
     /// The words, limb after limb, shape `[limbs, degree]`.

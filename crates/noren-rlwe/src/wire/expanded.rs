@@ -7,6 +7,8 @@ use std::sync::Arc;
 use noren_math::kernels::mapped::{MappedFile, MappedRow};
 use noren_math::random::Seed;
 use noren_ring::key::{BLOCK, KeyPairs};
+use noren_ring::poly::{Eval, Poly};
+use noren_ring::ring::Ring;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -62,12 +64,26 @@ impl MappedContainer {
         Reader::open(bytemuck::cast_slice(&self.0), needed, limits)
     }
 
+    /// The polynomial of a section of this very container, over exactly the limbs of `ring`, where it lies. Its residues are
+    /// not looked at.
+    ///
+    /// # Errors
+    /// [`Error::Wire`] if the section holds something else, or a polynomial that is packed.
+    pub fn poly(&self, section: &Section<'_>, ring: &Ring) -> Result<Poly<Eval>> {
+        section.check_raw_poly(ring)?;
+        let words = self.words_of(section, ring.limbs() * ring.degree())?;
+        Ok(ring.mapped(words).expect("the length of the section is that of the ring's elements"))
+    }
+
     /// The words of a section of this very container, where they lie.
     ///
     /// # Errors
     /// [`Error::Wire`] if the section holds something else.
     pub fn row(&self, section: &Section<'_>) -> Result<MappedRow> {
-        let words = section.words()?.len();
+        self.words_of(section, section.words()?.len())
+    }
+
+    fn words_of(&self, section: &Section<'_>, words: usize) -> Result<MappedRow> {
         let start = section.offset() as usize / size_of::<u64>();
         let row = MappedRow::new(&self.0, start..start + words);
         row.ok_or_else(|| section.value("the words of a section", words, "within the file".to_owned()))

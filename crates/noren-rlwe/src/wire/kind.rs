@@ -124,6 +124,8 @@ kinds! {
     BFV_CIPHERTEXTS = 0x040a, "BFV ciphertexts", since 1;
     /// A matrix that multiplies encrypted slots.
     SLOT_MATRIX = 0x040b, "matrix of slots", since 2;
+    /// A matrix that multiplies encrypted slots, with its transformed factors.
+    PREPARED_SLOT_MATRIX = 0x040c, "prepared matrix of slots", since 2;
     /// A function of two integers, prepared to be looked up.
     PREPARED_LOOKUP = 0x0501, "prepared function", since 1;
     /// The keys of lookups with their parameters.

@@ -104,11 +104,8 @@ impl<'a> Section<'a> {
         Ok(first as usize..(first + limbs) as usize)
     }
 
-    /// A polynomial over exactly the limbs of `ring`.
-    ///
-    /// # Errors
-    /// [`Reason::Encoding`], [`Reason::Window`], [`Reason::SectionLength`], [`Reason::Residue`] or [`Reason::Padding`].
-    pub fn poly(&self, ring: &Ring) -> Result<Poly<Eval>> {
+    /// Refuses what is no polynomial over exactly the limbs of `ring`, and says in which form the residues are.
+    fn check_poly(&self, ring: &Ring) -> Result<Form> {
         let (window, needed) = (self.window()?, ring.range());
         if window != needed {
             let (found, needed) = (format!("{window:?}"), format!("{needed:?}"));
@@ -116,6 +113,21 @@ impl<'a> Section<'a> {
         }
         let form = if self.encoding() == Encoding::Raw { Form::Raw } else { Form::Packed };
         self.check_len(poly_len(ring, form))?;
+        Ok(form)
+    }
+
+    /// Refuses what is no polynomial over exactly the limbs of `ring` that is written word by word.
+    pub(crate) fn check_raw_poly(&self, ring: &Ring) -> Result<()> {
+        self.check_poly(ring)?;
+        self.check_encoding(self.encoding() == Encoding::Raw, Encoding::Raw.name())
+    }
+
+    /// A polynomial over exactly the limbs of `ring`.
+    ///
+    /// # Errors
+    /// [`Reason::Encoding`], [`Reason::Window`], [`Reason::SectionLength`], [`Reason::Residue`] or [`Reason::Padding`].
+    pub fn poly(&self, ring: &Ring) -> Result<Poly<Eval>> {
+        let (form, needed) = (self.check_poly(ring)?, ring.range());
         let mut rest = self.bytes;
         let rows: Vec<_> = ring
             .moduli()

@@ -6,7 +6,7 @@ use noren::bgv::{
 };
 use noren::error::{Error, cause};
 use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator, KeyFile, Plaintext, Scheme};
-use noren::wire::{Form, Object};
+use noren::wire::{Form, Limits, Object};
 use noren::{EvaluationKeys, Security, Seed};
 use noren_math::kernels::{available, kernels};
 
@@ -350,6 +350,62 @@ fn matrices_come_back_from_bytes() {
         for end in (0..bytes.len()).step_by(97) {
             assert!(SlotMatrix::from_bytes(context, &bytes[..end]).is_err());
         }
+    }
+}
+
+#[test]
+fn matrices_are_mapped_from_files_of_their_transforms() {
+    let path = std::env::temp_dir().join(format!("noren-matrix-{}", std::process::id()));
+    for (m, p, r) in [(31, 2, 1), (57, 7, 1), (127, 2, 20)] {
+        let world = World::new(m, p, r);
+        let (context, d) = (&world.context, world.degree());
+        let shape = [world.slots, world.slots];
+        let mut xof = seed(10).xof("test/matrix");
+        let entries: Vec<i64> = (0..shape[0] * shape[1] * d).map(|_| (xof.next_u64() % world.t) as i64).collect();
+        let matrix = SlotMatrix::new(context, shape, Entries::Elements(&entries), 3).expect("a matrix");
+        matrix.save_prepared(context, &path).expect("a file");
+        let mapped = SlotMatrix::open(context, &path, &Limits::default()).expect("a matrix");
+        assert!(mapped.is_mapped() && !matrix.is_mapped());
+        assert_eq!((mapped.shape(), mapped.limbs(), mapped.factors()), (shape, 3, matrix.factors()));
+        assert_eq!(mapped.to_bytes(context, Form::Raw), matrix.to_bytes(context, Form::Raw));
+        let request = KeyRequest { automorphisms: mapped.automorphisms(), ..KeyRequest::default() };
+        let keys = context.evaluation_keys(&world.keys.secret, seed(2), &request, None).expect("keys");
+        let ev = Evaluator::<Bgv>::new(context, keys.into()).expect("an evaluator");
+        let x = world.elements(2);
+        for limbs in [2, 3, 4] {
+            let cx = ev.mod_switch(&world.encrypt(&x, 4), limbs).expect("fewer limbs");
+            let product = ev.multiply_matrix(&mapped, &cx).expect("a product");
+            assert_eq!(world.decrypt(&product), matrix_times(&world, shape, &entries, &x), "{limbs} limbs");
+        }
+        // Of another ring, of another kind, cut anywhere, and changed in any section.
+        let other = World::new(20, 3, 2);
+        let refused = SlotMatrix::open(&other.context, &path, &Limits::default());
+        assert!(matches!(refused, Err(Error::ParameterMismatch { .. })));
+        assert!(SlotMatrix::read_file(context, &path, &Limits::default()).is_err());
+        let bytes = std::fs::read(&path).expect("it was written");
+        let damaged = path.with_extension("damaged");
+        let opens = |bytes: &[u8]| {
+            std::fs::write(&damaged, bytes).expect("a file");
+            SlotMatrix::open(context, &damaged, &Limits::default()).is_ok()
+        };
+        for end in (0..bytes.len()).step_by(bytes.len() / 40 / 8 * 8) {
+            assert!(!opens(&bytes[..end]), "{end} bytes");
+        }
+        for place in (0..bytes.len()).step_by(bytes.len() / 40) {
+            let mut changed = bytes.clone();
+            changed[place] ^= 1;
+            assert!(!opens(&changed), "byte {place}");
+        }
+        std::fs::remove_file(&damaged).expect("it is ours");
+        // A file that changes while it is in use.
+        let cx = ev.mod_switch(&world.encrypt(&x, 4), 3).expect("fewer limbs");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let file = std::fs::File::options().write(true).open(&path).expect("it is ours");
+        file.set_len(4096).expect("it is ours");
+        let refused = ev.multiply_matrix(&mapped, &cx).map(drop);
+        assert!(matches!(refused, Err(Error::FileChanged { .. })), "{refused:?}");
+        assert!(matches!(mapped.save_prepared(context, &damaged), Err(Error::FileChanged { .. })) && !damaged.exists());
+        std::fs::remove_file(&path).expect("it is ours");
     }
 }
 

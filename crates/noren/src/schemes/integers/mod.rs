@@ -19,6 +19,7 @@
 //! | `grid` | slots of a ring whose index is not a power of two |
 //! | `scheme` | [`Scheme`]: what one scheme has to say |
 //! | `slot_matrix` | [`SlotMatrix`]: matrices that multiply the slots of a `grid` |
+//! | `matrix_file` | files of matrices whose transformed factors are mapped |
 //! | `evaluator` | [`Evaluator`]: operations on ciphertexts |
 //! | `key_file` | [`KeyFile`]: keys with their parameters, for files of their own |
 //! | `error` | [`IntegerError`] |
@@ -34,6 +35,7 @@ pub(crate) mod evaluator;
 pub(crate) mod grid;
 pub(crate) mod key_file;
 pub(crate) mod keys;
+mod matrix_file;
 pub(crate) mod modulus;
 pub(crate) mod noise;
 pub(crate) mod parameters;

@@ -213,6 +213,23 @@ impl Object for SlotMatrix {
     }
 
     fn write<'a>(&'a self, _: &'a Context, writer: &mut Writer<'a>) {
+        self.write_coefficients(writer);
+    }
+
+    /// Transforms all factors again.
+    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+        let mut matrix = Self::read_coefficients(context, reader)?;
+        let (encoder, limbs) = (Encoder::new(context), matrix.limbs);
+        for giant in &mut matrix.giants {
+            giant.terms = encoder.prepare_factors(std::mem::take(&mut giant.terms), limbs)?;
+        }
+        Ok(matrix)
+    }
+}
+
+impl SlotMatrix {
+    /// The steps, and the coefficients of all factors.
+    pub(super) fn write_coefficients(&self, writer: &mut Writer<'_>) {
         let modulus = self.parameters.modulus();
         let packed = PackedResidues::new(modulus.value());
         writer.words(SHAPE, self.shape.iter().chain([&self.limbs]).map(|&x| x as u64).collect::<Vec<_>>());
@@ -229,8 +246,8 @@ impl Object for SlotMatrix {
         writer.words(FACTORS, factors);
     }
 
-    /// Transforms all factors again.
-    fn read(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
+    /// The matrix of [`SlotMatrix::write_coefficients`], whose factors are not transformed.
+    pub(super) fn read_coefficients(context: &Context, reader: &mut Reader<'_>) -> Result<Self> {
         let parameters = context.parameters();
         let (n, ring, slots) = (parameters.degree(), parameters.rlwe().index(), parameters.slots());
         let most = Self::most_factors(context)?;
@@ -282,7 +299,7 @@ impl Object for SlotMatrix {
         };
         let giant = |(exponent, positions): (u32, Vec<usize>)| {
             let terms = positions.into_iter().map(&mut factor).collect::<Result<_>>()?;
-            Ok(Giant { exponent, terms: encoder.prepare_factors(terms, limbs)? })
+            Ok(Giant { exponent, terms })
         };
         let giants = steps.into_iter().map(giant).collect::<Result<_>>()?;
         Ok(Self { parameters: parameters.clone(), shape: [rows, columns], limbs, babies, giants })

@@ -63,7 +63,8 @@ impl<S: Scheme> Evaluator<S> {
     /// [`Error::ParameterMismatch`] for a matrix of other parameters, [`Error::Length`] for a vector that has another length
     /// than the columns,
     /// [`IntegerError::NoiseExhausted`](crate::schemes::integers::IntegerError::NoiseExhausted) if the result may be
-    /// wrong, [`Error::MissingKey`] names all keys that are missing.
+    /// wrong, [`Error::MissingKey`] names all keys that are missing, [`Error::FileChanged`] for a mapped matrix whose file
+    /// has changed.
     pub fn multiply_matrix(&self, matrix: &SlotMatrix, a: &Ciphertext<S>) -> Result<Ciphertext<S>> {
         self.check(a)?;
         self.context.check(matrix.parameters(), "the matrix")?;
@@ -80,6 +81,7 @@ impl<S: Scheme> Evaluator<S> {
             true => self.mul_scalar(a, 0)?,
             false => self.sum_giant_automorphisms(a, Content::slots(slots), &matrix.babies, &giants)?,
         };
+        matrix.check_file()?;
         let content = Content { extent: Extent::of_values(rows, slots), ..product.content };
         Ok(Ciphertext { content, ..product })
     }
