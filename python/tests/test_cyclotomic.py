@@ -139,6 +139,21 @@ def test_matrices_multiply_elements(world: World) -> None:
     assert (world.decrypt(world.maps @ world.encrypt(y)) == expected).all()
 
 
+def test_sets_of_keys_rotate_slots(world: World) -> None:
+    x = world.elements(6)
+    steps = [1] + [0] * (len(world.parameters.dimensions) - 1)
+    expected = world.decrypt(world.ev.rotate_along(world.encrypt(x), steps))
+    sizes = []
+    for name in ("full", "baby-giant", "minimal"):
+        automorphisms = world.ctx.automorphisms_of_rotations(name)
+        sizes.append(len(automorphisms))
+        ev = world.ctx.evaluator(world.ctx.evaluation_keys(world.keys.secret, automorphisms=automorphisms))
+        assert (world.decrypt(ev.rotate_along(world.encrypt(x), steps)) == expected).all()
+    assert sizes == sorted(sizes, reverse=True)
+    with pytest.raises(ValueError, match="baby-giant"):
+        world.ctx.automorphisms_of_rotations("all")
+
+
 def test_matrices_come_back_from_files_bytes_and_pickles(world: World, tmp_path: Path) -> None:
     x = world.elements(4)
     matrix = bgv.SlotMatrix(world.ctx, world.matrix)

@@ -1,5 +1,8 @@
 //! Automorphisms `X -> X^k` of ciphertexts, and their sums.
 
+use std::collections::VecDeque;
+
+use noren_math::cyclotomic::Cyclotomic;
 use noren_ring::poly::{Eval, Poly};
 
 use crate::ciphertext::Ciphertext;
@@ -27,6 +30,35 @@ pub fn rotation_exponent(n: usize, steps: isize) -> u32 {
 #[must_use]
 pub fn conjugation_exponent(n: usize) -> u32 {
     2 * n as u32 - 1
+}
+
+/// The fewest automorphisms whose keys have `limbs` limbs or more and that together are `X -> X^k` in the ring of this index;
+/// `None` if k is no product of theirs.
+#[must_use]
+pub fn available_product(index: u32, k: u32, limbs: usize, keys: &EvaluationKeys) -> Option<Vec<u32>> {
+    let steps: Vec<u32> = keys.automorphisms().filter(|(_, key)| key.limbs() >= limbs).map(|(step, _)| step).collect();
+    // Breadth first: of each unit that is reached, the step that reached it.
+    let mut last: Vec<Option<u32>> = vec![None; index as usize];
+    let mut reached = VecDeque::from([1]);
+    let times = |a: u32, b: u32| (u64::from(a) * u64::from(b) % u64::from(index)) as u32;
+    while last[k as usize].is_none() && k != 1 {
+        let unit = reached.pop_front()?;
+        for &step in &steps {
+            let next = times(unit, step);
+            if next != 1 && last[next as usize].is_none() {
+                last[next as usize] = Some(step);
+                reached.push_back(next);
+            }
+        }
+    }
+    let ring = Cyclotomic::new(index).ok()?;
+    let mut rest = k;
+    let steps = std::iter::from_fn(|| {
+        let step = last[rest as usize].filter(|_| rest != 1)?;
+        rest = times(rest, ring.inverse(step).ok()?);
+        Some(step)
+    });
+    Some(steps.collect())
 }
 
 /// The image of a ciphertext under `X -> X^k`. The noise of one key switch is added, except for k = 1.

@@ -113,6 +113,16 @@ macro_rules! context_class {
                 self.0.rotation_along(&steps.0).map_err(raise_of_integers)
             }
 
+            /// The exponents of the automorphisms of a set of keys for rotations along dimensions and powers of the
+            /// Frobenius automorphism: ``"full"`` (one key switch a rotation), ``"baby-giant"`` (about 2 sqrt(D) keys for D
+            /// slots along a dimension, two key switches) or ``"minimal"`` (the generators, up to D key switches).
+            ///
+            /// Raises Error in a ring without such dimensions, ValueError for another name.
+            fn automorphisms_of_rotations(&self, keys: &str) -> PyResult<Vec<u32>> {
+                let set = rotation_keys(keys)?;
+                self.0.automorphisms_of_rotations(set).map_err(raise_of_integers)
+            }
+
             /// The exponent of the Frobenius automorphism to the power i in each slot: p^i mod m.
             ///
             /// Raises Error in a ring whose slots hold numbers alone.

@@ -32,7 +32,7 @@ use crate::integers::parameters::PyIntegerParameters;
 use crate::integers::plaintext::{
     Layout, WholeNumbers, check_all_contents, check_contents, check_parameters, check_read, read,
 };
-use crate::integers::slot_matrix::PySlotMatrix;
+use crate::integers::slot_matrix::{PySlotMatrix, rotation_keys};
 use crate::key_sets;
 use crate::pickle::{ContextPickle, Pickle, Shared, Threading, bytes_beside, shared_context};
 use crate::progress::Heard;

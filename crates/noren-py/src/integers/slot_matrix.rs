@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use noren::bgv::{Context, SlotMatrix};
+use noren::bgv::{Context, RotationKeys, SlotMatrix};
 use noren::wire::{Form, Limits, Object};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -169,5 +170,15 @@ impl PySlotMatrix {
     fn read(py: Python<'_>, context: Context, data: &[u8]) -> PyResult<Self> {
         let matrix = detached(py, || SlotMatrix::from_bytes(&context, data))?;
         Ok(Self(Held { matrix, context }))
+    }
+}
+
+/// The set of keys for rotations of this name.
+pub(crate) fn rotation_keys(name: &str) -> PyResult<RotationKeys> {
+    match name {
+        "full" => Ok(RotationKeys::Full),
+        "baby-giant" => Ok(RotationKeys::BabyGiant),
+        "minimal" => Ok(RotationKeys::Minimal),
+        _ => Err(PyValueError::new_err(format!("there are no rotation keys {name:?}: full, baby-giant or minimal"))),
     }
 }

@@ -20,7 +20,7 @@ use crate::schemes::integers::scheme::{Scheme, Sealed, limbs_without_loss};
 
 pub use crate::schemes::integers::{
     Context, Decryptor, Encoder, Entries, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec,
-    Plaintext, PlaintextModulus, Requirements, SlotMatrix,
+    Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
 };
 
 /// The scheme BFV.

@@ -27,7 +27,7 @@ pub use noren_math::hypercube::{Dimension, Hypercube};
 
 pub use crate::schemes::integers::{
     Context, Decryptor, Encoder, Entries, IntegerError, KeyFile, KeyRequest, Keys, Noise, Parameters, ParametersSpec,
-    Plaintext, PlaintextModulus, Requirements, SlotMatrix,
+    Plaintext, PlaintextModulus, Requirements, RotationKeys, SlotMatrix,
 };
 
 /// The scheme BGV.

@@ -2,7 +2,7 @@
 
 use noren::bfv::Bfv;
 use noren::bgv::{
-    Bgv, Context, Decryptor, Encoder, Entries, IntegerError, KeyRequest, Keys, ParametersSpec, SlotMatrix,
+    Bgv, Context, Decryptor, Encoder, Entries, IntegerError, KeyRequest, Keys, ParametersSpec, RotationKeys, SlotMatrix,
 };
 use noren::error::{Error, cause};
 use noren::schemes::integers::{Ciphertext, Encryptor, Evaluator, KeyFile, Plaintext, Scheme};
@@ -170,7 +170,12 @@ fn sums_and_products_are_those_of_elements_in_all_slots() {
 
 /// All rotations along one dimension of the elements `a`, which are encrypted in x.
 fn rotations(world: &World, x: &Ciphertext<Bgv>, a: &[i64]) {
-    let (ev, d) = (world.evaluator::<Bgv>(), world.degree());
+    rotations_by(world, &world.evaluator::<Bgv>(), x, a);
+}
+
+/// [`rotations`] by an evaluator with some keys.
+fn rotations_by(world: &World, ev: &Evaluator<Bgv>, x: &Ciphertext<Bgv>, a: &[i64]) {
+    let d = world.degree();
     let (cube, index) = {
         let parameters = world.context.parameters();
         (parameters.hypercube().expect("slots").clone(), parameters.rlwe().index().index())
@@ -204,6 +209,30 @@ fn rotations_of_larger_rings_move_all_slots() {
         assert!(cube.dimensions().iter().all(|dimension| dimension.is_native), "index {m}");
         let a = world.elements(2);
         rotations(&world, &world.encrypt::<Bgv>(&a, 4), &a);
+    }
+}
+
+#[test]
+fn sets_of_keys_rotate_along_each_dimension() {
+    for (m, p, r) in [(31, 2, 1), (41, 2, 3), (57, 7, 1), (63, 2, 2), (105, 2, 1)] {
+        let world = World::new(m, p, r);
+        let a = world.elements(2);
+        let x = world.encrypt::<Bgv>(&a, 4);
+        let mut counts = Vec::new();
+        for set in [RotationKeys::Full, RotationKeys::BabyGiant, RotationKeys::Minimal] {
+            let automorphisms = world.context.automorphisms_of_rotations(set).expect("slots");
+            counts.push(automorphisms.len());
+            let request = KeyRequest { automorphisms, ..KeyRequest::default() };
+            let keys = world.context.evaluation_keys(&world.keys.secret, seed(3), &request, None).expect("keys");
+            let ev = Evaluator::<Bgv>::new(&world.context, keys.into()).expect("an evaluator");
+            rotations_by(&world, &ev, &x, &a);
+            let all = world.evaluator::<Bgv>();
+            for i in 0..world.degree() {
+                let [found, expected] = [&ev, &all].map(|ev| world.decrypt(&ev.frobenius(&x, i).expect("a power")));
+                assert_eq!(found, expected, "index {m}, power {i}");
+            }
+        }
+        assert!(counts.is_sorted_by(|more, fewer| more >= fewer), "{counts:?}");
     }
 }
 

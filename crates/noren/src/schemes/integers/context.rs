@@ -13,7 +13,7 @@ use noren_rlwe::context as rlwe;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::galois;
 
-use crate::schemes::integers::grid::SlotGrid;
+use crate::schemes::integers::grid::{RotationKeys, SlotGrid};
 use crate::schemes::integers::parameters::Parameters;
 
 /// Parameters with their rings and transforms. Cheap to clone, and shared between threads; one context serves BGV and BFV.
@@ -160,6 +160,16 @@ impl Context {
     /// [`Error::Length`] unless there is a number for each dimension, [`Error::Parameters`] in a ring without such slots.
     pub fn rotation_along(&self, steps: &[isize]) -> Result<Vec<u32>> {
         Ok(self.grid()?.rotation(steps)?.into_iter().map(|part| part.exponent).collect())
+    }
+
+    /// The exponents of the automorphisms of a set of keys for rotations along dimensions and powers of the Frobenius
+    /// automorphism. [`Evaluator::rotate_along`](crate::schemes::integers::Evaluator::rotate_along) and `frobenius` take the
+    /// fewest automorphisms whose keys there are.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] in a ring without such slots.
+    pub fn automorphisms_of_rotations(&self, set: RotationKeys) -> Result<Vec<u32>> {
+        Ok(self.grid()?.rotations_of(set))
     }
 
     /// The exponent of the Frobenius automorphism to the power i in each slot: `p^i mod m`.

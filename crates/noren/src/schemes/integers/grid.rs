@@ -1,11 +1,25 @@
 //! Slots of a ring whose index is not a power of two: where they stand, and which automorphisms move them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use noren_math::hypercube::{Dimension, Hypercube};
 use noren_math::slots::SlotTransform;
 use noren_rlwe::error::{Error, Result};
+
+/// Sets of keys for rotations along the dimensions of slots and for powers of the Frobenius automorphism; see
+/// [`Context::automorphisms_of_rotations`](crate::schemes::integers::Context::automorphisms_of_rotations).
+///
+/// Source: Halevi and Shoup, "Faster homomorphic linear transformations in HElib", eprint 2018/244, section 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RotationKeys {
+    /// A key for each rotation along one dimension: D - 1, or 2D - 2 along a dimension that is not native. One key switch.
+    Full,
+    /// Baby steps and giant steps: about `2 sqrt(D)` keys. Two key switches; three along a dimension that is not native.
+    BabyGiant,
+    /// The generator of each dimension, and its power -D along one that is not native. Up to D key switches.
+    Minimal,
+}
 
 /// The slots modulo `p^r` as a grid: slot j holds `m(eta^(t_j))`, and `X -> X^k` brings the value at `eta^(k t_j)` there.
 pub(crate) struct SlotGrid {
@@ -117,6 +131,30 @@ impl SlotGrid {
             moves.entry(self.exponent(from, to)).or_default().push(to);
         }
         Ok(moves.into_iter().map(|(exponent, slots)| Move { exponent, slots }).collect())
+    }
+
+    /// The exponents of the automorphisms of a set of keys for rotations, in ascending order.
+    pub(crate) fn rotations_of(&self, set: RotationKeys) -> Vec<u32> {
+        let dimensions = self.hypercube().dimensions();
+        let sizes = dimensions.iter().map(|dimension| (dimension.size, dimension.is_native));
+        let mut exponents = BTreeSet::new();
+        for (axis, (size, is_native)) in sizes.chain([(self.degree(), true)]).enumerate() {
+            let baby = if set == RotationKeys::BabyGiant { (size - 1).isqrt() + 1 } else { 1 };
+            let most = if set == RotationKeys::Minimal { 2 } else { size };
+            let steps = (1..baby.max(2)).chain((baby..size).step_by(baby)).filter(|&step| step < most.min(size));
+            let forward = steps.map(usize::cast_signed);
+            let back: Vec<isize> = match (is_native, set) {
+                (true, _) => Vec::new(),
+                (false, RotationKeys::Full) => (1..size.cast_signed()).map(|step| -step).collect(),
+                (false, _) => vec![-size.cast_signed()],
+            };
+            for step in forward.chain(back) {
+                let mut offsets = vec![0; dimensions.len() + 1];
+                offsets[axis] = step;
+                exponents.insert(self.offset(&offsets));
+            }
+        }
+        exponents.into_iter().filter(|&k| k != 1).collect()
     }
 
     /// The exponent of the automorphism that moves slots by these offsets along the dimensions, either way, and to the last of

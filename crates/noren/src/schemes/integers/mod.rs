@@ -16,7 +16,7 @@
 //! | `keys` | [`KeyRequest`], [`Keys`]: all keys from one seed |
 //! | `encoder` | [`Encoder`], [`Plaintext`]: slots and coefficients |
 //! | `encryption` | [`Encryptor`], [`Decryptor`], [`Ciphertext`] |
-//! | `grid` | slots of a ring whose index is not a power of two |
+//! | `grid` | slots of a ring whose index is not a power of two; [`RotationKeys`] |
 //! | `scheme` | [`Scheme`]: what one scheme has to say |
 //! | `slot_matrix` | [`SlotMatrix`]: matrices that multiply the slots of a `grid` |
 //! | `matrix_file` | files of matrices whose transformed factors are mapped |
@@ -52,6 +52,7 @@ pub use encoder::{Encoder, Plaintext};
 pub use encryption::{Ciphertext, Decryptor, Encryptor};
 pub use error::IntegerError;
 pub use evaluator::Evaluator;
+pub use grid::RotationKeys;
 pub use key_file::KeyFile;
 pub use keys::{KeyRequest, Keys};
 pub use modulus::PlaintextModulus;

@@ -1,7 +1,7 @@
 //! Rotations along the dimensions of slots, and the Frobenius automorphism in each of them.
 
 use noren_rlwe::error::{Error, Result};
-use noren_rlwe::galois::apply_automorphisms;
+use noren_rlwe::galois::{apply_automorphisms, available_product};
 
 use crate::schemes::extent::Extent;
 use crate::schemes::integers::content::Content;
@@ -16,8 +16,9 @@ impl<S: Scheme> Evaluator<S> {
     /// its [dimension](noren_math::hypercube::Dimension): one number of steps for each dimension of the slots.
     ///
     /// Along native dimensions it is one automorphism. A rotation along another one is two, each times the mask of the slots
-    /// that it fills, and so costs a product with a plaintext. Keys: see
-    /// [`Context::rotation_along`](crate::schemes::integers::Context::rotation_along).
+    /// that it fills, and so costs a product with a plaintext. An automorphism without a key is taken as the fewest that have
+    /// one. Keys: see [`Context::rotation_along`](crate::schemes::integers::Context::rotation_along) and
+    /// [`Context::automorphisms_of_rotations`](crate::schemes::integers::Context::automorphisms_of_rotations).
     ///
     /// # Errors
     /// [`Error::Length`](noren_rlwe::error::Error::Length) unless there is a number of steps for each dimension,
@@ -86,9 +87,18 @@ impl<S: Scheme> Evaluator<S> {
         Ok(Ciphertext { content, ..product })
     }
 
-    /// The images under some automorphisms, whose digits are made only once.
+    /// The images under some automorphisms: if there is a key for each of them, the digits are made only once, and otherwise
+    /// each is as many automorphisms as it takes.
     fn images(&self, a: &Ciphertext<S>, exponents: &[u32]) -> Result<Vec<Ciphertext<S>>> {
-        self.check_exponents(a, exponents)?;
+        self.check_linear(a)?;
+        a.content.check_slots()?;
+        if let Err(missing) = self.check_exponents(a, exponents) {
+            let index = self.context.parameters().rlwe().index().index();
+            let product = |&k: &u32| available_product(index, k, a.limbs(), &self.keys);
+            let Some(products) = exponents.iter().map(product).collect::<Option<Vec<_>>>() else { return Err(missing) };
+            let image = |steps: Vec<u32>| steps.into_iter().try_fold(a.clone(), |a, k| self.image(&a, k));
+            return products.into_iter().map(image).collect();
+        }
         let images = apply_automorphisms(self.context.rlwe(), &a.inner, exponents, &self.keys)?;
         let noise = self.context.parameters().laws().switches(1, a.limbs(), a.limbs()).with(&a.noise);
         let image = |(inner, &k)| match k {

@@ -95,7 +95,7 @@ impl<S: Scheme> Evaluator<S> {
         self.keys.check(None, galois)
     }
 
-    fn image(&self, a: &Ciphertext<S>, k: u32) -> Result<Ciphertext<S>> {
+    pub(super) fn image(&self, a: &Ciphertext<S>, k: u32) -> Result<Ciphertext<S>> {
         self.check_linear(a)?;
         a.content.check_slots()?;
         if k == 1 {
