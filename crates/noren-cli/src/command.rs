@@ -10,9 +10,10 @@ use noren::Security;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::inputs::{InputOptions, Inputs};
-use crate::lookup::prepare;
 use crate::params::parse_security;
-use crate::{bench, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, params, passphrase, plan, signing};
+use crate::{
+    bench, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, params, passphrase, plan, prepare, signing,
+};
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
 #[derive(Debug, Parser)]

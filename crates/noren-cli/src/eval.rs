@@ -60,7 +60,8 @@ pub(crate) struct Arguments {
     /// The model of the program, as JSON
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// The matrix of the program matrix, .csv without names of columns or .npy: as many columns as the table has rows
+    /// The matrix of the program matrix, .csv without names of columns, .npy, or what noren prepare made of it: as many
+    /// columns as the table has rows
     #[arg(long, value_name = "FILE", required_if_eq("program", integers::NAME))]
     matrix: Option<PathBuf>,
     /// The prepared function of lookup; with keys of TFHE a table, .csv or .npy, or the name of a formula, as noren

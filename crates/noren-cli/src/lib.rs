@@ -9,8 +9,8 @@
 //! | `additions` | what `keygen --add` does |
 //! | `bootstrap` | the plan of bootstrapping, what `keygen --bootstrap` does, and the expansion of its keys |
 //! | `ckks` | tables of numbers: their keys, encryption, programs, decryption |
-//! | `integers` | tables of exact integers: their keys, encryption, decryption |
-//! | `lookup` | functions of encrypted integers: their plan, keys, `prepare`, and what `eval lookup` does |
+//! | `integers` | tables of exact integers: their keys, encryption, decryption, and matrices that multiply them |
+//! | `lookup` | functions of encrypted integers: their plan, keys, preparation, and what `eval lookup` does |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
 //! | `bench` | the benchmarks: measuring, records, suites |
 //! | `programs` | programs with their models from files, and the plan for them in words |
@@ -59,6 +59,7 @@ mod params;
 mod passphrase;
 mod passphrases;
 mod plan;
+mod prepare;
 mod programs;
 mod progress;
 mod seeds;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use noren::EvaluationKeys;
-use noren::bfv::{Ciphertext, Context, Entries, Evaluator, SlotMatrix};
+use noren::bfv::{Ciphertext, Context, Evaluator};
 use noren::programs::{IntegerLayout, IntegerTable};
 use serde::Serialize;
 
@@ -13,10 +13,9 @@ use crate::console::Console;
 use crate::describe::words::{bytes, count};
 use crate::failure::Failure;
 use crate::files;
-use crate::integers::whole::{residues, whole};
+use crate::integers::matrix;
 use crate::outputs::Output;
 use crate::progress;
-use crate::tables::numbers::Numbers;
 
 /// The name of the verb among those of programs.
 pub(crate) const NAME: &str = "matrix";
@@ -25,7 +24,7 @@ pub(crate) const NAME: &str = "matrix";
 pub(crate) struct Job<'a> {
     pub(crate) keys: &'a Path,
     pub(crate) input: &'a Path,
-    /// The matrix, as a table without names.
+    /// The matrix: a table without names, or one that was prepared.
     pub(crate) matrix: &'a Path,
     pub(crate) output: Output,
 }
@@ -44,28 +43,17 @@ struct Report {
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     let file = files::read_key::<Context, EvaluationKeys>(job.keys, console)?;
     let table = files::read::<IntegerTable>(&file.context, job.input, console)?;
-    let numbers = Numbers::read(job.matrix, false)?;
     let layout = table.layout();
     if layout.stretch() > 1 || layout.per_column() > 1 {
         let found = format!("{} in {}", count(layout.rows(), "row"), count(layout.per_column(), "ciphertext"));
         let needed = format!("a table of up to {} rows that was encrypted without --domain", layout.slots());
         return Err(Failure::input(job.input, "the table", found, needed));
     }
-    if numbers.columns != layout.rows() {
-        let needed = format!("{}, as many as the table has rows", layout.rows());
-        return Err(Failure::input(job.matrix, "the matrix", count(numbers.columns, "column"), needed));
-    }
-    let modulus = file.context.parameters().modulus().value();
-    let entries = whole(&numbers, job.matrix, |_| residues(modulus))?;
     let ciphertexts = table.ciphertexts();
     let limbs = ciphertexts.iter().map(Ciphertext::limbs).max().expect("a table has a column");
 
     let start = Instant::now();
-    let shown = progress::spinner("encoding the matrix".to_owned());
-    let shape = [numbers.rows, numbers.columns];
-    let matrix = SlotMatrix::new(&file.context, shape, Entries::Numbers(&entries), limbs);
-    let matrix = matrix.map_err(Failure::file(job.matrix))?;
-    drop(shown);
+    let matrix = matrix::read(&file.context, job.matrix, layout.rows(), limbs, console)?;
     let evaluator = Evaluator::new(&file.context, file.key.into())?;
     let shown = progress::bar("multiplying", ciphertexts.len());
     let mut products = Vec::new();
@@ -76,7 +64,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     }
     drop(shown);
     let seconds = start.elapsed().as_secs_f64();
-    let layout = IntegerLayout::new(numbers.rows, layout.columns(), layout.slots(), 1)?
+    let layout = IntegerLayout::new(matrix.shape()[0], layout.columns(), layout.slots(), 1)?
         .with_column_names(layout.column_names().to_vec())?;
     let result = IntegerTable::new(layout, products)?;
     let bytes = job.output.write(&file.context, &result)?;

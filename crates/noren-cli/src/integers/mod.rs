@@ -4,5 +4,7 @@ pub(crate) mod decrypt;
 pub(crate) mod encrypt;
 pub(crate) mod eval;
 pub(crate) mod keys;
+pub(crate) mod prepare;
 
+mod matrix;
 mod whole;

@@ -1,9 +1,8 @@
-//! `noren prepare`: a function, ready to be looked up.
+//! `noren prepare` of a function, ready to be looked up.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
 use noren::Resources;
 use noren::bfv::Context;
 use noren::lookup::{Function, Line, Lookup, LookupPlan};
@@ -15,32 +14,17 @@ use crate::describe::words::{available, bytes};
 use crate::failure::Failure;
 use crate::lookup::function::Given;
 use crate::lookup::plan::{own_parameters, plan};
-use crate::outputs::{self, Force, Output};
+use crate::outputs::{self, Output};
 use crate::progress;
 
-/// Prepares a function of two encrypted integers, to be looked up with `eval lookup`
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The file serves all keys of its parameters that noren keygen --lookup makes for such a domain. It is read where \
-        it lies: several processes share it.\n\n\
-        Examples:\n  \
-        noren prepare --function div --domain 32768 --undefined 0 -o div.prepared\n  \
-        noren prepare --table dose.csv --params keys/public.key -o dose.prepared"
-)]
-pub(crate) struct Arguments {
-    #[command(flatten)]
-    given: Given,
-    /// The parameters, or a key that carries them [default: those of numbers modulo 65537 at 128-bit security]
-    #[arg(long, value_name = "FILE")]
-    params: Option<PathBuf>,
-    /// The file for the prepared function
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-    /// Say what the preparation takes, and stop
-    #[arg(long)]
-    dry_run: bool,
-    #[command(flatten)]
-    force: Force,
+/// The preparation of a function.
+pub(crate) struct Job<'a> {
+    pub(crate) given: &'a Given,
+    /// The parameters, or a key that carries them.
+    pub(crate) params: Option<&'a Path>,
+    pub(crate) output: Output,
+    /// Only what it takes is asked for.
+    pub(crate) dry_run: bool,
 }
 
 /// The plan of a preparation.
@@ -63,15 +47,14 @@ struct Report {
     bytes: u64,
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let Arguments { given, params, output, .. } = arguments;
-    let output = Output::new(output, &arguments.force)?;
-    let parameters = own_parameters(params.as_deref(), console)?;
+pub(crate) fn run(job: &Job<'_>, console: &Console) -> Result<(), Failure> {
+    let &Job { given, params, ref output, dry_run } = job;
+    let parameters = own_parameters(params, console)?;
     let function = given.function(parameters.modulus().value())?;
-    let plan = plan(&parameters, params.as_deref(), function.domain())?;
+    let plan = plan(&parameters, params, function.domain())?;
     let resources = Resources::of_machine(directory_of(output.path()));
     let takes = Takes::new(&plan, &function, &resources);
-    if arguments.dry_run {
+    if dry_run {
         return console.report(&takes);
     }
     if takes.depends_on.is_none() {

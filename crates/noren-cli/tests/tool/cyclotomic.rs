@@ -52,6 +52,44 @@ fn a_matrix_multiplies_the_columns_of_a_table() {
 }
 
 #[test]
+fn prepared_matrices_multiply_as_tables_do() {
+    let sandbox = with_keys("matrix-prepared");
+    let prepare = ["prepare", "--params", "keys/public.key", "-o", "matrix.prepared", "--matrix"];
+    let report = sandbox.json(&[&prepare[..], &["matrix.csv"]].concat());
+    assert_eq!((&report["rows"], &report["columns"], &report["limbs"]), (&4.into(), &ROWS.into(), &2.into()));
+    sandbox.done(&eval("keys/eval.keys", "matrix.csv", "table.ct"));
+    let product = sandbox.read("product.ct");
+    sandbox.done(&[&eval("keys/eval.keys", "matrix.prepared", "table.ct")[..], &["--force"]].concat());
+    assert_eq!(sandbox.read("product.ct"), product);
+    assert!(sandbox.done(&["inspect", "matrix.prepared"]).contains("prepared matrix of slots"));
+
+    let force = |matrix| [&eval("keys/eval.keys", matrix, "table.ct")[..], &["--force"]].concat();
+    let mut damaged = sandbox.read("matrix.prepared");
+    damaged[200] ^= 1;
+    sandbox.write("damaged.prepared", &damaged);
+    sandbox.refused(&force("damaged.prepared"), &["damaged.prepared"]);
+    sandbox.write("short.prepared", &damaged[..damaged.len() / 2]);
+    sandbox.refused(&force("short.prepared"), &["short.prepared"]);
+    sandbox.refused(&force("keys/public.key"), &["keys/public.key", "prepared matrix of slots, or a table"]);
+    sandbox.write("narrow.csv", table([2, 3], "").as_bytes());
+    let narrow = ["prepare", "--params", "keys/public.key", "--matrix", "narrow.csv", "-o", "narrow.prepared"];
+    sandbox.done(&narrow);
+    sandbox.refused(&force("narrow.prepared"), &["narrow.prepared", "3 columns", "9, as many as the table has rows"]);
+    // Parameters of other keys.
+    let check = ["params", "check", "--index", "57", "--modulus", "7", "--security", "none", "-o", "other.params"];
+    sandbox.done(&[&check[..], &["--log-q", "45,46", "--log-p", "48"]].concat());
+    let other = ["prepare", "--params", "other.params", "--matrix", "matrix.csv", "-o", "other.prepared"];
+    sandbox.done(&other);
+    sandbox.refused(&force("other.prepared"), &["other.prepared", "parameters"]);
+    assert_eq!(sandbox.read("product.ct"), product);
+    // What prepare does not take, and an output that is there.
+    for wrong in [&["prepare", "--matrix", "matrix.csv", "-o", "x"][..], &["prepare", "-o", "x"], &prepare[..5]] {
+        assert_eq!(sandbox.run(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    sandbox.refused(&[&prepare[..], &["matrix.csv"]].concat(), &["matrix.prepared exists"]);
+}
+
+#[test]
 fn matrices_and_keys_that_do_not_fit_are_refused() {
     let sandbox = with_keys("matrix-refused");
     for (text, parts) in [
