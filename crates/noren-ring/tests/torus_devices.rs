@@ -20,6 +20,7 @@ use noren_ring::torus::ring::TorusRing;
 use noren_ring::torus::server::TorusServer;
 use noren_ring::torus::shape::{GlweShape, RotationShape};
 use noren_ring::torus::table::Table;
+use noren_ring::torus::trace;
 
 /// The bits of the short secret.
 const BITS: usize = 6;
@@ -124,12 +125,35 @@ fn circuit_bootstraps_and_lookups_have_the_same_words_on_every_device() {
 fn packed_samples_have_the_same_words_on_every_device() {
     for (dimension, degree) in [(1, 32), (2, 16)] {
         let shape = GlweShape { dimension, degree };
-        for count in [1, 4, degree] {
-            let samples = samples(shape, count);
-            let samples: Vec<&Lwe> = samples.iter().collect();
-            let [host, naive] = servers(degree).map(|server| server.pack(&circuit_key(&server, shape), &samples));
-            assert!(host == naive, "{count} samples, {dimension} masks of degree {degree}");
+        let (all, rows) = (trace::steps(degree), GlweSwitchRows { gadget: Gadget::new(4, 9), write: &write("trace") });
+        let samples = samples(shape, degree);
+        // All samples; the first, some, or the last ones alone; none.
+        let chosen: [fn(usize) -> bool; 5] = [|_| true, |i| i == 0, |i| i % 3 == 1, |i| i % 4 == 3, |_| false];
+        for steps in [all, all - 1, 2] {
+            for count in [1, 2, 1 << steps] {
+                let group = |is_there: fn(usize) -> bool| {
+                    let sample = |(i, sample)| if is_there(i) { Some(sample) } else { None };
+                    samples.iter().take(count).enumerate().map(sample).collect()
+                };
+                let groups: Vec<Vec<Option<&Lwe>>> = chosen.map(group).into();
+                let [host, naive] =
+                    servers(degree).map(|server| server.pack(&server.packing_key(shape, &rows), steps, &groups));
+                assert!(host == naive, "{count} samples, {steps} steps, {dimension} masks of degree {degree}");
+                assert!(host[4].iter().all(|&word| word == 0), "nothing is 0");
+            }
         }
+    }
+}
+
+#[test]
+fn switched_samples_have_the_same_words_on_every_device() {
+    for (dimension, degree) in [(1, 32), (2, 16)] {
+        let shape = GlweShape { dimension, degree };
+        let rows = GlweSwitchRows { gadget: Gadget::new(7, 4), write: &write("down") };
+        let sample = words("sample", shape.words());
+        let [host, naive] =
+            servers(degree).map(|server| server.glwe_switch(&server.glwe_switch_key(shape, &rows), &sample));
+        assert!(host == naive, "{dimension} masks of degree {degree}");
     }
 }
 

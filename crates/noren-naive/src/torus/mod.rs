@@ -6,9 +6,11 @@ mod samples;
 use noren_ring::torus::control_table::ControlTable;
 use noren_ring::torus::device::TorusDevice;
 use noren_ring::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, DeviceKey, Held};
+use noren_ring::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::packed_tables::PackedTables;
 use noren_ring::torus::ring::TorusRing;
+use noren_ring::torus::shape::GlweShape;
 use noren_ring::torus::table::Table;
 use noren_ring::torus::trace;
 
@@ -29,6 +31,10 @@ struct Circuit {
     squares: Vec<GlweSwitch>,
 }
 
+/// The automorphisms of a trace.
+#[derive(Debug)]
+struct Trace(Vec<GlweSwitch>);
+
 /// The rows of the GGSW samples of the bits of each digit, the lowest bit first.
 #[derive(Debug)]
 struct Bits(Vec<Vec<Glwe>>);
@@ -48,12 +54,19 @@ impl TorusDevice for Naive {
 
     fn circuit_key(&self, _: &TorusRing, rows: &CircuitRows) -> Held {
         let shape = rows.rotation.shape.samples;
-        let switches = |rows, count| (0..count).map(|i| GlweSwitch::new(shape, rows, i)).collect();
         Held::new(Circuit {
             rotation: Ggsw::new(&rows.rotation),
-            trace: switches(&rows.trace, trace::steps(shape.degree)),
-            squares: switches(&rows.square, shape.dimension),
+            trace: switches(shape, &rows.trace, trace::steps(shape.degree)),
+            squares: switches(shape, &rows.square, shape.dimension),
         })
+    }
+
+    fn packing_key(&self, _: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
+        Held::new(Trace(switches(shape, rows, trace::steps(shape.degree))))
+    }
+
+    fn glwe_switch_key(&self, _: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
+        Held::new(GlweSwitch::new(shape, rows, 0))
     }
 
     /// Rotates the table by the phase, modulo 2N, and extracts.
@@ -140,24 +153,39 @@ impl TorusDevice for Naive {
     }
 
     /// Two samples of multiples of `2M` become one of multiples of M, until there is one; the trace clears the rest.
-    fn pack(&self, _: &TorusRing, key: &CircuitKey, samples: &[&Lwe]) -> Vec<u64> {
-        let (shape, trace) = (key.shape(), &own::<Circuit>(key.held()).trace);
-        let embed = |sample: &&Lwe| divided(Glwe::embed(shape, sample), shape.degree);
-        let mut packed: Vec<Glwe> = samples.iter().map(embed).collect();
-        for (step, switch) in trace.iter().enumerate().rev() {
-            let half = packed.len() / 2;
-            packed = match half {
-                0 => vec![packed[0].add(&automorphism(&packed[0], switch, step))],
-                _ => (0..half)
-                    .map(|i| {
-                        let moved = packed[half + i].shift(1 << step);
-                        packed[i].add(&moved).add(&automorphism(&packed[i].sub(&moved), switch, step))
-                    })
-                    .collect(),
-            };
-        }
-        packed.remove(0).0.concat()
+    fn pack(&self, _: &TorusRing, key: &PackingKey, steps: usize, groups: &[Vec<Option<&Lwe>>]) -> Vec<Vec<u64>> {
+        let (shape, trace) = (key.shape(), &own::<Trace>(key.held()).0[..steps]);
+        let zero = Lwe::trivial(shape.extracted(), 0);
+        let embed = |sample: &Option<&Lwe>| divided(Glwe::embed(shape, sample.unwrap_or(&zero)), 1 << steps);
+        let pack = |samples: &Vec<Option<&Lwe>>| {
+            let mut packed: Vec<Glwe> = samples.iter().map(embed).collect();
+            for (step, switch) in trace.iter().enumerate().rev() {
+                let half = packed.len() / 2;
+                packed = match half {
+                    0 => vec![packed[0].add(&automorphism(&packed[0], switch, step))],
+                    _ => (0..half)
+                        .map(|i| {
+                            let moved = packed[half + i].shift(1 << step);
+                            packed[i].add(&moved).add(&automorphism(&packed[i].sub(&moved), switch, step))
+                        })
+                        .collect(),
+                };
+            }
+            packed.remove(0).0.concat()
+        };
+        groups.iter().map(pack).collect()
     }
+
+    fn glwe_switch(&self, _: &TorusRing, key: &GlweSwitchKey, sample: &[u64]) -> Vec<u64> {
+        let (mask, body) = sample.split_at(key.shape().extracted());
+        let mask: Vec<Vec<u64>> = mask.chunks_exact(key.shape().degree).map(<[u64]>::to_vec).collect();
+        Glwe::trivial(key.shape(), body.to_vec()).add(&own::<GlweSwitch>(key.held()).switch(&mask)).0.concat()
+    }
+}
+
+/// The first `count` key switches of GLWE samples.
+fn switches(shape: GlweShape, rows: &GlweSwitchRows, count: usize) -> Vec<GlweSwitch> {
+    (0..count).map(|number| GlweSwitch::new(shape, rows, number)).collect()
 }
 
 /// `X^(-phase)` times a polynomial, encrypted: the phase is that of the sample, modulo 2N.
@@ -191,6 +219,18 @@ impl DeviceKey for Circuit {
     fn bytes(&self) -> usize {
         let switches = self.trace.iter().chain(&self.squares);
         self.rotation.bytes() + switches.map(GlweSwitch::bytes).sum::<usize>()
+    }
+}
+
+impl DeviceKey for Trace {
+    fn bytes(&self) -> usize {
+        self.0.iter().map(GlweSwitch::bytes).sum()
+    }
+}
+
+impl DeviceKey for GlweSwitch {
+    fn bytes(&self) -> usize {
+        Self::bytes(self)
     }
 }
 

@@ -5,9 +5,11 @@ use std::fmt;
 use crate::host::torus::bootstrap::Bootstrap;
 use crate::torus::control_table::ControlTable;
 use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, Held};
+use crate::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use crate::torus::lwe::Lwe;
 use crate::torus::packed_tables::PackedTables;
 use crate::torus::ring::TorusRing;
+use crate::torus::shape::GlweShape;
 use crate::torus::table::Table;
 
 /// Holds keys in a memory of its own, and bootstraps with them.
@@ -39,6 +41,12 @@ pub trait TorusDevice: fmt::Debug + Send + Sync {
     /// Holds the keys of circuit bootstrapping.
     fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> Held;
 
+    /// Holds the keys of all steps of a trace.
+    fn packing_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held;
+
+    /// Holds the key of one key switch, the first one of the rows.
+    fn glwe_switch_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held;
+
     /// [`TorusServer::bootstrap`](crate::torus::server::TorusServer::bootstrap).
     fn bootstrap(&self, ring: &TorusRing, key: &BootstrapKey, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>>;
 
@@ -58,5 +66,8 @@ pub trait TorusDevice: fmt::Debug + Send + Sync {
     fn lookup(&self, ring: &TorusRing, tables: &PackedTables, controls: &Controls) -> Vec<Vec<Lwe>>;
 
     /// [`TorusServer::pack`](crate::torus::server::TorusServer::pack).
-    fn pack(&self, ring: &TorusRing, key: &CircuitKey, samples: &[&Lwe]) -> Vec<u64>;
+    fn pack(&self, ring: &TorusRing, key: &PackingKey, steps: usize, groups: &[Vec<Option<&Lwe>>]) -> Vec<Vec<u64>>;
+
+    /// [`TorusServer::glwe_switch`](crate::torus::server::TorusServer::glwe_switch).
+    fn glwe_switch(&self, ring: &TorusRing, key: &GlweSwitchKey, sample: &[u64]) -> Vec<u64>;
 }

@@ -99,6 +99,20 @@ pub struct CircuitKey {
     pub(crate) held: Held,
 }
 
+/// The keys of all automorphisms of a trace, which pack samples.
+#[derive(Debug)]
+pub struct PackingKey {
+    pub(crate) shape: GlweShape,
+    pub(crate) held: Held,
+}
+
+/// The key of one key switch of GLWE samples.
+#[derive(Debug)]
+pub struct GlweSwitchKey {
+    pub(crate) shape: GlweShape,
+    pub(crate) held: Held,
+}
+
 /// GGSW samples of the control bits of digits: the results of circuit bootstraps.
 #[derive(Debug)]
 pub struct Controls {
@@ -143,6 +157,34 @@ impl BootstrapKey {
 }
 
 impl CircuitKey {
+    /// The shape of the samples.
+    #[must_use]
+    pub const fn shape(&self) -> GlweShape {
+        self.shape
+    }
+
+    /// What the device holds.
+    #[must_use]
+    pub const fn held(&self) -> &Held {
+        &self.held
+    }
+}
+
+impl PackingKey {
+    /// The shape of the samples.
+    #[must_use]
+    pub const fn shape(&self) -> GlweShape {
+        self.shape
+    }
+
+    /// What the device holds.
+    #[must_use]
+    pub const fn held(&self) -> &Held {
+        &self.held
+    }
+}
+
+impl GlweSwitchKey {
     /// The shape of the samples.
     #[must_use]
     pub const fn shape(&self) -> GlweShape {

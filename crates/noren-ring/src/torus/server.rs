@@ -6,11 +6,13 @@ use crate::host::torus::bootstrap::Bootstrap;
 use crate::torus::control_table::ControlTable;
 use crate::torus::device::TorusDevice;
 use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls};
+use crate::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use crate::torus::lwe::Lwe;
 use crate::torus::packed_tables::PackedTables;
 use crate::torus::ring::TorusRing;
-use crate::torus::shape::RotationShape;
+use crate::torus::shape::{GlweShape, RotationShape};
 use crate::torus::table::Table;
+use crate::torus::trace;
 
 /// A device that bootstraps in a ring: the verbs of a server, with checked operands.
 #[derive(Debug)]
@@ -81,6 +83,27 @@ impl TorusServer {
         CircuitKey { shape, held: self.device.circuit_key(&self.ring, rows) }
     }
 
+    /// Holds the keys of a trace, which pack samples: for each step i, all `log2 N` of them, the switch of the secrets `-S_r(X^d)`,
+    /// `d = 2^(L-i) + 1`.
+    ///
+    /// # Panics
+    /// If the degree is not that of the products, or sums of products are too large for them.
+    #[must_use]
+    pub fn packing_key(&self, shape: GlweShape, rows: &GlweSwitchRows) -> PackingKey {
+        assert_eq!(self.ring.product().degree(), shape.degree, "products of the degree of the samples");
+        PackingKey { shape, held: self.device.packing_key(&self.ring, shape, rows) }
+    }
+
+    /// Holds the key of a key switch: the rows of switch 0 alone.
+    ///
+    /// # Panics
+    /// As [`TorusServer::packing_key`].
+    #[must_use]
+    pub fn glwe_switch_key(&self, shape: GlweShape, rows: &GlweSwitchRows) -> GlweSwitchKey {
+        assert_eq!(self.ring.product().degree(), shape.degree, "products of the degree of the samples");
+        GlweSwitchKey { shape, held: self.device.glwe_switch_key(&self.ring, shape, rows) }
+    }
+
     /// Key switch, modulus switch, blind rotation of the table and extraction, for each sample with its table: the
     /// outputs of the table, in their order.
     ///
@@ -143,18 +166,35 @@ impl TorusServer {
         self.device.lookup(&self.ring, tables, controls)
     }
 
-    /// A GLWE sample `[k + 1, N]` whose phase has the phase of sample i of m at coefficient `i N/m`, and nothing but
-    /// noise elsewhere. m is a power of two.
+    /// For each group of samples a GLWE sample `[k + 1, N]` whose phase has the phase of sample i of m at coefficient `i 2^t / m`, and
+    /// nothing but noise at the others below `2^t`; those from `2^t` on, where there are any, hold anything. m is a power of two, and t
+    /// the number of steps. Samples that are missing count as 0, and cost less.
     ///
     /// # Panics
-    /// If the number of samples is not a power of two up to N, a sample has another dimension, or the key is another
-    /// device's.
+    /// If there are no steps, or more than `log2 N`, the number of samples of a group is not a power of two up to `2^t`, a sample has
+    /// another dimension, or the key is another device's.
     #[must_use]
-    pub fn pack(&self, key: &CircuitKey, samples: &[&Lwe]) -> Vec<u64> {
-        let (shape, count) = (key.shape, samples.len());
-        let most = shape.degree;
-        assert!(count.is_power_of_two() && count <= most, "{count} samples: needs a power of two up to {most}");
-        assert!(samples.iter().all(|sample| sample.dimension() == shape.extracted()), "samples of the shape");
-        self.device.pack(&self.ring, key, samples)
+    pub fn pack(&self, key: &PackingKey, steps: usize, groups: &[Vec<Option<&Lwe>>]) -> Vec<Vec<u64>> {
+        let (shape, most) = (key.shape, trace::steps(key.shape.degree));
+        assert!((1..=most).contains(&steps), "{steps} steps of {most}");
+        for samples in groups {
+            let count = samples.len();
+            let fits = count.is_power_of_two() && count <= 1 << steps;
+            assert!(fits, "{count} samples: needs a power of two up to 2^{steps}");
+            let is_of_shape = |sample: &&Lwe| sample.dimension() == shape.extracted();
+            assert!(samples.iter().flatten().all(is_of_shape), "samples of the shape");
+        }
+        self.device.pack(&self.ring, key, steps, groups)
+    }
+
+    /// `(0, ..., 0, b)` plus the key's samples of `sum_i a_i T_i`, for a GLWE sample `(a_0, ..., a_{k-1}, b)`, `[k + 1, N]`. With
+    /// `T_i = -S_i` it has the phase of that sample under the secret S, under the secret of the key's rows.
+    ///
+    /// # Panics
+    /// If the sample is not of the shape, or the key is another device's.
+    #[must_use]
+    pub fn glwe_switch(&self, key: &GlweSwitchKey, sample: &[u64]) -> Vec<u64> {
+        assert_eq!(sample.len(), key.shape.words(), "a sample of the shape");
+        self.device.glwe_switch(&self.ring, key, sample)
     }
 }

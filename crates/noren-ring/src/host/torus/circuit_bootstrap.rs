@@ -54,12 +54,6 @@ impl CircuitBootstrap {
         self.rotation.shape()
     }
 
-    /// The keys of the trace, which pack samples too.
-    #[must_use]
-    pub const fn trace(&self) -> &Trace {
-        &self.trace
-    }
-
     /// How many bytes the keys take.
     #[must_use]
     pub fn bytes(&self) -> usize {

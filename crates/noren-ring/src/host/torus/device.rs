@@ -10,13 +10,16 @@ use crate::host::torus::cmux_tree::lookup_each;
 use crate::host::torus::glwe_switch::GlweSwitch;
 use crate::host::torus::key_switch::LweSwitch;
 use crate::host::torus::packing::pack;
-use crate::host::torus::trace::Trace;
+use crate::host::torus::trace::{Trace, TraceScratch};
+use crate::interrupt::Steps;
 use crate::torus::control_table::ControlTable;
 use crate::torus::device::TorusDevice;
 use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, DeviceKey, GgswRows, Held};
+use crate::torus::keys::{GlweSwitchKey, GlweSwitchRows, PackingKey};
 use crate::torus::lwe::Lwe;
 use crate::torus::packed_tables::PackedTables;
 use crate::torus::ring::TorusRing;
+use crate::torus::shape::GlweShape;
 use crate::torus::table::Table;
 use crate::torus::trace::steps;
 
@@ -45,13 +48,17 @@ impl TorusDevice for Host {
 
     fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> Held {
         let shape = rows.rotation.shape.samples;
-        let (engine, product) = (ring.engine(), ring.product());
-        let count = steps(shape.degree);
-        let trace = Trace::from_fn(engine, product, (shape, rows.trace.gadget, count), rows.trace.write);
-        let square =
-            |r| GlweSwitch::from_fn(product, (shape, rows.square.gadget), |row, out| (rows.square.write)(r, row, out));
-        let squares = (0..shape.dimension).map(square).collect();
+        let squares = (0..shape.dimension).map(|r| glwe_switch(ring, shape, &rows.square, r)).collect();
+        let trace = whole_trace(ring, shape, &rows.trace);
         Held::new(CircuitBootstrap::new(rotation(ring, &rows.rotation), trace, squares))
+    }
+
+    fn packing_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
+        Held::new(whole_trace(ring, shape, rows))
+    }
+
+    fn glwe_switch_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
+        Held::new(glwe_switch(ring, shape, rows, 0))
     }
 
     fn bootstrap(&self, ring: &TorusRing, key: &BootstrapKey, jobs: &[(&Lwe, &Table)]) -> Vec<Vec<Lwe>> {
@@ -88,9 +95,26 @@ impl TorusDevice for Host {
         lookup_each(ring.engine(), tables, &controls)
     }
 
-    fn pack(&self, _: &TorusRing, key: &CircuitKey, samples: &[&Lwe]) -> Vec<u64> {
-        let trace = own::<CircuitBootstrap>(key.held()).trace();
-        pack(trace, samples, &mut trace.scratch())
+    fn pack(&self, ring: &TorusRing, key: &PackingKey, steps: usize, groups: &[Vec<Option<&Lwe>>]) -> Vec<Vec<u64>> {
+        let trace: &Trace = own(key.held());
+        let mut packed = vec![Vec::new(); groups.len()];
+        let samples: usize = groups.iter().map(Vec::len).sum();
+        let progress = Steps::new(groups.len());
+        let work = |scratch: &mut TraceScratch, (samples, packed): (&Vec<Option<&Lwe>>, &mut Vec<u64>)| {
+            *packed = pack(trace, steps, samples, scratch);
+            progress.advance(1);
+        };
+        let words = samples * trace.shape().words();
+        ring.engine().run_with(words, groups.iter().zip(&mut packed), || trace.scratch(), work);
+        packed
+    }
+
+    fn glwe_switch(&self, _: &TorusRing, key: &GlweSwitchKey, sample: &[u64]) -> Vec<u64> {
+        let (key, mut out) = (own::<GlweSwitch>(key.held()), vec![0; sample.len()]);
+        let (mask, body) = sample.split_at(key.shape().extracted());
+        out[mask.len()..].copy_from_slice(body);
+        key.add(&mut out, &mut mask.to_vec(), &mut key.scratch());
+        out
     }
 }
 
@@ -106,6 +130,18 @@ impl DeviceKey for CircuitBootstrap {
     }
 }
 
+impl DeviceKey for Trace {
+    fn bytes(&self) -> usize {
+        Self::bytes(self)
+    }
+}
+
+impl DeviceKey for GlweSwitch {
+    fn bytes(&self) -> usize {
+        Self::bytes(self)
+    }
+}
+
 impl DeviceKey for HostControls {
     fn bytes(&self) -> usize {
         self.0.iter().map(|rows| size_of_val(&rows[..])).sum()
@@ -114,6 +150,15 @@ impl DeviceKey for HostControls {
 
 fn rotation(ring: &TorusRing, rows: &GgswRows) -> BlindRotation {
     BlindRotation::from_fn(ring.engine(), ring.product(), rows.shape, rows.bits, rows.write)
+}
+
+/// The switch of this number.
+fn glwe_switch(ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows, number: usize) -> GlweSwitch {
+    GlweSwitch::from_fn(ring.product(), (shape, rows.gadget), |row, out| (rows.write)(number, row, out))
+}
+
+fn whole_trace(ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Trace {
+    Trace::from_fn(ring.engine(), ring.product(), (shape, rows.gadget, steps(shape.degree)), rows.write)
 }
 
 /// Keys of the host.
