@@ -26,6 +26,8 @@ pub enum Purpose<'a> {
     CircuitKeys,
     /// Light keys over the torus.
     LightKeys,
+    /// Keys that switch between samples over the torus and those of RLWE.
+    SwitchKeys,
     /// Encryption in the scheme of this name.
     Scheme(&'a str),
     /// Encryption with a public key.
@@ -57,6 +59,7 @@ impl Purpose<'_> {
             Self::TorusKeys => "torus/keys".into(),
             Self::CircuitKeys => "torus/circuit-keys".into(),
             Self::LightKeys => "torus/light-keys".into(),
+            Self::SwitchKeys => "torus/switch-keys".into(),
             Self::Scheme(name) => format!("scheme/{name}"),
             Self::PublicEncryption => "encryption/public".into(),
             Self::SymmetricEncryption => "encryption/symmetric".into(),
@@ -106,7 +109,7 @@ pub fn seed_of_decryption(
     seed.derive_for(label, &hashed)
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -123,6 +126,7 @@ mod tests {
             Purpose::TorusKeys,
             Purpose::CircuitKeys,
             Purpose::LightKeys,
+            Purpose::SwitchKeys,
             Purpose::Scheme("BFV"),
             Purpose::Scheme("BGV"),
             Purpose::PublicEncryption,

@@ -10,12 +10,12 @@ use noren_ring::torus::product::{SmallFactor, TorusProduct};
 use noren_ring::torus::trace;
 use zeroize::Zeroizing;
 
-use crate::torus::secret::TorusSecret;
+use crate::torus::noise::TorusNoise;
 
 /// The generator of bodies `sum_r A_r S_r + e + m` for messages m.
 pub(crate) struct GlweRows<'a> {
     product: &'a TorusProduct,
-    secret: &'a TorusSecret,
+    noise: TorusNoise,
     /// The polynomials `S_0 ... S_{k-1}`, as words and ready for products.
     words: Vec<Zeroizing<Vec<u64>>>,
     factors: Vec<SmallFactor>,
@@ -26,14 +26,20 @@ pub(crate) struct GlweRows<'a> {
 }
 
 impl<'a> GlweRows<'a> {
-    /// Errors come from streams of `seed`, masks from those of `public`.
-    pub(crate) fn new(product: &'a TorusProduct, secret: &'a TorusSecret, seed: &'a Seed, public: Seed) -> Self {
-        let polynomials = || secret.long_bits().chunks_exact(product.degree());
+    /// For secret polynomials of these bits, `[k, N]`, and errors of this noise. Errors come from streams of `seed`, masks from those
+    /// of `public`.
+    pub(crate) fn new(
+        product: &'a TorusProduct,
+        (secret, noise): (&[i8], TorusNoise),
+        seed: &'a Seed,
+        public: Seed,
+    ) -> Self {
+        let polynomials = || secret.chunks_exact(product.degree());
         let words = polynomials().map(|bits| Zeroizing::new(bits.iter().map(|&s| s as u64).collect())).collect();
         let small = |bits: &[i8]| Zeroizing::new(bits.iter().map(|&s| i64::from(s)).collect::<Vec<_>>());
         let factors = polynomials().map(|bits| product.small_factor(&small(bits))).collect();
-        let factor = product.small_factor(&small(secret.long_bits()));
-        Self { product, secret, words, factors, factor, seed, public }
+        let factor = product.small_factor(&small(secret));
+        Self { product, noise, words, factors, factor, seed, public }
     }
 
     /// The public seed of all masks.
@@ -43,8 +49,7 @@ impl<'a> GlweRows<'a> {
 
     /// Masks, `[k, N]`, and a body without message, `sum_r A_r S_r + e`; what was there does not matter.
     pub(crate) fn write(&self, label: &str, mask: &mut [u64], body: &mut [u64]) {
-        let noise = self.secret.parameters().spec().glwe_noise;
-        noise.sample(&mut self.seed.xof(&format!("error/{label}")), body);
+        self.noise.sample(&mut self.seed.xof(&format!("error/{label}")), body);
         self.public.xof(label).fill_u64(mask);
         self.product.mul_small_add(body, mask, &self.factor);
     }
@@ -68,10 +73,9 @@ impl<'a> GlweRows<'a> {
         label: &(dyn Fn(usize, usize) -> String + Sync),
         message: &(dyn Fn(usize, usize, &mut [u64]) + Sync),
     ) -> Vec<u64> {
-        let parameters = self.secret.parameters();
-        let n = parameters.shape().degree;
+        let n = self.product.degree();
         let mut bodies = memory::zeros(items * rows * n);
-        let mask = || vec![0; parameters.dimension()];
+        let mask = || vec![0; self.words.len() * n];
         let progress = Steps::new(items * rows);
         engine.run_with(bodies.len(), bodies.chunks_exact_mut(n).enumerate(), mask, |mask, (place, body)| {
             let (item, row) = (place / rows, place % rows);
@@ -94,6 +98,19 @@ impl<'a> GlweRows<'a> {
             let mut moved = Zeroizing::new(vec![0; body.len()]);
             automorphism(&mut moved, &self.words[r], trace::exponent(body.len(), step));
             add_multiple(body, &moved, weight.wrapping_neg());
+        })
+    }
+
+    /// The bodies of a key switch from one polynomial T, given as words: `[l, N]`, of `T 2^64 / B^j` for row j - 1. Of their
+    /// labels the item is 0.
+    pub(crate) fn switch(
+        &self,
+        engine: &Engine,
+        (from, gadget): (&[u64], Gadget),
+        label: &(dyn Fn(usize, usize) -> String + Sync),
+    ) -> Vec<u64> {
+        self.bodies(engine, (1, gadget.levels()), label, &|_, row, body| {
+            add_multiple(body, from, weight(gadget, row).1);
         })
     }
 

@@ -165,7 +165,7 @@ pub(super) struct RowMaker<'a> {
 
 impl<'a> RowMaker<'a> {
     pub(super) fn new(generator: &'a TorusKeyGenerator, product: &'a TorusProduct, secret: &'a TorusSecret) -> Self {
-        let rows = GlweRows::new(product, secret, &generator.seed, generator.seed.derive("uniform"));
+        let rows = GlweRows::new(product, secret.polynomials(), &generator.seed, generator.seed.derive("uniform"));
         Self { generator, secret, rows }
     }
 

@@ -13,6 +13,7 @@
 //! | [`digits`] | [`Digits`](digits::Digits): how words are cut |
 //! | [`light`] | keys of blind rotation that travel packed |
 //! | [`circuit`] | keys that make GGSW samples of bits, their noise and bytes |
+//! | [`scheme_switch`] | keys that switch between these samples and those of ring learning with errors |
 //! | [`wire`] | bytes of all of these |
 //! | [`expanded`] | server keys as they lie in memory, used where they are in a file |
 
@@ -26,6 +27,7 @@ pub mod law;
 pub mod light;
 pub mod noise;
 pub mod parameters;
+pub mod scheme_switch;
 pub mod secret;
 pub mod security;
 pub mod spec;

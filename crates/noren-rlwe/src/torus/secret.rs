@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use crate::error::{Error, Result};
 use crate::owner::{KeyId, Owner};
 use crate::streams::seed_of_messages;
+use crate::torus::noise::TorusNoise;
 use crate::torus::parameters::TorusParameters;
 
 /// The short secret of n bits and the long one of kN bits, the coefficients of k polynomials. Wiped when dropped, on
@@ -88,6 +89,11 @@ impl TorusSecret {
     #[must_use]
     pub fn short_bits(&self) -> &[i8] {
         &self.short
+    }
+
+    /// The long secret, and the noise of samples under it.
+    pub(crate) fn polynomials(&self) -> (&[i8], TorusNoise) {
+        (&self.long, self.parameters.spec().glwe_noise)
     }
 
     /// The message of GGSW sample number `matrix` of a step of blind rotation: its bit, or of a pair the first one, the second

@@ -10,7 +10,8 @@ use crate::torus::spec::TorusSpec;
 pub(crate) const CIRCLE: f64 = 18_446_744_073_709_551_616.0;
 
 /// Key switches of GLWE samples of a shape, with rows of its noise.
-pub(crate) struct SwitchLaw {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct GlweSwitchLaw {
     /// k.
     pub(crate) polynomials: f64,
     /// N.
@@ -19,7 +20,7 @@ pub(crate) struct SwitchLaw {
     pub(crate) variance: f64,
 }
 
-impl SwitchLaw {
+impl GlweSwitchLaw {
     pub(crate) fn of(spec: &TorusSpec) -> Self {
         let degree = libm::exp2(f64::from(spec.log_degree));
         Self { polynomials: spec.k as f64, degree, variance: spec.glwe_noise.variance() }
@@ -40,6 +41,17 @@ impl SwitchLaw {
     /// The variance at coefficient 0 that division of words by a power of two, and the steps of a trace that undo it, leave.
     pub(crate) fn division(&self, divisor: f64) -> f64 {
         divisor * divisor * (1.0 + self.dimension() / 2.0) / 12.0 / (CIRCLE * CIRCLE)
+    }
+
+    /// The variance at coefficient 0, or at one that a sample is packed to, that division by `2^t` and t steps of a trace leave:
+    /// `4^(t-1) V_1 + (4^(t-1) - 1)/3 V`, with `V_1` that of the first step, whose words have t bits less, and what
+    /// [division](GlweSwitchLaw::division) leaves.
+    pub(crate) fn trace(&self, gadget: Gadget, steps: u32) -> f64 {
+        let (automorphism, first) = (self.automorphism(gadget, 0), self.automorphism(gadget, steps));
+        let divisor = libm::exp2(f64::from(steps));
+        // 4^(t-1).
+        let doubled = divisor * divisor / 4.0;
+        self.division(divisor) + doubled * first + (doubled - 1.0) / 3.0 * automorphism
     }
 
     /// The variance that the switch that replaces products of secrets `S_i S_r` adds to each coefficient,

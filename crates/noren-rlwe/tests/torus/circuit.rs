@@ -72,27 +72,6 @@ impl Circuit {
 }
 
 #[test]
-fn packing_adds_the_noise_of_its_law() {
-    let coarse = CircuitSpec { trace: Digits::new(5, 5), ..ERRORS };
-    for (spec, count) in cases([(ERRORS, 8), (coarse, 1)]) {
-        let (mut squares, mut law) = (0.0, 0.0);
-        for byte in 0..KEYS {
-            let circuit = Circuit::new(&torus(), spec, byte);
-            law = circuit.keys.parameters().law().packed(circuit.world.parameters.law().fresh);
-            for call in 0..SAMPLES / usize::from(KEYS) {
-                let samples: Vec<Lwe> = (0..count).map(|i| circuit.encrypt(&format!("{call}/{i}"), 1)).collect();
-                let samples: Vec<&Lwe> = samples.iter().collect();
-                let packed = circuit.world.server.pack(circuit.keys.bootstrap(), &samples);
-                let phases = circuit.phase(&packed);
-                let places = phases.iter().step_by(phases.len() / count);
-                squares += places.map(|phase| centred(phase.wrapping_sub(1 << 62)).powi(2)).sum::<f64>() / count as f64;
-            }
-        }
-        assert_near("packing", squares / SAMPLES as f64, law);
-    }
-}
-
-#[test]
 fn controls_have_the_noise_of_their_law() {
     let quiet_rotation = CircuitSpec { rotation: Digits::new(2, 18), ..ERRORS };
     let coarse_square = CircuitSpec { square: Digits::new(8, 3), ..quiet_rotation };

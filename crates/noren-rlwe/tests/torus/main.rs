@@ -4,5 +4,6 @@ mod circuit;
 mod light;
 mod noise;
 mod samplers;
+mod scheme_switch;
 mod world;
 mod zero;

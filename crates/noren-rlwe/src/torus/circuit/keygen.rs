@@ -38,7 +38,7 @@ impl CompactCircuitKeys {
         Owner { fingerprint: parameters.torus().fingerprint(), ..owner }.check(&owner, "the secret key")?;
         let seed = Purpose::CircuitKeys.seed_of(seed, &Owner { fingerprint: parameters.fingerprint(), ..owner });
         let public = seed.derive("uniform");
-        let rows = GlweRows::new(product, secret, &seed, public.clone());
+        let rows = GlweRows::new(product, secret.polynomials(), &seed, public.clone());
         let label = |part: Part| move |item, row| part.label(item, row);
         let size = Part::Rotation.size(parameters);
         let rotation = rows.bodies(engine, size, &label(Part::Rotation), &|step, row, body| {

@@ -19,7 +19,7 @@ use noren_math::torus::product::Grouping;
 use crate::torus::circuit::spec::CircuitSpec;
 use crate::torus::law::{fresh_rows, rotation, transform};
 use crate::torus::parameters::TorusParameters;
-use crate::torus::switch_law::{SwitchLaw, squared_cut, squared_digit};
+use crate::torus::switch_law::{GlweSwitchLaw, squared_cut, squared_digit};
 
 /// The variances of the parts; see the [module](self).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ pub struct CircuitLaw {
 impl CircuitLaw {
     /// The law of checked digits.
     pub(crate) fn of(torus: &TorusParameters, spec: &CircuitSpec) -> Self {
-        let switch = SwitchLaw::of(torus.spec());
+        let switch = GlweSwitchLaw::of(torus.spec());
         let (k, degree, dimension) = (switch.polynomials, switch.degree, switch.dimension());
         let gadget = spec.rotation.gadget();
         let (turned, transformed) =
@@ -53,8 +53,6 @@ impl CircuitLaw {
         let automorphism = switch.automorphism(gadget, 0);
         let first = switch.automorphism(gadget, torus.spec().log_degree);
         let division = switch.division(degree);
-        // 4^(L-1).
-        let doubled = degree * degree / 4.0;
         let trace_energy = division + degree * (degree / 2.0 * first + (degree / 2.0 - 1.0) * automorphism);
 
         let square = switch.square(spec.square.gadget());
@@ -63,7 +61,7 @@ impl CircuitLaw {
         let body = turned + transformed + trace_energy;
         let control_energy = switch.level_energy(body, square);
         let rounding = (1.0 + dimension / 2.0) / (12.0 * squared_cut(gadget));
-        let trace = division + doubled * first + (doubled - 1.0) / 3.0 * automorphism;
+        let trace = switch.trace(spec.trace.gadget(), torus.spec().log_degree);
         let constant = turned + transformed + trace;
         let means = k * degree * degree * (constant / 16.0 + (body - constant) / 48.0);
         let products = gadget.levels() as f64 * (squared_digit(gadget) * control_energy + means);
@@ -90,11 +88,5 @@ impl CircuitLaw {
     #[must_use]
     pub fn row(&self) -> f64 {
         self.rotation + self.trace
-    }
-
-    /// The variance at the coefficients that samples of so much noise are packed to.
-    #[must_use]
-    pub fn packed(&self, variance: f64) -> f64 {
-        variance + self.trace
     }
 }

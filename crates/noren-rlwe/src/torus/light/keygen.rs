@@ -34,7 +34,7 @@ impl TorusKeyGenerator {
         let seed = Purpose::LightKeys.seed(&self.seed, &parameters.fingerprint());
         let own = Self { parameters: parameters.clone(), seed };
         let public = own.seed.derive("uniform");
-        let rows = GlweRows::new(product, secret, &own.seed, public.clone());
+        let rows = GlweRows::new(product, secret.polynomials(), &own.seed, public.clone());
         let label = |part: Part| move |item, row| part.label(item, row);
         let (gadget, matrices) = (parameters.gadget(), parameters.rotation().grouping.matrices());
         let messages = Part::messages(&parameters);

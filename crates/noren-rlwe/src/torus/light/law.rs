@@ -13,7 +13,7 @@ use noren_math::torus::gadget::Gadget;
 
 use crate::torus::light::spec::LightSpec;
 use crate::torus::spec::TorusSpec;
-use crate::torus::switch_law::{SwitchLaw, squared_digit};
+use crate::torus::switch_law::{GlweSwitchLaw, squared_digit};
 
 /// The energies of the rows of one level; see the [module](self).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ impl LightLaw {
     /// The law of digits and dimensions that were checked.
     #[must_use]
     pub fn of(spec: &TorusSpec, light: &LightSpec) -> Self {
-        let switch = SwitchLaw::of(spec);
+        let switch = GlweSwitchLaw::of(spec);
         let (k, degree, count) = (switch.polynomials, switch.degree, light.count() as f64);
         let gadget = light.trace.gadget();
         let (first, automorphism) = (switch.automorphism(gadget, light.log_count), switch.automorphism(gadget, 0));
