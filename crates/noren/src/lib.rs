@@ -7,6 +7,7 @@
 //! - [`lookup`]: any function of two encrypted integers of BFV, by its table;
 //! - [`radix`]: integers of up to 64 bits of TFHE, from digits that are encrypted one by one;
 //! - [`bootstrapping`]: new levels for ciphertexts that have few left;
+//! - [`switching`]: between CKKS and TFHE, for comparisons and any function of encrypted reals;
 //! - [`programs`]: whole computations on tables, as the command-line tool runs them.
 //!
 //! The layers below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
@@ -50,6 +51,7 @@ pub mod lookup;
 pub mod programs;
 pub mod radix;
 pub mod schemes;
+pub mod switching;
 
 /// Bytes for files and for the network.
 pub mod wire {

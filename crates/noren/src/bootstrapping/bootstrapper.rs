@@ -40,7 +40,7 @@ use crate::schemes::error::SlotError;
 /// # Ok::<(), noren::Error>(())
 /// ```
 pub struct Bootstrapper {
-    pipeline: Pipeline,
+    pub(super) pipeline: Pipeline,
 }
 
 /// The largest message with its error, as the magnitude and the bound of its ciphertext state them.
@@ -121,6 +121,12 @@ impl Bootstrapper {
     }
 
     fn check(&self, a: &Ciphertext) -> Result<()> {
+        self.check_slots(a)?;
+        check_size(a, self.parameters().input_level(), self.output_level())
+    }
+
+    /// Refuses ciphertexts of others, with more slots, or that may be complex where real ones are needed.
+    pub(super) fn check_slots(&self, a: &Ciphertext) -> Result<()> {
         self.pipeline.evaluator.check(a)?;
         let slots = self.parameters().slots();
         if a.slots() > slots {
@@ -132,7 +138,7 @@ impl Bootstrapper {
                 "bootstrap in mode complex or paired, or state its range (with_range) if it is known to be real";
             return Err(SlotError::NotReal { what: "the ciphertext to bootstrap", remedy }.into());
         }
-        check_size(a, self.parameters().input_level(), self.output_level())
+        Ok(())
     }
 }
 

@@ -149,19 +149,49 @@ impl Exponential {
         self.truncation
     }
 
+    /// A bound on the error after the squarings where `K u` is within `room` of an integer of the `interval`, which
+    /// [`Exponential::near_integers`] need not be made for.
+    ///
+    /// The error before the squarings is measured on a grid. It is that of a polynomial of degree 64, but for what rounding
+    /// hides: by Markov's inequality it changes by less than `64^2 / K` times its maximum on a turn, and so by less than 1/16 of
+    /// that between a point and the nearest one of the grid.
+    #[must_use]
+    pub fn error_around(&self, interval: u32, room: f64) -> f64 {
+        /// Points in `[0, 1]`, which are K turns.
+        const POINTS: f64 = 32768.0;
+        const BETWEEN: f64 = 1.0 + 1.0 / 16.0;
+        let points = libm::ceil(POINTS * room / self.half_width) as i32;
+        let frequency = TAU * self.half_width / libm::exp2(f64::from(self.doublings));
+        let at = |turns: f64| {
+            let u = turns / self.half_width;
+            (self.before_squarings(u) - Complex64::cis(frequency * u)).norm()
+        };
+        let offsets = || (-points..=points).map(|i| room * f64::from(i) / f64::from(points.max(1)));
+        // Both parts of the polynomial are odd or even.
+        let turns = (0..=interval).flat_map(|turns| offsets().map(move |offset| f64::from(turns) + offset));
+        let worst = turns.fold(0.0, |worst: f64, turns| worst.max(at(turns)));
+        // Each squaring takes an error e to less than 2 e + e^2.
+        (0..self.doublings).fold(BETWEEN * worst + ROUNDING, |e, _| e * (2.0 + e))
+    }
+
     /// The levels that it uses: those of the polynomial, and one for each squaring.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.coefficients.len().next_power_of_two().ilog2() as usize + self.doublings as usize
     }
 
-    /// The value at a number in clear, by Clenshaw's scheme and squarings.
+    /// The value at a number in clear, by squarings of `E_0`.
     #[must_use]
     pub fn at(&self, u: f64) -> Complex64 {
+        (0..self.doublings).fold(self.before_squarings(u), |e, _| e * e)
+    }
+
+    /// The value of `E_0`, by Clenshaw's scheme.
+    fn before_squarings(&self, u: f64) -> Complex64 {
         let (first, rest) = self.coefficients.split_first().unwrap_or((&Complex64::ONE, &[]));
         let zero = (Complex64::ZERO, Complex64::ZERO);
         let (b1, b2) = rest.iter().rev().fold(zero, |(b1, b2), c| (c + b1 * (2.0 * u) - b2, b1));
-        (0..self.doublings).fold(first + b1 * u - b2, |e, _| e * e)
+        first + b1 * u - b2
     }
 }
 

@@ -106,6 +106,11 @@ impl Matrix {
         Ok(Self { babies, giants, order, scale: *scale })
     }
 
+    /// The scale at which the diagonals are encoded.
+    pub(super) fn scale(&self) -> &Scale {
+        &self.scale
+    }
+
     /// The matrix times the slots: one level down.
     ///
     /// # Errors

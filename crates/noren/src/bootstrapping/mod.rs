@@ -9,6 +9,7 @@
 //! | `mode` | [`Mode`]: real or complex messages |
 //! | `evaluator` | [`BootstrappingEvaluator`], [`WithBootstrapping`]: an evaluator whose levels do not end |
 //! | `pipeline` | [`Stages`], [`Stage`]: what lies between |
+//! | `ends` | the way to coefficients, and from coefficients to their sines, for scheme switching |
 //! | `keys` | [`BootstrapKeys`]: what it evaluates with |
 //! | `key_file` | [`BootstrapKeyFile`]: these keys in a file, made, read and mapped key by key |
 //! | `footprint` | [`Footprint`]: whether memory and disk suffice |
@@ -29,6 +30,7 @@ pub(crate) mod bootstrapper;
 pub(crate) mod cost;
 pub(crate) mod dft;
 pub(crate) mod diagonals;
+pub(crate) mod ends;
 pub(crate) mod evaluator;
 pub(crate) mod exponential;
 pub(crate) mod failure;

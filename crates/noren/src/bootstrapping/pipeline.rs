@@ -98,6 +98,16 @@ pub struct Stages {
     pub result: Ciphertext,
 }
 
+/// What lies between coefficients and their exponentials; see [`Stages`].
+pub(super) struct Climb {
+    pub raised: Ciphertext,
+    /// What the switches of secrets add to the coefficients.
+    pub switch_error: Estimate,
+    pub slots: Ciphertext,
+    pub parts: Vec<Ciphertext>,
+    pub exponentials: Vec<Ciphertext>,
+}
+
 /// The stages with what they need: encoded matrices, keys, and an evaluator.
 pub(super) struct Pipeline {
     pub parameters: Parameters,
@@ -178,29 +188,13 @@ impl Pipeline {
         // The raised polynomial is the message with its error.
         let size = a.magnitude() + a.error_bound();
         let (input, input_error) = self.evaluator.split_error(a.clone());
-        let coefficients = self.stage(|| self.slots_to_coefficients(&input, size))?;
+        let scale = self.lowered(&input, size)?;
+        let coefficients = self.stage(|| self.slots_to_coefficients(&input, size, &scale))?;
         done(Stage::SlotToCoeff);
-        let (raised, switch_error) = self.raise(&coefficients)?;
-        done(Stage::Raise);
-        let raised = if self.parameters.gap() == 1 { raised } else { self.project(raised, done)? };
-        // Side by side there are twice as many; what is repeated is repeated twice as often.
-        let count = self.parameters.slots() << usize::from(self.joint.is_some());
-        let beside = |x| Ciphertext { slots: count, ..x };
-        let matrices = || self.coeff_to_slot.apply(&self.evaluator, raised.clone(), self.raised_deviation(), beside);
-        let slots = self.stage(matrices)?;
-        let (slots, own) = self.evaluator.split_error(slots);
-        let estimate = Estimate::exact(Range::disc(std::f64::consts::FRAC_1_SQRT_2), slots.estimate.tag());
-        let slots = self.evaluator.with_errors(Ciphertext { estimate, ..slots }, &[(&own, 1.0)], 0.0);
-        done(Stage::CoeffToSlot);
-        let parts = self.stage(|| self.parts(&slots))?;
-        done(Stage::Parts);
-
         let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
         let series_scale = eval_mod.series_scale(end, coefficients.scale())?;
-        // One after another: all threads share the rows of one part, which stay nearer than those of two.
-        let exponentials = || parts.iter().map(|u| eval_mod.exponential(u, &series_scale)).collect::<Result<Vec<_>>>();
-        let exponentials = self.stage(exponentials)?;
-        done(Stage::Exponential);
+        let Climb { raised, switch_error, slots, parts, exponentials } =
+            self.exponentials(&coefficients, &series_scale, done)?;
         let series = self.stage(|| exponentials.iter().map(|e| eval_mod.series(e)).collect::<Result<Vec<_>>>())?;
         let (exact, series_errors): (Vec<_>, Vec<_>) =
             series.iter().map(|p| self.evaluator.split_error(p.clone())).unzip();
@@ -229,33 +223,84 @@ impl Pipeline {
         Ok(Stages { coefficients, raised, slots, parts, exponentials, series, result })
     }
 
+    /// From coefficients at level 0 to their exponentials, `exp(2 pi i c / q_0)`, at a scale that makes the series arrive at
+    /// `series_scale`.
+    ///
+    /// # Errors
+    /// As the operations of [`Evaluator`].
+    pub fn exponentials(
+        &self,
+        coefficients: &Ciphertext,
+        series_scale: &Scale,
+        done: &mut dyn FnMut(Stage),
+    ) -> Result<Climb> {
+        let (raised, switch_error) = self.raise(coefficients)?;
+        done(Stage::Raise);
+        let raised = if self.parameters.gap() == 1 { raised } else { self.project(raised, done)? };
+        // Side by side there are twice as many; what is repeated is repeated twice as often.
+        let count = self.parameters.slots() << usize::from(self.joint.is_some());
+        let beside = |x| Ciphertext { slots: count, ..x };
+        let matrices = || self.coeff_to_slot.apply(&self.evaluator, raised.clone(), self.raised_deviation(), beside);
+        let slots = self.stage(matrices)?;
+        let (slots, own) = self.evaluator.split_error(slots);
+        let estimate = Estimate::exact(Range::disc(std::f64::consts::FRAC_1_SQRT_2), slots.estimate.tag());
+        let slots = self.evaluator.with_errors(Ciphertext { estimate, ..slots }, &[(&own, 1.0)], 0.0);
+        done(Stage::CoeffToSlot);
+        let parts = self.stage(|| self.parts(&slots))?;
+        done(Stage::Parts);
+
+        let eval_mod = EvalMod { evaluator: &self.evaluator, parameters: &self.parameters };
+        // One after another: all threads share the rows of one part, which stay nearer than those of two.
+        let exponentials = || parts.iter().map(|u| eval_mod.exponential(u, series_scale)).collect::<Result<Vec<_>>>();
+        let exponentials = self.stage(exponentials)?;
+        done(Stage::Exponential);
+        Ok(Climb { raised, switch_error, slots, parts, exponentials })
+    }
+
     /// Runs a stage on one of the threads: see [`Engine::enter`](noren_ring::engine::Engine::enter).
-    fn stage<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+    pub fn stage<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.evaluator.context().rlwe().ring_q(1).engine().enter(work)
     }
 
-    /// The matrices of slot to coefficient, for slots of this size. Fewer slots are repeated in all, which is how the polynomial
-    /// stands already.
-    fn slots_to_coefficients(&self, a: &Ciphertext, size: f64) -> Result<Ciphertext> {
-        let context = self.evaluator.context();
-        let level = self.parameters.input_level();
-        let canonical = context.parameters().scale_at(level);
-        let dropped = self.evaluator.drop_level(a, level)?;
-        let estimate = Estimate::exact(Range::disc(size), a.estimate.tag());
-        let x = Ciphertext { slots: self.parameters.slots(), estimate, ..dropped };
-
-        // How much larger the message stands than it should, in powers of two.
+    /// The scale of the last matrix of slot to coefficient for slots of this size: lower by as many powers of two as the message
+    /// stands higher than it should.
+    fn lowered(&self, a: &Ciphertext, size: f64) -> Result<Scale> {
+        let canonical = self.evaluator.context().parameters().scale_at(self.parameters.input_level());
         let excess = libm::log2(size.max(1.0) * a.scale.ratio_to(canonical));
         let excess = libm::ceil(excess - ROOM);
-        let lower = |place: Place| {
+        Ok(self.slot_to_coeff.last_scale().mul(&positive(libm::exp2(-excess))?))
+    }
+
+    /// The matrices of slot to coefficient, the last one at this scale, for slots of this size. Fewer slots are repeated in all,
+    /// which is how the polynomial stands already.
+    fn slots_to_coefficients(&self, a: &Ciphertext, size: f64, scale: &Scale) -> Result<Ciphertext> {
+        let context = self.evaluator.context();
+        let dropped = self.evaluator.drop_level(a, self.parameters.input_level())?;
+        let estimate = Estimate::exact(Range::disc(size), a.estimate.tag());
+        let x = Ciphertext { slots: self.parameters.slots(), estimate, ..dropped };
+        let encode = |place: Place| {
             let direction = Direction::SlotToCoeff;
             let matrices = direction.matrices(self.parameters.slots(), &self.parameters.transform(direction).groups);
-            let target = base_scale(context, &self.parameters)?.mul_u64(context.parameters().prime(place.level));
-            let factor = target.div(canonical).mul(&positive(libm::exp2(-excess))?);
             let diagonals = matrices.last().expect("a transform has a matrix");
-            Matrix::encode(context, &self.parameters, direction, place, diagonals, &factor, false)
+            Matrix::encode(context, &self.parameters, direction, place, diagonals, scale, false)
         };
-        self.slot_to_coeff.apply(&self.lower, x, excess as i32, lower)
+        self.slot_to_coeff.apply(&self.lower, x, scale, encode)
+    }
+
+    /// Slots as coefficients at level 0, of which one of size 1 is `part q_0`: the way down of a bootstrap, to a scale of the
+    /// caller's. The estimate has the error of the operand too.
+    ///
+    /// # Errors
+    /// As the operations of [`Evaluator`].
+    pub fn coefficients(&self, a: &Ciphertext, part: f64) -> Result<Ciphertext> {
+        let context = self.evaluator.context();
+        let size = a.magnitude() + a.error_bound();
+        let (input, input_error) = self.evaluator.split_error(a.clone());
+        // The last matrix leaves level 1.
+        let target = base_modulus(context).mul(&positive(part)?);
+        let scale = target.mul_u64(context.parameters().prime(1)).div(&a.scale);
+        let coefficients = self.stage(|| self.slots_to_coefficients(&input, size, &scale))?;
+        Ok(self.evaluator.with_errors(coefficients, &[(&input_error, 1.0 + ROOM)], 0.0))
     }
 
     /// To the ephemeral secret, to all limbs, and back; and the error that this adds to the message.
@@ -307,7 +352,7 @@ impl Pipeline {
     }
 
     /// `-2 (Im P_0 + i Im P_1)`: i times a difference of conjugates. The sign is that of the series.
-    fn imaginary_parts(&self, series: &[Ciphertext]) -> Result<Ciphertext> {
+    pub fn imaginary_parts(&self, series: &[Ciphertext]) -> Result<Ciphertext> {
         let evaluator = &self.evaluator;
         let difference = match series {
             [p0, p1, ..] => {
@@ -330,7 +375,7 @@ pub(super) fn like(input: &Ciphertext, result: Ciphertext) -> Ciphertext {
 }
 
 /// `q_0 / rho`: the scale of messages of size 1 before the modulus is raised.
-fn base_scale(context: &Context, parameters: &Parameters) -> Result<Scale> {
+pub(super) fn base_scale(context: &Context, parameters: &Parameters) -> Result<Scale> {
     Ok(base_modulus(context).div(&positive(parameters.series().ratio())?))
 }
 
@@ -340,11 +385,11 @@ fn raised_scale(context: &Context, parameters: &Parameters) -> Result<Scale> {
 }
 
 /// `q_0` as a scale.
-fn base_modulus(context: &Context) -> Scale {
+pub(super) fn base_modulus(context: &Context) -> Scale {
     Scale::from_log2(0).mul_u64(context.parameters().prime(0))
 }
 
-fn positive(value: f64) -> Result<Scale> {
+pub(super) fn positive(value: f64) -> Result<Scale> {
     Scale::from_f64(value).ok_or_else(|| Error::parameter("scale", value, "positive"))
 }
 

@@ -9,47 +9,56 @@
 //!   matrix, `sum_k e_k x_k` over the block has a variance of D times the mean of `|x|^2` over all slots that are met.
 //!   That mean takes the place of the largest slot.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use noren_rlwe::error::Result;
 
 use crate::bootstrapping::matrix::{Matrix, Place};
 use crate::bootstrapping::parameters::Parameters;
-use crate::schemes::ckks::{Ciphertext, Estimate, Evaluator};
+use crate::schemes::ckks::{Ciphertext, Estimate, Evaluator, Scale};
 use crate::schemes::range::Range;
 use crate::schemes::slots::SlotEvaluator;
 
 /// `-log2` of the probability that a mean of raised slots is larger than its bound, in a matrix.
 const FAILURE_BITS: f64 = 43.0;
 
+/// How many last matrices at other scales than the usual one are kept: programs lead to the same few scales again and again.
+const KEPT: usize = 4;
+
 /// The encoded matrices of slot to coefficient.
 pub(super) struct SlotToCoeff {
     places: Vec<Place>,
     matrices: Vec<Matrix>,
-    /// The last matrix, as it was encoded last, and by how many powers of two the messages that it is for stand too high.
-    lowering: Mutex<Option<(i32, Arc<Matrix>)>>,
+    /// The last matrix at other scales, the latest last.
+    kept: Mutex<VecDeque<Arc<Matrix>>>,
 }
 
 impl SlotToCoeff {
     pub(super) fn new(places: Vec<Place>, matrices: Vec<Matrix>) -> Self {
-        Self { places, matrices, lowering: Mutex::new(None) }
+        Self { places, matrices, kept: Mutex::default() }
     }
 
-    /// Slots U z from slots z, whose error is not looked at, over `2^excess`: `lower` encodes the last matrix
-    /// for an excess that is not 0. The estimate of the result is of the error that all this makes of *the message*, which
+    /// The scale of the last matrix, by which messages of size 1 come to the usual scale of coefficients.
+    pub(super) fn last_scale(&self) -> &Scale {
+        self.matrices.last().expect("a transform has a matrix").scale()
+    }
+
+    /// Slots U z from slots z, whose error is not looked at, with the last matrix at this scale, for which `encode` makes it
+    /// where it is not the usual one. The estimate of the result is of the error that all this makes of *the message*, which
     /// is in the coefficients: behind `U^-1`, as if that were exact.
     ///
     /// After l layers the slots have `2^l` times their mean square, in every block. The block of a matrix is that of its own
     /// layers and those before.
     ///
     /// # Errors
-    /// As `lower`, and those of [`Evaluator::sum_giant_steps`].
+    /// As `encode`, and those of [`Evaluator::sum_giant_steps`].
     pub(super) fn apply(
         &self,
         evaluator: &Evaluator,
         x: Ciphertext,
-        excess: i32,
-        lower: impl Fn(Place) -> Result<Matrix>,
+        scale: &Scale,
+        encode: impl Fn(Place) -> Result<Matrix>,
     ) -> Result<Ciphertext> {
         let (magnitude, slots) = (x.magnitude(), x.slots);
         let mut x = x;
@@ -58,8 +67,8 @@ impl SlotToCoeff {
             let before = magnitude * libm::exp2(0.5 * f64::from(place.below));
             let exact = Ciphertext { estimate: Estimate::exact(Range::disc(before), x.estimate.tag()), ..x };
             let last = i + 1 == self.matrices.len();
-            let product = match last && excess != 0 {
-                true => self.lowering(excess, || lower(*place))?.apply(evaluator, &exact)?,
+            let product = match last && scale != matrix.scale() {
+                true => self.at_scale(scale, || encode(*place))?.apply(evaluator, &exact)?,
                 false => matrix.apply(evaluator, &exact)?,
             };
             let (next, error) = evaluator.split_error(product);
@@ -71,14 +80,18 @@ impl SlotToCoeff {
         Ok(evaluator.with_errors(x, &errors, 0.0))
     }
 
-    /// The last matrix for this excess: programs bootstrap the same magnitudes again and again.
-    fn lowering(&self, excess: i32, encode: impl FnOnce() -> Result<Matrix>) -> Result<Arc<Matrix>> {
-        let kept = || self.lowering.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, matrix)) = kept().as_ref().filter(|(found, _)| *found == excess) {
+    /// The last matrix at this scale.
+    fn at_scale(&self, scale: &Scale, encode: impl FnOnce() -> Result<Matrix>) -> Result<Arc<Matrix>> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(matrix) = kept().iter().find(|matrix| matrix.scale() == scale) {
             return Ok(matrix.clone());
         }
         let matrix = Arc::new(encode()?);
-        *kept() = Some((excess, matrix.clone()));
+        let mut kept = kept();
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(matrix.clone());
         Ok(matrix)
     }
 }

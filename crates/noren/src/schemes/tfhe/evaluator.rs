@@ -271,7 +271,12 @@ impl Evaluator {
 
     /// Bootstraps samples.
     pub(crate) fn bootstrap(&self, jobs: &[(&Lwe, &Table)]) -> Result<Vec<Vec<Lwe>>> {
-        self.failures.spend(jobs.len(), self.context.parameters().failure().log2)?;
+        self.bootstrap_failing(jobs, self.context.parameters().failure().log2)
+    }
+
+    /// Bootstraps samples, each of which is decided wrong with probability `2^log2_failure` at most.
+    pub(crate) fn bootstrap_failing(&self, jobs: &[(&Lwe, &Table)], log2_failure: f64) -> Result<Vec<Vec<Lwe>>> {
+        self.failures.spend(jobs.len(), log2_failure)?;
         let results = self.context.server().bootstrap(self.keys.bootstrap(), jobs);
         self.keys.check_file()?;
         Ok(results)

@@ -1,0 +1,248 @@
+//! Functions of encrypted reals: signs, comparisons, and any function of few values or of limited precision.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::bootstrapping::ends::Affine;
+use crate::schemes::ckks::Ciphertext;
+use crate::schemes::error::SlotError;
+use crate::schemes::slots::SlotEvaluator;
+use crate::switching::law::{SwitchingLaw, margin};
+use crate::switching::switch::{Lookup, SchemeSwitch};
+use crate::switching::tables::{Function, QUARTER, range};
+
+/// The part of the circle that the largest value of a sign is: what is left keeps it from the other end.
+const SIGN_PART: f64 = 0.45;
+
+/// The part of the circle that half the range of a function of reals is: tables have half of the circle for themselves.
+const RANGE_PART: f64 = 0.225;
+
+/// `log2` of how likely any value of a result is decided wrong, outside dead zones.
+const LOG2_FAILURE: f64 = -64.0;
+
+/// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
+/// twice the bound is exceeded with the probability `2^-80` at most.
+const BOUND_ROOM: f64 = 2.0;
+
+/// Points of a function of reals for each coefficient of its table, where its changes are measured.
+const POINTS: usize = 4;
+
+/// The result of a comparison.
+#[derive(Clone)]
+pub struct Decision {
+    /// The result. In the dead zone it may be either.
+    pub result: Ciphertext,
+    /// Up to this distance from where the result changes it may be either.
+    pub dead_zone: f64,
+    /// `log2` of a bound on how likely any value outside is decided wrong.
+    pub log2_failure: f64,
+}
+
+impl SchemeSwitch {
+    /// The signs of real numbers, 1 or -1.
+    ///
+    /// The [dead zone](Decision::dead_zone) is proportional to the magnitude that the ciphertext states, so a range that the
+    /// caller knows ([`Ciphertext::with_range`]) makes it smaller.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`].
+    pub fn sign(&self, x: &Ciphertext) -> Result<Decision> {
+        self.decide(x, Affine { factor: 1.0, constant: 0.0 })
+    }
+
+    /// 1 where a number is above 0, and 0 where it is below.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`].
+    pub fn is_positive(&self, x: &Ciphertext) -> Result<Decision> {
+        self.decide(x, Affine { factor: 0.5, constant: 0.5 })
+    }
+
+    /// 1 where `x < y`, and 0 elsewhere.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`] and [`Evaluator::sub`](crate::ckks::Evaluator::sub).
+    pub fn less(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Decision> {
+        self.is_positive(&SlotEvaluator::sub(self.ckks(), y, x)?)
+    }
+
+    /// x where the condition is 1, y where it is 0: `y + c (x - y)`.
+    ///
+    /// # Errors
+    /// As the operations of [`Evaluator`](crate::ckks::Evaluator).
+    pub fn select(&self, condition: &Ciphertext, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
+        let ckks = self.ckks();
+        let chosen = SlotEvaluator::mul(ckks, condition, &SlotEvaluator::sub(ckks, x, y)?)?;
+        SlotEvaluator::add(ckks, y, &chosen)
+    }
+
+    /// The larger of two numbers. Where they are nearer to each other than the dead zone, it may be the smaller one, which its error
+    /// bound counts.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::less`] and [`SchemeSwitch::select`].
+    pub fn maximum(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
+        let decision = self.less(x, y)?;
+        self.chosen(&decision, y, x)
+    }
+
+    /// The smaller of two numbers; as [`SchemeSwitch::maximum`].
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::maximum`].
+    pub fn minimum(&self, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
+        let decision = self.less(x, y)?;
+        self.chosen(&decision, x, y)
+    }
+
+    /// `max(x, 0)`. Numbers in the dead zone may become 0 or stay, which the error bound counts.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::is_positive`].
+    pub fn relu(&self, x: &Ciphertext) -> Result<Ciphertext> {
+        let decision = self.is_positive(x)?;
+        let result = SlotEvaluator::mul(self.ckks(), &decision.result, x)?;
+        let result = self.ckks().with_errors(result, &[], decision.dead_zone);
+        Ok(match x.estimate().range().interval() {
+            Some([low, high]) => result.with_range(low.min(0.0), high.max(0.0)),
+            None => result,
+        })
+    }
+
+    /// Any function of whole numbers below p, the number of values of the TFHE set: the result is right for slots that are within
+    /// a [distance](SchemeSwitch::box_distance) of a whole number, which is nearly half for parameters of few failures. Slots
+    /// between two numbers may become the value of either.
+    ///
+    /// Functions of two values alone are read as bits, which are more precise.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`]; [`Error::Parameters`] for a range that is not from 0 to p - 1, or for a set of bits;
+    /// [`SlotError::NotFinite`] for a value that is not a number.
+    pub fn lookup(&self, x: &Ciphertext, function: impl Fn(u64) -> f64) -> Result<Ciphertext> {
+        let encoding = self.context().tfhe().parameters().encoding();
+        encoding.needs_integers()?;
+        let size = encoding.size();
+        let [low, high] = self.interval(x)?;
+        let most = (size - 1) as f64;
+        if low < -0.5 || high > most + 0.5 {
+            let needed = format!("from 0 to {most}: state it (with_range) if it is known");
+            return Err(Error::parameter("range", format!("{low} to {high}"), needed));
+        }
+        let values: Vec<f64> = (0..size).map(function).collect();
+        check_finite(&values)?;
+        let (distance, count) = (self.box_distance(x.extent().values())?, self.values(x));
+        let error = BOUND_ROOM * x.error_bound();
+        // Written so that what is not a number is refused.
+        let near = error < distance;
+        if !near {
+            let needed = format!("below {distance}, so that whole numbers are told apart");
+            return Err(Error::parameter("twice the error bound", error, needed));
+        }
+        let part = 0.5 / size as f64;
+        let function = Function::of_boxes(self.table_degree(), &values);
+        let log2_failure = LOG2_FAILURE - libm::log2(count);
+        self.look_up(x, &Lookup { function, part, offset: 0, log2_failure })
+    }
+
+    /// How far slots of [`SchemeSwitch::lookup`] may be from a whole number, with errors of CKKS: further away the value may be that of the
+    /// next one.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for a set of bits.
+    pub fn box_distance(&self, values: usize) -> Result<f64> {
+        let encoding = self.context().tfhe().parameters().encoding();
+        encoding.needs_integers()?;
+        let part = 0.5 / encoding.size() as f64;
+        Ok(0.5 - margin(self.law().decision, LOG2_FAILURE - libm::log2(values as f64)) / part)
+    }
+
+    /// Any function of real numbers in the range that the ciphertext states, of few bits: a bootstrap tells as many numbers apart as
+    /// its noise lets it ([`SwitchingLaw::decision`]).
+    ///
+    /// The error bound of the result has the most that the function changes within that noise. The function is asked at four
+    /// numbers for each coefficient of the table; between them it must not leave what it is there.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`]; [`SlotError::NotFinite`] for a value that is not a number.
+    pub fn function(&self, x: &Ciphertext, function: impl Fn(f64) -> f64) -> Result<Ciphertext> {
+        let [low, high] = self.interval(x)?;
+        let middle = (low + high) / 2.0;
+        let centred = self.ckks().add_const(x, (-middle).into())?.with_range(low - middle, high - middle);
+        let part = RANGE_PART / reach(centred.magnitude(), x);
+        let degree = self.table_degree();
+        // Phases (c + 1/2) / 2N, a quarter of the circle ahead.
+        let number = |place: f64| ((place / (2 * degree) as f64 - 0.25) / part + middle).clamp(low, high);
+        let at: Vec<f64> = (0..degree * POINTS).map(|i| function(number((i as f64 + 0.5) / POINTS as f64))).collect();
+        check_finite(&at)?;
+        let values: Vec<f64> = (0..degree).map(|c| function(number(c as f64 + 0.5))).collect();
+
+        let noise = SwitchingLaw::bound(self.law().decision, x.extent().values()) + part * x.error_bound();
+        if RANGE_PART + noise > 0.25 {
+            let needed = format!("at most {}", (0.25 - RANGE_PART) / part);
+            return Err(Error::parameter("error bound", x.error_bound(), needed));
+        }
+        // In points, with the coefficient itself.
+        let span = libm::ceil((noise * (2 * degree) as f64 + 0.5) * POINTS as f64) as usize;
+        let changes = values.iter().enumerate().map(|(c, value)| {
+            let centre = c * POINTS + POINTS / 2;
+            let near = &at[centre.saturating_sub(span)..at.len().min(centre + span)];
+            let [low, high] = range(near);
+            (high - value).max(value - low)
+        });
+        let change = changes.fold(0.0, f64::max);
+        let function = Function::of_values(&values);
+        let log2_failure = LOG2_FAILURE - libm::log2(self.values(x));
+        let result = self.look_up(&centred, &Lookup { function, part, offset: QUARTER, log2_failure })?;
+        Ok(self.ckks().with_errors(result, &[], change))
+    }
+
+    fn decide(&self, x: &Ciphertext, affine: Affine) -> Result<Decision> {
+        let [low, high] = self.interval(x)?;
+        let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
+        let log2_failure = LOG2_FAILURE - libm::log2(self.values(x));
+        let noise = margin(self.law().decision, log2_failure);
+        let dead_zone = noise / part + BOUND_ROOM * x.error_bound();
+        let function = Function::sign(self.table_degree(), affine);
+        let result = self.look_up(x, &Lookup { function, part, offset: 0, log2_failure })?;
+        Ok(Decision { result, dead_zone, log2_failure: LOG2_FAILURE })
+    }
+
+    /// x where the decision is 1, y elsewhere: in the dead zone they differ by less than it.
+    fn chosen(&self, decision: &Decision, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
+        let chosen = self.select(&decision.result, x, y)?;
+        Ok(self.ckks().with_errors(chosen, &[], decision.dead_zone))
+    }
+
+    /// The range of real slots.
+    fn interval(&self, x: &Ciphertext) -> Result<[f64; 2]> {
+        let remedy = "take its real part, or state its range (with_range) if it is known to be real";
+        let interval = x.estimate().range().interval();
+        interval.ok_or_else(|| SlotError::NotReal { what: "the ciphertext to switch", remedy }.into())
+    }
+
+    /// How many values a ciphertext has.
+    fn values(&self, x: &Ciphertext) -> f64 {
+        x.extent().values() as f64
+    }
+
+    fn table_degree(&self) -> usize {
+        self.context().tfhe().parameters().torus().shape().degree
+    }
+}
+
+/// The largest value of slots of this magnitude for which a part of the circle is chosen: a tenth of it is room for errors.
+fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
+    /// In error bounds.
+    const LEAST: f64 = 10.0;
+    let reach = magnitude.max(LEAST * x.error_bound());
+    if reach > 0.0 { reach } else { 1.0 }
+}
+
+/// Refuses values that are not numbers.
+fn check_finite(values: &[f64]) -> Result<()> {
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(index) => {
+            Err(SlotError::NotFinite { index, value: values[index] }.into())
+        }
+    }
+}

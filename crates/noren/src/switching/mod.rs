@@ -1,0 +1,40 @@
+//! Switching between CKKS and TFHE: numbers of slots get exact comparisons and lookups, and come back with levels.
+//!
+//! On the way down slots become coefficients, whose polynomials are switched to a secret in a subring; there they fall apart
+//! into samples of TFHE. On the way up results of bootstraps are packed, and coefficients become slots as a bootstrap of CKKS
+//! ends: the sines of their phases. `docs/switching.md` explains both.
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | `parameters` | [`Parameters`]: those of both schemes, which suit each other |
+//! | `context` | [`Context`]: both schemes with their transforms; keys between their secrets |
+//! | `switch` | [`SchemeSwitch`]: down to samples, and up to slots |
+//! | `samples` | [`Samples`]: values between the schemes |
+//! | `readout` | [`Readout`]: how phases are read as numbers |
+//! | `functions` | signs, comparisons, any function; [`Decision`] |
+//! | `law` | [`SwitchingLaw`]: the noise of both ways |
+//! | `layout` | which coefficient holds which value |
+//! | `tables` | functions as tables of bootstraps |
+
+pub(crate) mod context;
+pub(crate) mod functions;
+pub(crate) mod law;
+pub(crate) mod parameters;
+pub(crate) mod readout;
+pub(crate) mod samples;
+pub(crate) mod switch;
+
+mod layout;
+mod tables;
+
+pub use context::Context;
+pub use functions::Decision;
+pub use law::SwitchingLaw;
+pub use noren_rlwe::torus::scheme_switch::keys::{CompactSwitchKeys, SwitchKeys};
+pub use noren_rlwe::torus::scheme_switch::law::SwitchLaw;
+pub use noren_rlwe::torus::scheme_switch::parameters::SwitchParameters;
+pub use noren_rlwe::torus::scheme_switch::spec::SwitchSpec;
+pub use parameters::Parameters;
+pub use readout::Readout;
+pub use samples::Samples;
+pub use switch::SchemeSwitch;

@@ -1,0 +1,271 @@
+//! From slots to samples over the torus, and back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use noren_ring::torus::lwe::Lwe;
+use noren_ring::torus::table::Table;
+use noren_rlwe::error::{Error, Result};
+use noren_rlwe::torus::scheme_switch::keys::SwitchKeys;
+use noren_rlwe::torus::scheme_switch::slices::Slice;
+use noren_rlwe::torus::scheme_switch::switch;
+
+use crate::bootstrapping::ends::Affine;
+use crate::bootstrapping::{Bootstrapper, Mode};
+use crate::schemes::ckks::{Ciphertext, Evaluator};
+use crate::schemes::extent::Extent;
+use crate::schemes::slots::SlotEvaluator;
+use crate::schemes::tfhe;
+use crate::switching::context::Context;
+use crate::switching::law::SwitchingLaw;
+use crate::switching::layout::Layout;
+use crate::switching::readout::Readout;
+use crate::switching::samples::Samples;
+use crate::switching::tables::Function;
+
+/// Takes ciphertexts of CKKS to samples of TFHE and back, under secrets of one owner. Shared between threads.
+pub struct SchemeSwitch {
+    context: Context,
+    bootstrapper: Arc<Bootstrapper>,
+    evaluator: tfhe::Evaluator,
+    keys: Arc<SwitchKeys>,
+    layout: Layout,
+    law: SwitchingLaw,
+}
+
+/// The polynomials of a ciphertext on its way down, whose coefficients are values.
+struct Lowered {
+    slices: Vec<Slice>,
+    /// A bound on the error of the phase of a value, in units of the circle.
+    error: f64,
+}
+
+/// A lookup of a function of values.
+pub(super) struct Lookup {
+    pub function: Function,
+    /// The part of the circle that a value of 1 is.
+    pub part: f64,
+    /// What is added to phases, as a word.
+    pub offset: u64,
+    /// `log2` of how likely a value is decided wrong.
+    pub log2_failure: f64,
+}
+
+impl SchemeSwitch {
+    /// Switches with these keys.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for keys of other parameters or other secrets than those of the
+    /// bootstrapper and of the evaluator; [`Error::Parameters`] for a bootstrapper of [`Mode::Paired`] or of other slots.
+    pub fn new(
+        context: &Context,
+        bootstrapper: Arc<Bootstrapper>,
+        evaluator: &tfhe::Evaluator,
+        keys: Arc<SwitchKeys>,
+    ) -> Result<Self> {
+        let parameters = context.parameters();
+        if bootstrapper.mode() == Mode::Paired {
+            return Err(Error::parameter("mode", Mode::Paired, "real or complex"));
+        }
+        bootstrapper.evaluator().context().check(parameters.ckks(), "the parameters of switching")?;
+        let (found, needed) = (bootstrapper.parameters(), parameters.bootstrapping());
+        if found.spec() != needed.spec() {
+            let [found, needed] = [found, needed].map(|parameters| format!("those of {} slots", parameters.slots()));
+            return Err(Error::parameter("bootstrapping", found, needed));
+        }
+        keys.torus_owner().check(evaluator.keys().owner(), "the server keys of TFHE")?;
+        keys.rlwe_owner().check(&bootstrapper.owner(), "the bootstrapping keys")?;
+        context.tfhe().check_fingerprint(&evaluator.context().parameters().fingerprint(), "the evaluator of TFHE")?;
+        let layout = parameters.layout(bootstrapper.mode());
+        let law = parameters.law(bootstrapper.mode());
+        let (context, evaluator) = (context.clone(), evaluator.clone());
+        Ok(Self { context, bootstrapper, evaluator, keys, layout, law })
+    }
+
+    /// The context.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// What bootstraps on the way, and holds the keys of CKKS.
+    #[must_use]
+    pub const fn bootstrapper(&self) -> &Arc<Bootstrapper> {
+        &self.bootstrapper
+    }
+
+    /// The evaluator of samples of TFHE.
+    #[must_use]
+    pub const fn evaluator(&self) -> &tfhe::Evaluator {
+        &self.evaluator
+    }
+
+    /// The evaluator of CKKS, with the keys of bootstrapping.
+    pub(super) fn ckks(&self) -> &Evaluator {
+        self.bootstrapper.evaluator()
+    }
+
+    /// How much noise a switch adds.
+    #[must_use]
+    pub const fn law(&self) -> &SwitchingLaw {
+        &self.law
+    }
+
+    /// The values of a ciphertext as samples, of which one of size 1 is this part of the circle: slots in their order, of complex
+    /// messages all real parts before all imaginary ones.
+    ///
+    /// The ciphertext may be at any level from that of the input of bootstrapping up, and have any scale.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others;
+    /// [`SlotError::NotReal`](crate::schemes::SlotError::NotReal) for a message that may be complex where bootstrapping is of
+    /// real ones; [`Error::Length`] for more slots than are bootstrapped, [`Error::LevelExhausted`] for too few levels,
+    /// [`Error::Parameters`] if values may leave the circle: `part (|z| + error)` is below 1/2.
+    pub fn down(&self, a: &Ciphertext, part: f64) -> Result<Samples> {
+        let lowered = self.lower(a, part)?;
+        let shape = Shape::of(a);
+        let numbers = (0..self.layout.parts()).flat_map(|part| (0..shape.count()).map(move |value| (part, value)));
+        let values = numbers.map(|number| self.extract(&lowered, number)).collect();
+        let owner = *self.keys.torus_owner();
+        Ok(Samples { values, owner, part, error: lowered.error, deviation: self.law.down })
+    }
+
+    /// Samples as slots, at the level of results of bootstrapping and its canonical scale: of a phase x of the circle the slot is
+    /// `sin(2 pi x)`. Samples are results of bootstraps of this evaluator's keys; `readout` says how their errors count.
+    ///
+    /// There are as many samples as slots, or for complex slots twice as many. Fewer are as many slots as the next power of
+    /// two, of which the others hold 0.
+    ///
+    /// The error bound of the result holds but with the probability of all bounds, and that of
+    /// [`BootstrapPlan::log2_failure`](crate::bootstrapping::BootstrapPlan::log2_failure).
+    ///
+    /// # Errors
+    /// [`Error::Length`] for no sample, or more than slots hold; [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for
+    /// samples of others.
+    pub fn up(&self, samples: &Samples, readout: Readout) -> Result<Ciphertext> {
+        self.keys.torus_owner().check(&samples.owner, "the samples")?;
+        let (parts, most) = (self.layout.parts(), self.layout.values());
+        let found = samples.len();
+        if !((1..=most).contains(&found) && found.is_multiple_of(parts)) {
+            let needed = format!("1 to {most}, a multiple of {parts}");
+            return Err(Error::Length { what: "samples", found, needed });
+        }
+        let count = found / parts;
+        let slots = count.next_power_of_two();
+        let shape = Shape { slots, extent: Extent::of_values(count, slots) };
+        let groups: Vec<(usize, Vec<Option<&Lwe>>)> = self.layout.slices().map(|slice| {
+            let sample = |&(part, slot): &(usize, usize)| Some(&samples.values[part * count + shape.value(slot)?]);
+            (slice.number, slice.values.iter().map(sample).collect())
+        }).collect();
+        let packed = self.pack(groups)?;
+        self.raise(&packed, shape, readout, Affine { factor: 1.0, constant: 0.0 })
+    }
+
+    /// Values by a table: `factor sin(2 pi x) + constant` of the phase x that a bootstrap gives for the phase `part z + offset` of
+    /// a value z.
+    ///
+    /// Of values that do not repeat those of one slice are held at a time.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`], and those of bootstraps.
+    pub(super) fn look_up(&self, a: &Ciphertext, lookup: &Lookup) -> Result<Ciphertext> {
+        let lowered = self.lower(a, lookup.part)?;
+        let shape = Shape::of(a);
+        let repeats = shape.slots < self.layout.slots || shape.extent.period() < shape.slots;
+        let mut results: BTreeMap<(usize, usize), Lwe> = BTreeMap::new();
+        let mut packed = Vec::new();
+        for slice in self.layout.slices() {
+            let numbers: Vec<Option<(usize, usize)>> =
+                slice.values.iter().map(|&(part, slot)| Some((part, shape.value(slot)?))).collect();
+            let new: BTreeSet<(usize, usize)> =
+                numbers.iter().flatten().filter(|&number| !results.contains_key(number)).copied().collect();
+            let operands: Vec<Lwe> = new.iter().map(|&number| {
+                let mut sample = self.extract(&lowered, number);
+                sample.add_constant(lookup.offset);
+                sample
+            }).collect();
+            let jobs: Vec<(&Lwe, &Table)> = operands.iter().map(|sample| (sample, &lookup.function.table)).collect();
+            let bootstrapped = self.evaluator.bootstrap_failing(&jobs, lookup.log2_failure)?;
+            results.extend(new.into_iter().zip(bootstrapped.into_iter().flatten()));
+            let samples = numbers.iter().map(|number| results.get(number.as_ref()?)).collect();
+            packed.extend(self.pack(vec![(slice.number, samples)])?);
+            if !repeats {
+                results.clear();
+            }
+        }
+        self.raise(&packed, shape, lookup.function.readout, lookup.function.affine)
+    }
+
+    /// The coefficients of a ciphertext under the secret of the subring.
+    fn lower(&self, a: &Ciphertext, part: f64) -> Result<Lowered> {
+        let positive = part.is_finite() && part > 0.0;
+        if !positive {
+            return Err(Error::parameter("part", part, "a positive part of the circle"));
+        }
+        let coefficients = self.bootstrapper.coefficients(a, part)?;
+        let context = self.context.ckks().rlwe();
+        let sample = switch::down(context, &coefficients.inner, &self.keys, self.context.large())?;
+        let slices = (0..sample.slices()).map(|number| sample.slice(number)).collect();
+        Ok(Lowered { slices, error: part * coefficients.error_bound() })
+    }
+
+    /// The sample of a value.
+    fn extract(&self, lowered: &Lowered, (part, value): (usize, usize)) -> Lwe {
+        let (coefficient, count) = (self.layout.coefficient((part, value)), lowered.slices.len());
+        lowered.slices[coefficient % count].coefficient(coefficient / count)
+    }
+
+    /// Samples packed, slice by slice.
+    fn pack(&self, groups: Vec<(usize, Vec<Option<&Lwe>>)>) -> Result<Vec<Slice>> {
+        switch::pack(self.layout.steps(), groups, &self.keys, self.context.tfhe().server())
+    }
+
+    /// Packed samples as slots.
+    fn raise(&self, slices: &[Slice], shape: Shape, readout: Readout, affine: Affine) -> Result<Ciphertext> {
+        let coefficients = switch::up(self.context.ckks().rlwe(), slices, &self.keys)?;
+        let result = self.bootstrapper.sines(coefficients, tag(slices), affine)?;
+        let values = self.layout.parts() * shape.count();
+        let error = readout.error(SwitchingLaw::bound(self.law.result(), values));
+        // Of two parts that may each be wrong by so much.
+        let error = affine.factor.abs() * error * (self.layout.parts() as f64).sqrt();
+        let result = Ciphertext { slots: shape.slots, extent: shape.extent, ..result };
+        Ok(self.bootstrapper.evaluator().with_errors(result, &[], error))
+    }
+}
+
+/// The name of polynomials that these become.
+fn tag(slices: &[Slice]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for word in slices.iter().flat_map(|slice| &slice.words) {
+        hasher.update(&word.to_le_bytes());
+    }
+    let hash = hasher.finalize();
+    u64::from_le_bytes(*hash.as_bytes().first_chunk().expect("a digest has 32 bytes"))
+}
+
+/// Which slots of a result hold which values: slot j holds value `j modulo slots`, modulo the period too where there is no length.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    slots: usize,
+    extent: Extent,
+}
+
+impl Shape {
+    fn of(a: &Ciphertext) -> Self {
+        Self { slots: a.slots(), extent: a.extent() }
+    }
+
+    /// The position among the values of a slot, or nothing for one that holds none.
+    fn value(&self, slot: usize) -> Option<usize> {
+        let slot = slot % self.slots;
+        match self.extent.length() {
+            Some(length) => Some(slot).filter(|&slot| slot < length),
+            None => Some(slot % self.extent.period()),
+        }
+    }
+
+    /// How many values there are.
+    fn count(&self) -> usize {
+        self.extent.values()
+    }
+}

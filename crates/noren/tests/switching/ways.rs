@@ -1,0 +1,44 @@
+//! The way down, the way up, and both, against numbers and laws.
+
+use noren::bootstrapping::Mode;
+use noren::switching::Readout;
+
+use crate::world::{World, rms, uniform};
+
+#[test]
+fn values_come_down_with_the_noise_of_the_law() {
+    let world = World::toy(9, Mode::Real);
+    let values = uniform(10, 512);
+    let x = world.encrypt(&values, 512, 1.0);
+    for part in [0.45, 1.0 / 32.0] {
+        let samples = world.switch.down(&x, part).expect("levels");
+        assert_eq!((samples.len(), samples.part()), (512, part));
+        let errors: Vec<f64> =
+            world.phases(&samples).iter().zip(&values).map(|(phase, z)| phase - part * z).collect();
+        let worst = errors.iter().fold(0.0, |worst: f64, error| worst.max(error.abs()));
+        assert!(worst < samples.error() + 7.0 * samples.deviation(), "{worst:e}");
+        let (found, law) = (rms(errors), samples.deviation());
+        assert!(found < 1.1 * law.hypot(samples.error()) && found > 0.9 * law, "{found:e}, law {law:e}");
+    }
+}
+
+#[test]
+fn values_go_down_and_up_without_a_bootstrap_between() {
+    // Every number of slots, and fewer values than slots.
+    for (log_slots, count) in [(9, 512), (9, 300), (4, 16), (4, 1), (0, 1)] {
+        let world = World::toy(log_slots, Mode::Real);
+        let slots = 1 << log_slots;
+        let values = uniform(11, count);
+        let x = world.encrypt(&values, slots, 1.0);
+        let samples = world.switch.down(&x, 0.2).expect("levels");
+        assert_eq!(samples.len(), count);
+        let y = world.switch.up(&samples, Readout::Real).expect("samples");
+        assert_eq!(y.level(), world.switch.bootstrapper().output_level());
+        let found = world.decrypt(&y);
+        for (found, z) in found.iter().zip(&values) {
+            let sine = (std::f64::consts::TAU * 0.2 * z).sin();
+            // The samples have the noise of the way down, which is less than that of a bootstrap.
+            assert!((found - sine).abs() < y.error_bound(), "{found} for {sine}, bound {:e}", y.error_bound());
+        }
+    }
+}
