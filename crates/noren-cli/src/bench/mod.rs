@@ -17,6 +17,7 @@ mod rns_heaan;
 mod run;
 mod shape;
 mod suite;
+mod switching;
 mod tfhe;
 mod trace;
 

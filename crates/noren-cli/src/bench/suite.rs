@@ -14,7 +14,7 @@ use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::tfhe::{self, Workload};
-use crate::bench::{ckks, client, cyclotomic, kernels, lookup, matvec, parallel, rns_heaan, trace};
+use crate::bench::{ckks, client, cyclotomic, kernels, lookup, matvec, parallel, rns_heaan, switching, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 
@@ -52,10 +52,10 @@ pub(crate) struct Arguments {
     /// trace: numbers of iterations [default: 7,6,5,4,3,2,1]
     #[arg(long, value_name = "H,...", value_delimiter = ',')]
     unrolled: Vec<usize>,
-    /// bootstrap: the name of the parameters, such as n16, n15 or toy [default: n16]
+    /// bootstrap, switching: the name of the parameters, such as n16, n15 or toy [default: n16]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
-    /// bootstrap: the base-two logarithm of the number of slots [default: all of the preset]
+    /// bootstrap, switching: the base-two logarithm of the number of slots [default: all of the preset]
     #[arg(long, value_name = "BITS")]
     log_slots: Option<u32>,
     /// bootstrap: what messages are like [default: both]
@@ -113,6 +113,8 @@ enum Suite {
     Lookup,
     /// Keys, gates and bootstraps of TFHE, one by one and in batches, and integers
     Tfhe,
+    /// From CKKS to TFHE and back: both ways, and signs [default: 16 values, and all slots]
+    Switching,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,
 }
@@ -225,6 +227,16 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &[("--suite", "tfhe"), ("--workload", &name), ("--batch", &listed)])?;
             }
         }
+        Suite::Switching => {
+            let preset = arguments.preset.unwrap_or_default();
+            let all = preset.spec().log_slots;
+            let sizes = arguments.log_slots.map_or(vec![switching::FEW.min(all), all], |log_slots| vec![log_slots]);
+            console.text(Record::head())?;
+            for log_slots in sizes {
+                switching::run(&run, preset, &bootstrap::parameters(preset, Some(log_slots))?)?;
+                beside.step(&run, &[("--suite", "switching"), ("--log-slots", &log_slots.to_string())])?;
+            }
+        }
         Suite::Parallel => {
             let shapes = Shape::of_parallel(degrees)?;
             let axes = Axes::new(arguments.figure, asked, &arguments.level)?;
@@ -251,8 +263,8 @@ impl Arguments {
             ("--special", self.special.is_empty(), &[Trace]),
             ("--level", self.level.is_empty(), &[Trace, Parallel]),
             ("--unrolled", self.unrolled.is_empty(), &[Trace]),
-            ("--preset", self.preset.is_none(), &[Bootstrap]),
-            ("--log-slots", self.log_slots.is_none(), &[Bootstrap]),
+            ("--preset", self.preset.is_none(), &[Bootstrap, Switching]),
+            ("--log-slots", self.log_slots.is_none(), &[Bootstrap, Switching]),
             ("--mode", self.mode.is_empty(), &[Bootstrap]),
             ("--depth", self.depth.is_empty(), &[Chain]),
             ("--scheme", self.scheme.is_empty(), &[Chain]),

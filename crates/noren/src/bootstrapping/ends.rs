@@ -91,7 +91,8 @@ impl Bootstrapper {
         let result = pipeline.stage(|| {
             // -2 (Im E_0 + i Im E_1).
             let parts = pipeline.imaginary_parts(&exponentials)?;
-            let both = if self.mode() == Mode::Real { Complex64::from(constant) } else { Complex64::new(constant, constant) };
+            let both =
+                if self.mode() == Mode::Real { Complex64::from(constant) } else { Complex64::new(constant, constant) };
             evaluator.combine(&[(&parts, Complex64::from(-factor / 2.0))], both, level, end)
         })?;
         let result = match self.mode() {

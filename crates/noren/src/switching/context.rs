@@ -70,12 +70,7 @@ impl Context {
     /// # Errors
     /// [`Error::ParameterMismatch`] for secrets of other parameters, [`Error::Insecure`] if the secret of CKKS does not carry the
     /// key to it, [`Error::Memory`] if there is not memory for the keys.
-    pub fn generate_keys(
-        &self,
-        ckks: &SecretKey,
-        tfhe: &tfhe::SecretKey,
-        seed: &Seed,
-    ) -> Result<CompactSwitchKeys> {
+    pub fn generate_keys(&self, ckks: &SecretKey, tfhe: &tfhe::SecretKey, seed: &Seed) -> Result<CompactSwitchKeys> {
         let rings = (self.large().ring(), self.tfhe().server().ring());
         let parameters = self.parameters().switch();
         memory::refusing(|| CompactSwitchKeys::generate(self.ckks().rlwe(), rings, parameters, (ckks, tfhe), seed))?

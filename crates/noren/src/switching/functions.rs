@@ -223,10 +223,6 @@ impl SchemeSwitch {
     fn values(&self, x: &Ciphertext) -> f64 {
         x.extent().values() as f64
     }
-
-    fn table_degree(&self) -> usize {
-        self.context().tfhe().parameters().torus().shape().degree
-    }
 }
 
 /// The largest value of slots of this magnitude for which a part of the circle is chosen: a tenth of it is room for errors.
@@ -241,8 +237,6 @@ fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
 fn check_finite(values: &[f64]) -> Result<()> {
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
-        Some(index) => {
-            Err(SlotError::NotFinite { index, value: values[index] }.into())
-        }
+        Some(index) => Err(SlotError::NotFinite { index, value: values[index] }.into()),
     }
 }

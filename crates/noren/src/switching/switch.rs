@@ -23,6 +23,9 @@ use crate::switching::readout::Readout;
 use crate::switching::samples::Samples;
 use crate::switching::tables::Function;
 
+/// The part of the circle that a sign is.
+const QUARTER_PART: f64 = 0.25;
+
 /// Takes ciphertexts of CKKS to samples of TFHE and back, under secrets of one owner. Shared between threads.
 pub struct SchemeSwitch {
     context: Context,
@@ -153,12 +156,32 @@ impl SchemeSwitch {
         let count = found / parts;
         let slots = count.next_power_of_two();
         let shape = Shape { slots, extent: Extent::of_values(count, slots) };
-        let groups: Vec<(usize, Vec<Option<&Lwe>>)> = self.layout.slices().map(|slice| {
-            let sample = |&(part, slot): &(usize, usize)| Some(&samples.values[part * count + shape.value(slot)?]);
-            (slice.number, slice.values.iter().map(sample).collect())
-        }).collect();
+        let groups: Vec<(usize, Vec<Option<&Lwe>>)> = self
+            .layout
+            .slices()
+            .map(|slice| {
+                let sample = |&(part, slot): &(usize, usize)| Some(&samples.values[part * count + shape.value(slot)?]);
+                (slice.number, slice.values.iter().map(sample).collect())
+            })
+            .collect();
         let packed = self.pack(groups)?;
         self.raise(&packed, shape, readout, Affine { factor: 1.0, constant: 0.0 })
+    }
+
+    /// The signs of values between the schemes, as samples whose [readout](Readout::Bits) is 1 or -1.
+    ///
+    /// A value whose phase is nearer to 0 than [`SwitchingLaw::decision`] allows may have either sign.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for samples of others;
+    /// [`FailureBudgetExceeded`](crate::schemes::FailureBudgetExceeded) beyond a budget of the evaluator.
+    pub fn signs(&self, samples: &Samples) -> Result<Samples> {
+        self.keys.torus_owner().check(&samples.owner, "the samples")?;
+        let function = Function::sign(self.table_degree(), Affine { factor: 1.0, constant: 0.0 });
+        let jobs: Vec<(&Lwe, &Table)> = samples.values.iter().map(|sample| (sample, &function.table)).collect();
+        let values = self.evaluator.bootstrap(&jobs)?.into_iter().flatten().collect();
+        let (part, deviation) = (QUARTER_PART, self.law.bootstrap);
+        Ok(Samples { values, owner: samples.owner, part, error: 0.0, deviation })
     }
 
     /// Values by a table: `factor sin(2 pi x) + constant` of the phase x that a bootstrap gives for the phase `part z + offset` of
@@ -179,11 +202,14 @@ impl SchemeSwitch {
                 slice.values.iter().map(|&(part, slot)| Some((part, shape.value(slot)?))).collect();
             let new: BTreeSet<(usize, usize)> =
                 numbers.iter().flatten().filter(|&number| !results.contains_key(number)).copied().collect();
-            let operands: Vec<Lwe> = new.iter().map(|&number| {
-                let mut sample = self.extract(&lowered, number);
-                sample.add_constant(lookup.offset);
-                sample
-            }).collect();
+            let operands: Vec<Lwe> = new
+                .iter()
+                .map(|&number| {
+                    let mut sample = self.extract(&lowered, number);
+                    sample.add_constant(lookup.offset);
+                    sample
+                })
+                .collect();
             let jobs: Vec<(&Lwe, &Table)> = operands.iter().map(|sample| (sample, &lookup.function.table)).collect();
             let bootstrapped = self.evaluator.bootstrap_failing(&jobs, lookup.log2_failure)?;
             results.extend(new.into_iter().zip(bootstrapped.into_iter().flatten()));
@@ -194,6 +220,11 @@ impl SchemeSwitch {
             }
         }
         self.raise(&packed, shape, lookup.function.readout, lookup.function.affine)
+    }
+
+    /// The degree of tables.
+    pub(super) fn table_degree(&self) -> usize {
+        self.context.tfhe().parameters().torus().shape().degree
     }
 
     /// The coefficients of a ciphertext under the secret of the subring.

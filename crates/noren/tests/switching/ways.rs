@@ -13,8 +13,7 @@ fn values_come_down_with_the_noise_of_the_law() {
     for part in [0.45, 1.0 / 32.0] {
         let samples = world.switch.down(&x, part).expect("levels");
         assert_eq!((samples.len(), samples.part()), (512, part));
-        let errors: Vec<f64> =
-            world.phases(&samples).iter().zip(&values).map(|(phase, z)| phase - part * z).collect();
+        let errors: Vec<f64> = world.phases(&samples).iter().zip(&values).map(|(phase, z)| phase - part * z).collect();
         let worst = errors.iter().fold(0.0, |worst: f64, error| worst.max(error.abs()));
         assert!(worst < samples.error() + 7.0 * samples.deviation(), "{worst:e}");
         let (found, law) = (rms(errors), samples.deviation());

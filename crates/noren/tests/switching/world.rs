@@ -5,8 +5,8 @@ use std::sync::Arc;
 use noren::bootstrapping::{self, BootstrapKeys, Bootstrapper, Mode, Preset};
 use noren::ckks::{self, Ciphertext, Decryptor, Encoder, Encryptor, KeyRequest, Scale};
 use noren::switching::{Context, Parameters, SchemeSwitch};
-use noren::tfhe::{self, Encoding, Evaluator, Grouping, ParametersSpec, TorusNoise, TorusSpec};
-use noren::{Complex64, Security, Seed};
+use noren::tfhe::{self, Evaluator};
+use noren::{Complex64, Seed};
 
 /// A seed from a number.
 pub fn seed(number: u8) -> Seed {
@@ -17,30 +17,6 @@ pub fn seed(number: u8) -> Seed {
 pub fn uniform(number: u8, count: usize) -> Vec<f64> {
     let mut xof = seed(number).xof("test/uniform");
     (0..count).map(|_| (xof.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0).collect()
-}
-
-/// Samples of one polynomial of degree 512 in the mask: two slices of the toy ring. Noise is as large as in real sets, in the
-/// places where decisions and results have it.
-pub fn toy_tfhe() -> ParametersSpec {
-    ParametersSpec {
-        torus: TorusSpec {
-            n: 64,
-            k: 1,
-            log_degree: 9,
-            lwe_noise: TorusNoise::Gaussian(4e-6),
-            glwe_noise: TorusNoise::Gaussian(2f64.powi(-46)),
-            log_base: 23,
-            levels: 1,
-            grouping: Grouping::Pair,
-            light: None,
-            switch_log_base: 3,
-            switch_levels: 5,
-            security: Security::None,
-        },
-        encoding: Encoding::Integers { message_bits: 2, carry_bits: 2 },
-        max_noise: 1.0,
-        max_failure_log2: -64.0,
-    }
 }
 
 /// Keys of one owner, and what switches with them.
@@ -55,7 +31,7 @@ impl World {
     /// The toy ring with this many slots, for messages of this kind.
     pub fn toy(log_slots: u32, mode: Mode) -> Self {
         let bootstrapping = Preset::Toy.spec_for(log_slots).expect("slots").build().expect("parameters");
-        Self::new(&bootstrapping, &toy_tfhe().build().expect("parameters"), mode, None)
+        Self::new(&bootstrapping, &tfhe::Preset::named("TOY_SWITCH").expect("a set").parameters().expect("parameters"), mode, None)
     }
 
     pub fn new(
@@ -75,7 +51,8 @@ impl World {
         let compact = context.generate_keys(&keys.secret, &tfhe.secret, &seed(4)).expect("keys");
         let between = Arc::new(context.expand(&compact).expect("memory"));
         let evaluator = Evaluator::new(&torus, tfhe.server.clone()).expect("its keys");
-        let switch = SchemeSwitch::new(&context, Arc::new(bootstrapper), &evaluator, between).expect("keys of one owner");
+        let switch =
+            SchemeSwitch::new(&context, Arc::new(bootstrapper), &evaluator, between).expect("keys of one owner");
         Self { keys, tfhe, context, switch }
     }
 

@@ -30,7 +30,7 @@ pub struct Preset {
 }
 
 /// All sets.
-pub static PRESETS: [Preset; 16] = [
+pub static PRESETS: [Preset; 17] = [
     bits("BOOL", "noren", -64.0, [646, 3, 9], [Gaussian(9.107_9e-5), Gaussian(1.952_46e-11)], [(17, 1), (2, 5)]),
     bits("BOOL_128", "noren", FAILURE, [693, 3, 9], [Gaussian(4.048_01e-5), Gaussian(1.952_46e-11)], [(17, 1), (3, 4)]),
     light(
@@ -125,7 +125,30 @@ pub static PRESETS: [Preset; 16] = [
     ),
     toy("TOY_BOOL", 42, Encoding::Bits, GATE_NOISE),
     in_pairs(toy("TOY_2_2", 40, Encoding::Integers { message_bits: 2, carry_bits: 2 }, 5.0)),
+    TOY_SWITCH,
 ];
+
+/// Small dimensions with one polynomial in the mask, of half the degree of the toy ring of bootstrapping, and noise that is
+/// as large as in real sets.
+const TOY_SWITCH: Preset = Preset {
+    name: "TOY_SWITCH",
+    source: "noren, for tests of scheme switching",
+    legacy: false,
+    spec: ParametersSpec {
+        torus: TorusSpec {
+            grouping: Grouping::Pair,
+            ..torus(
+                [64, 1, 9],
+                [Gaussian(4e-6), Gaussian(1.421_085_471_520_200_4e-14)],
+                [(23, 1), (3, 5)],
+                Security::None,
+            )
+        },
+        encoding: Encoding::Integers { message_bits: 2, carry_bits: 2 },
+        max_noise: 1.0,
+        max_failure_log2: -64.0,
+    },
+};
 
 impl Preset {
     /// The set of this name.
