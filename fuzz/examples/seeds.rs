@@ -19,20 +19,25 @@ use noren_files::passphrase::{Passphrase, Work};
 use noren_files::signature;
 use noren_files::signing_key::SigningKey;
 use noren_fuzz::{
-    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, slot_context, tfhe_light_parameters,
-    tfhe_parameters,
+    TFHE_DIGITS, TFHE_INTEGERS, bootstrap_parameters, ckks_context, context, integer_context, slot_context,
+    switch_context, tfhe_light_parameters, tfhe_parameters,
 };
 use noren_math::random::Seed;
 use noren_ring::engine::Engine;
 use noren_ring::parallel::Parallel;
 use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::ring::TorusRing;
 use noren_rlwe::ciphertext::Plaintext;
 use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::key_request::KeyRequest;
 use noren_rlwe::keygen::KeyGenerator;
+use noren_rlwe::keys::SecretKey;
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::security::{SecretDistribution, Security};
 use noren_rlwe::torus::digits::Digits;
+use noren_rlwe::torus::keygen::TorusKeyGenerator;
+use noren_rlwe::torus::scheme_switch::keys::CompactSwitchKeys;
+use noren_rlwe::torus::scheme_switch::spec::SwitchSpec;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::publish::Existing;
 use noren_rlwe::wire::reader::Limits;
@@ -62,6 +67,7 @@ fn main() -> Result<()> {
     write("public_key", "all", context, &public)?;
     write("key_switch_key", "one", context, &generator.relinearization(&secret, Some(1))?)?;
     write("key_switch_key", "two", context, &generator.relinearization(&secret, Some(2))?)?;
+    write("switch_keys", "all", switch_context(), &switch_keys(&secret)?)?;
     write("evaluation_keys", "three", context, &generator.evaluation_keys(&secret, &request, None)?)?;
     write("evaluation_keys", "none", context, &generator.evaluation_keys(&secret, &KeyRequest::default(), None)?)?;
     write("plaintext", "one", context, &plaintext(1))?;
@@ -129,6 +135,18 @@ fn write_tfhe() -> Result<()> {
     write("tfhe_light_keys", "all", &(), &tfhe::KeyFile { parameters: light.parameters().clone(), key: keys })?;
     write("tfhe_secret_key", "all", &(), &tfhe::KeyFile { parameters: bits.parameters().clone(), key: secret })?;
     Ok(())
+}
+
+/// Keys with one digit of each kind.
+fn switch_keys(secret: &SecretKey) -> Result<CompactSwitchKeys> {
+    let (context, torus) = switch_context();
+    let seed = Seed::from_bytes([8; 32]);
+    let torus_secret = TorusKeyGenerator::new(torus, &seed).secret();
+    let digits = Digits::new(8, 1);
+    let parameters = SwitchSpec { down: digits, packing: digits }.build(torus, context.parameters())?;
+    let engine = Engine::new(Some(1), Parallel::default(), 0)?;
+    let ring = TorusRing::new(engine, TorusProduct::new(torus.shape().degree)?);
+    Ok(CompactSwitchKeys::generate(context, (&ring, &ring), &parameters, (secret, &torus_secret), &seed)?)
 }
 
 /// Keys with one digit of each kind.

@@ -21,6 +21,7 @@ use noren_ring::ring::Ring;
 use noren_rlwe::context::Context;
 use noren_rlwe::parameters::{Parameters, ParametersSpec};
 use noren_rlwe::security::Security;
+use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::reader::{Limits, Reader};
 use noren_rlwe::wire::writer::Form;
@@ -46,6 +47,12 @@ pub fn parameters() -> Parameters {
 pub fn context() -> &'static Context {
     static CONTEXT: OnceLock<Context> = OnceLock::new();
     CONTEXT.get_or_init(|| Context::with_threads(parameters(), Some(1)).expect("a tiny ring"))
+}
+
+/// The context of scheme switching of the corpus: its ring, and samples over the torus of the same degree.
+pub fn switch_context() -> &'static (Context, TorusParameters) {
+    static CONTEXT: OnceLock<(Context, TorusParameters)> = OnceLock::new();
+    CONTEXT.get_or_init(|| (context().clone(), tfhe_parameters(tfhe::Encoding::Bits).torus().clone()))
 }
 
 /// The context of the CKKS objects of the corpus: two levels, one special prime, degree 16.

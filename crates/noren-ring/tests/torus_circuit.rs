@@ -252,7 +252,7 @@ fn packed_samples_are_coefficients() {
                 let group = samples.iter().enumerate().map(|(i, sample)| is_there(i).then_some(sample));
                 let packed = pack(&trace, steps, &group.collect::<Vec<_>>(), &mut trace.scratch());
                 for (place, &phase) in secret.phase(&packed).iter().enumerate().take(1 << steps) {
-                    let (i, rest) = (place * count >> steps, place % ((1 << steps) / count));
+                    let (i, rest) = ((place * count) >> steps, place % ((1 << steps) / count));
                     let expected = if rest == 0 && is_there(i) { messages[i] } else { 0 };
                     let found = distance(phase, expected);
                     let limit = tolerance(secret.shape);

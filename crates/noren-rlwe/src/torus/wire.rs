@@ -25,12 +25,12 @@ use crate::wire::writer::{Form, Writer};
 /// Parameters: thirteen words, and of light keys five more.
 const SPEC: u16 = 0x0101;
 /// The name of the keys, 16 bytes.
-const KEY: u16 = 0x0101;
+pub(crate) const KEY: u16 = 0x0101;
 /// The bits of the short secret, and of the long one.
 const SHORT: u16 = 0x0102;
 const LONG: u16 = 0x0103;
 /// The seed of all masks.
-const SEED: u16 = 0x0110;
+pub(crate) const SEED: u16 = 0x0110;
 /// The bodies of the GGSW samples, and those of the key switch, two to a word.
 const ROTATION: u16 = 0x0120;
 pub(crate) const SWITCH: u16 = 0x0121;

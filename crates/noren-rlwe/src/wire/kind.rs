@@ -81,7 +81,7 @@ kinds! {
     /// Light keys of a bootstrap over the torus; masks are seeds.
     TORUS_LIGHT_KEYS = 0x000d, "light keys over the torus", since 1;
     /// Keys that switch between samples over the torus and those of RLWE; masks and uniform halves are seeds.
-    SWITCH_KEYS = 0x000e, "scheme switching keys", since 1;
+    SWITCH_KEYS = 0x000e, "scheme switching keys", since 2;
     /// Parameters of CKKS.
     CKKS_PARAMETERS = 0x0101, "CKKS parameters", since 1;
     /// A plaintext of CKKS.

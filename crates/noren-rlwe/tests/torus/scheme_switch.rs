@@ -1,7 +1,6 @@
 //! Scheme switching: slices are exact, each way adds the noise of its law, and what does not go together is refused.
 
 use noren_math::prime::primes_below;
-use noren_math::random::Seed;
 use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::product::TorusProduct;
 use noren_ring::torus::server::TorusServer;
@@ -12,20 +11,17 @@ use noren_rlwe::encrypt::Encryptor;
 use noren_rlwe::error::Error;
 use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::keys::SecretKey;
-use noren_rlwe::parameters::{Parameters, ParametersSpec};
+use noren_rlwe::parameters::ParametersSpec;
 use noren_rlwe::security::Security;
 use noren_rlwe::torus::digits::Digits;
 use noren_rlwe::torus::keygen::TorusKeyGenerator;
 use noren_rlwe::torus::noise::TorusNoise;
-use noren_rlwe::torus::parameters::TorusParameters;
 use noren_rlwe::torus::scheme_switch::keys::{CompactSwitchKeys, SwitchKeys};
 use noren_rlwe::torus::scheme_switch::slices::{Slice, SlicedSample};
 use noren_rlwe::torus::scheme_switch::spec::SwitchSpec;
 use noren_rlwe::torus::scheme_switch::switch::{down, pack, up};
 use noren_rlwe::torus::secret::TorusSecret;
 use noren_rlwe::torus::spec::TorusSpec;
-use noren_rlwe::wire::object::Object;
-use noren_rlwe::wire::writer::Form;
 
 use crate::world::{cases, centred, glwe_phase, seed, server, small};
 
@@ -185,12 +181,222 @@ fn the_way_down_of_the_largest_ring_adds_the_noise_of_its_law() {
     for spec in cases([spec]) {
         let world = World::of(ring(16), torus.clone(), spec, 1);
         let ciphertext = world.zero(1, "zero");
-        let start = std::time::Instant::now();
         let sample = down(&world.context, &ciphertext, &world.keys, &world.large).expect("its own");
-        println!("down {:?}", start.elapsed());
         let noise = world.phases(&sample).into_iter().zip(world.decrypted(&ciphertext));
         let noise = mean_square(noise.map(|(phase, before)| wrapped(centred(phase) - before)));
         assert_near("down", noise, world.keys.parameters().law().down);
         assert!(noise.sqrt() < 2f64.powi(-22));
     }
+}
+
+#[test]
+fn packing_adds_the_noise_of_its_law() {
+    let chosen: [fn(usize) -> bool; 3] = [|_| true, |i| i % 4 == 1, |i| i > 5];
+    // All steps; without the last one; and where digits cut off most.
+    for (spec, left_out, log_count, is_there) in cases([
+        (ERRORS, 1, 3, chosen[1]),
+        (ERRORS, 0, 3, chosen[0]),
+        (ERRORS, 1, 6, chosen[2]),
+        (CUTS, 0, 0, chosen[0]),
+    ]) {
+        let (mut present, mut missing, mut law) = (Vec::new(), Vec::new(), 0.0);
+        let (steps, count) = (7 - left_out, 1 << log_count);
+        for byte in 0..32 {
+            let world = World::new((7, 7), spec, byte);
+            law = world.keys.parameters().law().packing(steps as u32);
+            for call in 0..64 {
+                let sample =
+                    |i| is_there(i).then(|| world.torus_secret.encrypt(&seed(62).derive(&format!("{call}/{i}")), 0));
+                let samples: Vec<Option<Lwe>> = (0..count).map(sample).collect();
+                let group = samples.iter().map(Option::as_ref).collect();
+                let packed = pack(steps, vec![(0, group)], &world.keys, &world.small).expect("samples").remove(0);
+                let product = world.small.ring().product();
+                let phases = glwe_phase(&world.torus_secret, product, &packed.words);
+                for (i, &phase) in phases[..1 << steps].iter().step_by((1 << steps) / count).enumerate() {
+                    let of_sample =
+                        samples[i].as_ref().map_or(0, |sample| world.torus_secret.phase(sample).expect("its own"));
+                    let noise = centred(phase.wrapping_sub(of_sample));
+                    if is_there(i) { present.push(noise) } else { missing.push(noise) }
+                }
+            }
+        }
+        assert_near("packing", mean_square(present), law);
+        assert!(missing.is_empty() || mean_square(missing) < (1.0 + TOLERANCE) * law, "where samples are missing");
+    }
+}
+
+#[test]
+fn the_way_up_adds_the_noise_of_its_law() {
+    let (mut squares, mut fewer, mut law) = (Vec::new(), Vec::new(), 0.0);
+    for byte in 0..16 {
+        let world = World::new((9, 7), ERRORS, byte);
+        law = world.keys.parameters().law().up;
+        let slices: Vec<(Slice, Vec<u64>)> = (0..4)
+            .map(|number| {
+                let mut phase = vec![0; 128];
+                seed(byte).xof(&format!("phase/{number}")).fill_u64(&mut phase);
+                (Slice { number, words: world.exact(&format!("{byte}/{number}"), &phase) }, phase)
+            })
+            .collect();
+        for (numbers, squares) in [(&[2, 0, 3, 1][..], &mut squares), (&[2], &mut fewer)] {
+            let given: Vec<Slice> = numbers.iter().map(|&j: &usize| slices[j].0.clone()).collect();
+            let ciphertext = up(&world.context, &given, &world.keys).expect("slices");
+            assert_eq!((ciphertext.limbs(), ciphertext.key_id()), (1, world.secret.owner().key));
+            for (c, found) in world.decrypted(&ciphertext).into_iter().enumerate() {
+                let phase = if numbers.contains(&(c % 4)) { centred(slices[c % 4].1[c / 4]) } else { 0.0 };
+                squares.push(wrapped(found - phase));
+            }
+        }
+    }
+    assert_near("up", mean_square(squares), law);
+    assert!(mean_square(fewer) < law, "with fewer slices");
+}
+
+#[test]
+fn down_packed_and_up_again_is_the_same_message() {
+    let world = World::new((8, 6), ERRORS, 1);
+    let (q, ring) = (world.q(), world.context.ring_q(1));
+    let message: Vec<i64> = (0..256).map(|c| (c % 16 - 8) * (q / 16) as i64).collect();
+    let plaintext = Plaintext { poly: ring.ntt(ring.from_signed(&message)) };
+    let encryptor = Encryptor::symmetric(&world.context, &world.secret, seed(3)).expect("its own");
+    let ciphertext = encryptor.encrypt(&plaintext).expect("its own");
+    let sample = down(&world.context, &ciphertext, &world.keys, &world.large).expect("its own");
+    let coefficients: Vec<Lwe> = (0..256).map(|c| sample.coefficient(c)).collect();
+    let group = |j: usize| (j, coefficients.iter().skip(j).step_by(4).map(Some).collect());
+    let slices = pack(6, (0..4).map(group).collect(), &world.keys, &world.small).expect("samples");
+    let again = up(&world.context, &slices, &world.keys).expect("slices");
+    for (found, message) in world.decrypted(&again).into_iter().zip(message) {
+        assert!(wrapped(found - message as f64 / q as f64).abs() < 1e-6, "{found} for {message}");
+    }
+}
+
+#[test]
+fn keys_depend_on_both_secrets_and_both_parameters_and_on_nothing_else() {
+    let world = World::new((7, 5), ERRORS, 1);
+    let generate = |context: &Context, spec: SwitchSpec, secret: &SecretKey, torus_secret: &TorusSecret, exact| {
+        let degrees = [context.parameters().degree(), torus_secret.parameters().shape().degree];
+        let [large, small] = degrees.map(|degree| {
+            let product = if exact { TorusProduct::exact(degree) } else { TorusProduct::new(degree) };
+            server(1 + usize::from(exact), product.expect("transforms"))
+        });
+        let parameters = spec.build(torus_secret.parameters(), context.parameters()).expect("digits");
+        let rings = (large.ring(), small.ring());
+        CompactSwitchKeys::generate(context, rings, &parameters, (secret, torus_secret), &seed(1)).expect("keys")
+    };
+    let same = generate(&world.context, ERRORS, &world.secret, &world.torus_secret, true);
+    let keys = &world.compact;
+    assert_eq!((keys.down_bodies(), keys.packing_bodies()), (same.down_bodies(), same.packing_bodies()));
+    assert_eq!(keys.up().pairs().words(), same.up().pairs().words());
+    assert_eq!((keys.rlwe_owner(), keys.torus_owner()), (world.secret.owner(), world.torus_secret.owner()));
+    let other_secret = KeyGenerator::new(&world.context, seed(2)).secret();
+    let other_torus = TorusKeyGenerator::new(world.torus_secret.parameters(), &seed(2)).secret();
+    for other in [
+        generate(&world.context, SwitchSpec { down: CUTS.down, ..ERRORS }, &world.secret, &world.torus_secret, false),
+        generate(&world.context, ERRORS, &other_secret, &world.torus_secret, false),
+        generate(&world.context, ERRORS, &world.secret, &other_torus, false),
+    ] {
+        assert_ne!(keys.seed().as_bytes(), other.seed().as_bytes(), "masks are never used twice");
+        assert_ne!(keys.up().seed().as_bytes(), other.up().seed().as_bytes(), "uniform halves are never used twice");
+    }
+}
+
+#[test]
+fn secrets_contexts_and_ciphertexts_of_others_are_refused() {
+    let world = World::new((7, 5), ERRORS, 1);
+    let (parameters, rings) = (world.keys.parameters(), (world.large.ring(), world.small.ring()));
+    let generate = |context: &Context, secret: &SecretKey, torus_secret: &TorusSecret| {
+        CompactSwitchKeys::generate(context, rings, parameters, (secret, torus_secret), &seed(1)).err()
+    };
+    let mut spec = ring(7);
+    spec.q.truncate(1);
+    let context = Context::with_threads(spec.build().expect("parameters"), Some(1)).expect("rings");
+    let secret = KeyGenerator::new(&context, seed(1)).secret();
+    let spec = TorusSpec { n: 17, ..torus(5) };
+    let torus_secret = TorusKeyGenerator::new(&spec.build().expect("parameters"), &seed(1)).secret();
+    for refused in [
+        generate(&context, &world.secret, &world.torus_secret),
+        generate(&world.context, &secret, &world.torus_secret),
+        generate(&world.context, &world.secret, &torus_secret),
+    ] {
+        assert!(matches!(refused, Some(Error::ParameterMismatch { .. })), "{refused:?}");
+    }
+
+    let down = |context: &Context, ciphertext: &Ciphertext| down(context, ciphertext, &world.keys, &world.large).err();
+    let zero = world.zero(1, "zero");
+    assert!(matches!(down(&context, &zero), Some(Error::ParameterMismatch { .. })));
+    let two = world.zero(2, "two");
+    assert!(matches!(down(&world.context, &two), Some(Error::Parameters { name: "limbs", .. })));
+    let other = KeyGenerator::new(&world.context, seed(9)).secret();
+    let other = Ciphertext::new(zero.parts().to_vec(), other.owner().key);
+    assert!(matches!(down(&world.context, &other), Some(Error::KeyMismatch { .. })));
+    let parts = [zero.parts(), &zero.parts()[..1]].concat();
+    let product = Ciphertext::new(parts, zero.key_id());
+    assert!(matches!(down(&world.context, &product), Some(Error::DegreeTooHigh { found: 2, .. })));
+    assert!(matches!(up(&context, &[], &world.keys), Err(Error::ParameterMismatch { .. })));
+}
+
+#[test]
+fn samples_and_slices_that_do_not_fit_are_refused() {
+    let world = World::new((7, 5), ERRORS, 1);
+    let (sample, short) = (Lwe::trivial(32, 1), Lwe::trivial(31, 1));
+    let pack = |steps, samples| pack(steps, vec![(0, samples)], &world.keys, &world.small).err();
+    for steps in [0, 6] {
+        assert!(matches!(pack(steps, vec![Some(&sample)]), Some(Error::Parameters { name: "steps", .. })));
+    }
+    for count in [0, 3, 32] {
+        let refused = pack(4, vec![Some(&sample); count]);
+        assert!(matches!(refused, Some(Error::Length { what: "samples of a slice", found, .. }) if found == count));
+    }
+    let refused = pack(4, vec![None, Some(&short)]);
+    assert!(matches!(refused, Some(Error::Length { what: "dimension of the sample", found: 31, .. })));
+    let slice = |number| Slice { number, words: vec![0; 64] };
+    let up = |slices: &[Slice]| up(&world.context, slices, &world.keys).err();
+    assert!(up(&[]).is_none() && up(&[slice(3), slice(0)]).is_none());
+    for slices in [[slice(0), slice(4)], [slice(2), slice(2)]] {
+        assert!(matches!(up(&slices), Some(Error::Parameters { name: "slice", .. })));
+    }
+    let long = Slice { number: 0, words: vec![0; 66] };
+    assert!(matches!(up(&[long]), Some(Error::Length { what: "words of a slice", found: 66, .. })));
+}
+
+#[test]
+fn sets_that_do_not_go_together_are_refused() {
+    let build = |torus: TorusSpec, ring: ParametersSpec, spec: SwitchSpec| {
+        let (torus, ring) = (torus.build().expect("parameters"), ring.build().expect("parameters"));
+        let chosen = SwitchSpec::choose(&torus, &ring);
+        (spec.build(&torus, &ring).map(|parameters| parameters.to_string()), chosen)
+    };
+    let both = |torus, ring, name: &str| {
+        let (built, chosen) = build(torus, ring, ERRORS);
+        assert!(matches!(built, Err(Error::Parameters { name: found, .. }) if found == name), "{built:?} for {name}");
+        assert!(matches!(chosen, Err(Error::Parameters { name: found, .. }) if found == name), "{chosen:?} for {name}");
+    };
+    both(TorusSpec { k: 2, ..torus(5) }, ring(7), "k");
+    both(torus(8), ring(7), "log_degree");
+    both(torus(5), ParametersSpec { p: Vec::new(), ..ring(7) }, "shape");
+    let primes: Vec<u64> = primes_below(1 << 49, 11_520).take(2).collect();
+    let general = ParametersSpec { index: 45, q: primes[..1].into(), p: primes[1..].into(), ..ring(7) };
+    both(torus(4), general, "index");
+    let loud = TorusSpec { glwe_noise: TorusNoise::Gaussian(1e-4), ..torus(5) };
+    let (built, chosen) = build(loud, ring(7), ERRORS);
+    assert!(built.is_ok() && matches!(chosen, Err(Error::Parameters { name: "down", .. })));
+
+    let long = SwitchSpec { down: Digits::new(12, 3), ..ERRORS };
+    assert!(matches!(build(torus(5), ring(16), long).0, Err(Error::Parameters { name: "down.log_base", .. })));
+    let long = SwitchSpec { packing: Digits::new(20, 2), ..ERRORS };
+    assert!(matches!(build(torus(5), ring(7), long).0, Err(Error::Parameters { name: "packing.log_base", .. })));
+}
+
+#[test]
+fn noise_that_is_too_small_for_the_stronger_set_is_refused() {
+    let build = |torus: TorusSpec, level| {
+        let torus = torus.build().expect("parameters");
+        ERRORS.build(&torus, &ParametersSpec { security: level, ..ring(13) }.build().expect("parameters"))
+    };
+    // Samples of dimension 512 would need 2^-10; without security they may have less, but not with a ring that has some.
+    assert!(build(torus(9), Security::None).is_ok());
+    assert!(matches!(build(torus(9), Security::Bits128), Err(Error::WeakNoise { dimension: 512, .. })));
+    let enough = TorusSpec { glwe_noise: TorusNoise::Gaussian(2f64.powf(-48.3)), ..torus(11) };
+    assert!(build(enough.clone(), Security::Bits128).is_ok());
+    assert!(matches!(build(enough, Security::Bits192), Err(Error::Parameters { name: "security", .. })));
 }

@@ -2,6 +2,11 @@
 
 use noren_math::prime::primes_below;
 use noren_math::random::Seed;
+use noren_math::torus::product::Grouping;
+use noren_ring::engine::Engine;
+use noren_ring::parallel::Parallel;
+use noren_ring::torus::product::TorusProduct;
+use noren_ring::torus::ring::TorusRing;
 use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
 use noren_rlwe::context::Context;
 use noren_rlwe::encrypt::Encryptor;
@@ -12,6 +17,13 @@ use noren_rlwe::keys::{EvaluationKeys, KeySwitchKey, PublicKey, SecretKey};
 use noren_rlwe::multiply::tensor;
 use noren_rlwe::parameters::{Parameters, ParametersSpec};
 use noren_rlwe::security::{SecretDistribution, Security};
+use noren_rlwe::torus::digits::Digits;
+use noren_rlwe::torus::keygen::TorusKeyGenerator;
+use noren_rlwe::torus::noise::TorusNoise;
+use noren_rlwe::torus::parameters::TorusParameters;
+use noren_rlwe::torus::scheme_switch::keys::CompactSwitchKeys;
+use noren_rlwe::torus::scheme_switch::spec::SwitchSpec;
+use noren_rlwe::torus::spec::TorusSpec;
 use noren_rlwe::wire::header::{ENTRY_BYTES, HEADER_BYTES, Header};
 use noren_rlwe::wire::kind::Kind;
 use noren_rlwe::wire::object::Object;
@@ -53,6 +65,8 @@ pub struct Objects {
     pub fresh: Ciphertext,
     /// Of degree 2, at a lower level.
     pub product: Ciphertext,
+    /// Between the ring and samples over the torus of the same degree.
+    pub switch: (TorusParameters, CompactSwitchKeys),
 }
 
 pub fn parameters(secret: SecretDistribution) -> Parameters {
@@ -83,7 +97,36 @@ pub fn objects(distribution: SecretDistribution) -> Objects {
     let low = encrypt(Encryptor::public(&context, &public, Seed::from_bytes([4; 32])), 1);
     let product = tensor(&context, &low, &low).expect("same level");
     let plaintext = encode(2);
-    Objects { context, secret, public, switching, evaluation, plaintext, seeded, fresh, product }
+    let switch = switch_keys(&context, &secret);
+    Objects { context, secret, public, switching, evaluation, plaintext, seeded, fresh, product, switch }
+}
+
+/// Keys that switch to samples over the torus of the smallest degree, and back.
+fn switch_keys(context: &Context, secret: &SecretKey) -> (TorusParameters, CompactSwitchKeys) {
+    let spec = TorusSpec {
+        n: 2,
+        k: 1,
+        log_degree: 4,
+        lwe_noise: TorusNoise::Gaussian(1e-7),
+        glwe_noise: TorusNoise::Gaussian(1e-12),
+        log_base: 8,
+        levels: 1,
+        grouping: Grouping::Single,
+        switch_log_base: 4,
+        switch_levels: 1,
+        light: None,
+        security: Security::None,
+    };
+    let parameters = spec.build().expect("no security");
+    let seed = Seed::from_bytes([5; 32]);
+    let torus_secret = TorusKeyGenerator::new(&parameters, &seed).secret();
+    let engine = Engine::new(Some(1), Parallel::default(), 0).expect("one thread");
+    let ring = TorusRing::new(engine, TorusProduct::exact(context.parameters().degree()).expect("transforms"));
+    let spec = SwitchSpec { down: Digits::new(8, 1), packing: Digits::new(6, 1) };
+    let switch = spec.build(&parameters, context.parameters()).expect("digits");
+    let secrets = (secret, &torus_secret);
+    let keys = CompactSwitchKeys::generate(context, (&ring, &ring), &switch, secrets, &seed).expect("no security");
+    (parameters, keys)
 }
 
 /// A way to read bytes as one kind of object, and to write it again in the form that it had.
@@ -122,6 +165,7 @@ pub fn samples(objects: &Objects, form: Form) -> Vec<Sample> {
         sample("ciphertext_seeded", context(), &objects.seeded, form),
         sample("ciphertext_fresh", context(), &objects.fresh, form),
         sample("ciphertext_product", context(), &objects.product, form),
+        sample("switch_keys", (context(), objects.switch.0.clone()), &objects.switch.1, form),
     ]
 }
 

@@ -1,41 +1,47 @@
 //! Bytes of the keys of scheme switching.
 
+use noren_math::random::Seed;
+
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::keys::KeySwitchKey;
+use crate::owner::{KeyId, Owner};
 use crate::torus::parameters::TorusParameters;
 use crate::torus::scheme_switch::keys::{Bodies, CompactSwitchKeys, Part};
 use crate::torus::scheme_switch::law::UP_SHAPE;
 use crate::torus::scheme_switch::spec::SwitchSpec;
-use crate::torus::wire::{read_names, words, write_names};
+use crate::torus::wire::{KEY, SEED, words};
 use crate::wire::kind::Kind;
 use crate::wire::object::Object;
 use crate::wire::reader::Reader;
 use crate::wire::writer::Writer;
 
+/// The fingerprint of the torus parameters.
+const TORUS: u16 = 0x0102;
 /// The digits, four words.
 const DIGITS: u16 = 0x0130;
 /// The bodies of the key switch from s to Z, and of packing.
 const DOWN: u16 = 0x0131;
 const PACKING: u16 = 0x0132;
 
-/// The context of both schemes, and in the header the fingerprint of both: the BLAKE3 digest of the text
-/// `noren-switch-context-v1` and the fingerprints of the torus parameters and of the RLWE parameters.
 impl Object for CompactSwitchKeys {
     type Context = (Context, TorusParameters);
     const KIND: Kind = Kind::SWITCH_KEYS;
 
-    fn needed_fingerprint((context, torus): &Self::Context) -> Option<[u8; 32]> {
-        Some(fingerprint(&torus.fingerprint(), &context.parameters().fingerprint()))
+    /// That of the RLWE parameters.
+    fn needed_fingerprint((context, _): &Self::Context) -> Option<[u8; 32]> {
+        Some(context.parameters().fingerprint())
     }
 
     fn fingerprint(&self, _: &Self::Context) -> [u8; 32] {
-        fingerprint(&self.parameters.torus().fingerprint(), &self.parameters.rlwe().fingerprint())
+        self.parameters.rlwe().fingerprint()
     }
 
     /// Adds the sections over the torus, then an item for the key switching key.
     fn write<'a>(&'a self, (context, _): &'a Self::Context, writer: &mut Writer<'a>) {
-        write_names(writer, &self.key, &self.seed);
+        writer.bytes(KEY, self.key.0.as_slice());
+        writer.bytes(TORUS, self.parameters.torus().fingerprint().to_vec());
+        writer.bytes(SEED, self.seed.as_bytes().as_slice());
         writer.words(DIGITS, self.parameters.spec().words().to_vec());
         writer.words(DOWN, &self.bodies.down);
         writer.words(PACKING, &self.bodies.packing);
@@ -44,7 +50,10 @@ impl Object for CompactSwitchKeys {
     }
 
     fn read((context, torus): &Self::Context, reader: &mut Reader<'_>) -> Result<Self> {
-        let (key, seed) = read_names(reader)?;
+        let key = KeyId(reader.take(KEY)?.array()?);
+        let torus_owner = Owner { fingerprint: torus.fingerprint(), key };
+        torus_owner.check(&Owner { fingerprint: reader.take(TORUS)?.array()?, key }, "the scheme switching keys")?;
+        let seed = Seed::from_bytes(reader.take(SEED)?.array()?);
         let spec = SwitchSpec::from_words(reader.take(DIGITS)?.word_array()?);
         let parameters = spec.build(torus, context.parameters())?;
         let mut bodies = |tag, part: Part| {
@@ -59,8 +68,4 @@ impl Object for CompactSwitchKeys {
         }
         Ok(Self { parameters, key, seed, bodies, up })
     }
-}
-
-fn fingerprint(torus: &[u8; 32], rlwe: &[u8; 32]) -> [u8; 32] {
-    blake3::Hasher::new().update(b"noren-switch-context-v1").update(torus).update(rlwe).finalize().into()
 }
