@@ -116,8 +116,24 @@ impl BootstrapKeys {
         seed: Seed,
         progress: Option<&dyn Fn(usize, usize)>,
     ) -> Result<Self> {
+        Self::generate_for(context, parameters, secret, seed, &KeyRequest::default(), progress)
+    }
+
+    /// As [`BootstrapKeys::generate`], with the keys that an application asks for besides, which evaluate up to the level of
+    /// results unless the request says otherwise.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeys::generate`].
+    pub fn generate_for(
+        context: &Context,
+        parameters: &Parameters,
+        secret: &SecretKey,
+        seed: Seed,
+        application: &KeyRequest,
+        progress: Option<&dyn Fn(usize, usize)>,
+    ) -> Result<Self> {
         let maker = Maker::new(context, parameters, secret, seed)?;
-        let key_list = key_list(context, parameters, &KeyRequest::default())?;
+        let key_list = key_list(context, parameters, application)?;
         let mut gathered = Gathered::new(context, parameters)?;
         for (i, entry) in key_list.iter().enumerate() {
             gathered.take(entry.name, maker.make(entry)?)?;

@@ -7,7 +7,9 @@ use crate::schemes::ckks::Ciphertext;
 use crate::schemes::error::SlotError;
 use crate::schemes::slots::SlotEvaluator;
 use crate::switching::law::{SwitchingLaw, margin};
-use crate::switching::switch::{Lookup, SchemeSwitch};
+use crate::switching::readout::Readout;
+use crate::switching::signs::Resolution;
+use crate::switching::switch::{Reading, SchemeSwitch};
 use crate::switching::tables::{Function, QUARTER, range};
 
 /// The part of the circle that the largest value of a sign is: what is left keeps it from the other end.
@@ -17,7 +19,7 @@ const SIGN_PART: f64 = 0.45;
 const RANGE_PART: f64 = 0.225;
 
 /// `log2` of how likely any value of a result is decided wrong, outside dead zones.
-const LOG2_FAILURE: f64 = -64.0;
+pub(super) const LOG2_FAILURE: f64 = -64.0;
 
 /// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
 /// twice the bound is exceeded with the probability `2^-80` at most.
@@ -46,7 +48,7 @@ impl SchemeSwitch {
     /// # Errors
     /// As [`SchemeSwitch::down`].
     pub fn sign(&self, x: &Ciphertext) -> Result<Decision> {
-        self.decide(x, Affine { factor: 1.0, constant: 0.0 })
+        self.decide(x, Affine { factor: 1.0, constant: 0.0 }, 0)
     }
 
     /// 1 where a number is above 0, and 0 where it is below.
@@ -54,7 +56,29 @@ impl SchemeSwitch {
     /// # Errors
     /// As [`SchemeSwitch::down`].
     pub fn is_positive(&self, x: &Ciphertext) -> Result<Decision> {
-        self.decide(x, Affine { factor: 0.5, constant: 0.5 })
+        self.decide(x, Affine { factor: 0.5, constant: 0.5 }, 0)
+    }
+
+    /// As [`SchemeSwitch::is_positive`], with 1 in slots that hold no value.
+    pub(super) fn is_positive_or_absent(&self, x: &Ciphertext) -> Result<Decision> {
+        self.decide(x, Affine { factor: 0.5, constant: 0.5 }, QUARTER)
+    }
+
+    /// 1 where a number is above `least`, and 0 where it is below.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::is_positive`]; [`SlotError::NotFinite`] for what is not a number.
+    pub fn threshold(&self, x: &Ciphertext, least: f64) -> Result<Decision> {
+        check_finite(&[least])?;
+        self.is_positive(&self.ckks().add_const(x, (-least).into())?)
+    }
+
+    /// The nearest whole number, of numbers from 0 to p - 1: the [lookup](SchemeSwitch::lookup) of the identity.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::lookup`].
+    pub fn round(&self, x: &Ciphertext) -> Result<Ciphertext> {
+        self.lookup(x, |z| z as f64)
     }
 
     /// 1 where `x < y`, and 0 elsewhere.
@@ -140,7 +164,7 @@ impl SchemeSwitch {
         let part = 0.5 / size as f64;
         let function = Function::of_boxes(self.table_degree(), &values);
         let log2_failure = LOG2_FAILURE - libm::log2(count);
-        self.look_up(x, &Lookup { function, part, offset: 0, log2_failure })
+        self.by_table(x, part, &function, 0, log2_failure)
     }
 
     /// How far slots of [`SchemeSwitch::lookup`] may be from a whole number, with errors of CKKS: further away the value may be that of the
@@ -191,19 +215,36 @@ impl SchemeSwitch {
         let change = changes.fold(0.0, f64::max);
         let function = Function::of_values(&values);
         let log2_failure = LOG2_FAILURE - libm::log2(self.values(x));
-        let result = self.look_up(&centred, &Lookup { function, part, offset: QUARTER, log2_failure })?;
+        let result = self.by_table(&centred, part, &function, QUARTER, log2_failure)?;
         Ok(self.ckks().with_errors(result, &[], change))
     }
 
-    fn decide(&self, x: &Ciphertext, affine: Affine) -> Result<Decision> {
+    fn decide(&self, x: &Ciphertext, affine: Affine, others: u64) -> Result<Decision> {
         let [low, high] = self.interval(x)?;
         let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
         let log2_failure = LOG2_FAILURE - libm::log2(self.values(x));
-        let noise = margin(self.law().decision, log2_failure);
-        let dead_zone = noise / part + BOUND_ROOM * x.error_bound();
-        let function = Function::sign(self.table_degree(), affine);
-        let result = self.look_up(x, &Lookup { function, part, offset: 0, log2_failure })?;
+        let resolution = Resolution::new(self.law(), self.steps(), log2_failure);
+        let dead_zone = resolution.dead_zone / part + BOUND_ROOM * x.error_bound();
+        let reading = Reading { readout: Readout::Bits, affine, others };
+        let each = log2_failure - libm::log2(f64::from(resolution.bootstraps()));
+        let result = self.through(x, part, reading, |samples| self.decide_each(samples, resolution, each))?;
         Ok(Decision { result, dead_zone, log2_failure: LOG2_FAILURE })
+    }
+
+    /// The values of a function at phases that are moved by `offset`.
+    fn by_table(
+        &self,
+        x: &Ciphertext,
+        part: f64,
+        function: &Function,
+        offset: u64,
+        log2_failure: f64,
+    ) -> Result<Ciphertext> {
+        let reading = Reading { readout: function.readout, affine: function.affine, others: 0 };
+        self.through(x, part, reading, |mut samples| {
+            samples.iter_mut().for_each(|sample| sample.add_constant(offset));
+            self.look_up(&samples, &function.table, log2_failure)
+        })
     }
 
     /// x where the decision is 1, y elsewhere: in the dead zone they differ by less than it.
@@ -213,7 +254,7 @@ impl SchemeSwitch {
     }
 
     /// The range of real slots.
-    fn interval(&self, x: &Ciphertext) -> Result<[f64; 2]> {
+    pub(super) fn interval(&self, x: &Ciphertext) -> Result<[f64; 2]> {
         let remedy = "take its real part, or state its range (with_range) if it is known to be real";
         let interval = x.estimate().range().interval();
         interval.ok_or_else(|| SlotError::NotReal { what: "the ciphertext to switch", remedy }.into())

@@ -12,22 +12,27 @@
 //! | `samples` | [`Samples`]: values between the schemes |
 //! | `readout` | [`Readout`]: how phases are read as numbers |
 //! | `functions` | signs, comparisons, any function; [`Decision`] |
+//! | `signs` | [`Steps`]: signs of samples |
+//! | `extremes` | [`Extreme`]: the smallest and the largest of several slots |
 //! | `law` | [`SwitchingLaw`]: the noise of both ways |
 //! | `layout` | which coefficient holds which value |
 //! | `tables` | functions as tables of bootstraps |
 
 pub(crate) mod context;
+pub(crate) mod extremes;
 pub(crate) mod functions;
 pub(crate) mod law;
 pub(crate) mod parameters;
 pub(crate) mod readout;
 pub(crate) mod samples;
+pub(crate) mod signs;
 pub(crate) mod switch;
 
 mod layout;
 mod tables;
 
 pub use context::Context;
+pub use extremes::Extreme;
 pub use functions::Decision;
 pub use law::SwitchingLaw;
 pub use noren_rlwe::torus::scheme_switch::keys::{CompactSwitchKeys, SwitchKeys};
@@ -37,4 +42,5 @@ pub use noren_rlwe::torus::scheme_switch::spec::SwitchSpec;
 pub use parameters::Parameters;
 pub use readout::Readout;
 pub use samples::Samples;
+pub use signs::Steps;
 pub use switch::SchemeSwitch;

@@ -21,10 +21,7 @@ use crate::switching::law::SwitchingLaw;
 use crate::switching::layout::Layout;
 use crate::switching::readout::Readout;
 use crate::switching::samples::Samples;
-use crate::switching::tables::Function;
-
-/// The part of the circle that a sign is.
-const QUARTER_PART: f64 = 0.25;
+use crate::switching::signs::Steps;
 
 /// Takes ciphertexts of CKKS to samples of TFHE and back, under secrets of one owner. Shared between threads.
 pub struct SchemeSwitch {
@@ -34,6 +31,7 @@ pub struct SchemeSwitch {
     keys: Arc<SwitchKeys>,
     layout: Layout,
     law: SwitchingLaw,
+    steps: Steps,
 }
 
 /// The polynomials of a ciphertext on its way down, whose coefficients are values.
@@ -43,15 +41,13 @@ struct Lowered {
     error: f64,
 }
 
-/// A lookup of a function of values.
-pub(super) struct Lookup {
-    pub function: Function,
-    /// The part of the circle that a value of 1 is.
-    pub part: f64,
-    /// What is added to phases, as a word.
-    pub offset: u64,
-    /// `log2` of how likely a value is decided wrong.
-    pub log2_failure: f64,
+/// How results of bootstraps are read, and what numbers become on the way up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reading {
+    pub readout: Readout,
+    pub affine: Affine,
+    /// The phase of slots that hold no value, as a word.
+    pub others: u64,
 }
 
 impl SchemeSwitch {
@@ -82,7 +78,19 @@ impl SchemeSwitch {
         let layout = parameters.layout(bootstrapper.mode());
         let law = parameters.law(bootstrapper.mode());
         let (context, evaluator) = (context.clone(), evaluator.clone());
-        Ok(Self { context, bootstrapper, evaluator, keys, layout, law })
+        Ok(Self { context, bootstrapper, evaluator, keys, layout, law, steps: Steps::One })
+    }
+
+    /// The same with decisions in so many steps.
+    #[must_use]
+    pub fn with_steps(self, steps: Steps) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// In how many steps it decides.
+    #[must_use]
+    pub const fn steps(&self) -> Steps {
+        self.steps
     }
 
     /// The context.
@@ -146,7 +154,7 @@ impl SchemeSwitch {
     /// [`Error::Length`] for no sample, or more than slots hold; [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for
     /// samples of others.
     pub fn up(&self, samples: &Samples, readout: Readout) -> Result<Ciphertext> {
-        self.keys.torus_owner().check(&samples.owner, "the samples")?;
+        self.check_samples(samples)?;
         let (parts, most) = (self.layout.parts(), self.layout.values());
         let found = samples.len();
         if !((1..=most).contains(&found) && found.is_multiple_of(parts)) {
@@ -165,61 +173,56 @@ impl SchemeSwitch {
             })
             .collect();
         let packed = self.pack(groups)?;
-        self.raise(&packed, shape, readout, Affine { factor: 1.0, constant: 0.0 })
+        self.raise(&packed, shape, Reading { readout, affine: Affine { factor: 1.0, constant: 0.0 }, others: 0 })
     }
 
-    /// The signs of values between the schemes, as samples whose [readout](Readout::Bits) is 1 or -1.
-    ///
-    /// A value whose phase is nearer to 0 than [`SwitchingLaw::decision`] allows may have either sign.
-    ///
-    /// # Errors
-    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for samples of others;
-    /// [`FailureBudgetExceeded`](crate::schemes::FailureBudgetExceeded) beyond a budget of the evaluator.
-    pub fn signs(&self, samples: &Samples) -> Result<Samples> {
-        self.keys.torus_owner().check(&samples.owner, "the samples")?;
-        let function = Function::sign(self.table_degree(), Affine { factor: 1.0, constant: 0.0 });
-        let jobs: Vec<(&Lwe, &Table)> = samples.values.iter().map(|sample| (sample, &function.table)).collect();
-        let values = self.evaluator.bootstrap(&jobs)?.into_iter().flatten().collect();
-        let (part, deviation) = (QUARTER_PART, self.law.bootstrap);
-        Ok(Samples { values, owner: samples.owner, part, error: 0.0, deviation })
-    }
-
-    /// Values by a table: `factor sin(2 pi x) + constant` of the phase x that a bootstrap gives for the phase `part z + offset` of
-    /// a value z.
+    /// Values by bootstraps: from samples of phase `part z` to samples that are read as a result.
     ///
     /// Of values that do not repeat those of one slice are held at a time.
     ///
     /// # Errors
-    /// As [`SchemeSwitch::down`], and those of bootstraps.
-    pub(super) fn look_up(&self, a: &Ciphertext, lookup: &Lookup) -> Result<Ciphertext> {
-        let lowered = self.lower(a, lookup.part)?;
+    /// As [`SchemeSwitch::down`], and those of `bootstrap`.
+    pub(super) fn through(
+        &self,
+        a: &Ciphertext,
+        part: f64,
+        reading: Reading,
+        bootstrap: impl Fn(Vec<Lwe>) -> Result<Vec<Lwe>>,
+    ) -> Result<Ciphertext> {
+        let lowered = self.lower(a, part)?;
         let shape = Shape::of(a);
         let repeats = shape.slots < self.layout.slots || shape.extent.period() < shape.slots;
+        let dimension = self.context.tfhe().parameters().torus().dimension();
+        let others = (reading.others != 0).then(|| Lwe::trivial(dimension, reading.others));
         let mut results: BTreeMap<(usize, usize), Lwe> = BTreeMap::new();
         let mut packed = Vec::new();
         for slice in self.layout.slices() {
-            let numbers: Vec<Option<(usize, usize)>> =
-                slice.values.iter().map(|&(part, slot)| Some((part, shape.value(slot)?))).collect();
-            let new: BTreeSet<(usize, usize)> =
-                numbers.iter().flatten().filter(|&number| !results.contains_key(number)).copied().collect();
-            let operands: Vec<Lwe> = new
-                .iter()
-                .map(|&number| {
-                    let mut sample = self.extract(&lowered, number);
-                    sample.add_constant(lookup.offset);
-                    sample
-                })
-                .collect();
-            let jobs: Vec<(&Lwe, &Table)> = operands.iter().map(|sample| (sample, &lookup.function.table)).collect();
-            let bootstrapped = self.evaluator.bootstrap_failing(&jobs, lookup.log2_failure)?;
-            results.extend(new.into_iter().zip(bootstrapped.into_iter().flatten()));
-            let samples = numbers.iter().map(|number| results.get(number.as_ref()?)).collect();
+            let number = |&(part, slot): &(usize, usize)| Some((part, shape.value(slot)?));
+            let numbers: Vec<Option<(usize, usize)>> = slice.values.iter().map(number).collect();
+            let is_new = |number: &&(usize, usize)| !results.contains_key(*number);
+            let new: BTreeSet<(usize, usize)> = numbers.iter().flatten().filter(is_new).copied().collect();
+            let operands = new.iter().map(|&number| self.extract(&lowered, number)).collect();
+            results.extend(new.into_iter().zip(bootstrap(operands)?));
+            let sample =
+                |number: &Option<(usize, usize)>| number.as_ref().map_or(others.as_ref(), |at| results.get(at));
+            let samples = numbers.iter().map(sample).collect();
             packed.extend(self.pack(vec![(slice.number, samples)])?);
             if !repeats {
                 results.clear();
             }
         }
-        self.raise(&packed, shape, lookup.function.readout, lookup.function.affine)
+        self.raise(&packed, shape, reading)
+    }
+
+    /// Results of a table at the phases of samples, each of which is decided wrong with probability `2^log2_failure` at most.
+    pub(super) fn look_up(&self, operands: &[Lwe], table: &Table, log2_failure: f64) -> Result<Vec<Lwe>> {
+        let jobs: Vec<(&Lwe, &Table)> = operands.iter().map(|sample| (sample, table)).collect();
+        Ok(self.evaluator.bootstrap_failing(&jobs, log2_failure)?.into_iter().flatten().collect())
+    }
+
+    /// Refuses samples of other parameters, or under another secret.
+    pub(super) fn check_samples(&self, samples: &Samples) -> Result<()> {
+        self.keys.torus_owner().check(&samples.owner, "the samples")
     }
 
     /// The degree of tables.
@@ -252,7 +255,7 @@ impl SchemeSwitch {
     }
 
     /// Packed samples as slots.
-    fn raise(&self, slices: &[Slice], shape: Shape, readout: Readout, affine: Affine) -> Result<Ciphertext> {
+    fn raise(&self, slices: &[Slice], shape: Shape, Reading { readout, affine, .. }: Reading) -> Result<Ciphertext> {
         let coefficients = switch::up(self.context.ckks().rlwe(), slices, &self.keys)?;
         let result = self.bootstrapper.sines(coefficients, tag(slices), affine)?;
         let values = self.layout.parts() * shape.count();

@@ -1,21 +1,140 @@
 //! Signs, comparisons and tables on encrypted reals.
 
 use noren::bootstrapping::Mode;
+use noren::error::Error;
+use noren::switching::{SchemeSwitch, Steps};
 
 use crate::world::{World, uniform};
 
-#[test]
-fn signs_are_right_outside_the_dead_zone() {
-    let world = World::toy(9, Mode::Real);
-    let values = uniform(20, 512);
-    let x = world.encrypt(&values, 512, 1.0);
+/// The decisions on a grid of values, and what they should be; those in the dead zone may be either.
+fn check_signs(world: &World, values: &[f64], magnitude: f64) -> f64 {
+    let x = world.encrypt(values, values.len(), magnitude);
     let decision = world.switch.sign(&x).expect("levels");
-    assert!(decision.dead_zone < 0.05, "{}", decision.dead_zone);
     let bound = decision.result.error_bound();
     assert!(bound < 2f64.powi(-12), "{bound:e}");
-    for (found, z) in world.decrypt(&decision.result).iter().zip(&values) {
+    for (found, z) in world.decrypt(&decision.result).iter().zip(values) {
         let nearest = found.signum();
         assert!((found - nearest).abs() < bound, "{found}");
         assert!(nearest == z.signum() || z.abs() < decision.dead_zone, "{found} for {z}");
     }
+    decision.dead_zone
+}
+
+#[test]
+fn signs_are_right_outside_the_dead_zone() {
+    let world = World::toy(9, Mode::Real);
+    let grid: Vec<f64> = (0..512).map(|i| (f64::from(i) - 255.5) / 256.0).collect();
+    let dead_zone = check_signs(&world, &grid, 1.0);
+    assert!(dead_zone < 0.03, "{dead_zone}");
+    // It is in proportion to the magnitude that is stated.
+    let small: Vec<f64> = grid.iter().map(|z| z / 64.0).collect();
+    assert!(check_signs(&world, &small, 1.0 / 64.0) < dead_zone / 60.0);
+    let large: Vec<f64> = grid.iter().map(|z| z * 100.0).collect();
+    assert!(check_signs(&world, &large, 100.0) > 99.0 * dead_zone);
+}
+
+#[test]
+fn three_steps_tell_nearer_values_apart() {
+    let mut world = World::toy(9, Mode::Real);
+    let grid: Vec<f64> = (0..512).map(|i| (f64::from(i) - 255.5) / 256.0).collect();
+    let one = check_signs(&world, &grid, 1.0);
+    world.switch = world.switch.with_steps(Steps::Three);
+    for scale in [1.0, 1.0 / 8.0, 1.0 / 32.0, 1.0 / 256.0] {
+        let values: Vec<f64> = grid.iter().map(|z| z * scale).collect();
+        let three = check_signs(&world, &values, 1.0);
+        assert!(three < one / 15.0, "{three} after {one}");
+    }
+}
+
+#[test]
+fn comparisons_choose_the_larger_and_the_smaller() {
+    let world = World::toy(4, Mode::Real);
+    let (a, b) = (uniform(21, 16), uniform(22, 16));
+    let [x, y] = [&a, &b].map(|values| world.encrypt(values, 16, 1.0));
+    let less = world.switch.less(&x, &y).expect("levels");
+    for ((found, a), b) in world.decrypt(&less.result).iter().zip(&a).zip(&b) {
+        let expected = f64::from(u8::from(a < b));
+        assert!((found - expected).abs() < less.result.error_bound() || (a - b).abs() < less.dead_zone, "{a} < {b}");
+    }
+    let [larger, smaller] = [world.switch.maximum(&x, &y), world.switch.minimum(&x, &y)].map(|z| z.expect("levels"));
+    for (result, choose) in [(&larger, f64::max as fn(f64, f64) -> f64), (&smaller, f64::min)] {
+        let bound = result.error_bound();
+        assert!(bound < 0.06, "{bound}");
+        for ((found, a), b) in world.decrypt(result).iter().zip(&a).zip(&b) {
+            assert!((found - choose(*a, *b)).abs() < bound, "{a}, {b}: {found}, bound {bound}");
+        }
+    }
+    let relu = world.switch.relu(&x).expect("levels");
+    for (found, a) in world.decrypt(&relu).iter().zip(&a) {
+        assert!((found - a.max(0.0)).abs() < relu.error_bound(), "{a}: {found}");
+    }
+    let above = world.switch.threshold(&x, 0.25).expect("levels");
+    for (found, a) in world.decrypt(&above.result).iter().zip(&a) {
+        let expected = f64::from(u8::from(*a > 0.25));
+        assert!((found - expected).abs() < above.result.error_bound() || (a - 0.25).abs() < above.dead_zone, "{a}");
+    }
+}
+
+#[test]
+fn tables_take_whole_numbers_to_anything() {
+    let world = World::toy(4, Mode::Real);
+    let values: Vec<f64> = (0..16).map(f64::from).collect();
+    let x = world.encrypt(&values, 16, 15.0).with_range(0.0, 15.0);
+    let square = world.switch.lookup(&x, |z| (z * z) as f64).expect("levels");
+    let prime = world.switch.lookup(&x, |z| f64::from(u8::from([2, 3, 5, 7, 11, 13].contains(&z)))).expect("levels");
+    let rounded = world.switch.round(&x).expect("levels");
+    // Two values are read as bits.
+    assert!(prime.error_bound() < 2f64.powi(-13) && square.error_bound() < 0.5);
+    let [square, prime, rounded] = [&square, &prime, &rounded].map(|y| (world.decrypt(y), y.error_bound()));
+    for (z, value) in values.iter().enumerate() {
+        assert!((square.0[z] - value * value).abs() < square.1);
+        assert!((prime.0[z] - f64::from(u8::from([2, 3, 5, 7, 11, 13].contains(&z)))).abs() < prime.1);
+        assert!((rounded.0[z] - value).abs() < rounded.1);
+    }
+    // Up to the distance that is stated, numbers need not be whole.
+    let distance = world.switch.box_distance(16).expect("integers");
+    assert!((0.1..0.4).contains(&distance), "{distance}");
+    let moved: Vec<f64> =
+        values.iter().map(|z| z + distance * if *z as usize % 2 == 0 { 0.99 } else { -0.99 }).collect();
+    let x = world.encrypt(&moved, 16, 16.0).with_range(0.0, 15.5);
+    let rounded = world.switch.round(&x).expect("levels");
+    for (found, value) in world.decrypt(&rounded).iter().zip(&values) {
+        assert!((found - value).abs() < rounded.error_bound(), "{found} for {value}");
+    }
+}
+
+#[test]
+fn functions_of_reals_stay_within_what_they_change() {
+    let world = World::toy(4, Mode::Real);
+    let values: Vec<f64> = (0..16).map(|i| f64::from(i) / 4.0 + 1.0).collect();
+    let x = world.encrypt(&values, 16, 8.0).with_range(1.0, 4.75);
+    for function in [|z: f64| z.exp() / 50.0, |z: f64| (3.0 * z).sin(), |z: f64| 1.0 / z, |_| 2.5] {
+        let y = world.switch.function(&x, function).expect("levels");
+        let bound = y.error_bound();
+        assert!(bound < 0.6, "{bound}");
+        for (found, z) in world.decrypt(&y).iter().zip(&values) {
+            assert!((found - function(*z)).abs() < bound, "{z}: {found} for {}, bound {bound}", function(*z));
+        }
+    }
+}
+
+#[test]
+fn tournaments_find_the_smallest_and_the_largest() {
+    let world = World::toy_with(4, Mode::Real, SchemeSwitch::rotations_of_extremes(16));
+    for (number, count) in [(30, 16), (31, 11), (32, 2), (33, 1)] {
+        let values = uniform(number, count);
+        let x = world.encrypt(&values, 16, 1.0);
+        for (found, sign) in [(world.switch.argmin(&x, count), 1.0), (world.switch.argmax(&x, count), -1.0)] {
+            let found = found.expect("keys");
+            let best = values.iter().map(|z| sign * z).fold(f64::INFINITY, f64::min);
+            let index = world.decrypt(&found.index)[0];
+            assert!((index - index.round()).abs() <= found.index.error_bound() && found.index.error_bound() < 0.01);
+            let at = sign * values[index.round() as usize];
+            assert!(at - best <= found.dead_zone, "{at} is no {best}");
+            let value = world.decrypt(&found.value)[0];
+            assert!((sign * value - best).abs() <= found.value.error_bound() + 1e-12, "{value} is no {best}");
+        }
+    }
+    let x = world.encrypt(&[0.5], 1, 1.0);
+    assert!(matches!(world.switch.argmin(&x, 2), Err(Error::Length { found: 2, .. })));
 }

@@ -30,8 +30,19 @@ pub struct World {
 impl World {
     /// The toy ring with this many slots, for messages of this kind.
     pub fn toy(log_slots: u32, mode: Mode) -> Self {
+        Self::toy_with(log_slots, mode, Vec::new())
+    }
+
+    /// As [`World::toy`], with keys for these rotations.
+    pub fn toy_with(log_slots: u32, mode: Mode, rotations: Vec<isize>) -> Self {
         let bootstrapping = Preset::Toy.spec_for(log_slots).expect("slots").build().expect("parameters");
-        Self::new(&bootstrapping, &tfhe::Preset::named("TOY_SWITCH").expect("a set").parameters().expect("parameters"), mode, None)
+        Self::new(
+            &bootstrapping,
+            &tfhe::Preset::named("TOY_SWITCH").expect("a set").parameters().expect("parameters"),
+            mode,
+            None,
+            rotations,
+        )
     }
 
     pub fn new(
@@ -39,13 +50,16 @@ impl World {
         tfhe: &tfhe::Parameters,
         mode: Mode,
         threads: Option<usize>,
+        rotations: Vec<isize>,
     ) -> Self {
         let parameters = Parameters::new(bootstrapping, tfhe).expect("parameters that suit each other");
         let ckks = ckks::Context::with_threads(bootstrapping.ckks().expect("primes"), threads).expect("rings");
         let torus = tfhe::Context::with_threads(tfhe.clone(), threads).expect("transforms");
         let context = Context::new(&parameters, &ckks, &torus).expect("a context");
+        let request = KeyRequest { rotations, ..KeyRequest::default() };
         let keys = ckks.generate_keys(seed(1), &KeyRequest::default()).expect("keys");
-        let bootstrap = BootstrapKeys::generate(&ckks, bootstrapping, &keys.secret, seed(2), None).expect("keys");
+        let bootstrap = BootstrapKeys::generate_for(&ckks, bootstrapping, &keys.secret, seed(2), &request, None);
+        let bootstrap = bootstrap.expect("keys");
         let bootstrapper = Bootstrapper::new(&ckks, bootstrapping, Arc::new(bootstrap), mode).expect("its keys");
         let tfhe = torus.generate_keys(seed(3)).expect("keys");
         let compact = context.generate_keys(&keys.secret, &tfhe.secret, &seed(4)).expect("keys");

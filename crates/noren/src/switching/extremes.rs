@@ -1,0 +1,99 @@
+//! The smallest and the largest of the slots of a ciphertext, by a tournament.
+
+use std::borrow::Cow;
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::schemes::ckks::Ciphertext;
+use crate::schemes::slots::SlotEvaluator;
+use crate::switching::functions::LOG2_FAILURE;
+use crate::switching::switch::SchemeSwitch;
+
+/// The smallest or the largest of several slots.
+#[derive(Clone)]
+pub struct Extreme {
+    /// Its value, in slot 0. The error bound counts the dead zones of all rounds.
+    pub value: Ciphertext,
+    /// Its number, in slot 0. Of numbers that are nearer to each other than the dead zone it may be any.
+    pub index: Ciphertext,
+    /// By how much the slot that was found may be worse than the best one.
+    pub dead_zone: f64,
+    /// `log2` of a bound on how likely it is worse by more.
+    pub log2_failure: f64,
+}
+
+impl SchemeSwitch {
+    /// The rotations that [`argmin`](Self::argmin) and [`argmax`](Self::argmax) of so many slots need, whose keys
+    /// [`BootstrapKeys::generate_for`](crate::bootstrapping::BootstrapKeys::generate_for) makes for an application: all powers of
+    /// two below the count.
+    #[must_use]
+    pub fn rotations_of_extremes(count: usize) -> Vec<isize> {
+        (0..usize::BITS).map(|log| 1 << log).take_while(|&step: &isize| (step as usize) < count).collect()
+    }
+
+    /// The smallest of the first `count` slots, and its number: a tournament of `log2 count` rounds, each of which compares the
+    /// halves of what is left. Values that run out of levels are bootstrapped.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::less`]; [`Error::Length`] for no slots, or more than there are; [`Error::MissingKey`] names rotations
+    /// without keys.
+    pub fn argmin(&self, x: &Ciphertext, count: usize) -> Result<Extreme> {
+        if !(1..=x.slots()).contains(&count) {
+            let needed = format!("1 to {}", x.slots());
+            return Err(Error::Length { what: "slots of a tournament", found: count, needed });
+        }
+        let ckks = self.ckks();
+        let [low, high] = self.interval(x)?;
+        let mut value = Cow::Borrowed(x);
+        let (mut index, mut left): (Option<Ciphertext>, usize) = (None, count);
+        let (mut dead_zone, mut rounds) = (0.0, 0_u32);
+        while left > 1 {
+            let half = left.next_power_of_two() / 2;
+            // The choice takes a level, and what is left has to go down once more, or to be bootstrapped.
+            if half > 1 && value.level() <= self.bootstrapper().parameters().input_level() {
+                value = Cow::Owned(self.bootstrapper().bootstrap(&value)?);
+            }
+            let step = half.cast_signed();
+            let other = SlotEvaluator::rotate(ckks, &value, step)?.with_range(low, high);
+            // Slots without another one win.
+            let pairs = |a: Ciphertext| a.with_length(Some(left - half));
+            let difference = pairs(SlotEvaluator::sub(ckks, &other, &value)?)?;
+            let decision = self.is_positive_or_absent(&difference)?;
+            let wins = decision.result.with_length(None)?;
+            let next = self.select(&wins, &value.clone().into_owned().with_length(None)?, &other)?;
+            let further = match &index {
+                None => None,
+                Some(index) => Some(SlotEvaluator::rotate(ckks, index, step)?),
+            };
+            // Where the other one wins its number is its own, and the step besides.
+            let lost = ckks.add_const(&SlotEvaluator::neg(ckks, &wins)?, 1.0.into())?;
+            index = Some(match (index, further) {
+                (Some(index), Some(further)) => {
+                    let further = ckks.add_const(&further, (half as f64).into())?;
+                    self.select(&wins, &index, &further)?
+                }
+                _ => ckks.mul_integer(&lost, step as i64)?,
+            });
+            dead_zone += decision.dead_zone;
+            rounds += 1;
+            let next = ckks.with_errors(next.with_range(low, high), &[], decision.dead_zone);
+            value = Cow::Owned(next);
+            left = half;
+        }
+        let index = match index {
+            Some(index) => index.with_range(0.0, (count - 1) as f64),
+            None => ckks.sub(x, x)?,
+        };
+        let log2_failure = LOG2_FAILURE + libm::log2(f64::from(rounds.max(1)));
+        Ok(Extreme { value: value.into_owned(), index, dead_zone, log2_failure })
+    }
+
+    /// The largest of the first `count` slots; as [`SchemeSwitch::argmin`].
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::argmin`].
+    pub fn argmax(&self, x: &Ciphertext, count: usize) -> Result<Extreme> {
+        let found = self.argmin(&SlotEvaluator::neg(self.ckks(), x)?, count)?;
+        Ok(Extreme { value: SlotEvaluator::neg(self.ckks(), &found.value)?, ..found })
+    }
+}
