@@ -106,7 +106,8 @@ impl Setting<'_> {
 
         let decision = self.switch.sign(&x)?;
         let dead_zone = decision.dead_zone;
-        let (worst, rms) = self.errors(&decision.result, |z| if z.abs() < dead_zone { f64::NAN } else { z.signum() })?;
+        let (worst, rms) =
+            self.errors(&decision.result, |z| if z.abs() < dead_zone { f64::NAN } else { z.signum() })?;
         let right = self.check(run, "sign", worst, decision.result.error_bound());
         let signs = time(run.seconds, 1.0, || self.switch.signs(&self.switch.down(&x, 0.45)?).map(drop))?;
         run.report(&self.record("down_sign", right.then_some(signs), "to samples and one bootstrap each"))?;

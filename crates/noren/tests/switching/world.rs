@@ -31,7 +31,12 @@ impl World {
     /// The toy ring with this many slots, for messages of this kind.
     pub fn toy(log_slots: u32, mode: Mode) -> Self {
         let bootstrapping = Preset::Toy.spec_for(log_slots).expect("slots").build().expect("parameters");
-        Self::new(&bootstrapping, &tfhe::Preset::named("TOY_SWITCH").expect("a set").parameters().expect("parameters"), mode, None)
+        Self::new(
+            &bootstrapping,
+            &tfhe::Preset::named("TOY_SWITCH").expect("a set").parameters().expect("parameters"),
+            mode,
+            None,
+        )
     }
 
     pub fn new(
