@@ -77,6 +77,8 @@ struct Report {
     owner: Option<String>,
     digest: &'static str,
     parameters: Option<Description>,
+    /// The parameters of TFHE beside those of the ciphertexts.
+    tfhe: Option<Description>,
     evaluation_keys: Vec<Key>,
     ciphertexts: Option<Samples>,
     layout: Option<serde_json::Value>,
@@ -151,7 +153,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 type Show = fn(&mut Report, &mut Reader<'_>) -> noren::Result<()>;
 
 /// What is shown of the files of each kind. Headers of other kinds say what there is to say without parameters.
-const CONTENTS: [(Kind, Show); 24] = [
+const CONTENTS: [(Kind, Show); 25] = [
     (Kind::BOOTSTRAP_PARAMETERS, show_bootstrapping),
     (Kind::CKKS_PARAMETERS, show_parameters::<ckks::Parameters>),
     (Kind::CKKS_SECRET_KEY, show_secret::<ckks::Context>),
@@ -176,6 +178,7 @@ const CONTENTS: [(Kind, Show); 24] = [
     (Kind::TFHE_SERVER_KEYS, show_tfhe),
     (Kind::TFHE_CIRCUIT_KEYS, show_tfhe),
     (Kind::TFHE_COLUMNS, show_columns),
+    (Kind::SWITCHING_KEYS, show_switching),
 ];
 
 impl Report {
@@ -196,6 +199,7 @@ impl Report {
             owner: owner(kind, reader.sections())?.map(|key| key.to_string()),
             digest: "ok",
             parameters: None,
+            tfhe: None,
             evaluation_keys: Vec::new(),
             ciphertexts: None,
             layout: None,
@@ -224,6 +228,7 @@ impl Report {
             owner: contents.owner.map(|key| key.to_string()),
             digest: "ok",
             parameters: Some(contents.parameters.ckks()?.describe()),
+            tfhe: None,
             evaluation_keys: contents.keys().map(key).collect(),
             ciphertexts: None,
             layout: None,
@@ -237,6 +242,14 @@ fn show_bootstrapping(report: &mut Report, reader: &mut Reader<'_>) -> noren::Re
     let parameters = bootstrapping::Parameters::read(&(), reader)?;
     report.bootstrapping = Some(parameters.name());
     report.parameters = Some(parameters.ckks()?.describe());
+    Ok(())
+}
+
+/// The parameters of bootstrapping, and those of TFHE behind them.
+fn show_switching(report: &mut Report, reader: &mut Reader<'_>) -> noren::Result<()> {
+    show_bootstrapping(report, reader)?;
+    reader.next_item()?;
+    report.tfhe = Some(Description::Tfhe(Tfhe::new(&tfhe::Parameters::read(&(), reader)?)));
     Ok(())
 }
 
@@ -327,8 +340,8 @@ fn owner(kind: Kind, sections: &[Section<'_>]) -> noren::Result<Option<KeyId>> {
             name(find(0, tags::TFHE_CIPHERTEXTS))
         }
         Kind::TFHE_COLUMNS => name(find(1, tags::TFHE_CIPHERTEXTS)),
-        // The first key leads from the main secret to the sparse one.
-        Kind::KEY_SWITCH_KEY | Kind::LOOKUP_KEYS => {
+        // The first key leads from the main secret to the sparse one, that of switching to the secret of the ciphertexts.
+        Kind::KEY_SWITCH_KEY | Kind::LOOKUP_KEYS | Kind::SWITCH_KEYS | Kind::SWITCHING_KEYS => {
             let both = find(0, tags::OWNER).map(|section| section.array::<{ 2 * KeyId::BYTES }>()).transpose()?;
             let at = if kind == Kind::LOOKUP_KEYS { KeyId::BYTES } else { 0 };
             Ok(both.map(|ids| KeyId(std::array::from_fn(|i| ids[at + i]))))
@@ -447,9 +460,6 @@ impl fmt::Display for Report {
             let size = size.map_or_else(String::new, |size| format!(", {}", bytes(size as f64)));
             write!(f, "\nkey for {kind} up to level {level}{size}")?;
         }
-        match &self.parameters {
-            Some(parameters) => write!(f, "\n{parameters}"),
-            None => Ok(()),
-        }
+        self.parameters.iter().chain(&self.tfhe).try_for_each(|parameters| write!(f, "\n{parameters}"))
     }
 }

@@ -42,7 +42,7 @@ macro_rules! kinds {
 ///
 /// The kinds of this library are in one table, of all layers, so that a number is never given twice. The blocks of 256
 /// below `0x8000` belong to: 0 samples and keys, 1 CKKS, 2 programs, 3 bootstrapping, 4 exact integers, 5 lookups, 6
-/// TFHE. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
+/// TFHE, 7 switching between CKKS and TFHE. From `0x8000` on they are free: for schemes in other crates ([`Kind::elsewhere`]).
 ///
 /// ```
 /// use noren_rlwe::wire::kind::Kind;
@@ -154,6 +154,8 @@ kinds! {
     TFHE_SEEDED_CIPHERTEXTS = 0x060a, "seeded TFHE ciphertexts", since 1;
     /// Light keys of a bootstrap with their TFHE parameters; masks are seeds.
     TFHE_LIGHT_KEYS = 0x060b, "light keys with TFHE parameters", since 1;
+    /// Scheme switching keys with the parameters of both schemes; masks and uniform halves are seeds.
+    SWITCHING_KEYS = 0x0701, "scheme switching keys with parameters of both schemes", since 2;
 }
 
 /// The first number of kinds that are defined in other crates.

@@ -27,12 +27,14 @@ pub(crate) struct Affine {
 
 impl Bootstrapper {
     /// The evaluator, with the keys of bootstrapping.
-    pub(crate) fn evaluator(&self) -> &Evaluator {
+    #[must_use]
+    pub fn evaluator(&self) -> &Evaluator {
         &self.pipeline.evaluator
     }
 
     /// The kind of messages.
-    pub(crate) fn mode(&self) -> Mode {
+    #[must_use]
+    pub fn mode(&self) -> Mode {
         self.pipeline.mode
     }
 

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `parameters` | [`Parameters`]: those of both schemes, which suit each other |
 //! | `context` | [`Context`]: both schemes with their transforms; keys between their secrets |
+//! | `key_file` | [`KeyFile`]: keys with the parameters of both schemes, one file that needs no other |
 //! | `switch` | [`SchemeSwitch`]: down to samples, and up to slots |
 //! | `samples` | [`Samples`]: values between the schemes |
 //! | `readout` | [`Readout`]: how phases are read as numbers |
@@ -21,6 +22,7 @@
 pub(crate) mod context;
 pub(crate) mod extremes;
 pub(crate) mod functions;
+pub(crate) mod key_file;
 pub(crate) mod law;
 pub(crate) mod parameters;
 pub(crate) mod readout;
@@ -34,6 +36,7 @@ mod tables;
 pub use context::Context;
 pub use extremes::Extreme;
 pub use functions::Decision;
+pub use key_file::KeyFile;
 pub use law::SwitchingLaw;
 pub use noren_rlwe::torus::scheme_switch::keys::{CompactSwitchKeys, SwitchKeys};
 pub use noren_rlwe::torus::scheme_switch::law::SwitchLaw;

@@ -24,6 +24,23 @@ const DIGITS: u16 = 0x0130;
 const DOWN: u16 = 0x0131;
 const PACKING: u16 = 0x0132;
 
+impl CompactSwitchKeys {
+    /// Adds the sections over the torus to the current item, then an item for the key switching key.
+    ///
+    /// # Panics
+    /// As [`Object::write`].
+    pub fn write_items<'a>(&'a self, context: &'a Context, writer: &mut Writer<'a>) {
+        writer.bytes(KEY, self.key.0.as_slice());
+        writer.bytes(TORUS, self.parameters.torus().fingerprint().to_vec());
+        writer.bytes(SEED, self.seed.as_bytes().as_slice());
+        writer.words(DIGITS, self.parameters.spec().words().to_vec());
+        writer.words(DOWN, &self.bodies.down);
+        writer.words(PACKING, &self.bodies.packing);
+        writer.next_item();
+        self.up.write(context, writer);
+    }
+}
+
 impl Object for CompactSwitchKeys {
     type Context = (Context, TorusParameters);
     const KIND: Kind = Kind::SWITCH_KEYS;
@@ -37,16 +54,8 @@ impl Object for CompactSwitchKeys {
         self.parameters.rlwe().fingerprint()
     }
 
-    /// Adds the sections over the torus, then an item for the key switching key.
     fn write<'a>(&'a self, (context, _): &'a Self::Context, writer: &mut Writer<'a>) {
-        writer.bytes(KEY, self.key.0.as_slice());
-        writer.bytes(TORUS, self.parameters.torus().fingerprint().to_vec());
-        writer.bytes(SEED, self.seed.as_bytes().as_slice());
-        writer.words(DIGITS, self.parameters.spec().words().to_vec());
-        writer.words(DOWN, &self.bodies.down);
-        writer.words(PACKING, &self.bodies.packing);
-        writer.next_item();
-        self.up.write(context, writer);
+        self.write_items(context, writer);
     }
 
     fn read((context, torus): &Self::Context, reader: &mut Reader<'_>) -> Result<Self> {
