@@ -17,7 +17,20 @@ from typing import Any
 import records
 from libraries import ROOT
 from machine import RESULTS
-from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, parallel, schemes, targets, tfhe, trace
+from pages import (
+    bootstrap,
+    chain,
+    cyclotomic,
+    kernels,
+    lookup,
+    matvec,
+    parallel,
+    schemes,
+    switching,
+    targets,
+    tfhe,
+    trace,
+)
 from records import Record, Results
 from run import SUITES
 
@@ -28,6 +41,7 @@ PAGES = [
     ROOT / "docs" / "cyclotomic.md",
     ROOT / "docs" / "kernels.md",
     ROOT / "docs" / "parallel.md",
+    ROOT / "docs" / "switching.md",
 ]
 FIGURES = ROOT / "docs" / "figures"
 RECORDED = ROOT / "bench" / "recorded.json"
@@ -128,6 +142,8 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "lookup-prepare": lambda: lookup.prepare_table(results),
         "lookup-recorded": lambda: lookup.recorded_table(results, recorded),
         "matvec": lambda: matvec.times_table(results),
+        "switching": lambda: switching.times_table(results),
+        "switching-signs": lambda: switching.signs_table(results),
         "tfhe": lambda: "\n\n".join(
             f"{count} thread(s):\n\n{tfhe.single_table(results, count)}"
             for count in results.values("threads", **tfhe.SUITE)

@@ -1,7 +1,7 @@
 """The libraries that are measured, and how each is run.
 
 Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --preset --mode
---scheme --depth --method --workload --batch --set --threads --seconds`) and prints records.
+--scheme --depth --method --workload --batch --set --log-slots --threads --seconds`) and prints records.
 """
 
 import os
@@ -72,13 +72,17 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
             SCHEMES
             | kernels
             | bootstrap
-            | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe"},
+            | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe", "switching"},
             ours=True,
         ),
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
         Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain", "matvec"}),
-        Library("openfhe", [PEERS / "openfhe" / "build" / "openfhe"], SCHEMES | bootstrap | {"chain", "tfhe"}),
+        Library(
+            "openfhe",
+            [PEERS / "openfhe" / "build" / "openfhe"],
+            SCHEMES | bootstrap | {"chain", "tfhe", "switching"},
+        ),
         Library("helib", [PEERS / "helib" / "build" / "helib-bench"], frozenset({"cyclotomic"})),
         # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
         Library("lattigo (dense)", [lattigo, "--dense"], bootstrap),

@@ -21,7 +21,7 @@ SCHEMA: dict[str, tuple[type, ...]] = {
 # Two records with the same of these are measurements of one thing.
 IDENTITY = ["suite", "op", "library", "n", "slots", "limbs", "special", "isa", "threads"]
 IDENTITY += ["level", "h", "method", "prime_bits", "set", "mode", "stage", "figure", "parallel", "model"]
-IDENTITY += ["scheme", "depth", "dimension", "baby_steps", "workload", "batch", "m", "p", "r", "entries"]
+IDENTITY += ["scheme", "depth", "dimension", "baby_steps", "workload", "batch", "m", "p", "r", "entries", "values"]
 
 
 class GarbageError(ValueError):

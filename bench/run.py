@@ -31,6 +31,7 @@ DEFAULTS = {
     "cyclotomic": (0.5, 2),
     "lookup": (0.0, 1),
     "tfhe": (0.5, 1),
+    "switching": (0.3, 1),
     "parallel": (0.15, 1),
 }
 SUITES = list(DEFAULTS)
@@ -48,10 +49,12 @@ METHODS = ["fast", "eight", "residues", "linear", "maeda"]
 WORKLOADS = ["BOOL", "BOOL_128", "1_1", "2_2", "3_3", "client-BOOL", "client-2_2", "u8", "u16", "u32", "u8xu8"]
 # Where a bootstrap takes a tenth of a second and more, fewer of them.
 BATCHES = {"3_3": "1,8,64"}
+# The steps of the suite switching: the base-two logarithms of the numbers of values.
+VALUES = [4, 15]
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
-SLOW = {"bootstrap"}
+SLOW = {"bootstrap", "switching"}
 # What makes two records one row of the table: where libraries have sets of their own, no shapes.
 SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits", "figure", "parallel", "model"]
 ROWS = {
@@ -62,6 +65,7 @@ ROWS = {
     "lookup": ["suite", "n", "threads", "op", "method"],
     # Sets of the same security and failure, of whatever degree.
     "tfhe": ["suite", "threads", "workload", "op", "batch"],
+    "switching": ["suite", "threads", "values", "op"],
 }
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
@@ -103,6 +107,8 @@ def steps(
     if suite == "tfhe":
         names = workload or WORKLOADS
         return [["--workload", name, *(["--batch", BATCHES[name]] if name in BATCHES else [])] for name in names]
+    if suite == "switching":
+        return [["--preset", COMPARED, "--log-slots", str(bits)] for bits in VALUES]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]
@@ -127,8 +133,8 @@ def measure(
 ) -> tuple[list[Record], bool]:
     """Run all libraries alternately, and keep their records; return them, and whether all of ours are right.
 
-    In the suite bootstrap a peer takes minutes, in which the machine changes: after each that measured something, ours
-    runs once more. A quick run leaves that out, and peers with real messages.
+    In the suites bootstrap and switching a peer takes minutes, in which the machine changes: after each that measured
+    something, ours runs once more. A quick run leaves that out, and peers with real messages.
     """
     running = [library for library in found if library.is_installed()]
     for library in found:
@@ -184,6 +190,7 @@ def overview(made: list[Record]) -> str:
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
         names = ["scheme", "depth", "level", "prime_bits", "mode", "stage", "parallel", "model", "workload", "batch"]
+        names += ["values"]
         more = [name for name in [own_set(record)] if name]
         more += [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
@@ -212,7 +219,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--scheme", type=lambda text: text.split(","), help="schemes of the suite chain")
     made.add_argument("--depth", type=numbers, help="depths of the suite chain")
     made.add_argument("--workload", type=lambda text: text.split(","), help="workloads of the suite tfhe")
-    made.add_argument("--quick", action="store_true", help="bootstrap: no repetitions, no peers with real messages")
+    made.add_argument("--quick", action="store_true", help="no repetitions after slow peers, none with real messages")
     made.add_argument("--without", action="append", default=[], metavar="LIBRARY", help="leave it out (repeatable)")
     made.add_argument("--rounds", type=int, help="default: as many as the suite needs")
     made.add_argument("--seconds", type=float, help="time for each operation in each round")

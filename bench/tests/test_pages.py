@@ -9,7 +9,7 @@ from test_records import record
 
 import docs
 import machine
-from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, targets, tfhe, trace
+from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, switching, targets, tfhe, trace
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -369,3 +369,30 @@ def test_targets_of_samples_take_the_worst_batch_and_width() -> None:
     assert found["keys of a client, BOOL, peak memory"] == ["50.0 MB", "met"]
     assert found["integers, x + y, 8 to 32 bits, against tfhe-rs, 2 threads"] == ["1.50x", "**missed**"]
     assert found["bootstrap, 2_2, against tfhe-rs, 1 thread"] == ["not measured", ""]
+
+
+def switched() -> list[Record]:
+    """Return signs of 16 values, of a peer too, and the way to samples of all slots."""
+    cell = {"suite": "switching", "threads": 1, "n": 1 << 16, "peak_rss_bytes": 1 << 30}
+    made = []
+    for library, name, factor in [("noren", "n16", 1), ("openfhe", "STD128, log q 16", 5)]:
+        few = {**cell, "library": library, "set": name, "values": 16, "slots": 16}
+        made.append(record(**few, op="setup", median_ns=1e9 * factor, switch_key_bytes=factor << 20))
+        more: Record = {"dead_zone": 0.02 / factor, "log2_failure": -64, "worst_bits": 20.0, "rms_bits": 21.0}
+        made.append(record(**few, op="sign", median_ns=2e9 * factor, levels_left=12, **more))
+    made.append(record(**cell, library="noren", op="down", set="n16", values=1 << 15, slots=1 << 15, median_ns=5e8))
+    return made
+
+
+def test_signs_stand_beside_those_of_openfhe() -> None:
+    results = Results(switched())
+    assert switching.gain(results, "sign", 16, 1) == 5
+    assert switching.times_table(results).splitlines()[2:] == [
+        "| 16 | set-up with keys | 1 | 1.00 | 5.00 | 5.00 | 1.00 GiB | 1.00 GiB |",
+        "| 16 | signs | 1 | 2.00 | 10.0 | 5.00 | 1.00 GiB | 1.00 GiB |",
+        "| 32768 | to samples | 1 | 0.500 |  |  | 1.00 GiB |  |",
+    ]
+    assert switching.signs_table(results).splitlines()[2:] == [
+        "| 16 | noren | n16 | 0.0200 | 2^-64 | 20.0 | 21.0 | 12 | 1.00 MiB |",
+        "| 16 | openfhe | STD128, log q 16 | 0.0040 | 2^-64 | 20.0 | 21.0 | 12 | 5.00 MiB |",
+    ]

@@ -34,6 +34,7 @@ def test_the_steps_of_a_suite_are_its_degrees() -> None:
     assert run.steps("matvec") == [[]]
     assert run.steps("cyclotomic")[0] == ["--set", "511:2:1"]
     assert run.steps("lookup")[0] == ["--log-n", "15", "--method", "fast"]
+    assert run.steps("switching") == [["--preset", "n16", "--log-slots", bits] for bits in ["4", "15"]]
     modes = [step[step.index("--mode") + 1] for step in run.steps("bootstrap", None, None)]
     assert modes == ["complex", "real"]
     threads, *levels = run.steps("parallel", [13], None)
@@ -71,6 +72,20 @@ def test_other_sets_of_ours_have_rows_of_their_own() -> None:
     assert [line.split(" | ")[3:] for line in lines] == [
         ["bootstrap, mode complex", "1000", "5000", "5.00 |"],
         ["bootstrap, n16-small, mode complex", "500", "", " |"],
+    ]
+
+
+def test_numbers_of_values_have_rows_of_their_own() -> None:
+    common = {"suite": "switching", "op": "down", "n": 1 << 16}
+    sets = [("noren", "n16", 16, 1e6), ("noren", "n16", 1 << 15, 5e6), ("openfhe", "STD128", 16, 3e6)]
+    made = [
+        record(**common, library=library, set=name, values=values, slots=values, median_ns=time)
+        for library, name, values, time in sets
+    ]
+    lines = run.overview(made).splitlines()[2:]
+    assert [line.split(" | ")[3:] for line in lines] == [
+        ["down, values 16", "1000", "3000", "3.00 |"],
+        ["down, values 32768", "5000", "", " |"],
     ]
 
 

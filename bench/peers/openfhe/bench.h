@@ -59,6 +59,28 @@ void Report(const Context& context, const Shape& shape, const Step& step, const 
 void ReportTimes(const Context& context, const Step& step, const std::string& op, uint32_t digits, bool right,
                  const std::vector<double>& times, const std::string& more);
 
+// The real numbers in [-1, 1) that every library takes as random messages.
+std::vector<double> RandomReals(size_t slots);
+
+// Bytes of the keys for products and rotations.
+size_t KeyBytes(const Context& context, const Keys& keys);
+
+// The most memory held since the call before this one, in bytes.
+size_t PeakRss();
+
+// What a record of the suite switching says besides its times.
+struct SwitchingOp {
+    std::string op, note;
+    uint32_t values, digits;
+    size_t peak_rss;
+    // Other fields.
+    std::string more;
+};
+
+// Prints a record of the suite switching, with the times of single calls.
+void ReportSwitching(const Context& context, const Step& step, const SwitchingOp& op, bool right,
+                     const std::vector<double>& times);
+
 // Prints a record of the suite chain, with the shape that OpenFHE chose.
 void ReportChain(const Context& context, const Step& step, const std::string& op, const std::string& scheme,
                  uint32_t depth, bool right, const std::function<void()>& call);
@@ -83,3 +105,4 @@ void RunClient(const Shape& shape, const Step& step);
 void RunChain(const std::string& scheme, uint32_t depth, const Step& step);
 void RunBootstrap(bool real, const Step& step);
 void RunBinary(const std::string& workload, const Step& step);
+void RunSwitching(int log_slots, const Step& step);

@@ -96,7 +96,16 @@ Context MakeBootstrapContext(bool real, uint32_t depth, uint32_t* digits) {
     }
 }
 
-// Bytes of all evaluation keys.
+}  // namespace
+
+std::vector<double> RandomReals(size_t slots) {
+    std::vector<double> reals;
+    for (const auto& x : Messages(slots, true)[0].values) {
+        reals.push_back(x.real());
+    }
+    return reals;
+}
+
 size_t KeyBytes(const Context& context, const Keys& keys) {
     size_t words = 0;
     const auto count = [&words](const auto& key) {
@@ -115,8 +124,6 @@ size_t KeyBytes(const Context& context, const Keys& keys) {
     }
     return words * sizeof(uint64_t);
 }
-
-}  // namespace
 
 void RunBootstrap(bool real, const Step& step) {
     const uint32_t depth = kLevelsAfter + lbcrypto::FHECKKSRNS::GetBootstrapDepth({kLevelBudget[0], 0},

@@ -74,6 +74,10 @@ void Run(std::map<std::string, std::string> options) {
         if (options["--preset"].rfind("n16", 0) == 0) {
             RunBootstrap(options["--mode"] == "real", step);
         }
+    } else if (suite == "switching") {
+        for (const int log_slots : Numbers(options["--log-slots"])) {
+            RunSwitching(log_slots, step);
+        }
     } else {
         throw std::invalid_argument("there is no suite " + suite);
     }
@@ -124,7 +128,7 @@ int main(int argc, char** argv) {
         {"--suite", "ckks"},  {"--log-n", "13,14,15,16"}, {"--shape", "hybrid"}, {"--special", "1,5,10"},
         {"--level", "1,4,9"}, {"--threads", "1"},         {"--seconds", "1"},
         {"--preset", "n16"},  {"--mode", "complex"},        {"--scheme", "bfv,bgv,ckks"},
-        {"--depth", "2,4,6,8,10"}, {"--workload", "BOOL"}, {"--batch", "1"}};
+        {"--depth", "2,4,6,8,10"}, {"--workload", "BOOL"}, {"--batch", "1"}, {"--log-slots", "4"}};
     try {
         for (int i = 1; i < argc; i += 2) {
             if (options.count(argv[i]) == 0 || i + 1 == argc) {

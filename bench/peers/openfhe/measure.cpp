@@ -78,21 +78,6 @@ std::string Fields(const Timing& timing) {
     return text;
 }
 
-// The most memory held since the call before this one, in bytes.
-size_t PeakRss() {
-    std::ifstream status("/proc/self/status");
-    size_t kib = 0;
-    for (std::string word; status >> word;) {
-        if (word == "VmHWM:") {
-            status >> kib;
-            break;
-        }
-    }
-    // Where this is forbidden, the peak is that of the whole run.
-    std::ofstream("/proc/self/clear_refs") << "5";
-    return kib << 10;
-}
-
 std::shared_ptr<lbcrypto::CryptoParametersRNS> ParametersOf(const Context& context) {
     return std::dynamic_pointer_cast<lbcrypto::CryptoParametersRNS>(context->GetCryptoParameters());
 }
@@ -119,23 +104,42 @@ struct Head {
     uint32_t limbs, special, digits;
     bool secure;
     int threads;
+    // Where they are not all slots, and not the memory since the record before.
+    std::optional<uint32_t> slots = {};
+    std::optional<size_t> peak_rss = {};
 };
 
 // Prints a record; without samples it has no time.
 void Print(const Context& context, const Head& head, const Timing& timing, const std::string& more) {
     const std::string times = Fields(timing);
     const uint32_t n = context->GetRingDimension();
-    const uint32_t slots = context->getSchemeId() == lbcrypto::CKKSRNS_SCHEME ? n / 2 : n;
+    const uint32_t all = context->getSchemeId() == lbcrypto::CKKSRNS_SCHEME ? n / 2 : n;
+    const size_t peak_rss = head.peak_rss ? *head.peak_rss : PeakRss();
     std::printf(
         "{\"suite\":\"%s\",\"op\":\"%s\",\"library\":\"openfhe\",\"version\":\"%s\",\"n\":%u,\"limbs\":%u,"
         "\"log_qp\":%.3f,\"special\":%u,\"dnum\":%u,\"slots\":%u,\"security\":\"%s\",\"isa\":\"native\","
         "\"threads\":%d,%s,\"peak_rss_bytes\":%zu,\"note\":\"%s\"%s}\n",
         head.suite.c_str(), head.op.c_str(), BENCH_OPENFHE_VERSION, n, head.limbs, BitsOfQp(context), head.special, head.digits,
-        slots, head.secure ? "128" : "none", head.threads, times.c_str(), PeakRss(), head.note.c_str(), more.c_str());
+        head.slots.value_or(all), head.secure ? "128" : "none", head.threads, times.c_str(), peak_rss, head.note.c_str(),
+        more.c_str());
     std::fflush(stdout);
 }
 
 }  // namespace
+
+size_t PeakRss() {
+    std::ifstream status("/proc/self/status");
+    size_t kib = 0;
+    for (std::string word; status >> word;) {
+        if (word == "VmHWM:") {
+            status >> kib;
+            break;
+        }
+    }
+    // Where this is forbidden, the peak is that of the whole run.
+    std::ofstream("/proc/self/clear_refs") << "5";
+    return kib << 10;
+}
 
 double Now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -211,6 +215,17 @@ void ReportTimes(const Context& context, const Step& step, const std::string& op
     const auto special = static_cast<uint32_t>(parameters->GetParamsP()->GetParams().size());
     Print(context, {"bootstrap", op, right ? "" : kWrong, limbs, special, digits, true, step.threads},
           right ? TimingOf(times) : Timing{0, 0, 0}, more);
+}
+
+void ReportSwitching(const Context& context, const Step& step, const SwitchingOp& op, bool right,
+                     const std::vector<double>& times) {
+    const auto parameters = ParametersOf(context);
+    const auto limbs = static_cast<uint32_t>(parameters->GetElementParams()->GetParams().size());
+    const auto special = static_cast<uint32_t>(parameters->GetParamsP()->GetParams().size());
+    Print(context,
+          {"switching", op.op, right ? op.note : kWrong, limbs, special, op.digits, true, step.threads, op.values,
+           op.peak_rss},
+          right ? TimingOf(times) : Timing{0, 0, 0}, ",\"values\":" + std::to_string(op.values) + op.more);
 }
 
 void ReportChain(const Context& context, const Step& step, const std::string& op, const std::string& scheme,
