@@ -149,7 +149,8 @@ def test_choices_stay_within_their_bounds(world: World) -> None:
     world.check(world.switch.relu(x), np.maximum(A, 0))
     bits = np.arange(16) % 2
     condition = world.encrypt(bits, 0, 1)
-    for one, other in ((x, y), (x, 0.5), (0.5, x), (1, 0), (A, B), (np.uint8(0), np.uint8(1))):
+    pairs: list[tuple[Any, Any]] = [(x, y), (x, 0.5), (0.5, x), (1, 0), (A, B), (np.uint8(0), np.uint8(1))]
+    for one, other in pairs:
         chosen, left = (A if z is x else B if z is y else np.asarray(z, float) for z in (one, other))
         world.check(world.switch.where(condition, one, other), np.where(bits, chosen, left))
 
@@ -222,7 +223,7 @@ def test_operators_compare(world: World) -> None:
         (x > 0.25, A > 0.25, near),
         (0.25 < x, A > 0.25, near),  # noqa: SIM300
         (x < B, A < B, far),
-        (B < x, A > B, far),  # type: ignore[list-item]  # noqa: SIM300
+        (B < x, A > B, far),  # noqa: SIM300
         (numpy.less(x, y), A < B, far),
         (numpy.greater(B, x), A < B, far),
         (1 - (y < x), A < B, far),

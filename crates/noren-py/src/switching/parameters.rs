@@ -42,7 +42,7 @@ enum TfheSide<'py> {
 ///
 /// >>> from noren import switching
 /// >>> params = switching.Parameters("n16", "2_2")
-/// >>> params.slots, params.slices, params.law()["decision"] < 2 ** -10
+/// >>> params.slots, params.slices, params.law()["decision"] < 2 ** -9
 /// (32768, 32, True)
 #[pyclass(frozen, name = "Parameters", module = "noren.switching")]
 pub(crate) struct PySwitchingParameters(pub(crate) Parameters);
