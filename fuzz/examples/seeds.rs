@@ -13,6 +13,7 @@ use noren::programs::TableLayout;
 use noren::programs::columns::{Column, Columns, Element};
 use noren::programs::{IntegerLayout, IntegerTable};
 use noren::radix::{Integer, Integers};
+use noren::switching;
 use noren::{bfv, bgv, tfhe};
 use noren_files::encrypted;
 use noren_files::passphrase::{Passphrase, Work};
@@ -149,6 +150,17 @@ fn switch_keys(secret: &SecretKey) -> Result<CompactSwitchKeys> {
     Ok(CompactSwitchKeys::generate(context, (&ring, &ring), &parameters, (secret, &torus_secret), &seed)?)
 }
 
+/// Those between the secret of bootstrapping keys and one of integers, with one digit of each kind.
+fn switching_keys(file: &BootstrapKeyFile, secret: &SecretKey) -> Result<switching::KeyFile> {
+    let torus = tfhe::Context::with_threads(tfhe_parameters(TFHE_INTEGERS), Some(1))?;
+    let digits = Digits::new(8, 1);
+    let spec = SwitchSpec { down: digits, packing: digits };
+    let parameters = switching::Parameters::with_digits(&file.parameters, torus.parameters(), spec)?;
+    let context = switching::Context::new(&parameters, &file.context, &torus)?;
+    let seed = Seed::from_bytes([9; 32]);
+    Ok(switching::KeyFile::generate(&context, secret, &torus.secret_key(&seed), &seed)?)
+}
+
 /// Keys with one digit of each kind.
 fn tfhe_circuit_keys(
     parameters: &tfhe::Parameters,
@@ -274,6 +286,7 @@ fn write_bootstrapping() -> Result<()> {
     let keys = BootstrapKeys::generate(&context, &parameters, &secret, Seed::from_bytes([8; 32]), None)?;
     let file = BootstrapKeyFile { context, parameters, keys: Arc::new(keys) };
     write("bootstrap_keys", "tiny", &(), &file)?;
+    write("switching_keys", "tiny", &(), &switching_keys(&file, &secret)?)?;
     for (form, name) in [(Form::Raw, "raw"), (Form::Packed, "packed")] {
         put("bootstrap_key_file", name, &file.to_bytes(&(), form))?;
     }

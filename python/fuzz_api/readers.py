@@ -16,7 +16,7 @@ import numpy as np
 from fuzz_api.samples import MODELS, PASSPHRASE, SIGNED, Samples, pickled
 from fuzz_api.tool import tool
 from fuzz_api.verdict import Finding, refusal
-from noren import Error, Signer, SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, tfhe, verify
+from noren import Error, Signer, SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, switching, tfhe, verify
 
 
 class World(Protocol):
@@ -382,6 +382,15 @@ def use_boot(w: World, keys: Any) -> None:
     w.good.boot.decrypt(bootstrapper.bootstrap(w.good.objects["boot.ct"]), w.good.boot_secret)
 
 
+def boot_switch(w: World) -> None:
+    keys = loaded(w, switching.SwitchingKeys, min_security=0)
+    saved(w, keys)
+    _ = (repr(keys), keys.nbytes, keys.parameters.law(), keys.context)
+    switch = switching.Switch(bootstrapper(w.good), w.good.switch_tfhe.server, keys)
+    samples = switch.down(w.good.objects["boot.ct"].with_range(-1, 1), 0.25)
+    w.good.boot.decrypt(switch.up(switch.signs(samples), bits=True), w.good.boot_secret)
+
+
 def boot_ct(w: World) -> None:
     x = loaded(w, ckks.Ciphertext, context=w.good.boot)
     saved(w, x)
@@ -502,7 +511,7 @@ CONTAINERS = (
     *("bfv.ct", "bfv.seeded", "bfv.list", "bgv.ct", "bgv.seeded", "bgv.list", "tfhe.params", "tfhe.secret"),
     *("tfhe.server", "tfhe.circuit", "tfhe.mapped", "bool.params", "bool.secret", "bool.server", "bool.mapped"),
     *("light.params", "light.secret", "light.server", *ARRAYS),
-    *("boot.secret", "boot.keys", "boot.ct", "boot.table", "boot.mapped"),
+    *("boot.secret", "boot.keys", "boot.ct", "boot.table", "boot.mapped", "boot.switch"),
 )
 PARAMS = ("ckks.params", "int.params", "slots.params")
 WHOLE, TABLES = ("pairs.csv", "pairs.npy"), ("table.csv", "table.npy", "pairs.csv", "pairs.npy")
@@ -541,6 +550,7 @@ PYTHON: list[Reader] = [
     Reader("tfhe.ExpandedServerKeys, check=False", ("tfhe.mapped",), tfhe_mapped(check=False), checks=False),
     Reader("tfhe.EncryptedArray", tuple(name for name in ARRAYS if name != "tfhe.table"), tfhe_array),
     Reader("bootstrapping.BootstrapKeys", ("boot.keys", "boot.mapped"), boot_keys),
+    Reader("switching.SwitchingKeys", ("boot.switch",), boot_switch),
     Reader("bootstrap of a ciphertext", ("boot.ct",), boot_ct),
     Reader("programs.Program", MODEL_NAMES, text_model),
     Reader("ckks.SecretKey under a passphrase", ("ckks.locked",), locked_secret, checks=False),

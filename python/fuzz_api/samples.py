@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from fuzz_api.tool import tool
-from noren import SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, tfhe
+from noren import SigningKey, bfv, bgv, bootstrapping, ckks, programs, sign, switching, tfhe
 
 # Kinds of the wire format that no file of the tool or of Python has: parts of other objects, and objects of Rust alone.
 NOT_WRITTEN = {
-    **dict.fromkeys((0x0001, *range(0x0005, 0x000B), 0x000C, 0x000D), "a part of keys and ciphertexts of a scheme"),
+    **dict.fromkeys((0x0001, *range(0x0005, 0x000B)), "a part of keys and ciphertexts of a scheme"),
+    **dict.fromkeys((0x000C, 0x000D, 0x000E), "a part of keys of TFHE and of switching"),
     0x0301: "a part of bootstrapping keys",
     0x0402: "written by Rust alone",
     0x0602: "written by Rust alone; Python and the tool write columns",
@@ -183,6 +184,10 @@ class Samples:
         self._put("boot.ct", self.boot.encrypt([0.5, 0.25], self.boot_secret, level=level, seed=self.seed))
         table = programs.encrypt_table(VALUES[:, :1], self.boot_secret, level=level, seed=self.seed)
         self._put("boot.table", table)
+        both = switching.Parameters(params, "TOY_SWITCH")
+        self.switch_tfhe = tfhe.Context(both.tfhe, threads=1).keygen(seed=self.seed)
+        keys = switching.SwitchingKeys.generate(both, self.boot_secret, self.switch_tfhe.secret, seed=self.seed)
+        self._put("boot.switch", keys)
         tool("expand", self.path("boot.keys"), "-o", self.path("boot.mapped"))
         self._found("boot.mapped")
 

@@ -4,6 +4,7 @@
 - `noren.bgv`, `noren.bfv`: vectors of integers modulo t, exact;
 - `noren.tfhe`: arrays of truth values and integers, encrypted element by element;
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
+- `noren.switching`: comparisons and any function of the numbers of CKKS, by TFHE;
 - `noren.programs`: whole computations on encrypted tables;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
@@ -14,7 +15,7 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import bfv, bgv, bootstrapping, ckks, programs, tfhe
+from noren import bfv, bgv, bootstrapping, ckks, programs, switching, tfhe
 from noren._noren import (
     EncodingError,
     Error,
@@ -61,6 +62,7 @@ __all__ = [
     "programs",
     "progress",
     "sign",
+    "switching",
     "tfhe",
     "verify",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noren import _noren, bfv, bgv, bootstrapping, ckks, programs, tfhe
+from noren import _noren, bfv, bgv, bootstrapping, ckks, programs, switching, tfhe
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ def test_everything_has_a_docstring(name: str) -> None:
     assert first.endswith(".")
 
 
-PUBLIC = (bfv, bgv, bootstrapping, ckks, programs, tfhe)
+PUBLIC = (bfv, bgv, bootstrapping, ckks, programs, switching, tfhe)
 
 
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
@@ -94,7 +94,7 @@ def test_types_agree_with_the_module(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     allowed = tmp_path / "allowed"
     allowed.write_text(ONLY_AT_RUN_TIME)
-    modules = [f"noren.{name}" for name in ("_noren", "bfv", "bgv", "bootstrapping", "ckks", "programs", "tfhe")]
+    modules = ["noren._noren", *(module.__name__ for module in PUBLIC)]
     command = [sys.executable, "-m", "mypy.stubtest", "--allowlist", str(allowed), *modules]
     environment = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)

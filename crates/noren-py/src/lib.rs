@@ -8,6 +8,7 @@
 //! | `integers` | the classes of `noren.bgv` and `noren.bfv`; those of lookups |
 //! | `tfhe` | the classes of `noren.tfhe` |
 //! | `bootstrapping` | the classes of `noren.bootstrapping`: parameters, plan and keys; the bootstrapper |
+//! | `switching` | the classes of `noren.switching`: parameters, keys, the switch and what it gives |
 //! | `programs` | the classes of `noren.programs`: programs and plans; encrypted tables |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
@@ -57,6 +58,7 @@ mod refusals;
 mod rotations;
 mod seeds;
 mod signing;
+mod switching;
 mod tfhe;
 mod ufuncs;
 mod vectors;
@@ -144,6 +146,19 @@ mod module {
         use crate::bootstrapping::bootstrapper::PyBootstrapper;
         #[pymodule_export]
         use crate::bootstrapping::keys::{PyBootstrapKeys, PyBootstrapParameters, PyBootstrapPlan};
+    }
+
+    /// The classes and functions of `noren.switching`.
+    #[pymodule]
+    mod switching {
+        #[pymodule_export]
+        use crate::switching::keys::PySwitchingKeys;
+        #[pymodule_export]
+        use crate::switching::parameters::PySwitchingParameters;
+        #[pymodule_export]
+        use crate::switching::results::{PyDecision, PyExtreme, PySamples};
+        #[pymodule_export]
+        use crate::switching::switch::{PySwitch, rotations_of_extremes};
     }
 
     /// The classes and functions of `noren.programs`.

@@ -13,6 +13,14 @@ pub(crate) fn comparison<T>() -> PyResult<T> {
     )
 }
 
+/// `<=` and `>=`.
+pub(crate) fn strict<T>() -> PyResult<T> {
+    refused(
+        "of approximate numbers `<=` does not differ from `<`: nearer to each other than the dead zone, either may be found; \
+         write x < y, or 1 - (y < x)",
+    )
+}
+
 /// `bool(x)`, and with it `if x`, `x and y`.
 pub(crate) fn truth<T>() -> PyResult<T> {
     refused("a ciphertext is neither true nor false: nobody without the key knows what it holds")

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 /// The function, the method of what is encrypted on the left, and that of what is encrypted on the right.
-const BINARY: [(&str, &str, &str); 20] = [
+const BINARY: [(&str, &str, &str); 22] = [
     ("add", "__add__", "__radd__"),
     ("subtract", "__sub__", "__rsub__"),
     ("multiply", "__mul__", "__rmul__"),
@@ -26,10 +26,13 @@ const BINARY: [(&str, &str, &str); 20] = [
     ("less_equal", "__le__", "__ge__"),
     ("greater", "__gt__", "__lt__"),
     ("greater_equal", "__ge__", "__le__"),
+    ("maximum", "_maximum", "_maximum"),
+    ("minimum", "_minimum", "_minimum"),
 ];
 
 /// The function and the method.
-const UNARY: [(&str, &str); 3] = [("negative", "__neg__"), ("invert", "__invert__"), ("absolute", "__abs__")];
+const UNARY: [(&str, &str); 4] =
+    [("negative", "__neg__"), ("invert", "__invert__"), ("absolute", "__abs__"), ("sign", "_sign")];
 
 /// Methods that an object has, but not as an operator: those of `object` itself, which compare objects.
 const OF_OBJECT: [&str; 2] = ["__eq__", "__ne__"];
@@ -108,6 +111,6 @@ pub(crate) fn apply<'py>(
 }
 
 /// The name of a function of numpy.
-fn name_of(function: &Bound<'_, PyAny>) -> String {
+pub(crate) fn name_of(function: &Bound<'_, PyAny>) -> String {
     function.getattr("__name__").map_or_else(|_| "function".to_owned(), |name| name.to_string())
 }

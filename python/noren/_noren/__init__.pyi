@@ -15,6 +15,7 @@ from noren._noren import bootstrapping as bootstrapping
 from noren._noren import ckks as ckks
 from noren._noren import integers as integers
 from noren._noren import programs as programs
+from noren._noren import switching as switching
 from noren._noren import tfhe as tfhe
 
 _Path: TypeAlias = str | PathLike[str]

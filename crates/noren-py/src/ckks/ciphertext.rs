@@ -256,8 +256,32 @@ impl PyCiphertext {
         ufuncs::apply(&slf.get_type(), function, (method, operands), named, &refusals::FUNCTIONS)
     }
 
-    fn __richcmp__(&self, _other: &Bound<'_, PyAny>, _op: CompareOp) -> PyResult<bool> {
-        refusals::comparison()
+    /// ``<`` and ``>`` of an evaluator with switching: 1 where it is so, 0 elsewhere.
+    fn __richcmp__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match op {
+            CompareOp::Lt => self.operator(py, other, |ev, y| Ok(ev.wrap(ev.less_than(py, self, y)?.result))),
+            CompareOp::Gt => self.operator(py, other, |ev, y| Ok(ev.wrap(ev.greater_than(py, self, y)?.result))),
+            CompareOp::Le | CompareOp::Ge => refusals::strict(),
+            CompareOp::Eq | CompareOp::Ne => refusals::comparison(),
+        }
+    }
+
+    fn _maximum<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.operator(py, other, |ev, y| ev.larger(py, self, y))
+    }
+
+    fn _minimum<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.operator(py, other, |ev, y| ev.smaller(py, self, y))
+    }
+
+    fn _sign(&self, py: Python<'_>) -> PyResult<Self> {
+        let ev = self.evaluator(None)?;
+        Ok(ev.wrap(ev.sign_of(py, self)?.result))
     }
 
     fn __bool__(&self) -> PyResult<bool> {
@@ -294,14 +318,21 @@ impl PyCiphertext {
         refusals::array()
     }
 
-    /// Refuses functions of numpy.
+    /// ``numpy.where`` of an encrypted condition; refuses other functions of numpy.
     fn __array_function__(
         &self,
+        py: Python<'_>,
         func: &Bound<'_, PyAny>,
         _types: &Bound<'_, PyAny>,
-        _args: &Bound<'_, PyAny>,
-        _kwargs: &Bound<'_, PyAny>,
-    ) -> PyResult<Py<PyAny>> {
+        args: &Bound<'_, PyTuple>,
+        kwargs: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        if ufuncs::name_of(func) == "where" && args.len() == 3 && kwargs.is_empty() {
+            let (condition, x, y) = (args.get_item(0)?, args.get_item(1)?, args.get_item(2)?);
+            if let Ok(condition) = condition.cast::<Self>() {
+                return condition.get().evaluator(None)?.r#where(py, condition.get(), &x, &y);
+            }
+        }
         refusals::FUNCTIONS.refuse(func)
     }
 

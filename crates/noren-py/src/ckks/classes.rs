@@ -1,7 +1,10 @@
 //! Classes of `noren.ckks` whose methods need each other. The methods are in a room for each.
 
+use std::sync::Arc;
+
 use noren::bootstrapping::BootstrappingEvaluator;
 use noren::ckks::{Ciphertext, Context, Evaluator, Plaintext};
+use noren::switching::SchemeSwitch;
 use pyo3::prelude::*;
 
 use crate::evaluators::Registration;
@@ -34,7 +37,7 @@ pub(crate) struct PyPlaintext {
 
 /// An encrypted vector.
 ///
-/// The operators ``+``, ``-``, ``*``, ``/``, ``**`` and ``matrix @ x`` are those of the
+/// The operators ``+``, ``-``, ``*``, ``/``, ``**`` and ``matrix @ x``, and ``<`` and ``>`` of evaluators with switching, are those of the
 /// evaluator that made one of the operands, or of the one that there is for their parameters and key; where there are
 /// several with different keys, ``Evaluator.bind`` says which. Ciphertexts are immutable, and can be pickled.
 ///
@@ -64,12 +67,14 @@ pub(crate) struct PyCiphertext {
 ///
 /// Every method raises ParameterMismatchError for a ciphertext of other parameters, EncodingError for operands of
 /// different shapes or numbers of slots, LevelError if too few levels are left, and MissingKeyError that names the key if one is
-/// missing. A pickle holds the evaluation keys; an evaluator with bootstrapping cannot be pickled.
+/// missing. A pickle holds the evaluation keys; an evaluator with bootstrapping or switching cannot be pickled.
 #[pyclass(frozen, name = "Evaluator", module = "noren.ckks")]
 pub(crate) struct PyEvaluator {
     pub(crate) plain: Evaluator,
     /// With bootstrapping, if it has it.
     pub(crate) bootstrapping: Option<BootstrappingEvaluator>,
+    /// With comparisons, if it has them.
+    pub(crate) switch: Option<Arc<SchemeSwitch>>,
     /// That of the object which Python holds, for as long as it lives.
     #[expect(dead_code, reason = "it is there to be dropped with the object")]
     pub(crate) registration: Option<Registration<Self>>,

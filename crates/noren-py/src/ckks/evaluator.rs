@@ -9,6 +9,7 @@ use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
 use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
+use noren::switching::SchemeSwitch;
 use pyo3::exceptions::{PyTypeError, PyValueError, PyZeroDivisionError};
 use pyo3::prelude::*;
 
@@ -25,12 +26,14 @@ use crate::failure_budget::budget;
 use crate::key_sets;
 use crate::refusals::division;
 use crate::rotations::{dense, plan_of_sum};
+use crate::switching::switch::PySwitch;
 use crate::vectors::{SumOf, check_all_fit, check_columns, extent_beside, same_length, terms_of_sum};
 
 /// A copy, such as that of a ciphertext, is not registered.
 impl Clone for PyEvaluator {
     fn clone(&self) -> Self {
-        Self { plain: self.plain.clone(), bootstrapping: self.bootstrapping.clone(), registration: None }
+        let (plain, bootstrapping) = (self.plain.clone(), self.bootstrapping.clone());
+        Self { plain, bootstrapping, switch: self.switch.clone(), registration: None }
     }
 }
 
@@ -49,6 +52,10 @@ impl Held for PyEvaluator {
     fn covers(&self, other: &Self) -> bool {
         self.bootstrapping.is_none()
             && other.bootstrapping.is_none()
+            && other
+                .switch
+                .as_ref()
+                .is_none_or(|theirs| self.switch.as_ref().is_some_and(|own| Arc::ptr_eq(own, theirs)))
             && key_sets::covers(self.plain.keys(), other.plain.keys())
     }
 }
@@ -78,8 +85,12 @@ enum Beside {
 
 impl PyEvaluator {
     /// An evaluator for Python to hold.
-    fn held(plain: Evaluator, bootstrapping: Option<BootstrappingEvaluator>) -> Self {
-        let evaluator = Self { plain, bootstrapping, registration: None };
+    fn held(
+        plain: Evaluator,
+        bootstrapping: Option<BootstrappingEvaluator>,
+        switch: Option<Arc<SchemeSwitch>>,
+    ) -> Self {
+        let evaluator = Self { plain, bootstrapping, switch, registration: None };
         let registration = Some(Registration::new(evaluator.clone()));
         Self { registration, ..evaluator }
     }
@@ -133,7 +144,7 @@ impl PyEvaluator {
         })
     }
 
-    fn run(
+    pub(crate) fn run(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&Evaluator) -> Result<Ciphertext> + Send,
@@ -142,7 +153,7 @@ impl PyEvaluator {
     }
 
     /// The ciphertext with at least `levels` levels, where there is bootstrapping.
-    fn ready<'a>(&self, x: &'a Ciphertext, levels: usize) -> Result<Cow<'a, Ciphertext>> {
+    pub(crate) fn ready<'a>(&self, x: &'a Ciphertext, levels: usize) -> Result<Cow<'a, Ciphertext>> {
         match &self.bootstrapping {
             None => Ok(Cow::Borrowed(x)),
             Some(bootstrapping) => bootstrapping.ready(x, levels),
@@ -198,7 +209,7 @@ impl PyEvaluator {
     #[new]
     pub(crate) fn new(context: &PyContext, keys: &PyEvaluationKeys) -> PyResult<Self> {
         let plain = Evaluator::new(&context.0, Arc::new(keys.0.key.clone())).map_err(raise)?;
-        Ok(Self::held(plain, None))
+        Ok(Self::held(plain, None, None))
     }
 
     /// The context.
@@ -213,7 +224,7 @@ impl PyEvaluator {
         PyEvaluationKeys::new(self.plain.context(), self.plain.keys().as_ref().clone())
     }
 
-    /// An evaluator with these keys and more of the same secret, and with the bootstrapping of this one; see
+    /// An evaluator with these keys and more of the same secret, and with the bootstrapping and the switching of this one; see
     /// ``Context.evaluation_keys``.
     ///
     /// Raises ParameterMismatchError for keys of other parameters, KeyMismatchError for those of another secret.
@@ -221,7 +232,7 @@ impl PyEvaluator {
         let merged = Arc::new(key_sets::merged(self.plain.keys(), &more.0.key)?);
         let bootstrapping = self.bootstrapping.as_ref().map(|known| known.with_keys(merged.clone())).transpose();
         let plain = Evaluator::new(self.plain.context(), merged).map_err(raise)?;
-        Ok(Self::held(plain, bootstrapping.map_err(raise)?))
+        Ok(Self::held(plain, bootstrapping.map_err(raise)?, self.switch.clone()))
     }
 
     /// The same ciphertext with operators that use this evaluator, where several are there.
@@ -434,7 +445,61 @@ impl PyEvaluator {
         let bootstrapping = self.plain.with_bootstrapping(bootstrapper.inner.clone());
         let bootstrapping = bootstrapping.and_then(|bootstrapping| bootstrapping.with_failure_budget(log2_failure));
         let bootstrapping = bootstrapping.map_err(raise)?;
-        Ok(Self::held(self.plain.clone(), Some(bootstrapping)))
+        Ok(Self::held(self.plain.clone(), Some(bootstrapping), self.switch.clone()))
+    }
+
+    /// The evaluator with comparisons: ``sign``, ``less``, ``maximum``, ``minimum``, ``relu``, the operators ``<`` and ``>``, and
+    /// the functions of numpy of these names.
+    ///
+    /// With bootstrapping too, operands get the levels that these take; without, they must have them.
+    ///
+    /// Raises ParameterMismatchError for a switch of other parameters, KeyMismatchError for one of another secret.
+    fn with_switching(&self, switch: &PySwitch) -> PyResult<Self> {
+        self.plain.keys().owner().check(&switch.inner.bootstrapper().owner(), "the switch").map_err(raise)?;
+        Ok(Self::held(self.plain.clone(), self.bootstrapping.clone(), Some(switch.inner.clone())))
+    }
+
+    /// 1 for positive numbers, -1 for negative ones, at the level of results of bootstrapping.
+    ///
+    /// Nearer to 0 than the dead zone, which ``switching.Switch.sign`` tells, it may be either. Raises MissingKeyError for an evaluator
+    /// without switching, and what ``switching.Switch.sign`` raises.
+    fn sign(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
+        self.sign_of(py, x).map(|decision| self.wrap(decision.result))
+    }
+
+    /// 1 where x < y, 0 elsewhere: ``x < y``. Raises what ``sign`` raises.
+    fn less(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+        self.less_than(py, x, &Operand::of(y)?).map(|decision| self.wrap(decision.result))
+    }
+
+    /// The larger of x and y, slot by slot. In the dead zone it may be the smaller one, which the error bound counts.
+    ///
+    /// Uses a level of x and y. Raises what ``sign`` raises.
+    fn maximum(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+        self.larger(py, x, &Operand::of(y)?)
+    }
+
+    /// The smaller of x and y, slot by slot; as ``maximum``.
+    fn minimum(&self, py: Python<'_>, x: &PyCiphertext, y: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+        self.smaller(py, x, &Operand::of(y)?)
+    }
+
+    /// max(x, 0), slot by slot. Uses a level of x. Raises what ``sign`` raises.
+    fn relu(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<PyCiphertext> {
+        self.rectified(py, x)
+    }
+
+    /// x where the condition is 1, y where it is 0: y + condition * (x - y); one level.
+    ///
+    /// condition: a Ciphertext of zeros and ones, such as of a comparison. x, y: each a Ciphertext, a number or a vector.
+    pub(crate) fn r#where(
+        &self,
+        py: Python<'_>,
+        condition: &PyCiphertext,
+        x: &Bound<'_, PyAny>,
+        y: &Bound<'_, PyAny>,
+    ) -> PyResult<PyCiphertext> {
+        self.chosen(py, condition, x, y)
     }
 
     /// The same message at the level of results of bootstrapping; as it is, if it is there.
@@ -466,9 +531,9 @@ impl PyEvaluator {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PyContext, PyEvaluationKeys))> {
-        if self.bootstrapping.is_some() {
+        if self.bootstrapping.is_some() || self.switch.is_some() {
             return Err(PyTypeError::new_err(
-                "an evaluator with bootstrapping cannot be pickled: load the file of its keys where it is needed",
+                "an evaluator with bootstrapping or switching cannot be pickled: load the file of its keys where it is needed",
             ));
         }
         Ok((py.get_type::<Self>().into_any(), (self.context(), self.keys())))
@@ -476,7 +541,12 @@ impl PyEvaluator {
 
     fn __repr__(&self) -> String {
         let (n, keys) = (self.plain.context().parameters().degree(), self.plain.keys());
-        let name = if self.bootstrapping.is_some() { "Evaluator with bootstrapping" } else { "Evaluator" };
+        let name = match (&self.bootstrapping, &self.switch) {
+            (None, None) => "Evaluator",
+            (Some(_), None) => "Evaluator with bootstrapping",
+            (None, Some(_)) => "Evaluator with switching",
+            (Some(_), Some(_)) => "Evaluator with bootstrapping and switching",
+        };
         display::key(name, n, &**keys, keys.bytes())
     }
 }

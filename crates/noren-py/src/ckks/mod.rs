@@ -2,6 +2,7 @@
 
 mod ciphertext;
 pub(crate) mod classes;
+mod comparisons;
 mod context;
 pub(crate) mod evaluator;
 pub(crate) mod keys;

@@ -365,7 +365,7 @@ pub(crate) enum AnyServerKeys<'py> {
 
 impl AnyServerKeys<'_> {
     /// The context that they belong to.
-    fn context(&self) -> Context {
+    pub(crate) fn context(&self) -> Context {
         match self {
             Self::Compact(keys) => keys.get().shared.clone(),
             Self::Light(keys) => keys.get().shared.clone(),
