@@ -4,6 +4,8 @@ from records import Record, Results, number, ratio, size, table, times
 
 SUITE = {"suite": "switching"}
 PEER = "openfhe"
+# Bytes of keys: of the switch, and those that are told apart from them.
+KEYS = ["switch_key_bytes", "bootstrap_key_bytes", "tfhe_key_bytes"]
 # Operations in their order, and their names.
 OPS = {
     "setup": "set-up with keys",
@@ -64,8 +66,8 @@ def signs_table(results: Results) -> str:
                         number(found.get("worst_bits")),
                         number(found.get("rms_bits")),
                         str(found["levels_left"]),
-                        size(keys[0].get("switch_key_bytes") if keys else None),
+                        size(sum(keys[0].get(name, 0) for name in KEYS) if keys else None),
                     ]
                 )
     header = ["values", "library", "set", "dead zone", "failure", "bits, worst", "bits, mean square", "levels left"]
-    return table([*header, "switching keys"], rows)
+    return table([*header, "keys"], rows)

@@ -158,15 +158,13 @@ void RunSwitching(int log_slots, const Step& step) {
                     {"down_sign", "to samples and EvalSign, three bootstraps each"},
                     {"up", "signs to slots, all values"},
                     {"sign", "down, EvalSign each, up"}};
+    const auto lap = [](const auto& call) {
+        const double before = Now();
+        call();
+        return Now() - before;
+    };
     PeakRss();
     for (size_t i = 0; i < kCalls; ++i) {
-        double last = Now();
-        const auto lap = [&last](const auto& call) {
-            call();
-            const double before = last;
-            last = Now();
-            return last - before;
-        };
         const double down_time = lap(down);
         const size_t down_rss = PeakRss();
         const double decide_time = lap(decide);

@@ -30,7 +30,7 @@ impl Context {
     /// The context of these parameters, over contexts of both schemes.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for contexts of other parameters, [`Error::Memory`] if there is not memory for the transforms.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for contexts of other parameters, [`Error::Memory`](noren_rlwe::error::Error::Memory) if there is not memory for the transforms.
     pub fn new(parameters: &Parameters, ckks: &ckks::Context, tfhe: &tfhe::Context) -> Result<Self> {
         ckks.check(parameters.ckks(), "the parameters of switching")?;
         tfhe.check_fingerprint(&parameters.tfhe().fingerprint(), "the parameters of switching")?;
@@ -68,8 +68,8 @@ impl Context {
     /// that of other keys.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for secrets of other parameters, [`Error::Insecure`] if the secret of CKKS does not carry the
-    /// key to it, [`Error::Memory`] if there is not memory for the keys.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for secrets of other parameters, [`Error::Insecure`](noren_rlwe::error::Error::Insecure) if the secret of CKKS does not carry the
+    /// key to it, [`Error::Memory`](noren_rlwe::error::Error::Memory) if there is not memory for the keys.
     pub fn generate_keys(&self, ckks: &SecretKey, tfhe: &tfhe::SecretKey, seed: &Seed) -> Result<CompactSwitchKeys> {
         let rings = (self.large().ring(), self.tfhe().server().ring());
         let parameters = self.parameters().switch();
@@ -79,7 +79,7 @@ impl Context {
     /// Keys that travelled, ready for use.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`] for keys of other parameters, [`Error::Memory`] if there is not memory for them.
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) for keys of other parameters, [`Error::Memory`](noren_rlwe::error::Error::Memory) if there is not memory for them.
     pub fn expand(&self, keys: &CompactSwitchKeys) -> Result<SwitchKeys> {
         Ok(memory::refusing(|| keys.expand(self.large(), self.tfhe().server()))?)
     }

@@ -8,7 +8,7 @@ use crate::schemes::error::SlotError;
 use crate::schemes::slots::SlotEvaluator;
 use crate::switching::law::{SwitchingLaw, margin};
 use crate::switching::readout::Readout;
-use crate::switching::signs::Resolution;
+use crate::switching::resolution::Resolution;
 use crate::switching::switch::{Reading, SchemeSwitch};
 use crate::switching::tables::{Function, QUARTER, range};
 

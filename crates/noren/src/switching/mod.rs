@@ -13,7 +13,8 @@
 //! | `samples` | [`Samples`]: values between the schemes |
 //! | `readout` | [`Readout`]: how phases are read as numbers |
 //! | `functions` | signs, comparisons, any function; [`Decision`] |
-//! | `signs` | [`Steps`]: signs of samples |
+//! | `resolution` | [`Steps`]: how near to 0 signs are known |
+//! | `signs` | signs of samples |
 //! | `extremes` | [`Extreme`]: the smallest and the largest of several slots |
 //! | `law` | [`SwitchingLaw`]: the noise of both ways |
 //! | `layout` | which coefficient holds which value |
@@ -26,11 +27,12 @@ pub(crate) mod key_file;
 pub(crate) mod law;
 pub(crate) mod parameters;
 pub(crate) mod readout;
+pub(crate) mod resolution;
 pub(crate) mod samples;
-pub(crate) mod signs;
 pub(crate) mod switch;
 
 mod layout;
+mod signs;
 mod tables;
 
 pub use context::Context;
@@ -44,6 +46,6 @@ pub use noren_rlwe::torus::scheme_switch::parameters::SwitchParameters;
 pub use noren_rlwe::torus::scheme_switch::spec::SwitchSpec;
 pub use parameters::Parameters;
 pub use readout::Readout;
+pub use resolution::Steps;
 pub use samples::Samples;
-pub use signs::Steps;
 pub use switch::SchemeSwitch;

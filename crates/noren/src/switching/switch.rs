@@ -20,10 +20,41 @@ use crate::switching::context::Context;
 use crate::switching::law::SwitchingLaw;
 use crate::switching::layout::Layout;
 use crate::switching::readout::Readout;
+use crate::switching::resolution::Steps;
 use crate::switching::samples::Samples;
-use crate::switching::signs::Steps;
 
 /// Takes ciphertexts of CKKS to samples of TFHE and back, under secrets of one owner. Shared between threads.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Preset};
+/// use noren::ckks::{self, Decryptor, Encoder, Encryptor, KeyRequest};
+/// use noren::switching::{Context, Parameters, SchemeSwitch};
+/// use noren::{Seed, tfhe};
+///
+/// // Sets without security, for the example; real ones are Preset::N16 and "2_2".
+/// let bootstrapping = Preset::Toy.spec_for(4)?.build()?;
+/// let set = tfhe::Preset::named("TOY_SWITCH")?.parameters()?;
+/// let (ckks, torus) = (ckks::Context::new(bootstrapping.ckks()?)?, tfhe::Context::new(set.clone())?);
+/// let context = Context::new(&Parameters::new(&bootstrapping, &set)?, &ckks, &torus)?;
+///
+/// let keys = ckks.generate_keys(Seed::random()?, &KeyRequest::default())?;
+/// let samples = torus.generate_keys(Seed::random()?)?;
+/// let boot = BootstrapKeys::generate(&ckks, &bootstrapping, &keys.secret, Seed::random()?, None)?;
+/// let between = context.expand(&context.generate_keys(&keys.secret, &samples.secret, &Seed::random()?)?)?;
+///
+/// let bootstrapper = Arc::new(Bootstrapper::new(&ckks, &bootstrapping, Arc::new(boot), Mode::Real)?);
+/// let evaluator = tfhe::Evaluator::new(&torus, samples.server.clone())?;
+/// let switch = SchemeSwitch::new(&context, bootstrapper, &evaluator, Arc::new(between))?;
+///
+/// let x = Encoder::new(&ckks).encode(&[0.5, -0.25, 0.75], 16, bootstrapping.input_level())?;
+/// let x = Encryptor::public(&ckks, &keys.public, Seed::random()?)?.encrypt(&x)?.with_range(-1.0, 1.0);
+/// let signs = switch.sign(&x)?;
+/// let found = Decryptor::new(&ckks, &keys.secret)?.decrypt_real(&signs.result)?;
+/// assert!((found[1] + 1.0).abs() < signs.result.error_bound() && signs.dead_zone < 0.05);
+/// # Ok::<(), noren::Error>(())
+/// ```
 pub struct SchemeSwitch {
     context: Context,
     bootstrapper: Arc<Bootstrapper>,
@@ -129,7 +160,7 @@ impl SchemeSwitch {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for ciphertexts of others;
-    /// [`SlotError::NotReal`](crate::schemes::SlotError::NotReal) for a message that may be complex where bootstrapping is of
+    /// [`SlotError::NotReal`](crate::schemes::error::SlotError::NotReal) for a message that may be complex where bootstrapping is of
     /// real ones; [`Error::Length`] for more slots than are bootstrapped, [`Error::LevelExhausted`] for too few levels,
     /// [`Error::Parameters`] if values may leave the circle: `part (|z| + error)` is below 1/2.
     pub fn down(&self, a: &Ciphertext, part: f64) -> Result<Samples> {

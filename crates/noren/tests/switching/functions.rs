@@ -95,7 +95,7 @@ fn tables_take_whole_numbers_to_anything() {
     let distance = world.switch.box_distance(16).expect("integers");
     assert!((0.1..0.4).contains(&distance), "{distance}");
     let moved: Vec<f64> =
-        values.iter().map(|z| z + distance * if *z as usize % 2 == 0 { 0.99 } else { -0.99 }).collect();
+        values.iter().zip([0.99, -0.99].iter().cycle()).map(|(z, side)| z + side * distance).collect();
     let x = world.encrypt(&moved, 16, 16.0).with_range(0.0, 15.5);
     let rounded = world.switch.round(&x).expect("levels");
     for (found, value) in world.decrypt(&rounded).iter().zip(&values) {
