@@ -33,13 +33,13 @@ def bootstrapper(mode: Any) -> bootstrapping.Bootstrapper:
 
 
 @functools.cache
-def switch(mode: Any) -> switching.Switch:
-    """Return what compares in a mode."""
+def switch() -> switching.Switch:
+    """Return what compares, which is of real numbers in any mode."""
     params, _, keys, _ = keyed()
     both = switching.Parameters(params, "TOY_SWITCH")
     tfhe_keys = tfhe.Context(both.tfhe, threads=1).keygen(seed=bytes(32))
     switch_keys = switching.SwitchingKeys.generate(both, keys.secret, tfhe_keys.secret, seed=bytes(32))
-    return switching.Switch(bootstrapper(mode), tfhe_keys.server, switch_keys)
+    return switching.Switch(bootstrapper("real"), tfhe_keys.server, switch_keys)
 
 
 class World(base.World):
@@ -52,7 +52,7 @@ class World(base.World):
         self.mode = one_of(rng, "real", "real", "complex")
         self.request = {"rotations": list(ROTATIONS)}
         self.bootstrapper = bootstrapper(self.mode)
-        self.switch = switch(self.mode)
+        self.switch = switch()
         plain = self.ctx.evaluator(self.keys.evaluation)
         self.ev = plain.with_bootstrapping(self.bootstrapper).with_switching(self.switch)
         self.slots = 2 ** int(rng.integers(0, 10))

@@ -289,8 +289,11 @@ def test_an_evaluator_without_a_switch_names_what_is_missing(world: World) -> No
             use()
     # A choice needs no switch.
     world.check(plain.where(world.encrypt(np.ones(16), 0, 1), x, 0), A)
+    # Of both, the one with a switch serves what none made.
+    both = plain.with_switching(world.switch)
+    assert np.abs(world.decrypt(world.encrypt(A) < 0) - (A < 0))[np.abs(A) > 0.1].max() < 1e-3
     with pytest.raises(TypeError, match="cannot be pickled"):
-        pickle.dumps(plain.with_switching(world.switch))
+        pickle.dumps(both)
 
 
 def test_what_a_switch_refuses(world: World) -> None:
@@ -311,6 +314,11 @@ def test_what_a_switch_refuses(world: World) -> None:
 
 def test_keys_of_others_are_refused(world: World) -> None:
     others = tfhe.Context(world.params.tfhe).keygen()
+    boot_keys = bootstrapping.BootstrapKeys.generate(world.params.bootstrapping, world.keys.secret)
+    with pytest.raises(Error, match="real"):
+        switching.Switch(
+            bootstrapping.Bootstrapper(boot_keys, mode="complex"), world.tfhe_keys.server, world.switch_keys
+        )
     with pytest.raises(KeyMismatchError, match="TFHE"):
         switching.Switch(world.boot, others.server, world.switch_keys)
     secret = world.ctx.keygen().secret

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use noren::bootstrapping::Mode;
 use noren::ckks::Ciphertext;
 use noren::error::Result;
 use noren::switching::{Context, Decision, Extreme, Readout, SchemeSwitch, Steps};
@@ -13,7 +14,7 @@ use crate::array::{Numbers, detached};
 use crate::bootstrapping::bootstrapper::PyBootstrapper;
 use crate::ckks::classes::{PyCiphertext, PyEvaluator};
 use crate::ckks::operand::Operand;
-use crate::errors::{EncodingError, raise};
+use crate::errors::{EncodingError, Error, raise};
 use crate::progress::Heard;
 use crate::switching::keys::PySwitchingKeys;
 use crate::switching::parameters::PySwitchingParameters;
@@ -42,7 +43,7 @@ enum TfheSide<'py> {
 /// Ciphertext, a Plaintext, a number or a vector. ``ckks.Evaluator.with_switching`` gives the same to operators.
 ///
 /// Raises ParameterMismatchError and KeyMismatchError for keys of other parameters or owners, Error for a bootstrapper of other
-/// slots or of mode "paired".
+/// slots or of another mode than "real".
 ///
 /// >>> from noren import bootstrapping, ckks, switching, tfhe
 /// >>> params = switching.Parameters("toy", "TOY_SWITCH")  # without security, for an example
@@ -115,6 +116,14 @@ impl PySwitch {
             3 => Steps::Three,
             found => return Err(PyValueError::new_err(format!("steps must be 1 or 3, found {found}"))),
         };
+        let mode = bootstrapper.inner.mode();
+        if mode != Mode::Real {
+            return Err(Error::new_err(format!(
+                "the bootstrapper is of mode {:?}, \"real\" is needed: comparisons and functions are of real numbers; make another \
+                 one of the same keys",
+                mode.name()
+            )));
+        }
         let heard = Heard::new(progress);
         let tfhe = match tfhe {
             TfheSide::Evaluator(evaluator) => evaluator.get().inner.columns.digits().clone(),
@@ -306,8 +315,7 @@ impl PySwitch {
     }
 
     fn __repr__(&self) -> String {
-        let mode = self.inner.bootstrapper().mode().name();
-        format!("Switch({}, mode={mode:?}, steps={})", self.parameters().__repr__(), self.steps())
+        format!("Switch({}, steps={})", self.parameters().__repr__(), self.steps())
     }
 }
 

@@ -43,21 +43,25 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// As [`Bootstrapper::bootstrap`], but for ciphertexts with many levels; [`Error::Parameters`] if message and error leave the
-    /// circle.
+    /// circle, that of the way itself included, which grows with the message.
     pub(crate) fn coefficients(&self, a: &Ciphertext, part: f64) -> Result<Ciphertext> {
         self.check_slots(a)?;
         let (needed, left) = (self.parameters().input_level(), a.level());
         if left < needed {
             return Err(Error::LevelExhausted { needed, left });
         }
-        let size = a.magnitude() + a.error_bound();
-        // Written so that what is not a number is refused.
-        let fits = size * part < 0.5;
-        if !fits {
-            let found = format!("{}, with an error of at most {}", a.magnitude(), a.error_bound());
-            return Err(Error::parameter("magnitude", found, format!("below {} together", 0.5 / part)));
-        }
+        let check = |error: f64| {
+            // Written so that what is not a number is refused.
+            let fits = (a.magnitude() + error) * part < 0.5;
+            if fits {
+                return Ok(());
+            }
+            let found = format!("{}, with an error of at most {error}", a.magnitude());
+            Err(Error::parameter("magnitude", found, format!("below {} together", 0.5 / part)))
+        };
+        check(a.error_bound())?;
         let coefficients = self.pipeline.coefficients(a, part)?;
+        check(coefficients.error_bound())?;
         self.pipeline.check_files()?;
         Ok(coefficients)
     }

@@ -2,5 +2,6 @@
 
 mod functions;
 mod key_files;
+mod refusals;
 mod ways;
 mod world;
