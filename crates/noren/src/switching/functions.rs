@@ -2,6 +2,7 @@
 
 use noren_rlwe::error::{Error, Result};
 
+use crate::bootstrapping::Mode;
 use crate::bootstrapping::ends::Affine;
 use crate::schemes::ckks::Ciphertext;
 use crate::schemes::error::SlotError;
@@ -255,6 +256,10 @@ impl SchemeSwitch {
 
     /// The range of real slots.
     pub(super) fn interval(&self, x: &Ciphertext) -> Result<[f64; 2]> {
+        let mode = self.bootstrapper().mode();
+        if mode != Mode::Real {
+            return Err(Error::parameter("mode", mode, "real, for functions of real numbers"));
+        }
         let remedy = "take its real part, or state its range (with_range) if it is known to be real";
         let interval = x.estimate().range().interval();
         interval.ok_or_else(|| SlotError::NotReal { what: "the ciphertext to switch", remedy }.into())
