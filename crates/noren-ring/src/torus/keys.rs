@@ -85,32 +85,41 @@ pub struct CircuitRows<'a> {
     pub square: GlweSwitchRows<'a>,
 }
 
-/// The keys of a bootstrap: key switch and blind rotation.
-#[derive(Debug)]
-pub struct BootstrapKey {
-    pub(crate) shape: GlweShape,
-    pub(crate) held: Held,
+/// Handles of keys for samples of a shape.
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name {
+            pub(crate) shape: GlweShape,
+            pub(crate) held: Held,
+        }
+
+        impl $name {
+            /// The shape of the samples.
+            #[must_use]
+            pub const fn shape(&self) -> GlweShape {
+                self.shape
+            }
+
+            /// The handle of the key on its device.
+            #[must_use]
+            pub const fn held(&self) -> &Held {
+                &self.held
+            }
+        }
+    )*};
 }
 
-/// The keys of circuit bootstrapping, but for the key switch to short samples.
-#[derive(Debug)]
-pub struct CircuitKey {
-    pub(crate) shape: GlweShape,
-    pub(crate) held: Held,
-}
-
-/// The keys of all automorphisms of a trace, which pack samples.
-#[derive(Debug)]
-pub struct PackingKey {
-    pub(crate) shape: GlweShape,
-    pub(crate) held: Held,
-}
-
-/// The key of one key switch of GLWE samples.
-#[derive(Debug)]
-pub struct GlweSwitchKey {
-    pub(crate) shape: GlweShape,
-    pub(crate) held: Held,
+handles! {
+    /// The keys of a bootstrap: key switch and blind rotation.
+    BootstrapKey;
+    /// The keys of circuit bootstrapping, but for the key switch to short samples.
+    CircuitKey;
+    /// The keys of all automorphisms of a trace, which pack samples.
+    PackingKey;
+    /// The key of one key switch of GLWE samples.
+    GlweSwitchKey;
 }
 
 /// GGSW samples of the control bits of digits: the results of circuit bootstraps.
@@ -139,62 +148,6 @@ impl Held {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.0.bytes()
-    }
-}
-
-impl BootstrapKey {
-    /// The shape of the samples.
-    #[must_use]
-    pub const fn shape(&self) -> GlweShape {
-        self.shape
-    }
-
-    /// What the device holds.
-    #[must_use]
-    pub const fn held(&self) -> &Held {
-        &self.held
-    }
-}
-
-impl CircuitKey {
-    /// The shape of the samples.
-    #[must_use]
-    pub const fn shape(&self) -> GlweShape {
-        self.shape
-    }
-
-    /// What the device holds.
-    #[must_use]
-    pub const fn held(&self) -> &Held {
-        &self.held
-    }
-}
-
-impl PackingKey {
-    /// The shape of the samples.
-    #[must_use]
-    pub const fn shape(&self) -> GlweShape {
-        self.shape
-    }
-
-    /// What the device holds.
-    #[must_use]
-    pub const fn held(&self) -> &Held {
-        &self.held
-    }
-}
-
-impl GlweSwitchKey {
-    /// The shape of the samples.
-    #[must_use]
-    pub const fn shape(&self) -> GlweShape {
-        self.shape
-    }
-
-    /// What the device holds.
-    #[must_use]
-    pub const fn held(&self) -> &Held {
-        &self.held
     }
 }
 

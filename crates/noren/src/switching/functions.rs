@@ -154,7 +154,7 @@ impl SchemeSwitch {
         }
         let values: Vec<f64> = (0..size).map(function).collect();
         check_finite(&values)?;
-        let (distance, count) = (self.box_distance(x.extent().values())?, self.values(x));
+        let distance = self.box_distance(x.extent().values())?;
         let error = BOUND_ROOM * x.error_bound();
         // Written so that what is not a number is refused.
         let near = error < distance;
@@ -164,7 +164,7 @@ impl SchemeSwitch {
         }
         let part = 0.5 / size as f64;
         let function = Function::of_boxes(self.table_degree(), &values);
-        let log2_failure = LOG2_FAILURE - libm::log2(count);
+        let log2_failure = log2_of_each(x.extent().values());
         self.by_table(x, part, &function, 0, log2_failure)
     }
 
@@ -177,7 +177,7 @@ impl SchemeSwitch {
         let encoding = self.context().tfhe().parameters().encoding();
         encoding.needs_integers()?;
         let part = 0.5 / encoding.size() as f64;
-        Ok(0.5 - margin(self.law().decision, LOG2_FAILURE - libm::log2(values as f64)) / part)
+        Ok(0.5 - margin(self.law().decision, log2_of_each(values)) / part)
     }
 
     /// Any function of real numbers in the range that the ciphertext states, of few bits: a bootstrap tells as many numbers apart as
@@ -215,7 +215,7 @@ impl SchemeSwitch {
         });
         let change = changes.fold(0.0, f64::max);
         let function = Function::of_values(&values);
-        let log2_failure = LOG2_FAILURE - libm::log2(self.values(x));
+        let log2_failure = log2_of_each(x.extent().values());
         let result = self.by_table(&centred, part, &function, QUARTER, log2_failure)?;
         Ok(self.ckks().with_errors(result, &[], change))
     }
@@ -223,7 +223,7 @@ impl SchemeSwitch {
     fn decide(&self, x: &Ciphertext, affine: Affine, others: u64) -> Result<Decision> {
         let [low, high] = self.interval(x)?;
         let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
-        let log2_failure = LOG2_FAILURE - libm::log2(self.values(x));
+        let log2_failure = log2_of_each(x.extent().values());
         let resolution = Resolution::new(self.law(), self.steps(), log2_failure);
         let dead_zone = resolution.dead_zone / part + BOUND_ROOM * x.error_bound();
         let reading = Reading { readout: Readout::Bits, affine, others };
@@ -264,11 +264,6 @@ impl SchemeSwitch {
         let interval = x.estimate().range().interval();
         interval.ok_or_else(|| SlotError::NotReal { what: "the ciphertext to switch", remedy }.into())
     }
-
-    /// How many values a ciphertext has.
-    fn values(&self, x: &Ciphertext) -> f64 {
-        x.extent().values() as f64
-    }
 }
 
 /// The largest value of slots of this magnitude for which a part of the circle is chosen: a tenth of it is room for errors.
@@ -277,6 +272,11 @@ fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
     const LEAST: f64 = 10.0;
     let reach = magnitude.max(LEAST * x.error_bound());
     if reach > 0.0 { reach } else { 1.0 }
+}
+
+/// `log2` of how likely one of so many values may be decided wrong.
+fn log2_of_each(values: usize) -> f64 {
+    LOG2_FAILURE - libm::log2(values as f64)
 }
 
 /// Refuses values that are not numbers.

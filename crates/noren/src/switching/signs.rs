@@ -4,11 +4,10 @@ use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::table::Table;
 use noren_rlwe::error::Result;
 
-use crate::bootstrapping::ends::Affine;
 use crate::switching::resolution::{Resolution, Steps};
 use crate::switching::samples::Samples;
 use crate::switching::switch::SchemeSwitch;
-use crate::switching::tables::Function;
+use crate::switching::tables;
 
 /// The part of the circle that a sign is.
 const QUARTER_PART: f64 = 0.25;
@@ -53,8 +52,7 @@ impl SchemeSwitch {
             }
             samples.iter_mut().for_each(|sample| sample.add_constant(cell / 2));
         }
-        let function = Function::sign(degree, Affine { factor: 1.0, constant: 0.0 });
-        self.look_up(&samples, &function.table, log2_failure)
+        self.look_up(&samples, &tables::signs(degree), log2_failure)
     }
 }
 

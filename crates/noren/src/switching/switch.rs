@@ -294,7 +294,7 @@ impl SchemeSwitch {
         // Of two parts that may each be wrong by so much.
         let error = affine.factor.abs() * error * (self.layout.parts() as f64).sqrt();
         let result = Ciphertext { slots: shape.slots, extent: shape.extent, ..result };
-        Ok(self.bootstrapper.evaluator().with_errors(result, &[], error))
+        Ok(self.ckks().with_errors(result, &[], error))
     }
 }
 

@@ -18,12 +18,12 @@ pub(super) struct Function {
     pub affine: Affine,
 }
 
-impl Function {
-    /// 1 for phases in the first half of the circle, -1 in the second.
-    pub(super) fn sign(degree: usize, affine: Affine) -> Self {
-        Self { table: Table::from_fn(degree, |_| QUARTER, &[0]), readout: Readout::Bits, affine }
-    }
+/// The signs of phases: 1 in the first half of the circle, -1 in the second.
+pub(super) fn signs(degree: usize) -> Table {
+    Table::from_fn(degree, |_| QUARTER, &[0])
+}
 
+impl Function {
     /// The values of a function at the N coefficients of a table, which are the phases `(c + 1/2) / 2N`.
     ///
     /// Values are `factor v + constant` of numbers v from -1 to 1 that span their range. Where there are two values alone, v is 1
