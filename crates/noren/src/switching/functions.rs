@@ -10,7 +10,7 @@ use crate::schemes::slots::SlotEvaluator;
 use crate::switching::law::{SwitchingLaw, margin};
 use crate::switching::readout::Readout;
 use crate::switching::resolution::Resolution;
-use crate::switching::switch::{Reading, SchemeSwitch};
+use crate::switching::switch::{Lowered, Reading, SchemeSwitch};
 use crate::switching::tables::{Function, QUARTER, range};
 
 /// The part of the circle that the largest value of a sign is: what is left keeps it from the other end.
@@ -155,17 +155,17 @@ impl SchemeSwitch {
         let values: Vec<f64> = (0..size).map(function).collect();
         check_finite(&values)?;
         let distance = self.box_distance(x.extent().values())?;
-        let error = BOUND_ROOM * x.error_bound();
+        let lowered = self.lower(x, 0.5 / size as f64)?;
+        let error = BOUND_ROOM * lowered.error_of_values();
         // Written so that what is not a number is refused.
         let near = error < distance;
         if !near {
             let needed = format!("below {distance}, so that whole numbers are told apart");
             return Err(Error::parameter("twice the error bound", error, needed));
         }
-        let part = 0.5 / size as f64;
         let function = Function::of_boxes(self.table_degree(), &values);
         let log2_failure = log2_of_each(x.extent().values());
-        self.by_table(x, part, &function, 0, log2_failure)
+        self.by_table(&lowered, &function, 0, log2_failure)
     }
 
     /// How far slots of [`SchemeSwitch::lookup`] may be from a whole number, with errors of CKKS: further away the value may be that of the
@@ -200,10 +200,11 @@ impl SchemeSwitch {
         check_finite(&at)?;
         let values: Vec<f64> = (0..degree).map(|c| function(number(c as f64 + 0.5))).collect();
 
-        let noise = SwitchingLaw::bound(self.law().decision, x.extent().values()) + part * x.error_bound();
+        let lowered = self.lower(&centred, part)?;
+        let noise = SwitchingLaw::bound(self.law().decision, x.extent().values()) + lowered.error;
         if RANGE_PART + noise > 0.25 {
             let needed = format!("at most {}", (0.25 - RANGE_PART) / part);
-            return Err(Error::parameter("error bound", x.error_bound(), needed));
+            return Err(Error::parameter("error bound", lowered.error_of_values(), needed));
         }
         // In points, with the coefficient itself.
         let span = libm::ceil((noise * (2 * degree) as f64 + 0.5) * POINTS as f64) as usize;
@@ -216,7 +217,7 @@ impl SchemeSwitch {
         let change = changes.fold(0.0, f64::max);
         let function = Function::of_values(&values);
         let log2_failure = log2_of_each(x.extent().values());
-        let result = self.by_table(&centred, part, &function, QUARTER, log2_failure)?;
+        let result = self.by_table(&lowered, &function, QUARTER, log2_failure)?;
         Ok(self.ckks().with_errors(result, &[], change))
     }
 
@@ -225,24 +226,24 @@ impl SchemeSwitch {
         let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
         let log2_failure = log2_of_each(x.extent().values());
         let resolution = Resolution::new(self.law(), self.steps(), log2_failure);
-        let dead_zone = resolution.dead_zone / part + BOUND_ROOM * x.error_bound();
+        let lowered = self.lower(x, part)?;
+        let dead_zone = resolution.dead_zone / part + BOUND_ROOM * lowered.error_of_values();
         let reading = Reading { readout: Readout::Bits, affine, others };
         let each = log2_failure - libm::log2(f64::from(resolution.bootstraps()));
-        let result = self.through(x, part, reading, |samples| self.decide_each(samples, resolution, each))?;
+        let result = self.through(&lowered, reading, |samples| self.decide_each(samples, resolution, each))?;
         Ok(Decision { result, dead_zone, log2_failure: LOG2_FAILURE })
     }
 
     /// The values of a function at phases that are moved by `offset`.
     fn by_table(
         &self,
-        x: &Ciphertext,
-        part: f64,
+        lowered: &Lowered,
         function: &Function,
         offset: u64,
         log2_failure: f64,
     ) -> Result<Ciphertext> {
         let reading = Reading { readout: function.readout, affine: function.affine, others: 0 };
-        self.through(x, part, reading, |mut samples| {
+        self.through(lowered, reading, |mut samples| {
             samples.iter_mut().for_each(|sample| sample.add_constant(offset));
             self.look_up(&samples, &function.table, log2_failure)
         })

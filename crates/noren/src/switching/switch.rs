@@ -66,10 +66,21 @@ pub struct SchemeSwitch {
 }
 
 /// The polynomials of a ciphertext on its way down, whose coefficients are values.
-struct Lowered {
+pub(super) struct Lowered {
     slices: Vec<Slice>,
-    /// A bound on the error of the phase of a value, in units of the circle.
-    error: f64,
+    shape: Shape,
+    /// The part of the circle that a value of 1 is.
+    part: f64,
+    /// A bound on the error of the phase of a value, in units of the circle: that of the ciphertext, and of its slots as
+    /// coefficients.
+    pub error: f64,
+}
+
+impl Lowered {
+    /// The bound on the error of a value.
+    pub(super) fn error_of_values(&self) -> f64 {
+        self.error / self.part
+    }
 }
 
 /// How results of bootstraps are read, and what numbers become on the way up.
@@ -165,8 +176,8 @@ impl SchemeSwitch {
     /// [`Error::Parameters`] if values may leave the circle: `part (|z| + error)` is below 1/2.
     pub fn down(&self, a: &Ciphertext, part: f64) -> Result<Samples> {
         let lowered = self.lower(a, part)?;
-        let shape = Shape::of(a);
-        let numbers = (0..self.layout.parts()).flat_map(|part| (0..shape.count()).map(move |value| (part, value)));
+        let count = lowered.shape.count();
+        let numbers = (0..self.layout.parts()).flat_map(|part| (0..count).map(move |value| (part, value)));
         let values = numbers.map(|number| self.extract(&lowered, number)).collect();
         let owner = *self.keys.torus_owner();
         Ok(Samples { values, owner, part, error: lowered.error, deviation: self.law.down })
@@ -207,21 +218,19 @@ impl SchemeSwitch {
         self.raise(&packed, shape, Reading { readout, affine: Affine { factor: 1.0, constant: 0.0 }, others: 0 })
     }
 
-    /// Values by bootstraps: from samples of phase `part z` to samples that are read as a result.
+    /// Values by bootstraps: from their samples to samples that are read as a result.
     ///
     /// Of values that do not repeat those of one slice are held at a time.
     ///
     /// # Errors
-    /// As [`SchemeSwitch::down`], and those of `bootstrap`.
+    /// Those of `bootstrap`, and as [`SchemeSwitch::up`].
     pub(super) fn through(
         &self,
-        a: &Ciphertext,
-        part: f64,
+        lowered: &Lowered,
         reading: Reading,
         bootstrap: impl Fn(Vec<Lwe>) -> Result<Vec<Lwe>>,
     ) -> Result<Ciphertext> {
-        let lowered = self.lower(a, part)?;
-        let shape = Shape::of(a);
+        let shape = lowered.shape;
         let repeats = shape.slots < self.layout.slots || shape.extent.period() < shape.slots;
         let dimension = self.context.tfhe().parameters().torus().dimension();
         let others = (reading.others != 0).then(|| Lwe::trivial(dimension, reading.others));
@@ -232,7 +241,7 @@ impl SchemeSwitch {
             let numbers: Vec<Option<(usize, usize)>> = slice.values.iter().map(number).collect();
             let is_new = |number: &&(usize, usize)| !results.contains_key(*number);
             let new: BTreeSet<(usize, usize)> = numbers.iter().flatten().filter(is_new).copied().collect();
-            let operands = new.iter().map(|&number| self.extract(&lowered, number)).collect();
+            let operands = new.iter().map(|&number| self.extract(lowered, number)).collect();
             results.extend(new.into_iter().zip(bootstrap(operands)?));
             let sample =
                 |number: &Option<(usize, usize)>| number.as_ref().map_or(others.as_ref(), |at| results.get(at));
@@ -262,7 +271,10 @@ impl SchemeSwitch {
     }
 
     /// The coefficients of a ciphertext under the secret of the subring.
-    fn lower(&self, a: &Ciphertext, part: f64) -> Result<Lowered> {
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`].
+    pub(super) fn lower(&self, a: &Ciphertext, part: f64) -> Result<Lowered> {
         let positive = part.is_finite() && part > 0.0;
         if !positive {
             return Err(Error::parameter("part", part, "a positive part of the circle"));
@@ -271,7 +283,7 @@ impl SchemeSwitch {
         let context = self.context.ckks().rlwe();
         let sample = switch::down(context, &coefficients.inner, &self.keys, self.context.large())?;
         let slices = (0..sample.slices()).map(|number| sample.slice(number)).collect();
-        Ok(Lowered { slices, error: part * coefficients.error_bound() })
+        Ok(Lowered { slices, shape: Shape::of(a), part, error: part * coefficients.error_bound() })
     }
 
     /// The sample of a value.

@@ -34,6 +34,22 @@ fn signs_are_right_outside_the_dead_zone() {
 }
 
 #[test]
+fn dead_zones_count_the_errors_of_the_way_down() {
+    let world = World::toy(4, Mode::Real);
+    let x = world.encrypt(&[0.25; 16], 16, 1.0);
+    let evaluator = world.switch.bootstrapper().evaluator();
+    // The error of the way down grows with the message, that of the ciphertext does not: at 2^30 it is a part of the circle.
+    for magnitude in [2f64.powi(10), 2f64.powi(30)] {
+        let moved = evaluator.add_const(&x, magnitude.into()).expect("a number");
+        let samples = world.switch.down(&moved, 0.45 / magnitude).expect("levels");
+        let decision = world.switch.sign(&moved).expect("levels");
+        let phases = decision.dead_zone * 0.45 / magnitude;
+        assert!(phases > samples.error() + 8.0 * world.switch.law().decision, "{phases}");
+        assert!(samples.error() > moved.error_bound() * 0.45 / magnitude);
+    }
+}
+
+#[test]
 fn three_steps_tell_nearer_values_apart() {
     let mut world = World::toy(9, Mode::Real);
     let grid: Vec<f64> = (0..512).map(|i| (f64::from(i) - 255.5) / 256.0).collect();
