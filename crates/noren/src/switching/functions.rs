@@ -9,7 +9,7 @@ use crate::schemes::error::SlotError;
 use crate::schemes::slots::SlotEvaluator;
 use crate::switching::law::{SwitchingLaw, margin};
 use crate::switching::readout::Readout;
-use crate::switching::resolution::Resolution;
+use crate::switching::resolution::{Resolution, Steps};
 use crate::switching::switch::{Lowered, Reading, SchemeSwitch};
 use crate::switching::tables::{Function, QUARTER, range};
 
@@ -38,6 +38,19 @@ pub struct Decision {
     pub dead_zone: f64,
     /// `log2` of a bound on how likely any value outside is decided wrong.
     pub log2_failure: f64,
+}
+
+impl Decision {
+    /// The [failure](Decision::log2_failure) of all decisions.
+    pub const LOG2_FAILURE: f64 = LOG2_FAILURE;
+}
+
+impl SwitchingLaw {
+    /// The [dead zone](Decision::dead_zone) of so many numbers up to 1 in size, without the error bound that they have.
+    #[must_use]
+    pub fn dead_zone(&self, steps: Steps, values: usize) -> f64 {
+        Resolution::new(self, steps, log2_of_each(values)).dead_zone / SIGN_PART
+    }
 }
 
 impl SchemeSwitch {
@@ -235,13 +248,7 @@ impl SchemeSwitch {
     }
 
     /// The values of a function at phases that are moved by `offset`.
-    fn by_table(
-        &self,
-        lowered: &Lowered,
-        function: &Function,
-        offset: u64,
-        log2_failure: f64,
-    ) -> Result<Ciphertext> {
+    fn by_table(&self, lowered: &Lowered, function: &Function, offset: u64, log2_failure: f64) -> Result<Ciphertext> {
         let reading = Reading { readout: function.readout, affine: function.affine, others: 0 };
         self.through(lowered, reading, |mut samples| {
             samples.iter_mut().for_each(|sample| sample.add_constant(offset));

@@ -3,5 +3,6 @@
 mod functions;
 mod key_files;
 mod refusals;
+mod tables;
 mod ways;
 mod world;
