@@ -29,6 +29,16 @@ from noren._noren.switching import (
     Switch,
     SwitchingKeys,
     rotations_of_extremes,
+    rotations_of_ranks,
 )
 
-__all__ = ["Decision", "Extreme", "Parameters", "Samples", "Switch", "SwitchingKeys", "rotations_of_extremes"]
+__all__ = [
+    "Decision",
+    "Extreme",
+    "Parameters",
+    "Samples",
+    "Switch",
+    "SwitchingKeys",
+    "rotations_of_extremes",
+    "rotations_of_ranks",
+]

@@ -194,10 +194,11 @@ def test_samples_go_down_and_up(world: World) -> None:
         world.switch.down(x, 5)
 
 
-def test_the_largest_is_found_by_a_tournament(world: World, tmp_path: Path) -> None:
+def test_the_largest_and_ranks_are_found(world: World, tmp_path: Path) -> None:
     path, params = tmp_path / "bootstrap.keys", world.params.bootstrapping
     rotations = switching.rotations_of_extremes(16)
     assert rotations == [1, 2, 4, 8]
+    rotations += switching.rotations_of_ranks(16, params.slots)
     bootstrapping.BootstrapKeys.generate_file(path, params, world.keys.secret, rotations=rotations, seed=SEED)
     boot = bootstrapping.Bootstrapper(bootstrapping.BootstrapKeys.load(path, min_security=0))
     switch = switching.Switch(boot, world.tfhe_keys.server, world.switch_keys)
@@ -209,6 +210,16 @@ def test_the_largest_is_found_by_a_tournament(world: World, tmp_path: Path) -> N
         assert found.log2_failure < -60
     with pytest.raises(EncodingError, match="tournament"):
         switch.argmin(x, 17)
+    order = RNG.permutation(16)
+    y = world.encrypt(order / 8 - 1)
+    ranks, top = switch.rank(y), switch.top(y, 4)
+    assert ranks.dead_zone == top.dead_zone < 1 / 8
+    assert np.abs(world.decrypt(ranks.result) - order).max() < 0.01
+    assert np.abs(world.decrypt(top.result) - (order >= 12)).max() < 0.01
+    with pytest.raises(EncodingError, match="largest slots"):
+        switch.top(x, 16)
+    with pytest.raises(EncodingError, match="17 slots"):
+        switching.rotations_of_ranks(17, 16)
 
 
 def test_operators_compare(world: World) -> None:

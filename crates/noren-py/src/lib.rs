@@ -158,7 +158,7 @@ mod module {
         #[pymodule_export]
         use crate::switching::results::{PyDecision, PyExtreme, PySamples};
         #[pymodule_export]
-        use crate::switching::switch::{PySwitch, rotations_of_extremes};
+        use crate::switching::switch::{PySwitch, rotations_of_extremes, rotations_of_ranks};
     }
 
     /// The classes and functions of `noren.programs`.

@@ -288,6 +288,30 @@ impl PySwitch {
         self.extreme(py, x, count, SchemeSwitch::argmax)
     }
 
+    /// How many of the values of x are smaller, for each of them: count (count - 1) / 2 comparisons at once.
+    ///
+    /// count: of how many slots, None for all values.
+    ///
+    /// Of numbers that are nearer to each other than the dead zone either may count as the smaller one. Needs keys for
+    /// ``rotations_of_ranks(count, slots)`` among those of bootstrapping of so many slots (``BootstrapKeys.generate_file``). Raises
+    /// MissingKeyError without, EncodingError for more slots than there are, and what ``sign`` raises.
+    #[pyo3(signature = (x, count = None))]
+    fn rank(&self, py: Python<'_>, x: &PyCiphertext, count: Option<usize>) -> PyResult<PyDecision> {
+        let count = count.unwrap_or_else(|| x.inner.extent().values());
+        let decision = detached(py, || self.inner.rank(&x.inner, count))?;
+        self.decision(py, x, decision)
+    }
+
+    /// 1 for the `most` largest values of x, 0 for the others; as ``rank``.
+    ///
+    /// Raises EncodingError if `most` is not from 1 to count - 1, and what ``rank`` raises.
+    #[pyo3(signature = (x, most, count = None))]
+    fn top(&self, py: Python<'_>, x: &PyCiphertext, most: usize, count: Option<usize>) -> PyResult<PyDecision> {
+        let count = count.unwrap_or_else(|| x.inner.extent().values());
+        let decision = detached(py, || self.inner.top(&x.inner, count, most))?;
+        self.decision(py, x, decision)
+    }
+
     /// The values of x as samples of TFHE, of which one of size 1 is `part` of the circle.
     ///
     /// Raises Error where `part` times a value may leave the circle, and what ``sign`` raises.
@@ -323,4 +347,13 @@ impl PySwitch {
 #[pyfunction]
 pub(crate) fn rotations_of_extremes(count: usize) -> Vec<isize> {
     SchemeSwitch::rotations_of_extremes(count)
+}
+
+/// The rotations whose keys ``Switch.rank`` and ``Switch.top`` of so many slots need, where `slots` are bootstrapped.
+#[pyfunction]
+pub(crate) fn rotations_of_ranks(count: usize, slots: usize) -> PyResult<Vec<isize>> {
+    if !(1..=slots).contains(&count) {
+        return Err(EncodingError::new_err(format!("there are {count} slots to rank: needs 1 to {slots}")));
+    }
+    Ok(SchemeSwitch::rotations_of_ranks(count, slots))
 }

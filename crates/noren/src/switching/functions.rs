@@ -14,7 +14,7 @@ use crate::switching::switch::{Lowered, Reading, SchemeSwitch};
 use crate::switching::tables::{Function, QUARTER, range};
 
 /// The part of the circle that the largest value of a sign is: what is left keeps it from the other end.
-const SIGN_PART: f64 = 0.45;
+pub(super) const SIGN_PART: f64 = 0.45;
 
 /// The part of the circle that half the range of a function of reals is: tables have half of the circle for themselves.
 const RANGE_PART: f64 = 0.225;
@@ -24,7 +24,7 @@ pub(super) const LOG2_FAILURE: f64 = -64.0;
 
 /// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
 /// twice the bound is exceeded with the probability `2^-80` at most.
-const BOUND_ROOM: f64 = 2.0;
+pub(super) const BOUND_ROOM: f64 = 2.0;
 
 /// Points of a function of reals for each coefficient of its table, where its changes are measured.
 const POINTS: usize = 4;
@@ -51,6 +51,16 @@ impl SwitchingLaw {
     pub fn dead_zone(&self, steps: Steps, values: usize) -> f64 {
         Resolution::new(self, steps, log2_of_each(values)).dead_zone / SIGN_PART
     }
+}
+
+/// Numbers on their way to a decision.
+pub(super) struct Question {
+    lowered: Lowered,
+    resolution: Resolution,
+    /// `log2` of how likely a bootstrap of one of them may be wrong.
+    log2_failure: f64,
+    /// Up to this distance from 0 the decision may be either.
+    pub dead_zone: f64,
 }
 
 impl SchemeSwitch {
@@ -235,16 +245,34 @@ impl SchemeSwitch {
     }
 
     fn decide(&self, x: &Ciphertext, affine: Affine, others: u64) -> Result<Decision> {
+        let question = self.question(x, self.steps())?;
+        let result = self.answer(&question, affine, others)?;
+        Ok(Decision { result, dead_zone: question.dead_zone, log2_failure: LOG2_FAILURE })
+    }
+
+    /// Numbers on their way to a decision in so many steps.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::down`].
+    pub(super) fn question(&self, x: &Ciphertext, steps: Steps) -> Result<Question> {
         let [low, high] = self.interval(x)?;
         let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
         let log2_failure = log2_of_each(x.extent().values());
-        let resolution = Resolution::new(self.law(), self.steps(), log2_failure);
+        let resolution = Resolution::new(self.law(), steps, log2_failure);
         let lowered = self.lower(x, part)?;
         let dead_zone = resolution.dead_zone / part + BOUND_ROOM * lowered.error_of_values();
+        let log2_failure = log2_failure - libm::log2(f64::from(resolution.bootstraps()));
+        Ok(Question { lowered, resolution, log2_failure, dead_zone })
+    }
+
+    /// `factor sign(x) + constant`.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::up`].
+    pub(super) fn answer(&self, question: &Question, affine: Affine, others: u64) -> Result<Ciphertext> {
+        let Question { lowered, resolution, log2_failure, .. } = question;
         let reading = Reading { readout: Readout::Bits, affine, others };
-        let each = log2_failure - libm::log2(f64::from(resolution.bootstraps()));
-        let result = self.through(&lowered, reading, |samples| self.decide_each(samples, resolution, each))?;
-        Ok(Decision { result, dead_zone, log2_failure: LOG2_FAILURE })
+        self.through(lowered, reading, |samples| self.decide_each(samples, *resolution, *log2_failure))
     }
 
     /// The values of a function at phases that are moved by `offset`.
@@ -275,7 +303,7 @@ impl SchemeSwitch {
 }
 
 /// The largest value of slots of this magnitude for which a part of the circle is chosen: a tenth of it is room for errors.
-fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
+pub(super) fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
     /// In error bounds.
     const LEAST: f64 = 10.0;
     let reach = magnitude.max(LEAST * x.error_bound());
@@ -283,7 +311,7 @@ fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
 }
 
 /// `log2` of how likely one of so many values may be decided wrong.
-fn log2_of_each(values: usize) -> f64 {
+pub(super) fn log2_of_each(values: usize) -> f64 {
     LOG2_FAILURE - libm::log2(values as f64)
 }
 

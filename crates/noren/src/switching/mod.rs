@@ -16,6 +16,7 @@
 //! | `resolution` | [`Steps`]: how near to 0 signs are known |
 //! | `signs` | signs of samples |
 //! | `extremes` | [`Extreme`]: the smallest and the largest of several slots |
+//! | `ranks` | ranks of several slots, and the largest of them |
 //! | `law` | [`SwitchingLaw`]: the noise of both ways |
 //! | `layout` | which coefficient holds which value |
 //! | `tables` | functions as tables of bootstraps |
@@ -32,6 +33,7 @@ pub(crate) mod samples;
 pub(crate) mod switch;
 
 mod layout;
+mod ranks;
 mod signs;
 mod tables;
 

@@ -2,9 +2,9 @@
 
 use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::table::Table;
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
-use crate::switching::resolution::{Resolution, Steps};
+use crate::switching::resolution::Resolution;
 use crate::switching::samples::Samples;
 use crate::switching::switch::SchemeSwitch;
 use crate::switching::tables;
@@ -19,15 +19,35 @@ impl SchemeSwitch {
     /// A value whose phase is nearer to 0 than [`SwitchingLaw::decision`](crate::switching::SwitchingLaw::decision) allows may have either sign.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) and
-    /// [`Error::KeyMismatch`](noren_rlwe::error::Error::KeyMismatch) for samples of others;
-    /// [`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded) beyond a budget of the evaluator.
+    /// As [`SchemeSwitch::bootstrap`].
     pub fn signs(&self, samples: &Samples) -> Result<Samples> {
+        let signs = self.bootstrap_all(samples, &tables::signs(self.table_degree()))?;
+        Ok(Samples { part: QUARTER_PART, ..signs })
+    }
+
+    /// Any function of the phases of samples: word c of a table of N where a phase is `(c + 1/2) / 2N` of the circle, c from 0 to
+    /// N - 1, and its negative half a circle further. A phase counts but for the noise of a
+    /// [decision](crate::switching::SwitchingLaw::decision); words are in units of `2^-64` of the circle.
+    ///
+    /// The [part](Samples::part) of the result is 1: its values are phases.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of words than the degree of the TFHE set;
+    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for samples of others;
+    /// [`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded) beyond a budget of the evaluator.
+    pub fn bootstrap(&self, samples: &Samples, words: &[u64]) -> Result<Samples> {
+        let degree = self.table_degree();
+        if words.len() != degree {
+            return Err(Error::Length { what: "words of a table", found: words.len(), needed: degree.to_string() });
+        }
+        self.bootstrap_all(samples, &Table::from_fn(degree, |place| words[place], &[0]))
+    }
+
+    fn bootstrap_all(&self, samples: &Samples, table: &Table) -> Result<Samples> {
         self.check_samples(samples)?;
         let log2_failure = self.evaluator().context().parameters().failure().log2;
-        let resolution = Resolution::new(self.law(), Steps::One, log2_failure);
-        let values = self.decide_each(samples.values.clone(), resolution, log2_failure)?;
-        Ok(Samples { values, owner: samples.owner, part: QUARTER_PART, error: 0.0, deviation: self.law().bootstrap })
+        let values = self.look_up(&samples.values, table, log2_failure)?;
+        Ok(Samples { values, owner: samples.owner, part: 1.0, error: 0.0, deviation: self.law().bootstrap })
     }
 
     /// A quarter of the circle with the sign of each phase.

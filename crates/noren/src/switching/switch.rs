@@ -184,7 +184,7 @@ impl SchemeSwitch {
     }
 
     /// Samples as slots, at the level of results of bootstrapping and its canonical scale: of a phase x of the circle the slot is
-    /// `sin(2 pi x)`. Samples are results of bootstraps of this evaluator's keys; `readout` says how their errors count.
+    /// `sin(2 pi x)`. `readout` says how errors of phases count.
     ///
     /// There are as many samples as slots, or for complex slots twice as many. Fewer are as many slots as the next power of
     /// two, of which the others hold 0.
@@ -206,16 +206,33 @@ impl SchemeSwitch {
         let count = found / parts;
         let slots = count.next_power_of_two();
         let shape = Shape { slots, extent: Extent::of_values(count, slots) };
+        let affine = Affine { factor: 1.0, constant: 0.0 };
+        let packed = self.packed(&samples.values, shape)?;
+        let reading = Reading { readout, affine, others: 0 };
+        self.raise(&packed, shape, reading, (samples.error, samples.deviation))
+    }
+
+    /// Results of bootstraps as the values of slots of this shape.
+    ///
+    /// # Errors
+    /// As [`SchemeSwitch::up`].
+    pub(super) fn climb(&self, samples: &[Lwe], shape: Shape, reading: Reading) -> Result<Ciphertext> {
+        let packed = self.packed(samples, shape)?;
+        self.raise(&packed, shape, reading, (0.0, self.law.bootstrap))
+    }
+
+    /// Samples at the coefficients of slots of this shape.
+    fn packed(&self, samples: &[Lwe], shape: Shape) -> Result<Vec<Slice>> {
+        let count = shape.count();
         let groups: Vec<(usize, Vec<Option<&Lwe>>)> = self
             .layout
             .slices()
             .map(|slice| {
-                let sample = |&(part, slot): &(usize, usize)| Some(&samples.values[part * count + shape.value(slot)?]);
+                let sample = |&(part, slot): &(usize, usize)| Some(&samples[part * count + shape.value(slot)?]);
                 (slice.number, slice.values.iter().map(sample).collect())
             })
             .collect();
-        let packed = self.pack(groups)?;
-        self.raise(&packed, shape, Reading { readout, affine: Affine { factor: 1.0, constant: 0.0 }, others: 0 })
+        self.pack(groups)
     }
 
     /// Values by bootstraps: from their samples to samples that are read as a result.
@@ -251,7 +268,7 @@ impl SchemeSwitch {
                 results.clear();
             }
         }
-        self.raise(&packed, shape, reading)
+        self.raise(&packed, shape, reading, (0.0, self.law.bootstrap))
     }
 
     /// Results of a table at the phases of samples, each of which is decided wrong with probability `2^log2_failure` at most.
@@ -287,7 +304,7 @@ impl SchemeSwitch {
     }
 
     /// The sample of a value.
-    fn extract(&self, lowered: &Lowered, (part, value): (usize, usize)) -> Lwe {
+    pub(super) fn extract(&self, lowered: &Lowered, (part, value): (usize, usize)) -> Lwe {
         let (coefficient, count) = (self.layout.coefficient((part, value)), lowered.slices.len());
         lowered.slices[coefficient % count].coefficient(coefficient / count)
     }
@@ -297,12 +314,18 @@ impl SchemeSwitch {
         switch::pack(self.layout.steps(), groups, &self.keys, self.context.tfhe().server())
     }
 
-    /// Packed samples as slots.
-    fn raise(&self, slices: &[Slice], shape: Shape, Reading { readout, affine, .. }: Reading) -> Result<Ciphertext> {
+    /// Packed samples as slots, where phases had an error of at most so much, and besides a deviation.
+    fn raise(
+        &self,
+        slices: &[Slice],
+        shape: Shape,
+        Reading { readout, affine, .. }: Reading,
+        (error, deviation): (f64, f64),
+    ) -> Result<Ciphertext> {
         let coefficients = switch::up(self.context.ckks().rlwe(), slices, &self.keys)?;
         let result = self.bootstrapper.sines(coefficients, tag(slices), affine)?;
         let values = self.layout.parts() * shape.count();
-        let error = readout.error(SwitchingLaw::bound(self.law.result(), values));
+        let error = readout.error(error + SwitchingLaw::bound(deviation.hypot(self.law.up), values));
         // Of two parts that may each be wrong by so much.
         let error = affine.factor.abs() * error * (self.layout.parts() as f64).sqrt();
         let result = Ciphertext { slots: shape.slots, extent: shape.extent, ..result };
@@ -322,9 +345,9 @@ fn tag(slices: &[Slice]) -> u64 {
 
 /// Which slots of a result hold which values: slot j holds value `j modulo slots`, modulo the period too where there is no length.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
-    slots: usize,
-    extent: Extent,
+pub(super) struct Shape {
+    pub slots: usize,
+    pub extent: Extent,
 }
 
 impl Shape {

@@ -154,3 +154,56 @@ fn tournaments_find_the_smallest_and_the_largest() {
     let x = world.encrypt(&[0.5], 1, 1.0);
     assert!(matches!(world.switch.argmin(&x, 2), Err(Error::Length { found: 2, .. })));
 }
+
+/// The numbers that are surely below another one, and those that may be.
+fn below(values: &[f64], z: f64, dead_zone: f64) -> [usize; 2] {
+    let count = |edge: f64| values.iter().filter(|&&other| other < edge).count();
+    [count(z - dead_zone), count(z + dead_zone)]
+}
+
+#[test]
+fn ranks_count_the_smaller_ones() {
+    // Pairs in one ciphertext, and in several; as many numbers as slots, and fewer.
+    for (log_slots, slots, count) in [(8, 16, 16), (6, 16, 11), (4, 16, 16), (4, 4, 3), (4, 16, 1)] {
+        let rotations = SchemeSwitch::rotations_of_ranks(count, 1 << log_slots);
+        let world = World::toy_with(log_slots, Mode::Real, rotations);
+        let values: Vec<f64> = uniform(40, count).iter().map(|z| z + 10.0).collect();
+        let x = world.encrypt(&values, slots, 11.0).with_range(9.0, 11.0);
+        let ranks = world.switch.rank(&x, count).expect("keys");
+        assert_eq!((ranks.result.slots(), ranks.result.extent().values()), (slots, count));
+        let (found, bound) = (world.decrypt(&ranks.result), ranks.result.error_bound());
+        assert!(bound < 0.01 && ranks.dead_zone < 0.06, "{bound}, {}", ranks.dead_zone);
+        for (found, &z) in found.iter().zip(&values) {
+            let [least, most] = below(&values, z, ranks.dead_zone);
+            assert!((found - found.round()).abs() < bound, "{found} is not whole");
+            assert!((least..most.max(least + 1)).contains(&(found.round() as usize)), "{found} for {z}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_numbers_are_found_at_their_places() {
+    let world = World::toy_with(6, Mode::Real, SchemeSwitch::rotations_of_ranks(40, 64));
+    // At least 0.05 apart, so that ranks are exact; the last ones repeat the order of the first.
+    let values: Vec<f64> = (0..40).map(|i| f64::from(i * 27 % 40) / 20.0 - 1.0).collect();
+    let x = world.encrypt(&values, 64, 1.0);
+    for (count, most) in [(16, 3), (40, 10), (2, 1)] {
+        let top = world.switch.top(&x, count, most).expect("keys");
+        let mut order: Vec<f64> = values[..count].to_vec();
+        order.sort_by(f64::total_cmp);
+        for (found, z) in world.decrypt(&top.result)[..count].iter().zip(&values) {
+            let expected = f64::from(u8::from(*z >= order[count - most]));
+            assert!(
+                (found - expected).abs() < top.result.error_bound(),
+                "{found} for {z}, the {most} largest of {count}"
+            );
+        }
+    }
+    for (count, most) in [(16, 0), (16, 16), (1, 1), (65, 2)] {
+        let refused = world.switch.top(&x, count, most).err();
+        assert!(matches!(refused, Some(Error::Length { .. })), "{most} of {count}");
+    }
+    let without = World::toy(9, Mode::Real);
+    let refused = without.switch.rank(&without.encrypt(&values, 64, 1.0), 16).err().expect("no keys");
+    assert!(matches!(refused, Error::MissingKey { .. }), "{refused}");
+}

@@ -1,6 +1,7 @@
 //! The way down, the way up, and both, against numbers and laws.
 
 use noren::bootstrapping::Mode;
+use noren::error::Error;
 use noren::switching::Readout;
 
 use crate::world::{World, rms, uniform};
@@ -40,4 +41,29 @@ fn values_go_down_and_up_without_a_bootstrap_between() {
             assert!((found - sine).abs() < y.error_bound(), "{found} for {sine}, bound {:e}", y.error_bound());
         }
     }
+}
+
+#[test]
+fn phases_go_through_any_table() {
+    let world = World::toy(4, Mode::Real);
+    let values = uniform(12, 16);
+    // A quarter of the circle ahead, for the half of it that a table has.
+    let x = world.encrypt(&values, 16, 1.0);
+    let x = world.switch.bootstrapper().evaluator().add_const(&x, 1.25.into()).expect("a number");
+    let samples = world.switch.down(&x, 0.2).expect("levels");
+    let degree = world.context.parameters().tfhe().torus().shape().degree;
+    // A quarter of the phase.
+    let words: Vec<u64> = (0..degree as u64).map(|c| (2 * c + 1) << 60 - degree.ilog2()).collect();
+    let quarters = world.switch.bootstrap(&samples, &words).expect("a table of the degree");
+    assert_eq!((quarters.len(), quarters.part(), quarters.deviation()), (16, 1.0, world.switch.law().bootstrap));
+    let noise = 7.0 * (0.25 * world.switch.law().decision + quarters.deviation()) + 0.25 * samples.error();
+    for (phase, z) in world.phases(&quarters).iter().zip(&values) {
+        assert!((phase - 0.05 * (z + 1.25)).abs() < noise, "{phase} for {z}");
+    }
+    let y = world.switch.up(&quarters, Readout::Real).expect("samples");
+    for (found, phase) in world.decrypt(&y).iter().zip(world.phases(&quarters)) {
+        assert!((found - (std::f64::consts::TAU * phase).sin()).abs() < y.error_bound());
+    }
+    let refused = world.switch.bootstrap(&samples, &words[1..]).err();
+    assert!(matches!(refused, Some(Error::Length { .. })));
 }
