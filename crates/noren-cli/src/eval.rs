@@ -33,7 +33,8 @@ use crate::tfhe::server_keys::ServerKeyForm;
         function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup. matrix \
         multiplies a matrix of whole numbers with each column of integers, with the keys of noren keygen --integers --matrices.\n\
         With the keys of noren keygen --bootstrap --switching: threshold: 1 where an entry is above --number, 0 where it is below; \
-        argmin and argmax: the row of the smallest and the largest entry of each column, and that entry.\n\
+        argmin and argmax: the row of the smallest and the largest entry of each column, and that entry; rank: how many \
+        entries of the column are smaller; top: 1 for the --count largest of each column, 0 for the others.\n\
         With the server keys of noren keygen --tfhe: of two columns, or of one and --number: add, sub, mul, div, rem, min, max, and, or, \
         xor, shift-left, shift-right, equal, not-equal, less, less-equal, greater, greater-equal; threshold: at least --number; not; \
         select: the second column where the first is true, else the third; of all rows of each column: sum, smallest, largest, \
@@ -94,6 +95,9 @@ pub(crate) struct Arguments {
     /// The threshold; with keys of TFHE, a whole number in place of the second column of any program
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     number: Option<Number>,
+    /// How many entries of each column are the largest for the program top
+    #[arg(long, value_name = "K")]
+    count: Option<usize>,
     /// switching.keys, for programs that compare entries of tables of numbers [default: the file beside bootstrap.keys]
     #[arg(long, value_name = "FILE")]
     switching_keys: Option<PathBuf>,
@@ -186,11 +190,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 
 /// Refuses what only programs of switching take.
 fn check_not_switching(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { program, switching_keys, server_keys, steps, .. } = arguments;
+    let Arguments { program, switching_keys, server_keys, steps, count, .. } = arguments;
     let given = [
         ("--switching-keys", switching_keys.is_some()),
         ("--server-keys", server_keys.is_some()),
         ("--steps", steps.is_some()),
+        ("--count", count.is_some()),
     ];
     let Some((what, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
     let needed = format!(
@@ -202,7 +207,7 @@ fn check_not_switching(arguments: &Arguments) -> Result<(), Failure> {
 
 fn run_switching(arguments: &Arguments, _: Kind, output: Output, console: &Console) -> Result<(), Failure> {
     check_no_function(arguments)?;
-    let &Arguments { ref program, ref keys, ref input, ref columns, ref number, last, failure_budget, .. } = arguments;
+    let &Arguments { ref program, ref keys, ref input, ref columns, last, failure_budget, .. } = arguments;
     let Arguments { undefined, no_header, element, circuit, model, second, .. } = arguments;
     let given = [
         ("--model", model.is_some()),
@@ -216,23 +221,35 @@ fn run_switching(arguments: &Arguments, _: Kind, output: Output, console: &Conso
         let needed = "none: programs that compare entries take none".to_owned();
         return Err(Failure::Unsuitable { what, found: program.clone(), needed });
     }
-    let number = number.as_ref().map(|number| match *number {
-        Number::Whole(number) => number as f64,
-        Number::Real(number) => number,
-    });
-    let unsuitable =
-        |found: String, needed: &str| Err(Failure::Unsuitable { what: "--number", found, needed: needed.to_owned() });
-    let program = match (program.as_str(), number) {
-        ("threshold", Some(number)) => DecisionProgram::Threshold(number),
-        ("threshold", None) => return unsuitable("none".to_owned(), "the threshold, in units of the columns"),
-        (_, Some(number)) => return unsuitable(number.to_string(), &format!("none: {program} takes none")),
-        ("argmin", None) => DecisionProgram::Argmin,
-        (_, None) => DecisionProgram::Argmax,
-    };
+    let program = decision_program(arguments)?;
     let (switching, server) = (arguments.switching_keys.as_deref(), arguments.server_keys.as_deref());
     let steps = arguments.steps.unwrap_or_default();
     let job = switching::Job { program, keys, switching, server, input, columns, steps, last, failure_budget, output };
     switching::run(job, console)
+}
+
+/// The program of switching, with the one number that it takes.
+fn decision_program(arguments: &Arguments) -> Result<DecisionProgram, Failure> {
+    let Arguments { program, number, count, .. } = arguments;
+    let number = number.as_ref().map(|number| match *number {
+        Number::Whole(number) => number as f64,
+        Number::Real(number) => number,
+    });
+    let refuse =
+        |what, found: String, needed: &str| Err(Failure::Unsuitable { what, found, needed: needed.to_owned() });
+    match (program.as_str(), number, *count) {
+        ("threshold", Some(number), None) => Ok(DecisionProgram::Threshold(number)),
+        ("threshold", None, _) => refuse("--number", "none".to_owned(), "the threshold, in units of the columns"),
+        ("top", None, Some(count)) => Ok(DecisionProgram::Top(count)),
+        ("top", _, None) => refuse("--count", "none".to_owned(), "how many entries are the largest"),
+        (_, Some(number), _) if program != "threshold" => {
+            refuse("--number", number.to_string(), &format!("none: {program} takes none"))
+        }
+        (_, _, Some(count)) => refuse("--count", count.to_string(), &format!("none: {program} takes none")),
+        ("argmin", ..) => Ok(DecisionProgram::Argmin),
+        ("argmax", ..) => Ok(DecisionProgram::Argmax),
+        _ => Ok(DecisionProgram::Rank),
+    }
 }
 
 fn refuse_circuit_keys(_: &Arguments, kind: Kind, _: Output, _: &Console) -> Result<(), Failure> {

@@ -86,6 +86,10 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     for (index, ciphertext) in table.ciphertexts().iter().enumerate() {
         check_level(job.input, index, ciphertext.level(), parameters.input_level())?;
     }
+    if layout.slots() > parameters.slots() {
+        let needed = format!("at most {}, the slots of noren keygen --bootstrap --slots", parameters.slots());
+        return Err(Failure::input(job.input, "its ciphertexts", count(layout.slots(), "slot"), needed));
+    }
     let names: Vec<String> = match layout.column_names() {
         [] => (0..layout.columns()).map(|column| column.to_string()).collect(),
         names => names.to_vec(),
@@ -94,7 +98,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         [] => (0..names.len()).collect(),
         chosen => chosen.iter().map(|text| position(&names, text, job.input)).collect::<Result<Vec<_>, _>>()?,
     };
-    job.program.rotations(layout, &columns).map_err(Failure::file(job.input))?;
+    job.program.rotations(layout, &columns, parameters.slots()).map_err(Failure::file(job.input))?;
     let keys = Keys::read(&job, &parameters, table.key_id(), console)?;
     let BootstrapKeyFile { context, parameters, keys: bootstrap } = read_keys(job.keys, &job.output)?;
     bootstrap.owner().key.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
@@ -125,6 +129,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         meaning: match job.program {
             DecisionProgram::Threshold(_) => "numbers that near to the threshold may be on either side",
             DecisionProgram::Argmin | DecisionProgram::Argmax => "no number is better by more",
+            DecisionProgram::Rank | DecisionProgram::Top(_) => "of two numbers that near either may rank higher",
         },
     })
 }

@@ -50,8 +50,10 @@ impl Wanted {
         let Some([rows, columns]) = self.tables else { return Ok(Vec::new()) };
         let layout = TableLayout::new(rows, columns, bootstrapping.ckks()?.max_slots())?;
         let all: Vec<usize> = (0..columns).collect();
-        let wanted = DecisionProgram::Argmin.rotations(&layout, &all)?;
-        Ok(wanted.into_iter().collect::<BTreeSet<_>>().into_iter().collect())
+        let programs = [DecisionProgram::Argmin, DecisionProgram::Rank];
+        let wanted = programs.map(|program| program.rotations(&layout, &all, bootstrapping.slots()));
+        let wanted: Vec<Vec<isize>> = wanted.into_iter().collect::<noren::Result<_>>()?;
+        Ok(wanted.into_iter().flatten().collect::<BTreeSet<_>>().into_iter().collect())
     }
 }
 

@@ -101,6 +101,23 @@ fn rows_of_the_smallest_and_the_largest_are_found() {
 }
 
 #[test]
+fn ranks_and_the_largest_are_marked() {
+    let sandbox = with_table("switching-ranks");
+    let (report, found) = result(&sandbox, "rank", &["--steps", "3", "--columns", "bmi,dose"], 0);
+    assert_eq!(report["bootstraps"], 2 * 3 * 15);
+    for (place, name) in ["bmi", "dose"].into_iter().enumerate() {
+        let entries = column(&sandbox, name);
+        for (row, entry) in entries.iter().enumerate() {
+            let rank = entries.iter().filter(|other| *other < entry).count() as f64;
+            assert!((found[row][place] - rank).abs() < 0.01, "{name}: {found:?}");
+        }
+    }
+    let (_, found) = result(&sandbox, "top", &["--steps", "3", "--count", "2", "--columns", "bmi"], 0);
+    let marked: Vec<f64> = found.iter().map(|row| row[0].round()).collect();
+    assert_eq!(marked, [0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+}
+
+#[test]
 fn keys_of_switching_are_planned_made_added_and_inspected() {
     let sandbox = Sandbox::new("switching-keys");
     let plan = sandbox.json(&["plan", "--bootstrap", "n16", "--switching", "2_2"]);
@@ -205,6 +222,10 @@ fn what_cannot_be_compared_is_refused() {
         ("argmax", &["--model", "model.json"], ["--model", "argmax"]),
         ("argmax", &["--type", "uint8", "--function", "gcd"], ["--function", "argmax takes none"]),
         ("argmin", &["--failure-budget=-64"], ["budget is 2^-64", "bootstraps"]),
+        ("argmin", &["--count", "3"], ["--count", "argmin takes none"]),
+        ("top", &[], ["--count", "none"]),
+        ("top", &["--count", "6"], ["largest", "1 to 5"]),
+        ("top", &["--count", "2", "--number", "1"], ["--number", "top takes none"]),
         ("mean", &["--steps", "3"], ["--steps", "threshold, argmin, argmax"]),
         ("bootstrap", &["--switching-keys", "keys/switching.keys"], ["--switching-keys", "bootstrap"]),
     ] {
@@ -226,7 +247,9 @@ fn what_cannot_be_compared_is_refused() {
     sandbox
         .refused(&with("keys/bootstrap.keys", "whole.ct"), &["whole.ct", "columns of TFHE", "needed encrypted table"]);
     // Tables with pairs of columns, with too few levels, or with more rows than slots.
-    sandbox.done(&["eval", "covariance", "--keys", "keys/bootstrap.keys", "table.ct", "-o", "pairs.ct"]);
+    sandbox.write("pairs.json", br#"{"pairs": [[0, 0]]}"#);
+    let pairs = ["eval", "inner-product", "--keys", "keys/bootstrap.keys", "--model", "pairs.json", "table.ct"];
+    sandbox.done(&[&pairs[..], &["-o", "pairs.ct"]].concat());
     sandbox.refused(&with("keys/bootstrap.keys", "pairs.ct"), &["pairs.ct", "pairs of columns"]);
     sandbox.done(&["eval", "mean", "--last", "--keys", "keys/bootstrap.keys", "table.ct", "-o", "low.ct"]);
     sandbox.refused(&with("keys/bootstrap.keys", "low.ct"), &["low.ct", "at least 3"]);
@@ -234,5 +257,9 @@ fn what_cannot_be_compared_is_refused() {
     sandbox.write("long.csv", format!("a\n{rows}").as_bytes());
     sandbox.done(&["encrypt", "--key", "keys/public.key", "long.csv", "-o", "long.ct"]);
     let long = ["eval", "argmin", "--keys", "keys/bootstrap.keys", "long.ct", "-o", "out.ct"];
-    sandbox.refused(&long, &["long.ct", "600", "1 to 512"]);
+    sandbox.refused(&long, &["long.ct", "512 slots", "at most 64"]);
+    let rows = rows.lines().take(70).collect::<Vec<_>>().join("\n");
+    sandbox.write("long.csv", format!("a\n{rows}\n").as_bytes());
+    sandbox.done(&["encrypt", "--key", "keys/public.key", "long.csv", "-o", "long.ct", "--force"]);
+    sandbox.refused(&long, &["long.ct", "128 slots", "noren keygen --bootstrap"]);
 }

@@ -1,4 +1,4 @@
-//! Programs that decide about the entries of a table: thresholds, and the smallest and the largest entry of columns.
+//! Programs that decide about the entries of a table: thresholds, the smallest and the largest entries of columns, ranks.
 
 use std::collections::BTreeSet;
 
@@ -13,6 +13,7 @@ use crate::schemes::error::SlotError;
 use crate::schemes::failures::log2_sum;
 use crate::schemes::slots::SlotEvaluator;
 use crate::switching::extremes::Extreme;
+use crate::switching::functions::Decision;
 use crate::switching::switch::SchemeSwitch;
 
 /// A program that compares entries of a table of CKKS, by [switching](crate::switching) them to TFHE and back.
@@ -22,6 +23,8 @@ use crate::switching::switch::SchemeSwitch;
 /// | `threshold` | `n` rows: 1 where an entry is above a number, 0 where it is below |
 /// | `argmin` | one row: the number of the row of the smallest entry, from 0, and that entry |
 /// | `argmax` | one row: the same of the largest entry |
+/// | `rank` | `n` rows: how many entries of the column are smaller |
+/// | `top` | `n` rows: 1 for as many of the largest entries as are asked for, 0 for the others |
 ///
 /// Entries lie within the bounds of their columns, the powers of two of the [layout](TableLayout), and
 /// [dead zones](DecidedTable::dead_zones) are in proportion to these. Results are at the level of results of bootstrapping, or a
@@ -34,6 +37,10 @@ pub enum DecisionProgram {
     Argmin,
     /// The largest entry.
     Argmax,
+    /// How many entries are smaller.
+    Rank,
+    /// 1 for so many of the largest entries.
+    Top(usize),
 }
 
 /// The result of a [`DecisionProgram`].
@@ -41,8 +48,8 @@ pub enum DecisionProgram {
 pub struct DecidedTable {
     /// The table of results.
     pub table: EncryptedTable<Ciphertext>,
-    /// For each chosen column, in its units: entries nearer than this to the threshold may be on either side, and the entry that
-    /// was found is worse than the best one by this at most.
+    /// For each chosen column, in its units: entries nearer than this to the threshold may be on either side, the entry that was
+    /// found is worse than the best one by this at most, and of two entries nearer to each other either may rank higher.
     pub dead_zones: Vec<f64>,
     /// `log2` of a bound on how likely any result is wrong beyond dead zones and error bounds.
     pub log2_failure: f64,
@@ -54,7 +61,7 @@ const FARTHEST: f64 = 1.5;
 
 impl DecisionProgram {
     /// The names of all programs.
-    pub const NAMES: [&'static str; 3] = ["threshold", "argmin", "argmax"];
+    pub const NAMES: [&'static str; 5] = ["threshold", "argmin", "argmax", "rank", "top"];
 
     /// The name.
     #[must_use]
@@ -63,14 +70,17 @@ impl DecisionProgram {
             Self::Threshold(_) => "threshold",
             Self::Argmin => "argmin",
             Self::Argmax => "argmax",
+            Self::Rank => "rank",
+            Self::Top(_) => "top",
         }
     }
 
-    /// The rotations that the program needs for these columns of tables of this layout, at the level of results of bootstrapping.
+    /// The rotations that the program needs for these columns of tables of this layout, at the level of results of bootstrapping,
+    /// where so many slots are bootstrapped.
     ///
     /// # Errors
     /// As [`DecisionProgram::run`], for columns and rows.
-    pub fn rotations(&self, layout: &TableLayout, columns: &[usize]) -> Result<Vec<isize>> {
+    pub fn rotations(&self, layout: &TableLayout, columns: &[usize], bootstrapped: usize) -> Result<Vec<isize>> {
         check_columns(layout, columns)?;
         let mut steps = BTreeSet::new();
         match self {
@@ -78,12 +88,15 @@ impl DecisionProgram {
                 let moves = Gathering::new(layout, columns)?;
                 steps.extend(moves.distances().flat_map(powers_of_two));
             }
-            Self::Argmin | Self::Argmax => {
-                check_rows(layout)?;
+            Self::Argmin | Self::Argmax | Self::Rank | Self::Top(_) => {
+                check_rows(layout, bootstrapped)?;
                 for column in columns {
                     steps.extend(Gathering::new(layout, &[*column])?.distances().flat_map(powers_of_two));
                 }
-                steps.extend(SchemeSwitch::rotations_of_extremes(layout.rows()));
+                steps.extend(match self {
+                    Self::Rank | Self::Top(_) => SchemeSwitch::rotations_of_ranks(layout.rows(), bootstrapped),
+                    _ => SchemeSwitch::rotations_of_extremes(layout.rows()),
+                });
             }
         }
         Ok(steps.into_iter().collect())
@@ -92,10 +105,10 @@ impl DecisionProgram {
     /// Runs the program on these columns, by their positions, in the order of the result.
     ///
     /// # Errors
-    /// [`Error::WrongKind`] for a table without columns side by side; [`Error::Length`] for no column, and for more rows than a ciphertext
-    /// has slots, of which no smallest is found; [`Error::Parameters`] for a column that there is not;
-    /// [`SlotError::NotFinite`] for a threshold that is no number; [`Error::MissingKey`] names all rotations without keys; as
-    /// [`SchemeSwitch::is_positive`] and [`SchemeSwitch::argmin`].
+    /// [`Error::WrongKind`] for a table without columns side by side; [`Error::Length`] for no column, and for more rows than
+    /// slots of a ciphertext are bootstrapped, of which no smallest is found; [`Error::Parameters`] for a column that there is
+    /// not; [`SlotError::NotFinite`] for a threshold that is no number; [`Error::MissingKey`] names all rotations without keys; as
+    /// [`SchemeSwitch::is_positive`], [`SchemeSwitch::argmin`] and [`SchemeSwitch::top`].
     pub fn run(
         &self,
         switch: &SchemeSwitch,
@@ -103,11 +116,18 @@ impl DecisionProgram {
         columns: &[usize],
     ) -> Result<DecidedTable> {
         let layout = table.columns()?;
-        let task = Task::new(switch, self.rotations(layout, columns)?)?;
+        let rows = layout.rows();
+        let bootstrapped = switch.context().parameters().bootstrapping().slots();
+        let task = Task::new(switch, self.rotations(layout, columns, bootstrapped)?)?;
         match *self {
             Self::Threshold(number) => task.threshold(table, layout, columns, number),
-            Self::Argmin => task.extremes(table, layout, columns, |x| switch.argmin(x, layout.rows()), self.name()),
-            Self::Argmax => task.extremes(table, layout, columns, |x| switch.argmax(x, layout.rows()), self.name()),
+            Self::Argmin => task.extremes(table, layout, columns, |x| switch.argmin(x, rows), self.name()),
+            Self::Argmax => task.extremes(table, layout, columns, |x| switch.argmax(x, rows), self.name()),
+            Self::Rank => {
+                let exponent = exponent_above((rows - 1) as f64);
+                task.of_rows(table, layout, columns, exponent, |x| switch.rank(x, rows))
+            }
+            Self::Top(count) => task.of_rows(table, layout, columns, 0, |x| switch.top(x, rows, count)),
         }
     }
 }
@@ -206,6 +226,46 @@ impl<'a> Task<'a> {
             .with_exponents(exponents)?
             .with_row_names(vec![name.to_owned()])?
             .with_column_names(titles)?;
+        Ok(DecidedTable { table: EncryptedTable::new(Layout::Table(layout), results)?, dead_zones, log2_failure })
+    }
+
+    /// A number for each entry, which is divided by a power of two. Decisions on the first rows repeat with the height of blocks.
+    fn of_rows(
+        &self,
+        table: &EncryptedTable<Ciphertext>,
+        layout: &TableLayout,
+        columns: &[usize],
+        exponent: i32,
+        decide: impl Fn(&Ciphertext) -> Result<Decision>,
+    ) -> Result<DecidedTable> {
+        let target = Gathering::new(layout, columns)?.target;
+        let factor = libm::ldexp(1.0, -exponent);
+        let evaluator = self.evaluator.evaluator();
+        let per = target.columns_per_ciphertext();
+        let mut results: Vec<Ciphertext> = Vec::with_capacity(target.ciphertexts());
+        let (mut dead_zones, mut log2_failure) = (Vec::new(), f64::NEG_INFINITY);
+        for (place, &column) in columns.iter().enumerate() {
+            let x = self.gather(table, layout, &Gathering::new(layout, &[column])?, 0, 0)?;
+            let decision = decide(&x.with_length(None)?)?;
+            let decided = decision.result.with_length(None)?.with_period(layout.slots())?;
+            let mask = target.constant_blocks(0, |block| (block == place % per).then_some(factor));
+            let masked =
+                SlotEvaluator::mul_plain(evaluator, &decided, &SlotEvaluator::encode_for(evaluator, &mask, &decided)?)?;
+            match results.get_mut(place / per) {
+                None => results.push(masked),
+                Some(sum) => *sum = SlotEvaluator::add(evaluator, sum, &masked)?,
+            }
+            dead_zones.push(libm::ldexp(decision.dead_zone, layout.exponents()[column]));
+            log2_failure = log2_sum(log2_failure, decision.log2_failure);
+        }
+        // Blocks do not meet.
+        let results = results.into_iter().map(|sum| sum.with_range(0.0, 1.0)).collect();
+        let bootstrapped = self.switch.context().parameters().bootstrapping().slots();
+        let size = layout.rows().next_power_of_two();
+        // Pairs come back from TFHE in so many ciphertexts, and the answers in one.
+        let raised = (size * size).div_ceil(bootstrapped) + 1;
+        let log2_failure = self.log2_failure(log2_failure, (raised * columns.len()) as u64)?;
+        let layout = target.with_exponents(vec![exponent; columns.len()])?;
         Ok(DecidedTable { table: EncryptedTable::new(Layout::Table(layout), results)?, dead_zones, log2_failure })
     }
 
@@ -319,11 +379,11 @@ fn check_columns(layout: &TableLayout, columns: &[usize]) -> Result<()> {
     }
 }
 
-/// Refuses columns whose rows lie in several ciphertexts.
-fn check_rows(layout: &TableLayout) -> Result<()> {
-    if layout.groups() == 1 {
+/// Refuses columns whose rows lie in several ciphertexts, or in more slots than are bootstrapped.
+fn check_rows(layout: &TableLayout, bootstrapped: usize) -> Result<()> {
+    if layout.groups() == 1 && layout.rows() <= bootstrapped {
         return Ok(());
     }
-    let needed = format!("1 to {}, the slots of a ciphertext", layout.slots());
-    Err(Error::Length { what: "rows among which one is found", found: layout.rows(), needed })
+    let needed = format!("1 to {}, the slots of a ciphertext that are bootstrapped", layout.slots().min(bootstrapped));
+    Err(Error::Length { what: "rows that are compared", found: layout.rows(), needed })
 }

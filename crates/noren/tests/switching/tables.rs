@@ -94,6 +94,38 @@ fn extremes_of_columns_are_found_with_their_rows() {
 }
 
 #[test]
+fn ranks_and_the_largest_stand_beside_their_entries() {
+    let mut world = world();
+    world.switch = world.switch.with_steps(Steps::Three);
+    let level = world.context.parameters().bootstrapping().output_level();
+    for (shape, columns) in [([5, 3], vec![2, 0, 1]), ([5, 5], vec![4, 1]), ([16, 2], vec![1])] {
+        let (encrypted, entries) = table(&world, shape, level);
+        for program in [DecisionProgram::Rank, DecisionProgram::Top(2)] {
+            let result = program.run(&world.switch, &encrypted, &columns).expect("keys");
+            let found = read(&world, &result);
+            assert_eq!((found.row_names.len(), found.column_names.len()), (shape[0], columns.len()));
+            for (place, &column) in columns.iter().enumerate() {
+                let column: Vec<f64> = (0..shape[0]).map(|row| entries[row * shape[1] + column]).collect();
+                for (row, entry) in column.iter().enumerate() {
+                    // The lowest and the highest rank that entries nearer than the dead zone leave.
+                    let below = |limit: f64| column.iter().filter(|other| **other < limit).count();
+                    let dead_zone = result.dead_zones[place];
+                    let ranks = below(entry - dead_zone)..=below(entry + dead_zone);
+                    let value = found.values[row * columns.len() + place];
+                    let answers = ranks.map(|rank| match program {
+                        DecisionProgram::Rank => rank as f64,
+                        _ => f64::from(u8::from(rank + 2 >= shape[0])),
+                    });
+                    let error = found.errors[row * columns.len() + place];
+                    let right = answers.into_iter().any(|answer| (value - answer).abs() <= error);
+                    assert!(right && error < 0.1, "{program:?} of {entry} in {column:?}: {value}, error {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_decided_is_refused() {
     let world = World::toy(SLOTS.ilog2(), Mode::Real);
     let level = world.context.parameters().bootstrapping().output_level();
@@ -102,6 +134,9 @@ fn what_cannot_be_decided_is_refused() {
     assert!(matches!(run(DecisionProgram::Argmin, &[]), Err(Error::Length { .. })));
     assert!(matches!(run(DecisionProgram::Argmin, &[3]), Err(Error::Parameters { .. })));
     assert!(run(DecisionProgram::Threshold(f64::NAN), &[0, 1, 2]).is_err());
+    for count in [0, 5, 6] {
+        assert!(matches!(run(DecisionProgram::Top(count), &[0]), Err(Error::Length { .. })), "{count} of 5");
+    }
     let (long, _) = table(&world, [40, 1], level);
     let refused = DecisionProgram::Argmin.run(&world.switch, &long, &[0]).map(drop);
     assert!(matches!(refused, Err(Error::Length { found: 40, .. })), "{refused:?}");
@@ -110,7 +145,8 @@ fn what_cannot_be_decided_is_refused() {
 #[test]
 fn rotations_search_columns_and_bring_them_together() {
     let layout = TableLayout::new(5, 3, SLOTS).expect("a shape");
-    let rotations = |program: DecisionProgram, columns: &[usize]| program.rotations(&layout, columns).expect("columns");
+    let rotations =
+        |program: DecisionProgram, columns: &[usize]| program.rotations(&layout, columns, SLOTS).expect("columns");
     assert_eq!(rotations(DecisionProgram::Argmin, &[0]), [1, 2, 4]);
     assert_eq!(rotations(DecisionProgram::Argmax, &[2, 1]), [1, 2, 4, 8, 16]);
     assert!(rotations(DecisionProgram::Threshold(0.5), &[0, 1, 2]).is_empty());
