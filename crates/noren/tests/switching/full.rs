@@ -124,7 +124,7 @@ fn every_stage_has_the_noise_of_its_law() {
 
     // Up, by the sines of phases that the secret tells: of results of bootstraps near 0, where sines are steep.
     let degree = world.context.parameters().tfhe().torus().shape().degree as u64;
-    let words: Vec<u64> = (0..degree).map(|c| (c << 64 - 24) / degree).collect();
+    let words: Vec<u64> = (0..degree).map(|c| (c << (64 - 24)) / degree).collect();
     let samples = world.switch.bootstrap(&signs, &words).expect("a table of the degree");
     let turns = std::f64::consts::TAU;
     let sines: Vec<f64> = world.phases(&samples).iter().map(|phase| (turns * phase).sin()).collect();
