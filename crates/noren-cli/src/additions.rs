@@ -81,7 +81,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
 }
 
 /// Keeps two runs from adding to the same file at once: what the first had written would be lost.
-fn lock(secret: &Path) -> Result<File, Failure> {
+pub(crate) fn lock(secret: &Path) -> Result<File, Failure> {
     let failed = |source| Failure::Io { path: secret.to_owned(), source };
     let file = regular::open(secret).map_err(failed)?;
     match file.try_lock() {

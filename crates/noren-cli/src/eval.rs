@@ -1,11 +1,13 @@
 //! `noren eval`: runs a program on an encrypted table, without any secret.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use noren::programs::Program;
 use noren::programs::columns::Element;
+use noren::programs::{DecisionProgram, Program};
+use noren::switching::Steps;
 use noren::wire::Kind;
 
 use crate::bootstrap::eval as bootstrap;
@@ -17,6 +19,7 @@ use crate::integers::eval as integers;
 use crate::lookup::eval as lookup;
 use crate::outputs::{Force, Output};
 use crate::programs;
+use crate::switching::eval as switching;
 use crate::tfhe::eval as tfhe;
 use crate::tfhe::lookup::Given;
 use crate::tfhe::program::Program as TfheProgram;
@@ -29,6 +32,9 @@ use crate::tfhe::server_keys::ServerKeyForm;
         polynomial of every entry. bootstrap gives a table new levels, with the keys of noren keygen --bootstrap. lookup is any \
         function of two columns of integers that noren prepare has prepared, with the keys of noren keygen --lookup. matrix \
         multiplies a matrix of whole numbers with each column of integers, with the keys of noren keygen --integers --matrices.\n\
+        With the keys of noren keygen --bootstrap --switching: threshold: 1 where an entry is above --number, 0 where it is below; \
+        argmin and argmax: the row of the smallest and the largest entry of each column, and that entry; rank: how many \
+        entries of the column are smaller; top: 1 for the --count largest of each column, 0 for the others.\n\
         With the server keys of noren keygen --tfhe: of two columns, or of one and --number: add, sub, mul, div, rem, min, max, and, or, \
         xor, shift-left, shift-right, equal, not-equal, less, less-equal, greater, greater-equal; threshold: at least --number; not; \
         select: the second column where the first is true, else the third; of all rows of each column: sum, smallest, largest, \
@@ -40,13 +46,15 @@ use crate::tfhe::server_keys::ServerKeyForm;
         noren eval bootstrap --keys keys/bootstrap.keys patients.ct -o renewed.ct\n  \
         noren eval lookup --keys keys/lookup.keys --function div.prepared pairs.ct -o quotients.ct\n  \
         noren eval matrix --keys keys/eval.keys --matrix weights.npy vectors.ct -o products.ct\n  \
+        noren eval threshold --keys keys/bootstrap.keys --number 27.5 --columns bmi patients.ct -o high.ct\n  \
         noren eval threshold --keys keys/server.keys --number 300 readings.ct -o alarms.ct\n  \
         noren eval lookup --keys keys/server.keys --circuit keys/circuit.keys --function dose.csv readings.ct -o doses.ct"
 )]
 pub(crate) struct Arguments {
     /// The program; bootstrap for new levels; lookup for any function; matrix for a matrix of whole numbers
     #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(
-        Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME, integers::NAME]).chain(TfheProgram::names())))]
+        Program::NAMES.into_iter().chain([bootstrap::NAME, lookup::NAME, integers::NAME]).chain(TfheProgram::names())
+            .chain(switching_names())))]
     program: String,
     /// eval.keys; lookup.keys; server.keys, or what noren expand made of them; or bootstrap.keys: then a program
     /// bootstraps what runs out of levels
@@ -80,12 +88,25 @@ pub(crate) struct Arguments {
     /// circuit.keys, for lookups of bytes of TFHE
     #[arg(long, value_name = "FILE")]
     circuit: Option<PathBuf>,
-    /// The columns of lookup and of programs of TFHE, by name or position from 0 [default: the first ones]
+    /// The columns of lookup, of programs of TFHE and of switching, by name or position from 0 [default: the first ones; of
+    /// switching all]
     #[arg(long, value_name = "X,Y", value_delimiter = ',')]
     columns: Vec<String>,
-    /// A whole number in place of the second column of a program of TFHE
+    /// The threshold; with keys of TFHE, a whole number in place of the second column of any program
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    number: Option<i128>,
+    number: Option<Number>,
+    /// How many entries of each column are the largest for the program top
+    #[arg(long, value_name = "K")]
+    count: Option<usize>,
+    /// switching.keys, for programs that compare entries of tables of numbers [default: the file beside bootstrap.keys]
+    #[arg(long, value_name = "FILE")]
+    switching_keys: Option<PathBuf>,
+    /// server.keys for these programs [default: the file beside bootstrap.keys]
+    #[arg(long, value_name = "FILE")]
+    server_keys: Option<PathBuf>,
+    /// In how many bootstraps of TFHE these programs compare: 3 have a dead zone that is about 30 times smaller [default: 1]
+    #[arg(long, value_name = "1|3", value_parser = parse_steps)]
+    steps: Option<Steps>,
     /// The file for the encrypted result
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -105,6 +126,39 @@ fn parse_log2(text: &str) -> Result<f64, String> {
     log2.ok_or_else(|| "the base-two logarithm of a probability is needed, such as -40".to_owned())
 }
 
+/// A number as it was written: programs of TFHE take whole ones of any size.
+#[derive(Debug, Clone)]
+enum Number {
+    Whole(i128),
+    Real(f64),
+}
+
+impl FromStr for Number {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(number) = text.parse() {
+            return Ok(Self::Whole(number));
+        }
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.map(Self::Real).ok_or_else(|| "a number is needed".to_owned())
+    }
+}
+
+/// In how many steps is decided.
+fn parse_steps(text: &str) -> Result<Steps, String> {
+    match text {
+        "1" => Ok(Steps::One),
+        "3" => Ok(Steps::Three),
+        _ => Err("1 or 3 is needed".to_owned()),
+    }
+}
+
+/// The names that only programs of switching have.
+fn switching_names() -> impl Iterator<Item = &'static str> {
+    DecisionProgram::NAMES.into_iter().filter(|name| TfheProgram::named(name).is_none())
+}
+
 /// Computes with keys of a kind.
 type Run = fn(&Arguments, Kind, Output, &Console) -> Result<(), Failure>;
 
@@ -115,16 +169,87 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         let needed = format!("none: {} takes none", arguments.program);
         return Err(Failure::input(path, "--matrix", "a matrix", needed));
     }
+    let of_bootstrapping = matches!(kind, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS);
+    let compares = of_bootstrapping && DecisionProgram::NAMES.contains(&arguments.program.as_str());
+    if !compares {
+        check_not_switching(arguments)?;
+    }
     let run: Run = match (arguments.program.as_str(), kind) {
         (_, kind) if ServerKeyForm::is(kind) => run_tfhe,
         (_, Kind::TFHE_CIRCUIT_KEYS) => refuse_circuit_keys,
         (lookup::NAME, _) => run_lookup,
         (integers::NAME, _) => run_matrix,
-        (bootstrap::NAME, _) | (_, Kind::BOOTSTRAP_KEYS | Kind::EXPANDED_BOOTSTRAP_KEYS) => run_bootstrap,
+        _ if compares => run_switching,
+        (bootstrap::NAME, _) => run_bootstrap,
+        _ if of_bootstrapping => run_bootstrap,
         // A file of another kind is refused where keys of CKKS are read.
         _ => run_ckks,
     };
     run(arguments, kind, output, console)
+}
+
+/// Refuses what only programs of switching take.
+fn check_not_switching(arguments: &Arguments) -> Result<(), Failure> {
+    let Arguments { program, switching_keys, server_keys, steps, count, .. } = arguments;
+    let given = [
+        ("--switching-keys", switching_keys.is_some()),
+        ("--server-keys", server_keys.is_some()),
+        ("--steps", steps.is_some()),
+        ("--count", count.is_some()),
+    ];
+    let Some((what, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    let needed = format!(
+        "none: it is for {} with keys of noren keygen --bootstrap --switching",
+        DecisionProgram::NAMES.join(", ")
+    );
+    Err(Failure::Unsuitable { what, found: program.clone(), needed })
+}
+
+fn run_switching(arguments: &Arguments, _: Kind, output: Output, console: &Console) -> Result<(), Failure> {
+    check_no_function(arguments)?;
+    let &Arguments { ref program, ref keys, ref input, ref columns, last, failure_budget, .. } = arguments;
+    let Arguments { undefined, no_header, element, circuit, model, second, .. } = arguments;
+    let given = [
+        ("--model", model.is_some()),
+        ("--circuit", circuit.is_some()),
+        ("INPUT2", second.is_some()),
+        ("--undefined", undefined.is_some()),
+        ("--no-header", *no_header),
+        ("--type", element.is_some()),
+    ];
+    if let Some((what, _)) = given.into_iter().find(|(_, given)| *given) {
+        let needed = "none: programs that compare entries take none".to_owned();
+        return Err(Failure::Unsuitable { what, found: program.clone(), needed });
+    }
+    let program = decision_program(arguments)?;
+    let (switching, server) = (arguments.switching_keys.as_deref(), arguments.server_keys.as_deref());
+    let steps = arguments.steps.unwrap_or_default();
+    let job = switching::Job { program, keys, switching, server, input, columns, steps, last, failure_budget, output };
+    switching::run(job, console)
+}
+
+/// The program of switching, with the one number that it takes.
+fn decision_program(arguments: &Arguments) -> Result<DecisionProgram, Failure> {
+    let Arguments { program, number, count, .. } = arguments;
+    let number = number.as_ref().map(|number| match *number {
+        Number::Whole(number) => number as f64,
+        Number::Real(number) => number,
+    });
+    let refuse =
+        |what, found: String, needed: &str| Err(Failure::Unsuitable { what, found, needed: needed.to_owned() });
+    match (program.as_str(), number, *count) {
+        ("threshold", Some(number), None) => Ok(DecisionProgram::Threshold(number)),
+        ("threshold", None, _) => refuse("--number", "none".to_owned(), "the threshold, in units of the columns"),
+        ("top", None, Some(count)) => Ok(DecisionProgram::Top(count)),
+        ("top", _, None) => refuse("--count", "none".to_owned(), "how many entries are the largest"),
+        (_, Some(number), _) if program != "threshold" => {
+            refuse("--number", number.to_string(), &format!("none: {program} takes none"))
+        }
+        (_, _, Some(count)) => refuse("--count", count.to_string(), &format!("none: {program} takes none")),
+        ("argmin", ..) => Ok(DecisionProgram::Argmin),
+        ("argmax", ..) => Ok(DecisionProgram::Argmax),
+        _ => Ok(DecisionProgram::Rank),
+    }
 }
 
 fn refuse_circuit_keys(_: &Arguments, kind: Kind, _: Output, _: &Console) -> Result<(), Failure> {
@@ -169,7 +294,15 @@ fn run_tfhe(arguments: &Arguments, _: Kind, output: Output, console: &Console) -
         output: arguments.element,
     });
     let circuit = arguments.circuit.as_deref();
-    let (number, failure_budget) = (*number, arguments.failure_budget);
+    let number = match number {
+        None => None,
+        Some(Number::Whole(number)) => Some(*number),
+        Some(Number::Real(number)) => {
+            let needed = "a whole number, for keys of TFHE".to_owned();
+            return Err(Failure::Unsuitable { what: "--number", found: number.to_string(), needed });
+        }
+    };
+    let failure_budget = arguments.failure_budget;
     let job = tfhe::Job { name: program, keys, input, columns, number, function, circuit, failure_budget, output };
     tfhe::run(job, console)
 }
@@ -197,10 +330,13 @@ fn check_not_tfhe(arguments: &Arguments, found: Kind) -> Result<(), Failure> {
     let Arguments { program, columns, number, undefined, no_header, element, circuit, .. } = arguments;
     let of_lookup = undefined.is_some() || *no_header || element.is_some() || circuit.is_some();
     let columns = !columns.is_empty() && program != lookup::NAME;
-    if !columns && !of_lookup && number.is_none() && TfheProgram::names().all(|name| name != program) {
+    let compares = DecisionProgram::NAMES.contains(&program.as_str());
+    if !columns && !of_lookup && number.is_none() && !compares && TfheProgram::names().all(|name| name != program) {
         return Ok(());
     }
-    let (found, needed) = (found.to_string(), Kind::TFHE_KEYS.to_string());
+    let of_switching = format!(", or {}, with switching keys beside them", Kind::BOOTSTRAP_KEYS);
+    let needed = format!("{}{}", Kind::TFHE_KEYS, if compares { &of_switching } else { "" });
+    let found = found.to_string();
     Err(Failure::file(&arguments.keys)(noren::Error::WrongKind { found, needed }))
 }
 

@@ -138,7 +138,8 @@ pub(crate) fn admit(parameters: &impl Describe, path: &Path, console: &Console) 
     admit_security(parameters.rlwe().security(), path, console)
 }
 
-fn admit_security(found: Security, path: &Path, console: &Console) -> Result<(), Failure> {
+/// Refuses less security than is asked for; warns of none.
+pub(crate) fn admit_security(found: Security, path: &Path, console: &Console) -> Result<(), Failure> {
     let needed = console.min_security();
     if found < needed {
         return Err(Failure::Insecure { path: path.to_owned(), found, needed });

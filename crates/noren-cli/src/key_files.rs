@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use noren::wire::{FileContext, FileKey, Object};
+use noren::wire::{FileContext, FileKey};
 use noren::{PublicKey, SecretKey, Seed};
 use noren_files::passphrase::Passphrase;
 use noren_rlwe::wire::key_file::KeyFile;
@@ -42,12 +42,13 @@ impl NewKeys<'_> {
     }
 }
 
-/// Places for a secret key, a public key, and a file of what evaluates.
+/// Places for a secret key, a public key, and files of what evaluates.
 pub(crate) struct KeyFiles<'a> {
     outputs: OutputSet,
     /// That of the secret key.
     passphrase: Option<&'a Passphrase>,
-    evaluation: &'static str,
+    /// Of all files, those of what evaluates last.
+    names: Vec<&'static str>,
 }
 
 /// The files that were made.
@@ -73,29 +74,26 @@ pub(crate) fn existing(directory: &Path) -> &Path {
 }
 
 impl<'a> KeyFiles<'a> {
-    /// Refuses files that exist, unless they may be replaced; makes the directory. `evaluation` is the name of the third file.
-    pub(crate) fn new(keys: &NewKeys<'a>, evaluation: &'static str) -> Result<Self, Failure> {
-        let outputs = OutputSet::new(keys.out, &[SECRET, PUBLIC, evaluation], keys.force)?;
-        Ok(Self { outputs, passphrase: keys.passphrase, evaluation })
+    /// Refuses files that exist, unless they may be replaced; makes the directory. `evaluation` are the names of the files of what
+    /// evaluates.
+    pub(crate) fn new(keys: &NewKeys<'a>, evaluation: &[&'static str]) -> Result<Self, Failure> {
+        let names = [&[SECRET, PUBLIC], evaluation].concat();
+        let outputs = OutputSet::new(keys.out, &names, keys.force)?;
+        Ok(Self { outputs, passphrase: keys.passphrase, names })
     }
 
-    /// Writes the file of what evaluates; gives its bytes.
-    pub(crate) fn write<O: Object<Context = ()>>(&self, object: &O) -> Result<u64, Failure> {
-        self.outputs.write(self.evaluation, &(), object)
+    /// Where the files of what evaluates are written.
+    pub(crate) const fn outputs(&self) -> &OutputSet {
+        &self.outputs
     }
 
-    /// Writes the file of what evaluates by what is said to write it; gives its bytes.
-    pub(crate) fn write_with<T>(&self, write: impl FnOnce(&Path) -> noren::Result<T>) -> Result<u64, Failure> {
-        self.outputs.write_with(self.evaluation, write)
-    }
-
-    /// Writes the other two, and moves all to their places. `bytes` are those of the file that is written already.
+    /// Writes the other two, and moves all to their places. `bytes` are those of the files that are written already.
     pub(crate) fn finish<C>(
         self,
         context: &C,
         secret: SecretKey,
         public: PublicKey,
-        bytes: u64,
+        bytes: &[u64],
     ) -> Result<Vec<Written>, Failure>
     where
         C: FileContext + Clone,
@@ -105,8 +103,8 @@ impl<'a> KeyFiles<'a> {
         let secret = KeyFile { context: context.clone(), key: secret };
         let public = KeyFile { context: context.clone(), key: public };
         let of_secret = self.outputs.write_secret(SECRET, &secret, self.passphrase)?;
-        let sizes = [of_secret, self.outputs.write(PUBLIC, &(), &public)?, bytes];
-        let places = self.outputs.finish(&[SECRET, PUBLIC, self.evaluation])?;
+        let sizes = [of_secret, self.outputs.write(PUBLIC, &(), &public)?].into_iter().chain(bytes.iter().copied());
+        let places = self.outputs.finish(&self.names)?;
         Ok(places.into_iter().zip(sizes).map(|(path, bytes)| Written { path, bytes }).collect())
     }
 }

@@ -20,7 +20,10 @@ use crate::key_files::{NewKeys, SECRET};
 use crate::outputs::Force;
 use crate::passphrases::{Question, VARIABLE};
 use crate::tfhe::plan::parse_set;
-use crate::{additions, bootstrap, ckks, integers, lookup, programs, tfhe};
+use crate::{additions, bootstrap, ckks, integers, lookup, programs, switching, tfhe};
+
+/// What keys for tables of no shape are for.
+const NO_TABLES: [&str; 3] = ["lookup", "integers", "tfhe"];
 
 /// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, for exact integers, or for TFHE
 #[derive(Debug, Args)]
@@ -32,13 +35,16 @@ use crate::{additions, bootstrap, ckks, integers, lookup, programs, tfhe};
         noren keygen --out keys --program mean,covariance --rows 285 --columns 30\n  \
         noren keygen --out keys --program logistic --model risk.json --rows 285 --columns age,bmi,bp --plan-only\n  \
         noren keygen --out keys --bootstrap n16 --rotations 1,2,4\n  \
+        noren keygen --out keys --bootstrap n16 --switching 2_2 --rows 100\n  \
         noren keygen --out keys --lookup 32768\n  \
         noren keygen --out keys --integers bfv.params --rotations 1,2 --swap-rows\n  \
         noren keygen --out keys --integers slots.params --matrices\n  \
         noren keygen --out keys --tfhe 2_2\n  \
         noren keygen --out keys --add --program variance --rows 285 --columns 30\n  \
-        noren keygen --out keys --add --rotations 8,16\n\n\
+        noren keygen --out keys --add --rotations 8,16\n  \
+        noren keygen --out keys --add --switching 2_2\n\n\
         With --bootstrap the third file is bootstrap.keys: all that bootstrapping needs, products, and the rotations asked for. \
+        With --switching there are two more files for whoever computes: server.keys and switching.keys. \
         With --lookup it is lookup.keys: all that any function of two integers of such a domain needs. \
         With --tfhe there are two files: secret.key encrypts too, server.keys goes to whoever computes; with --circuit a third, \
         circuit.keys, goes there too. \
@@ -55,12 +61,12 @@ pub(crate) struct Arguments {
     /// The model of a program, as JSON; PROGRAM=FILE says of which
     #[arg(long, value_name = "[PROGRAM=]FILE", conflicts_with = "scheme")]
     model: Vec<String>,
-    /// The number of rows of tables
-    #[arg(long, required_unless_present_any = ["scheme", "add"], conflicts_with = "scheme",
+    /// The number of rows of tables; with --switching, of those that argmin and the like search
+    #[arg(long, required_unless_present_any = ["scheme", "add"], conflicts_with_all = NO_TABLES,
         value_parser = value_parser!(u32).range(1..))]
     rows: Option<u32>,
     /// The number of columns, or their names
-    #[arg(long, required_unless_present_any = ["scheme", "add"], conflicts_with = "scheme", value_name = "COUNT|NAME,...",
+    #[arg(long, required_unless_present_any = ["scheme", "add"], conflicts_with_all = NO_TABLES, value_name = "COUNT|NAME,...",
         value_parser = parse_columns)]
     columns: Option<Columns>,
     /// The largest absolute values of columns, as JSON: a number, a list, or names with numbers
@@ -77,12 +83,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "precision")]
     params: Option<PathBuf>,
     /// Add keys for the secret in the directory, which programs, --rotations or --swap-rows need, to those that are there
-    #[arg(long, group = "rotating", group = "swapping", conflicts_with_all = ["params", "precision", "scheme", "force"])]
+    #[arg(long, group = "rotating", group = "swapping", group = "switchable", conflicts_with_all = ["params", "precision", "scheme", "force"])]
     add: bool,
     /// Make keys for bootstrapping with these parameters instead; see `noren plan`
     #[arg(long, value_name = "PRESET", value_parser = parse_preset,
-        group = "scheme", group = "rotating", conflicts_with = "params")]
+        group = "scheme", group = "rotating", group = "switchable", conflicts_with = "params")]
     bootstrap: Option<Preset>,
+    /// Also server.keys and switching.keys, for programs that compare entries by switching to TFHE with this set of docs/tfhe.md
+    #[arg(long, value_name = "SET", value_parser = parse_set, requires = "switchable", conflicts_with = "program")]
+    switching: Option<&'static noren::tfhe::Preset>,
     /// Make keys for functions of x and y below these numbers instead, or both below one; --params brings parameters of exact
     /// integers [default: modulo 65537]
     #[arg(long, value_name = "X[,Y]", value_parser = lookup::plan::parse_domain, group = "scheme")]
@@ -168,7 +177,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         return integers::keys::run(parameters, request, arguments.matrices, keys, console);
     }
     if let Some(preset) = arguments.bootstrap {
-        return bootstrap::keys::run(&Wanted { preset, slots, mode }, rotations, keys, console);
+        let switching = arguments.switching_wanted()?;
+        return bootstrap::keys::run(&Wanted { preset, slots, mode, switching }, rotations, keys, console);
+    }
+    if let Some(wanted) = arguments.switching_wanted()? {
+        let job = switching::additions::Job { out, wanted, seed: keys.seed.clone(), plan_only };
+        return switching::additions::run(&job, console);
     }
     let programs = programs::programs(&arguments.program, &arguments.model)?;
     if arguments.add {
@@ -181,6 +195,33 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 impl Arguments {
+    /// What switching is wanted for.
+    fn switching_wanted(&self) -> Result<Option<switching::plan::Wanted>, Failure> {
+        let columns = self.columns.as_ref().map(|columns| columns.count);
+        let Some(set) = self.switching else {
+            if let (Some(_), true) = (self.bootstrap, self.rows.is_some() || columns.is_some()) {
+                let (found, needed) =
+                    ("--bootstrap".to_owned(), "--switching too: name --rotations otherwise".to_owned());
+                return Err(Failure::Unsuitable { what: "--rows and --columns", found, needed });
+            }
+            return Ok(None);
+        };
+        if self.add && (!self.rotations.is_empty() || self.rows.is_some() || columns.is_some() || self.swap_rows) {
+            let found = "--switching and more".to_owned();
+            let needed = "--switching alone: add rotations by a run of its own".to_owned();
+            return Err(Failure::Unsuitable { what: "--add", found, needed });
+        }
+        let tables = match (self.rows, columns) {
+            (Some(rows), columns) => Some([rows as usize, columns.unwrap_or(1)]),
+            (None, None) => None,
+            (None, Some(columns)) => {
+                let needed = "--rows too: how many entries columns have".to_owned();
+                return Err(Failure::Unsuitable { what: "--columns", found: columns.to_string(), needed });
+            }
+        };
+        Ok(Some(switching::plan::Wanted { set, tables }))
+    }
+
     /// The passphrase of the secret key that is to be made, if there is one. It is asked for before any work, and after a file
     /// that is in the way was refused.
     fn passphrase(&self, console: &Console) -> Result<Option<Passphrase>, Failure> {

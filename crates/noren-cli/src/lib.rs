@@ -11,11 +11,13 @@
 //! | `ckks` | tables of numbers: their keys, encryption, programs, decryption |
 //! | `integers` | tables of exact integers: their keys, encryption, decryption, and matrices that multiply them |
 //! | `lookup` | functions of encrypted integers: their plan, keys, preparation, and what `eval lookup` does |
+//! | `switching` | scheme switching: its plan and keys, and programs that compare entries of tables of numbers |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
 //! | `bench` | the benchmarks: measuring, records, suites |
 //! | `programs` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
 //! | `tables` | tables from CSV and NPY files and back |
+//! | `columns` | columns that are chosen by name or position |
 //! | `bounds` | the largest values that columns can have, from files |
 //! | `files` | noren's own files |
 //! | `outputs` | which outputs may be written |
@@ -34,6 +36,7 @@ mod bench;
 mod bootstrap;
 mod bounds;
 mod ckks;
+mod columns;
 mod command;
 mod console;
 mod decrypt;
@@ -65,6 +68,7 @@ mod progress;
 mod seeds;
 mod signing;
 mod stages;
+mod switching;
 mod tables;
 mod tfhe;
 

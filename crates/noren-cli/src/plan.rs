@@ -10,6 +10,7 @@ use crate::bootstrap::plan::{self as bootstrap, parse_mode, parse_preset};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::lookup::plan::{self as lookup, parse_domain};
+use crate::switching::plan as switching;
 use crate::tfhe::plan::{self, parse_set};
 
 /// Shows what bootstrapping, lookups or operations of TFHE cost and risk, before any key exists
@@ -20,6 +21,7 @@ use crate::tfhe::plan::{self, parse_set};
         Examples:\n  \
         noren plan --bootstrap n16\n  \
         noren plan --bootstrap n16 --slots 1024 --mode real --json\n  \
+        noren plan --bootstrap n16 --switching 2_2\n  \
         noren plan --lookup 32768\n  \
         noren plan --tfhe 2_2"
 )]
@@ -43,13 +45,16 @@ pub(crate) struct Arguments {
     /// What messages are: complex or real numbers, or complex ones with both parts side by side in few slots
     #[arg(long, value_name = "MODE", default_value = "complex", value_parser = parse_mode, conflicts_with = "lookup")]
     mode: Mode,
+    /// Also keys for switching to TFHE with this set of docs/tfhe.md
+    #[arg(long, value_name = "SET", value_parser = parse_set, requires = "bootstrap")]
+    switching: Option<&'static tfhe::Preset>,
     /// The disk that the keys are for is that of this directory
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
-    let &Arguments { bootstrap, lookup, tfhe, ref params, slots, mode, ref out } = arguments;
+    let &Arguments { bootstrap, lookup, tfhe, ref params, slots, mode, switching, ref out } = arguments;
     if let Some(preset) = tfhe {
         return plan::run(preset, console);
     }
@@ -58,5 +63,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     }
     // It is there wherever no lookup is.
     let preset = bootstrap.unwrap_or_default();
-    bootstrap::run(&bootstrap::Wanted { preset, slots, mode }, out, console)
+    let switching = switching.map(|set| switching::Wanted { set, tables: None });
+    bootstrap::run(&bootstrap::Wanted { preset, slots, mode, switching }, out, console)
 }

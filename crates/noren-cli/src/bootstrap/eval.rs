@@ -54,14 +54,8 @@ struct Report {
 
 /// Runs the job with the real parts of numbers, which is what tables hold.
 pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
-    let limits = Limits::default();
-    console.inputs().verify(job.keys)?;
-    let parameters = BootstrapKeyFile::read_parameters(job.keys, &limits).map_err(Failure::file(job.keys))?;
     // The table is looked at before gigabytes of keys are read.
-    let context = Context::new(parameters.ckks()?)?;
-    files::admit(context.parameters(), job.keys, console)?;
-    let table = files::read::<EncryptedTable<Ciphertext>>(&context, job.input, console)?;
-    drop(context);
+    let (parameters, table) = read_table(job.keys, job.input, console)?;
     check_levels(&job, &parameters, &table)?;
     if let (None, Some(allowed)) = (&job.program, job.failure_budget) {
         let bootstraps = table.ciphertexts().len() as u64;
@@ -71,12 +65,7 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
         }
     }
 
-    let shown = progress::bar("reading bootstrapping keys", 1);
-    let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
-    let resources = Resources::of_machine(job.output.path());
-    let file = BootstrapKeyFile::open(job.keys, &limits, &resources, &mut heard).map_err(Failure::file(job.keys))?;
-    drop(shown);
-    let BootstrapKeyFile { context, parameters, keys } = file;
+    let BootstrapKeyFile { context, parameters, keys } = read_keys(job.keys, &job.output)?;
     keys.owner().key.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
     let shown = progress::spinner("encoding the matrices".to_owned());
     let bootstrapper = Bootstrapper::new(&context, &parameters, keys.clone(), Mode::Real)?;
@@ -113,18 +102,48 @@ pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
     })
 }
 
+/// The parameters of keys of bootstrapping, and a table of these.
+pub(crate) fn read_table(
+    keys: &Path,
+    input: &Path,
+    console: &Console,
+) -> Result<(Parameters, EncryptedTable<Ciphertext>), Failure> {
+    console.inputs().verify(keys)?;
+    let parameters = BootstrapKeyFile::read_parameters(keys, &Limits::default()).map_err(Failure::file(keys))?;
+    let context = Context::new(parameters.ckks()?)?;
+    files::admit(context.parameters(), keys, console)?;
+    let table = files::read(&context, input, console)?;
+    Ok((parameters, table))
+}
+
+/// Reads or maps the keys, if there is memory for them and for bootstrapping.
+pub(crate) fn read_keys(keys: &Path, output: &Output) -> Result<BootstrapKeyFile, Failure> {
+    let shown = progress::bar("reading bootstrapping keys", 1);
+    let mut heard = |Progress { done, of, .. }: Progress| shown.set(done, of);
+    let resources = Resources::of_machine(output.path());
+    BootstrapKeyFile::open(keys, &Limits::default(), &resources, &mut heard).map_err(Failure::file(keys))
+}
+
+/// Refuses a ciphertext below the level that bootstrapping takes.
+pub(crate) fn check_level(input: &Path, index: usize, level: usize, least: usize) -> Result<(), Failure> {
+    if level >= least {
+        return Ok(());
+    }
+    let needed = format!("at least {least}, which bootstrapping takes");
+    Err(Failure::input(input, format!("ciphertext {index}"), count_level(level), needed))
+}
+
 /// Refuses tables that cannot be bootstrapped, or need not be.
 fn check_levels(job: &Job<'_>, parameters: &Parameters, table: &EncryptedTable<Ciphertext>) -> Result<(), Failure> {
     let (input, output) = (parameters.input_level(), parameters.output_level());
     for (index, ciphertext) in table.ciphertexts().iter().enumerate() {
         let level = ciphertext.level();
-        let needed = match &job.program {
-            None if (input..output).contains(&level) => continue,
-            None => format!("{input} to {}: results of bootstrapping are at level {output}", output - 1),
-            Some(_) if level >= input => continue,
-            Some(_) => format!("at least {input}, which bootstrapping takes"),
-        };
-        return Err(Failure::input(job.input, format!("ciphertext {index}"), count_level(level), needed));
+        if job.program.is_some() {
+            check_level(job.input, index, level, input)?;
+        } else if !(input..output).contains(&level) {
+            let needed = format!("{input} to {}: results of bootstrapping are at level {output}", output - 1);
+            return Err(Failure::input(job.input, format!("ciphertext {index}"), count_level(level), needed));
+        }
     }
     Ok(())
 }

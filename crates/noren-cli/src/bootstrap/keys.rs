@@ -1,4 +1,4 @@
-//! `noren keygen --bootstrap`: the keys of an owner, with those that bootstrapping evaluates with.
+//! `noren keygen --bootstrap`: the keys of an owner, with those that bootstrapping and switching evaluate with.
 
 use std::path::Path;
 
@@ -11,11 +11,13 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::key_files::{KeyFiles, NewKeys, Report, existing};
 use crate::progress;
+use crate::switching::keys::{FILES, write};
 
 /// The name of the file of what evaluates.
 pub(crate) const BOOTSTRAP: &str = "bootstrap.keys";
 
-/// Makes `secret.key`, `public.key` and `bootstrap.keys`, which appear together.
+/// Makes `secret.key`, `public.key`, `bootstrap.keys` and, if switching is wanted, `server.keys` and `switching.keys`, which
+/// appear together.
 pub(crate) fn run(wanted: &Wanted, rotations: &[isize], keys: &NewKeys<'_>, console: &Console) -> Result<(), Failure> {
     let parameters = wanted.parameters()?;
     let place = existing(keys.out);
@@ -25,26 +27,38 @@ pub(crate) fn run(wanted: &Wanted, rotations: &[isize], keys: &NewKeys<'_>, cons
     }
     let footprint = Footprint::generate(&parameters)?;
     footprint.check(&Resources::of_machine(place))?;
-    let files = KeyFiles::new(keys, BOOTSTRAP)?;
+    let more = if wanted.switching.is_some() { &FILES[..] } else { &[] };
+    let files = KeyFiles::new(keys, &[&[BOOTSTRAP], more].concat())?;
     console.text(&plan)?;
     warn(&parameters, footprint, place, console);
     let seed = keys.seed()?;
 
     let context = Context::new(parameters.ckks()?)?;
     let Keys { secret, public, .. } = context.generate_keys(seed.derive("owner"), &KeyRequest::default())?;
-    let application = KeyRequest { rotations: rotations.to_vec(), ..KeyRequest::default() };
+    let mut rotations = rotations.to_vec();
+    if let Some(switching) = &wanted.switching {
+        rotations.extend(switching.rotations(&parameters)?);
+        rotations.sort_unstable();
+        rotations.dedup();
+    }
+    let application = KeyRequest { rotations, ..KeyRequest::default() };
     let shown = progress::bar("making bootstrapping keys", 1);
     let mut keys = 0;
     let mut heard = |Progress { done, of, .. }: Progress| {
         shown.set(done, of);
         keys = done;
     };
-    let bytes = files.write_with(|path| {
+    let bytes = files.outputs().write_with(BOOTSTRAP, |path| {
         let seed = seed.derive("bootstrapping");
         BootstrapKeyFile::generate(path, &context, &parameters, &secret, seed, &application, &mut heard)
     })?;
     drop(shown);
-    let files = files.finish(&context, secret, public, bytes)?;
+    let mut bytes = vec![bytes];
+    if let Some(switching) = &wanted.switching {
+        let _shown = progress::spinner("making switching keys".to_owned());
+        bytes.extend(write(files.outputs(), &switching.parameters(&parameters)?, &context, &secret, &seed)?);
+    }
+    let files = files.finish(&context, secret, public, &bytes)?;
     console.report(&Report { plan, keys: Some(keys), files })
 }
 

@@ -12,6 +12,7 @@ use crate::console::Console;
 use crate::describe::keys::KeyRow;
 use crate::describe::words::{available, bytes, count};
 use crate::failure::Failure;
+use crate::switching::plan as switching;
 
 /// What is to be bootstrapped.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,8 @@ pub(crate) struct Wanted {
     pub(crate) preset: Preset,
     pub(crate) slots: Option<usize>,
     pub(crate) mode: Mode,
+    /// Keys for scheme switching besides.
+    pub(crate) switching: Option<switching::Wanted>,
 }
 
 /// The plan in words and numbers.
@@ -58,6 +61,8 @@ pub(crate) struct Report {
     log2_failure: Failures,
     /// Of one bootstrap on this machine: with one thread, and with all.
     times: Vec<Expected>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switching: Option<switching::Report>,
 }
 
 /// A time that is expected.
@@ -96,6 +101,7 @@ impl Wanted {
 impl Report {
     /// The plan of these parameters, for keys that are written to this directory or one in it.
     pub(crate) fn new(wanted: &Wanted, parameters: &Parameters, directory: &Path) -> Result<Self, Failure> {
+        let switching = wanted.switching.map(|wanted| switching::Report::new(&wanted, parameters)).transpose()?;
         let plan = BootstrapPlan::new(parameters)?;
         let spec = parameters.spec();
         let keys = plan.keys().iter().map(|class| KeyRow::new(class.role.name(), class, spec.security));
@@ -136,6 +142,7 @@ impl Report {
             systematic_error: plan.systematic_error(mode),
             log2_failure: Failures { one: plan.log2_failure(1), hundred: plan.log2_failure(100) },
             times,
+            switching,
         })
     }
 }
@@ -173,7 +180,8 @@ impl fmt::Display for Report {
         let time = |time: &Expected| format!("{:.2} s with {}", time.seconds, count(time.threads, "thread"));
         let times = self.times.iter().map(time).collect::<Vec<_>>().join(", ");
         writeln!(f, "time           about {times}, by a model of this machine")?;
-        write!(f, "fingerprint    {}", self.fingerprint)
+        write!(f, "fingerprint    {}", self.fingerprint)?;
+        self.switching.iter().try_for_each(|switching| write!(f, "\n{switching}"))
     }
 }
 

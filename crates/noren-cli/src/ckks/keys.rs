@@ -39,7 +39,7 @@ pub(crate) fn run(
     if keys.plan_only {
         return console.report(&report);
     }
-    let files = KeyFiles::new(keys, EVALUATION)?;
+    let files = KeyFiles::new(keys, &[EVALUATION])?;
     console.text(&report)?;
     let seed = keys.seed()?;
     let request = plan.key_request()?;
@@ -51,8 +51,8 @@ pub(crate) fn run(
 
     let shown = progress::spinner("writing keys".to_owned());
     let evaluation = KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) };
-    let bytes = files.write(&evaluation)?;
-    let files = files.finish(&context, made.secret, made.public, bytes)?;
+    let bytes = files.outputs().write(EVALUATION, &(), &evaluation)?;
+    let files = files.finish(&context, made.secret, made.public, &[bytes])?;
     drop(shown);
     console.report(&Report { plan: report, keys: None, files })
 }

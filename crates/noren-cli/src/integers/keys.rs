@@ -49,14 +49,18 @@ pub(crate) fn run(
     if keys.plan_only {
         return console.report(&plan);
     }
-    let files = KeyFiles::new(keys, EVALUATION)?;
+    let files = KeyFiles::new(keys, &[EVALUATION])?;
     console.text(&plan)?;
     let seed = keys.seed()?;
     let shown = progress::bar("making evaluation keys", 1);
     let made = context.generate_keys_with_progress(seed, &request, Some(&|done, total| shown.set(done, total)))?;
     drop(shown);
-    let bytes = files.write(&KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) })?;
-    let files = files.finish(&context, made.secret, made.public, bytes)?;
+    let bytes = files.outputs().write(
+        EVALUATION,
+        &(),
+        &KeyFile { context: context.clone(), key: Arc::unwrap_or_clone(made.evaluation) },
+    )?;
+    let files = files.finish(&context, made.secret, made.public, &[bytes])?;
     console.report(&Report { plan, keys: None, files })
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn run(wanted: &Wanted<'_>, keys: &NewKeys<'_>, console: &Console) ->
         "disk for the keys of lookups",
         "make room, or choose another place",
     )?;
-    let files = KeyFiles::new(keys, LOOKUP)?;
+    let files = KeyFiles::new(keys, &[LOOKUP])?;
     console.text(&report)?;
     let seed = keys.seed()?;
     let context = Context::new(plan.parameters().clone())?;
@@ -39,9 +39,9 @@ pub(crate) fn run(wanted: &Wanted<'_>, keys: &NewKeys<'_>, console: &Console) ->
     let keys = LookupKeyFile::generate(&context, &plan, &secret, seed.derive("lookup"), Some(&heard))?;
     drop(shown);
     let shown = progress::spinner("writing keys".to_owned());
-    let bytes = files.write(&keys)?;
+    let bytes = files.outputs().write(LOOKUP, &(), &keys)?;
     drop(keys);
-    let files = files.finish(&context, secret, public, bytes)?;
+    let files = files.finish(&context, secret, public, &[bytes])?;
     drop(shown);
     let count = plan.evaluation_keys().map(|class| class.count).sum();
     console.report(&Report { plan: report, keys: Some(count), files })

@@ -10,6 +10,7 @@ use noren::programs::columns::{Column, ColumnEvaluator, ColumnLookup, Columns, E
 use noren::tfhe::{CompactCircuitKeys, Evaluator};
 use serde::Serialize;
 
+use crate::columns::position;
 use crate::console::Console;
 use crate::describe::words::{bytes, count, right_but};
 use crate::failure::Failure;
@@ -139,16 +140,9 @@ impl Job<'_> {
             let needed = format!("none: {} takes none", self.name);
             return Err(Failure::Unsuitable { what: "--number", found: number.to_string(), needed });
         }
-        let position = |text: &String| {
-            let named = layout.columns.iter().position(|column| column.name == *text);
-            named.or_else(|| text.parse().ok().filter(|&column| column < layout.columns.len())).ok_or_else(|| {
-                let names: Vec<&str> = layout.columns.iter().map(|column| column.name.as_str()).collect();
-                let needed =
-                    format!("a name ({}) or a position from 0 to {}", names.join(", "), layout.columns.len() - 1);
-                Failure::input(self.input, "--columns", format!("{text:?}"), needed)
-            })
-        };
-        let chosen = self.columns.iter().map(position).collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<&str> = layout.columns.iter().map(|column| column.name.as_str()).collect();
+        let chosen = self.columns.iter().map(|text| position(&names, text, self.input));
+        let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
         match needed {
             None if chosen.is_empty() => Ok((0..layout.columns.len()).collect()),
             None => Ok(chosen),

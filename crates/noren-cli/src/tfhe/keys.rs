@@ -12,8 +12,10 @@ use crate::key_files::{NewKeys, SECRET, Written};
 use crate::output_set::OutputSet;
 use crate::progress;
 use crate::tfhe::plan::SetReport;
+use crate::tfhe::server_keys;
 
-const SERVER: &str = "server.keys";
+/// The name of the keys of a server.
+pub(crate) const SERVER: &str = "server.keys";
 const CIRCUIT: &str = "circuit.keys";
 
 #[derive(Serialize)]
@@ -48,13 +50,7 @@ pub(crate) fn run(
     let seed = keys.seed()?;
     let shown = progress::spinner("making keys".to_owned());
     let secret = context.secret_key(&seed);
-    let server = if parameters.torus().spec().light.is_some() {
-        let key = context.light_keys(&seed, &secret)?;
-        outputs.write(SERVER, &(), &KeyFile { parameters: parameters.clone(), key })?
-    } else {
-        // Larger ones go to their file while they are made.
-        outputs.write_with(SERVER, |path| context.write_compact_keys(&seed, &secret, path))?
-    };
+    let server = server_keys::write(&outputs, SERVER, &context, &seed, &secret)?;
     let circuit = with_circuit.then(|| {
         let key = context.circuit_keys(&seed, &secret)?;
         outputs.write(CIRCUIT, &(), &KeyFile { parameters: parameters.clone(), key })

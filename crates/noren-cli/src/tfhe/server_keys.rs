@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use noren::tfhe::{CompactKeys, Context, KeyFile, LightKeys, ServerKeyFile, ServerKeys};
+use noren::tfhe::{CompactKeys, Context, KeyFile, LightKeys, SecretKey, ServerKeyFile, ServerKeys};
 use noren::wire::Kind;
+use noren::{Owner, Seed};
 
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files;
+use crate::output_set::OutputSet;
 
 /// Server keys of one of the kinds that there are.
 pub(crate) enum ServerKeyForm {
@@ -41,6 +43,15 @@ impl ServerKeyForm {
         }
     }
 
+    /// Whose keys they are.
+    pub(crate) fn owner(&self) -> Owner {
+        match self {
+            Self::Compact(keys) => keys.owner(),
+            Self::Light(keys) => keys.owner(),
+            Self::Mapped(keys) => *keys.owner(),
+        }
+    }
+
     /// The keys, ready for use.
     pub(crate) fn expanded(self, context: &Context) -> Result<Arc<ServerKeys>, Failure> {
         match self {
@@ -49,4 +60,21 @@ impl ServerKeyForm {
             Self::Mapped(keys) => Ok(keys),
         }
     }
+}
+
+/// Writes the keys of a seed and of its secret as one of several files, in the form that their parameters have; gives their bytes.
+pub(crate) fn write(
+    outputs: &OutputSet,
+    name: &str,
+    context: &Context,
+    seed: &Seed,
+    secret: &SecretKey,
+) -> Result<u64, Failure> {
+    let parameters = context.parameters();
+    if parameters.torus().spec().light.is_some() {
+        let key = context.light_keys(seed, secret)?;
+        return outputs.write(name, &(), &KeyFile { parameters: parameters.clone(), key });
+    }
+    // Larger ones go to their file while they are made.
+    outputs.write_with(name, |path| context.write_compact_keys(seed, secret, path))
 }

@@ -15,6 +15,7 @@ mod sandbox;
 mod security;
 mod signing;
 mod special_files;
+mod switching;
 mod tables;
 mod tfhe;
 mod usage;

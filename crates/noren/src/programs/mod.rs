@@ -2,11 +2,13 @@
 //!
 //! A client makes a [`ProgramPlan`] of the parameters and keys that its [programs](Program) need, arranges its table in
 //! ciphertexts ([`TableLayout`]), and sends the [`EncryptedTable`] with its evaluation keys to a server. The server runs a
-//! program on it and sends a table back, which says itself how it is to be read. Tables of whole numbers, exact, are
-//! [`IntegerTable`]s, and those of [`columns`], whose elements are encrypted one by one.
+//! program on it and sends a table back, which says itself how it is to be read. A [`DecisionProgram`] compares entries, by
+//! scheme switching. Tables of whole numbers, exact, are [`IntegerTable`]s, and those of [`columns`], whose elements are
+//! encrypted one by one.
 
 pub(crate) mod bounds;
 pub mod columns;
+pub(crate) mod decisions;
 pub(crate) mod encrypted;
 mod entries;
 pub(crate) mod error;
@@ -25,6 +27,7 @@ pub(crate) mod table;
 mod wire;
 
 pub use bounds::Bounds;
+pub use decisions::{DecidedTable, DecisionProgram};
 pub use error::ProgramError;
 pub use evaluator::TableEvaluator;
 pub use integers::{IntegerLayout, IntegerTable};

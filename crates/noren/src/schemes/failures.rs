@@ -66,7 +66,7 @@ impl FailureBudget {
 }
 
 /// `log2(2^a + 2^b)`, also where the powers are below the range of `f64`.
-fn log2_sum(a: f64, b: f64) -> f64 {
+pub(crate) fn log2_sum(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY {
         return high;

@@ -76,8 +76,8 @@ impl SchemeSwitch {
             });
             dead_zone += decision.dead_zone;
             rounds += 1;
-            let next = ckks.with_errors(next.with_range(low, high), &[], decision.dead_zone);
-            value = Cow::Owned(next);
+            // What is left are entries, with their own errors: later rounds are no wider for what this one may have missed.
+            value = Cow::Owned(next.with_range(low, high));
             left = half;
         }
         let index = match index {
@@ -85,7 +85,8 @@ impl SchemeSwitch {
             None => ckks.sub(x, x)?,
         };
         let log2_failure = LOG2_FAILURE + libm::log2(f64::from(rounds.max(1)));
-        Ok(Extreme { value: value.into_owned(), index, dead_zone, log2_failure })
+        let value = ckks.with_errors(value.into_owned(), &[], dead_zone);
+        Ok(Extreme { value, index, dead_zone, log2_failure })
     }
 
     /// The largest of the first `count` slots; as [`SchemeSwitch::argmin`].

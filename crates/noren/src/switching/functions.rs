@@ -40,6 +40,19 @@ pub struct Decision {
     pub log2_failure: f64,
 }
 
+impl Decision {
+    /// The [failure](Decision::log2_failure) of all decisions.
+    pub const LOG2_FAILURE: f64 = LOG2_FAILURE;
+}
+
+impl SwitchingLaw {
+    /// The [dead zone](Decision::dead_zone) of so many numbers up to 1 in size, without the error bound that they have.
+    #[must_use]
+    pub fn dead_zone(&self, steps: Steps, values: usize) -> f64 {
+        Resolution::new(self, steps, log2_of_each(values)).dead_zone / SIGN_PART
+    }
+}
+
 /// Numbers on their way to a decision.
 pub(super) struct Question {
     lowered: Lowered,

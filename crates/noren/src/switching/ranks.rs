@@ -139,12 +139,13 @@ impl SchemeSwitch {
         }
         let ranks = self.rank(x, count)?;
         let edge = (count - most) as f64 - DISTANCE;
-        let above = self.ckks().add_const(&ranks.result, (-edge).into())?;
+        // All slots of a row, so that the result repeats as ranks do.
+        let above = self.ckks().add_const(&ranks.result.with_length(None)?, (-edge).into())?;
         let affine = Affine { factor: 0.5, constant: 0.5 };
         for steps in [Steps::One, Steps::Three] {
             let question = self.question(&above, steps)?;
             if question.dead_zone < DISTANCE {
-                let result = self.answer(&question, affine, 0)?;
+                let result = self.answer(&question, affine, 0)?.with_length(Some(count))?;
                 let both = LOG2_FAILURE + 1.0;
                 return Ok(Decision { result, dead_zone: ranks.dead_zone, log2_failure: both });
             }

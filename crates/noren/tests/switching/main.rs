@@ -4,5 +4,6 @@ mod full;
 mod functions;
 mod key_files;
 mod refusals;
+mod tables;
 mod ways;
 mod world;

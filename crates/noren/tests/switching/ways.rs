@@ -53,7 +53,7 @@ fn phases_go_through_any_table() {
     let samples = world.switch.down(&x, 0.2).expect("levels");
     let degree = world.context.parameters().tfhe().torus().shape().degree;
     // A quarter of the phase.
-    let words: Vec<u64> = (0..degree as u64).map(|c| (2 * c + 1) << 60 - degree.ilog2()).collect();
+    let words: Vec<u64> = (0..degree as u64).map(|c| (2 * c + 1) << (60 - degree.ilog2())).collect();
     let quarters = world.switch.bootstrap(&samples, &words).expect("a table of the degree");
     assert_eq!((quarters.len(), quarters.part(), quarters.deviation()), (16, 1.0, world.switch.law().bootstrap));
     let noise = 7.0 * (0.25 * world.switch.law().decision + quarters.deviation()) + 0.25 * samples.error();

@@ -92,12 +92,8 @@ impl Context {
         let to = to.into();
         let path = to.path;
         let parameters = self.parameters();
-        let writer = || Writer::new(KeyFile::<CompactKeys>::KIND, parameters.fingerprint(), Form::Packed);
-        let mut outline = writer();
-        parameters.write(&(), &mut outline);
-        outline.next_item();
-        CompactKeys::announce(parameters.torus(), &mut outline);
-        let mut first = writer();
+        let outline = self.outline();
+        let mut first = Writer::new(KeyFile::<CompactKeys>::KIND, parameters.fingerprint(), Form::Packed);
         parameters.write(&(), &mut first);
         let failed = |source| Error::Io { path: path.to_owned(), source };
         file::make_atomically(to, Access::Default, |file| {
@@ -110,5 +106,21 @@ impl Context {
             stream.finish().map_err(failed)?;
             Ok(bytes)
         })
+    }
+
+    /// The bytes of the file that [`Context::write_compact_keys`] would write.
+    #[must_use]
+    pub fn compact_file_bytes(&self) -> u64 {
+        self.outline().encoded_len()
+    }
+
+    /// The sections of a file of compact keys, without their contents.
+    fn outline(&self) -> Writer<'_> {
+        let parameters = self.parameters();
+        let mut outline = Writer::new(KeyFile::<CompactKeys>::KIND, parameters.fingerprint(), Form::Packed);
+        parameters.write(&(), &mut outline);
+        outline.next_item();
+        CompactKeys::announce(parameters.torus(), &mut outline);
+        outline
     }
 }

@@ -1,0 +1,199 @@
+//! `noren eval` with switching keys: programs that compare entries of a table of numbers.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use noren::bootstrapping::{BootstrapKeyFile, Bootstrapper, Mode, Parameters};
+use noren::ckks::Context;
+use noren::programs::{DecidedTable, DecisionProgram};
+use noren::schemes::error::FailureBudgetExceeded;
+use noren::switching::{self, KeyFile, SchemeSwitch, Steps};
+use noren::{KeyId, tfhe};
+use noren_rlwe::wire::file::directory_of;
+use serde::Serialize;
+
+use crate::bootstrap::eval::{check_level, read_keys, read_table};
+use crate::ckks::eval::{self, lowered};
+use crate::columns::position;
+use crate::console::Console;
+use crate::describe::words::{count, right_but};
+use crate::failure::Failure;
+use crate::files;
+use crate::outputs::Output;
+use crate::progress;
+use crate::switching::keys::SWITCHING;
+use crate::tfhe::keys::SERVER;
+use crate::tfhe::server_keys::ServerKeyForm;
+
+/// The program and its inputs.
+pub(crate) struct Job<'a> {
+    pub(crate) program: DecisionProgram,
+    /// Those of bootstrapping.
+    pub(crate) keys: &'a Path,
+    /// Those between the schemes, and of TFHE; beside those of bootstrapping if they are not named.
+    pub(crate) switching: Option<&'a Path>,
+    pub(crate) server: Option<&'a Path>,
+    pub(crate) input: &'a Path,
+    /// Columns by name or position; all if there are none.
+    pub(crate) columns: &'a [String],
+    pub(crate) steps: Steps,
+    pub(crate) last: bool,
+    /// `log2` of the largest probability with which any result may be wrong.
+    pub(crate) failure_budget: Option<f64>,
+    pub(crate) output: Output,
+}
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    result: eval::Report,
+    /// The levels that are for products before the next bootstrap.
+    levels_left: usize,
+    seconds: f64,
+    /// Of samples of TFHE.
+    bootstraps: u64,
+    /// Of the probability that any result is wrong beyond dead zones and error bounds.
+    log2_failure: f64,
+    dead_zones: Vec<DeadZone>,
+    /// What dead zones are of.
+    #[serde(skip)]
+    meaning: &'static str,
+}
+
+/// Up to which distance a result may be either.
+#[derive(Serialize)]
+struct DeadZone {
+    column: String,
+    /// In units of the column.
+    dead_zone: f64,
+}
+
+/// What switches, read from files.
+struct Keys {
+    switching: KeyFile,
+    context: tfhe::Context,
+    server: ServerKeyForm,
+    /// The file of the keys between the schemes.
+    path: PathBuf,
+}
+
+pub(crate) fn run(job: Job<'_>, console: &Console) -> Result<(), Failure> {
+    // Everything small is looked at before gigabytes of keys are read.
+    let (parameters, table) = read_table(job.keys, job.input, console)?;
+    let layout = table.columns().map_err(Failure::file(job.input))?;
+    for (index, ciphertext) in table.ciphertexts().iter().enumerate() {
+        check_level(job.input, index, ciphertext.level(), parameters.input_level())?;
+    }
+    if layout.slots() > parameters.slots() {
+        let needed = format!("at most {}, the slots of noren keygen --bootstrap --slots", parameters.slots());
+        return Err(Failure::input(job.input, "its ciphertexts", count(layout.slots(), "slot"), needed));
+    }
+    let names: Vec<String> = match layout.column_names() {
+        [] => (0..layout.columns()).map(|column| column.to_string()).collect(),
+        names => names.to_vec(),
+    };
+    let columns = match job.columns {
+        [] => (0..names.len()).collect(),
+        chosen => chosen.iter().map(|text| position(&names, text, job.input)).collect::<Result<Vec<_>, _>>()?,
+    };
+    job.program.rotations(layout, &columns, parameters.slots()).map_err(Failure::file(job.input))?;
+    let keys = Keys::read(&job, &parameters, table.key_id(), console)?;
+    let BootstrapKeyFile { context, parameters, keys: bootstrap } = read_keys(job.keys, &job.output)?;
+    bootstrap.owner().key.check(table.key_id(), "the table").map_err(Failure::file(job.input))?;
+    let shown = progress::spinner("preparing the keys".to_owned());
+    let bootstrapper = Arc::new(Bootstrapper::new(&context, &parameters, bootstrap, Mode::Real)?);
+    let switch = keys.switch(&context, bootstrapper, job.failure_budget)?.with_steps(job.steps);
+    shown.say(job.program.name());
+    let start = Instant::now();
+    let DecidedTable { table: result, dead_zones, log2_failure } = job.program.run(&switch, &table, &columns)?;
+    let seconds = start.elapsed().as_secs_f64();
+    drop(shown);
+    let bootstraps = switch.evaluator().bootstraps();
+    if let Some(allowed) = job.failure_budget.filter(|&allowed| log2_failure > allowed) {
+        return Err(Failure::file(job.input)(
+            FailureBudgetExceeded { bootstraps, found: log2_failure, allowed }.into(),
+        ));
+    }
+    let result = if job.last { lowered(switch.bootstrapper().evaluator(), result)? } else { result };
+    let result = eval::Report::write(&job.output, &context, job.program.name(), &result)?;
+    let zone = |(&column, dead_zone): (&usize, f64)| DeadZone { column: names[column].clone(), dead_zone };
+    console.report(&Report {
+        levels_left: result.level.saturating_sub(parameters.input_level()),
+        result,
+        seconds,
+        bootstraps,
+        log2_failure,
+        dead_zones: columns.iter().zip(dead_zones).map(zone).collect(),
+        meaning: match job.program {
+            DecisionProgram::Threshold(_) => "numbers that near to the threshold may be on either side",
+            DecisionProgram::Argmin | DecisionProgram::Argmax => "no number is better by more",
+            DecisionProgram::Rank | DecisionProgram::Top(_) => "of two numbers that near either may rank higher",
+        },
+    })
+}
+
+impl Keys {
+    /// Reads the keys of switching and of TFHE, which must be of these parameters and of the owner of the table.
+    fn read(job: &Job<'_>, parameters: &Parameters, owner: KeyId, console: &Console) -> Result<Self, Failure> {
+        let path = beside(job.switching, job.keys, SWITCHING, "--switching-keys")?;
+        let server_path = beside(job.server, job.keys, SERVER, "--server-keys")?;
+        let switching: KeyFile = files::read(&(), &path, console)?;
+        files::admit_security(switching.parameters.tfhe().spec().torus.security, &path, console)?;
+        if switching.parameters.bootstrapping().fingerprint() != parameters.fingerprint() {
+            let [found, needed] = [switching.parameters.bootstrapping(), parameters].map(Parameters::name);
+            return Err(Failure::input(&path, "the parameters of bootstrapping", found, needed));
+        }
+        let found = switching.keys.rlwe_owner().key;
+        owner.check(found, "the set of switching keys").map_err(Failure::file(&path))?;
+        let (context, server) = ServerKeyForm::open(&server_path, console)?;
+        let samples = switching.keys.torus_owner();
+        samples.check(&server.owner(), "the set of server keys").map_err(Failure::file(&server_path))?;
+        Ok(Self { switching, context, server, path })
+    }
+
+    fn switch(
+        self,
+        ckks: &Context,
+        bootstrapper: Arc<Bootstrapper>,
+        failure_budget: Option<f64>,
+    ) -> Result<SchemeSwitch, Failure> {
+        let KeyFile { parameters, keys, .. } = &self.switching;
+        let context = switching::Context::new(parameters, ckks, &self.context)?;
+        let between = Arc::new(context.expand(keys)?);
+        let evaluator = tfhe::Evaluator::new(&self.context, self.server.expanded(&self.context)?)?;
+        let evaluator = evaluator.with_failure_budget(failure_budget.unwrap_or(0.0));
+        SchemeSwitch::new(&context, bootstrapper, &evaluator, between).map_err(Failure::file(&self.path))
+    }
+}
+
+/// The file that was named, or the one of this name beside the keys of bootstrapping.
+fn beside(named: Option<&Path>, keys: &Path, name: &str, option: &'static str) -> Result<PathBuf, Failure> {
+    let path = named.map_or_else(|| directory_of(keys).join(name), Path::to_owned);
+    if path.exists() {
+        return Ok(path);
+    }
+    let needed = format!(
+        "{name}, there or named by {option}: their owner makes them with: noren keygen --add --out KEYS --switching SET"
+    );
+    Err(Failure::input(&path, "the keys for scheme switching", "no file", needed))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// More columns than this are told in JSON alone.
+        const SHOWN: usize = 8;
+        let left =
+            format!("{} left before the next bootstrap, {:.2} s", count(self.levels_left, "level"), self.seconds);
+        let [result, written] = self.result.lines(&left);
+        writeln!(f, "{result}")?;
+        let zone = |zone: &DeadZone| format!("{:.2e} in {}", zone.dead_zone, zone.column);
+        let mut zones: Vec<String> = self.dead_zones.iter().take(SHOWN).map(zone).collect();
+        if self.dead_zones.len() > SHOWN {
+            zones.push(format!("{} more", self.dead_zones.len() - SHOWN));
+        }
+        writeln!(f, "dead zone {}: {}", zones.join(", "), self.meaning)?;
+        write!(f, "{}\n{written}", right_but(self.bootstraps, self.log2_failure))
+    }
+}

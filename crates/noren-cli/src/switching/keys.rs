@@ -1,0 +1,33 @@
+//! Server keys of TFHE, and the keys between the secrets of CKKS and TFHE.
+
+use noren::ckks::Context;
+use noren::switching::{self, KeyFile, Parameters};
+use noren::{SecretKey, Seed, tfhe};
+
+use crate::failure::Failure;
+use crate::output_set::OutputSet;
+use crate::tfhe::keys::SERVER;
+use crate::tfhe::server_keys;
+
+/// The name of the file of keys between the secrets.
+pub(crate) const SWITCHING: &str = "switching.keys";
+
+/// The names of the files that [`write`] writes.
+pub(crate) const FILES: [&str; 2] = [SERVER, SWITCHING];
+
+/// Makes both files; gives their bytes. The secret of TFHE is made for them alone, and dropped: results come back to CKKS.
+pub(crate) fn write(
+    outputs: &OutputSet,
+    parameters: &Parameters,
+    ckks: &Context,
+    secret: &SecretKey,
+    seed: &Seed,
+) -> Result<[u64; FILES.len()], Failure> {
+    let context = tfhe::Context::new(parameters.tfhe().clone())?;
+    let of_samples = seed.derive("tfhe");
+    let samples = context.secret_key(&of_samples);
+    let server = server_keys::write(outputs, SERVER, &context, &of_samples, &samples)?;
+    let both = switching::Context::new(parameters, ckks, &context)?;
+    let keys = KeyFile::generate(&both, secret, &samples, &seed.derive("switching"))?;
+    Ok([server, outputs.write(SWITCHING, &(), &keys)?])
+}
