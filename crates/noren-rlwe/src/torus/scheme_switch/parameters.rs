@@ -35,15 +35,15 @@ struct Inner {
 }
 
 impl SwitchSpec {
-    /// The fewest digits, and of these the ones of least noise, that are exact and add a deviation of at most `2^-22` of the circle on
-    /// the way down, and `2^-20` by packing.
+    /// The fewest digits, and of these the ones of least noise, that add a deviation of at most `2^-22` of the circle on the way down,
+    /// where they are exact, and `2^-20` by packing.
     ///
     /// # Errors
     /// [`Error::Parameters`] names what rules out the two sets, or digits that do not exist.
     pub fn choose(torus: &TorusParameters, rlwe: &Parameters) -> Result<Self> {
         let [large, _] = shapes(torus, rlwe)?;
         let missing = |name, log2: f64| {
-            let needed = format!("given: none that are exact keep noise below 2^{log2} of the circle");
+            let needed = format!("given: no digits keep noise below 2^{log2} of the circle");
             Error::parameter(name, "automatic", needed)
         };
         let down = fewest(DOWN_LOG2, |digits| digits.check_switch(["", ""], large), |gadget| down(torus, rlwe, gadget));
