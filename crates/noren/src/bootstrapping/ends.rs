@@ -8,6 +8,7 @@ use num_complex::Complex64;
 
 use crate::bootstrapping::bootstrapper::Bootstrapper;
 use crate::bootstrapping::eval_mod::EvalMod;
+use crate::bootstrapping::failure::log2_failure;
 use crate::bootstrapping::mode::Mode;
 use crate::bootstrapping::pipeline::{Climb, base_modulus, base_scale};
 use crate::schemes::ckks::{Ciphertext, Estimate, Evaluator};
@@ -120,5 +121,13 @@ impl Bootstrapper {
         let parameters = self.parameters();
         let error = || parameters.exponential().error_around(parameters.spec().eval_mod.interval - 1, QUARTER);
         *self.sine_error.get_or_init(error)
+    }
+    /// `log2` of a bound on the probability that the [sines](Bootstrapper::sines) of a ciphertext are wrong because a coefficient left
+    /// the interval; as [`BootstrapPlan::log2_failure`](crate::bootstrapping::BootstrapPlan::log2_failure), for messages up to a
+    /// quarter of `q_0`.
+    pub(crate) fn sine_failure(&self) -> f64 {
+        let spec = self.parameters().spec();
+        let coefficients = 2 * self.parameters().slots();
+        log2_failure(spec.ephemeral_weight, spec.eval_mod.interval, 1.0 / QUARTER, coefficients, 1)
     }
 }

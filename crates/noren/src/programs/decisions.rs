@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use noren_rlwe::error::{Error, Result};
 
 use crate::bootstrapping::evaluator::{BootstrappingEvaluator, WithBootstrapping};
-use crate::bootstrapping::plan::BootstrapPlan;
 use crate::programs::layout::{TableLayout, exponent_above};
 use crate::programs::table::{EncryptedTable, Layout, names};
 use crate::schemes::ckks::Ciphertext;
@@ -187,11 +186,10 @@ impl<'a> Task<'a> {
                 log2_failure = log2_sum(log2_failure, decision.log2_failure);
             }
         }
-        let raised = results.len() as u64;
         // Rows that hold no entry were decided, too.
         let layout = target.clone().with_exponents(vec![0; columns.len()])?.with_zero_padding(false);
         let table = EncryptedTable::new(Layout::Table(layout), results)?;
-        Ok(DecidedTable { table, dead_zones, log2_failure: self.log2_failure(log2_failure, raised)? })
+        Ok(DecidedTable { table, dead_zones, log2_failure: self.log2_failure(log2_failure) })
     }
 
     /// The number of a row and its entry for each column, in the first slots of a ciphertext each.
@@ -219,9 +217,7 @@ impl<'a> Task<'a> {
             dead_zones.push(libm::ldexp(found.dead_zone, exponent));
             log2_failure = log2_sum(log2_failure, found.log2_failure);
         }
-        // Each round comes back from TFHE once, and may bootstrap what is left.
-        let rounds = u64::from(layout.rows().next_power_of_two().ilog2());
-        let log2_failure = self.log2_failure(log2_failure, 2 * rounds * columns.len() as u64)?;
+        let log2_failure = self.log2_failure(log2_failure);
         let layout = TableLayout::with_geometry(1, results.len(), layout.slots(), layout.slots())?
             .with_exponents(exponents)?
             .with_row_names(vec![name.to_owned()])?
@@ -260,11 +256,7 @@ impl<'a> Task<'a> {
         }
         // Blocks do not meet.
         let results = results.into_iter().map(|sum| sum.with_range(0.0, 1.0)).collect();
-        let bootstrapped = self.switch.context().parameters().bootstrapping().slots();
-        let size = layout.rows().next_power_of_two();
-        // Pairs come back from TFHE in so many ciphertexts, and the answers in one.
-        let raised = (size * size).div_ceil(bootstrapped) + 1;
-        let log2_failure = self.log2_failure(log2_failure, (raised * columns.len()) as u64)?;
+        let log2_failure = self.log2_failure(log2_failure);
         let layout = target.with_exponents(vec![exponent; columns.len()])?;
         Ok(DecidedTable { table: EncryptedTable::new(Layout::Table(layout), results)?, dead_zones, log2_failure })
     }
@@ -307,11 +299,9 @@ impl<'a> Task<'a> {
         Ok(gathered.with_range(-1.0, 1.0))
     }
 
-    /// The probability of decisions, and that of results of bootstrapping of which so many were made besides.
-    fn log2_failure(&self, decided: f64, raised: u64) -> Result<f64> {
-        let plan = BootstrapPlan::new(self.switch.bootstrapper().parameters())?;
-        let raised = if raised == 0 { f64::NEG_INFINITY } else { plan.log2_failure(raised) };
-        Ok(log2_sum(log2_sum(decided, raised), self.evaluator.log2_failure()))
+    /// The probability of decisions, and that of bootstraps of what ran out of levels before.
+    fn log2_failure(&self, decided: f64) -> f64 {
+        log2_sum(decided, self.evaluator.log2_failure())
     }
 }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use noren_rlwe::error::{Error, Result};
 
 use crate::schemes::ckks::Ciphertext;
+use crate::schemes::failures::log2_sum;
 use crate::schemes::slots::SlotEvaluator;
-use crate::switching::functions::LOG2_FAILURE;
 use crate::switching::switch::SchemeSwitch;
 
 /// The smallest or the largest of several slots.
@@ -46,12 +46,13 @@ impl SchemeSwitch {
         let [low, high] = self.interval(x)?;
         let mut value = Cow::Borrowed(x);
         let (mut index, mut left): (Option<Ciphertext>, usize) = (None, count);
-        let (mut dead_zone, mut rounds) = (0.0, 0_u32);
+        let (mut dead_zone, mut log2_failure) = (0.0, f64::NEG_INFINITY);
         while left > 1 {
             let half = left.next_power_of_two() / 2;
             // The choice takes a level, and what is left has to go down once more, or to be bootstrapped.
             if half > 1 && value.level() <= self.bootstrapper().parameters().input_level() {
                 value = Cow::Owned(self.bootstrapper().bootstrap(&value)?);
+                log2_failure = log2_sum(log2_failure, self.bootstrapper().sine_failure());
             }
             let step = half.cast_signed();
             let other = SlotEvaluator::rotate(ckks, &value, step)?.with_range(low, high);
@@ -75,7 +76,7 @@ impl SchemeSwitch {
                 _ => ckks.mul_integer(&lost, step as i64)?,
             });
             dead_zone += decision.dead_zone;
-            rounds += 1;
+            log2_failure = log2_sum(log2_failure, decision.log2_failure);
             // What is left are entries, with their own errors: later rounds are no wider for what this one may have missed.
             value = Cow::Owned(next.with_range(low, high));
             left = half;
@@ -84,7 +85,6 @@ impl SchemeSwitch {
             Some(index) => index.with_range(0.0, (count - 1) as f64),
             None => ckks.sub(x, x)?,
         };
-        let log2_failure = LOG2_FAILURE + libm::log2(f64::from(rounds.max(1)));
         let value = ckks.with_errors(value.into_owned(), &[], dead_zone);
         Ok(Extreme { value, index, dead_zone, log2_failure })
     }

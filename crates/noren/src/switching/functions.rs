@@ -6,6 +6,7 @@ use crate::bootstrapping::Mode;
 use crate::bootstrapping::ends::Affine;
 use crate::schemes::ckks::Ciphertext;
 use crate::schemes::error::SlotError;
+use crate::schemes::failures::log2_sum;
 use crate::schemes::slots::SlotEvaluator;
 use crate::switching::law::{SwitchingLaw, margin};
 use crate::switching::readout::Readout;
@@ -20,7 +21,10 @@ pub(super) const SIGN_PART: f64 = 0.45;
 const RANGE_PART: f64 = 0.225;
 
 /// `log2` of how likely any value of a result is decided wrong, outside dead zones.
-pub(super) const LOG2_FAILURE: f64 = -64.0;
+const LOG2_FAILURE: f64 = -64.0;
+
+/// What is left of it for decisions: half. The other half is for the way up.
+const LOG2_DECIDED: f64 = LOG2_FAILURE - 1.0;
 
 /// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
 /// twice the bound is exceeded with the probability `2^-80` at most.
@@ -36,12 +40,12 @@ pub struct Decision {
     pub result: Ciphertext,
     /// Up to this distance from where the result changes it may be either.
     pub dead_zone: f64,
-    /// `log2` of a bound on how likely any value outside is decided wrong.
+    /// `log2` of a bound on how likely any value outside is wrong.
     pub log2_failure: f64,
 }
 
 impl Decision {
-    /// The [failure](Decision::log2_failure) of all decisions.
+    /// What the [failure](Decision::log2_failure) of a decision is at most, where a bootstrap of CKKS fails with half of it.
     pub const LOG2_FAILURE: f64 = LOG2_FAILURE;
 }
 
@@ -247,7 +251,13 @@ impl SchemeSwitch {
     fn decide(&self, x: &Ciphertext, affine: Affine, others: u64) -> Result<Decision> {
         let question = self.question(x, self.steps())?;
         let result = self.answer(&question, affine, others)?;
-        Ok(Decision { result, dead_zone: question.dead_zone, log2_failure: LOG2_FAILURE })
+        Ok(Decision { result, dead_zone: question.dead_zone, log2_failure: self.log2_failure(1) })
+    }
+
+    /// `log2` of how likely any result of a decision is wrong that came up in so many ciphertexts: that any value was decided wrong,
+    /// or a coefficient left the interval of the way up.
+    pub(super) fn log2_failure(&self, ciphertexts: usize) -> f64 {
+        log2_sum(LOG2_DECIDED, self.bootstrapper().sine_failure() + libm::log2(ciphertexts as f64))
     }
 
     /// Numbers on their way to a decision in so many steps.
@@ -312,7 +322,7 @@ pub(super) fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
 
 /// `log2` of how likely one of so many values may be decided wrong.
 pub(super) fn log2_of_each(values: usize) -> f64 {
-    LOG2_FAILURE - libm::log2(values as f64)
+    LOG2_DECIDED - libm::log2(values as f64)
 }
 
 /// Refuses values that are not numbers.

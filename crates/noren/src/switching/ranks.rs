@@ -7,8 +7,9 @@ use crate::bootstrapping::ends::Affine;
 use crate::circuits::trace;
 use crate::schemes::ckks::Ciphertext;
 use crate::schemes::extent::Extent;
+use crate::schemes::failures::log2_sum;
 use crate::schemes::slots::SlotEvaluator;
-use crate::switching::functions::{BOUND_ROOM, Decision, LOG2_FAILURE, SIGN_PART, log2_of_each, reach};
+use crate::switching::functions::{BOUND_ROOM, Decision, SIGN_PART, log2_of_each, reach};
 use crate::switching::law::SwitchingLaw;
 use crate::switching::readout::Readout;
 use crate::switching::resolution::{Resolution, Steps};
@@ -120,7 +121,7 @@ impl SchemeSwitch {
         // Ranks repeat with every row, so that they are as well a vector of another number of slots.
         let extent = Extent::of_values(count, x.slots()).repeated(pairs.size);
         let result = Ciphertext { slots: x.slots(), extent, ..sum }.with_range(0.0, (count - 1) as f64);
-        Ok(Decision { result, dead_zone, log2_failure: LOG2_FAILURE })
+        Ok(Decision { result, dead_zone, log2_failure: self.log2_failure(count.div_ceil(pairs.rows)) })
     }
 
     /// 1 for the `most` largest of the first `count` slots, and 0 for the others: those of the highest [ranks](SchemeSwitch::rank).
@@ -146,8 +147,8 @@ impl SchemeSwitch {
             let question = self.question(&above, steps)?;
             if question.dead_zone < DISTANCE {
                 let result = self.answer(&question, affine, 0)?.with_length(Some(count))?;
-                let both = LOG2_FAILURE + 1.0;
-                return Ok(Decision { result, dead_zone: ranks.dead_zone, log2_failure: both });
+                let log2_failure = log2_sum(ranks.log2_failure, self.log2_failure(1));
+                return Ok(Decision { result, dead_zone: ranks.dead_zone, log2_failure });
             }
         }
         Err(Error::Length {

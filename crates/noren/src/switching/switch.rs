@@ -322,6 +322,7 @@ impl SchemeSwitch {
         Reading { readout, affine, .. }: Reading,
         (error, deviation): (f64, f64),
     ) -> Result<Ciphertext> {
+        self.evaluator.failures().spend(1, self.bootstrapper.sine_failure())?;
         let coefficients = switch::up(self.context.ckks().rlwe(), slices, &self.keys)?;
         let result = self.bootstrapper.sines(coefficients, tag(slices), affine)?;
         let values = self.layout.parts() * shape.count();
