@@ -30,6 +30,7 @@ from pages import (
     targets,
     tfhe,
     trace,
+    weak_client,
 )
 from records import Record, Results
 from run import SUITES
@@ -62,7 +63,7 @@ class PageError(Exception):
 
 def newest(folder: Path, suite: str) -> Path | None:
     """Return the newest results of a suite: names start with their date."""
-    return max(folder.glob(f"*-{suite}.jsonl"), default=None)
+    return max(folder.glob(f"????-??-??-{suite}.jsonl"), default=None)
 
 
 def load(folder: Path) -> tuple[Results, list[Path]]:
@@ -144,6 +145,8 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "matvec": lambda: matvec.times_table(results),
         "switching": lambda: switching.times_table(results),
         "switching-signs": lambda: switching.signs_table(results),
+        "weak-client": lambda: weak_client.devices_table(results),
+        "weak-client-steps": lambda: weak_client.steps_table(results),
         "tfhe": lambda: "\n\n".join(
             f"{count} thread(s):\n\n{tfhe.single_table(results, count)}"
             for count in results.values("threads", **tfhe.SUITE)
@@ -182,11 +185,11 @@ def fill(text: str, made: Blocks) -> str:
 
 
 def usual_host() -> str | None:
-    """Return the folder with results of the most suites, among these the one with the newest."""
-    found: dict[str, list[str]] = {}
+    """Return the folder with results of the most suites, among these the one with the most records."""
+    found: dict[str, list[int]] = {}
     for path in RESULTS.glob("*/*.jsonl"):
-        found.setdefault(path.parent.name, []).append(path.name)
-    return max(found, key=lambda host: (len(found[host]), max(found[host])), default=None)
+        found.setdefault(path.parent.name, []).append(len(path.read_text().splitlines()))
+    return max(found, key=lambda host: (len(found[host]), sum(found[host])), default=None)
 
 
 def main() -> int:

@@ -72,9 +72,11 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
             SCHEMES
             | kernels
             | bootstrap
-            | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe", "switching"},
+            | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe", "switching", "weak-client"},
             ours=True,
         ),
+        # A device without AVX-512.
+        Library("noren (AVX2)", [tool], frozenset({"weak-client"}), {"NOREN_ISA": "avx2"}, ours=True),
         # What the trace costs without vector instructions: the other half of the tables of Inoue et al.
         Library("noren (portable)", [tool], frozenset({"trace"}), {"NOREN_ISA": "portable"}, ours=True),
         Library("lattigo", [lattigo], SCHEMES | bootstrap | {"chain", "matvec"}),

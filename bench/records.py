@@ -21,7 +21,8 @@ SCHEMA: dict[str, tuple[type, ...]] = {
 # Two records with the same of these are measurements of one thing.
 IDENTITY = ["suite", "op", "library", "n", "slots", "limbs", "special", "isa", "threads"]
 IDENTITY += ["level", "h", "method", "prime_bits", "set", "mode", "stage", "figure", "parallel", "model"]
-IDENTITY += ["scheme", "depth", "dimension", "baby_steps", "workload", "batch", "m", "p", "r", "entries", "values"]
+IDENTITY += ["scheme", "depth", "dimension", "baby_steps", "workload", "batch", "m", "p", "r", "entries"]
+IDENTITY += ["values", "part"]
 
 
 class GarbageError(ValueError):
@@ -70,7 +71,16 @@ def _merged(group: Sequence[Record]) -> Record:
     if len(measured) < len(group):
         # A result that was wrong once is wrong.
         return merged | {"median_ns": None, "mad_ns": None}
-    for field in ["median_ns", "mad_ns", "gb_per_s", "butterflies_per_cycle", "share_of_read", "work_ns", "memory_ns"]:
+    for field in [
+        "median_ns",
+        "mad_ns",
+        "gb_per_s",
+        "butterflies_per_cycle",
+        "share_of_read",
+        "work_ns",
+        "memory_ns",
+        "first_ns",
+    ]:
         values = [record[field] for record in group if record.get(field) is not None]
         if values:
             merged[field] = statistics.median(values)

@@ -32,6 +32,7 @@ DEFAULTS = {
     "lookup": (0.0, 1),
     "tfhe": (0.5, 1),
     "switching": (0.3, 1),
+    "weak-client": (0.3, 3),
     "parallel": (0.15, 1),
 }
 SUITES = list(DEFAULTS)
@@ -51,6 +52,8 @@ WORKLOADS = ["BOOL", "BOOL_128", "1_1", "2_2", "3_3", "client-BOOL", "client-2_2
 BATCHES = {"3_3": "1,8,64"}
 # The steps of the suite switching: the base-two logarithms of the numbers of values.
 VALUES = [4, 15]
+# The parts of the suite weak-client: what one device makes, each in a process of its own.
+DEVICES = ["own", "public", "full", "all"]
 # The messages of the suite bootstrap.
 MODES = ["complex", "real"]
 # Suites in which a peer takes minutes for a step.
@@ -66,7 +69,10 @@ ROWS = {
     # Sets of the same security and failure, of whatever degree.
     "tfhe": ["suite", "threads", "workload", "op", "batch"],
     "switching": ["suite", "threads", "values", "op"],
+    "weak-client": ["suite", "threads", "part", "op", "isa"],
 }
+# Suites that choose their numbers of threads: parallel as an axis of its figures, weak-client as the one of its device.
+THREADS = {"parallel", "weak-client"}
 # The set of ours that stands beside those of peers.
 COMPARED = "n16"
 # What only ours has: the other presets of the suite bootstrap, and bootstrapping as it was first done in RNS.
@@ -109,6 +115,8 @@ def steps(
         return [["--workload", name, *(["--batch", BATCHES[name]] if name in BATCHES else [])] for name in names]
     if suite == "switching":
         return [["--preset", COMPARED, "--log-slots", str(bits)] for bits in VALUES]
+    if suite == "weak-client":
+        return [["--preset", COMPARED, "--part", name] for name in DEVICES]
     if suite == "parallel":
         # All numbers of threads; then the levels, in two parts.
         figures = [["--figure", "threads"]]
@@ -190,7 +198,7 @@ def overview(made: list[Record]) -> str:
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
         names = ["scheme", "depth", "level", "prime_bits", "mode", "stage", "parallel", "model", "workload", "batch"]
-        names += ["values"]
+        names += ["values", "part"]
         more = [name for name in [own_set(record)] if name]
         more += [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
@@ -260,8 +268,7 @@ def main() -> int:
         seconds, rounds = DEFAULTS[suite]
         seconds = options.seconds if options.seconds is not None else seconds
         common = ["--seconds", str(seconds)]
-        if suite != "parallel":
-            # Threads are an axis of its figures.
+        if suite not in THREADS:
             common += ["--threads", ",".join(map(str, options.threads))]
         out: Path = options.out or folder / f"{description['date']}-{suite}.jsonl"
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from test_records import record
 
 import docs
 import machine
-from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, switching, targets, tfhe, trace
+from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, switching, targets, tfhe, trace, weak_client
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -396,3 +396,25 @@ def test_signs_stand_beside_those_of_openfhe() -> None:
         "| 16 | noren | n16 | 0.0200 | 2^-64 | 20.0 | 21.0 | 12 | 1.00 MiB |",
         "| 16 | openfhe | STD128, log q 16 | 0.0040 | 2^-64 | 20.0 | 21.0 | 12 | 5.00 MiB |",
     ]
+
+
+def test_a_weak_client_has_the_time_of_what_it_does_once_and_the_memory_of_its_process() -> None:
+    cell = {"suite": "weak-client", "library": "noren", "threads": 1, "n": 1 << 16, "part": "own"}
+    made = []
+    for isa, factor in [("avx512", 1.0), ("avx2", 2.0)]:
+        common = {**cell, "isa": isa}
+        made += [
+            record(**common, op="context", median_ns=1e8 * factor, peak_rss_bytes=8 << 20),
+            record(**common, op="light_keys", median_ns=2e8 * factor, peak_rss_bytes=9 << 20, file_bytes=3 << 20),
+            record(**common, op="encode", median_ns=1e6, peak_rss_bytes=32 << 20),
+            record(
+                **common, op="encrypt_secret", median_ns=2e6, first_ns=1e8, peak_rss_bytes=30 << 20, file_bytes=1 << 20
+            ),
+        ]
+    results = Results(made)
+    assert weak_client.devices_table(results).splitlines()[2] == (
+        "| the client: secrets, light keys, encryption, decryption | 0.40 | 0.70 | 32.0 MiB | 4.00 MiB |"
+    )
+    steps = weak_client.steps_table(results).splitlines()[2:]
+    assert "| secret and light keys of TFHE | 200 | 400 | 3.00 MiB |" in steps
+    assert "| public key |  |  |  |" in steps

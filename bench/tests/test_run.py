@@ -35,6 +35,7 @@ def test_the_steps_of_a_suite_are_its_degrees() -> None:
     assert run.steps("cyclotomic")[0] == ["--set", "511:2:1"]
     assert run.steps("lookup")[0] == ["--log-n", "15", "--method", "fast"]
     assert run.steps("switching") == [["--preset", "n16", "--log-slots", bits] for bits in ["4", "15"]]
+    assert run.steps("weak-client")[0] == ["--preset", "n16", "--part", "own"]
     modes = [step[step.index("--mode") + 1] for step in run.steps("bootstrap", None, None)]
     assert modes == ["complex", "real"]
     threads, *levels = run.steps("parallel", [13], None)
@@ -53,8 +54,8 @@ def test_every_suite_has_ours_and_a_peer() -> None:
     for suite in run.SUITES:
         found = libraries(suite)
         assert found[0].name == "noren"
-        # No peer can share out its loops in three ways, or looks up functions of two numbers.
-        assert suite in {"parallel", "lookup"} or any(not library.ours for library in found)
+        # No peer shares out its loops in three ways, looks up functions of two numbers, or has light keys beside CKKS.
+        assert suite in {"parallel", "lookup", "weak-client"} or any(not library.ours for library in found)
 
 
 def test_what_only_ours_has_is_measured_by_it_alone() -> None:

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fuzz_api import readers
+from fuzz_api import reading
 from fuzz_api.container import is_container, kind, with_digest
 from fuzz_api.draw import Rng, chance
 from fuzz_api.mutate import mutate
 from fuzz_api.program import Call, Verb
-from fuzz_api.readers import READERS, Reader
+from fuzz_api.readers import READERS
+from fuzz_api.reading import Reader
 from fuzz_api.samples import OWNERS, samples
 from fuzz_api.verdict import REFUSE, Finding
 from noren import Error
@@ -112,7 +113,7 @@ def watched(w: World, run: Callable[[], Any]) -> Any:
     except Error:
         # A run that was interrupted while it was started may end later, and leave its output.
         earlier = tuple(f"out{number}-" for number in range(1, outputs + 1))
-        left = {name for name in entries(w.folder) - inputs if not name.endswith(readers.SAVED)}
+        left = {name for name in entries(w.folder) - inputs if not name.endswith(reading.SAVED)}
         if left := {name for name in left if not name.startswith(earlier)}:
             raise Finding("output", f"refused, but there are {sorted(left)}") from None
         raise

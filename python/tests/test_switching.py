@@ -103,6 +103,8 @@ def test_parameters_say_what_they_are() -> None:
     assert set(law) == {"down", "decision", "bootstrap", "up", "result"}
     assert 0 < law["down"] < law["decision"] < 2**-6
     assert params.law("complex")["up"] >= law["up"]
+    light = switching.Parameters("n16", "2_2_LIGHT")
+    assert light.law()["decision"] < 2**-9.7
     usual = switching.Parameters()
     assert (usual.bootstrapping.preset, usual.tfhe.preset) == ("n16", "2_2")
     with pytest.raises(Error, match="one of n16"):

@@ -22,8 +22,9 @@ pub fn decrypt(context: &Context, secret: &SecretKey, ciphertext: &Ciphertext) -
     let ring = context.ring_q(ciphertext.limbs());
     let (first, rest) = ciphertext.parts().split_last().expect("a ciphertext has at least one part");
     let mut poly = first.clone().into_secret();
+    let s = secret.over(&ring);
     for part in rest.iter().rev() {
-        ring.mul_assign(&mut poly, &secret.poly);
+        ring.mul_assign(&mut poly, &s);
         ring.add_assign(&mut poly, part);
     }
     Ok(Plaintext { poly })

@@ -114,7 +114,7 @@ fn with_public(ring: &Ring, key: &PublicKey, seed: &Seed, m: &Poly<Eval>) -> Cip
 fn with_secret(ring: &Ring, key: &SecretKey, seed: &Seed, m: &Poly<Eval>) -> Ciphertext {
     let public = seed.derive("uniform");
     let c1 = uniform_half(ring, &public);
-    let mut c0 = masked(ring, error(ring, seed, "error/0"), &c1, &key.poly);
+    let mut c0 = masked(ring, error(ring, seed, "error/0"), &c1, &key.over(ring));
     ring.add_assign(&mut c0, m);
     Ciphertext::seeded([c0.into_public(), c1], public, key.owner.key)
 }

@@ -1,7 +1,7 @@
 //! All keys from one seed.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::memory;
@@ -102,7 +102,7 @@ impl KeyGenerator {
         let seed = own.derive("uniform");
         let (b, a) = memory::refusing(|| {
             let a = public_half(&ring, &seed);
-            (masked(&ring, error(&ring, &own, "error"), &a, &secret.poly).into_public(), a)
+            (masked(&ring, error(&ring, &own, "error"), &a, &secret.over(&ring)).into_public(), a)
         })?;
         check_public(&ring, &b)?;
         Ok(PublicKey { b, a, seed, owner: secret.owner })
@@ -116,9 +116,10 @@ impl KeyGenerator {
     pub fn relinearization(&self, secret: &SecretKey, limbs: Option<usize>) -> Result<KeySwitchKey> {
         let (switching, limbs) = self.check("relinearisation key", secret, limbs)?;
         let ring = switching.ring_qp(limbs);
-        let square = memory::refusing(|| ring.mul(&secret.poly, &secret.poly))?;
+        let s = memory::refusing(|| secret.over(&ring))?;
+        let square = memory::refusing(|| ring.mul(&s, &s))?;
         let label = format!("relinearization/{}", self.binding(&[secret]));
-        self.switch(&switching, &label, [&square, &secret.poly], [secret, secret], limbs)
+        self.switch(&switching, &label, [&square, &s], [secret, secret], limbs)
     }
 
     /// The key of the automorphism `X -> X^k`, for ciphertexts of `limbs` limbs; `None` means all.
@@ -130,9 +131,10 @@ impl KeyGenerator {
         let (switching, limbs) = self.check("Galois key", secret, limbs)?;
         let ring = switching.ring_qp(limbs);
         let automorphism = self.context.automorphism(k)?.inverse();
-        let image = memory::refusing(|| ring.automorphism(&secret.poly, &automorphism))?;
+        let s = memory::refusing(|| secret.over(&ring))?;
+        let image = memory::refusing(|| ring.automorphism(&s, &automorphism))?;
         let label = format!("galois/{k}/{}", self.binding(&[secret]));
-        self.switch(&switching, &label, [&secret.poly, &image], [secret, secret], limbs)
+        self.switch(&switching, &label, [&s, &image], [secret, secret], limbs)
     }
 
     /// The key that switches ciphertexts of `limbs` limbs from one secret to another; `None` means all. It is an
@@ -143,8 +145,10 @@ impl KeyGenerator {
     pub fn switching(&self, from: &SecretKey, to: &SecretKey, limbs: Option<usize>) -> Result<KeySwitchKey> {
         self.check_secret(from)?;
         let (switching, limbs) = self.check("key switching key", to, limbs)?;
+        let (ring_q, ring_qp) = (switching.ring_q(limbs), switching.ring_qp(limbs));
+        let [before, after] = [(from, ring_q), (to, ring_qp)].map(|(s, ring)| memory::refusing(|| s.over(&ring)));
         let label = format!("switching/{}", self.binding(&[from, to]));
-        self.switch(&switching, &label, [&from.poly, &to.poly], [from, to], limbs)
+        self.switch(&switching, &label, [&*before?, &*after?], [from, to], limbs)
     }
 
     /// The secret key, its public key and the evaluation keys of a request; `progress` as in
@@ -324,14 +328,12 @@ pub(crate) fn secret_key(
     coefficients: Zeroizing<Vec<i8>>,
     distribution: SecretDistribution,
 ) -> SecretKey {
+    assert_eq!(coefficients.len(), context.ring().degree(), "a secret has as many coefficients as the degree");
     // First, while locked memory is left: who has these has the rest.
     let coefficients = AlignedVec::guarded(&coefficients);
-    let ring = context.ring();
-    let wide = Zeroizing::new(coefficients.iter().map(|&x| i64::from(x)).collect::<Vec<_>>());
-    let poly = ring.ntt(ring.from_signed(&wide).into_secret()).into_guarded();
     let fingerprint = context.parameters().fingerprint();
     let owner = Owner { fingerprint, key: KeyId::of_secret(&fingerprint, &coefficients) };
-    SecretKey { poly, coefficients, distribution, owner }
+    SecretKey { coefficients, ring: context.ring().clone(), evaluations: RwLock::default(), distribution, owner }
 }
 
 /// The uniform half of a public key, from its public seed.

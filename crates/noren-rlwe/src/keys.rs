@@ -1,13 +1,15 @@
 //! Keys: the secret one, the public one, and those that evaluation needs.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::kernels::mapped::MappedFile;
 use noren_math::random::Seed;
 use noren_ring::key::KeyPairs;
 use noren_ring::poly::{Eval, Poly};
+use noren_ring::ring::Ring;
+use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::context::Context;
@@ -23,20 +25,50 @@ use crate::shape::KeyShape;
 /// The secret `s`. Wiped when dropped, on pages that the system is asked to keep in memory and out of core dumps
 /// ([`AlignedVec::guarded`]); whoever holds it reads everything.
 pub struct SecretKey {
-    /// Over the whole ring, special primes included.
-    pub(crate) poly: Poly<Eval>,
-    /// The same secret as small integers; a distribution is never wider than 32.
+    /// Small integers; a distribution is never wider than 32.
     pub(crate) coefficients: AlignedVec<i8>,
+    /// The ring over all primes of the context that the key was made in.
+    pub(crate) ring: Ring,
+    /// The evaluation form, over as many primes as were asked for so far: who encrypts at a low level holds few.
+    pub(crate) evaluations: RwLock<Option<Arc<Poly<Eval>>>>,
     pub(crate) distribution: SecretDistribution,
     pub(crate) owner: Owner,
 }
 
 impl SecretKey {
-    /// Bytes in memory.
+    /// Bytes in memory, of what was made so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
+        let limbs = self.known().map_or(0, |poly| poly.limbs());
         let n = self.coefficients.len();
-        (n + size_of::<u64>() * n * self.poly.limbs()) as u64
+        (n + size_of::<u64>() * n * limbs) as u64
+    }
+
+    /// The evaluation form over the primes of a ring, at least. It is made once, and again when more primes are asked for.
+    ///
+    /// # Panics
+    /// If the ring is not a window of the one that the key was made in.
+    pub(crate) fn over(&self, ring: &Ring) -> Arc<Poly<Eval>> {
+        let needed = ring.range();
+        let covers = |poly: &Arc<Poly<Eval>>| poly.window().start <= needed.start && needed.end <= poly.window().end;
+        if let Some(known) = self.known().filter(covers) {
+            return known;
+        }
+        let mut held = self.evaluations.write().unwrap_or_else(PoisonError::into_inner);
+        let range = match &*held {
+            Some(known) if covers(known) => return known.clone(),
+            Some(known) => known.window().start.min(needed.start)..known.window().end.max(needed.end),
+            None => needed,
+        };
+        let ring = self.ring.window(range);
+        let wide = Zeroizing::new(self.coefficients.iter().map(|&x| i64::from(x)).collect::<Vec<_>>());
+        let made = Arc::new(ring.ntt(ring.from_signed(&wide).into_secret()).into_guarded());
+        *held = Some(made.clone());
+        made
+    }
+
+    fn known(&self) -> Option<Arc<Poly<Eval>>> {
+        self.evaluations.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How the secret was drawn.

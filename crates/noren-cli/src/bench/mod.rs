@@ -20,5 +20,6 @@ mod suite;
 mod switching;
 mod tfhe;
 mod trace;
+mod weak_client;
 
 pub(crate) use suite::{Arguments, run};

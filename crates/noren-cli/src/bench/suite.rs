@@ -14,6 +14,7 @@ use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::tfhe::{self, Workload};
+use crate::bench::weak_client::{self, Part};
 use crate::bench::{ckks, client, cyclotomic, kernels, lookup, matvec, parallel, rns_heaan, switching, trace};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     /// trace: numbers of iterations [default: 7,6,5,4,3,2,1]
     #[arg(long, value_name = "H,...", value_delimiter = ',')]
     unrolled: Vec<usize>,
-    /// bootstrap, switching: the name of the parameters, such as n16, n15 or toy [default: n16]
+    /// bootstrap, switching, weak-client: the name of the parameters, such as n16, n15 or toy [default: n16]
     #[arg(long, value_name = "NAME")]
     preset: Option<Preset>,
     /// bootstrap, switching: the base-two logarithm of the number of slots [default: all of the preset]
@@ -84,6 +85,9 @@ pub(crate) struct Arguments {
     /// 15709:3:1, 24295:2:1, 15709:2:59]
     #[arg(long, value_name = "M:P:R,...", value_delimiter = ',')]
     set: Vec<cyclotomic::Set>,
+    /// weak-client: what one device makes; several parts run in a process each [default: all]
+    #[arg(long, value_enum, value_name = "PART,...", value_delimiter = ',')]
+    part: Vec<Part>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -115,6 +119,8 @@ enum Suite {
     Tfhe,
     /// From CKKS to TFHE and back: both ways, and signs [default: 16 values, and all slots]
     Switching,
+    /// What a client makes whose numbers are compared: its own part, and the keys that a stronger device makes
+    WeakClient,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,
 }
@@ -237,6 +243,12 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 beside.step(&run, &[("--suite", "switching"), ("--log-slots", &log_slots.to_string())])?;
             }
         }
+        Suite::WeakClient => {
+            let preset = arguments.preset.unwrap_or_default();
+            let parts = if arguments.part.is_empty() { Part::value_variants() } else { &arguments.part[..] };
+            console.text(Record::head())?;
+            weak_client::run(&run, preset, parts)?;
+        }
         Suite::Parallel => {
             let shapes = Shape::of_parallel(degrees)?;
             let axes = Axes::new(arguments.figure, asked, &arguments.level)?;
@@ -256,14 +268,15 @@ impl Arguments {
     /// Refuses options of other suites.
     fn check(&self) -> Result<(), Failure> {
         use Suite::*;
-        // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel.
-        let options: [(&str, bool, &[Suite]); 15] = [
+        // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel, or has
+        // light keys beside CKKS.
+        let options: [(&str, bool, &[Suite]); 16] = [
             ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, RnsHeaan]),
             ("--shape", self.shape == Family::Hybrid, &[Ckks]),
             ("--special", self.special.is_empty(), &[Trace]),
             ("--level", self.level.is_empty(), &[Trace, Parallel]),
             ("--unrolled", self.unrolled.is_empty(), &[Trace]),
-            ("--preset", self.preset.is_none(), &[Bootstrap, Switching]),
+            ("--preset", self.preset.is_none(), &[Bootstrap, Switching, WeakClient]),
             ("--log-slots", self.log_slots.is_none(), &[Bootstrap, Switching]),
             ("--mode", self.mode.is_empty(), &[Bootstrap]),
             ("--depth", self.depth.is_empty(), &[Chain]),
@@ -273,9 +286,11 @@ impl Arguments {
             ("--workload", self.workload.is_empty(), &[Tfhe]),
             ("--set", self.set.is_empty(), &[Cyclotomic]),
             ("--batch", self.batch.is_empty(), &[Tfhe]),
+            ("--part", self.part.is_empty(), &[WeakClient]),
         ];
         let foreign = options.iter().find(|(_, absent, suites)| !absent && !suites.contains(&self.suite));
-        let beside = (self.suite == Parallel && !self.beside.is_empty()).then_some("--beside");
+        let alone = [Parallel, WeakClient].contains(&self.suite);
+        let beside = (alone && !self.beside.is_empty()).then_some("--beside");
         match foreign.map(|&(name, ..)| name).or(beside) {
             Some(what) => {
                 let suite = self.suite.to_possible_value().expect("no suite is hidden");

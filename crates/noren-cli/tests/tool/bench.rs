@@ -152,6 +152,27 @@ fn bootstrapping_is_measured_with_its_stages_and_its_precision() {
 }
 
 #[test]
+fn a_weak_client_is_measured_in_a_process_for_each_part() {
+    let sandbox = Sandbox::new("weak-client");
+    let records = records(&sandbox, &["bench", "weak-client", "--preset", "toy"]);
+    let of = |part: &str| ops(&records, &[("part", part.into())]);
+    let own = ["context", "keygen_secret", "light_keys", "encode", "encrypt_secret", "decrypt"];
+    assert_eq!(of("own"), own);
+    assert_eq!(of("public"), ["context", "keygen_secret", "keygen_public", "encode", "encrypt"]);
+    assert_eq!(of("full"), ["tfhe_keys"]);
+    assert_eq!(of("all"), ["context", "keygen_secret", "tfhe_keys", "switch_keys", "bootstrap_keys"]);
+    for record in &records {
+        assert!(record["median_ns"].as_f64().is_some_and(|time| time > 0.0), "{record}");
+        let sends = ["light_keys", "encrypt_secret", "keygen_public", "encrypt", "tfhe_keys", "switch_keys"];
+        let sent = record["file_bytes"].as_u64().is_some_and(|bytes| bytes > 0);
+        assert!(sent || !sends.contains(&record["op"].as_str().expect("a name")), "{record}");
+    }
+    let one = self::records(&sandbox, &["bench", "weak-client", "--preset", "toy", "--part", "own"]);
+    assert_eq!(ops(&one, &[]), own);
+    sandbox.refused(&["bench", "ckks", "--part", "own"], &["--part", "ckks"]);
+}
+
+#[test]
 fn ways_to_go_parallel_are_measured_and_more_threads_are_modelled() {
     let sandbox = Sandbox::new("parallel");
     let words = ["bench", "parallel", "--log-n", "13", "--threads", "1,2", "--level", "1,17"];

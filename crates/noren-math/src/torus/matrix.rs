@@ -1,8 +1,8 @@
-//! Exact products of torus polynomials with matrices of them, by digits: key switches.
+//! Products of torus polynomials with matrices of them, by digits: key switches.
 //!
-//! Words of 64 bits are cut into halves, `w = h 2^32 + l` with signed h and l of 32 bits. The sum of digits times either is an
-//! integer that the transform knows to far less than one half, so that it is rounded to the right one: the result is that of
-//! integers, on every instruction set. It costs twice the products and inverse transforms of one in `f64` alone.
+//! For exact ones, words of 64 bits are cut into halves, `w = h 2^32 + l` with signed h and l of 32 bits. The sum of digits times
+//! either is an integer that the transform knows to far less than one half, so that it is rounded to the right one: the result is
+//! that of integers, on every instruction set. It costs twice the products and inverse transforms of one in `f64` alone.
 
 use crate::kernels::aligned::AlignedVec;
 use crate::kernels::kernels;
@@ -12,12 +12,18 @@ use crate::torus::fft::{GROUP_WORDS, TorusFft};
 use crate::torus::gadget::Gadget;
 use crate::torus::product::{Grouping, PADDING};
 
-/// Parts that a word is cut into.
-const HALVES: usize = 2;
-
 /// How many deviations of the transform's error one half of a step must be: more than 16 are met with a probability below
 /// 2^-186.
 const DEVIATIONS: f64 = 16.0;
+
+/// How near products of a matrix come to those of integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// They are equal.
+    Exact,
+    /// As near as those of external products: [`SwitchShape::error_deviation`]. Roundings depend on the instruction set.
+    Rounded,
+}
 
 /// The shape of a matrix: `columns` polynomials for each of the `inputs * levels` digits of `inputs` polynomials.
 ///
@@ -30,6 +36,8 @@ pub struct SwitchShape {
     pub columns: usize,
     /// The digits of those that go in.
     pub gadget: Gadget,
+    /// How products are made.
+    pub precision: Precision,
 }
 
 /// Room for products, one for each thread.
@@ -40,6 +48,7 @@ pub struct SwitchScratch {
     shifted: Vec<u64>,
     digits: AlignedVec<f64>,
     sums: AlignedVec<f64>,
+    /// Of exact products.
     halves: AlignedVec<u64>,
 }
 
@@ -50,12 +59,26 @@ impl SwitchShape {
         self.inputs * self.gadget.levels()
     }
 
-    /// Whether products of this shape are exact: half of a step is 16 [deviations](deviation) of the transform's error or more.
+    /// Parts that a word is cut into.
+    const fn parts(&self) -> usize {
+        match self.precision {
+            Precision::Exact => 2,
+            Precision::Rounded => 1,
+        }
+    }
+
+    /// Whether exact products of this shape are: half of a step is 16 [deviations](deviation) of the transform's error or more.
     #[must_use]
     pub fn is_exact(&self, degree: usize) -> bool {
         // Low halves are smaller than words by 2^32, and so are their steps.
         let half_step = f64::from(u32::BITS - 1).exp2();
-        DEVIATIONS * deviation(degree, (self.rows(), Grouping::Single), u64::BITS + self.gadget.log_base()) < half_step
+        DEVIATIONS * self.error_deviation(degree) < half_step
+    }
+
+    /// The standard deviation of the error of a coefficient of rounded products, in words; see [`deviation`].
+    #[must_use]
+    pub fn error_deviation(&self, degree: usize) -> f64 {
+        deviation(degree, (self.rows(), Grouping::Single), u64::BITS + self.gadget.log_base())
     }
 }
 
@@ -64,20 +87,21 @@ impl SwitchScratch {
     #[must_use]
     pub fn new(fft: &TorusFft, shape: &SwitchShape) -> Self {
         let n = fft.degree();
+        let sums = shape.parts() * shape.columns * n;
         Self {
             shifted: vec![0; n],
             digits: AlignedVec::zeroed(shape.rows() * (n + PADDING)),
-            sums: AlignedVec::zeroed(HALVES * shape.columns * n),
-            halves: AlignedVec::zeroed(HALVES * shape.columns * n),
+            sums: AlignedVec::zeroed(sums),
+            halves: AlignedVec::zeroed(if shape.precision == Precision::Exact { sums } else { 0 }),
         }
     }
 }
 
 impl TorusFft {
-    /// The length of a matrix: two halves times rows times columns times the degree.
+    /// The length of a matrix: rows times columns times the degree, twice for exact products.
     #[must_use]
     pub fn switch_words(&self, shape: &SwitchShape) -> usize {
-        HALVES * shape.rows() * shape.columns * self.degree()
+        shape.parts() * shape.rows() * shape.columns * self.degree()
     }
 
     /// Writes a polynomial to its place in a matrix. The scratch has as many numbers as `a` words; what is in it does not
@@ -95,20 +119,26 @@ impl TorusFft {
     ) {
         assert_eq!(matrix.len(), self.switch_words(shape), "the length of a matrix");
         assert!(row < shape.rows() && column < shape.columns, "row {row}, column {column} of {shape:?}");
-        let size = (shape.rows(), HALVES * shape.columns);
-        let low = |word: u64| i64::from(word as i32).cast_unsigned();
-        let mut write = |column, words: Vec<u64>| {
-            self.forward_torus(scratch, &words);
+        let size = (shape.rows(), shape.parts() * shape.columns);
+        let mut write = |column, words: &[u64]| {
+            self.forward_torus(scratch, words);
             for (group, numbers) in scratch.as_chunks::<GROUP_WORDS>().0.iter().enumerate() {
                 let at = key_place(self.points(), size, (row, column), group);
                 matrix[at..at + GROUP_WORDS].copy_from_slice(numbers);
             }
         };
-        write(column, a.iter().map(|&word| word.wrapping_sub(low(word))).collect());
-        write(shape.columns + column, a.iter().map(|&word| low(word)).collect());
+        match shape.precision {
+            Precision::Exact => {
+                let low: Vec<u64> = a.iter().map(|&word| i64::from(word as i32).cast_unsigned()).collect();
+                let high: Vec<u64> = a.iter().zip(&low).map(|(word, low)| word.wrapping_sub(*low)).collect();
+                write(column, &high);
+                write(shape.columns + column, &low);
+            }
+            Precision::Rounded => write(column, a),
+        }
     }
 
-    /// `acc_c += sum_r d_r matrix_(r, c)` modulo `2^64` and `X^N + 1`, exactly, with the digits `d_r` of `input`.
+    /// `acc_c += sum_r d_r matrix_(r, c)` modulo `2^64` and `X^N + 1`, with the digits `d_r` of `input`.
     ///
     /// Shapes: `acc` is `[columns, N]`, `input` is `[inputs, N]`.
     ///
@@ -134,16 +164,19 @@ impl TorusFft {
             }
             kernels().torus_forward_digits(&mut spectrum[..n], shifted, &gadget, level, self, &[]);
         }
-        halves.fill(0);
         let products = TorusProducts {
             digits,
             stride: n + PADDING,
             rows: shape.rows(),
-            columns: HALVES * shape.columns,
+            columns: shape.parts() * shape.columns,
             key: matrix,
             turns: None,
             ahead: &[],
         };
+        if shape.precision == Precision::Rounded {
+            return kernels().torus_products_add(acc, &products, sums, self);
+        }
+        halves.fill(0);
         kernels().torus_products_add(halves, &products, sums, self);
         let (high, low) = halves.split_at(shape.columns * n);
         for (acc, (high, low)) in acc.iter_mut().zip(high.iter().zip(low)) {

@@ -16,8 +16,8 @@ use crate::torus::table::Table;
 ///
 /// [`TorusServer`](crate::torus::server::TorusServer) is the face of every device: it checks operands, and hands each
 /// verb on. LWE samples come and go as words: a bootstrap takes far longer than moving its sample. What a verb computes
-/// is exact, so devices give the same words, but for one freedom: external products may go through floating-point
-/// transforms, with an error far below the noise of samples. [`Host`](crate::host::Host) is the device of the CPU; the
+/// is exact, so devices give the same words, but for one freedom: external products, and key switches of packing, may go through
+/// floating-point transforms, with an error far below the noise of samples. [`Host`](crate::host::Host) is the device of the CPU; the
 /// crate `noren-naive` holds the shortest one.
 ///
 /// A verb gets keys that were made by the same device.

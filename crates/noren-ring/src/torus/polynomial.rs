@@ -31,18 +31,43 @@ pub fn rotate_sub(out: &mut [u64], a: &[u64], rotation: usize) {
 /// # Panics
 /// If the lengths differ, or the exponent is even or not below 2N.
 pub fn automorphism(out: &mut [u64], a: &[u64], exponent: usize) {
+    scatter(out, a, exponent, |x, word| *x = word);
+}
+
+/// `out += a(X^exponent)`.
+///
+/// # Panics
+/// As [`automorphism`].
+pub fn add_automorphism(out: &mut [u64], a: &[u64], exponent: usize) {
+    scatter(out, a, exponent, |x, word| *x = x.wrapping_add(word));
+}
+
+/// Puts each coefficient of `a(X^exponent)` to its place.
+#[inline(always)]
+fn scatter(out: &mut [u64], a: &[u64], exponent: usize, put: impl Fn(&mut u64, u64)) {
     let n = a.len();
     assert_eq!(out.len(), n, "polynomials of the same degree");
     assert!(exponent % 2 == 1 && exponent < 2 * n, "X^{exponent} of degree {n}: needs an odd exponent below {}", 2 * n);
-    let mut place = 0;
-    for &word in a {
-        if place < n {
-            out[place] = word;
+    // Run after run of coefficients whose powers lie between the same two multiples of N, and have one sign.
+    let (mut place, mut rest, mut negative) = (0, a, false);
+    while !rest.is_empty() {
+        let (run, later) = rest.split_at((n - place).div_ceil(exponent).min(rest.len()));
+        let places = out[place..].iter_mut().step_by(exponent).zip(run);
+        if negative {
+            places.for_each(|(x, word)| put(x, word.wrapping_neg()));
         } else {
-            out[place - n] = word.wrapping_neg();
+            places.for_each(|(x, word)| put(x, *word));
         }
-        place = (place + exponent) % (2 * n);
+        // Exponents above N pass over more than one multiple of it.
+        let next = place + run.len() * exponent;
+        negative ^= (next / n) % 2 == 1;
+        (place, rest) = (next % n, later);
     }
+}
+
+/// `a(-X)` in place of a.
+pub fn alternate(a: &mut [u64]) {
+    a.as_chunks_mut::<2>().0.iter_mut().for_each(|[_, odd]| *odd = odd.wrapping_neg());
 }
 
 /// Coefficient `h` of the body as an LWE sample: the mask of the sample, one polynomial after the other, from the

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::SwitchShape;
+use noren_math::torus::matrix::{Precision, SwitchShape};
 use noren_ring::torus::shape::GlweShape;
 
 use crate::error::{Error, Result};
@@ -42,11 +42,17 @@ impl Digits {
         Gadget::new(self.log_base, self.levels as u32)
     }
 
+    /// Refuses digits that are outside the range; the names are those of the base and the levels.
+    pub(crate) fn check(self, names: [&'static str; 2]) -> Result<()> {
+        check_digits(names, self.log_base, self.levels, MAX_DIGIT_BITS)
+    }
+
     /// Refuses digits of a key switch of GLWE samples that are outside the range, or by which it would not be exact; the names
-    /// are those of the base and the levels.
+    /// are as those of [`Digits::check`].
     pub(crate) fn check_switch(self, names: [&'static str; 2], shape: GlweShape) -> Result<()> {
-        check_digits(names, self.log_base, self.levels, MAX_DIGIT_BITS)?;
-        let switch = SwitchShape { inputs: shape.dimension, columns: shape.dimension + 1, gadget: self.gadget() };
+        self.check(names)?;
+        let (inputs, gadget) = (shape.dimension, self.gadget());
+        let switch = SwitchShape { inputs, columns: inputs + 1, gadget, precision: Precision::Exact };
         if switch.is_exact(shape.degree) {
             Ok(())
         } else {

@@ -3,6 +3,7 @@
 //! Where noise is multiplied by uniform digits, what counts is the sum of the variances of all coefficients: its *energy*.
 
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::matrix::{Precision, SwitchShape};
 
 use crate::torus::spec::TorusSpec;
 
@@ -18,12 +19,16 @@ pub(crate) struct GlweSwitchLaw {
     pub(crate) degree: f64,
     /// `sigma^2` of a row.
     pub(crate) variance: f64,
+    /// How products are made.
+    pub(crate) precision: Precision,
 }
 
 impl GlweSwitchLaw {
+    /// That of exact switches.
     pub(crate) fn of(spec: &TorusSpec) -> Self {
         let degree = libm::exp2(f64::from(spec.log_degree));
-        Self { polynomials: spec.k as f64, degree, variance: spec.glwe_noise.variance() }
+        let (polynomials, variance) = (spec.k as f64, spec.glwe_noise.variance());
+        Self { polynomials, degree, variance, precision: Precision::Exact }
     }
 
     /// kN.
@@ -31,11 +36,25 @@ impl GlweSwitchLaw {
         self.polynomials * self.degree
     }
 
-    /// The variance that an automorphism adds to each coefficient, `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]`; less where the first bits
-    /// `empty_bits` of words are those of the sign, which leave no digits.
+    /// The variance that an automorphism adds to each coefficient, `V = kN [l (B^2 + 2)/12 sigma^2 + 1/(24 B^2l)]`, and that of
+    /// [rounded products](GlweSwitchLaw::transform); less where the first bits `empty_bits` of words are those of the sign, which leave
+    /// no digits.
     pub(crate) fn automorphism(&self, gadget: Gadget, empty_bits: u32) -> f64 {
-        let cut = 1.0 / (24.0 * squared_cut(gadget));
-        self.dimension() * (squared_short_digits(gadget, empty_bits) * self.variance + cut)
+        let (digits, cut) = (squared_short_digits(gadget, empty_bits), 1.0 / (24.0 * squared_cut(gadget)));
+        self.dimension() * (digits * self.variance + cut) + self.transform(gadget, digits)
+    }
+
+    /// The variance that products in `f64` add to the phase, `(1 + kN/2) delta^2` with the
+    /// [deviation](SwitchShape::error_deviation) delta of a coefficient, for digits of so large a sum of mean squares.
+    fn transform(&self, gadget: Gadget, squared_digits: f64) -> f64 {
+        if self.precision == Precision::Exact {
+            return 0.0;
+        }
+        let inputs = self.polynomials as usize;
+        let shape = SwitchShape { inputs, columns: inputs + 1, gadget, precision: self.precision };
+        let error = shape.error_deviation(self.degree as usize) / CIRCLE;
+        let part = squared_digits / (gadget.levels() as f64 * squared_digit(gadget));
+        (1.0 + self.dimension() / 2.0) * error * error * part
     }
 
     /// The variance at coefficient 0 that division of words by a power of two, and the steps of a trace that undo it, leave.

@@ -350,7 +350,8 @@ mod tests {
         for form in [Form::Raw, Form::Packed] {
             let again = SecretKey::from_bytes(&context, &secret.to_bytes(&context, form)).expect("just written");
             assert_eq!(*again.coefficients, *secret.coefficients);
-            assert_eq!(context.ring().to_words(&again.poly), context.ring().to_words(&secret.poly));
+            let [again, before] = [&again, &secret].map(|secret| context.ring().to_words(&secret.over(context.ring())));
+            assert_eq!(again, before);
             let again = PublicKey::from_bytes(&context, &public.to_bytes(&context, form)).expect("just written");
             let ring = context.ring_q(3);
             for (left, right) in [(&again.a, &public.a), (&again.b, &public.b)] {

@@ -3,6 +3,7 @@
 use noren_rlwe::ciphertext::{Ciphertext, Plaintext};
 use noren_rlwe::decrypt::decrypt;
 use noren_rlwe::encrypt::Encryptor;
+use noren_rlwe::keygen::KeyGenerator;
 use noren_rlwe::linear;
 use noren_rlwe::noise;
 use noren_rlwe::parameters::ParametersSpec;
@@ -172,4 +173,22 @@ fn plaintexts_of_the_wrong_shape_are_refused() {
     assert!(matches!(refused, Err(Error::Length { found: 32, .. })));
     let whole = Plaintext { poly: small.context.ring().uniform(&seed(16), "message") };
     assert!(matches!(encryptor.encrypt(&whole), Err(Error::Length { found: 3, .. })));
+}
+
+#[test]
+fn a_secret_has_evaluations_modulo_the_primes_that_were_asked_for() {
+    let setup = Setup::new(spec(6, 3, 1, 3));
+    let n = 64;
+    let secret = KeyGenerator::new(&setup.context, seed(1)).secret();
+    assert_eq!(secret.bytes(), n);
+    // What was made for more primes serves fewer.
+    for (limbs, held) in [(1, 1), (2, 2), (1, 2)] {
+        let message = setup.plaintext(limbs, "message");
+        let encryptor = Encryptor::symmetric(&setup.context, &secret, seed(2)).expect("its own");
+        let ciphertext = encryptor.encrypt(&message).expect("no security asked");
+        decrypt(&setup.context, &secret, &ciphertext).expect("its own");
+        assert_eq!(secret.bytes(), n + 8 * n * held);
+    }
+    setup.generator.relinearization(&secret, None).expect("no security asked");
+    assert_eq!(secret.bytes(), n + 8 * n * 4);
 }

@@ -30,6 +30,8 @@ const TOLERANCE: f64 = 0.1;
 
 /// Errors of keys dominate everywhere.
 const ERRORS: SwitchSpec = SwitchSpec { down: Digits::new(8, 5), packing: Digits::new(3, 15) };
+/// Roundings of the transforms of packing dominate where errors are as small as in [`quiet`].
+const TRANSFORMS: SwitchSpec = SwitchSpec { packing: Digits::new(20, 3), ..ERRORS };
 /// What digits cut off dominates.
 const CUTS: SwitchSpec = SwitchSpec { down: Digits::new(7, 3), packing: Digits::new(5, 5) };
 
@@ -43,6 +45,11 @@ fn ring(log_n: u32) -> ParametersSpec {
 
 fn torus(log_degree: u32) -> TorusSpec {
     TorusSpec { n: 16, log_degree, glwe_noise: TorusNoise::Gaussian(1e-13), ..small() }
+}
+
+/// The same with errors that are far below those of transforms.
+fn quiet(log_degree: u32) -> TorusSpec {
+    TorusSpec { glwe_noise: TorusNoise::Gaussian(2f64.powi(-60)), ..torus(log_degree) }
 }
 
 struct World {
@@ -123,8 +130,12 @@ fn wrapped(x: f64) -> f64 {
 }
 
 fn assert_near(what: &str, measured: f64, law: f64) {
+    assert_between(what, measured, law, 1.0 - TOLERANCE);
+}
+
+fn assert_between(what: &str, measured: f64, law: f64, least: f64) {
     let ratio = measured / law;
-    assert!((ratio - 1.0).abs() < TOLERANCE, "{what}: {measured:e} measured, {law:e} by law: {ratio:.3}");
+    assert!(least < ratio && ratio < 1.0 + TOLERANCE, "{what}: {measured:e} measured, {law:e} by law: {ratio:.3}");
 }
 
 #[test]
@@ -177,7 +188,7 @@ fn the_way_down_of_the_largest_ring_adds_the_noise_of_its_law() {
     let torus = TorusSpec { glwe_noise: TorusNoise::Gaussian(2f64.powf(-48.3)), ..torus(11) };
     let spec = SwitchSpec::choose(&torus.clone().build().expect("parameters"), &ring(16).build().expect("parameters"));
     let spec = spec.expect("digits");
-    assert_eq!(spec, SwitchSpec { down: Digits::new(8, 4), packing: Digits::new(10, 4) });
+    assert_eq!(spec, SwitchSpec { down: Digits::new(8, 4), packing: Digits::new(12, 3) });
     for spec in cases([spec]) {
         let world = World::of(ring(16), torus.clone(), spec, 1);
         let ciphertext = world.zero(1, "zero");
@@ -192,17 +203,19 @@ fn the_way_down_of_the_largest_ring_adds_the_noise_of_its_law() {
 #[test]
 fn packing_adds_the_noise_of_its_law() {
     let chosen: [fn(usize) -> bool; 3] = [|_| true, |i| i % 4 == 1, |i| i > 5];
-    // All steps; without the last one; and where digits cut off most.
-    for (spec, left_out, log_count, is_there) in cases([
-        (ERRORS, 1, 3, chosen[1]),
-        (ERRORS, 0, 3, chosen[0]),
-        (ERRORS, 1, 6, chosen[2]),
-        (CUTS, 0, 0, chosen[0]),
+    // All steps; without the last one; where digits cut off most, and where transforms round most.
+    for (spec, torus, left_out, log_count, is_there) in cases([
+        (ERRORS, torus(7), 1, 3, chosen[1]),
+        (ERRORS, torus(7), 0, 3, chosen[0]),
+        (ERRORS, torus(7), 1, 6, chosen[2]),
+        (CUTS, torus(7), 0, 0, chosen[0]),
+        (TRANSFORMS, quiet(7), 0, 3, chosen[0]),
+        (TRANSFORMS, quiet(7), 1, 6, chosen[2]),
     ]) {
         let (mut present, mut missing, mut law) = (Vec::new(), Vec::new(), 0.0);
         let (steps, count) = (7 - left_out, 1 << log_count);
         for byte in 0..32 {
-            let world = World::new((7, 7), spec, byte);
+            let world = World::of(ring(7), torus.clone(), spec, byte);
             law = world.keys.parameters().law().packing(steps as u32);
             for call in 0..64 {
                 let sample =
@@ -220,7 +233,9 @@ fn packing_adds_the_noise_of_its_law() {
                 }
             }
         }
-        assert_near("packing", mean_square(present), law);
+        // The law of transforms takes 0.5 where 0.45 to 0.51 are measured (`noren_math::torus::bound`).
+        let least = if spec == TRANSFORMS { 0.9 * (1.0 - TOLERANCE) } else { 1.0 - TOLERANCE };
+        assert_between("packing", mean_square(present), law, least);
         assert!(missing.is_empty() || mean_square(missing) < (1.0 + TOLERANCE) * law, "where samples are missing");
     }
 }
@@ -383,8 +398,12 @@ fn sets_that_do_not_go_together_are_refused() {
 
     let long = SwitchSpec { down: Digits::new(12, 3), ..ERRORS };
     assert!(matches!(build(torus(5), ring(16), long).0, Err(Error::Parameters { name: "down.log_base", .. })));
-    let long = SwitchSpec { packing: Digits::new(20, 2), ..ERRORS };
-    assert!(matches!(build(torus(5), ring(7), long).0, Err(Error::Parameters { name: "packing.log_base", .. })));
+    // Those of packing need not be exact.
+    for (packing, name) in [(Digits::new(32, 1), "packing.log_base"), (Digits::new(20, 4), "packing.levels")] {
+        let (built, _) = build(torus(5), ring(7), SwitchSpec { packing, ..ERRORS });
+        assert!(matches!(built, Err(Error::Parameters { name: found, .. }) if found == name), "{built:?}");
+    }
+    assert!(build(torus(5), ring(7), TRANSFORMS).0.is_ok());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! New levels for ciphertexts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use noren_math::memory;
 use noren_rlwe::error::{Error, Result};
@@ -21,7 +21,7 @@ use crate::schemes::error::SlotError;
 /// use noren::bootstrapping::{BootstrapKeys, Bootstrapper, Mode, Preset};
 /// use noren::ckks::{Context, Decryptor, Encoder, Encryptor, KeyRequest};
 /// use noren::Seed;
-/// use std::sync::Arc;
+/// use std::sync::{Arc, OnceLock};
 ///
 /// // A small ring for the example, without security.
 /// let parameters = Preset::Toy.parameters()?;
@@ -41,6 +41,8 @@ use crate::schemes::error::SlotError;
 /// ```
 pub struct Bootstrapper {
     pub(super) pipeline: Pipeline,
+    /// Of the first use: see [`Bootstrapper::sine_error`].
+    pub(super) sine_error: OnceLock<f64>,
 }
 
 /// The largest message with its error, as the magnitude and the bound of its ciphertext state them.
@@ -57,7 +59,8 @@ impl Bootstrapper {
         context.check(&parameters.ckks()?, "the bootstrapping")?;
         mode.check(parameters)?;
         keys.check(context, parameters)?;
-        Ok(Self { pipeline: memory::refusing(|| Pipeline::new(context, parameters, keys, mode))?? })
+        let pipeline = memory::refusing(|| Pipeline::new(context, parameters, keys, mode))??;
+        Ok(Self { pipeline, sine_error: OnceLock::new() })
     }
 
     /// The parameters.

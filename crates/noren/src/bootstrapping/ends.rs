@@ -118,6 +118,7 @@ impl Bootstrapper {
     /// the largest size, which are far rarer than what a bound leaves out.
     fn sine_error(&self) -> f64 {
         let parameters = self.parameters();
-        parameters.exponential().error_around(parameters.spec().eval_mod.interval - 1, QUARTER)
+        let error = || parameters.exponential().error_around(parameters.spec().eval_mod.interval - 1, QUARTER);
+        *self.sine_error.get_or_init(error)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use noren_ring::torus::lwe::Lwe;
+use noren_ring::torus::lwe::{Coefficients, Lwe};
 use noren_ring::torus::table::Table;
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::torus::scheme_switch::keys::SwitchKeys;
@@ -67,7 +67,7 @@ pub struct SchemeSwitch {
 
 /// The polynomials of a ciphertext on its way down, whose coefficients are values.
 pub(super) struct Lowered {
-    slices: Vec<Slice>,
+    slices: Vec<Coefficients>,
     shape: Shape,
     /// The part of the circle that a value of 1 is.
     part: f64,
@@ -299,14 +299,14 @@ impl SchemeSwitch {
         let coefficients = self.bootstrapper.coefficients(a, part)?;
         let context = self.context.ckks().rlwe();
         let sample = switch::down(context, &coefficients.inner, &self.keys, self.context.large())?;
-        let slices = (0..sample.slices()).map(|number| sample.slice(number)).collect();
+        let slices = (0..sample.slices()).map(|number| sample.slice(number).coefficients()).collect();
         Ok(Lowered { slices, shape: Shape::of(a), part, error: part * coefficients.error_bound() })
     }
 
     /// The sample of a value.
     pub(super) fn extract(&self, lowered: &Lowered, (part, value): (usize, usize)) -> Lwe {
         let (coefficient, count) = (self.layout.coefficient((part, value)), lowered.slices.len());
-        lowered.slices[coefficient % count].coefficient(coefficient / count)
+        lowered.slices[coefficient % count].sample(coefficient / count)
     }
 
     /// Samples packed, slice by slice.

@@ -1,6 +1,7 @@
 //! The verbs of [`Host`] over the torus.
 
 use noren_math::kernels::aligned::AlignedVec;
+use noren_math::torus::matrix::Precision;
 
 use crate::host::Host;
 use crate::host::torus::blind_rotation::BlindRotation;
@@ -9,9 +10,8 @@ use crate::host::torus::circuit_bootstrap::CircuitBootstrap;
 use crate::host::torus::cmux_tree::lookup_each;
 use crate::host::torus::glwe_switch::GlweSwitch;
 use crate::host::torus::key_switch::LweSwitch;
-use crate::host::torus::packing::pack;
-use crate::host::torus::trace::{Trace, TraceScratch};
-use crate::interrupt::Steps;
+use crate::host::torus::packing::pack_each;
+use crate::host::torus::trace::Trace;
 use crate::torus::control_table::ControlTable;
 use crate::torus::device::TorusDevice;
 use crate::torus::keys::{BootstrapKey, BootstrapRows, CircuitKey, CircuitRows, Controls, DeviceKey, GgswRows, Held};
@@ -49,12 +49,12 @@ impl TorusDevice for Host {
     fn circuit_key(&self, ring: &TorusRing, rows: &CircuitRows) -> Held {
         let shape = rows.rotation.shape.samples;
         let squares = (0..shape.dimension).map(|r| glwe_switch(ring, shape, &rows.square, r)).collect();
-        let trace = whole_trace(ring, shape, &rows.trace);
+        let trace = whole_trace(ring, shape, &rows.trace, Precision::Exact);
         Held::new(CircuitBootstrap::new(rotation(ring, &rows.rotation), trace, squares))
     }
 
     fn packing_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
-        Held::new(whole_trace(ring, shape, rows))
+        Held::new(whole_trace(ring, shape, rows, Precision::Rounded))
     }
 
     fn glwe_switch_key(&self, ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Held {
@@ -96,17 +96,7 @@ impl TorusDevice for Host {
     }
 
     fn pack(&self, ring: &TorusRing, key: &PackingKey, steps: usize, groups: &[Vec<Option<&Lwe>>]) -> Vec<Vec<u64>> {
-        let trace: &Trace = own(key.held());
-        let mut packed = vec![Vec::new(); groups.len()];
-        let samples: usize = groups.iter().map(Vec::len).sum();
-        let progress = Steps::new(groups.len());
-        let work = |scratch: &mut TraceScratch, (samples, packed): (&Vec<Option<&Lwe>>, &mut Vec<u64>)| {
-            *packed = pack(trace, steps, samples, scratch);
-            progress.advance(1);
-        };
-        let words = samples * trace.shape().words();
-        ring.engine().run_with(words, groups.iter().zip(&mut packed), || trace.scratch(), work);
-        packed
+        pack_each(ring.engine(), own(key.held()), steps, groups)
     }
 
     fn glwe_switch(&self, _: &TorusRing, key: &GlweSwitchKey, sample: &[u64]) -> Vec<u64> {
@@ -154,11 +144,13 @@ fn rotation(ring: &TorusRing, rows: &GgswRows) -> BlindRotation {
 
 /// The switch of this number.
 fn glwe_switch(ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows, number: usize) -> GlweSwitch {
-    GlweSwitch::from_fn(ring.product(), (shape, rows.gadget), |row, out| (rows.write)(number, row, out))
+    GlweSwitch::from_fn(ring.product(), (shape, rows.gadget, Precision::Exact), |row, out| {
+        (rows.write)(number, row, out)
+    })
 }
 
-fn whole_trace(ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows) -> Trace {
-    Trace::from_fn(ring.engine(), ring.product(), (shape, rows.gadget, steps(shape.degree)), rows.write)
+fn whole_trace(ring: &TorusRing, shape: GlweShape, rows: &GlweSwitchRows, precision: Precision) -> Trace {
+    Trace::from_fn(ring.engine(), ring.product(), (shape, rows.gadget, steps(shape.degree)), precision, rows.write)
 }
 
 /// Keys of the host.

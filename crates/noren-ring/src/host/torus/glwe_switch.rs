@@ -3,17 +3,18 @@
 use noren_math::kernels::aligned::AlignedVec;
 use noren_math::torus::fft::TorusFft;
 use noren_math::torus::gadget::Gadget;
-use noren_math::torus::matrix::{SwitchScratch, SwitchShape};
+use noren_math::torus::matrix::{Precision, SwitchScratch, SwitchShape};
 
 use crate::host::torus::blind_rotation::{ExactKey, exact_product_add};
 use crate::torus::exact::ExactProduct;
+use crate::torus::polynomial::alternate;
 use crate::torus::product::TorusProduct;
 use crate::torus::shape::GlweShape;
 
 /// A key that takes polynomials `a_0 ... a_{k-1}` to a GLWE sample of `sum_i a_i T_i`, for secret polynomials `T_i`.
 ///
 /// Row (i, j) is a GLWE sample of `T_i 2^64 / B^j`, `j = 1..=l`; the result is the sum of digits times rows. Sums are exact,
-/// whatever the way of external products.
+/// whatever the way of external products, or as near as those are: [`Precision`].
 ///
 /// Digits in `[-B/2, B/2)` have the mean -1/2, and a polynomial whose coefficients are all the same adds up where it meets another
 /// one, as a binary secret nearly is. So digits of coefficients of odd powers of X are those of the negated word, negated, of
@@ -22,6 +23,7 @@ use crate::torus::shape::GlweShape;
 pub struct GlweSwitch {
     shape: GlweShape,
     gadget: Gadget,
+    precision: Precision,
     key: Key,
 }
 
@@ -48,10 +50,10 @@ impl GlweSwitch {
     /// hold anything.
     ///
     /// # Panics
-    /// If the degree of the products is another one, or sums of products are too large to be exact.
+    /// If the degree of the products is another one, or sums of products that shall be exact are too large for it.
     pub fn from_fn(
         product: &TorusProduct,
-        (shape, gadget): (GlweShape, Gadget),
+        (shape, gadget, precision): (GlweShape, Gadget, Precision),
         write: impl Fn(usize, &mut [u64]),
     ) -> Self {
         assert_eq!(product.degree(), shape.degree, "products of the degree of the samples");
@@ -63,8 +65,8 @@ impl GlweSwitch {
         };
         let key = match product.transforms() {
             (_, Some(fft)) => {
-                let shape = switch_shape(shape, gadget);
-                assert!(shape.is_exact(n), "digits of {gadget:?} are too large");
+                let shape = switch_shape(shape, gadget, precision);
+                assert!(precision == Precision::Rounded || shape.is_exact(n), "digits of {gadget:?} are too large");
                 let (mut values, mut scratch) =
                     (AlignedVec::zeroed(fft.switch_words(&shape)), AlignedVec::<f64>::zeroed(n));
                 for row in 0..rows {
@@ -87,7 +89,7 @@ impl GlweSwitch {
                 Key::Exact(exact.clone(), values)
             }
         };
-        Self { shape, gadget, key }
+        Self { shape, gadget, precision, key }
     }
 
     /// The shape of the samples.
@@ -116,7 +118,7 @@ impl GlweSwitch {
                 rows: AlignedVec::zeroed(rows * exact.words()),
                 sum: AlignedVec::zeroed(exact.words()),
             },
-            Key::Fourier(fft, _) => Memory::Fourier(SwitchScratch::new(fft, &switch_shape(self.shape, self.gadget))),
+            Key::Fourier(fft, _) => Memory::Fourier(SwitchScratch::new(fft, &self.switch_shape())),
         })
     }
 
@@ -126,21 +128,29 @@ impl GlweSwitch {
     /// # Panics
     /// If a length is wrong, or the memory is that of another shape.
     pub fn add(&self, acc: &mut [u64], input: &mut [u64], scratch: &mut GlweScratch) {
-        assert_eq!(acc.len(), self.shape.words(), "a sample of the shape");
-        assert_eq!(input.len(), self.shape.extracted(), "polynomials of the shape's mask");
         alternate(acc);
         alternate(input);
+        self.add_alternate(acc, input, scratch);
+        alternate(acc);
+    }
+
+    /// [`GlweSwitch::add`] where both are given with `-X` in place of X, and the sum is left so: `acc(-X)`, `a_i(-X)`.
+    ///
+    /// # Panics
+    /// As [`GlweSwitch::add`].
+    pub fn add_alternate(&self, acc: &mut [u64], input: &[u64], scratch: &mut GlweScratch) {
+        assert_eq!(acc.len(), self.shape.words(), "a sample of the shape");
+        assert_eq!(input.len(), self.shape.extracted(), "polynomials of the shape's mask");
         match (&self.key, &mut scratch.0) {
             (Key::Exact(exact, values), Memory::Exact { digits, rows, sum }) => {
                 let key = ExactKey::of(values, (0, 1));
                 exact_product_add(exact, self.gadget, acc, (input, key), (digits, rows, sum));
             }
             (Key::Fourier(fft, values), Memory::Fourier(scratch)) => {
-                fft.switch_add(acc, input, (&switch_shape(self.shape, self.gadget), values), scratch);
+                fft.switch_add(acc, input, (&self.switch_shape(), values), scratch);
             }
             _ => panic!("memory of another key"),
         }
-        alternate(acc);
     }
 
     /// The sample of `-S_r m` for that of m, if this is the key of the products `T_i = S_i S_r`: the body in mask r, and a switch of
@@ -154,13 +164,12 @@ impl GlweSwitch {
         out[..self.shape.extracted()][r * self.shape.degree..][..self.shape.degree].copy_from_slice(body);
         self.add(out, &mut mask.to_vec(), scratch);
     }
+
+    const fn switch_shape(&self) -> SwitchShape {
+        switch_shape(self.shape, self.gadget, self.precision)
+    }
 }
 
-/// `-X` in place of X.
-fn alternate(polynomials: &mut [u64]) {
-    polynomials.as_chunks_mut::<2>().0.iter_mut().for_each(|[_, odd]| *odd = odd.wrapping_neg());
-}
-
-const fn switch_shape(shape: GlweShape, gadget: Gadget) -> SwitchShape {
-    SwitchShape { inputs: shape.dimension, columns: shape.dimension + 1, gadget }
+const fn switch_shape(shape: GlweShape, gadget: Gadget, precision: Precision) -> SwitchShape {
+    SwitchShape { inputs: shape.dimension, columns: shape.dimension + 1, gadget, precision }
 }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::matrix::Precision;
 
 use crate::engine::Engine;
 use crate::host::torus::glwe_switch::{GlweScratch, GlweSwitch};
-use crate::torus::polynomial::automorphism;
+use crate::torus::polynomial::{add_automorphism, automorphism};
 use crate::torus::product::TorusProduct;
 use crate::torus::shape::GlweShape;
 use crate::torus::trace::{exponent, steps};
@@ -29,6 +30,7 @@ pub struct Trace {
 /// Memory for steps of a trace.
 #[derive(Debug)]
 pub struct TraceScratch {
+    /// Of the masks.
     moved: Vec<u64>,
     switch: GlweScratch,
 }
@@ -43,13 +45,14 @@ impl Trace {
         engine: &Engine,
         product: &TorusProduct,
         (shape, gadget, count): (GlweShape, Gadget, usize),
+        precision: Precision,
         write: impl Fn(usize, usize, &mut [u64]) + Send + Sync,
     ) -> Self {
         assert!((1..=steps(shape.degree)).contains(&count), "{count} steps of degree {}", shape.degree);
         let mut switches: Vec<Option<GlweSwitch>> = (0..count).map(|_| None).collect();
         let words = count * shape.dimension * gadget.levels() * shape.words();
         engine.run(words, switches.iter_mut().enumerate(), |(step, switch)| {
-            *switch = Some(GlweSwitch::from_fn(product, (shape, gadget), |row, out| write(step, row, out)));
+            *switch = Some(GlweSwitch::from_fn(product, (shape, gadget, precision), |row, out| write(step, row, out)));
         });
         Self { shape, switches: switches.into_iter().flatten().collect() }
     }
@@ -75,7 +78,7 @@ impl Trace {
     /// Memory for steps.
     #[must_use]
     pub fn scratch(&self) -> TraceScratch {
-        TraceScratch { moved: vec![0; self.shape.words()], switch: self.switches[0].scratch() }
+        TraceScratch { moved: vec![0; self.shape.extracted()], switch: self.switches[0].scratch() }
     }
 
     /// `sample += sample(X^d)` for the exponents of the steps, one after the other.
@@ -83,9 +86,10 @@ impl Trace {
     /// # Panics
     /// If there is no such step, or a length is wrong.
     pub fn run(&self, steps: Range<usize>, sample: &mut [u64], scratch: &mut TraceScratch) {
+        let mut before = vec![0; sample.len()];
         for step in steps {
-            self.move_into(step, sample, scratch);
-            self.add_moved(step, sample, scratch);
+            before.copy_from_slice(sample);
+            self.add_automorphism(step, sample, &before, scratch);
         }
     }
 
@@ -94,21 +98,31 @@ impl Trace {
     /// # Panics
     /// If there is no such step, or a length is wrong.
     pub fn add_automorphism(&self, step: usize, acc: &mut [u64], sample: &[u64], scratch: &mut TraceScratch) {
-        self.move_into(step, sample, scratch);
-        self.add_moved(step, acc, scratch);
+        self.move_parts(step, acc, sample, scratch);
+        self.switches[step].add(acc, &mut scratch.moved, &mut scratch.switch);
     }
 
-    fn move_into(&self, step: usize, sample: &[u64], scratch: &mut TraceScratch) {
+    /// [`Trace::add_automorphism`] where both are given with `-X` in place of X, and the sum is left so. Automorphisms commute.
+    ///
+    /// # Panics
+    /// As [`Trace::add_automorphism`].
+    pub fn add_alternate(&self, step: usize, acc: &mut [u64], sample: &[u64], scratch: &mut TraceScratch) {
+        self.move_parts(step, acc, sample, scratch);
+        self.switches[step].add_alternate(acc, &scratch.moved, &mut scratch.switch);
+    }
+
+    /// Adds the body of `sample(X^d)`, and leaves its masks in the scratch.
+    fn move_parts(&self, step: usize, acc: &mut [u64], sample: &[u64], scratch: &mut TraceScratch) {
+        let (masks, body) = sample.split_at(self.shape.extracted());
+        self.move_masks(step, masks, scratch);
+        add_automorphism(&mut acc[masks.len()..], body, exponent(self.shape.degree, step));
+    }
+
+    fn move_masks(&self, step: usize, masks: &[u64], scratch: &mut TraceScratch) {
         let n = self.shape.degree;
-        for (out, polynomial) in scratch.moved.chunks_exact_mut(n).zip(sample.chunks_exact(n)) {
+        for (out, polynomial) in scratch.moved.chunks_exact_mut(n).zip(masks.chunks_exact(n)) {
             automorphism(out, polynomial, exponent(n, step));
         }
-    }
-
-    fn add_moved(&self, step: usize, acc: &mut [u64], scratch: &mut TraceScratch) {
-        let (mask, body) = scratch.moved.split_at_mut(self.shape.extracted());
-        acc[self.shape.extracted()..].iter_mut().zip(&*body).for_each(|(x, y)| *x = x.wrapping_add(*y));
-        self.switches[step].add(acc, mask, &mut scratch.switch);
     }
 }
 
@@ -118,8 +132,13 @@ impl Trace {
 /// trace take those to multiples of `2^64`.
 pub fn divide(sample: &mut [u64], divisor: usize) {
     let shift = divisor.trailing_zeros();
-    for word in sample {
-        let signed = word.cast_signed();
-        *word = ((signed >> shift) + (signed >> (shift - 1) & 1)).cast_unsigned();
-    }
+    sample.iter_mut().for_each(|word| *word = divided(*word, shift));
+}
+
+/// A word, as a signed number, divided by `2^shift`, to the nearest. The shift is above 0.
+#[inline(always)]
+pub(crate) const fn divided(word: u64, shift: u32) -> u64 {
+    // Shifts that bring zeros are vectors on every machine: the offset makes numbers positive.
+    let twice = word.wrapping_add(1 << (u64::BITS - 1)) >> (shift - 1);
+    ((twice >> 1) + (twice & 1)).wrapping_sub(1 << (u64::BITS - 1 - shift))
 }

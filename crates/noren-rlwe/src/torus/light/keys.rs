@@ -1,6 +1,7 @@
 //! Light keys, and the keys of a bootstrap that are made of them.
 
 use noren_math::random::Seed;
+use noren_math::torus::matrix::Precision;
 use noren_ring::engine::Engine;
 use noren_ring::host::torus::glwe_switch::GlweSwitch;
 use noren_ring::host::torus::trace::Trace;
@@ -134,11 +135,11 @@ impl LightKeys {
             write_row(&self.seed, &part.label(item, row), (bodies, place), shape.degree, out);
         };
         let steps = (shape, spec.trace.gadget(), spec.log_count as usize);
-        let trace = Trace::from_fn(engine, product, steps, |step, row, out| {
+        let trace = Trace::from_fn(engine, product, steps, Precision::Exact, |step, row, out| {
             write(Part::Trace, &self.bodies.trace, step, row, out);
         });
         let square = |r| {
-            GlweSwitch::from_fn(product, (shape, spec.square.gadget()), |row, out| {
+            GlweSwitch::from_fn(product, (shape, spec.square.gadget(), Precision::Exact), |row, out| {
                 write(Part::Square, &self.bodies.square, r, row, out);
             })
         };

@@ -1,6 +1,7 @@
 //! How much noise scheme switching adds: variances in units of the circle.
 
 use noren_math::torus::gadget::Gadget;
+use noren_math::torus::matrix::Precision;
 
 use crate::error::Result;
 use crate::noise::{key_switch_shaped, secret_square_norm};
@@ -34,7 +35,7 @@ impl SwitchLaw {
     /// # Errors
     /// [`Error::Parameters`](crate::error::Error::Parameters) if there are no keys of the shape of the way up.
     pub(crate) fn of(torus: &TorusParameters, rlwe: &Parameters, spec: &SwitchSpec) -> Result<Self> {
-        let (glwe, packing) = (GlweSwitchLaw::of(torus.spec()), spec.packing.gadget());
+        let (glwe, packing) = (automorphisms(torus), spec.packing.gadget());
         let q = rlwe.q()[0] as f64;
         let switch = key_switch_shaped(rlwe, 1, UP_SHAPE)?;
         let rounding = (1.0 + glwe.dimension() / 2.0) / 12.0;
@@ -61,5 +62,10 @@ pub(crate) fn down(torus: &TorusParameters, rlwe: &Parameters, gadget: Gadget) -
 
 /// [`SwitchLaw::packing`] with these digits and all steps.
 pub(crate) fn packing(torus: &TorusParameters, gadget: Gadget) -> f64 {
-    GlweSwitchLaw::of(torus.spec()).trace(gadget, torus.spec().log_degree)
+    automorphisms(torus).trace(gadget, torus.spec().log_degree)
+}
+
+/// Key switches of packing, which are made in `f64`.
+fn automorphisms(torus: &TorusParameters) -> GlweSwitchLaw {
+    GlweSwitchLaw { precision: Precision::Rounded, ..GlweSwitchLaw::of(torus.spec()) }
 }

@@ -35,19 +35,19 @@ struct Inner {
 }
 
 impl SwitchSpec {
-    /// The fewest digits, and of these the ones of least noise, that are exact and add a deviation of at most `2^-22` of the circle on
-    /// the way down, and `2^-20` by packing.
+    /// The fewest digits, and of these the ones of least noise, that add a deviation of at most `2^-22` of the circle on the way down,
+    /// where they are exact, and `2^-20` by packing.
     ///
     /// # Errors
     /// [`Error::Parameters`] names what rules out the two sets, or digits that do not exist.
     pub fn choose(torus: &TorusParameters, rlwe: &Parameters) -> Result<Self> {
-        let [large, small] = shapes(torus, rlwe)?;
+        let [large, _] = shapes(torus, rlwe)?;
         let missing = |name, log2: f64| {
-            let needed = format!("given: none that are exact keep noise below 2^{log2} of the circle");
+            let needed = format!("given: no digits keep noise below 2^{log2} of the circle");
             Error::parameter(name, "automatic", needed)
         };
-        let down = fewest(large, DOWN_LOG2, |gadget| down(torus, rlwe, gadget));
-        let packing = fewest(small, PACKING_LOG2, |gadget| packing(torus, gadget));
+        let down = fewest(DOWN_LOG2, |digits| digits.check_switch(["", ""], large), |gadget| down(torus, rlwe, gadget));
+        let packing = fewest(PACKING_LOG2, |digits| digits.check(["", ""]), |gadget| packing(torus, gadget));
         Ok(Self {
             down: down.ok_or_else(|| missing("down", DOWN_LOG2))?,
             packing: packing.ok_or_else(|| missing("packing", PACKING_LOG2))?,
@@ -66,7 +66,7 @@ impl SwitchSpec {
     pub fn build(self, torus: &TorusParameters, rlwe: &Parameters) -> Result<SwitchParameters> {
         let [large, small] = shapes(torus, rlwe)?;
         self.down.check_switch(["down.log_base", "down.levels"], large)?;
-        self.packing.check_switch(["packing.log_base", "packing.levels"], small)?;
+        self.packing.check(["packing.log_base", "packing.levels"])?;
         let level = torus.spec().security.max(rlwe.security());
         security::check("keys of scheme switching", small.degree, torus.spec().glwe_noise, level)?;
         let law = SwitchLaw::of(torus, rlwe, &self)?;
@@ -154,13 +154,13 @@ fn shapes(torus: &TorusParameters, rlwe: &Parameters) -> Result<[GlweShape; 2]> 
     Ok([GlweShape { dimension: 1, degree: rlwe.degree() }, small])
 }
 
-/// The fewest exact digits of a noise of at most `2^log2`, and of these the ones of least noise.
-fn fewest(shape: GlweShape, log2: f64, variance: impl Fn(Gadget) -> f64) -> Option<Digits> {
+/// The fewest digits that pass a check, of a noise of at most `2^log2`, and of these the ones of least noise.
+fn fewest(log2: f64, check: impl Fn(&Digits) -> Result<()>, variance: impl Fn(Gadget) -> f64) -> Option<Digits> {
     let most = libm::exp2(2.0 * log2);
     (1..=MAX_DIGIT_BITS as usize).find_map(|levels| {
         let digits = (1..=MAX_DIGIT_BITS / levels as u32).map(|log_base| Digits::new(log_base, levels));
-        let exact = digits.filter(|digits| digits.check_switch(["", ""], shape).is_ok());
-        let noise = exact.map(|digits| (digits, variance(digits.gadget())));
+        let possible = digits.filter(|digits| check(digits).is_ok());
+        let noise = possible.map(|digits| (digits, variance(digits.gadget())));
         let (digits, least) = noise.min_by(|(_, x), (_, y)| x.total_cmp(y))?;
         (least <= most).then_some(digits)
     })

@@ -1,7 +1,6 @@
 //! GLWE samples under a secret of a subring, and the slices that they consist of.
 
-use noren_ring::torus::lwe::Lwe;
-use noren_ring::torus::polynomial::extract_mask;
+use noren_ring::torus::lwe::{Coefficients, Lwe};
 
 use crate::error::{Error, Result};
 
@@ -81,7 +80,7 @@ impl SlicedSample {
     /// If the degree has no such coefficient.
     #[must_use]
     pub fn coefficient(&self, c: usize) -> Lwe {
-        self.slice(c % self.slices).coefficient(c / self.slices)
+        self.slice(c % self.slices).coefficients().sample(c / self.slices)
     }
 }
 
@@ -92,16 +91,9 @@ impl Slice {
         self.words.len() / 2
     }
 
-    /// Coefficient i as an LWE sample of dimension `N'` under z.
-    ///
-    /// # Panics
-    /// If the degree has no such coefficient.
+    /// All coefficients as LWE samples of dimension `N'` under z.
     #[must_use]
-    pub fn coefficient(&self, i: usize) -> Lwe {
-        let (mask, body) = self.words.split_at(self.degree());
-        let mut words = vec![0; mask.len() + 1];
-        extract_mask(&mut words[..mask.len()], mask, mask.len(), i);
-        words[mask.len()] = body[i];
-        Lwe::from_words(words)
+    pub fn coefficients(&self) -> Coefficients {
+        Coefficients::of(&self.words)
     }
 }

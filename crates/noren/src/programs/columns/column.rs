@@ -174,8 +174,8 @@ impl Column {
             (Form::Fresh(fresh), None) => return size_of::<u64>() * fresh.seeded.len(),
         };
         let words: usize = match samples {
-            Samples::Bits(Bits(bits)) => bits.iter().map(|bit| bit.sample.words().len()).sum(),
-            Samples::Digits(Ciphertexts(digits)) => digits.iter().map(|digit| digit.sample.words().len()).sum(),
+            Samples::Bits(Bits(bits)) => bits.iter().map(|bit| bit.sample.dimension() + 1).sum(),
+            Samples::Digits(Ciphertexts(digits)) => digits.iter().map(|digit| digit.sample.dimension() + 1).sum(),
         };
         size_of::<u64>() * words
     }

@@ -248,7 +248,8 @@ fn read_noise(parameters: &Parameters, section: &Section<'_>, word: u64) -> Resu
 }
 
 fn write_samples<'a>(samples: impl Iterator<Item = &'a Lwe>, writer: &mut Writer<'a>) {
-    let words = samples.inspect(|_| interrupt::check()).flat_map(|sample| sample.words().iter().copied());
+    let words =
+        samples.inspect(|_| interrupt::check()).flat_map(|sample| sample.mask().iter().copied().chain([sample.body()]));
     writer.words(SAMPLES, words.collect::<Vec<_>>());
 }
 
