@@ -326,7 +326,7 @@ pub(super) fn log2_of_each(values: usize) -> f64 {
 }
 
 /// Refuses values that are not numbers.
-fn check_finite(values: &[f64]) -> Result<()> {
+pub(super) fn check_finite(values: &[f64]) -> Result<()> {
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
         Some(index) => Err(SlotError::NotFinite { index, value: values[index] }.into()),

@@ -118,7 +118,9 @@ impl SchemeSwitch {
             });
         }
         let sum = trace::sum(self.ckks(), &ranks.expect("a number"), pairs.rows, pairs.size.cast_signed())?;
-        // Ranks repeat with every row, so that they are as well a vector of another number of slots.
+        // Ranks repeat with every row, so that they are as well a vector of another number of slots; and so do their errors.
+        let bound = sum.error_bound();
+        let sum = sum.with_error_bound(bound);
         let extent = Extent::of_values(count, x.slots()).repeated(pairs.size);
         let result = Ciphertext { slots: x.slots(), extent, ..sum }.with_range(0.0, (count - 1) as f64);
         Ok(Decision { result, dead_zone, log2_failure: self.log2_failure(count.div_ceil(pairs.rows)) })

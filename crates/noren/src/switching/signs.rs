@@ -2,8 +2,9 @@
 
 use noren_ring::torus::lwe::Lwe;
 use noren_ring::torus::table::Table;
-use noren_rlwe::error::{Error, Result};
+use noren_rlwe::error::Result;
 
+use crate::switching::functions::check_finite;
 use crate::switching::resolution::Resolution;
 use crate::switching::samples::Samples;
 use crate::switching::switch::SchemeSwitch;
@@ -25,22 +26,22 @@ impl SchemeSwitch {
         Ok(Samples { part: QUARTER_PART, ..signs })
     }
 
-    /// Any function of the phases of samples: word c of a table of N where a phase is `(c + 1/2) / 2N` of the circle, c from 0 to
-    /// N - 1, and its negative half a circle further. A phase counts but for the noise of a
-    /// [decision](crate::switching::SwitchingLaw::decision); words are in units of `2^-64` of the circle.
+    /// Any function of the phases of samples from 0 to half of the circle, with values that are phases, in units of the circle. It is
+    /// asked for the phases `(c + 1/2) / 2N`, c from 0 to N - 1; phases half a circle further give the negative values.
     ///
-    /// The [part](Samples::part) of the result is 1: its values are phases.
+    /// A phase counts but for the noise of a [decision](crate::switching::SwitchingLaw::decision). The [part](Samples::part) of the
+    /// result is 1.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of words than the degree of the TFHE set;
-    /// [`Error::ParameterMismatch`] and [`Error::KeyMismatch`] for samples of others;
+    /// [`SlotError::NotFinite`](crate::schemes::error::SlotError::NotFinite) for a value that is not a number;
+    /// [`Error::ParameterMismatch`](noren_rlwe::error::Error::ParameterMismatch) and
+    /// [`Error::KeyMismatch`](noren_rlwe::error::Error::KeyMismatch) for samples of others;
     /// [`FailureBudgetExceeded`](crate::schemes::error::FailureBudgetExceeded) beyond a budget of the evaluator.
-    pub fn bootstrap(&self, samples: &Samples, words: &[u64]) -> Result<Samples> {
+    pub fn bootstrap(&self, samples: &Samples, function: impl Fn(f64) -> f64) -> Result<Samples> {
         let degree = self.table_degree();
-        if words.len() != degree {
-            return Err(Error::Length { what: "words of a table", found: words.len(), needed: degree.to_string() });
-        }
-        self.bootstrap_all(samples, &Table::from_fn(degree, |place| words[place], &[0]))
+        let values: Vec<f64> = (0..degree).map(|c| function((c as f64 + 0.5) / (2 * degree) as f64)).collect();
+        check_finite(&values)?;
+        self.bootstrap_all(samples, &Table::from_fn(degree, |place| tables::word(values[place]), &[0]))
     }
 
     fn bootstrap_all(&self, samples: &Samples, table: &Table) -> Result<Samples> {

@@ -329,6 +329,9 @@ impl SchemeSwitch {
         let error = readout.error(error + SwitchingLaw::bound(deviation.hypot(self.law.up), values));
         // Of two parts that may each be wrong by so much.
         let error = affine.factor.abs() * error * (self.layout.parts() as f64).sqrt();
+        // Slots that are read as fewer are means of several, whose errors need not be independent: no larger than each of them.
+        let bound = result.error_bound();
+        let result = if shape.slots < result.slots() { result.with_error_bound(bound) } else { result };
         let result = Ciphertext { slots: shape.slots, extent: shape.extent, ..result };
         Ok(self.ckks().with_errors(result, &[], error))
     }

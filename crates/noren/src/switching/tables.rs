@@ -23,6 +23,11 @@ pub(super) fn signs(degree: usize) -> Table {
     Table::from_fn(degree, |_| QUARTER, &[0])
 }
 
+/// The word of a phase.
+pub(super) fn word(phase: f64) -> u64 {
+    (libm::rint((phase - libm::rint(phase)) * CIRCLE) as i64).cast_unsigned()
+}
+
 impl Function {
     /// The values of a function at the N coefficients of a table, which are the phases `(c + 1/2) / 2N`.
     ///
@@ -37,9 +42,7 @@ impl Function {
                 return if value == high { QUARTER } else { QUARTER.wrapping_neg() };
             }
             let v = ((value - affine.constant) / affine.factor).clamp(-1.0, 1.0);
-            let turns = libm::asin(v) / std::f64::consts::TAU;
-            // Within a quarter of the circle.
-            (libm::rint(turns * CIRCLE) as i64).cast_unsigned()
+            self::word(libm::asin(v) / std::f64::consts::TAU)
         };
         let table = Table::from_fn(values.len(), |place| word(values[place]), &[0]);
         Self { table, readout: if two { Readout::Bits } else { Readout::Real }, affine }

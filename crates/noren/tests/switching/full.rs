@@ -124,9 +124,7 @@ fn every_stage_has_the_noise_of_its_law() {
 
     // Up, by the sines of phases that the secret tells: of results of bootstraps, at most 1/64 of the circle,
     // where sines are steep.
-    let degree = world.context.parameters().tfhe().torus().shape().degree as u64;
-    let words: Vec<u64> = (0..degree).map(|c| c * ((1 << 58) / degree)).collect();
-    let samples = world.switch.bootstrap(&signs, &words).expect("a table of the degree");
+    let samples = world.switch.bootstrap(&signs, |phase| phase / 32.0).expect("its samples");
     let turns = std::f64::consts::TAU;
     let sines: Vec<f64> = world.phases(&samples).iter().map(|phase| (turns * phase).sin()).collect();
     let y = world.decrypt(&world.switch.up(&samples, Readout::Real).expect("samples"));
