@@ -27,7 +27,7 @@ endef
 export PEAK_MEMORY
 
 ## test-full: what `test` leaves out: sets of 128 bits end to end, one after the other, in 12 GB: bootstrapping takes about 3 minutes,
-## lookups 2 to 3 on two cores and 5.5 GiB, integers and TFHE some more.
+## lookups 2 to 3 on two cores and 5.5 GiB, switching 10, integers and TFHE some more.
 FULL_TESTS := --lib --test bootstrapping --test integers --test lookup --test switching --test tfhe
 test-full:
 	$(CARGO) test --release --package noren $(FULL_TESTS) --no-run

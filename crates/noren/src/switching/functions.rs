@@ -23,8 +23,8 @@ const RANGE_PART: f64 = 0.225;
 /// `log2` of how likely any value of a result is decided wrong, outside dead zones.
 const LOG2_FAILURE: f64 = -64.0;
 
-/// What is left of it for decisions: half. The other half is for the way up.
-const LOG2_DECIDED: f64 = LOG2_FAILURE - 1.0;
+/// What is left of it for decisions, nearly all: `log2` of 31/32 of it. The rest is for the way up, which fails far less often.
+const LOG2_DECIDED: f64 = LOG2_FAILURE - 0.0459;
 
 /// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
 /// twice the bound is exceeded with the probability `2^-80` at most.
@@ -45,7 +45,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// What the [failure](Decision::log2_failure) of a decision is at most, where a bootstrap of CKKS fails with half of it.
+    /// What the [failure](Decision::log2_failure) of a decision is at most, where the way up fails with 1/32 of it at most.
     pub const LOG2_FAILURE: f64 = LOG2_FAILURE;
 }
 
