@@ -34,7 +34,7 @@ def refused(room, call):
 CKKS = """
 params = ckks.Parameters(log_n=14, log_q=[50] + [40] * 9, log_p=[50] * 2, log_scale=40, security=None)
 large = ckks.Parameters(log_n=16, log_q=[50] + [40] * 19, log_p=[50] * 2, log_scale=40, security=None)
-refused(20 << 20, lambda: ckks.Context(large, threads=1))
+refused(20 << 20, lambda: ckks.Context(large, threads=1).keygen(relinearization=False))
 ctx = ckks.Context(params, threads=1)
 for room in (40, 90, 150):
     refused(room << 20, lambda: ctx.keygen(relinearization=True, rotations=range(1, 40)))

@@ -139,6 +139,15 @@ def test_three_steps_have_a_smaller_dead_zone(world: World) -> None:
     decision = finer.sign(x)
     world.check_decision(decision, A, low=-1)
     assert decision.dead_zone < world.switch.sign(x).dead_zone / 8
+    often = switching.Switch(world.boot, world.tfhe_keys.server, world.switch_keys, log2_failure=-24)
+    decision = often.sign(x)
+    outside = np.abs(A) > decision.dead_zone
+    assert np.abs(world.decrypt(decision.result) - np.sign(A))[outside].max() < 1e-3
+    assert decision.log2_failure <= -24
+    assert (often.log2_failure, world.switch.log2_failure) == (-24, -64)
+    assert decision.dead_zone < world.switch.sign(x).dead_zone / 1.3
+    with pytest.raises(Error, match="-500 to -20"):
+        switching.Switch(world.boot, world.tfhe_keys.server, world.switch_keys, log2_failure=0)
     with pytest.raises(ValueError, match="1 or 3"):
         switching.Switch(world.boot, world.tfhe_keys.server, world.switch_keys, steps=2)  # type: ignore[arg-type]
 

@@ -36,6 +36,8 @@ enum TfheSide<'py> {
 ///
 /// tfhe: the server keys of TFHE, or an evaluator of them, whose failure budget counts.
 /// steps: 1, or 3: signs take three bootstraps each, and dead zones are smaller.
+/// log2_failure: of the probability that a result is wrong outside its dead zone, -500 to -20; None for -64. A larger
+///     one makes dead zones smaller.
 /// progress: called with (done, of) while keys are expanded. What it raises ends the work.
 ///
 /// Operands may be at any level from ``bootstrapping.Parameters.input_level`` up. What a ciphertext says of its range counts: the
@@ -102,13 +104,14 @@ impl PySwitch {
 #[pymethods]
 impl PySwitch {
     #[new]
-    #[pyo3(signature = (bootstrapper, tfhe, keys, *, steps = 1, progress = None))]
+    #[pyo3(signature = (bootstrapper, tfhe, keys, *, steps = 1, log2_failure = None, progress = None))]
     fn new(
         py: Python<'_>,
         bootstrapper: &PyBootstrapper,
         tfhe: TfheSide<'_>,
         keys: &PySwitchingKeys,
         steps: usize,
+        log2_failure: Option<f64>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let steps = match steps {
@@ -138,7 +141,9 @@ impl PySwitch {
         let inner = heard.follow(py, raise, || {
             let context = Context::new(&file.parameters, plain.context(), tfhe.context())?;
             let keys = Arc::new(context.expand(&file.keys)?);
-            Ok(SchemeSwitch::new(&context, bootstrapper, &tfhe, keys)?.with_steps(steps))
+            SchemeSwitch::new(&context, bootstrapper, &tfhe, keys)?
+                .with_steps(steps)
+                .with_failure(log2_failure.unwrap_or(Decision::LOG2_FAILURE))
         })?;
         let inner = Arc::new(inner);
         let switch = Some(inner.clone());
@@ -158,6 +163,12 @@ impl PySwitch {
             Steps::One => 1,
             Steps::Three => 3,
         }
+    }
+
+    /// The base-two logarithm of how likely a result is wrong outside its dead zone.
+    #[getter]
+    fn log2_failure(&self) -> f64 {
+        self.inner.failure()
     }
 
     /// 1 for positive numbers, -1 for negative ones.

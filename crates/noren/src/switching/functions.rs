@@ -8,7 +8,7 @@ use crate::schemes::ckks::Ciphertext;
 use crate::schemes::error::SlotError;
 use crate::schemes::failures::log2_sum;
 use crate::schemes::slots::SlotEvaluator;
-use crate::switching::law::{SwitchingLaw, margin};
+use crate::switching::law::{LOG2_FAILURE, SwitchingLaw, margin};
 use crate::switching::readout::Readout;
 use crate::switching::resolution::{Resolution, Steps};
 use crate::switching::switch::{Lowered, Reading, SchemeSwitch};
@@ -20,11 +20,8 @@ pub(super) const SIGN_PART: f64 = 0.45;
 /// The part of the circle that half the range of a function of reals is: tables have half of the circle for themselves.
 const RANGE_PART: f64 = 0.225;
 
-/// `log2` of how likely any value of a result is decided wrong, outside dead zones.
-const LOG2_FAILURE: f64 = -64.0;
-
-/// What is left of it for decisions, nearly all: `log2` of 31/32 of it. The rest is for the way up, which fails far less often.
-const LOG2_DECIDED: f64 = LOG2_FAILURE - 0.0459;
+/// What of the failure of a result decisions take, nearly all: `log2` of 31/32. The rest is for the way up, which fails far less often.
+const LOG2_DECIDED: f64 = -0.0459;
 
 /// Bounds of CKKS hold but with probability `2^-40`. Tails of its errors fall at least as `exp(-2x)` in deviations, so that
 /// twice the bound is exceeded with the probability `2^-80` at most.
@@ -45,7 +42,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// What the [failure](Decision::log2_failure) of a decision is at most, where the way up fails with 1/32 of it at most.
+    /// What the [failure](Decision::log2_failure) of a decision is at most, where the way up fails with 1/32 of it at most, unless
+    /// another probability [was asked for](SchemeSwitch::with_failure).
     pub const LOG2_FAILURE: f64 = LOG2_FAILURE;
 }
 
@@ -53,7 +51,7 @@ impl SwitchingLaw {
     /// The [dead zone](Decision::dead_zone) of so many numbers up to 1 in size, without the error bound that they have.
     #[must_use]
     pub fn dead_zone(&self, steps: Steps, values: usize) -> f64 {
-        Resolution::new(self, steps, log2_of_each(values)).dead_zone / SIGN_PART
+        Resolution::new(self, steps, log2_of_each(LOG2_FAILURE, values)).dead_zone / SIGN_PART
     }
 }
 
@@ -191,7 +189,7 @@ impl SchemeSwitch {
             return Err(Error::parameter("twice the error bound", error, needed));
         }
         let function = Function::of_boxes(self.table_degree(), &values);
-        let log2_failure = log2_of_each(x.extent().values());
+        let log2_failure = log2_of_each(self.failure(), x.extent().values());
         self.by_table(&lowered, &function, 0, log2_failure)
     }
 
@@ -204,7 +202,7 @@ impl SchemeSwitch {
         let encoding = self.context().tfhe().parameters().encoding();
         encoding.needs_integers()?;
         let part = 0.5 / encoding.size() as f64;
-        Ok(0.5 - margin(self.law().decision, log2_of_each(values)) / part)
+        Ok(0.5 - margin(self.law().decision, log2_of_each(self.failure(), values)) / part)
     }
 
     /// Any function of real numbers in the range that the ciphertext states, of few bits: a bootstrap tells as many numbers apart as
@@ -243,7 +241,7 @@ impl SchemeSwitch {
         });
         let change = changes.fold(0.0, f64::max);
         let function = Function::of_values(&values);
-        let log2_failure = log2_of_each(x.extent().values());
+        let log2_failure = log2_of_each(self.failure(), x.extent().values());
         let result = self.by_table(&lowered, &function, QUARTER, log2_failure)?;
         Ok(self.ckks().with_errors(result, &[], change))
     }
@@ -257,7 +255,7 @@ impl SchemeSwitch {
     /// `log2` of how likely any result of a decision is wrong that came up in so many ciphertexts: that any value was decided wrong,
     /// or a coefficient left the interval of the way up.
     pub(super) fn log2_failure(&self, ciphertexts: usize) -> f64 {
-        log2_sum(LOG2_DECIDED, self.bootstrapper().sine_failure() + libm::log2(ciphertexts as f64))
+        log2_sum(self.failure() + LOG2_DECIDED, self.bootstrapper().sine_failure() + libm::log2(ciphertexts as f64))
     }
 
     /// Numbers on their way to a decision in so many steps.
@@ -267,7 +265,7 @@ impl SchemeSwitch {
     pub(super) fn question(&self, x: &Ciphertext, steps: Steps) -> Result<Question> {
         let [low, high] = self.interval(x)?;
         let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
-        let log2_failure = log2_of_each(x.extent().values());
+        let log2_failure = log2_of_each(self.failure(), x.extent().values());
         let resolution = Resolution::new(self.law(), steps, log2_failure);
         let lowered = self.lower(x, part)?;
         let dead_zone = resolution.dead_zone / part + BOUND_ROOM * lowered.error_of_values();
@@ -320,9 +318,9 @@ pub(super) fn reach(magnitude: f64, x: &Ciphertext) -> f64 {
     if reach > 0.0 { reach } else { 1.0 }
 }
 
-/// `log2` of how likely one of so many values may be decided wrong.
-pub(super) fn log2_of_each(values: usize) -> f64 {
-    LOG2_DECIDED - libm::log2(values as f64)
+/// `log2` of how likely one of so many values may be decided wrong, where all together are wrong with probability `2^failure`.
+pub(super) fn log2_of_each(failure: f64, values: usize) -> f64 {
+    failure + LOG2_DECIDED - libm::log2(values as f64)
 }
 
 /// Refuses values that are not numbers.

@@ -3,6 +3,9 @@
 use noren_rlwe::torus::law::{Failure, NoiseLaw};
 use noren_rlwe::torus::scheme_switch::law::SwitchLaw;
 
+/// `log2` of how likely any value of a result is wrong outside dead zones, unless the caller asks for another probability.
+pub(super) const LOG2_FAILURE: f64 = -64.0;
+
 /// `-log2` of the probability that a bound on all errors of a result does not hold, as bounds of CKKS have it.
 const BOUND_LOG2: f64 = -40.0;
 

@@ -81,7 +81,7 @@ impl SchemeSwitch {
 
         // The difference of two values has the noise of two ways down, and their errors.
         let law = SwitchingLaw { decision: self.law().decision.hypot(self.law().down), ..*self.law() };
-        let log2_failure = log2_of_each((count * (count - 1) / 2).max(1));
+        let log2_failure = log2_of_each(self.failure(), (count * (count - 1) / 2).max(1));
         let resolution = Resolution::new(&law, self.steps(), log2_failure);
         let dead_zone = resolution.dead_zone / part + 2.0 * BOUND_ROOM * lowered.error_of_values();
         let values: Vec<Lwe> = (0..count).map(|value| self.extract(&lowered, (0, value))).collect();

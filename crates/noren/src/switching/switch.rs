@@ -17,7 +17,7 @@ use crate::schemes::extent::Extent;
 use crate::schemes::slots::SlotEvaluator;
 use crate::schemes::tfhe;
 use crate::switching::context::Context;
-use crate::switching::law::SwitchingLaw;
+use crate::switching::law::{LOG2_FAILURE, SwitchingLaw};
 use crate::switching::layout::Layout;
 use crate::switching::readout::Readout;
 use crate::switching::resolution::Steps;
@@ -63,6 +63,7 @@ pub struct SchemeSwitch {
     layout: Layout,
     law: SwitchingLaw,
     steps: Steps,
+    failure: f64,
 }
 
 /// The polynomials of a ciphertext on its way down, whose coefficients are values.
@@ -120,7 +121,7 @@ impl SchemeSwitch {
         let layout = parameters.layout(bootstrapper.mode());
         let law = parameters.law(bootstrapper.mode());
         let (context, evaluator) = (context.clone(), evaluator.clone());
-        Ok(Self { context, bootstrapper, evaluator, keys, layout, law, steps: Steps::One })
+        Ok(Self { context, bootstrapper, evaluator, keys, layout, law, steps: Steps::One, failure: LOG2_FAILURE })
     }
 
     /// The same with decisions in so many steps.
@@ -133,6 +134,24 @@ impl SchemeSwitch {
     #[must_use]
     pub const fn steps(&self) -> Steps {
         self.steps
+    }
+
+    /// The same with another probability `2^log2` of results that are wrong outside dead zones: `2^-64` unless it is asked for. The
+    /// dead zone is smaller where decisions may fail more often.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for a `log2` that is not from -500 to -20.
+    pub fn with_failure(self, log2: f64) -> Result<Self> {
+        if !(-500.0..=-20.0).contains(&log2) {
+            return Err(Error::parameter("log2 of the failure", log2, "-500 to -20"));
+        }
+        Ok(Self { failure: log2, ..self })
+    }
+
+    /// `log2` of how likely a result is wrong outside dead zones.
+    #[must_use]
+    pub const fn failure(&self) -> f64 {
+        self.failure
     }
 
     /// The context.

@@ -2,7 +2,7 @@
 
 use noren::bootstrapping::{Mode, Preset};
 use noren::schemes::slots::SlotEvaluator;
-use noren::switching::{Readout, Samples, SchemeSwitch};
+use noren::switching::{Readout, Samples, SchemeSwitch, Steps};
 use noren::tfhe;
 use noren::wire::{Form, Object};
 
@@ -51,6 +51,7 @@ fn signs_on_a_grid_of_a_thousand_values_are_right() {
     assert!(decision.log2_failure <= -64.0);
     // As far as one alone may be wrong with the probability that all may.
     let single = world.switch.sign(&world.encrypt(&[0.5], 1, 1.0)).expect("levels");
+    println!("dead zone of one value {:.5}", single.dead_zone);
     assert!(single.dead_zone < 0.0236, "{}", single.dead_zone);
 
     // Twelve products, down to the level that switches again.
@@ -65,6 +66,21 @@ fn signs_on_a_grid_of_a_thousand_values_are_right() {
     assert_eq!(power.level(), world.context.parameters().bootstrapping().input_level());
     let again = world.switch.sign(&power).expect("the level that switches");
     assert!(world.decrypt(&again.result).iter().zip(&found).all(|(v, sign)| (v - sign.signum()).abs() < 0.01));
+}
+
+#[test]
+#[ignore = "4 GB and half a minute: make test-full"]
+fn three_steps_tell_signs_from_two_to_the_minus_twelve() {
+    let world = world(9, "2_2", None);
+    // Six deviations for each of the values.
+    let switch = world.switch.with_failure(-20.0).expect("a probability");
+    let switch = switch.with_steps(Steps::Three);
+    let world = World { switch, ..world };
+    let values: Vec<f64> = outside(60, 512, 0.0).iter().map(|z| z.signum() * (1.03 + 7.0 * z.abs()) / 4096.0).collect();
+    let decision = world.switch.sign(&world.encrypt(&values, 512, 1.0)).expect("levels");
+    println!("three steps at six deviations: dead zone 2^{:.2}", decision.dead_zone.log2());
+    let wrong = world.decrypt(&decision.result).iter().zip(&values).filter(|(v, z)| v.signum() != z.signum()).count();
+    assert!(wrong == 0 && decision.dead_zone < 2f64.powf(-11.9), "{wrong} wrong, {}", decision.dead_zone);
 }
 
 #[test]

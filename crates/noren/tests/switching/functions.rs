@@ -55,11 +55,19 @@ fn three_steps_tell_nearer_values_apart() {
     let grid: Vec<f64> = (0..512).map(|i| (f64::from(i) - 255.5) / 256.0).collect();
     let one = check_signs(&world, &grid, 1.0);
     world.switch = world.switch.with_steps(Steps::Three);
-    for scale in [1.0, 1.0 / 8.0, 1.0 / 32.0, 1.0 / 256.0] {
+    let three = check_signs(&world, &grid, 1.0);
+    for scale in [1.0 / 8.0, 1.0 / 32.0, 1.0 / 256.0] {
         let values: Vec<f64> = grid.iter().map(|z| z * scale).collect();
-        let three = check_signs(&world, &values, 1.0);
-        assert!(three < one / 15.0, "{three} after {one}");
+        assert_eq!(check_signs(&world, &values, 1.0), three);
     }
+    assert!(three < one / 15.0, "{three} after {one}");
+    // Where failures may be more frequent, the zone is smaller.
+    world.switch = world.switch.with_failure(-29.0).expect("a probability");
+    let decision = world.switch.sign(&world.encrypt(&grid, 512, 1.0)).expect("levels");
+    assert!(decision.log2_failure <= -29.0 && decision.dead_zone < three / 1.2, "{}", decision.dead_zone);
+    assert!(
+        [f64::NAN, 0.0, -501.0].into_iter().all(|log2| World::toy(0, Mode::Real).switch.with_failure(log2).is_err())
+    );
 }
 
 #[test]
