@@ -71,13 +71,13 @@ fn signs_on_a_grid_of_a_thousand_values_are_right() {
 #[test]
 #[ignore = "4 GB and half a minute: make test-full"]
 fn three_steps_tell_signs_from_two_to_the_minus_twelve() {
-    let world = world(9, "2_2", None);
-    // Six deviations for each of the values.
+    let world = world(7, "2_2", None);
+    // Six deviations for each of the decisions of a value.
     let switch = world.switch.with_failure(-20.0).expect("a probability");
     let switch = switch.with_steps(Steps::Three);
     let world = World { switch, ..world };
-    let values: Vec<f64> = outside(60, 512, 0.0).iter().map(|z| z.signum() * (1.03 + 7.0 * z.abs()) / 4096.0).collect();
-    let decision = world.switch.sign(&world.encrypt(&values, 512, 1.0)).expect("levels");
+    let values: Vec<f64> = outside(60, 128, 0.0).iter().map(|z| z.signum() * (1.03 + 7.0 * z.abs()) / 4096.0).collect();
+    let decision = world.switch.sign(&world.encrypt(&values, 128, 1.0)).expect("levels");
     println!("three steps at six deviations: dead zone 2^{:.2}", decision.dead_zone.log2());
     let wrong = world.decrypt(&decision.result).iter().zip(&values).filter(|(v, z)| v.signum() != z.signum()).count();
     assert!(wrong == 0 && decision.dead_zone < 2f64.powf(-11.9), "{wrong} wrong, {}", decision.dead_zone);
