@@ -117,7 +117,7 @@ impl DecisionProgram {
         let layout = table.columns()?;
         let rows = layout.rows();
         let bootstrapped = switch.context().parameters().bootstrapping().slots();
-        let task = Task::new(switch, self.rotations(layout, columns, bootstrapped)?)?;
+        let task = Task::new(switch, &self.rotations(layout, columns, bootstrapped)?)?;
         match *self {
             Self::Threshold(number) => task.threshold(table, layout, columns, number),
             Self::Argmin => task.extremes(table, layout, columns, |x| switch.argmin(x, rows), self.name()),
@@ -140,11 +140,9 @@ struct Task<'a> {
 
 impl<'a> Task<'a> {
     /// Refuses missing keys before any work.
-    fn new(switch: &'a SchemeSwitch, rotations: Vec<isize>) -> Result<Self> {
+    fn new(switch: &'a SchemeSwitch, rotations: &[isize]) -> Result<Self> {
+        switch.check_rotations(rotations)?;
         let bootstrapper = switch.bootstrapper();
-        let (keys, limbs) = (bootstrapper.evaluator().keys(), bootstrapper.output_level() + 1);
-        let context = bootstrapper.evaluator().context();
-        keys.check(None, rotations.into_iter().map(|steps| (context.rotation_exponent(steps), limbs)))?;
         let evaluator = bootstrapper.evaluator().with_bootstrapping(bootstrapper.clone())?;
         Ok(Self { switch, evaluator })
     }

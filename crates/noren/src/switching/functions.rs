@@ -30,6 +30,9 @@ pub(super) const BOUND_ROOM: f64 = 2.0;
 /// Points of a function of reals for each coefficient of its table, where its changes are measured.
 const POINTS: usize = 4;
 
+/// What signs become that are read as 1 or 0.
+pub(super) const ZERO_OR_ONE: Affine = Affine { factor: 0.5, constant: 0.5 };
+
 /// The result of a comparison.
 #[derive(Clone)]
 pub struct Decision {
@@ -57,10 +60,8 @@ impl SwitchingLaw {
 
 /// Numbers on their way to a decision.
 pub(super) struct Question {
-    lowered: Lowered,
+    pub lowered: Lowered,
     resolution: Resolution,
-    /// `log2` of how likely a bootstrap of one of them may be wrong.
-    log2_failure: f64,
     /// Up to this distance from 0 the decision may be either.
     pub dead_zone: f64,
 }
@@ -82,12 +83,12 @@ impl SchemeSwitch {
     /// # Errors
     /// As [`SchemeSwitch::down`].
     pub fn is_positive(&self, x: &Ciphertext) -> Result<Decision> {
-        self.decide(x, Affine { factor: 0.5, constant: 0.5 }, 0)
+        self.decide(x, ZERO_OR_ONE, 0)
     }
 
     /// As [`SchemeSwitch::is_positive`], with 1 in slots that hold no value.
     pub(super) fn is_positive_or_absent(&self, x: &Ciphertext) -> Result<Decision> {
-        self.decide(x, Affine { factor: 0.5, constant: 0.5 }, QUARTER)
+        self.decide(x, ZERO_OR_ONE, QUARTER)
     }
 
     /// 1 where a number is above `least`, and 0 where it is below.
@@ -215,8 +216,7 @@ impl SchemeSwitch {
     /// As [`SchemeSwitch::down`]; [`SlotError::NotFinite`] for a value that is not a number.
     pub fn function(&self, x: &Ciphertext, function: impl Fn(f64) -> f64) -> Result<Ciphertext> {
         let [low, high] = self.interval(x)?;
-        let middle = (low + high) / 2.0;
-        let centred = self.ckks().add_const(x, (-middle).into())?.with_range(low - middle, high - middle);
+        let (centred, middle) = self.centred(x)?;
         let part = RANGE_PART / reach(centred.magnitude(), x);
         let degree = self.table_degree();
         // Phases (c + 1/2) / 2N, a quarter of the circle ahead.
@@ -265,12 +265,14 @@ impl SchemeSwitch {
     pub(super) fn question(&self, x: &Ciphertext, steps: Steps) -> Result<Question> {
         let [low, high] = self.interval(x)?;
         let part = SIGN_PART / reach(low.abs().max(high.abs()), x);
-        let log2_failure = log2_of_each(self.failure(), x.extent().values());
-        let resolution = Resolution::new(self.law(), steps, log2_failure);
-        let lowered = self.lower(x, part)?;
-        let dead_zone = resolution.dead_zone / part + BOUND_ROOM * lowered.error_of_values();
-        let log2_failure = log2_failure - libm::log2(f64::from(resolution.bootstraps()));
-        Ok(Question { lowered, resolution, log2_failure, dead_zone })
+        Ok(self.asked(self.lower(x, part)?, steps))
+    }
+
+    /// Numbers that came down, on their way to a decision in so many steps.
+    pub(super) fn asked(&self, lowered: Lowered, steps: Steps) -> Question {
+        let resolution = Resolution::new(self.law(), steps, log2_of_each(self.failure(), lowered.values()));
+        let dead_zone = lowered.distance(resolution.dead_zone) + BOUND_ROOM * lowered.error_of_values();
+        Question { lowered, resolution, dead_zone }
     }
 
     /// `factor sign(x) + constant`.
@@ -278,15 +280,14 @@ impl SchemeSwitch {
     /// # Errors
     /// As [`SchemeSwitch::up`].
     pub(super) fn answer(&self, question: &Question, affine: Affine, others: u64) -> Result<Ciphertext> {
-        let Question { lowered, resolution, log2_failure, .. } = question;
-        let reading = Reading { readout: Readout::Bits, affine, others };
-        self.through(lowered, reading, |samples| self.decide_each(samples, *resolution, *log2_failure))
+        let reading = Reading { readout: Readout::Bits, affine };
+        self.through(&question.lowered, reading, others, |samples| self.decide_each(samples, question.resolution))
     }
 
     /// The values of a function at phases that are moved by `offset`.
     fn by_table(&self, lowered: &Lowered, function: &Function, offset: u64, log2_failure: f64) -> Result<Ciphertext> {
-        let reading = Reading { readout: function.readout, affine: function.affine, others: 0 };
-        self.through(lowered, reading, |mut samples| {
+        let reading = Reading { readout: function.readout, affine: function.affine };
+        self.through(lowered, reading, 0, |mut samples| {
             samples.iter_mut().for_each(|sample| sample.add_constant(offset));
             self.look_up(&samples, &function.table, log2_failure)
         })
@@ -296,6 +297,14 @@ impl SchemeSwitch {
     fn chosen(&self, decision: &Decision, x: &Ciphertext, y: &Ciphertext) -> Result<Ciphertext> {
         let chosen = self.select(&decision.result, x, y)?;
         Ok(self.ckks().with_errors(chosen, &[], decision.dead_zone))
+    }
+
+    /// The numbers less the middle of their range, and that.
+    pub(super) fn centred(&self, x: &Ciphertext) -> Result<(Ciphertext, f64)> {
+        let [low, high] = self.interval(x)?;
+        let middle = (low + high) / 2.0;
+        let centred = self.ckks().add_const(x, (-middle).into())?.with_range(low - middle, high - middle);
+        Ok((centred, middle))
     }
 
     /// The range of real slots.

@@ -3,13 +3,12 @@
 use noren_ring::torus::lwe::Lwe;
 use noren_rlwe::error::{Error, Result};
 
-use crate::bootstrapping::ends::Affine;
 use crate::circuits::trace;
 use crate::schemes::ckks::Ciphertext;
 use crate::schemes::extent::Extent;
 use crate::schemes::failures::log2_sum;
 use crate::schemes::slots::SlotEvaluator;
-use crate::switching::functions::{BOUND_ROOM, Decision, SIGN_PART, log2_of_each, reach};
+use crate::switching::functions::{BOUND_ROOM, Decision, SIGN_PART, ZERO_OR_ONE, log2_of_each, reach};
 use crate::switching::law::SwitchingLaw;
 use crate::switching::readout::Readout;
 use crate::switching::resolution::{Resolution, Steps};
@@ -32,6 +31,10 @@ impl Pairs {
         Self { size, rows: (slots / size).clamp(1, size) }
     }
 
+    fn rotations(&self) -> Vec<isize> {
+        trace::rotations(self.rows, self.size.cast_signed())
+    }
+
     /// The place of a pair `a < b` among all of them.
     const fn place(a: usize, b: usize) -> usize {
         b * (b - 1) / 2 + a
@@ -47,8 +50,7 @@ impl SchemeSwitch {
     #[must_use]
     pub fn rotations_of_ranks(count: usize, slots: usize) -> Vec<isize> {
         assert!(count > 0, "slots to rank");
-        let pairs = Pairs::new(count, slots);
-        trace::rotations(pairs.rows, pairs.size.cast_signed())
+        Pairs::new(count, slots).rotations()
     }
 
     /// How many of the first `count` slots are smaller, for each of them: 0 for the smallest, `count - 1` for the largest.
@@ -70,12 +72,8 @@ impl SchemeSwitch {
         let [low, high] = self.interval(x)?;
         let pairs = Pairs::new(count, self.context().parameters().bootstrapping().slots());
         let slots = pairs.rows * pairs.size;
-        // Before any work, for the level of the sum.
-        let level = x.level().min(self.bootstrapper().output_level());
-        let at_sum = Ciphertext { slots, ..self.ckks().drop_level(x, level)? };
-        self.ckks().check_rotations(&at_sum, &trace::rotations(pairs.rows, pairs.size.cast_signed()))?;
-        let middle = (low + high) / 2.0;
-        let centred = self.ckks().add_const(x, (-middle).into())?.with_range(low - middle, high - middle);
+        self.check_rotations(&pairs.rotations())?;
+        let (centred, _) = self.centred(x)?;
         let part = SIGN_PART / reach(high - low, x);
         let lowered = self.lower(&centred, part)?;
 
@@ -83,7 +81,7 @@ impl SchemeSwitch {
         let law = SwitchingLaw { decision: self.law().decision.hypot(self.law().down), ..*self.law() };
         let log2_failure = log2_of_each(self.failure(), (count * (count - 1) / 2).max(1));
         let resolution = Resolution::new(&law, self.steps(), log2_failure);
-        let dead_zone = resolution.dead_zone / part + 2.0 * BOUND_ROOM * lowered.error_of_values();
+        let dead_zone = lowered.distance(resolution.dead_zone) + 2.0 * BOUND_ROOM * lowered.error_of_values();
         let values: Vec<Lwe> = (0..count).map(|value| self.extract(&lowered, (0, value))).collect();
         let difference = |a: usize, b: usize| {
             let mut difference = values[b].clone();
@@ -91,25 +89,25 @@ impl SchemeSwitch {
             difference
         };
         let differences = (1..count).flat_map(|b| (0..b).map(move |a| difference(a, b))).collect();
-        let each = log2_failure - libm::log2(f64::from(resolution.bootstraps()));
-        let above = self.decide_each(differences, resolution, each)?;
+        let above = self.decide_each(differences, resolution)?;
+        let negated = |bit: &Lwe| {
+            let mut negated = bit.clone();
+            negated.mul_assign(-1);
+            negated
+        };
+        let below: Vec<Lwe> = above.iter().map(negated).collect();
 
         // 0, for slots without a pair.
         let none = Lwe::trivial(self.context().tfhe().parameters().torus().dimension(), QUARTER.wrapping_neg());
-        let affine = Affine { factor: 0.5, constant: 0.5 };
-        let reading = Reading { readout: Readout::Bits, affine, others: none.body() };
+        let reading = Reading { readout: Readout::Bits, affine: ZERO_OR_ONE };
         let mut ranks: Option<Ciphertext> = None;
         for first in (0..count).step_by(pairs.rows) {
-            let mut bits = vec![none.clone(); slots];
-            for row in first..count.min(first + pairs.rows) {
-                for column in (0..count).filter(|&column| column != row) {
-                    let bit = &mut bits[(row - first) * pairs.size + column];
-                    bit.clone_from(&above[Pairs::place(row.min(column), row.max(column))]);
-                    if column < row {
-                        bit.mul_assign(-1);
-                    }
-                }
-            }
+            let bit = |place: usize| match (first + place / pairs.size, place % pairs.size) {
+                (row, column) if row >= count || column >= count || row == column => &none,
+                (row, column) if row < column => &above[Pairs::place(row, column)],
+                (row, column) => &below[Pairs::place(column, row)],
+            };
+            let bits: Vec<&Lwe> = (0..slots).map(bit).collect();
             let shape = Shape { slots, extent: Extent::of_slots(slots) };
             let rows = self.climb(&bits, shape, reading)?;
             ranks = Some(match ranks {
@@ -144,14 +142,14 @@ impl SchemeSwitch {
         let edge = (count - most) as f64 - DISTANCE;
         // All slots of a row, so that the result repeats as ranks do.
         let above = self.ckks().add_const(&ranks.result.with_length(None)?, (-edge).into())?;
-        let affine = Affine { factor: 0.5, constant: 0.5 };
-        for steps in [Steps::One, Steps::Three] {
-            let question = self.question(&above, steps)?;
-            if question.dead_zone < DISTANCE {
-                let result = self.answer(&question, affine, 0)?.with_length(Some(count))?;
-                let log2_failure = log2_sum(ranks.log2_failure, self.log2_failure(1));
-                return Ok(Decision { result, dead_zone: ranks.dead_zone, log2_failure });
-            }
+        let mut question = self.question(&above, Steps::One)?;
+        if question.dead_zone >= DISTANCE {
+            question = self.asked(question.lowered, Steps::Three);
+        }
+        if question.dead_zone < DISTANCE {
+            let result = self.answer(&question, ZERO_OR_ONE, 0)?.with_length(Some(count))?;
+            let log2_failure = log2_sum(ranks.log2_failure, self.log2_failure(1));
+            return Ok(Decision { result, dead_zone: ranks.dead_zone, log2_failure });
         }
         Err(Error::Length {
             what: "slots to rank",

@@ -20,6 +20,8 @@ pub(super) struct Resolution {
     pub bits: u32,
     /// Up to this phase, in units of the circle, a sign may be either.
     pub dead_zone: f64,
+    /// `log2` of how likely one bootstrap of a value may be wrong.
+    pub log2_failure: f64,
 }
 
 impl Resolution {
@@ -32,9 +34,12 @@ impl Resolution {
     pub(super) fn new(law: &SwitchingLaw, steps: Steps, log2_failure: f64) -> Self {
         /// Decisions that may fail, each with a share of the probability.
         const SHARES: f64 = 2.0;
+        /// Of a value in three steps.
+        const BOOTSTRAPS: f64 = 3.0;
         let noise = margin(law.decision, log2_failure);
+        let one = Self { bits: 0, dead_zone: noise, log2_failure };
         if steps == Steps::One {
-            return Self { bits: 0, dead_zone: noise };
+            return one;
         }
         let each = log2_failure - SHARES;
         let has_room = |bits: &u32| {
@@ -45,13 +50,12 @@ impl Resolution {
             last + left <= cell / 2.0
         };
         match (1..u32::BITS).take_while(has_room).last() {
-            Some(bits) => Self { bits, dead_zone: libm::exp2(-f64::from(bits)) * margin(law.decision, each) },
-            None => Self { bits: 0, dead_zone: noise },
+            Some(bits) => Self {
+                bits,
+                dead_zone: libm::exp2(-f64::from(bits)) * margin(law.decision, each),
+                log2_failure: log2_failure - libm::log2(BOOTSTRAPS),
+            },
+            None => one,
         }
-    }
-
-    /// How many bootstraps a value takes.
-    pub(super) const fn bootstraps(&self) -> u32 {
-        if self.bits == 0 { 1 } else { 3 }
     }
 }

@@ -52,12 +52,7 @@ impl SchemeSwitch {
     }
 
     /// A quarter of the circle with the sign of each phase.
-    pub(super) fn decide_each(
-        &self,
-        mut samples: Vec<Lwe>,
-        resolution: Resolution,
-        log2_failure: f64,
-    ) -> Result<Vec<Lwe>> {
+    pub(super) fn decide_each(&self, mut samples: Vec<Lwe>, resolution: Resolution) -> Result<Vec<Lwe>> {
         let degree = self.table_degree();
         if resolution.bits > 0 {
             let cell: u64 = 1 << (u64::BITS - resolution.bits);
@@ -68,12 +63,12 @@ impl SchemeSwitch {
             let rest = Table::from_fn(degree, |place| triangle(place, degree) * (cell / 4 / degree as u64), &[0]);
             for table in [quarters, rest] {
                 let seen: Vec<Lwe> = samples.iter().map(|sample| times(sample, 1 << resolution.bits)).collect();
-                let taken = self.look_up(&seen, &table, log2_failure)?;
+                let taken = self.look_up(&seen, &table, resolution.log2_failure)?;
                 samples.iter_mut().zip(&taken).for_each(|(sample, taken)| sample.add_multiple(taken, -1));
             }
             samples.iter_mut().for_each(|sample| sample.add_constant(cell / 2));
         }
-        self.look_up(&samples, &tables::signs(degree), log2_failure)
+        self.look_up(&samples, &tables::signs(degree), resolution.log2_failure)
     }
 }
 

@@ -78,9 +78,19 @@ pub(super) struct Lowered {
 }
 
 impl Lowered {
+    /// How many values there are.
+    pub(super) fn values(&self) -> usize {
+        self.shape.count()
+    }
+
+    /// The distance of two values of which the phases are so far apart.
+    pub(super) fn distance(&self, phases: f64) -> f64 {
+        phases / self.part
+    }
+
     /// The bound on the error of a value.
     pub(super) fn error_of_values(&self) -> f64 {
-        self.error / self.part
+        self.distance(self.error)
     }
 }
 
@@ -89,8 +99,6 @@ impl Lowered {
 pub(super) struct Reading {
     pub readout: Readout,
     pub affine: Affine,
-    /// The phase of slots that hold no value, as a word.
-    pub others: u64,
 }
 
 impl SchemeSwitch {
@@ -226,8 +234,8 @@ impl SchemeSwitch {
         let slots = count.next_power_of_two();
         let shape = Shape { slots, extent: Extent::of_values(count, slots) };
         let affine = Affine { factor: 1.0, constant: 0.0 };
-        let packed = self.packed(&samples.values, shape)?;
-        let reading = Reading { readout, affine, others: 0 };
+        let packed = self.packed(&samples.values.iter().collect::<Vec<_>>(), shape)?;
+        let reading = Reading { readout, affine };
         self.raise(&packed, shape, reading, (samples.error, samples.deviation))
     }
 
@@ -235,26 +243,27 @@ impl SchemeSwitch {
     ///
     /// # Errors
     /// As [`SchemeSwitch::up`].
-    pub(super) fn climb(&self, samples: &[Lwe], shape: Shape, reading: Reading) -> Result<Ciphertext> {
+    pub(super) fn climb(&self, samples: &[&Lwe], shape: Shape, reading: Reading) -> Result<Ciphertext> {
         let packed = self.packed(samples, shape)?;
         self.raise(&packed, shape, reading, (0.0, self.law.bootstrap))
     }
 
     /// Samples at the coefficients of slots of this shape.
-    fn packed(&self, samples: &[Lwe], shape: Shape) -> Result<Vec<Slice>> {
+    fn packed(&self, samples: &[&Lwe], shape: Shape) -> Result<Vec<Slice>> {
         let count = shape.count();
         let groups: Vec<(usize, Vec<Option<&Lwe>>)> = self
             .layout
             .slices()
             .map(|slice| {
-                let sample = |&(part, slot): &(usize, usize)| Some(&samples[part * count + shape.value(slot)?]);
+                let sample = |&(part, slot): &(usize, usize)| Some(samples[part * count + shape.value(slot)?]);
                 (slice.number, slice.values.iter().map(sample).collect())
             })
             .collect();
         self.pack(groups)
     }
 
-    /// Values by bootstraps: from their samples to samples that are read as a result.
+    /// Values by bootstraps: from their samples to samples that are read as a result. Slots that hold no value have the phase `others`,
+    /// a word.
     ///
     /// Of values that do not repeat those of one slice are held at a time.
     ///
@@ -264,12 +273,13 @@ impl SchemeSwitch {
         &self,
         lowered: &Lowered,
         reading: Reading,
+        others: u64,
         bootstrap: impl Fn(Vec<Lwe>) -> Result<Vec<Lwe>>,
     ) -> Result<Ciphertext> {
         let shape = lowered.shape;
         let repeats = shape.slots < self.layout.slots || shape.extent.period() < shape.slots;
         let dimension = self.context.tfhe().parameters().torus().dimension();
-        let others = (reading.others != 0).then(|| Lwe::trivial(dimension, reading.others));
+        let others = (others != 0).then(|| Lwe::trivial(dimension, others));
         let mut results: BTreeMap<(usize, usize), Lwe> = BTreeMap::new();
         let mut packed = Vec::new();
         for slice in self.layout.slices() {
@@ -294,6 +304,15 @@ impl SchemeSwitch {
     pub(super) fn look_up(&self, operands: &[Lwe], table: &Table, log2_failure: f64) -> Result<Vec<Lwe>> {
         let jobs: Vec<(&Lwe, &Table)> = operands.iter().map(|sample| (sample, table)).collect();
         Ok(self.evaluator.bootstrap_failing(&jobs, log2_failure)?.into_iter().flatten().collect())
+    }
+
+    /// Refuses rotations of results without keys; names all of them.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`].
+    pub(crate) fn check_rotations(&self, steps: &[isize]) -> Result<()> {
+        let (context, limbs) = (self.context.ckks(), self.bootstrapper.output_level() + 1);
+        self.ckks().keys().check(None, steps.iter().map(|&steps| (context.rotation_exponent(steps), limbs)))
     }
 
     /// Refuses samples of other parameters, or under another secret.
@@ -338,7 +357,7 @@ impl SchemeSwitch {
         &self,
         slices: &[Slice],
         shape: Shape,
-        Reading { readout, affine, .. }: Reading,
+        Reading { readout, affine }: Reading,
         (error, deviation): (f64, f64),
     ) -> Result<Ciphertext> {
         self.evaluator.failures().spend(1, self.bootstrapper.sine_failure())?;
