@@ -22,7 +22,7 @@ use crate::passphrases::{Question, VARIABLE};
 use crate::tfhe::plan::parse_set;
 use crate::{additions, bootstrap, ckks, integers, lookup, programs, switching, tfhe};
 
-/// What keys for tables of no shape are for.
+/// The options of keys that do not depend on the shape of a table.
 const NO_TABLES: [&str; 3] = ["lookup", "integers", "tfhe"];
 
 /// Makes the keys for programs on tables of one shape, for bootstrapping, for lookups, for exact integers, or for TFHE
@@ -195,7 +195,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
 }
 
 impl Arguments {
-    /// What switching is wanted for.
+    /// The TFHE set of --switching, and the shape of the tables that are compared.
     fn switching_wanted(&self) -> Result<Option<switching::plan::Wanted>, Failure> {
         let columns = self.columns.as_ref().map(|columns| columns.count);
         let Some(set) = self.switching else {

@@ -1,5 +1,6 @@
 //! Measuring: how long an operation takes, warm, often enough to say.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The fewest samples.
@@ -100,6 +101,15 @@ fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     let middle = samples.len() / 2;
     if samples.len() % 2 == 1 { samples[middle] } else { (samples[middle - 1] + samples[middle]) / 2.0 }
+}
+
+/// Runs `work` with the path of a file of this process in the directory for temporary files, and removes the file.
+pub(super) fn with_scratch_file<T>(work: impl FnOnce(&Path) -> T) -> T {
+    let path = std::env::temp_dir().join(format!("noren-bench-{}.keys", std::process::id()));
+    let result = work(&path);
+    // Where it cannot be removed, the record counts all the same.
+    let _ = std::fs::remove_file(&path);
+    result
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ enum Suite {
     Tfhe,
     /// From CKKS to TFHE and back: both ways, and signs [default: 16 values, and all slots]
     Switching,
-    /// What a client makes whose numbers are compared: its own part, and the keys that a stronger device makes
+    /// Keys, encryption and decryption of a client with little memory, and the keys that a stronger device generates
     WeakClient,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,

@@ -1,6 +1,7 @@
 //! The suite `weak-client`: what a device of little memory makes that has its numbers compared by a server, beside the keys that
 //! a stronger device of the same owner makes.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -18,7 +19,7 @@ use crate::bench::beside;
 use crate::bench::bootstrap::nanoseconds;
 use crate::bench::ckks::seed;
 use crate::bench::judge::{Judge, drop_result};
-use crate::bench::measure::{Timing, time};
+use crate::bench::measure::{Timing, time, with_scratch_file};
 use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::failure::Failure;
@@ -31,7 +32,7 @@ const TOY: &str = "TOY_SWITCH";
 /// The integers that are looked up to see whether light keys are right.
 const LOOKED_UP: u64 = 4;
 
-/// What one device makes. Each part is measured in a process of its own, whose memory is that of the device.
+/// The work of one device. Each part is measured in a process of its own, whose peak RSS is that of the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Part {
     /// Secrets, light keys of TFHE, encryption with the secret key, decryption: all that the client has to do
@@ -108,7 +109,7 @@ impl Device<'_> {
         self.check_light_keys(&light, keys)
     }
 
-    /// What a client does that has others encrypt for it.
+    /// Key generation of a client for which others encrypt: its public key, and encryption with that.
     fn public(&self) -> Result<(), Failure> {
         let (context, secret) = self.context_and_secret()?;
         let (public, timing) = once(|| KeyGenerator::new(context.rlwe(), seed(0)).public(&secret))?;
@@ -136,15 +137,11 @@ impl Device<'_> {
         let record = self.record("switch_keys", Some(timing), "keys between the secrets");
         self.run.report(&record.with("file_bytes", keys.writer(&(), Form::Packed).encoded_len()))?;
         drop(keys);
-        let path = std::env::temp_dir().join(format!("noren-bench-{}.boot", std::process::id()));
-        let generate = || {
-            let request = KeyRequest::default();
-            BootstrapKeyFile::generate(&*path, &context, &self.bootstrapping, &secret, seed(1), &request, &mut |_| ())
+        let request = KeyRequest::default();
+        let generate = |path: &Path| {
+            BootstrapKeyFile::generate(path, &context, &self.bootstrapping, &secret, seed(1), &request, &mut |_| ())
         };
-        let made = once(generate);
-        // Nobody misses it; where it cannot be removed, the record counts all the same.
-        let _ = std::fs::remove_file(&path);
-        let (file_bytes, timing) = made?;
+        let (file_bytes, timing) = with_scratch_file(|path| once(|| generate(path)))?;
         let record = self.record("bootstrap_keys", Some(timing), "written while they are made");
         self.run.report(&record.with("file_bytes", file_bytes))
     }
@@ -194,10 +191,8 @@ impl Device<'_> {
     /// Whole keys of TFHE in a file, and their secret.
     fn full_keys(&self, context: &tfhe::Context) -> Result<tfhe::SecretKey, Failure> {
         let secret = context.secret_key(&seed(3));
-        let path = std::env::temp_dir().join(format!("noren-bench-{}.keys", std::process::id()));
-        let made = once(|| context.write_compact_keys(&seed(3), &secret, &*path));
-        let _ = std::fs::remove_file(&path);
-        let (file_bytes, timing) = made?;
+        let write = |path: &Path| context.write_compact_keys(&seed(3), &secret, path);
+        let (file_bytes, timing) = with_scratch_file(|path| once(|| write(path)))?;
         let record = self.record("tfhe_keys", Some(timing), "written while they are made");
         self.run.report(&record.with("file_bytes", file_bytes))?;
         Ok(secret)
@@ -280,7 +275,7 @@ impl Device<'_> {
     }
 }
 
-/// What is made once, and how long it took.
+/// A result that is computed once, and the time of the computation.
 fn once<T, E>(make: impl FnOnce() -> Result<T, E>) -> Result<(T, Timing), E> {
     let start = Instant::now();
     let made = make()?;

@@ -57,7 +57,7 @@ struct Report {
     /// Of the probability that any result is wrong beyond dead zones and error bounds.
     log2_failure: f64,
     dead_zones: Vec<DeadZone>,
-    /// What dead zones are of.
+    /// The statement about entries within the dead zones.
     #[serde(skip)]
     meaning: &'static str,
 }
@@ -70,7 +70,7 @@ struct DeadZone {
     dead_zone: f64,
 }
 
-/// What switches, read from files.
+/// Switching keys and TFHE server keys, read from files.
 struct Keys {
     switching: KeyFile,
     context: tfhe::Context,

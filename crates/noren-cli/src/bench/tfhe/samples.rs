@@ -5,6 +5,7 @@ use noren::tfhe::{Bit, Ciphertext, Context, Decryptor, Encoding, Encryptor, Eval
 
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
+use crate::bench::measure::with_scratch_file;
 use crate::bench::tfhe::step::Step;
 use crate::failure::Failure;
 
@@ -28,13 +29,11 @@ pub(super) fn run(step: &Step<'_>, batches: &[usize]) -> Result<(), Failure> {
 pub(super) fn client(step: &Step<'_>) -> Result<(), Failure> {
     let (context, seed) = (&step.context, seed(0));
     let secret = context.secret_key(&seed);
-    let path = std::env::temp_dir().join(format!("noren-bench-{}.keys", std::process::id()));
-    let file_bytes = context.write_compact_keys(&seed, &secret, &path)?;
-    let write = || context.write_compact_keys(&seed, &secret, &path).map(drop_result);
-    let reported = step.report_with("client_keys", 1, true, write, |record| record.with("file_bytes", file_bytes));
-    // Nobody misses it; where it cannot be removed, the record counts all the same.
-    let _ = std::fs::remove_file(&path);
-    reported
+    with_scratch_file(|path| {
+        let file_bytes = context.write_compact_keys(&seed, &secret, path)?;
+        let write = || context.write_compact_keys(&seed, &secret, path).map(drop_result);
+        step.report_with("client_keys", 1, true, write, |record| record.with("file_bytes", file_bytes))
+    })
 }
 
 /// Both ends of a computation.
