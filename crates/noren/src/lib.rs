@@ -45,6 +45,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advisor;
 pub mod bootstrapping;
 pub mod circuits;
 pub mod lookup;

@@ -45,6 +45,57 @@ pub struct CircuitUsage {
     pub relinearization: Option<usize>,
     /// How often the circuit does what.
     pub counts: Counts,
+    /// How often the circuit does each operation, by the depth of its operands: what a cost model prices.
+    pub operations: BTreeMap<(usize, Operation), usize>,
+}
+
+/// An operation of a [`SlotEvaluator`], with the sizes that its cost depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// A sum or difference of two ciphertexts, or of one and a plaintext or scalar.
+    Sum,
+    /// `constant + sum c_k x_k`, one rescaling.
+    WeightedSum {
+        /// The number of ciphertexts.
+        terms: usize,
+    },
+    /// The encoding of a plain vector.
+    Encoding,
+    /// The encoding of a factor of giant steps, at the special primes too.
+    FactorEncoding,
+    /// `sum a_k p_k`, one rescaling.
+    PlainProducts {
+        /// The number of products.
+        terms: usize,
+    },
+    /// `sum a_k b_k`, one relinearisation and one rescaling.
+    Products {
+        /// The number of products.
+        terms: usize,
+        /// How many of them are squares.
+        squares: usize,
+    },
+    /// Rotations of one ciphertext, each divided by the special modulus.
+    Rotations {
+        /// The number of rotations.
+        count: usize,
+    },
+    /// Sums of rotations, each of the result of the sum before.
+    RotationSums {
+        /// The number of sums.
+        sums: usize,
+        /// The number of rotations in all of them.
+        rotations: usize,
+    },
+    /// A matrix by baby steps and giant steps, one rescaling.
+    GiantSteps {
+        /// Rotations of the ciphertext.
+        babies: usize,
+        /// Rotations of sums.
+        giants: usize,
+        /// Products with factors.
+        terms: usize,
+    },
 }
 
 /// How many operations of each costly kind a circuit does.
@@ -88,6 +139,9 @@ impl CircuitUsage {
         self.counts.plain_products += other.counts.plain_products;
         self.counts.decompositions += other.counts.decompositions;
         self.counts.rotations += other.counts.rotations;
+        for (&operation, &count) in &other.operations {
+            *self.operations.entry(operation).or_default() += count;
+        }
         self
     }
 }
@@ -131,7 +185,12 @@ impl<T> Recorder<T> {
         Blank { depth, ..*a }
     }
 
-    fn rotations(&self, a: &Blank, steps: &[isize]) {
+    fn record(&self, depth: usize, operation: Operation) {
+        *self.lock().operations.entry((depth, operation)).or_default() += 1;
+    }
+
+    /// Counts rotations, and says how many of them move anything.
+    fn rotations(&self, a: &Blank, steps: &[isize]) -> usize {
         let mut usage = self.lock();
         let real = steps.iter().filter(|&&r| r != 0);
         for &r in real.clone() {
@@ -141,13 +200,18 @@ impl<T> Recorder<T> {
         let count = real.count();
         usage.counts.rotations += count;
         usage.counts.decompositions += usize::from(count > 0);
+        count
     }
 
-    fn products(&self, count: usize, depth: usize) {
+    fn multiplied(&self, deepest: &Blank, terms: usize, squares: usize) -> Result<Blank> {
+        let depth = deepest.depth;
         let mut usage = self.lock();
-        usage.counts.products += count;
+        usage.counts.products += terms;
         usage.counts.relinearizations += 1;
         usage.relinearization = Some(usage.relinearization.map_or(depth, |d| d.min(depth)));
+        drop(usage);
+        self.record(depth, Operation::Products { terms, squares });
+        Ok(self.deeper(deepest, depth + 1))
     }
 }
 
@@ -171,21 +235,21 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn encode_for(&self, values: &[T], operand: &Blank) -> Result<()> {
-        if values.len() > operand.slots {
-            return Err(Error::Length {
-                what: "values",
-                found: values.len(),
-                needed: format!("at most {}", operand.slots),
-            });
-        }
-        T::check(values)
+        check_length(values.len(), operand.slots)?;
+        T::check(values)?;
+        self.record(operand.depth, Operation::Encoding);
+        Ok(())
     }
 
     fn encode_factor(&self, values: &[T], operand: &Blank) -> Result<()> {
-        self.encode_for(values, operand)
+        check_length(values.len(), operand.slots)?;
+        T::check(values)?;
+        self.record(operand.depth, Operation::FactorEncoding);
+        Ok(())
     }
 
     fn add(&self, a: &Blank, b: &Blank) -> Result<Blank> {
+        self.record(a.depth.max(b.depth), Operation::Sum);
         Ok(Blank { slots: a.slots, period: a.period.max(b.period), depth: a.depth.max(b.depth) })
     }
 
@@ -194,14 +258,17 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn neg(&self, a: &Blank) -> Result<Blank> {
+        self.record(a.depth, Operation::Sum);
         Ok(a.clone())
     }
 
     fn add_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
+        self.record(a.depth, Operation::Sum);
         Ok(a.clone())
     }
 
     fn add_plain(&self, a: &Blank, _p: &()) -> Result<Blank> {
+        self.record(a.depth, Operation::Sum);
         Ok(Blank { period: a.slots, ..a.clone() })
     }
 
@@ -210,7 +277,7 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn square(&self, a: &Blank) -> Result<Blank> {
-        self.dot(&[(a, a)])
+        self.multiplied(a, 1, 1)
     }
 
     fn mul_plain(&self, a: &Blank, p: &()) -> Result<Blank> {
@@ -218,51 +285,66 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     }
 
     fn mul_scalar(&self, a: &Blank, _c: T) -> Result<Blank> {
+        self.record(a.depth, Operation::WeightedSum { terms: 1 });
         Ok(self.deeper(a, a.depth + 1))
     }
 
     fn weighted_sum(&self, terms: &[(&Blank, T)], _constant: T) -> Result<Blank> {
         let deepest = deepest(terms.iter().map(|(x, _)| *x))?;
+        self.record(deepest.depth, Operation::WeightedSum { terms: terms.len() });
         Ok(self.deeper(&deepest, deepest.depth + 1))
     }
 
     fn dot(&self, pairs: &[(&Blank, &Blank)]) -> Result<Blank> {
         let deepest = deepest(pairs.iter().flat_map(|(a, b)| [*a, *b]))?;
-        self.products(pairs.len(), deepest.depth);
-        Ok(self.deeper(&deepest, deepest.depth + 1))
+        let squares = pairs.iter().filter(|(a, b)| std::ptr::eq(*a, *b)).count();
+        self.multiplied(&deepest, pairs.len(), squares)
     }
 
     fn dot_plain(&self, pairs: &[(&Blank, &())]) -> Result<Blank> {
         let deepest = deepest(pairs.iter().map(|(a, _)| *a))?;
         self.lock().counts.plain_products += pairs.len();
+        self.record(deepest.depth, Operation::PlainProducts { terms: pairs.len() });
         Ok(Blank { period: deepest.slots, ..self.deeper(&deepest, deepest.depth + 1) })
     }
 
     fn rotate(&self, a: &Blank, steps: isize) -> Result<Blank> {
-        self.rotations(a, &[steps]);
-        Ok(a.clone())
+        Ok(self.rotate_many(a, &[steps])?.swap_remove(0))
     }
 
     fn rotate_many(&self, a: &Blank, steps: &[isize]) -> Result<Vec<Blank>> {
-        self.rotations(a, steps);
+        let count = self.rotations(a, steps);
+        if count > 0 {
+            self.record(a.depth, Operation::Rotations { count });
+        }
         Ok(vec![a.clone(); steps.len()])
     }
 
     fn sum_rotations(&self, a: &Blank, steps: &[isize]) -> Result<Blank> {
-        self.rotations(a, steps);
+        self.sum_rotations_in_turn(a, &[steps])
+    }
+
+    fn sum_rotations_in_turn(&self, a: &Blank, sums: &[&[isize]]) -> Result<Blank> {
+        let counts = sums.iter().map(|steps| self.rotations(a, steps));
+        let (sums, rotations) = counts.filter(|&count| count > 0).fold((0, 0), |(s, r), count| (s + 1, r + count));
+        if sums > 0 {
+            self.record(a.depth, Operation::RotationSums { sums, rotations });
+        }
         Ok(a.clone())
     }
 
     fn sum_giant_steps(&self, a: &Blank, babies: &[isize], giants: &[GiantStep<()>]) -> Result<Blank> {
-        self.rotations(a, babies);
-        let mut sums = Vec::with_capacity(giants.len());
-        for giant in giants {
-            let pairs: Vec<_> = giant.terms.iter().map(|(_, factor)| (a, factor)).collect();
-            sums.push(self.dot_plain(&pairs)?);
-            // The level is used at the end.
-            self.rotations(a, &[giant.rotation]);
+        let missing = |found| Error::Length { what: "terms of a giant step", found, needed: "at least 1".to_owned() };
+        if giants.is_empty() || giants.iter().any(|giant| giant.terms.is_empty()) {
+            return Err(missing(0));
         }
-        deepest(sums.iter())
+        let babies = self.rotations(a, babies);
+        // The level is used at the end.
+        let moved = giants.iter().map(|giant| self.rotations(a, &[giant.rotation])).sum();
+        let terms = giants.iter().map(|giant| giant.terms.len()).sum();
+        self.lock().counts.plain_products += terms;
+        self.record(a.depth, Operation::GiantSteps { babies, giants: moved, terms });
+        Ok(Blank { period: a.slots, ..self.deeper(a, a.depth + 1) })
     }
 
     fn with_magnitude(&self, a: Blank, _bound: f64) -> Blank {
@@ -291,6 +373,13 @@ impl<T: Scalar> SlotEvaluator for Recorder<T> {
     fn with_errors(&self, a: Blank, _errors: &[(&(), f64)], _bias: f64) -> Blank {
         a
     }
+}
+
+fn check_length(found: usize, slots: usize) -> Result<()> {
+    if found <= slots {
+        return Ok(());
+    }
+    Err(Error::Length { what: "values", found, needed: format!("at most {slots}") })
 }
 
 /// A vector of the largest depth and period of the operands.

@@ -1,0 +1,323 @@
+//! The work of operations on samples of ring learning with errors: counts from the shape of the parameters.
+
+use noren_rlwe::error::Result;
+use noren_rlwe::parameters::Parameters;
+use noren_rlwe::shape::KeyShape;
+
+use crate::advisor::work::{Caches, Residence, Unit, Work};
+use crate::circuits::recorder::Operation;
+
+/// Counts the work of operations in a ring.
+///
+/// With n coefficients, l limbs, k special primes and digits of `a_1 .. a_b` limbs:
+///
+/// | part of a key switch | rows transformed | rows times terms of conversions |
+/// |---|---|---|
+/// | decomposition (ModUp) | `b (l + k)` | `sum_j a_j (l + k - a_j)` |
+/// | division by P (ModDown) of a part | `l + k` | `k l` |
+/// | division by `P q_l` of a part | `l + k` | `(k + 1) (l - 1)` |
+///
+/// and the inner product reads `2 b (l + k)` rows of the key. Words are counted where they lie, by the bytes that an
+/// operation works on, or a whole circuit where that is more.
+///
+/// Source: the algorithms of `noren-ring`; Kim, Polyakov and Zucca, eprint 2021/204, for the products of BFV.
+#[derive(Debug, Clone)]
+pub struct RingMeter {
+    log_n: u32,
+    special: usize,
+    digit: usize,
+    caches: Caches,
+    resident: f64,
+    threads: usize,
+}
+
+/// Loops over fewer words than this run on the caller's thread, as those of the engine.
+const SHARED_WORDS: f64 = 16384.0;
+/// The same for pointwise loops.
+const SHARED_POINTWISE_WORDS: f64 = 131_072.0;
+/// The words of encoding that take as long as decrypting and decoding one does, beside transforms.
+const DECODED_WORDS: f64 = 1.4;
+/// Keys come from the allocator's memory up to a size that is smaller than the cache by this factor.
+const FRESH: usize = 8;
+/// The shared loops of a key switch: the lift, the dropped limbs, their quotients and the kept limbs.
+const LOOPS_OF_SWITCH: f64 = 4.0;
+
+/// Rows to transform, and rows times terms to convert.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rows {
+    transforms: usize,
+    conversions: usize,
+}
+
+impl RingMeter {
+    /// The meter for operations with keys of the parameters' own shape.
+    ///
+    /// # Errors
+    /// A ring whose index is no power of two.
+    pub fn new(parameters: &Parameters, caches: Caches, threads: usize) -> Result<Self> {
+        Self::shaped(parameters, parameters.shape(), caches, threads)
+    }
+
+    /// The meter for operations with keys of this shape.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn shaped(parameters: &Parameters, shape: KeyShape, caches: Caches, threads: usize) -> Result<Self> {
+        let digit = shape.limbs.div_ceil(shape.digits.max(1)).max(1);
+        Ok(Self { log_n: parameters.log_n()?, special: shape.special, digit, caches, resident: 0.0, threads })
+    }
+
+    /// The same meter for operations of a circuit that works on `bytes` bytes of keys and factors, in turn.
+    #[must_use]
+    pub fn within(mut self, bytes: u64) -> Self {
+        self.resident = bytes as f64;
+        self
+    }
+
+    /// A sum of two ciphertexts.
+    #[must_use]
+    pub fn sum(&self, limbs: usize) -> Work {
+        self.call(2.0, 6 * limbs, 2 * limbs)
+    }
+
+    /// The division of a ciphertext by its last limb.
+    #[must_use]
+    pub fn rescale(&self, limbs: usize) -> Work {
+        self.pointwise(4 * limbs, 2 * limbs) + self.rows(self.rescaled(limbs))
+    }
+
+    /// Products with plaintexts, added, without rescaling.
+    #[must_use]
+    pub fn plain_products(&self, terms: usize, limbs: usize) -> Work {
+        self.call(2.0, (2 + 3 * terms) * limbs, 2 * terms * limbs)
+    }
+
+    /// Products of ciphertexts, added, relinearised and rescaled.
+    #[must_use]
+    pub fn products(&self, terms: usize, squares: usize, limbs: usize) -> Work {
+        let end = self.divided_with_limb(limbs);
+        let tensors = (4 * terms - squares) * limbs;
+        self.switch(limbs, end, 1, (4 * terms + 2) * limbs) + self.pointwise((4 * terms + 2) * limbs, tensors)
+    }
+
+    /// Products of ciphertexts of BFV, scaled by t/Q, relinearised.
+    #[must_use]
+    pub fn scaled_products(&self, terms: usize, limbs: usize) -> Work {
+        // The auxiliary modulus has about as many primes as Q; the special ones serve in it.
+        let (auxiliary, all) = (limbs, limbs + limbs.max(self.special));
+        let lift = Rows {
+            transforms: terms * (6 * limbs + 4 * auxiliary),
+            conversions: terms * 6 * limbs * auxiliary,
+        };
+        let divide = Rows { transforms: auxiliary, conversions: limbs * auxiliary };
+        let end = Rows { transforms: 2 * all, conversions: 2 * limbs * auxiliary };
+        let words = 8 * terms * (limbs + auxiliary);
+        self.switch(limbs, Rows::default(), 1, words) + self.rows(lift) + self.rows(divide) + self.rows(end)
+            + self.pointwise(words, words)
+    }
+
+    /// Rotations of one ciphertext, which share a decomposition.
+    #[must_use]
+    pub fn rotations(&self, count: usize, limbs: usize) -> Work {
+        let divided = self.divided(limbs);
+        let end = Rows { transforms: count * divided.transforms, conversions: count * divided.conversions };
+        self.switch(limbs, end, count, (2 + 2 * count) * limbs) + self.image(3 * count * limbs)
+    }
+
+    /// Sums of rotations in a row.
+    #[must_use]
+    pub fn rotation_sums(&self, sums: usize, rotations: usize, limbs: usize) -> Work {
+        let (decomposed, divided) = (self.decomposed(limbs), self.divided(limbs));
+        let further = Rows {
+            transforms: (sums - 1) * (decomposed.transforms + divided.transforms / 2),
+            conversions: (sums - 1) * (decomposed.conversions + divided.conversions / 2),
+        };
+        self.switch(limbs, divided, rotations, 4 * limbs) + self.rows(further)
+            + self.image(3 * rotations * self.all(limbs))
+            + self.loops((sums - 1) as f64 * LOOPS_OF_SWITCH, self.all(limbs))
+    }
+
+    /// A matrix by baby steps and giant steps, rescaled.
+    #[must_use]
+    pub fn giant_steps(&self, babies: usize, giants: usize, terms: usize, limbs: usize) -> Work {
+        let (decomposed, divided, all) = (self.decomposed(limbs), self.divided(limbs), self.all(limbs));
+        let moved = Rows {
+            transforms: giants * (decomposed.transforms + divided.transforms / 2),
+            conversions: giants * (decomposed.conversions + divided.conversions / 2),
+        };
+        let factors = self.placed(Unit::Key, terms * all, terms * all);
+        self.switch(limbs, self.divided_with_limb(limbs), babies + giants, terms * all)
+            + self.rows(moved) + factors
+            + self.image(3 * (babies + giants) * all)
+            + self.loops(giants as f64 * LOOPS_OF_SWITCH, all)
+    }
+
+    /// An operation that a circuit was recorded with; `scaled` says that products are those of BFV, which is not rescaled.
+    #[must_use]
+    pub fn operation(&self, operation: Operation, limbs: usize, scaled: bool) -> Work {
+        let rescale = |work: Work| if scaled { work } else { work + self.rescale(limbs) };
+        match operation {
+            Operation::Sum => self.sum(limbs),
+            Operation::WeightedSum { terms } => rescale(self.call(1.0, 4 * terms * limbs, 2 * terms * limbs)),
+            // By the schemes, whose encodings differ.
+            Operation::Encoding | Operation::FactorEncoding => Work::default(),
+            Operation::PlainProducts { terms } => rescale(self.plain_products(terms, limbs)),
+            Operation::Products { terms, .. } if scaled => self.scaled_products(terms, limbs),
+            Operation::Products { terms, squares } => self.products(terms, squares, limbs),
+            Operation::Rotations { count } => self.rotations(count, limbs),
+            Operation::RotationSums { sums, rotations } => self.rotation_sums(sums, rotations, limbs),
+            Operation::GiantSteps { babies, giants, terms } => self.giant_steps(babies, giants, terms, limbs),
+        }
+    }
+
+    /// The encoding of a vector in the canonical embedding, modulo `rows` primes.
+    #[must_use]
+    pub fn embed(&self, rows: usize) -> Work {
+        let work = self.call(1.0, 2 * rows, rows) + self.rows(Rows { transforms: rows, conversions: 0 });
+        work + self.spread(Work::of(Unit::Embedding, self.words(1) * f64::from(self.log_n)), 1)
+    }
+
+    /// The decryption of a vector in the canonical embedding, modulo as few primes as hold it, and its decoding.
+    #[must_use]
+    pub fn decrypt_embedded(&self, limbs: usize) -> Work {
+        let held = limbs.min(2);
+        let work = self.call(1.0, 4 * held, 4 * held) + self.rows(Rows { transforms: held, conversions: 0 });
+        work + self.spread(Work::of(Unit::Decoding, self.words(1) * f64::from(self.log_n)), 1)
+    }
+
+    /// The encoding of integers, before it is brought to any prime.
+    #[must_use]
+    pub fn encode_residues(&self) -> Work {
+        Work::of(Unit::Residue, self.words(1)).and(Unit::Call, 1.0)
+    }
+
+    /// The decryption of integers, and their decoding.
+    #[must_use]
+    pub fn decrypt_residues(&self, limbs: usize) -> Work {
+        let work = self.call(1.0, 4 * limbs, 3 * limbs)
+            + self.rows(Rows { transforms: limbs, conversions: 2 * limbs });
+        work.and(Unit::Residue, DECODED_WORDS * self.words(1))
+    }
+
+    /// Encryption with a public key.
+    #[must_use]
+    pub fn encrypt_public(&self, limbs: usize) -> Work {
+        let work = self.call(3.0, 6 * limbs, 6 * limbs) + self.rows(Rows { transforms: 3 * limbs, conversions: 0 });
+        work.and(Unit::Error, self.words(3))
+    }
+
+    /// Encryption with the secret key; also the public key.
+    #[must_use]
+    pub fn encrypt_secret(&self, limbs: usize) -> Work {
+        let work = self.call(2.0, 4 * limbs, 3 * limbs) + self.rows(Rows { transforms: limbs, conversions: 0 });
+        work.and(Unit::Error, self.words(1)) + self.spread(Work::of(Unit::Uniform, self.words(limbs)), limbs)
+    }
+
+    /// A key for switching ciphertexts of up to `limbs` limbs.
+    #[must_use]
+    pub fn switching_key(&self, limbs: usize) -> Work {
+        let (digits, all) = (self.digits(limbs).len(), self.all(limbs));
+        let rows = digits * all;
+        // The key is written to memory that the system has just given, which writes it too.
+        let fresh = self.placed(Unit::Word, 2 * rows, FRESH * rows);
+        let work = self.call(digits as f64, 3 * rows, 3 * rows) + self.rows(Rows { transforms: rows, conversions: 0 }) + fresh;
+        work.and(Unit::Error, self.words(digits)) + self.spread(Work::of(Unit::Uniform, self.words(rows)), all)
+    }
+
+    /// The bytes of a key for ciphertexts of up to `limbs` limbs, in memory.
+    #[must_use]
+    pub fn key_bytes(&self, limbs: usize) -> u64 {
+        (self.key_rows(limbs) as u64) << (self.log_n + 3)
+    }
+
+    fn digits(&self, limbs: usize) -> Vec<usize> {
+        (0..limbs).step_by(self.digit).map(|start| self.digit.min(limbs - start)).collect()
+    }
+
+    fn all(&self, limbs: usize) -> usize {
+        limbs + self.special
+    }
+
+    fn key_rows(&self, limbs: usize) -> usize {
+        2 * self.digits(limbs).len() * self.all(limbs)
+    }
+
+    fn words(&self, rows: usize) -> f64 {
+        rows as f64 * libm::exp2(f64::from(self.log_n))
+    }
+
+    fn decomposed(&self, limbs: usize) -> Rows {
+        let (digits, all) = (self.digits(limbs), self.all(limbs));
+        Rows { transforms: digits.len() * all, conversions: digits.iter().map(|a| a * (all - a)).sum() }
+    }
+
+    /// The division of both parts by P.
+    fn divided(&self, limbs: usize) -> Rows {
+        Rows { transforms: 2 * self.all(limbs), conversions: 2 * self.special * limbs }
+    }
+
+    /// The division of both parts by `P q_l`.
+    fn divided_with_limb(&self, limbs: usize) -> Rows {
+        Rows { transforms: 2 * self.all(limbs), conversions: 2 * (self.special + 1) * (limbs - 1) }
+    }
+
+    /// The division of both parts by `q_l`.
+    fn rescaled(&self, limbs: usize) -> Rows {
+        Rows { transforms: 2 * limbs, conversions: 2 * (limbs - 1) }
+    }
+
+    /// A decomposition, inner products with keys, and the divisions `end`; `operands` are the rows beside the keys.
+    fn switch(&self, limbs: usize, end: Rows, keys: usize, operands: usize) -> Work {
+        let rows = keys * self.key_rows(limbs);
+        let loops = self.loops(LOOPS_OF_SWITCH, self.all(limbs));
+        self.rows(self.decomposed(limbs)) + self.rows(end) + self.placed(Unit::Key, rows, rows + operands) + loops
+    }
+
+    fn rows(&self, rows: Rows) -> Work {
+        let work = Work::of(Unit::Transform(self.log_n), self.words(rows.transforms) * f64::from(self.log_n));
+        self.spread(work.and(Unit::Conversion, self.words(rows.conversions)), rows.transforms)
+    }
+
+    fn image(&self, rows: usize) -> Work {
+        self.spread(Work::of(Unit::Image, self.words(rows)), rows)
+    }
+
+    /// Loops of a pointwise operation: the rows that it works on, and those of its results.
+    fn call(&self, loops: f64, operands: usize, results: usize) -> Work {
+        let shared = self.threads > 1 && self.words(results) >= loops * SHARED_POINTWISE_WORDS;
+        let unit = if shared { Unit::SharedLoop } else { Unit::Call };
+        let (work, calls) = (self.resident_at(Unit::Word, results, operands), Work::of(unit, loops));
+        if shared { work.in_shared_loops() + calls.in_shared_loops() } else { work + calls }
+    }
+
+    /// Pointwise work within the loops of another operation.
+    fn pointwise(&self, operands: usize, results: usize) -> Work {
+        self.placed(Unit::Word, results, operands)
+    }
+
+    /// `rows` rows of a unit, where a working set of `operands` rows lies.
+    fn placed(&self, unit: impl Fn(Residence) -> Unit, rows: usize, operands: usize) -> Work {
+        self.spread(self.resident_at(unit, rows, operands), rows)
+    }
+
+    fn resident_at(&self, unit: impl Fn(Residence) -> Unit, rows: usize, operands: usize) -> Work {
+        let bytes = (8.0 * self.words(operands)).max(self.resident);
+        let shares = self.caches.shares(bytes).map(|(place, share)| Work::of(unit(place), share * self.words(rows)));
+        shares.into_iter().sum()
+    }
+
+    /// Calls of loops over `rows` rows each.
+    fn loops(&self, loops: f64, rows: usize) -> Work {
+        let unit = if self.spreads(rows) { Unit::SharedLoop } else { Unit::Call };
+        self.spread(Work::of(unit, loops), rows)
+    }
+
+    /// Work in a loop over `rows` rows.
+    fn spread(&self, work: Work, rows: usize) -> Work {
+        if self.spreads(rows) { work.in_shared_loops() } else { work }
+    }
+
+    fn spreads(&self, rows: usize) -> bool {
+        self.threads > 1 && self.words(rows) >= SHARED_WORDS
+    }
+}
