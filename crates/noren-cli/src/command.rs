@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::inputs::{InputOptions, Inputs};
 use crate::params::parse_security;
 use crate::{
-    bench, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, params, passphrase, plan, prepare, signing,
+    advise, bench, calibrate, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, params, passphrase, plan,
+    prepare, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -47,6 +48,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Info(info::Arguments),
+    Calibrate(calibrate::Arguments),
+    Advise(advise::Arguments),
     Params(params::Arguments),
     Plan(plan::Arguments),
     Keygen(keygen::Arguments),
@@ -111,7 +114,7 @@ fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
 fn check_signer(cli: Cli) -> Result<Cli, clap::Error> {
     let message = match (&cli.verb, cli.inputs.signer.is_some()) {
         (Verb::Verify(_), false) => "verify takes --signer FILE: the public key of whoever signed",
-        (Verb::Info(_) | Verb::Bench(_) | Verb::Demo(_), true)
+        (Verb::Info(_) | Verb::Calibrate(_) | Verb::Advise(_) | Verb::Bench(_) | Verb::Demo(_), true)
         | (Verb::Passphrase(_) | Verb::SigningKey(_) | Verb::Sign(_), true) => {
             "--signer is for verbs that read files of others: this one reads none"
         }
@@ -149,6 +152,8 @@ impl Verb {
     fn run(self, console: &Console) -> Result<(), Failure> {
         match self {
             Self::Info(arguments) => info::run(&arguments, console),
+            Self::Calibrate(arguments) => calibrate::run(&arguments, console),
+            Self::Advise(arguments) => advise::run(&arguments, console),
             Self::Params(arguments) => params::run(&arguments, console),
             Self::Plan(arguments) => plan::run(&arguments, console),
             Self::Keygen(arguments) => keygen::run(&arguments, console),

@@ -32,9 +32,11 @@
 #![forbid(unsafe_code)]
 
 mod additions;
+mod advise;
 mod bench;
 mod bootstrap;
 mod bounds;
+mod calibrate;
 mod ckks;
 mod columns;
 mod command;

@@ -1,5 +1,6 @@
 //! `noren bench`: how fast this machine is, in records that can be compared with those of other libraries.
 
+mod advise;
 mod beside;
 mod bootstrap;
 mod chain;

@@ -15,7 +15,7 @@ use crate::bench::run::Run;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::tfhe::{self, Workload};
 use crate::bench::weak_client::{self, Part};
-use crate::bench::{ckks, client, cyclotomic, kernels, lookup, matvec, parallel, rns_heaan, switching, trace};
+use crate::bench::{advise, ckks, client, cyclotomic, kernels, lookup, matvec, parallel, rns_heaan, switching, trace};
 use crate::console::Console;
 use crate::failure::Failure;
 
@@ -88,6 +88,9 @@ pub(crate) struct Arguments {
     /// weak-client: what one device makes; several parts run in a process each [default: all]
     #[arg(long, value_enum, value_name = "PART,...", value_delimiter = ',')]
     part: Vec<Part>,
+    /// advise: only the workloads of these numbers, from 0 on [default: all]
+    #[arg(long, value_name = "NUMBER,...", value_delimiter = ',')]
+    number: Vec<usize>,
     /// Run this program after each step, with the options of the step, and show its records too (repeatable)
     #[arg(long, value_name = "PROGRAM")]
     beside: Vec<PathBuf>,
@@ -121,6 +124,8 @@ enum Suite {
     Switching,
     /// Keys, encryption and decryption of a client with little memory, and the keys that a stronger device generates
     WeakClient,
+    /// Workloads by each scheme, beside the times that `noren advise` predicts
+    Advise,
     /// Three ways to share out loops, against threads [default: up to four for each core] and levels, and a model of more
     Parallel,
 }
@@ -249,6 +254,15 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             console.text(Record::head())?;
             weak_client::run(&run, preset, parts)?;
         }
+        Suite::Advise => {
+            let measured = advise::measured(&run)?;
+            console.text(Record::head())?;
+            for (number, workload) in advise::all().iter().enumerate() {
+                if arguments.number.is_empty() || arguments.number.contains(&number) {
+                    advise::run(&run, &measured, number, workload)?;
+                }
+            }
+        }
         Suite::Parallel => {
             let shapes = Shape::of_parallel(degrees)?;
             let axes = Axes::new(arguments.figure, asked, &arguments.level)?;
@@ -270,7 +284,7 @@ impl Arguments {
         use Suite::*;
         // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel, or has
         // light keys beside CKKS.
-        let options: [(&str, bool, &[Suite]); 16] = [
+        let options: [(&str, bool, &[Suite]); 17] = [
             ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, RnsHeaan]),
             ("--shape", self.shape == Family::Hybrid, &[Ckks]),
             ("--special", self.special.is_empty(), &[Trace]),
@@ -287,9 +301,10 @@ impl Arguments {
             ("--set", self.set.is_empty(), &[Cyclotomic]),
             ("--batch", self.batch.is_empty(), &[Tfhe]),
             ("--part", self.part.is_empty(), &[WeakClient]),
+            ("--number", self.number.is_empty(), &[Advise]),
         ];
         let foreign = options.iter().find(|(_, absent, suites)| !absent && !suites.contains(&self.suite));
-        let alone = [Parallel, WeakClient].contains(&self.suite);
+        let alone = [Advise, Parallel, WeakClient].contains(&self.suite);
         let beside = (alone && !self.beside.is_empty()).then_some("--beside");
         match foreign.map(|&(name, ..)| name).or(beside) {
             Some(what) => {

@@ -16,19 +16,20 @@ use crate::advisor::ring::RingMeter;
 use crate::advisor::system;
 use crate::advisor::work::{Caches, Work};
 use crate::schemes::bgv::Bgv;
-use crate::schemes::ckks::{self, Encoder, Encryptor, Evaluator, Decryptor};
+use crate::schemes::ckks::{self, Decryptor, Encoder, Encryptor, Evaluator};
 use crate::schemes::integers;
 use crate::schemes::tfhe;
 
 /// The rings that are measured: `log2 n`, limbs and special primes.
-const SHAPES: [(u32, usize, usize); 12] = [
+const SHAPES: [(u32, usize, usize); 13] = [
     (10, 2, 1),
     (11, 2, 1),
-    (12, 2, 1),
+    (12, 2, 2),
     (12, 3, 1),
     (13, 3, 1),
     (13, 4, 2),
-    (14, 5, 1),
+    (14, 4, 4),
+    (14, 6, 1),
     (14, 8, 2),
     (15, 6, 2),
     (15, 12, 6),
@@ -41,6 +42,8 @@ const SETS: [&str; 2] = ["BOOL", "2_2"];
 const BATCHES: [usize; 4] = [1, 2, 6, 18];
 /// The rotations of a sum of rotations.
 const ROTATIONS: [isize; 4] = [1, 2, 3, 4];
+/// Slots of sparsely packed ciphertexts.
+const FEW_SLOTS: usize = 16;
 /// Every operation is measured at least this often, and for at least this time.
 const LEAST_SAMPLES: usize = 2;
 const LEAST_TIME: Duration = Duration::from_millis(4);
@@ -185,7 +188,8 @@ fn measure_ring((log_n, limbs, special): (u32, usize, usize), caches: Caches, th
     let context = ckks::Context::with_threads(parameters.clone(), Some(threads))?;
     let meters = Meters::new(parameters.rlwe(), caches, threads)?;
     let seed = |number: u8| Seed::from_bytes([number; 32]);
-    let request = ckks::KeyRequest { relinearization: true, rotations: ROTATIONS.to_vec(), ..ckks::KeyRequest::default() };
+    let request =
+        ckks::KeyRequest { relinearization: true, rotations: ROTATIONS.to_vec(), ..ckks::KeyRequest::default() };
     let keys = context.generate_keys(seed(0), &request)?;
     let (encoder, evaluator) = (Encoder::new(&context), Evaluator::new(&context, keys.evaluation.clone())?);
     let public = Encryptor::public(&context, &keys.public, seed(1))?;
@@ -197,22 +201,36 @@ fn measure_ring((log_n, limbs, special): (u32, usize, usize), caches: Caches, th
     let values: Vec<f64> = (0..slots).map(|j| libm::sin(j as f64)).collect();
     let plaintext = encoder.encode(&values, slots, level)?;
     let (a, b) = (public.encrypt(&plaintext)?, public.encrypt(&plaintext)?);
-    let rotations = ROTATIONS.len();
+    let few = &values[..FEW_SLOTS];
+    let c = public.encrypt(&encoder.encode(few, FEW_SLOTS, level)?)?;
+    let (rotations, wanted) = (ROTATIONS.len(), context.automorphisms_of(&request)?);
     [
         meters.time(|meter| meter.sum(limbs), || evaluator.add(&a, &b).map(drop_result)),
-        meters.time(|meter| meter.plain_products(1, limbs), || evaluator.mul_plain_no_rescale(&a, &plaintext).map(drop_result)),
+        meters.time(
+            |meter| meter.plain_products(1, limbs),
+            || evaluator.mul_plain_no_rescale(&a, &plaintext).map(drop_result),
+        ),
         meters.time(|meter| meter.rescale(limbs), || evaluator.rescale(&a).map(drop_result)),
         meters.time(|meter| meter.products(1, 0, limbs), || evaluator.mul(&a, &b).map(drop_result)),
         meters.time(|meter| meter.products(1, 1, limbs), || evaluator.square(&a).map(drop_result)),
         meters.time(|meter| meter.rotations(1, limbs), || evaluator.rotate(&a, 1).map(drop_result)),
-        meters.time(|meter| meter.rotations(rotations, limbs), || evaluator.rotate_many(&a, &ROTATIONS).map(drop_result)),
-        meters.time(|meter| meter.rotation_sums(1, rotations, limbs), || evaluator.sum_rotations(&a, &ROTATIONS).map(drop_result)),
-        meters.time(|meter| meter.embed(limbs), || encoder.encode(&values, slots, level).map(drop_result)),
+        meters
+            .time(|meter| meter.rotations(rotations, limbs), || evaluator.rotate_many(&a, &ROTATIONS).map(drop_result)),
+        meters.time(
+            |meter| meter.rotation_sums(1, rotations, limbs),
+            || evaluator.sum_rotations(&a, &ROTATIONS).map(drop_result),
+        ),
+        meters.time(|meter| meter.embed(slots, limbs), || encoder.encode(&values, slots, level).map(drop_result)),
         meters.time(|meter| meter.encrypt_public(limbs), || public.encrypt(&plaintext).map(drop_result)),
         meters.time(|meter| meter.encrypt_secret(limbs), || symmetric.encrypt(&plaintext).map(drop_result)),
-        meters.time(|meter| meter.decrypt_embedded(limbs), || decryptor.decrypt_real(&a).map(drop_result)),
+        meters.time(|meter| meter.decrypt_embedded(slots, limbs), || decryptor.decrypt_real(&a).map(drop_result)),
         meters.time(|meter| meter.encrypt_secret(limbs), || generator.public(&keys.secret).map(drop_result)),
-        meters.time(|meter| meter.switching_key(limbs), || generator.relinearization(&keys.secret, None).map(drop_result)),
+        meters.time(
+            |meter| meter.key_pair(limbs) + meter.switching_key(limbs) * (1 + rotations) as f64,
+            || generator.keys(&wanted, None).map(drop_result),
+        ),
+        meters.time(|meter| meter.embed(FEW_SLOTS, limbs), || encoder.encode(few, FEW_SLOTS, level).map(drop_result)),
+        meters.time(|meter| meter.decrypt_embedded(FEW_SLOTS, limbs), || decryptor.decrypt_real(&c).map(drop_result)),
     ]
     .into_iter()
     .chain(measure_residues(log_n, caches, threads)?)
@@ -245,9 +263,10 @@ fn measure_residues(log_n: u32, caches: Caches, threads: usize) -> Result<Vec<Re
     let decryptor = integers::Decryptor::new(&context, &keys.secret)?;
     Ok(vec![
         meters.time(|meter| meter.encode_residues(), || encoder.encode(&values).map(drop_result)),
-        meters.time(|meter| meter.decrypt_residues(LIMBS), || {
-            encoder.decode(&decryptor.decrypt(&ciphertext)?).map(drop_result)
-        }),
+        meters.time(
+            |meter| meter.decrypt_residues(LIMBS),
+            || encoder.decode(&decryptor.decrypt(&ciphertext)?).map(drop_result),
+        ),
     ])
 }
 
@@ -261,6 +280,7 @@ fn measure_torus(set: &str, threads: usize) -> Result<TorusCosts> {
     let client_key = time(|| context.compact_keys(&seed(0), &keys.secret).map(drop_result))?;
     let encryptor = tfhe::Encryptor::new(&context, &keys.secret, seed(1))?;
     let decryptor = tfhe::Decryptor::new(&context, &keys.secret)?;
+    let (server_key_bytes, client_key_bytes) = (keys.server.bytes() as u64, context.compact_file_bytes());
     let evaluator = tfhe::Evaluator::new(&context, keys.server)?;
     let most = BATCHES[BATCHES.len() - 1];
     let mut bootstraps = Vec::new();
@@ -285,7 +305,18 @@ fn measure_torus(set: &str, threads: usize) -> Result<TorusCosts> {
             bootstraps.push((batch, whole / batch as f64));
         }
     }
-    Ok(TorusCosts { set: set.to_owned(), threads, server_key, client_key, encrypt, decrypt, bootstraps })
+    let set = set.to_owned();
+    Ok(TorusCosts {
+        set,
+        threads,
+        server_key,
+        client_key,
+        server_key_bytes,
+        client_key_bytes,
+        encrypt,
+        decrypt,
+        bootstraps,
+    })
 }
 
 /// Least squares are taken so often again, each time with less weight on what is far from the last solution: towards the least sum

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::advisor::work::{Caches, UNITS, Unit, Work};
+use crate::advisor::work::{Caches, Residence, UNITS, Unit, Work};
+use crate::schemes::ckks::CostModel;
 
 /// A machine, as far as the time of homomorphic operations depends on it.
 ///
@@ -57,6 +58,10 @@ pub struct TorusCosts {
     pub server_key: f64,
     /// Making the keys that a client sends.
     pub client_key: f64,
+    /// The bytes of the server's keys in memory.
+    pub server_key_bytes: u64,
+    /// The bytes of the keys that a client sends.
+    pub client_key_bytes: u64,
     /// Encryption of one sample.
     pub encrypt: f64,
     /// Decryption of one sample.
@@ -73,6 +78,36 @@ impl Machine {
     #[must_use]
     pub fn reference() -> Self {
         serde_json::from_str(include_str!("reference.json")).expect("the reference machine is well formed")
+    }
+
+    /// The same server with AVX2.
+    ///
+    /// # Panics
+    /// As [`reference`](Self::reference).
+    #[must_use]
+    pub fn reference_avx2() -> Self {
+        serde_json::from_str(include_str!("reference_avx2.json")).expect("the reference machine is well formed")
+    }
+
+    /// The same server with portable kernels.
+    ///
+    /// # Panics
+    /// As [`reference`](Self::reference).
+    #[must_use]
+    pub fn reference_portable() -> Self {
+        serde_json::from_str(include_str!("reference_portable.json")).expect("the reference machine is well formed")
+    }
+
+    /// A machine on which everything takes `factor` times as long.
+    #[must_use]
+    pub fn slower(mut self, factor: f64) -> Self {
+        self.units.iter_mut().flat_map(|costs| costs.nanoseconds.values_mut()).for_each(|price| *price *= factor);
+        for costs in &mut self.torus {
+            let single = [&mut costs.server_key, &mut costs.client_key, &mut costs.encrypt, &mut costs.decrypt];
+            single.into_iter().for_each(|price| *price *= factor);
+            costs.bootstraps.iter_mut().for_each(|(_, price)| *price *= factor);
+        }
+        self
     }
 
     /// Where the measured machine is kept: `$NOREN_MACHINE`, or `noren/machine.json` in `$XDG_CACHE_HOME` or `~/.cache`.
@@ -134,8 +169,24 @@ impl Machine {
     pub fn seconds(&self, work: &Work, threads: usize) -> Result<f64> {
         let [serial, shared] = [self.costs(1)?.prices(), self.costs(threads)?.prices()];
         let [alone, together] = work.amounts();
-        let sum = |amounts: &[f64; UNITS], prices: &[f64; UNITS]| amounts.iter().zip(prices).map(|(a, p)| a * p).sum::<f64>();
+        let sum =
+            |amounts: &[f64; UNITS], prices: &[f64; UNITS]| amounts.iter().zip(prices).map(|(a, p)| a * p).sum::<f64>();
         Ok((sum(alone, &serial) + sum(together, &shared)) * 1e-9)
+    }
+
+    /// The costs of key switching that circuits choose their plans by, in a ring of degree `2^log_n`.
+    ///
+    /// # Errors
+    /// As [`seconds`](Self::seconds).
+    pub fn cost_model(&self, log_n: u32, threads: usize) -> Result<CostModel> {
+        let costs = self.costs(threads)?;
+        Ok(CostModel {
+            transform: costs.price(Unit::Transform(log_n)),
+            convert: costs.price(Unit::Conversion),
+            cached: costs.price(Unit::Key(Residence::Cache)),
+            streamed: costs.price(Unit::Key(Residence::Memory)),
+            cache_bytes: self.caches.last,
+        })
     }
 
     /// The costs of units with this number of threads.
@@ -144,7 +195,9 @@ impl Machine {
     /// As [`seconds`](Self::seconds).
     pub fn costs(&self, threads: usize) -> Result<&UnitCosts> {
         let found = self.units.iter().find(|costs| costs.threads == threads);
-        found.ok_or_else(|| Error::parameter("threads", threads, format!("one of {:?}, which were measured", self.threads())))
+        found.ok_or_else(|| {
+            Error::parameter("threads", threads, format!("one of {:?}, which were measured", self.threads()))
+        })
     }
 
     /// What is wrong with it, if anything is.
@@ -166,9 +219,10 @@ impl Machine {
         if let Some(price) = wrong {
             return Some(format!("a cost of {price}"));
         }
-        let empty = self.torus.iter().find(|costs| {
-            costs.bootstraps.is_empty() || costs.bootstraps.iter().any(|&(batch, _)| batch == 0)
-        });
+        let empty = self
+            .torus
+            .iter()
+            .find(|costs| costs.bootstraps.is_empty() || costs.bootstraps.iter().any(|&(batch, _)| batch == 0));
         empty.map(|costs| format!("no bootstraps of {}", costs.set))
     }
 }

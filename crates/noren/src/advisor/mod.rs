@@ -1,8 +1,40 @@
 //! Which scheme, which parameters, at which price: a cost model of all schemes, and choices by it.
+//!
+//! [`advise`] takes a [`Workload`] and two [`Party`]s, and gives a list of schemes with parameters, each with a [`Price`] for
+//! both parties. Prices are counts times costs: what a circuit asks of its evaluator is recorded by the circuit itself, the
+//! [meter](RingMeter) counts what each operation does in units of [`Work`], and a [`Machine`] has the cost of each unit,
+//! [measured](calibrate()) in a few seconds.
 
-pub mod calibrate;
+mod advice;
+pub(crate) mod calibrate;
+mod candidate;
+mod circuit;
+mod device;
+mod digits;
+mod exact;
 mod fit;
-pub mod machine;
-pub mod ring;
-pub mod system;
-pub mod work;
+mod machine;
+mod price;
+mod rank;
+mod reals;
+mod ring;
+mod slots;
+pub(crate) mod system;
+mod torus;
+mod work;
+mod workload;
+
+pub use advice::{Advice, Limits, Row, advise};
+pub use calibrate::calibrate;
+pub use candidate::{Accuracy, Candidate, Plan, Rejection, Scheme};
+pub use circuit::{Placement, PreparedCircuit, SlotCircuit};
+pub use device::{Device, Kernels};
+pub use machine::{Machine, TorusCosts, UnitCosts};
+pub use price::{Part, Party, Price};
+pub use rank::Goal;
+pub use ring::RingMeter;
+pub use slots::{SlotDraft, Slots};
+pub use system::processor;
+pub use torus::TorusDraft;
+pub use work::{Caches, Residence, Unit, Work};
+pub use workload::{Computation, Objective, Values, Workload};

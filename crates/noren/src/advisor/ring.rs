@@ -37,8 +37,6 @@ const SHARED_WORDS: f64 = 16384.0;
 const SHARED_POINTWISE_WORDS: f64 = 131_072.0;
 /// The words of encoding that take as long as decrypting and decoding one does, beside transforms.
 const DECODED_WORDS: f64 = 1.4;
-/// Keys come from the allocator's memory up to a size that is smaller than the cache by this factor.
-const FRESH: usize = 8;
 /// The shared loops of a key switch: the lift, the dropped limbs, their quotients and the kept limbs.
 const LOOPS_OF_SWITCH: f64 = 4.0;
 
@@ -77,26 +75,26 @@ impl RingMeter {
     /// A sum of two ciphertexts.
     #[must_use]
     pub fn sum(&self, limbs: usize) -> Work {
-        self.call(2.0, 6 * limbs, 2 * limbs)
+        self.call(2.0, 6 * limbs, 6 * limbs)
     }
 
     /// The division of a ciphertext by its last limb.
     #[must_use]
     pub fn rescale(&self, limbs: usize) -> Work {
-        self.pointwise(4 * limbs, 2 * limbs) + self.rows(self.rescaled(limbs))
+        self.pointwise(4 * limbs, 4 * limbs) + self.rows(self.rescaled(limbs))
     }
 
     /// Products with plaintexts, added, without rescaling.
     #[must_use]
     pub fn plain_products(&self, terms: usize, limbs: usize) -> Work {
-        self.call(2.0, (2 + 3 * terms) * limbs, 2 * terms * limbs)
+        self.call(2.0, (2 + 3 * terms) * limbs, (2 + 4 * terms) * limbs)
     }
 
     /// Products of ciphertexts, added, relinearised and rescaled.
     #[must_use]
     pub fn products(&self, terms: usize, squares: usize, limbs: usize) -> Work {
         let end = self.divided_with_limb(limbs);
-        let tensors = (4 * terms - squares) * limbs;
+        let tensors = (8 * terms - 2 * squares + 3) * limbs;
         self.switch(limbs, end, 1, (4 * terms + 2) * limbs) + self.pointwise((4 * terms + 2) * limbs, tensors)
     }
 
@@ -105,15 +103,15 @@ impl RingMeter {
     pub fn scaled_products(&self, terms: usize, limbs: usize) -> Work {
         // The auxiliary modulus has about as many primes as Q; the special ones serve in it.
         let (auxiliary, all) = (limbs, limbs + limbs.max(self.special));
-        let lift = Rows {
-            transforms: terms * (6 * limbs + 4 * auxiliary),
-            conversions: terms * 6 * limbs * auxiliary,
-        };
+        let lift = Rows { transforms: terms * (6 * limbs + 4 * auxiliary), conversions: terms * 6 * limbs * auxiliary };
         let divide = Rows { transforms: auxiliary, conversions: limbs * auxiliary };
         let end = Rows { transforms: 2 * all, conversions: 2 * limbs * auxiliary };
         let words = 8 * terms * (limbs + auxiliary);
-        self.switch(limbs, Rows::default(), 1, words) + self.rows(lift) + self.rows(divide) + self.rows(end)
-            + self.pointwise(words, words)
+        self.switch(limbs, Rows::default(), 1, words)
+            + self.rows(lift)
+            + self.rows(divide)
+            + self.rows(end)
+            + self.pointwise(words, 2 * words)
     }
 
     /// Rotations of one ciphertext, which share a decomposition.
@@ -132,33 +130,52 @@ impl RingMeter {
             transforms: (sums - 1) * (decomposed.transforms + divided.transforms / 2),
             conversions: (sums - 1) * (decomposed.conversions + divided.conversions / 2),
         };
-        self.switch(limbs, divided, rotations, 4 * limbs) + self.rows(further)
+        self.switch(limbs, divided, rotations, 4 * limbs)
+            + self.rows(further)
             + self.image(3 * rotations * self.all(limbs))
             + self.loops((sums - 1) as f64 * LOOPS_OF_SWITCH, self.all(limbs))
     }
 
-    /// A matrix by baby steps and giant steps, rescaled.
+    /// The encoding of a factor of giant steps for vectors of `slots` slots: its words are those of a subring.
     #[must_use]
-    pub fn giant_steps(&self, babies: usize, giants: usize, terms: usize, limbs: usize) -> Work {
+    pub fn embed_factor(&self, slots: usize, limbs: usize) -> Work {
+        let words = (2 * slots * self.all(limbs)) as f64;
+        let transform = Unit::Transform((2 * slots).ilog2().min(self.log_n));
+        let work = Work::of(transform, words * libm::log2((2 * slots) as f64)).and(Unit::Embedding, layers(slots));
+        work.and(Unit::Call, 1.0)
+    }
+
+    /// A matrix by baby steps and giant steps, rescaled, whose factors have `width` words a row.
+    #[must_use]
+    pub fn giant_steps(&self, babies: usize, giants: usize, terms: usize, width: usize, limbs: usize) -> Work {
         let (decomposed, divided, all) = (self.decomposed(limbs), self.divided(limbs), self.all(limbs));
         let moved = Rows {
             transforms: giants * (decomposed.transforms + divided.transforms / 2),
             conversions: giants * (decomposed.conversions + divided.conversions / 2),
         };
-        let factors = self.placed(Unit::Key, terms * all, terms * all);
+        let words = self.words(terms * all);
+        let bytes = (8 * terms * all * width) as f64;
+        let shares = self
+            .caches
+            .shares(bytes.max(self.resident))
+            .map(|(place, share)| Work::of(Unit::Key(place), share * words));
+        let factors = self.spread(shares.into_iter().sum(), terms * all);
         self.switch(limbs, self.divided_with_limb(limbs), babies + giants, terms * all)
-            + self.rows(moved) + factors
+            + self.rows(moved)
+            + factors
             + self.image(3 * (babies + giants) * all)
             + self.loops(giants as f64 * LOOPS_OF_SWITCH, all)
     }
 
-    /// An operation that a circuit was recorded with; `scaled` says that products are those of BFV, which is not rescaled.
+    /// An operation that a circuit was recorded with; factors have `width` words a row, and `scaled` says that products are those of BFV, which is not rescaled.
     #[must_use]
-    pub fn operation(&self, operation: Operation, limbs: usize, scaled: bool) -> Work {
+    pub fn operation(&self, operation: Operation, limbs: usize, width: usize, scaled: bool) -> Work {
         let rescale = |work: Work| if scaled { work } else { work + self.rescale(limbs) };
         match operation {
             Operation::Sum => self.sum(limbs),
-            Operation::WeightedSum { terms } => rescale(self.call(1.0, 4 * terms * limbs, 2 * terms * limbs)),
+            Operation::WeightedSum { terms } => {
+                rescale(self.call(2.0 * terms as f64, (2 + 2 * terms) * limbs, 6 * terms * limbs))
+            }
             // By the schemes, whose encodings differ.
             Operation::Encoding | Operation::FactorEncoding => Work::default(),
             Operation::PlainProducts { terms } => rescale(self.plain_products(terms, limbs)),
@@ -166,23 +183,25 @@ impl RingMeter {
             Operation::Products { terms, squares } => self.products(terms, squares, limbs),
             Operation::Rotations { count } => self.rotations(count, limbs),
             Operation::RotationSums { sums, rotations } => self.rotation_sums(sums, rotations, limbs),
-            Operation::GiantSteps { babies, giants, terms } => self.giant_steps(babies, giants, terms, limbs),
+            Operation::GiantSteps { babies, giants, terms } => self.giant_steps(babies, giants, terms, width, limbs),
         }
     }
 
-    /// The encoding of a vector in the canonical embedding, modulo `rows` primes.
+    /// The encoding of a vector of `slots` slots in the canonical embedding, modulo `rows` primes.
     #[must_use]
-    pub fn embed(&self, rows: usize) -> Work {
-        let work = self.call(1.0, 2 * rows, rows) + self.rows(Rows { transforms: rows, conversions: 0 });
-        work + self.spread(Work::of(Unit::Embedding, self.words(1) * f64::from(self.log_n)), 1)
+    pub fn embed(&self, slots: usize, rows: usize) -> Work {
+        let work = self.call(1.0, 2 * rows, 2 * rows) + self.rows(Rows { transforms: rows, conversions: 0 });
+        work + self.spread(Work::of(Unit::Embedding, layers(slots)), 1)
     }
 
-    /// The decryption of a vector in the canonical embedding, modulo as few primes as hold it, and its decoding.
+    /// The decryption of a vector of `slots` slots in the canonical embedding, modulo as few primes as hold it, and its
+    /// decoding.
     #[must_use]
-    pub fn decrypt_embedded(&self, limbs: usize) -> Work {
+    pub fn decrypt_embedded(&self, slots: usize, limbs: usize) -> Work {
         let held = limbs.min(2);
         let work = self.call(1.0, 4 * held, 4 * held) + self.rows(Rows { transforms: held, conversions: 0 });
-        work + self.spread(Work::of(Unit::Decoding, self.words(1) * f64::from(self.log_n)), 1)
+        // One residue is a number already; of two a number is made.
+        work.and(Unit::Centering, self.words(held) / 2.0) + self.spread(Work::of(Unit::Decoding, layers(slots)), 1)
     }
 
     /// The encoding of integers, before it is brought to any prime.
@@ -194,22 +213,34 @@ impl RingMeter {
     /// The decryption of integers, and their decoding.
     #[must_use]
     pub fn decrypt_residues(&self, limbs: usize) -> Work {
-        let work = self.call(1.0, 4 * limbs, 3 * limbs)
-            + self.rows(Rows { transforms: limbs, conversions: 2 * limbs });
+        let work = self.call(1.0, 4 * limbs, 4 * limbs) + self.rows(Rows { transforms: limbs, conversions: 2 * limbs });
         work.and(Unit::Residue, DECODED_WORDS * self.words(1))
+    }
+
+    /// The transforms of `rows` rows.
+    #[must_use]
+    pub fn transform(&self, rows: usize) -> Work {
+        self.rows(Rows { transforms: rows, conversions: 0 })
     }
 
     /// Encryption with a public key.
     #[must_use]
     pub fn encrypt_public(&self, limbs: usize) -> Work {
-        let work = self.call(3.0, 6 * limbs, 6 * limbs) + self.rows(Rows { transforms: 3 * limbs, conversions: 0 });
+        let work = self.call(3.0, 6 * limbs, 14 * limbs) + self.rows(Rows { transforms: 3 * limbs, conversions: 0 });
         work.and(Unit::Error, self.words(3))
+    }
+
+    /// The secret key and the public key.
+    #[must_use]
+    pub fn key_pair(&self, limbs: usize) -> Work {
+        let secret = self.transform(self.all(limbs)).and(Unit::Error, self.words(1));
+        secret + self.encrypt_secret(limbs)
     }
 
     /// Encryption with the secret key; also the public key.
     #[must_use]
     pub fn encrypt_secret(&self, limbs: usize) -> Work {
-        let work = self.call(2.0, 4 * limbs, 3 * limbs) + self.rows(Rows { transforms: limbs, conversions: 0 });
+        let work = self.call(2.0, 4 * limbs, 7 * limbs) + self.rows(Rows { transforms: limbs, conversions: 0 });
         work.and(Unit::Error, self.words(1)) + self.spread(Work::of(Unit::Uniform, self.words(limbs)), limbs)
     }
 
@@ -218,9 +249,8 @@ impl RingMeter {
     pub fn switching_key(&self, limbs: usize) -> Work {
         let (digits, all) = (self.digits(limbs).len(), self.all(limbs));
         let rows = digits * all;
-        // The key is written to memory that the system has just given, which writes it too.
-        let fresh = self.placed(Unit::Word, 2 * rows, FRESH * rows);
-        let work = self.call(digits as f64, 3 * rows, 3 * rows) + self.rows(Rows { transforms: rows, conversions: 0 }) + fresh;
+        let work = self.call(digits as f64, 3 * rows, 7 * rows) + self.transform(rows);
+        let work = work.and(Unit::Fresh, self.words(2 * rows));
         work.and(Unit::Error, self.words(digits)) + self.spread(Work::of(Unit::Uniform, self.words(rows)), all)
     }
 
@@ -320,4 +350,10 @@ impl RingMeter {
     fn spreads(&self, rows: usize) -> bool {
         self.threads > 1 && self.words(rows) >= SHARED_WORDS
     }
+}
+
+/// The words times layers of the transform of `slots` complex slots.
+fn layers(slots: usize) -> f64 {
+    let words = (2 * slots) as f64;
+    words * libm::log2(words)
 }

@@ -25,7 +25,7 @@ pub enum Unit {
     Conversion,
     /// A word of a switching key, multiplied and added.
     Key(Residence),
-    /// A word of a pointwise operation's result.
+    /// A word that a pointwise operation reads or writes.
     Word(Residence),
     /// A word of an automorphism's image.
     Image,
@@ -41,12 +41,16 @@ pub enum Unit {
     Embedding,
     /// A word in one of the `log2 n` layers of decoding in the canonical embedding.
     Decoding,
+    /// A word that is brought from its residues to a centred number.
+    Centering,
     /// A word of a plaintext of integers, encoded or decoded.
     Residue,
+    /// A word of memory that the system has just given.
+    Fresh,
 }
 
 /// How many units there are.
-pub const UNITS: usize = TRANSFORMS + 15;
+pub const UNITS: usize = TRANSFORMS + 17;
 const TRANSFORMS: usize = (*LOG_DEGREES.end() - *LOG_DEGREES.start() + 1) as usize;
 
 impl Unit {
@@ -66,7 +70,9 @@ impl Unit {
             Self::Error,
             Self::Embedding,
             Self::Decoding,
+            Self::Centering,
             Self::Residue,
+            Self::Fresh,
         ]);
         all
     }
@@ -80,7 +86,9 @@ impl Unit {
             Residence::Memory => 2,
         };
         match self {
-            Self::Transform(log_n) => (log_n.clamp(*LOG_DEGREES.start(), *LOG_DEGREES.end()) - LOG_DEGREES.start()) as usize,
+            Self::Transform(log_n) => {
+                (log_n.clamp(*LOG_DEGREES.start(), *LOG_DEGREES.end()) - LOG_DEGREES.start()) as usize
+            }
             Self::Conversion => TRANSFORMS,
             Self::Key(place) => TRANSFORMS + 1 + residence(place),
             Self::Word(place) => TRANSFORMS + 4 + residence(place),
@@ -91,7 +99,9 @@ impl Unit {
             Self::Error => TRANSFORMS + 11,
             Self::Embedding => TRANSFORMS + 12,
             Self::Decoding => TRANSFORMS + 13,
-            Self::Residue => TRANSFORMS + 14,
+            Self::Centering => TRANSFORMS + 14,
+            Self::Residue => TRANSFORMS + 15,
+            Self::Fresh => TRANSFORMS + 16,
         }
     }
 
@@ -235,7 +245,8 @@ mod tests {
 
     #[test]
     fn works_add_and_scale() {
-        let work = Work::of(Unit::Call, 1.0).and(Unit::Image, 2.0).and(Unit::Image, 3.0) * 2.0 + Work::of(Unit::Call, 1.0);
+        let work =
+            Work::of(Unit::Call, 1.0).and(Unit::Image, 2.0).and(Unit::Image, 3.0) * 2.0 + Work::of(Unit::Call, 1.0);
         assert_eq!((work.amount(Unit::Call), work.amount(Unit::Image), work.amount(Unit::Error)), (3.0, 10.0, 0.0));
     }
 

@@ -169,10 +169,21 @@ impl Requirements {
     /// products; then it is squared. In the end the sum is taken.
     #[must_use]
     pub fn predicted_noise<S: Scheme>(&self, parameters: &Parameters) -> Noise {
+        self.predict::<S>(parameters).0
+    }
+
+    /// The limbs that ciphertexts have before each multiplication, and in the end, if noise grows as
+    /// [predicted](Self::predicted_noise).
+    #[must_use]
+    pub fn limbs_by_depth<S: Scheme>(&self, parameters: &Parameters) -> Vec<usize> {
+        self.predict::<S>(parameters).1
+    }
+
+    fn predict<S: Scheme>(&self, parameters: &Parameters) -> (Noise, Vec<usize>) {
         let laws = parameters.laws();
         let mut limbs = parameters.max_limbs();
         let mut noise = laws.fresh(Mode::Public, limbs);
-        let mut plain_products = self.plain_products;
+        let (mut plain_products, mut by_depth) = (self.plain_products, Vec::with_capacity(self.depth + 1));
         for left in (0..=self.depth).rev() {
             let terms = if left == 0 { self.sum } else { self.terms };
             noise = noise.scaled(libm::log2(terms.max(1) as f64));
@@ -189,13 +200,14 @@ impl Requirements {
                     (noise, limbs) = (noise.with(&laws.rounding(kept)), kept);
                 }
             }
+            by_depth.push(limbs);
             // Noise only grows: what is lost stays lost.
             if left == 0 || noise.log2_std() >= 0.0 {
                 break;
             }
             (noise, limbs) = product::<S>(laws, &noise, &noise, limbs);
         }
-        noise
+        (noise, by_depth)
     }
 
     /// Parameters with the fewest primes of this size, at most `most`.

@@ -1,0 +1,179 @@
+//! Advice: all schemes for a workload, in order, with prices and reasons.
+
+use noren_rlwe::error::{Error, Result};
+use serde::Serialize;
+
+use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Rejection, Scheme};
+use crate::advisor::price::{Party, Price};
+use crate::advisor::rank::Goal;
+use crate::advisor::workload::Workload;
+use crate::advisor::{digits, exact, reals};
+use crate::schemes::bfv::Bfv;
+use crate::schemes::bgv::Bgv;
+
+/// Limits of both parties. Where no memory is said, it is that of the machines.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// The most memory of the server, in bytes.
+    pub server_memory: Option<u64>,
+    /// The most memory of the client, in bytes.
+    pub client_memory: Option<u64>,
+    /// The longest that the server may take, in seconds.
+    pub server_seconds: Option<f64>,
+    /// The longest that the client may take, keys included, in seconds.
+    pub client_seconds: Option<f64>,
+}
+
+/// The ways to do a workload, the best first.
+#[derive(Debug, Clone)]
+pub struct Advice {
+    /// What can be done.
+    pub candidates: Vec<Candidate>,
+    /// What cannot be, and why.
+    pub rejections: Vec<Rejection>,
+}
+
+/// A candidate, as files and tables show it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row<'a> {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The library.
+    pub library: &'a str,
+    /// The parameters in words.
+    pub parameters: &'a str,
+    /// The price of all instances.
+    pub price: &'a Price,
+    /// The accuracy of results.
+    pub accuracy: Accuracy,
+    /// What speaks for it and against it.
+    pub reasons: &'a [String],
+}
+
+/// The ways to do a workload, ordered by what is to be short.
+///
+/// # Errors
+/// [`Error::Parameters`] for a workload that no scheme can be asked for, or a machine without costs of the threads; if no scheme
+/// can do the workload within the limits, with the nearest that is possible.
+///
+/// # Examples
+/// ```
+/// use noren::advisor::{Computation, Limits, Machine, Party, Scheme, Values, Workload, advise};
+///
+/// let server = Party { machine: Machine::reference(), threads: 1 };
+/// let workload = Workload::new(Computation::InnerProduct { length: 100 }, Values::Real { bits: 20.0 });
+/// let advice = advise(&workload, &server, &server, &Limits::default())?;
+/// assert_eq!(advice.candidates[0].scheme, Scheme::Ckks);
+/// # Ok::<(), noren::Error>(())
+/// ```
+pub fn advise(workload: &Workload, client: &Party, server: &Party, limits: &Limits) -> Result<Advice> {
+    workload.check()?;
+    let limits = limits.within(client, server);
+    let goal = Goal::of(workload);
+    let mut advice = Advice { candidates: Vec::new(), rejections: Vec::new() };
+    let mut nearest: Option<(f64, String)> = None;
+    for scheme in Scheme::ALL {
+        match consider(scheme, workload, client, server)? {
+            Err(rejection) => advice.rejections.push(rejection),
+            Ok(candidate) => match limits.exceeded(&candidate.price) {
+                None => advice.candidates.push(candidate),
+                Some((excess, what)) => {
+                    if nearest.as_ref().is_none_or(|(least, _)| excess < *least) {
+                        nearest = Some((excess, format!("{scheme}, which {what}")));
+                    }
+                    advice.rejections.push(Rejection { scheme, reason: what });
+                }
+            },
+        }
+    }
+    if advice.candidates.is_empty() {
+        return Err(match nearest {
+            Some((_, nearest)) => {
+                Error::parameter("limits", "out of reach of all schemes", format!("larger; nearest is {nearest}"))
+            }
+            None => {
+                let reasons: Vec<String> =
+                    advice.rejections.iter().map(|r| format!("{}: {}", r.scheme, r.reason)).collect();
+                Error::parameter("workload", "out of reach of all schemes", reasons.join("; "))
+            }
+        });
+    }
+    advice.candidates.sort_by(|a, b| goal.seconds(&a.price).total_cmp(&goal.seconds(&b.price)));
+    advice.compare(&goal);
+    Ok(advice)
+}
+
+/// What a scheme has to offer.
+fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
+    match scheme {
+        Scheme::Ckks => reals::leveled(workload, client, server),
+        Scheme::CkksBootstrapping => reals::renewed(workload, client, server),
+        Scheme::Bgv => exact::vectors::<Bgv>(scheme, workload, client, server),
+        Scheme::Bfv => exact::vectors::<Bfv>(scheme, workload, client, server),
+        Scheme::BfvLookup => exact::lookups(workload, client, server),
+        Scheme::Tfhe => digits::tfhe(workload, client, server),
+        Scheme::Switching => reals::switched(workload, client, server),
+    }
+}
+
+impl Advice {
+    /// All candidates, as files and tables show them.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.candidates.iter().map(|candidate| Row {
+            scheme: candidate.scheme,
+            library: &candidate.library,
+            parameters: &candidate.parameters,
+            price: &candidate.price,
+            accuracy: candidate.accuracy,
+            reasons: &candidate.reasons,
+        })
+    }
+
+    /// Says of all candidates but the first why they are not first.
+    fn compare(&mut self, goal: &Goal) {
+        let Some((best, others)) = self.candidates.split_first_mut() else { return };
+        let (first, shortest) = (best.scheme, goal.seconds(&best.price));
+        for other in others {
+            let ratio = goal.seconds(&other.price) / shortest;
+            let longest = other.price.parts.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+            let most =
+                longest.map_or_else(String::new, |part| format!(", most of it for {:.0} {}", part.count, part.name));
+            other.reasons.push(format!("takes {ratio:.1} times as long as {first}{most}"));
+        }
+    }
+}
+
+impl Limits {
+    /// The same, with the memory of the machines where no other limit is set.
+    fn within(&self, client: &Party, server: &Party) -> Self {
+        Self {
+            server_memory: self.server_memory.or(Some(server.machine.memory)),
+            client_memory: self.client_memory.or(Some(client.machine.memory)),
+            ..*self
+        }
+    }
+
+    /// By how much a price exceeds a limit, as a ratio, and what of it; nothing if it keeps all of them.
+    fn exceeded(&self, price: &Price) -> Option<(f64, String)> {
+        let mebibytes = |bytes: u64| format!("{:.0} MiB", bytes as f64 / 1_048_576.0);
+        let seconds = |seconds: f64| format!("{seconds:.3} s");
+        let memory = [
+            (self.server_memory, price.server_memory, "of memory on the server"),
+            (self.client_memory, price.client_memory, "of memory on the client"),
+        ];
+        let times = [
+            (self.server_seconds, price.server_seconds, "on the server"),
+            (self.client_seconds, price.client_seconds(), "on the client"),
+        ];
+        let memory = memory.into_iter().filter_map(|(limit, found, place)| {
+            let limit = limit?;
+            let text = format!("takes {} {place}, {} are allowed", mebibytes(found), mebibytes(limit));
+            Some((found as f64 / limit.max(1) as f64, text))
+        });
+        let times = times.into_iter().filter_map(|(limit, found, place)| {
+            let limit = limit?;
+            Some((found / limit, format!("takes {} {place}, {} are allowed", seconds(found), seconds(limit))))
+        });
+        memory.chain(times).filter(|(excess, _)| *excess > 1.0).max_by(|(a, _), (b, _)| a.total_cmp(b))
+    }
+}

@@ -1,0 +1,118 @@
+//! Candidates: a scheme with parameters that does a workload, and its price.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::advisor::circuit::SlotCircuit;
+use crate::advisor::price::Price;
+use crate::advisor::slots::SlotDraft;
+use crate::advisor::torus::TorusDraft;
+use crate::bootstrapping::Preset;
+use crate::lookup::LookupPlan;
+use crate::schemes::{ckks, integers};
+
+/// A scheme, or a way to use one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// CKKS, with as many levels as the computation needs.
+    Ckks,
+    /// CKKS with bootstrapping.
+    CkksBootstrapping,
+    /// BGV.
+    Bgv,
+    /// BFV.
+    Bfv,
+    /// Lookups of BFV.
+    BfvLookup,
+    /// TFHE.
+    Tfhe,
+    /// CKKS, with comparisons in TFHE.
+    Switching,
+}
+
+/// The accuracy of results.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accuracy {
+    /// Within this distance, with the probability of bounds of CKKS.
+    Within(f64),
+    /// Exact, but for a probability of `2^` this that any result is wrong.
+    ExactButFor(f64),
+    /// Exact, as long as the predicted noise budget is positive; what has none is refused.
+    Exact,
+}
+
+/// What runs.
+#[derive(Debug, Clone)]
+pub enum Plan {
+    /// A circuit on slots of CKKS.
+    Reals(ckks::Parameters, SlotCircuit, SlotDraft),
+    /// The same, with bootstraps on the way.
+    Renewed(Preset, SlotCircuit, SlotDraft, usize),
+    /// A circuit on slots of BGV or BFV.
+    Integers(integers::Parameters, SlotCircuit, SlotDraft),
+    /// A lookup.
+    Lookup(Box<LookupPlan>),
+    /// A circuit of bootstraps of TFHE.
+    Torus(TorusDraft),
+    /// Comparisons by switching.
+    Switched(Preset, &'static str, usize),
+}
+
+/// A way to do a workload.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The library: `noren`, or a peer whose costs were measured beside it.
+    pub library: String,
+    /// The parameters in words.
+    pub parameters: String,
+    /// What runs.
+    pub plan: Plan,
+    /// The price of all instances.
+    pub price: Price,
+    /// The accuracy of results.
+    pub accuracy: Accuracy,
+    /// What speaks for it and against it.
+    pub reasons: Vec<String>,
+}
+
+/// A scheme that does not do the workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rejection {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// Why, and what would be possible.
+    pub reason: String,
+}
+
+/// A candidate, or why there is none.
+pub type Outcome = std::result::Result<Candidate, Rejection>;
+
+impl Scheme {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Ckks, Self::CkksBootstrapping, Self::Bgv, Self::Bfv, Self::BfvLookup, Self::Tfhe, Self::Switching];
+
+    /// A rejection with this reason.
+    pub(super) fn rejects<T>(self, reason: impl fmt::Display) -> std::result::Result<T, Rejection> {
+        Err(Rejection { scheme: self, reason: reason.to_string() })
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ckks => "CKKS",
+            Self::CkksBootstrapping => "CKKS with bootstrapping",
+            Self::Bgv => "BGV",
+            Self::Bfv => "BFV",
+            Self::BfvLookup => "BFV with lookups",
+            Self::Tfhe => "TFHE",
+            Self::Switching => "CKKS and TFHE with switching",
+        })
+    }
+}

@@ -1,0 +1,276 @@
+//! Candidates for integers in vectors: BGV, BFV and its lookups.
+
+use noren_math::prime::is_prime;
+use noren_rlwe::error::Result;
+use noren_rlwe::security::Security;
+
+use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Scheme};
+use crate::advisor::circuit::SlotCircuit;
+use crate::advisor::price::{Party, Price};
+use crate::advisor::rank::{Goal, cheapest};
+use crate::advisor::reals::circuits;
+use crate::advisor::slots::{SlotDraft, Slots};
+use crate::advisor::work::{Unit, Work};
+use crate::advisor::workload::{Computation, Values, Workload};
+use crate::circuits::recorder::{CircuitUsage, Recorder};
+use crate::lookup::{LookupPlan, parameters_spec};
+use crate::schemes::integers::{Parameters, Requirements, Scheme as IntegerScheme};
+
+/// The most slots of a row.
+const MOST_SLOTS: usize = 1 << 15;
+/// The most bits of a plaintext modulus.
+const MODULUS_BITS: f64 = 49.0;
+/// The modulus that all rings up to degree `2^15` have slots for.
+const USUAL_MODULUS: u64 = 65537;
+/// The step of moduli that have slots in all rings.
+const STEP: u64 = 1 << 18;
+/// The failure of laws of noise that a positive budget stands for.
+const BUDGET_FAILURE: f64 = -128.0;
+/// The largest number of a lookup.
+const LOOKUP_BITS: u32 = 15;
+
+/// BGV or BFV.
+pub(super) fn vectors<S: IntegerScheme>(
+    scheme: Scheme,
+    workload: &Workload,
+    client: &Party,
+    server: &Party,
+) -> Result<Outcome> {
+    let Values::Integer { bits, result_bits } = workload.values else {
+        return Ok(scheme.rejects("values are real numbers: integers modulo t have no fractions"));
+    };
+    match workload.computation {
+        Computation::Compare => {
+            return Ok(scheme.rejects("a comparison is no polynomial of small degree: take lookups or TFHE"));
+        }
+        Computation::Table { .. } => {
+            return Ok(scheme.rejects("a table is no polynomial of small degree: take lookups or TFHE"));
+        }
+        _ => {}
+    }
+    let needed_bits = workload.exact_bits(bits);
+    if needed_bits > MODULUS_BITS {
+        let most = format!(
+            "results of {needed_bits:.0} bits exceed the plaintext modulus, which has at most {MODULUS_BITS:.0}"
+        );
+        return Ok(scheme.rejects(format!("{most}; results modulo 2^{result_bits} are for TFHE")));
+    }
+    let (mut found, mut refused) = (Vec::new(), None);
+    for (circuit, sizes) in circuits(workload, MOST_SLOTS) {
+        for slots in sizes {
+            match vectors_in::<S>(scheme, workload, client, server, circuit, slots, needed_bits)? {
+                Ok(candidate) => found.push(candidate),
+                Err(reason) => refused = Some(reason),
+            }
+        }
+    }
+    match cheapest(found, &Goal::of(workload)) {
+        Some(best) => Ok(Ok(best)),
+        None => {
+            Ok(scheme.rejects(refused.unwrap_or_else(|| "a vector has more values than a row of slots".to_owned())))
+        }
+    }
+}
+
+fn vectors_in<S: IntegerScheme>(
+    scheme: Scheme,
+    workload: &Workload,
+    client: &Party,
+    server: &Party,
+    circuit: SlotCircuit,
+    slots: usize,
+    bits: f64,
+) -> Result<std::result::Result<Candidate, String>> {
+    let scaled = scheme == Scheme::Bfv;
+    let mut refused = String::new();
+    for modulus in moduli(bits, slots) {
+        let usage = record(&circuit, slots)?;
+        let (terms, plain) = sums(workload.computation, &usage);
+        let needed = Requirements {
+            depth: usage.depth.saturating_sub(plain),
+            plaintext_modulus: modulus,
+            slots: 2 * slots,
+            sum: terms,
+            plain_products: plain,
+            ..Requirements::default()
+        };
+        let parameters = match needed.choose::<S>() {
+            Ok(parameters) if parameters.has_slots() => parameters,
+            Ok(_) => continue,
+            Err(error) => {
+                refused = error.to_string();
+                continue;
+            }
+        };
+        // A smaller ring than asked for there is not; in a larger one the circuit has more slots.
+        let row = parameters.row_slots();
+        let usage = record(&circuit, row)?;
+        let single = circuit.instances(2 * row) == circuit.instances(row);
+        let in_row = circuit.instances(row);
+        let runs = workload.instances.div_ceil(if single { in_row } else { 2 * in_row });
+        let draft = SlotDraft {
+            slots: if scaled { Slots::ScaledResidues } else { Slots::Residues },
+            parameters: parameters.rlwe().clone(),
+            limbs: needed.limbs_by_depth::<S>(&parameters),
+            width: row,
+            inputs: circuit.inputs(),
+            results: circuit.results(),
+            runs,
+            usage,
+        };
+        let price = draft.price(client, server)?;
+        let mut reasons = vec![format!("results below 2^{bits:.0} are exact modulo {modulus}")];
+        if scaled {
+            reasons.push("messages in the high bits: one set of limbs for all depths".to_owned());
+        } else {
+            reasons.push("products drop limbs as their noise allows".to_owned());
+        }
+        return Ok(Ok(Candidate {
+            scheme,
+            library: "noren".to_owned(),
+            parameters: describe(&parameters),
+            plan: Plan::Integers(parameters, circuit, draft),
+            price,
+            accuracy: Accuracy::Exact,
+            reasons,
+        }));
+    }
+    Ok(Err(refused))
+}
+
+/// Lookups of BFV: any function of one or two integers.
+pub(super) fn lookups(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
+    let scheme = Scheme::BfvLookup;
+    let Values::Integer { bits, .. } = workload.values else {
+        return Ok(scheme.rejects("values are real numbers: tables are of integers"));
+    };
+    let two = match workload.computation {
+        Computation::Compare => false,
+        Computation::Table { inputs } => inputs == 2,
+        _ => return Ok(scheme.rejects("sums and products need no table")),
+    };
+    if bits > LOOKUP_BITS {
+        return Ok(scheme.rejects(format!("tables are of numbers of up to {LOOKUP_BITS} bits, these have {bits}")));
+    }
+    let spec = parameters_spec(15, Security::Bits128);
+    let parameters = spec.build()?;
+    let size = 1usize << bits;
+    let plan = LookupPlan::new(&parameters, [size, size])?;
+    let queries = plan.layout().queries();
+    let runs = workload.instances.div_ceil(queries);
+    let price = price_lookup(&plan, two, runs, client, server)?;
+    let line = if two { "a matrix of the table" } else { "a table in a line: no matrix" };
+    Ok(Ok(Candidate {
+        scheme,
+        library: "noren".to_owned(),
+        parameters: format!("N = 2^15, t = 65537, 13 primes of 50 bits, {queries} queries in a pair of ciphertexts"),
+        plan: Plan::Lookup(Box::new(plan)),
+        price,
+        accuracy: Accuracy::ExactButFor(BUDGET_FAILURE),
+        reasons: vec![format!("one-hot vectors by 16 squarings, then {line}")],
+    }))
+}
+
+/// The price of lookups with a plan.
+fn price_lookup(plan: &LookupPlan, matrix: bool, runs: usize, client: &Party, server: &Party) -> Result<Price> {
+    let parameters = plan.parameters();
+    let rlwe = parameters.rlwe();
+    let (own, meter) = (client.meter(rlwe)?, server.meter(rlwe)?);
+    let (first, limbs, layout) = (parameters.max_limbs(), plan.limbs(), plan.layout());
+    let times = runs as f64;
+    let mut price = Price::default();
+    let inputs = if matrix { 2.0 } else { 1.0 };
+    let encrypt = own.encode_residues() + own.encrypt_secret(first);
+    price.encrypt_seconds = client.seconds(&encrypt)? * inputs * times;
+    price.decrypt_seconds = client.seconds(&own.decrypt_residues(limbs))? * times;
+    let keys: Work = plan
+        .evaluation_keys()
+        .map(|class| {
+            let rows = (class.digits * (class.limbs + class.special)) as f64 * parameters.degree() as f64;
+            let transform = Work::of(Unit::Transform(15), 15.0 * rows);
+            (transform.and(Unit::Uniform, rows)) * class.count as f64
+        })
+        .sum();
+    price.keys_seconds = client.seconds(&keys)?;
+    price.key_bytes = plan.key_disk_bytes();
+    let packed =
+        |polynomials: f64, limbs: usize| (rlwe.log_q(limbs) * polynomials * parameters.degree() as f64 / 8.0) as u64;
+    price.input_bytes = packed(inputs, first) * runs as u64;
+    price.result_bytes = packed(2.0, limbs) * runs as u64;
+
+    // Squarings drop limbs one after the other.
+    let squarings = f64::from(parameters.modulus().value().ilog2());
+    let mean = first.midpoint(plan.entry_limbs());
+    let [rows, columns] = layout.blocks();
+    let vectors = if matrix { (rows + columns) as f64 } else { rows as f64 };
+    let square = server.seconds(&meter.scaled_products(1, mean))?;
+    price.add_part("squarings of one-hot vectors", vectors * squarings * times, vectors * squarings * times * square);
+    if matrix {
+        let factors = layout.factors() as f64;
+        let degree = parameters.degree() as f64;
+        let words = factors * limbs as f64 * degree;
+        let work = Work::of(Unit::Transform(15), 15.0 * words).and(Unit::Conversion, 2.0 * words).in_shared_loops();
+        price.add_part("products with the matrix", factors * times, server.seconds(&work)? * times);
+        let shaped =
+            crate::advisor::ring::RingMeter::shaped(rlwe, plan.shape(), server.machine.caches, server.threads)?;
+        let babies = shaped.rotations(layout.babies(), limbs);
+        let giants = shaped.rotations(1, limbs) * (layout.halves() * layout.giants()) as f64;
+        price.add_part(
+            "rotations",
+            (layout.babies() + layout.halves() * layout.giants()) as f64 * times,
+            server.seconds(&(babies + giants))? * times,
+        );
+        price.prepare_seconds = server.seconds(&Work::of(Unit::Residue, factors * degree))?;
+        price.server_memory = plan.matrix_bytes();
+    }
+    let sums = server.seconds(&meter.rotation_sums(5, 15, plan.entry_limbs()))?;
+    price.add_part("sums over slots", times, sums * times);
+    price.server_memory += plan.key_bytes() + plan.working_bytes(1);
+    price.client_memory = crate::advisor::slots::PROCESS_BYTES + 24 * packed(1.0, first);
+    Ok(price)
+}
+
+/// What a circuit asks of integers in rows of this many slots.
+fn record(circuit: &SlotCircuit, row: usize) -> Result<CircuitUsage> {
+    let recorder = Recorder::<i64>::default();
+    let inputs = vec![recorder.fresh_repeated(row, circuit.slots()); circuit.inputs()];
+    circuit.run(&recorder, &inputs, 1)?;
+    Ok(recorder.usage())
+}
+
+/// How many terms are added up in the end, and how many of the levels are products with plaintexts.
+fn sums(computation: Computation, usage: &CircuitUsage) -> (usize, usize) {
+    match computation {
+        Computation::Sum { count } => (count, 0),
+        Computation::InnerProduct { length } => (length, 0),
+        Computation::Matrix { columns, .. } => (columns, usage.depth),
+        Computation::Polynomial { degree } => (degree + 1, 0),
+        _ => (1, 0),
+    }
+}
+
+/// Prime moduli above `2^bits` with slots for rows of this many: the usual one, and one for all rings.
+fn moduli(bits: f64, slots: usize) -> Vec<u64> {
+    let least = libm::exp2(bits).ceil() as u64;
+    let mut moduli = Vec::new();
+    if least < USUAL_MODULUS && slots <= USUAL_MODULUS as usize / 4 {
+        moduli.push(USUAL_MODULUS);
+    }
+    let first = least.div_ceil(STEP).max(1);
+    moduli.extend((first..).map(|k| k * STEP + 1).find(|&t| is_prime(t)));
+    moduli
+}
+
+fn describe(parameters: &Parameters) -> String {
+    let rlwe = parameters.rlwe();
+    format!(
+        "N = {}, t = {}, log q = {:.0} in {} primes, log p = {:.0} in {}, {} digits",
+        parameters.degree(),
+        parameters.modulus().value(),
+        rlwe.log_q(rlwe.max_limbs()),
+        rlwe.max_limbs(),
+        rlwe.log_p(),
+        rlwe.p().len(),
+        rlwe.dnum(),
+    )
+}

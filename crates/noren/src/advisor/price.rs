@@ -1,0 +1,95 @@
+//! Prices: what a computation costs its client and its server, from counts and machines.
+
+use noren_rlwe::error::Result;
+use noren_rlwe::parameters::Parameters;
+use serde::Serialize;
+
+use crate::advisor::machine::Machine;
+use crate::advisor::ring::RingMeter;
+use crate::advisor::work::Work;
+
+/// One side of a computation: a machine, and how many of its threads work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Party {
+    /// The machine.
+    pub machine: Machine,
+    /// The number of threads, one that the machine was measured with.
+    pub threads: usize,
+}
+
+/// The price of a computation, of all instances together. Times in seconds, sizes in bytes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Price {
+    /// The client's time for all keys, once.
+    pub keys_seconds: f64,
+    /// The client's time to encode and encrypt the inputs.
+    pub encrypt_seconds: f64,
+    /// The client's time to decrypt and decode the results.
+    pub decrypt_seconds: f64,
+    /// The server's time to prepare what does not depend on the inputs, once: expanded keys, encoded factors, tables.
+    pub prepare_seconds: f64,
+    /// The server's time.
+    pub server_seconds: f64,
+    /// The keys that the client sends, once.
+    pub key_bytes: u64,
+    /// The encrypted inputs.
+    pub input_bytes: u64,
+    /// The encrypted results.
+    pub result_bytes: u64,
+    /// The most memory of the client, if it makes and sends one key after the other.
+    pub client_memory: u64,
+    /// The most memory of the server.
+    pub server_memory: u64,
+    /// What the server's time consists of.
+    pub parts: Vec<Part>,
+}
+
+/// A part of the server's time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Part {
+    /// The operation, in words.
+    pub name: String,
+    /// How often it is done.
+    pub count: f64,
+    /// The seconds of all of them.
+    pub seconds: f64,
+}
+
+impl Party {
+    /// A meter for operations in a ring on this machine.
+    ///
+    /// # Errors
+    /// A ring whose index is no power of two.
+    pub fn meter(&self, parameters: &Parameters) -> Result<RingMeter> {
+        RingMeter::new(parameters, self.machine.caches, self.threads)
+    }
+
+    /// The seconds of work on this machine.
+    ///
+    /// # Errors
+    /// A number of threads that the machine was not measured with.
+    pub fn seconds(&self, work: &Work) -> Result<f64> {
+        self.machine.seconds(work, self.threads)
+    }
+}
+
+impl Price {
+    /// All of the client's time, keys included.
+    #[must_use]
+    pub fn client_seconds(&self) -> f64 {
+        self.keys_seconds + self.encrypt_seconds + self.decrypt_seconds
+    }
+
+    /// Adds a part of the server's time.
+    pub(super) fn add_part(&mut self, name: impl Into<String>, count: f64, seconds: f64) {
+        self.server_seconds += seconds;
+        let name = name.into();
+        match self.parts.iter_mut().find(|part| part.name == name) {
+            Some(part) => {
+                part.count += count;
+                part.seconds += seconds;
+            }
+            None => self.parts.push(Part { name, count, seconds }),
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Candidates for real numbers: CKKS, with and without bootstrapping, and switching to TFHE.
+
+use noren_rlwe::error::Result;
+use noren_rlwe::security::Security;
+
+use crate::advisor::candidate::{Accuracy, Candidate, Outcome, Plan, Rejection, Scheme};
+use crate::advisor::circuit::{Placement, SlotCircuit};
+use crate::advisor::price::{Party, Price};
+use crate::advisor::rank::{Goal, cheapest};
+use crate::advisor::slots::{SlotDraft, Slots};
+use crate::advisor::torus;
+use crate::advisor::workload::{Computation, Values, Workload};
+use crate::bootstrapping::{self, BootstrapPlan, Mode, Preset};
+use crate::circuits::recorder::{CircuitUsage, Recorder};
+use crate::schemes::ckks::{self, Parameters, Requirements};
+use crate::switching::{Parameters as SwitchingParameters, Steps};
+
+/// The most slots of a ciphertext.
+const MOST_SLOTS: usize = 1 << 16;
+/// Bits beside the precision that sums and the encoding take.
+const SPARE_BITS: f64 = 1.0;
+/// The first prime is larger than the largest value at the scale by this many bits: one for the sign, one for the error.
+const RANGE_BITS: u32 = 2;
+/// The largest first prime.
+const FIRST_BITS: u32 = 50;
+
+/// The circuits that a computation may be, each with the sizes of ciphertexts that are worth a try.
+pub(super) fn circuits(workload: &Workload, most_slots: usize) -> Vec<(SlotCircuit, Vec<usize>)> {
+    let of = |placement| SlotCircuit { computation: workload.computation, placement };
+    let mut circuits = vec![of(Placement::Consecutive)];
+    if of(Placement::Apart).inputs() != circuits[0].inputs() || of(Placement::Apart).slots() != circuits[0].slots() {
+        circuits.push(of(Placement::Apart));
+    }
+    let sizes = |circuit: SlotCircuit| {
+        let (least, single) = (circuit.slots(), circuit.instances(circuit.slots()));
+        let wanted = match circuit.instances(2 * circuit.slots()) > single {
+            true => least.saturating_mul(workload.instances.next_power_of_two()).min(most_slots),
+            false => least,
+        };
+        let mut sizes: Vec<usize> = (10..=16).map(|bits| 1usize << bits).filter(|&s| least < s && s < wanted).collect();
+        sizes.extend([least, wanted]);
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.retain(|&size| size <= most_slots);
+        (circuit, sizes)
+    };
+    circuits.into_iter().map(sizes).filter(|(_, sizes)| !sizes.is_empty()).collect()
+}
+
+/// What a circuit asks of CKKS in ciphertexts of this many slots.
+pub(super) fn record(circuit: &SlotCircuit, slots: usize) -> Result<CircuitUsage> {
+    let recorder = Recorder::new();
+    let inputs = vec![recorder.fresh_repeated(slots, circuit.slots()); circuit.inputs()];
+    circuit.run(&recorder, &inputs, circuit.real_coefficient())?;
+    Ok(recorder.usage())
+}
+
+/// CKKS with the levels that the computation needs.
+pub(super) fn leveled(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
+    let Some(bits) = real_bits(workload) else { return Ok(integers_alone(Scheme::Ckks)) };
+    if let Some(rejection) = no_circuit(workload, Scheme::Ckks) {
+        return Ok(Err(rejection));
+    }
+    let (mut found, mut refused) = (Vec::new(), None);
+    for (circuit, sizes) in circuits(workload, MOST_SLOTS) {
+        for slots in sizes {
+            let depth = record(&circuit, slots)?.depth;
+            let precision_bits = bits + error_bits(workload.computation) + SPARE_BITS;
+            let needed = Requirements { depth, precision_bits, slots, ..Requirements::default() };
+            match with_room(&needed, terms(workload.computation)) {
+                Ok(parameters) => found.push(leveled_in(workload, client, server, circuit, slots, parameters)?),
+                Err(error) => refused = Some(error),
+            }
+        }
+    }
+    let reason =
+        || refused.map_or_else(|| "a vector has more values than a ciphertext slots".to_owned(), |e| e.to_string());
+    let goal = Goal::of(workload);
+    match cheapest(found, &goal) {
+        Some(best) => Ok(Ok(best)),
+        None => Ok(Scheme::Ckks.rejects(reason())),
+    }
+}
+
+/// The parameters for a computation whose result is a sum of `terms` values: their first prime, or one more, holds it.
+fn with_room(needed: &Requirements, terms: usize) -> Result<Parameters> {
+    let parameters = Parameters::for_requirements(needed)?;
+    let spec = parameters.spec();
+    let first = spec.log_scale + libm::log2(terms as f64).ceil() as u32 + RANGE_BITS;
+    if first <= spec.log_q[0] {
+        return Ok(parameters);
+    }
+    if first <= FIRST_BITS {
+        let mut wider = spec.clone();
+        wider.log_q[0] = first;
+        wider.dnum = 0;
+        if let Ok(wider) = wider.build() {
+            return Ok(wider);
+        }
+    }
+    Parameters::for_requirements(&Requirements { depth: needed.depth + 1, ..needed.clone() })
+}
+
+fn leveled_in(
+    workload: &Workload,
+    client: &Party,
+    server: &Party,
+    circuit: SlotCircuit,
+    slots: usize,
+    parameters: Parameters,
+) -> Result<Candidate> {
+    let usage = record(&circuit, slots)?;
+    let (top, runs) = (parameters.max_level(), workload.instances.div_ceil(circuit.instances(slots)));
+    let draft = SlotDraft {
+        slots: Slots::Reals,
+        parameters: parameters.rlwe().clone(),
+        limbs: (0..=usage.depth).map(|depth| top + 1 - depth.min(top)).collect(),
+        width: slots,
+        inputs: circuit.inputs(),
+        results: circuit.results(),
+        runs,
+        usage,
+    };
+    let price = draft.price(client, server)?;
+    let error =
+        parameters.predicted_error(draft.usage.depth, 1.0, slots) * libm::exp2(error_bits(workload.computation));
+    let mut reasons = vec![match draft.usage.depth {
+        0 => "no multiplications: one modulus is enough".to_owned(),
+        depth => format!("depth {depth}: {} levels without bootstrapping", top),
+    }];
+    if circuit.instances(slots) > 1 {
+        reasons.push(format!("{} instances share a ciphertext", circuit.instances(slots).min(workload.instances)));
+    }
+    Ok(Candidate {
+        scheme: Scheme::Ckks,
+        library: "noren".to_owned(),
+        parameters: describe(&parameters),
+        plan: Plan::Reals(parameters, circuit, draft),
+        price,
+        accuracy: Accuracy::Within(error),
+        reasons,
+    })
+}
+
+/// CKKS with bootstrapping.
+pub(super) fn renewed(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
+    let scheme = Scheme::CkksBootstrapping;
+    let Some(bits) = real_bits(workload) else { return Ok(integers_alone(scheme)) };
+    if let Some(rejection) = no_circuit(workload, scheme) {
+        return Ok(Err(rejection));
+    }
+    let mut found = Vec::new();
+    let mut reason = "a vector has more values than a ciphertext slots".to_owned();
+    for preset in [Preset::N16, Preset::N16Precise] {
+        let spec = preset.spec();
+        for (circuit, sizes) in circuits(workload, 1 << spec.log_slots) {
+            let Some(&slots) = sizes.last() else { continue };
+            let parameters = match preset.spec_for(slots.ilog2()) {
+                Ok(spec) => spec.build()?,
+                Err(_) => continue,
+            };
+            let plan = BootstrapPlan::new(&parameters)?;
+            let usage = record(&circuit, slots)?;
+            let levels = parameters.levels_left();
+            let bootstraps = usage.depth.saturating_sub(parameters.output_level()).div_ceil(levels.max(1));
+            let errors = (bootstraps.max(1)) as f64 * libm::exp2(-plan.precision_bits(Mode::Real));
+            let error = errors * libm::exp2(error_bits(workload.computation));
+            if error > libm::exp2(-bits) {
+                reason = format!(
+                    "{preset} keeps {:.1} bits after {bootstraps} bootstraps, {bits} are asked for",
+                    -libm::log2(error)
+                );
+                continue;
+            }
+            if bootstraps == 0 {
+                reason = "no bootstrap is needed: the levels of parameters without bootstrapping are enough".to_owned();
+                continue;
+            }
+            found.push(renewed_in(workload, client, server, preset, &parameters, circuit, usage, bootstraps, error)?);
+        }
+    }
+    match cheapest(found, &Goal::of(workload)) {
+        Some(best) => Ok(Ok(best)),
+        None => Ok(scheme.rejects(reason)),
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "the parts of one candidate")]
+fn renewed_in(
+    workload: &Workload,
+    client: &Party,
+    server: &Party,
+    preset: Preset,
+    parameters: &bootstrapping::Parameters,
+    circuit: SlotCircuit,
+    usage: CircuitUsage,
+    bootstraps: usize,
+    error: f64,
+) -> Result<Candidate> {
+    let (top, levels) = (parameters.output_level(), parameters.levels_left().max(1));
+    let runs = workload.instances.div_ceil(circuit.instances(parameters.slots()));
+    let limbs = |depth: usize| if depth <= top { top + 1 - depth } else { top + 1 - (depth - top - 1) % levels };
+    let draft = SlotDraft {
+        slots: Slots::Reals,
+        parameters: parameters.ckks()?.rlwe().clone(),
+        limbs: (0..=usage.depth).map(limbs).collect(),
+        width: parameters.slots(),
+        inputs: circuit.inputs(),
+        results: circuit.results(),
+        runs,
+        usage,
+    };
+    let mut price = draft.price(client, server)?;
+    add_bootstraps(&mut price, client, server, parameters, Mode::Real, (bootstraps * runs) as f64)?;
+    Ok(Candidate {
+        scheme: Scheme::CkksBootstrapping,
+        library: "noren".to_owned(),
+        parameters: format!("preset {preset}, {} slots", parameters.slots()),
+        plan: Plan::Renewed(preset, circuit, draft, bootstraps),
+        price,
+        accuracy: Accuracy::Within(error),
+        reasons: vec![format!("depth beyond the levels of secure parameters: {bootstraps} bootstraps in a row")],
+    })
+}
+
+/// Comparisons of real numbers in TFHE, and back.
+pub(super) fn switched(workload: &Workload, client: &Party, server: &Party) -> Result<Outcome> {
+    const SET: &str = "2_2";
+    let scheme = Scheme::Switching;
+    let Some(_) = real_bits(workload) else { return Ok(integers_alone(scheme)) };
+    if workload.computation != Computation::Compare {
+        return Ok(scheme.rejects("no comparison: nothing that CKKS lacks"));
+    }
+    let Some(dead_zone) = workload.dead_zone else {
+        return Ok(scheme.rejects("say in which distance of equality either answer is right: dead_zone"));
+    };
+    let preset = Preset::N16;
+    let tfhe = crate::schemes::tfhe::Preset::named(SET)?.parameters()?;
+    let slots = workload.instances.next_power_of_two().min(1 << preset.spec().log_slots);
+    let parameters = SwitchingParameters::new(&preset.spec_for(slots.ilog2())?.build()?, &tfhe)?;
+    let law = parameters.law(Mode::Real);
+    let zones = [Steps::One, Steps::Three].map(|steps| (steps, law.dead_zone(steps, workload.instances)));
+    // A difference of two numbers in [-1, 1] is halved.
+    let Some(&(steps, zone)) = zones.iter().find(|(_, zone)| 2.0 * zone <= dead_zone) else {
+        let least = 2.0 * zones[1].1;
+        return Ok(scheme.rejects(format!(
+            "differences below {least:.2e} are not told apart with a failure of 2^{}",
+            workload.log2_failure
+        )));
+    };
+    let runs = workload.instances.div_ceil(slots);
+    let bootstraps = if steps == Steps::One { 1 } else { 3 };
+    let mut price = SlotDraft {
+        slots: Slots::Reals,
+        parameters: parameters.ckks().rlwe().clone(),
+        usage: CircuitUsage::default(),
+        limbs: vec![parameters.bootstrapping().input_level() + 1],
+        width: slots,
+        inputs: 2,
+        results: 1,
+        runs,
+    }
+    .price(client, server)?;
+    add_bootstraps(&mut price, client, server, parameters.bootstrapping(), Mode::Real, runs as f64)?;
+    let costs = torus::costs(&server.machine, SET, server.threads)?;
+    let batch = workload.instances.min(slots);
+    let each = costs.bootstrap(batch) * 1e-9;
+    price.add_part(
+        "bootstraps of TFHE",
+        (bootstraps * workload.instances) as f64,
+        each * (bootstraps * workload.instances) as f64,
+    );
+    price.key_bytes += costs.client_key_bytes;
+    price.keys_seconds += torus::costs(&client.machine, SET, client.threads)?.client_key * 1e-9;
+    price.server_memory += costs.server_key_bytes;
+    Ok(Ok(Candidate {
+        scheme,
+        library: "noren".to_owned(),
+        parameters: format!("preset {preset} with {SET}, {slots} slots"),
+        plan: Plan::Switched(preset, SET, slots),
+        price,
+        accuracy: Accuracy::ExactButFor(workload.log2_failure),
+        reasons: vec![format!(
+            "differences from {:.2e} on are decided right, by {bootstraps} bootstraps of TFHE each",
+            2.0 * zone
+        )],
+    }))
+}
+
+/// Adds bootstraps, and their keys.
+fn add_bootstraps(
+    price: &mut Price,
+    client: &Party,
+    server: &Party,
+    parameters: &bootstrapping::Parameters,
+    mode: Mode,
+    count: f64,
+) -> Result<()> {
+    let plan = BootstrapPlan::new(parameters)?;
+    let model = server.machine.cost_model(parameters.spec().log_n, server.threads)?;
+    let seconds = plan.seconds(mode, &model)?;
+    price.add_part("bootstraps of CKKS", count, count * seconds);
+    price.key_bytes += plan.disk_bytes();
+    price.server_memory += plan.memory_bytes();
+    let rows: f64 = plan.keys().iter().map(|class| class.bytes() as f64 / 16.0).sum();
+    let layers = f64::from(parameters.spec().log_n);
+    let unit = crate::advisor::work::Unit::Transform(parameters.spec().log_n);
+    let work = crate::advisor::work::Work::of(crate::advisor::work::Unit::Uniform, rows).and(unit, rows * layers);
+    price.keys_seconds += client.seconds(&work)?;
+    Ok(())
+}
+
+/// The precision, if values are real.
+fn real_bits(workload: &Workload) -> Option<f64> {
+    match workload.values {
+        Values::Real { bits } => Some(bits),
+        Values::Integer { .. } => None,
+    }
+}
+
+fn integers_alone(scheme: Scheme) -> Outcome {
+    scheme.rejects(
+        "integers are to be exact, and CKKS computes with errors: rounding is right only while they stay below 1/2",
+    )
+}
+
+/// The rejection of what is no circuit of sums and products.
+fn no_circuit(workload: &Workload, scheme: Scheme) -> Option<Rejection> {
+    let reason = match workload.computation {
+        Computation::Compare => {
+            "a comparison is no polynomial: take switching, or compile a function that says its dead zone"
+        }
+        Computation::Table { .. } => {
+            "a table has no error bound between its entries: fit a polynomial to it, or take integers"
+        }
+        _ => return None,
+    };
+    Some(Rejection { scheme, reason: reason.to_owned() })
+}
+
+/// How many values the result is a sum of.
+fn terms(computation: Computation) -> usize {
+    match computation {
+        Computation::Sum { count } => count,
+        Computation::InnerProduct { length } => length,
+        _ => 1,
+    }
+}
+
+/// By how many bits sums in the computation raise errors: those of terms are independent; a polynomial whose coefficients add to
+/// 1 has a derivative up to its degree.
+fn error_bits(computation: Computation) -> f64 {
+    match computation {
+        Computation::Polynomial { degree } => libm::log2(degree as f64),
+        _ => libm::log2(terms(computation) as f64) / 2.0,
+    }
+}
+
+/// Parameters in words.
+fn describe(parameters: &ckks::Parameters) -> String {
+    let rlwe = parameters.rlwe();
+    let spec = parameters.spec();
+    format!(
+        "N = 2^{}, log q = {:.0} in {} primes, log p = {:.0} in {}, {} digits, scale 2^{}{}",
+        spec.log_n,
+        rlwe.log_q(rlwe.max_limbs()),
+        rlwe.max_limbs(),
+        rlwe.log_p(),
+        rlwe.p().len(),
+        rlwe.dnum(),
+        spec.log_scale,
+        if rlwe.security() == Security::None { ", insecure" } else { "" },
+    )
+}

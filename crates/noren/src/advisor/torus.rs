@@ -1,0 +1,123 @@
+//! Prices of circuits of lookups, in TFHE.
+
+use noren_rlwe::error::{Error, Result};
+
+use crate::advisor::machine::{Machine, TorusCosts};
+use crate::advisor::price::{Party, Price};
+use crate::advisor::slots::PROCESS_BYTES;
+use crate::schemes::tfhe::{Parameters, Preset};
+
+/// A circuit of lookups, or of gates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TorusDraft {
+    /// The name of the set.
+    pub set: &'static str,
+    /// Groups of rounds: how many rounds, and how many bootstraps in each, of one run.
+    pub rounds: Vec<(usize, f64)>,
+    /// The samples that the client encrypts for one run.
+    pub inputs: usize,
+    /// The samples that it decrypts.
+    pub results: usize,
+    /// How often the circuit runs; rounds of all runs are one batch.
+    pub runs: usize,
+}
+
+/// The seed that stands for the mask of fresh samples, and the body of each.
+const SEED_BYTES: u64 = 32;
+const WORD: u64 = size_of::<u64>() as u64;
+
+impl TorusDraft {
+    /// The price of all runs.
+    ///
+    /// # Errors
+    /// A set that there is not, or a machine on which no set was measured.
+    pub fn price(&self, client: &Party, server: &Party) -> Result<Price> {
+        let parameters = Preset::named(self.set)?.parameters()?;
+        let (own, other) =
+            (costs(&client.machine, self.set, client.threads)?, costs(&server.machine, self.set, server.threads)?);
+        let samples = |count: usize| (count * self.runs) as f64;
+        let mut price = Price {
+            keys_seconds: own.client_key * 1e-9,
+            encrypt_seconds: samples(self.inputs) * own.encrypt * 1e-9,
+            decrypt_seconds: samples(self.results) * own.decrypt * 1e-9,
+            prepare_seconds: (other.server_key - own_share(&other)).max(0.0) * 1e-9,
+            key_bytes: other.client_key_bytes,
+            input_bytes: SEED_BYTES + samples(self.inputs) as u64 * WORD,
+            result_bytes: samples(self.results) as u64 * WORD * (parameters.torus().dimension() as u64 + 1),
+            client_memory: PROCESS_BYTES + (2 << 20),
+            ..Price::default()
+        };
+        for &(rounds, bootstraps) in &self.rounds {
+            let batch = bootstraps * self.runs as f64;
+            let seconds = batch * other.bootstrap(batch.ceil() as usize) * 1e-9;
+            price.add_part("bootstraps", rounds as f64 * batch, rounds as f64 * seconds);
+        }
+        let held = price.input_bytes / WORD * WORD * (parameters.torus().dimension() as u64 + 1);
+        price.server_memory = PROCESS_BYTES + other.server_key_bytes + held + price.result_bytes;
+        Ok(price)
+    }
+
+    /// The bootstraps of all runs.
+    #[must_use]
+    pub fn bootstraps(&self) -> f64 {
+        self.rounds.iter().map(|&(rounds, each)| rounds as f64 * each).sum::<f64>() * self.runs as f64
+    }
+}
+
+/// The part of making server keys that is the client's.
+fn own_share(costs: &TorusCosts) -> f64 {
+    costs.client_key
+}
+
+/// The costs of a set: measured, or those of the measured set that is most like it, by the work of a bootstrap.
+///
+/// # Errors
+/// A set that there is not; a machine on which no set was measured with this number of threads.
+pub fn costs(machine: &Machine, set: &str, threads: usize) -> Result<TorusCosts> {
+    let measured: Vec<&TorusCosts> = machine.torus.iter().filter(|costs| costs.threads == threads).collect();
+    if let Some(found) = measured.iter().find(|costs| costs.set == set) {
+        return Ok((*found).clone());
+    }
+    let work = |name: &str| Preset::named(name)?.parameters().map(|parameters| Shape::of(&parameters));
+    let wanted = work(set)?;
+    let known = measured.into_iter().map(|costs| Ok((work(&costs.set)?, costs))).collect::<Result<Vec<_>>>()?;
+    let distance = |shape: &Shape| libm::log2(shape.rotation / wanted.rotation).abs();
+    let nearest = known.into_iter().min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)));
+    let (shape, costs) = nearest.ok_or_else(|| Error::parameter("threads", threads, "a number that was measured"))?;
+    let [bootstrap, keys] = [wanted.rotation / shape.rotation, wanted.keys / shape.keys];
+    let size = |bytes: u64| (bytes as f64 * keys) as u64;
+    Ok(TorusCosts {
+        set: set.to_owned(),
+        threads,
+        server_key: costs.server_key * keys,
+        client_key: costs.client_key * keys,
+        server_key_bytes: size(costs.server_key_bytes),
+        client_key_bytes: size(costs.client_key_bytes),
+        encrypt: costs.encrypt * wanted.dimension / shape.dimension,
+        decrypt: costs.decrypt * wanted.dimension / shape.dimension,
+        bootstraps: costs.bootstraps.iter().map(|&(batch, price)| (batch, price * bootstrap)).collect(),
+    })
+}
+
+/// What the costs of a set depend on.
+struct Shape {
+    /// The transforms of a blind rotation, in words times layers.
+    rotation: f64,
+    /// The words of its keys.
+    keys: f64,
+    /// The dimension of samples.
+    dimension: f64,
+}
+
+impl Shape {
+    /// With `(k + 1) levels + k + 1` transforms of N/2 complex numbers for each of n digits, and keys of `n (k + 1)^2 levels N`
+    /// and `k N switch_levels (n + 1)` words.
+    fn of(parameters: &Parameters) -> Self {
+        let spec = parameters.torus().spec();
+        let (n, k, levels) = (spec.n as f64, spec.k as f64, spec.levels as f64);
+        let (log_degree, degree) = (f64::from(spec.log_degree), libm::exp2(f64::from(spec.log_degree)));
+        let rotation = n * (k + 1.0) * (levels + 1.0) * degree * log_degree;
+        let keys = n * (k + 1.0) * (k + 1.0) * levels * degree + k * degree * spec.switch_levels as f64 * (n + 1.0);
+        Self { rotation, keys, dimension: k * degree }
+    }
+}

@@ -1,0 +1,146 @@
+//! The advisor: choices for workloads whose answers are known, refusals, and counts.
+
+use noren::advisor::{Accuracy, Advice, Computation, Device, Limits, Machine, Party, Scheme, Values, Workload, advise};
+
+fn server() -> Party {
+    Party { machine: Machine::reference(), threads: 1 }
+}
+
+fn advice(workload: &Workload) -> Advice {
+    advise(workload, &server(), &server(), &Limits::default()).expect("there is a scheme")
+}
+
+fn real(computation: Computation, bits: f64) -> Workload {
+    Workload::new(computation, Values::Real { bits })
+}
+
+fn integer(computation: Computation, bits: u32, result_bits: u32) -> Workload {
+    Workload::new(computation, Values::Integer { bits, result_bits })
+}
+
+/// The chosen scheme, the degree that its parameters name, and the server's seconds.
+fn choice(workload: &Workload) -> (Scheme, String, f64) {
+    let best = &advice(workload).candidates[0];
+    (best.scheme, best.parameters.clone(), best.price.server_seconds)
+}
+
+#[test]
+fn known_workloads_get_the_scheme_that_is_right_for_them_within_twice_its_time() {
+    // Seconds of one core with AVX-512.
+    let rows = [
+        (real(Computation::InnerProduct { length: 100 }, 20.0), Scheme::Ckks, "N = 2^13", 1.0e-3),
+        (real(Computation::Product { count: 100 }, 20.0), Scheme::Ckks, "N = 2^14", 24e-3),
+        (integer(Computation::Product { count: 100 }, 16, 16), Scheme::Tfhe, "2_2", 70.0),
+        (integer(Computation::Table { inputs: 2 }, 15, 15), Scheme::BfvLookup, "N = 2^15", 4.5),
+        (integer(Computation::Table { inputs: 2 }, 2, 2), Scheme::Tfhe, "2_2", 8.5e-3),
+        (integer(Computation::InnerProduct { length: 64 }, 4, 14), Scheme::Bgv, "t = 65537", 1.0e-3),
+        (integer(Computation::Compare, 16, 1), Scheme::Tfhe, "2_2", 55e-3),
+    ];
+    for (workload, scheme, parameters, seconds) in rows {
+        let (found, words, time) = choice(&workload);
+        assert_eq!(found, scheme, "{workload:?}");
+        assert!(words.contains(parameters), "{words}");
+        assert!((seconds / 2.0..seconds * 2.0).contains(&time), "{workload:?}: {time} s, {seconds} are known");
+    }
+}
+
+#[test]
+fn comparisons_of_reals_are_switched_where_the_dead_zone_allows() {
+    let workload = |dead_zone| Workload { dead_zone, instances: 100, ..real(Computation::Compare, 10.0) };
+    let (scheme, ..) = choice(&workload(Some(0.0625)));
+    assert_eq!(scheme, Scheme::Switching);
+    let refused = |workload: &Workload| {
+        let result = advise(workload, &server(), &server(), &Limits::default());
+        result.map(|_| ()).expect_err("out of reach").to_string()
+    };
+    assert!(refused(&workload(None)).contains("dead_zone"));
+    assert!(refused(&workload(Some(1e-9))).contains("are not told apart"));
+}
+
+#[test]
+fn a_weak_client_makes_its_messages_in_fractions_of_a_second() {
+    let workload = Workload { dead_zone: Some(0.0625), ..real(Computation::Compare, 10.0) };
+    let client = Device::named("pi-zero").expect("there is").party();
+    let advice = advise(&workload, &client, &server(), &Limits::default()).expect("there is a scheme");
+    let price = &advice.candidates[0].price;
+    // Published for keys of TFHE on this device: 272 to 295 seconds.
+    assert!(price.encrypt_seconds < 1.0, "{}", price.encrypt_seconds);
+    assert!(price.client_memory < 512 << 20, "{}", price.client_memory);
+}
+
+#[test]
+fn deep_computations_are_bootstrapped_and_shallow_ones_are_not() {
+    let (deep, ..) = choice(&Workload { instances: 1 << 15, ..real(Computation::Squarings { depth: 40 }, 12.0) });
+    let (shallow, ..) = choice(&Workload { instances: 1 << 15, ..real(Computation::Squarings { depth: 6 }, 12.0) });
+    assert_eq!([deep, shallow], [Scheme::CkksBootstrapping, Scheme::Ckks]);
+}
+
+#[test]
+fn more_depth_never_takes_a_smaller_modulus_and_more_instances_never_less_time() {
+    let log_q = |depth| {
+        let (_, words, _) = choice(&Workload { instances: 4096, ..real(Computation::Squarings { depth }, 14.0) });
+        let after = words.split("log q = ").nth(1).expect("a modulus").split(' ').next().expect("a number").to_owned();
+        after.parse::<f64>().expect("a number")
+    };
+    let moduli: Vec<f64> = [2, 4, 6, 8, 10].map(log_q).to_vec();
+    assert!(moduli.is_sorted(), "{moduli:?}");
+    let seconds =
+        |instances| choice(&Workload { instances, ..real(Computation::InnerProduct { length: 100 }, 20.0) }).2;
+    let times: Vec<f64> = [1, 100, 1000, 10_000].map(seconds).to_vec();
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+#[test]
+fn limits_name_the_nearest_that_is_possible() {
+    let workload = real(Computation::InnerProduct { length: 100 }, 20.0);
+    let limits = Limits { server_seconds: Some(1e-5), ..Limits::default() };
+    let error = advise(&workload, &server(), &server(), &limits).map(|_| ()).expect_err("too short").to_string();
+    assert!(error.contains("nearest is CKKS") && error.contains("on the server"), "{error}");
+    let limits = Limits { server_memory: Some(1 << 30), ..Limits::default() };
+    let table = integer(Computation::Table { inputs: 2 }, 15, 15);
+    let error = advise(&table, &server(), &server(), &limits).map(|_| ()).expect_err("too little").to_string();
+    assert!(error.contains("MiB of memory on the server"), "{error}");
+}
+
+#[test]
+fn workloads_that_nobody_can_ask_for_are_refused_by_name() {
+    for (workload, word) in [
+        (real(Computation::Product { count: 0 }, 20.0), "count"),
+        (real(Computation::Product { count: 10 }, -1.0), "bits"),
+        (integer(Computation::Table { inputs: 3 }, 4, 4), "inputs"),
+        (integer(Computation::Compare, 65, 1), "bits"),
+        (Workload { instances: 0, ..integer(Computation::Compare, 8, 1) }, "instances"),
+        (Workload { log2_failure: 1.0, ..integer(Computation::Compare, 8, 1) }, "log2_failure"),
+    ] {
+        let error = advise(&workload, &server(), &server(), &Limits::default()).map(|_| ()).expect_err(word);
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}
+
+#[test]
+fn prices_are_sums_of_their_parts_and_choices_come_in_order() {
+    let advice = advice(&integer(Computation::InnerProduct { length: 16 }, 4, 12));
+    assert_eq!(advice.candidates.len(), 3, "BGV, BFV and TFHE");
+    assert!(advice.candidates.is_sorted_by(|a, b| a.price.server_seconds <= b.price.server_seconds));
+    for candidate in &advice.candidates {
+        let sum: f64 = candidate.price.parts.iter().map(|part| part.seconds).sum();
+        assert!((sum - candidate.price.server_seconds).abs() <= 1e-12 + 1e-9 * sum, "{}", candidate.scheme);
+        assert!(candidate.price.key_bytes > 0 && candidate.price.input_bytes > 0 && candidate.price.result_bytes > 0);
+        assert!(!candidate.reasons.is_empty());
+    }
+    assert!(matches!(advice.candidates[2].accuracy, Accuracy::ExactButFor(log2) if log2 < -100.0));
+    assert!(advice.candidates[1].reasons.iter().any(|reason| reason.contains("times as long as BGV")));
+    assert!(advice.rejections.iter().all(|rejection| !rejection.reason.is_empty()));
+}
+
+#[test]
+fn machines_are_read_back_and_foreign_ones_refused() {
+    let machine = Machine::reference();
+    assert_eq!(Machine::parse(&machine.to_json()).expect("its own file"), machine);
+    for wrong in ["", "{}", "[1, 2]", &machine.to_json().replace("\"transform_13\"", "\"warp_13\"")] {
+        assert!(Machine::parse(wrong).is_err_and(|error| error.to_string().contains("noren calibrate")), "{wrong:.20}");
+    }
+    let negative = machine.to_json().replacen("\"conversion\": ", "\"conversion\": -", 1);
+    assert!(Machine::parse(&negative).is_err());
+    assert!(Party { machine, threads: 7 }.seconds(&noren::advisor::Work::default()).is_err());
+}
