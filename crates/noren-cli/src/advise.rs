@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use noren::advisor::{
-    Accuracy, Advice, Computation, Device, Limits, Objective, Party, Price, Rejection, Row, Scheme, Values, Workload,
-    advise,
+    Accuracy, Computation, Device, Limits, Objective, Party, Price, Report, Values, Workload, advise,
 };
 use serde::Serialize;
 
@@ -118,24 +117,15 @@ enum Short {
     Once,
 }
 
+/// Advice as text.
 #[derive(Serialize)]
-struct Report<'a> {
-    workload: &'a Workload,
-    client: &'a str,
-    server: &'a str,
-    threads: usize,
-    candidates: Vec<Row<'a>>,
-    rejections: &'a [Rejection],
-}
+#[serde(transparent)]
+struct Shown<'a>(Report<'a>);
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     let workload = arguments.workload()?;
-    let machine = calibrate::machine(arguments.machine.as_deref(), console)?;
-    let threads = match machine.threads() {
-        measured if measured.contains(&rayon::current_num_threads()) => rayon::current_num_threads(),
-        measured => measured.last().copied().unwrap_or(1),
-    };
-    let server = Party { machine, threads };
+    let machine = calibrate::machine(arguments.machine.as_deref())?;
+    let server = Party::new(machine, rayon::current_num_threads());
     let client = match &arguments.client {
         Some(name) => Device::named(name)?.party(),
         None => Party { threads: 1, ..server.clone() },
@@ -148,16 +138,14 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         client_seconds: arguments.client_seconds,
     };
     let advice = advise(&workload, &client, &server, &limits)?;
-    console.report(&Report::new(&workload, &client, &server, &advice))
+    console.report(&Shown(advice.report(&workload, &client, &server)))
 }
 
 impl Arguments {
     fn workload(&self) -> Result<Workload, Failure> {
         if let Some(path) = &self.workload {
             let text = fs::read_to_string(path).map_err(|source| Failure::Io { path: path.clone(), source })?;
-            let needed = "a workload, such as `noren advise --json` shows".to_owned();
-            return serde_json::from_str(&text)
-                .map_err(|error| Failure::input(path, "workload", &error.to_string(), &needed));
+            return Ok(Workload::parse(&text)?);
         }
         let needs = |what: &'static str, found: Option<usize>| {
             let missing = || Failure::Unsuitable { what, found: "left out".to_owned(), needed: "a number".to_owned() };
@@ -178,17 +166,13 @@ impl Arguments {
         };
         let values = match (self.real, self.integer) {
             (Some(bits), _) => Values::Real { bits },
-            (None, Some(bits)) => Values::Integer { bits, result_bits: self.result_bits.unwrap_or(bits) },
+            (None, Some(bits)) => Values::Integer { bits, result_bits: self.result_bits },
             (None, None) => {
                 let needed = "--real BITS for real numbers, or --integer BITS".to_owned();
                 return Err(Failure::Unsuitable { what: "the kind of values", found: "left out".to_owned(), needed });
             }
         };
         let mut workload = Workload::new(computation, values);
-        if let (Values::Integer { bits, result_bits }, None) = (&mut workload.values, self.result_bits) {
-            let exact = Workload::new(computation, values).exact_bits(*bits).ceil();
-            *result_bits = exact.clamp(1.0, 64.0) as u32;
-        }
         workload.instances = self.instances;
         workload.dead_zone = self.dead_zone;
         workload.objective = match self.objective {
@@ -200,24 +184,11 @@ impl Arguments {
     }
 }
 
-impl<'a> Report<'a> {
-    fn new(workload: &'a Workload, client: &'a Party, server: &'a Party, advice: &'a Advice) -> Self {
-        Self {
-            workload,
-            client: &client.machine.processor,
-            server: &server.machine.processor,
-            threads: server.threads,
-            candidates: advice.rows().collect(),
-            rejections: &advice.rejections,
-        }
-    }
-}
-
-impl fmt::Display for Report<'_> {
+impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { client, server, threads, .. } = self;
+        let Report { client, server, threads, candidates, rejections, .. } = &self.0;
         writeln!(f, "server: {server}, {threads} threads; client: {client}, 1 thread; all times are predictions")?;
-        for (place, row) in self.candidates.iter().enumerate() {
+        for (place, row) in candidates.iter().enumerate() {
             let Price { key_bytes, input_bytes, result_bytes, client_memory, server_memory, .. } = *row.price;
             let size = |bytes_: u64| bytes(bytes_ as f64);
             writeln!(f, "\n{}. {} ({}): {}", place + 1, row.scheme, row.library, row.parameters)?;
@@ -249,18 +220,8 @@ impl fmt::Display for Report<'_> {
             writeln!(f, "   counts  {}", parts.collect::<Vec<_>>().join(", "))?;
             writeln!(f, "   why     {}", row.reasons.join("; "))?;
         }
-        let others: Vec<String> =
-            self.rejections.iter().map(|r| format!("- {}: {}", Named(r.scheme), r.reason)).collect();
+        let others: Vec<String> = rejections.iter().map(|r| format!("- {}: {}", r.scheme, r.reason)).collect();
         write!(f, "\nNot: \n{}", others.join("\n"))
-    }
-}
-
-/// A scheme by its name.
-struct Named(Scheme);
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -1,14 +1,10 @@
 //! `noren calibrate`: how fast this machine is at what homomorphic operations are made of.
 
 use std::fmt;
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use noren::advisor::{Machine, calibrate, processor};
-use noren::wire::{Destination, Existing};
-use noren_rlwe::wire::file::{self, Access};
+use noren::advisor::{Machine, UnitCosts, calibrate};
 use serde::Serialize;
 
 use crate::console::Console;
@@ -44,9 +40,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
         Some(file) => file.clone(),
         None => Machine::default_path().ok_or_else(no_place)?,
     };
-    let machine = measure()?;
-    save(&machine, &file)?;
-    let residuals = |of: fn(&noren::advisor::UnitCosts) -> f64| machine.units.iter().map(of).collect();
+    let bar = progress::bar("measuring this machine", 1);
+    let machine = calibrate(&[1, rayon::current_num_threads()], |done, total| bar.set(done, total))?;
+    drop(bar);
+    machine.save(&file)?;
+    let residuals = |of: fn(&UnitCosts) -> f64| machine.units.iter().map(of).collect();
     console.report(&Report {
         threads: machine.threads(),
         median_residual: residuals(|costs| costs.median_residual),
@@ -57,44 +55,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<(), Failur
     })
 }
 
-/// The machine of a file, or the one that was measured before; measured now where there is none, or one of another version or
-/// processor.
-pub(crate) fn machine(file: Option<&Path>, console: &Console) -> Result<Machine, Failure> {
-    if let Some(file) = file {
-        return Ok(Machine::load(file)?);
-    }
-    let wanted = rayon::current_num_threads();
-    let path = Machine::default_path();
-    if let Some(path) = path.as_deref().filter(|path| path.exists()) {
-        let isa = noren_math::kernels::kernels().name();
-        match Machine::load(path) {
-            Ok(found) if found.is_current(&processor(), isa) && found.threads().contains(&wanted) => return Ok(found),
-            Ok(_) => {}
-            Err(error) => console.warn(error),
+/// The machine of a file, or this one: as it was measured before, or now.
+pub(crate) fn machine(file: Option<&Path>) -> Result<Machine, Failure> {
+    match file {
+        Some(file) => Ok(Machine::load(file)?),
+        None => {
+            let bar = progress::bar("measuring this machine", 1);
+            Ok(Machine::here(rayon::current_num_threads(), |done, total| bar.set(done, total))?)
         }
     }
-    let machine = measure()?;
-    if let Some(path) = path
-        && let Err(error) = save(&machine, &path)
-    {
-        console.warn(format!("{error}: the machine will be measured again"));
-    }
-    Ok(machine)
-}
-
-fn measure() -> Result<Machine, Failure> {
-    let threads = rayon::current_num_threads();
-    let bar = progress::bar("measuring this machine", 1);
-    Ok(calibrate(&[1, threads], |done, total| bar.set(done, total))?)
-}
-
-fn save(machine: &Machine, path: &Path) -> Result<(), Failure> {
-    let failed = |source| Failure::from(noren::Error::Io { path: path.to_owned(), source });
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let destination = Destination { path, existing: Existing::Replace };
-    Ok(file::write_atomically(destination, Access::Default, |file| file.write_all(machine.to_json().as_bytes()))?)
 }
 
 fn no_place() -> Failure {

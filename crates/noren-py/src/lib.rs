@@ -10,6 +10,7 @@
 //! | `bootstrapping` | the classes of `noren.bootstrapping`: parameters, plan and keys; the bootstrapper |
 //! | `switching` | the classes of `noren.switching`: parameters, keys, the switch and what it gives |
 //! | `programs` | the classes of `noren.programs`: programs and plans; encrypted tables |
+//! | `advisor` | the functions of `noren.advisor` |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
 //! | `errors` | one exception for each family of errors |
@@ -37,6 +38,7 @@
 use pyo3::prelude::*;
 
 mod admission;
+mod advisor;
 mod array;
 mod bootstrapping;
 mod ckks;
@@ -168,6 +170,13 @@ mod module {
         use crate::programs::program::{PyPlan, PyProgram, choose_parameters};
         #[pymodule_export]
         use crate::programs::table::{PyEncryptedTable, decrypt_table, encrypt_table};
+    }
+
+    /// The functions of `noren.advisor`.
+    #[pymodule]
+    mod advisor {
+        #[pymodule_export]
+        use crate::advisor::{advise_json, calibrate_to, devices};
     }
 
     #[pymodule_init]

@@ -9,6 +9,7 @@ from typing import Any, Generic, Literal, NoReturn, Self, SupportsIndex, TypeAli
 
 from numpy.typing import ArrayLike
 
+from noren._noren import advisor as advisor
 from noren._noren import bfv as bfv
 from noren._noren import bgv as bgv
 from noren._noren import bootstrapping as bootstrapping

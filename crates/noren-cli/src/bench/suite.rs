@@ -255,7 +255,7 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             weak_client::run(&run, preset, parts)?;
         }
         Suite::Advise => {
-            let measured = advise::measured(&run)?;
+            let measured = advise::measured()?;
             console.text(Record::head())?;
             for (number, workload) in advise::all().iter().enumerate() {
                 if arguments.number.is_empty() || arguments.number.contains(&number) {

@@ -50,6 +50,23 @@ pub struct Row<'a> {
     pub reasons: &'a [String],
 }
 
+/// Advice with what it is for: what files, tables and other languages show.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report<'a> {
+    /// The workload.
+    pub workload: &'a Workload,
+    /// The processor of the client.
+    pub client: &'a str,
+    /// The processor of the server.
+    pub server: &'a str,
+    /// The threads of the server.
+    pub threads: usize,
+    /// What can be done, the best first.
+    pub candidates: Vec<Row<'a>>,
+    /// What cannot be, and why.
+    pub rejections: &'a [Rejection],
+}
+
 /// The ways to do a workload, ordered by what is to be short.
 ///
 /// # Errors
@@ -117,16 +134,25 @@ fn consider(scheme: Scheme, workload: &Workload, client: &Party, server: &Party)
 }
 
 impl Advice {
-    /// All candidates, as files and tables show them.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.candidates.iter().map(|candidate| Row {
+    /// The advice with what it is for.
+    #[must_use]
+    pub fn report<'a>(&'a self, workload: &'a Workload, client: &'a Party, server: &'a Party) -> Report<'a> {
+        let row = |candidate: &'a Candidate| Row {
             scheme: candidate.scheme,
             library: &candidate.library,
             parameters: &candidate.parameters,
             price: &candidate.price,
             accuracy: candidate.accuracy,
             reasons: &candidate.reasons,
-        })
+        };
+        Report {
+            workload,
+            client: &client.machine.processor,
+            server: &server.machine.processor,
+            threads: server.threads,
+            candidates: self.candidates.iter().map(row).collect(),
+            rejections: &self.rejections,
+        }
     }
 
     /// Says of all candidates but the first why they are not first.
@@ -140,6 +166,17 @@ impl Advice {
                 longest.map_or_else(String::new, |part| format!(", most of it for {:.0} {}", part.count, part.name));
             other.reasons.push(format!("takes {ratio:.1} times as long as {first}{most}"));
         }
+    }
+}
+
+impl Report<'_> {
+    /// The report as JSON.
+    ///
+    /// # Panics
+    /// Never: it is plain data.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a report is plain data")
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn tfhe(workload: &Workload, client: &Party, server: &Party) -> Resul
         let reason = "TFHE computes with integers: scale the values to integers and give their bits to see its price";
         return Ok(scheme.rejects(reason));
     };
-    let width = result_bits.max(bits).next_multiple_of(DIGIT_BITS) as usize;
+    let width = workload.result_bits(bits, result_bits).max(bits).next_multiple_of(DIGIT_BITS) as usize;
     let digits = width / DIGIT_BITS as usize;
     let rounds = match rounds(workload.computation, bits, width)? {
         Ok(rounds) => rounds,

@@ -53,7 +53,8 @@ pub(super) fn vectors<S: IntegerScheme>(
         let most = format!(
             "results of {needed_bits:.0} bits exceed the plaintext modulus, which has at most {MODULUS_BITS:.0}"
         );
-        return Ok(scheme.rejects(format!("{most}; results modulo 2^{result_bits} are for TFHE")));
+        return Ok(scheme
+            .rejects(format!("{most}; results modulo 2^{} are for TFHE", workload.result_bits(bits, result_bits))));
     }
     let (mut found, mut refused) = (Vec::new(), None);
     for (circuit, sizes) in circuits(workload, MOST_SLOTS) {

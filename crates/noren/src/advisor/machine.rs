@@ -1,7 +1,6 @@
 //! Machines: the cost of each unit of work, measured once and kept in a file.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -110,14 +109,6 @@ impl Machine {
         self
     }
 
-    /// Where the measured machine is kept: `$NOREN_MACHINE`, or `noren/machine.json` in `$XDG_CACHE_HOME` or `~/.cache`.
-    #[must_use]
-    pub fn default_path() -> Option<PathBuf> {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let cache = || variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
-        variable("NOREN_MACHINE").or_else(|| cache().map(|cache| cache.join("noren").join("machine.json")))
-    }
-
     /// Reads a machine from JSON.
     ///
     /// # Errors
@@ -139,15 +130,6 @@ impl Machine {
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a machine is plain data")
-    }
-
-    /// Reads the machine of a file.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if it cannot be read, and as [`parse`](Self::parse).
-    pub fn load(path: &Path) -> Result<Self> {
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        Self::parse(&std::fs::read_to_string(path).map_err(failed)?)
     }
 
     /// Whether the measurements are of this version of noren, this processor, and this table of kernels.

@@ -19,12 +19,13 @@ mod rank;
 mod reals;
 mod ring;
 mod slots;
+mod store;
 pub(crate) mod system;
 mod torus;
 mod work;
 mod workload;
 
-pub use advice::{Advice, Limits, Row, advise};
+pub use advice::{Advice, Limits, Report, Row, advise};
 pub use calibrate::calibrate;
 pub use candidate::{Accuracy, Candidate, Plan, Rejection, Scheme};
 pub use circuit::{Placement, PreparedCircuit, SlotCircuit};

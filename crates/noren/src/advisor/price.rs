@@ -56,6 +56,14 @@ pub struct Part {
 }
 
 impl Party {
+    /// A machine with `wanted` threads, or as many as it was measured with below that.
+    #[must_use]
+    pub fn new(machine: Machine, wanted: usize) -> Self {
+        let measured = machine.threads();
+        let threads = measured.into_iter().filter(|&threads| threads <= wanted.max(1)).max().unwrap_or(1);
+        Self { machine, threads }
+    }
+
     /// A meter for operations in a ring on this machine.
     ///
     /// # Errors

@@ -61,8 +61,10 @@ pub enum Values {
     Integer {
         /// Bits of an input.
         bits: u32,
-        /// Bits of the results, which are exact; smaller than the largest result means modulo a power of two.
-        result_bits: u32,
+        /// Bits of the results, which are exact; fewer than the largest result has mean modulo a power of two. As many as it
+        /// has, up to 64, where there is no number.
+        #[serde(default)]
+        result_bits: Option<u32>,
     },
 }
 
@@ -131,6 +133,15 @@ impl Workload {
         Self { computation, values, instances: 1, objective, log2_failure, dead_zone: None }
     }
 
+    /// Reads a workload from JSON.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for what is no workload.
+    pub fn parse(json: &str) -> Result<Self> {
+        let needed = "a workload, such as `noren advise --json` shows";
+        serde_json::from_str(json).map_err(|error| Error::parameter("workload", error.to_string(), needed))
+    }
+
     /// Refuses what no scheme can be asked for.
     ///
     /// # Errors
@@ -164,9 +175,9 @@ impl Workload {
                 Err(Error::parameter("bits", bits, "a positive number"))
             }
             Values::Integer { bits, result_bits }
-                if ![bits, result_bits].iter().all(|bits| (1..=MOST_BITS).contains(bits)) =>
+                if ![bits, result_bits.unwrap_or(1)].iter().all(|bits| (1..=MOST_BITS).contains(bits)) =>
             {
-                Err(Error::parameter("bits", format!("{bits} and {result_bits}"), format!("1 to {MOST_BITS}")))
+                Err(Error::parameter("bits", format!("{bits} and {result_bits:?}"), format!("1 to {MOST_BITS}")))
             }
             _ if !(self.log2_failure.is_finite() && self.log2_failure < 0.0) => {
                 Err(Error::parameter("log2_failure", self.log2_failure, "a negative number"))
@@ -195,6 +206,12 @@ impl Workload {
             Computation::Matrix { rows, .. } => rows,
             _ => 1,
         }
+    }
+
+    /// The bits of integer results: those asked for, or of the largest.
+    #[must_use]
+    pub fn result_bits(&self, bits: u32, asked: Option<u32>) -> u32 {
+        asked.unwrap_or_else(|| self.exact_bits(bits).ceil().clamp(1.0, f64::from(MOST_BITS)) as u32)
     }
 
     /// The bits of the largest result of exact arithmetic on integers.

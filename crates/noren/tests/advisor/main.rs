@@ -15,7 +15,7 @@ fn real(computation: Computation, bits: f64) -> Workload {
 }
 
 fn integer(computation: Computation, bits: u32, result_bits: u32) -> Workload {
-    Workload::new(computation, Values::Integer { bits, result_bits })
+    Workload::new(computation, Values::Integer { bits, result_bits: Some(result_bits) })
 }
 
 /// The chosen scheme, the degree that its parameters name, and the server's seconds.

@@ -31,8 +31,8 @@ pub(super) struct Step<'a> {
 }
 
 /// This machine: its costs as they were measured before, or now.
-pub(super) fn measured(run: &Run<'_>) -> Result<Machine, Failure> {
-    calibrate::machine(None, run.console)
+pub(super) fn measured() -> Result<Machine, Failure> {
+    calibrate::machine(None)
 }
 
 /// Predicts and measures a workload, by all schemes.

@@ -25,7 +25,7 @@ pub(super) fn run(step: &Step<'_>, draft: &TorusDraft) -> Result<(), Failure> {
     let encryptor = Encryptor::new(&context, &keys.secret, seed(1))?;
     let decryptor = Decryptor::new(&context, &keys.secret)?;
     let evaluator = Evaluator::new(&tfhe::Evaluator::new(&context, keys.server.clone())?)?;
-    let width = result_bits.max(bits).next_multiple_of(2) as usize;
+    let width = step.workload.result_bits(bits, result_bits).max(bits).next_multiple_of(2) as usize;
     let (count, instances) = (step.workload.inputs(), step.workload.instances);
     let encrypt = || {
         let number = || Integer::encrypt(&encryptor, VALUE, width);

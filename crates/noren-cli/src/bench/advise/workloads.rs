@@ -6,7 +6,7 @@ use noren::advisor::{Computation, Values, Workload};
 pub(in crate::bench) fn all() -> Vec<Workload> {
     use Computation::{Compare, InnerProduct, Matrix, Polynomial, Product, Squarings, Sum, Table};
     let real = |bits| Values::Real { bits };
-    let integer = |bits, result_bits| Values::Integer { bits, result_bits };
+    let integer = |bits, result_bits| Values::Integer { bits, result_bits: Some(result_bits) };
     let list: [(Computation, Values, usize); 30] = [
         (InnerProduct { length: 100 }, real(20.0), 1),
         (InnerProduct { length: 100 }, real(20.0), 1000),

@@ -1,0 +1,306 @@
+"""Which scheme, which parameters, at which price.
+
+>>> from noren import advisor
+>>> advice = advisor.advise("inner-product", count=100, real=20, machine=advisor.REFERENCE)
+>>> best = advice[0]
+>>> best.scheme, best.accuracy < 2**-20
+('ckks', True)
+>>> sorted(rejection.scheme for rejection in advice.rejections)[:2]
+['bfv', 'bfv-lookup']
+
+Times are predictions, from costs that this machine is measured with at the first use, in a few seconds (`calibrate`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, overload
+
+from noren._noren import advisor as _advisor
+
+__all__ = ["REFERENCE", "Advice", "Candidate", "Device", "Part", "Rejection", "advise", "calibrate", "devices"]
+
+REFERENCE: Literal["reference"] = "reference"
+"""A server with two cores of Zen 4 and AVX-512, in place of a file of costs."""
+
+
+class Part(NamedTuple):
+    """A part of the server's time."""
+
+    name: str
+    """The operation, in words."""
+    count: float
+    """How often it is done."""
+    seconds: float
+    """The seconds of all of them."""
+
+
+class Rejection(NamedTuple):
+    """A scheme that does not do a workload."""
+
+    scheme: str
+    """The scheme."""
+    reason: str
+    """Why, and what would be possible."""
+
+
+class Device(NamedTuple):
+    """A device that a client may be."""
+
+    name: str
+    """The name, as `advise` takes it."""
+    description: str
+    """The device, in words."""
+    measured: bool
+    """Whether its costs were measured; those of others follow from a model."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A scheme with parameters that does a workload, and its price. Times in seconds, sizes in bytes."""
+
+    scheme: str
+    """The scheme: ckks, ckks-bootstrapping, bgv, bfv, bfv-lookup, tfhe or switching."""
+    library: str
+    """The library."""
+    parameters: str
+    """The parameters, in words."""
+    accuracy: float | None
+    """A bound on the error of results, about; None where they are exact."""
+    log2_failure: float | None
+    """The base-two logarithm of the probability that any result is wrong; None where none was counted."""
+    keys_seconds: float
+    """The client's time for all keys, once."""
+    encrypt_seconds: float
+    """The client's time to encode and encrypt the inputs."""
+    decrypt_seconds: float
+    """The client's time to decrypt and decode the results."""
+    prepare_seconds: float
+    """The server's time for what does not depend on the inputs, once."""
+    server_seconds: float
+    """The server's time."""
+    key_bytes: int
+    """The keys that the client sends, once."""
+    input_bytes: int
+    """The encrypted inputs."""
+    result_bytes: int
+    """The encrypted results."""
+    client_memory: int
+    """The most memory of the client."""
+    server_memory: int
+    """The most memory of the server."""
+    parts: tuple[Part, ...]
+    """What the server's time consists of."""
+    reasons: tuple[str, ...]
+    """What speaks for it and against it."""
+
+
+@dataclass(frozen=True)
+class Advice(Sequence[Candidate]):
+    """The ways to do a workload, the best first; `rejections` says why other schemes do not do it."""
+
+    workload: dict[str, Any]
+    """The workload, as ``noren advise --workload`` reads it from a file."""
+    client: str
+    """The processor of the client."""
+    server: str
+    """The processor of the server."""
+    threads: int
+    """The threads of the server."""
+    candidates: tuple[Candidate, ...]
+    """What can be done."""
+    rejections: tuple[Rejection, ...]
+    """What cannot be, and why."""
+
+    def __len__(self) -> int:
+        """Return how many candidates there are."""
+        return len(self.candidates)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
+        """Return a candidate, the best for 0."""
+        return self.candidates[index]
+
+    def __iter__(self) -> Iterator[Candidate]:
+        """Iterate over the candidates, the best first."""
+        return iter(self.candidates)
+
+    def __str__(self) -> str:
+        """Return the advice as a table, with reasons."""
+        head = ("scheme", "server", "client", "keys", "memory")
+        rows = [
+            (
+                candidate.scheme,
+                _time(candidate.server_seconds),
+                _time(candidate.keys_seconds + candidate.encrypt_seconds + candidate.decrypt_seconds),
+                _size(candidate.key_bytes),
+                _size(candidate.server_memory),
+            )
+            for candidate in self
+        ]
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows]]
+        lines += [f"{candidate.scheme}: {'; '.join(candidate.reasons)}" for candidate in self]
+        lines += [f"not {rejection.scheme}: {rejection.reason}" for rejection in self.rejections]
+        return "\n".join(lines)
+
+
+def advise(
+    computation: str,
+    *,
+    count: int | None = None,
+    degree: int | None = None,
+    rows: int | None = None,
+    columns: int | None = None,
+    inputs: int = 1,
+    real: float | None = None,
+    integer: int | None = None,
+    result_bits: int | None = None,
+    instances: int = 1,
+    dead_zone: float | None = None,
+    objective: Literal["server", "latency", "once"] = "server",
+    client: str | None = None,
+    machine: str | PathLike[str] | None = None,
+    threads: int | None = None,
+    server_memory: int | None = None,
+    client_memory: int | None = None,
+    server_seconds: float | None = None,
+    client_seconds: float | None = None,
+) -> Advice:
+    """Return the ways to do a workload, ordered by what is to be short, with prices and reasons.
+
+    computation: ``product``, ``sum`` or ``inner-product`` (of ``count`` values, or vectors of this length), ``squarings``
+        (``degree`` in a row) or ``polynomial`` (of ``degree``) of a value, ``matrix`` (``rows`` times ``columns``, in clear,
+        times an encrypted vector), ``compare`` (is one value less than another), ``table`` (any function of ``inputs``, 1
+        or 2).
+    real: values are real numbers in [-1, 1], and results have an error of at most ``2**-real``.
+    integer: values are unsigned integers of this many bits, and results exact.
+    result_bits: bits of integer results; fewer than the largest result has means modulo a power of two. As many as it has
+        for None.
+    instances: how often it is done, on other values, all at once.
+    dead_zone: for comparisons of real numbers, the distance within which either answer is right.
+    objective: what is to be short: the server's time, the time from inputs to results, or all of both parties' time once.
+    client: the client's device, a name of `devices`; this machine for None.
+    machine: a file of `calibrate` with the costs of the server, or `REFERENCE`; this machine for None.
+    threads: the server's threads; all for None.
+    server_memory, client_memory: the most memory in bytes; that of the machines for None.
+    server_seconds, client_seconds: the longest that a party may take.
+
+    Raises Error for what no scheme can be asked for, and if no scheme does it within the limits: the message names the
+    nearest that is possible.
+    """
+    workload: dict[str, Any] = {
+        "computation": _computation(computation, count, degree, rows, columns, inputs),
+        "values": _values(real, integer, result_bits),
+        "instances": instances,
+        "objective": objective,
+        "dead_zone": dead_zone,
+    }
+    report = json.loads(
+        _advisor.advise_json(
+            json.dumps(workload),
+            client=client,
+            machine=None if machine is None else Path(machine),
+            threads=threads,
+            server_memory=server_memory,
+            client_memory=client_memory,
+            server_seconds=server_seconds,
+            client_seconds=client_seconds,
+        )
+    )
+    return Advice(
+        workload=report["workload"],
+        client=report["client"],
+        server=report["server"],
+        threads=report["threads"],
+        candidates=tuple(map(_candidate, report["candidates"])),
+        rejections=tuple(Rejection(**rejection) for rejection in report["rejections"]),
+    )
+
+
+def calibrate(path: str | PathLike[str] | None = None, *, threads: int | None = None) -> Path:
+    """Measure this machine in a few seconds, write its costs to a file, and return the path.
+
+    path: the file; the one that `advise` finds by itself for None.
+    threads: the number of threads that is measured beside one; all for None.
+
+    Raises OSError, and Error where the environment names no place for the file.
+    """
+    return _advisor.calibrate_to(None if path is None else Path(path), threads=threads)
+
+
+def devices() -> list[Device]:
+    """Return the devices that a client may be, from the fastest to the slowest."""
+    return [Device(*device) for device in _advisor.devices()]
+
+
+def _computation(
+    name: str, count: int | None, degree: int | None, rows: int | None, columns: int | None, inputs: int
+) -> str | dict[str, Any]:
+    """Return a computation as JSON has it."""
+    fields: dict[str, dict[str, Any]] = {
+        "product": {"count": count},
+        "sum": {"count": count},
+        "inner-product": {"length": count},
+        "squarings": {"depth": degree},
+        "polynomial": {"degree": degree},
+        "matrix": {"rows": rows, "columns": columns},
+        "table": {"inputs": inputs},
+    }
+    if name == "compare":
+        return name
+    if name not in fields:
+        raise ValueError(f"no computation {name!r}: one of {', '.join([*fields, 'compare'])}")
+    given = {"length": "count", "depth": "degree"}
+    missing = [given.get(field, field) for field, value in fields[name].items() if value is None]
+    if missing:
+        raise TypeError(f"{name} needs {' and '.join(missing)}")
+    return {name: fields[name]}
+
+
+def _values(real: float | None, integer: int | None, result_bits: int | None) -> dict[str, Any]:
+    """Return the kind of values as JSON has it."""
+    if (real is None) == (integer is None):
+        raise TypeError("give real=BITS for real numbers, or integer=BITS for integers")
+    if real is not None:
+        return {"real": {"bits": float(real)}}
+    return {"integer": {"bits": integer, "result_bits": result_bits}}
+
+
+def _candidate(row: dict[str, Any]) -> Candidate:
+    """Return a candidate from its JSON."""
+    price = dict(row["price"])
+    parts = tuple(Part(**part) for part in price.pop("parts"))
+    accuracy = row["accuracy"] if isinstance(row["accuracy"], dict) else {}
+    return Candidate(
+        scheme=row["scheme"],
+        library=row["library"],
+        parameters=row["parameters"],
+        accuracy=accuracy.get("within"),
+        log2_failure=accuracy.get("exact-but-for"),
+        parts=parts,
+        reasons=tuple(row["reasons"]),
+        **price,
+    )
+
+
+def _time(seconds: float) -> str:
+    """Return a time with its unit."""
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes with its unit."""
+    size, unit = float(count), "bytes"
+    for larger in ("KiB", "MiB", "GiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:.3g} {unit}"
