@@ -1,6 +1,6 @@
 //! `noren bench`: how fast this machine is, in records that can be compared with those of other libraries.
 
-mod beside;
+pub(crate) mod beside;
 mod bootstrap;
 mod chain;
 mod ckks;
@@ -12,7 +12,7 @@ mod lookup;
 mod matvec;
 mod measure;
 mod parallel;
-mod record;
+pub(crate) mod record;
 mod reduction;
 mod rns_heaan;
 mod run;
