@@ -1,7 +1,8 @@
 """The libraries that are measured, and how each is run.
 
 Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --preset --mode
---scheme --depth --way --count --bits --method --workload --batch --set --log-slots --threads --seconds`) and prints records.
+--scheme --depth --way --count --bits --method --workload --batch --set --log-slots --threads --seconds`) and prints
+records.
 """
 
 import os

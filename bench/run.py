@@ -297,7 +297,8 @@ def main() -> int:
         part = out.with_name(out.name + ".part")
         part.unlink(missing_ok=True)
         say, keep = partial(print, file=sys.stderr, flush=True), partial(append, part)
-        each = steps(suite, options.log_n, options.special, options.scheme, options.depth, options.workload, options.count)
+        wanted = (options.log_n, options.special, options.scheme, options.depth, options.workload, options.count)
+        each = steps(suite, *wanted)
         rounds = options.rounds or rounds
         made, right_here = measure(suite, each, common, rounds, chosen(suite, options), say, keep, options.quick)
         right &= right_here
