@@ -88,7 +88,7 @@ def test_products_of_slots(world: World) -> None:
         with pytest.raises(noren.EncodingError):
             ev.product(x, count, stride=stride)
     with pytest.raises(noren.LevelError):
-        ev.product(y, 1 + 1)
+        ev.product(ev.at_level(x, 2))
     with pytest.raises(noren.MissingKeyError, match="rotation by 3"):
         ev.product(x, 2, stride=3)
 

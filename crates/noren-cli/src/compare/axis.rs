@@ -122,14 +122,14 @@ mod tests {
         assert!(axis.place(1e8).is_some_and(|place| (place - 0.5).abs() < 1e-9));
         assert_eq!((axis.place(0.0), axis.place(-1.0), axis.place(1e13)), (None, None, None));
         let long = Axis::new(Unit::Time, [1e3, 1e12]);
-        assert_eq!(names(&long), ["1 \u{b5}s", "100 \u{b5}s", "10 ms", "1 s", "100 s"]);
+        assert_eq!(names(&long), ["10 \u{b5}s", "1 ms", "100 ms", "10 s", "1000 s"]);
     }
 
     #[test]
     fn one_number_has_room_around_it() {
         let axis = Axis::new(Unit::Bytes, [(1u64 << 24) as f64]);
         assert_eq!(names(&axis), ["16 MiB", "32 MiB"]);
-        assert_eq!(names(&Axis::new(Unit::Bytes, [14e6, 12e9])), ["8 MiB", "64 MiB", "512 MiB", "4 GiB"]);
+        assert_eq!(names(&Axis::new(Unit::Bytes, [14e6, 12e9])), ["16 MiB", "64 MiB", "256 MiB", "1 GiB", "4 GiB", "16 GiB"]);
     }
 
     #[test]

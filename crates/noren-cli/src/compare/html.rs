@@ -57,7 +57,11 @@ fn write_table(page: &mut String, table: &Table) {
         page,
         format_args!("<div class=\"table\"><table>\n<caption>{}</caption>\n<thead><tr>", escaped(&table.caption)),
     );
-    table.header.iter().for_each(|name| put(page, format_args!("<th scope=\"col\">{}</th>", escaped(name))));
+    for (column, name) in table.header.iter().enumerate() {
+        let is_number = table.rows.iter().any(|row| row.get(column).is_some_and(|cell| is_number(cell)));
+        let class = if is_number { " class=\"number\"" } else { "" };
+        put(page, format_args!("<th scope=\"col\"{class}>{}</th>", escaped(name)));
+    }
     page.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
         page.push_str("<tr>");

@@ -15,12 +15,10 @@ pub(super) const SECONDS: [f64; 2] = [0.1, 0.3];
 
 /// The numbers of values of the comparison.
 const COUNTS: [usize; 6] = [2, 20, 40, 60, 80, 100];
-/// In a quick run, products in a row in CKKS: without bootstraps, and with the most.
+/// Of products in a row: without bootstraps, and with the most.
 const FEW_COUNTS: [usize; 3] = [2, 20, 100];
-/// The most values without a bootstrap.
-const UNBOOTSTRAPPED: usize = 20;
-/// In a quick run, integers of TFHE: more take minutes.
-const QUICK_INTEGERS: usize = 20;
+/// The most values that take no bootstraps in CKKS, and no minutes in TFHE.
+const SHORT: usize = 20;
 
 impl Step {
     fn new(suite: &'static str, options: &[(&'static str, &str)]) -> Self {
@@ -72,16 +70,16 @@ fn samples(quick: bool) -> Vec<Step> {
 /// The step of one reduction, if the run has it.
 fn reduction(quick: bool, suite: &'static str, scheme: &str, way: &str, count: usize) -> Option<Step> {
     let step = Step::new(suite, &[("--scheme", scheme), ("--way", way), ("--count", &count.to_string())]);
-    if !quick {
-        // Peers take their time for integers in a row, and as long for trees of them.
-        let too_long = scheme == "tfhe" && way == "tree" && count > QUICK_INTEGERS;
-        return Some(if too_long { step.alone() } else { step });
-    }
-    match (suite, scheme, way) {
-        (_, "tfhe", _) if count > QUICK_INTEGERS => None,
-        (_, "tfhe", "tree") => Some(step.alone()),
-        ("product", "ckks", "paper") if !FEW_COUNTS.contains(&count) => None,
-        ("product", "ckks", "paper") if count > UNBOOTSTRAPPED => Some(step.alone()),
+    let (is_long, is_few) = (count > SHORT, FEW_COUNTS.contains(&count));
+    let in_a_row = suite == "product" && scheme == "ckks" && way == "paper";
+    match (quick, scheme, way) {
+        (true, "tfhe", _) if is_long => None,
+        (true, "tfhe", "tree") => Some(step.alone()),
+        (true, _, _) if in_a_row && is_long => is_few.then(|| step.alone()),
+        // The bootstraps of peers take minutes, and so do their integers, in a row and as a tree.
+        (false, "ckks", _) if in_a_row && !is_few => Some(step.alone()),
+        (false, "tfhe", "paper") if !is_few => Some(step.alone()),
+        (false, "tfhe", "tree") if is_long => Some(step.alone()),
         _ => Some(step),
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn duration(ns: Option<f64>) -> String {
     let Some(ns) = ns else { return String::new() };
     let (value, unit) = match ns {
         ns if ns < 1e3 => (ns, "ns"),
-        ns if ns < 1e6 => (ns / 1e3, "us"),
+        ns if ns < 1e6 => (ns / 1e3, "\u{b5}s"),
         ns if ns < 1e9 => (ns / 1e6, "ms"),
         ns => (ns / 1e9, "s"),
     };

@@ -74,12 +74,25 @@ fn the_report_of_a_comparison_is_one_page_that_needs_nothing_else() {
     }
     assert!(page.contains("A &lt;fast&gt; processor") && page.matches("<svg").count() >= 4);
     // Ours, the peer with its ratio, published figures, a time that follows from another, a model, a step that failed.
-    let texts =
-        ["4.00 ms", "48.0 ms", "12.0x", "590", "464 ms", "2^16, 1805, 32", "about 29.7 s", "812 ms", "out of memory"];
+    let texts = [
+        "4.00 ms",
+        "48.0 ms",
+        "12.0x",
+        "590",
+        "464 ms",
+        "2^16, 1805, 32",
+        "2^14, 326, 7, 0, 2^-25",
+        "about 29.7 s",
+        "812 ms",
+        "out of memory",
+    ];
     for text in texts {
         assert!(page.contains(text), "{text}");
     }
-    assert!(page.contains("TFHE of noren in a row about 29.7 s") && page.contains("OpenFHE 12.0 times as long"));
+    assert!(
+        page.contains("16-bit integers of TFHE in noren in a row, about 29.7 s")
+            && page.contains("OpenFHE 12.0 times as long")
+    );
     // What was written is read again, with the same result.
     sandbox.done(&["compare", "--from", "out/data.json", "--out", "again"]);
     assert_eq!(sandbox.text("again/report.html"), page);

@@ -6,6 +6,7 @@ use crate::compare::plot::{Figure, Line, Plot, Style};
 use crate::compare::published::published;
 use crate::compare::report::{Block, Section, Table};
 use crate::compare::select::{Selection, bytes, duration, number, power, ratio, title};
+use crate::describe::words::count;
 
 /// The schemes, and their names.
 pub(super) const SCHEMES: [(&str, &str); 3] = [("bfv", "BFV"), ("bgv", "BGV"), ("ckks", "CKKS")];
@@ -23,9 +24,9 @@ pub(super) fn section(data: &Data) -> Section {
             continue;
         }
         if Some(&threads) == data.threads.first() {
-            let time = |(scheme, name)| plot(&all.with("scheme", scheme), name, Unit::Time);
-            let memory = |(scheme, name)| plot(&all.with("scheme", scheme), name, Unit::Bytes);
-            blocks.push(Block::Plots(SCHEMES.into_iter().map(time).chain(SCHEMES.into_iter().map(memory)).collect()));
+            let pair =
+                |(scheme, name)| [Unit::Time, Unit::Bytes].map(|unit| plot(&all.with("scheme", scheme), name, unit));
+            blocks.push(Block::Plots(SCHEMES.into_iter().flat_map(pair).collect()));
         }
         blocks.extend(SCHEMES.map(|(scheme, name)| Block::Table(times(&all.with("scheme", scheme), name, threads))));
     }
@@ -65,7 +66,7 @@ fn times(chains: &Selection<'_>, name: &str, threads: usize) -> Table {
         }
     }
     header.extend(libraries.iter().map(|library| format!("memory, {}", title(library))));
-    let mut table = Table::new(format!("{name}, {threads} thread(s)"), header);
+    let mut table = Table::new(format!("{name}, {}", count(threads, "thread")), header);
     for depth in chains.values("depth") {
         let at = |library: &str| chains.at("depth", depth).library(library);
         let ours = at("noren").time();

@@ -6,6 +6,7 @@ use crate::compare::sections::chains::{self, SCHEMES};
 use crate::compare::sections::clients::part;
 use crate::compare::sections::reductions::kinds;
 use crate::compare::select::{Selection, bytes, digits, duration, number, title, whole};
+use crate::describe::words;
 
 /// How many gates a batch has.
 const BATCH: usize = 64;
@@ -18,11 +19,12 @@ pub(super) fn section(data: &Data) -> Section {
     found.extend(chain(&chains, &["bgv", "bfv"], "Whole numbers modulo 65537"));
     found.extend(chain(&chains, &["ckks"], "Real numbers"));
     found.extend(memory(&chains));
-    found.extend(reduction(data, threads, "product", "The product of", "real numbers"));
-    found.extend(reduction(data, threads, "inner-product", "The inner product of two vectors of", "real numbers"));
+    found.extend(reduction(data, threads, "product", "The product of"));
+    found.extend(reduction(data, threads, "inner-product", "The inner product of two vectors of"));
     found.extend(gates(data, threads));
     found.extend(client(data));
-    let mut blocks = vec![Block::Text(format!("From the figures of this run, with {threads} thread(s):"))];
+    let mut blocks =
+        vec![Block::Text(format!("From the figures of this run, with {}:", words::count(threads, "thread")))];
     blocks.push(Block::List(found));
     blocks.push(Block::Text("Which scheme, whatever the figures:".to_owned()));
     blocks.push(Block::List(RULES.map(str::to_owned).to_vec()));
@@ -30,11 +32,13 @@ pub(super) fn section(data: &Data) -> Section {
 }
 
 /// What schemes can do, and cannot.
-const RULES: [&str; 5] = [
+const RULES: [&str; 6] = [
     "Exact integers of few products, many at a time: BGV, or BFV where the noise should need no attention. Of comparisons and \
      other functions they have only lookups of whole tables.",
     "Real numbers with a known error and a known range: CKKS, without bootstrapping while the depth allows it. Write products of \
      many numbers as trees: their depth is the logarithm of the number.",
+    "Products and inner products of many integers that must be exact: BGV or BFV where the modulus holds the results, else TFHE, \
+     which takes thousands of times as long.",
     "Few values, comparisons, bits, or a depth that nobody knows: TFHE, in which every operation is followed by a bootstrap anyway.",
     "Long linear parts with a few comparisons: CKKS, with switching to TFHE for the comparisons.",
     "A client with little memory or a slow processor: encrypt in CKKS, or with light keys of TFHE, and let the server switch or \
@@ -100,35 +104,30 @@ fn memory(all: &Selection<'_>) -> Option<String> {
     (!each.is_empty()).then(|| format!("The least memory at depth {depth}, keys included: {}.", each.join("; ")))
 }
 
-/// The fastest way to reduce the most numbers, and how much longer others take.
-fn reduction(data: &Data, threads: usize, suite: &str, what: &str, numbers: &str) -> Option<String> {
+/// The fastest way to reduce the most numbers, and the times of others.
+fn reduction(data: &Data, threads: usize, suite: &str, what: &str) -> Option<String> {
     let all = Selection::of(&data.records, suite, threads);
     let count = *all.values("count").last()?;
-    let tree = all.library("noren").with("scheme", "ckks").with("way", "tree").at("count", count);
-    let ours = tree.time()?;
-    let bits = tree.fastest().and_then(|record| number(record, "worst_bits"));
-    let precision = bits.map_or_else(String::new, |bits| format!(" (error 2^-{bits:.0})"));
-    let mut others = Vec::new();
-    for kind in kinds(&all) {
-        if (kind.scheme, kind.library.as_str(), kind.way) == ("ckks", "noren", "tree") {
-            continue;
-        }
-        let Some((time, scaled)) = kind.time(&all, suite, count) else { continue };
-        let bootstraps = kind.of(&all).at("count", count).fastest().and_then(|record| whole(record, "bootstraps"));
+    let timed = kinds(&all).into_iter().filter_map(|kind| Some((kind.time(&all, suite, count)?, kind)));
+    let mut timed: Vec<_> = timed.collect();
+    timed.sort_by(|((a, _), _), ((b, _), _)| a.total_cmp(b));
+    let described = timed.iter().map(|&((time, scaled), ref kind)| {
+        let record = kind.of(&all).at("count", count).fastest();
+        let bootstraps = record.and_then(|record| whole(record, "bootstraps"));
         let bootstraps = bootstraps.filter(|&count| kind.scheme == "ckks" && count > 0);
         let bootstraps = bootstraps.map_or_else(String::new, |count| format!(" with {count} bootstraps"));
+        let bits = record.and_then(|record| number(record, "worst_bits"));
+        let precision = bits.map_or_else(String::new, |bits| format!(" (error 2^-{bits:.0})"));
         let about = if scaled { "about " } else { "" };
         let way = if kind.way == "paper" { "in a row" } else { "as a tree" };
-        let scheme = kind.scheme.to_uppercase();
+        let scheme = if kind.scheme == "tfhe" { "16-bit integers of TFHE" } else { "CKKS" };
         let library = title(&kind.library);
-        others.push(format!("{scheme} of {library} {way}{bootstraps} {about}{}", duration(Some(time))));
-    }
-    let rest = if others.is_empty() { String::new() } else { format!(" Beside it: {}.", others.join("; ")) };
-    Some(format!(
-        "{what} {count} {numbers}: CKKS of noren as a tree, in {}{precision}.{rest} Take TFHE only where integers must be exact or \
-         functions follow that CKKS has not.",
-        duration(Some(ours))
-    ))
+        format!("{scheme} in {library} {way}{bootstraps}, {about}{}{precision}", duration(Some(time)))
+    });
+    let described: Vec<String> = described.collect();
+    let (fastest, others) = described.split_first()?;
+    let rest = if others.is_empty() { String::new() } else { format!(" After it: {}.", others.join("; ")) };
+    Some(format!("{what} {count} numbers: the fastest is {fastest}.{rest}"))
 }
 
 /// Gates one by one and in a batch.

@@ -6,6 +6,7 @@ use crate::compare::plot::{Figure, Line, Plot, Style};
 use crate::compare::published::{Parameters, published};
 use crate::compare::report::{Block, Section, Table};
 use crate::compare::select::{Selection, bytes, duration, number, power, title, whole};
+use crate::describe::words;
 
 /// One line of a plot: a scheme, a library and an order of operations.
 #[derive(Clone)]
@@ -27,7 +28,7 @@ pub(super) fn products(data: &Data) -> Section {
                  for each doubling, in TFHE all products of a layer together. Numbers are real, of absolute values up to 1 and with \
                  an error below 2^-20 in CKKS, and integers of 16 bits, whose products wrap around, in TFHE.";
     let mut blocks = vec![Block::Text(intro.to_owned())];
-    blocks.extend(blocks_of(data, "product", "(figure 2)"));
+    blocks.extend(blocks_of(data, "product", "Product of n numbers", "(figure 2)"));
     blocks.push(Block::Table(parameters(data, "product", &published().product)));
     blocks.push(Block::Text(missing()));
     Section { id: "product", heading: "The product of n numbers (figure 2, table 3)".to_owned(), blocks }
@@ -39,7 +40,7 @@ pub(super) fn inner_products(data: &Data) -> Section {
                  with a rotation for each doubling, as a tree with several doublings at a time, which share their work. In TFHE n \
                  products and n - 1 additions: in a row one by one, as a tree all products together and one sum of all.";
     let mut blocks = vec![Block::Text(intro.to_owned())];
-    blocks.extend(blocks_of(data, "inner-product", "(figure 3)"));
+    blocks.extend(blocks_of(data, "inner-product", "Inner product of length n", "(figure 3)"));
     blocks.push(Block::Table(parameters(data, "inner-product", &published().inner_product)));
     blocks.push(Block::Text(missing()));
     Section { id: "inner-product", heading: "The inner product of length n (figure 3, table 3)".to_owned(), blocks }
@@ -97,7 +98,7 @@ impl Kind {
 }
 
 /// Plots and tables of a suite.
-fn blocks_of(data: &Data, suite: &str, figure: &str) -> Vec<Block> {
+fn blocks_of(data: &Data, suite: &str, what: &str, figure: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     for &threads in &data.threads {
         let all = Selection::of(&data.records, suite, threads);
@@ -107,16 +108,16 @@ fn blocks_of(data: &Data, suite: &str, figure: &str) -> Vec<Block> {
         }
         if Some(&threads) == data.threads.first() {
             let plots = [(Unit::Time, "time"), (Unit::Bytes, "peak memory")];
-            let plots = plots.map(|(unit, what)| Plot {
-                title: format!("{what} against n {figure}"),
+            let plots = plots.map(|(unit, quantity)| Plot {
+                title: format!("{what}: {quantity} {figure}"),
                 figure: Figure { across: "n".to_owned(), unit, lines: lines(&all, &kinds, unit) },
             });
             blocks.push(Block::Plots(plots.into_iter().collect()));
         }
         let counts = all.values("count");
         let header = || std::iter::once("n".to_owned()).chain(kinds.iter().map(Kind::name));
-        let mut times = Table::new(format!("Time, {threads} thread(s)"), header());
-        let mut memory = Table::new(format!("Peak memory with keys, {threads} thread(s)"), header());
+        let mut times = Table::new(format!("Time, {}", words::count(threads, "thread")), header());
+        let mut memory = Table::new(format!("Peak memory with keys, {}", words::count(threads, "thread")), header());
         for count in counts {
             let time = |kind: &Kind| match kind.time(&all, suite, count) {
                 Some((time, true)) => format!("about {}", duration(Some(time))),
@@ -152,12 +153,12 @@ fn lines(all: &Selection<'_>, kinds: &[Kind], unit: Unit) -> Vec<Line> {
     lines
 }
 
-/// Degrees, moduli, depths and bootstraps in CKKS, published and measured.
+/// Degrees, moduli, depths, bootstraps and precision in CKKS, published and measured.
 fn parameters(data: &Data, suite: &str, published: &[Parameters]) -> Table {
     let all = Selection::of(&data.records, suite, data.threads.first().copied().unwrap_or(1)).with("scheme", "ckks");
     let kinds = kinds(&all);
     let header = ["n", "published: N, log q, depth"].map(str::to_owned);
-    let columns = kinds.iter().map(|kind| format!("{}: N, log q, depth, bootstraps", kind.name()));
+    let columns = kinds.iter().map(|kind| format!("{}: N, log q, depth, bootstraps, precision", kind.name()));
     let mut table = Table::new("Parameters of CKKS (table 3)", header.into_iter().chain(columns));
     for Parameters { count, n, log_q, depth } in published {
         let theirs = format!("{}, {log_q:.0}, {depth}", power(*n));
@@ -165,7 +166,9 @@ fn parameters(data: &Data, suite: &str, published: &[Parameters]) -> Table {
             let Some(record) = kind.of(&all).at("count", *count).fastest() else { return String::new() };
             let log_q = number(record, "log_q").unwrap_or_default();
             let [depth, bootstraps] = ["depth", "bootstraps"].map(|field| whole(record, field).unwrap_or_default());
-            format!("{}, {log_q:.0}, {depth}, {bootstraps}", power(record.n))
+            // The drivers of peers tell right from wrong, and no precision.
+            let bits = number(record, "worst_bits").map_or_else(|| "-".to_owned(), |bits| format!("2^-{bits:.0}"));
+            format!("{}, {log_q:.0}, {depth}, {bootstraps}, {bits}", power(record.n))
         };
         table.row([count.to_string(), theirs].into_iter().chain(kinds.iter().map(of)));
     }

@@ -4,6 +4,7 @@ use crate::compare::data::Data;
 use crate::compare::published::published;
 use crate::compare::report::{Block, Section, Table};
 use crate::compare::select::{Selection, duration, text, title};
+use crate::describe::words::count;
 
 /// Operations of the suite `tfhe`, and their names in table 4.
 const OPS: [(&str, &str); 5] = [
@@ -41,7 +42,8 @@ pub(super) fn section(data: &Data) -> Section {
                 let times = OPS.map(|(op, _)| duration(own.op(op).at("batch", 1).time()));
                 let many = duration(own.op("gate").at("batch", BATCH).time());
                 let theirs = own.op("gate").fastest().and_then(|record| text(record, "set"));
-                let start = [title(&library).to_owned(), format!("{}; {threads} thread(s)", theirs.unwrap_or(set))];
+                let start =
+                    [title(&library).to_owned(), format!("{}; {}", theirs.unwrap_or(set), count(threads, "thread"))];
                 table.row(start.into_iter().chain(times).chain([many]));
             }
         }
