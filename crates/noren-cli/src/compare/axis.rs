@@ -129,7 +129,10 @@ mod tests {
     fn one_number_has_room_around_it() {
         let axis = Axis::new(Unit::Bytes, [(1u64 << 24) as f64]);
         assert_eq!(names(&axis), ["16 MiB", "32 MiB"]);
-        assert_eq!(names(&Axis::new(Unit::Bytes, [14e6, 12e9])), ["16 MiB", "64 MiB", "256 MiB", "1 GiB", "4 GiB", "16 GiB"]);
+        assert_eq!(
+            names(&Axis::new(Unit::Bytes, [14e6, 12e9])),
+            ["16 MiB", "64 MiB", "256 MiB", "1 GiB", "4 GiB", "16 GiB"]
+        );
     }
 
     #[test]
