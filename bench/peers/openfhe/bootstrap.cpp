@@ -153,7 +153,9 @@ Bootstrapping MakeBootstrapping(bool real) {
 
 void RunBootstrap(bool real, const Step& step) {
     const Bootstrapping setting = MakeBootstrapping(real);
-    const auto& [context, keys, depth, digits, fresh_level, context_time, matrices_time, keys_time] = setting;
+    const Context& context = setting.context;
+    const Keys& keys = setting.keys;
+    const uint32_t digits = setting.digits;
     const size_t slots = size_t{1} << (kLogN - 1);
     double start = 0;
 
@@ -164,9 +166,9 @@ void RunBootstrap(bool real, const Step& step) {
     const auto report = [&](const std::string& op, const std::vector<double>& times, bool right, const std::string& more) {
         ReportTimes(context, step, op, digits, right, times, shared + more);
     };
-    std::snprintf(text, sizeof text, ",\"context_ns\":%.0f,\"keys_ns\":%.0f,\"matrices_ns\":%.0f", context_time * 1e9,
-                  keys_time * 1e9, matrices_time * 1e9);
-    report("setup", {(context_time + keys_time + matrices_time) * 1e9}, true, text);
+    std::snprintf(text, sizeof text, ",\"context_ns\":%.0f,\"keys_ns\":%.0f,\"matrices_ns\":%.0f", setting.context_time * 1e9,
+                  setting.keys_time * 1e9, setting.matrices_time * 1e9);
+    report("setup", {(setting.context_time + setting.keys_time + setting.matrices_time) * 1e9}, true, text);
 
     auto messages = Messages(slots, real);
     if (step.threads != 1) {
@@ -179,7 +181,7 @@ void RunBootstrap(bool real, const Step& step) {
     Precision least = {1e3, 1e3};
     std::string precision;
     for (const auto& [name, values] : messages) {
-        const auto plain = context->MakeCKKSPackedPlaintext(values, 1, depth - 1 - kLevelBudget[1], nullptr, slots);
+        const auto plain = context->MakeCKKSPackedPlaintext(values, 1, setting.depth - 1 - kLevelBudget[1], nullptr, slots);
         const auto low = context->Encrypt(keys.publicKey, plain);
         start = Now();
         const Ciphertext high = context->EvalBootstrap(low);
