@@ -2,16 +2,15 @@
 
 use std::fmt::Write;
 
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::compare::axis::{Axis, Unit};
 use crate::compare::markup::escaped;
 
 /// A plot of lines over a whole number.
-#[derive(Serialize)]
 pub(super) struct Plot {
     pub(super) title: String,
-    #[serde(serialize_with = "as_svg", rename = "svg")]
     pub(super) figure: Figure,
 }
 
@@ -53,6 +52,16 @@ const BOTTOM: f64 = 40.0;
 const ENTRY_HEIGHT: f64 = 17.0;
 const ENTRIES_IN_A_ROW: usize = 2;
 const MARKER: f64 = 3.6;
+
+/// Plots travel as pictures: their numbers are in the records.
+impl Serialize for Plot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut plot = serializer.serialize_struct("Plot", 2)?;
+        plot.serialize_field("title", &self.title)?;
+        plot.serialize_field("svg", &self.figure.svg(&self.title))?;
+        plot.end()
+    }
+}
 
 impl Figure {
     /// The plot as one element, with a title for readers of screens.
@@ -160,11 +169,6 @@ impl Style {
             _ => strokes(&[[-1.2, 0.0, 1.2, 0.0], [0.0, -1.2, 0.0, 1.2]]),
         }
     }
-}
-
-/// Plots travel as pictures: numbers are in the records.
-fn as_svg<S: Serializer>(figure: &Figure, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&figure.svg(""))
 }
 
 #[cfg(test)]
