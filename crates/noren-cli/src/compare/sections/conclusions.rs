@@ -62,15 +62,12 @@ fn chain(all: &Selection<'_>, schemes: &[&str], numbers: &str) -> Option<String>
     let (first, last) = (*depths.first()?, *depths.last()?);
     let [shallow, deep] = [first, last].map(|depth| best(depth, true));
     let ((least, scheme, _), (most, at_depth, _)) = (shallow?, deep?);
-    let ours = if scheme == at_depth {
-        name(scheme).to_owned()
-    } else {
-        format!("{} at depth {first}, {} at depth {last}", name(scheme), name(at_depth))
-    };
     let mut text = format!(
-        "{numbers}, {first} to {last} products that follow one another: {ours} of noren takes {} to {}",
+        "{numbers}, {first} to {last} products that follow one another: noren takes {} ({}) to {} ({})",
         duration(Some(least)),
-        duration(Some(most))
+        name(scheme),
+        duration(Some(most)),
+        name(at_depth)
     );
     let pairs: Vec<_> = depths.iter().filter_map(|&depth| Some((best(depth, true)?, best(depth, false)?))).collect();
     let quotients: Vec<f64> = pairs.iter().map(|(ours, theirs)| theirs.0 / ours.0).collect();
