@@ -1,4 +1,4 @@
-"""Make the pages that show results: docs/comparison.md, docs/kernels.md, docs/parallel.md, tables of other pages.
+"""Make the pages that show results: docs/comparison.md, docs/choosing.md, docs/kernels.md, tables of other pages.
 
     python bench/docs.py [--host HOST] [--check]
 
@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from machine import RESULTS
 from pages import (
     bootstrap,
     chain,
+    choosing,
     cyclotomic,
     kernels,
     lookup,
@@ -38,6 +40,7 @@ from run import SUITES
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs" / "bootstrapping.md",
+    ROOT / "docs" / "choosing.md",
     ROOT / "docs" / "comparison.md",
     ROOT / "docs" / "cyclotomic.md",
     ROOT / "docs" / "kernels.md",
@@ -101,7 +104,15 @@ def about(found: Machines, paths: list[Path], results: Results) -> str:
     return "\n\n".join(lines)
 
 
-def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path]) -> Blocks:
+def compared(folder: Path) -> choosing.Report | None:
+    """Return the report of the newest comparison of schemes and libraries."""
+    path = choosing.newest(folder)
+    return json.loads(path.read_text())["report"] if path else None
+
+
+def blocks(
+    results: Results, recorded: Record, found: Machines, paths: list[Path], report: choosing.Report | None = None
+) -> Blocks:
     """Return the maker of each block."""
     threads = results.values("threads", suite="trace", library="noren")
 
@@ -134,6 +145,8 @@ def blocks(results: Results, recorded: Record, found: Machines, paths: list[Path
         "chain-ckks": lambda: chain.times_table(results, "ckks"),
         "chain-shapes": lambda: chain.shapes_table(results),
         "chain-recorded": lambda: chain.recorded_table(results, recorded),
+        "choosing-facts": lambda: choosing.facts(report),
+        **{f"choosing-{name}": partial(choosing.section, report, name) for name in choosing.SECTIONS},
         "cyclotomic": lambda: cyclotomic.times_table(results, recorded),
         "cyclotomic-threads": lambda: cyclotomic.threads_table(results),
         "cyclotomic-share": lambda: cyclotomic.share_table(results, recorded),
@@ -203,7 +216,8 @@ def main() -> int:
         print(f"no results of {host or 'any machine'} with a machine.json: run bench/run.py", file=sys.stderr)
         return 1
     results, paths = load(RESULTS / host)
-    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths)
+    report = compared(RESULTS / host)
+    made = blocks(results, json.loads(RECORDED.read_text()), machines(paths), paths, report)
     stale = []
     for page in PAGES:
         before = page.read_text()
@@ -215,6 +229,8 @@ def main() -> int:
     if options.check:
         print("\n".join(f"not up to date: {name}" for name in stale), file=sys.stderr)
         return 1 if stale else 0
+    for name, picture in choosing.figures(report):
+        (FIGURES / name).write_text(picture)
     # Only here, so that the tables can be made without matplotlib.
     from pages import plots
 

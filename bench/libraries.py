@@ -1,7 +1,8 @@
 """The libraries that are measured, and how each is run.
 
 Every program takes the options of one step of a suite (`--suite --log-n --shape --special --level --preset --mode
---scheme --depth --method --workload --batch --set --log-slots --threads --seconds`) and prints records.
+--scheme --depth --way --count --bits --method --workload --batch --set --log-slots --threads --seconds`) and prints
+records.
 """
 
 import os
@@ -63,6 +64,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
     """Return the libraries of a suite, ours first, installed or not."""
     tenseal, tfhe, torus = PEERS / "tenseal", PEERS / "tfhe-ntt", PEERS / "tfhe-fft"
     kernels = frozenset({"kernels"})
+    reductions = frozenset({"product", "inner-product"})
     bootstrap = frozenset({"bootstrap"})
     lattigo = PEERS / "lattigo" / "lattigo"
     everything = [
@@ -72,6 +74,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
             SCHEMES
             | kernels
             | bootstrap
+            | reductions
             | {"rns-heaan", "parallel", "chain", "matvec", "cyclotomic", "lookup", "tfhe", "switching", "weak-client"},
             ours=True,
         ),
@@ -83,7 +86,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
         Library(
             "openfhe",
             [PEERS / "openfhe" / "build" / "openfhe"],
-            SCHEMES | bootstrap | {"chain", "tfhe", "switching"},
+            SCHEMES | bootstrap | reductions | {"chain", "tfhe", "switching"},
         ),
         Library("helib", [PEERS / "helib" / "build" / "helib-bench"], frozenset({"cyclotomic"})),
         # Its set with a dense secret, as ours: it needs as much memory again, and minutes.
@@ -91,7 +94,7 @@ def libraries(suite: str, tool: Path = TOOL) -> list[Library]:
         Library("tenseal", [tenseal / "venv" / "bin" / "python", tenseal / "main.py"], SCHEMES | {"chain"}),
         Library("tfhe-ntt", [tfhe / "target" / "release" / "bench-tfhe-ntt"], kernels),
         Library("tfhe-fft", [torus / "target" / "release" / "bench-tfhe-fft"], kernels),
-        Library("tfhe-rs", [PEERS / "tfhe-rs" / "target" / "release" / "bench-tfhe-rs"], frozenset({"tfhe"})),
+        Library("tfhe-rs", [PEERS / "tfhe-rs" / "target" / "release" / "bench-tfhe-rs"], reductions | {"tfhe"}),
         Library("tfhe-ntt (AVX2)", [tfhe / "target-avx2" / "release" / "bench-tfhe-ntt"], kernels),
     ]
     return [library for library in everything if suite in library.suites]

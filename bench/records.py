@@ -22,7 +22,7 @@ SCHEMA: dict[str, tuple[type, ...]] = {
 IDENTITY = ["suite", "op", "library", "n", "slots", "limbs", "special", "isa", "threads"]
 IDENTITY += ["level", "h", "method", "prime_bits", "set", "mode", "stage", "figure", "parallel", "model"]
 IDENTITY += ["scheme", "depth", "dimension", "baby_steps", "workload", "batch", "m", "p", "r", "entries"]
-IDENTITY += ["values", "part"]
+IDENTITY += ["values", "part", "way", "count", "bits"]
 
 
 class GarbageError(ValueError):

@@ -19,7 +19,7 @@ import records
 from libraries import TOOL, FailedError, Library, libraries
 from records import Record, Results
 
-# For each suite: the time for each operation in each round, and the rounds. All of it takes about 40 minutes.
+# For each suite: the time for each operation in each round, and the rounds. All of it takes about 70 minutes.
 DEFAULTS = {
     "kernels": (0.05, 2),
     "ckks": (0.3, 2),
@@ -27,6 +27,8 @@ DEFAULTS = {
     "client": (0.3, 1),
     "bootstrap": (0.0, 1),
     "chain": (0.3, 2),
+    "product": (0.3, 1),
+    "inner-product": (0.3, 1),
     "matvec": (0.5, 2),
     "cyclotomic": (0.5, 2),
     "lookup": (0.0, 1),
@@ -42,6 +44,11 @@ LEVELS = [1, 4, 9]
 # The grid of the suite chain.
 CHAINED = ["bfv", "bgv", "ckks"]
 DEPTHS = [2, 4, 6, 8, 10]
+# The grid of the suites product and inner-product: schemes, orders of operations, numbers of values.
+REDUCTIONS = {"product", "inner-product"}
+REDUCED = ["ckks", "tfhe"]
+WAYS = ["paper", "tree"]
+COUNTS = [2, 20, 40, 60, 80, 100]
 # The sets of the suite cyclotomic: the index of the ring, the prime and the exponent of plaintexts.
 SETS = ["511:2:1", "2047:2:1", "4095:2:1", "15709:2:1", "15709:3:1", "24295:2:1", "15709:2:59"]
 # The methods of the suite lookup.
@@ -63,6 +70,9 @@ SHAPES = ["n", "limbs", "special", "threads", "op", "level", "prime_bits", "figu
 ROWS = {
     "bootstrap": ["suite", "n", "threads", "op", "mode", "stage"],
     "chain": ["suite", "n", "threads", "op", "scheme", "depth"],
+    # Libraries choose degrees themselves.
+    "product": ["suite", "threads", "op", "scheme", "way", "count"],
+    "inner-product": ["suite", "threads", "op", "scheme", "way", "count"],
     "matvec": ["suite", "n", "threads", "op", "dimension"],
     "cyclotomic": ["suite", "m", "p", "r", "entries", "threads", "op", "isa"],
     "lookup": ["suite", "n", "threads", "op", "method"],
@@ -93,6 +103,7 @@ def steps(
     scheme: Sequence[str] | None = None,
     depth: Sequence[int] | None = None,
     workload: Sequence[str] | None = None,
+    count: Sequence[int] | None = None,
 ) -> list[list[str]]:
     """Return the options of each step of a suite."""
     if suite == "bootstrap":
@@ -103,6 +114,13 @@ def steps(
     if suite == "chain":
         return [
             ["--scheme", name, "--depth", str(products)] for name in scheme or CHAINED for products in depth or DEPTHS
+        ]
+    if suite in REDUCTIONS:
+        return [
+            ["--scheme", name, "--way", way, "--count", str(values)]
+            for name in scheme or REDUCED
+            for values in count or COUNTS
+            for way in WAYS
         ]
     if suite == "matvec":
         return [[]]
@@ -198,7 +216,7 @@ def overview(made: list[Record]) -> str:
         ours = records.lowest(r["median_ns"] for r in same if r["library"] == "noren")
         shape = f"{record['limbs']} + {record['special']}" if record["special"] else str(record["limbs"])
         names = ["scheme", "depth", "level", "prime_bits", "mode", "stage", "parallel", "model", "workload", "batch"]
-        names += ["values", "part"]
+        names += ["values", "part", "way", "count"]
         more = [name for name in [own_set(record)] if name]
         more += [f"{name} {record[name]}" for name in names if record.get(name) is not None]
         row = [records.power(record["n"]), shape, str(record["threads"]), ", ".join([record["op"], *more])]
@@ -224,8 +242,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--threads", type=numbers, default=[1, 2])
     made.add_argument("--log-n", type=numbers, help="degrees of the suites kernels, ckks, client, lookup and parallel")
     made.add_argument("--special", type=numbers, help="numbers of special primes of the suite trace")
-    made.add_argument("--scheme", type=lambda text: text.split(","), help="schemes of the suite chain")
+    made.add_argument(
+        "--scheme", type=lambda text: text.split(","), help="schemes of the suites chain, product and inner-product"
+    )
     made.add_argument("--depth", type=numbers, help="depths of the suite chain")
+    made.add_argument("--count", type=numbers, help="numbers of values of the suites product and inner-product")
     made.add_argument("--workload", type=lambda text: text.split(","), help="workloads of the suite tfhe")
     made.add_argument("--quick", action="store_true", help="no repetitions after slow peers, none with real messages")
     made.add_argument("--without", action="append", default=[], metavar="LIBRARY", help="leave it out (repeatable)")
@@ -276,7 +297,8 @@ def main() -> int:
         part = out.with_name(out.name + ".part")
         part.unlink(missing_ok=True)
         say, keep = partial(print, file=sys.stderr, flush=True), partial(append, part)
-        each = steps(suite, options.log_n, options.special, options.scheme, options.depth, options.workload)
+        wanted = (options.log_n, options.special, options.scheme, options.depth, options.workload, options.count)
+        each = steps(suite, *wanted)
         rounds = options.rounds or rounds
         made, right_here = measure(suite, each, common, rounds, chosen(suite, options), say, keep, options.quick)
         right &= right_here

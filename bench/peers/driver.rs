@@ -92,6 +92,29 @@ pub fn time(seconds: f64, call: &mut dyn FnMut()) -> Timing {
     Timing { median: center, mad: median(&mut deviations), reps: samples.len() }
 }
 
+/// The time of a call whose first one took `first`: warm and over `seconds` where five calls take less than ten seconds, else of as
+/// many calls as begin in that time after the first one, or of that alone.
+#[allow(dead_code, reason = "not every driver has slow operations")]
+pub fn time_slow(first: Duration, seconds: f64, call: &mut dyn FnMut()) -> Timing {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    if first * (LEAST_SAMPLES as u32) < PATIENCE {
+        return time(seconds, call);
+    }
+    let (mut spent, mut samples) = (first, Vec::new());
+    while spent < PATIENCE {
+        let start = Instant::now();
+        call();
+        samples.push(start.elapsed().as_secs_f64() * 1e9);
+        spent += start.elapsed();
+    }
+    if samples.is_empty() {
+        samples.push(first.as_secs_f64() * 1e9);
+    }
+    let center = median(&mut samples);
+    let mut deviations: Vec<f64> = samples.iter().map(|x| (x - center).abs()).collect();
+    Timing { median: center, mad: median(&mut deviations), reps: samples.len() }
+}
+
 fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     let middle = samples.len() / 2;

@@ -9,7 +9,20 @@ from test_records import record
 
 import docs
 import machine
-from pages import bootstrap, chain, cyclotomic, kernels, lookup, matvec, switching, targets, tfhe, trace, weak_client
+from pages import (
+    bootstrap,
+    chain,
+    choosing,
+    cyclotomic,
+    kernels,
+    lookup,
+    matvec,
+    switching,
+    targets,
+    tfhe,
+    trace,
+    weak_client,
+)
 from records import Record, Results
 
 RECORDED: Record = json.loads(docs.RECORDED.read_text())
@@ -418,3 +431,24 @@ def test_a_weak_client_has_the_time_of_what_it_does_once_and_the_memory_of_its_p
     steps = weak_client.steps_table(results).splitlines()[2:]
     assert "| secret and light keys of TFHE | 200 | 400 | 3.00 MiB |" in steps
     assert "| public key |  |  |  |" in steps
+
+
+def test_sections_of_a_comparison_become_blocks_of_the_page() -> None:
+    table = {"caption": "Times", "header": ["n", "noren"], "rows": [["2", "1.5 ms"]]}
+    plot = {"title": "BFV: time, of a chain", "svg": "<svg/>"}
+    blocks = [{"text": "Words."}, {"list": ["one", "two"]}, {"table": table}, {"plots": [plot]}]
+    sections = [{"id": "chains", "heading": "Chains", "blocks": blocks}]
+    report = {"title": "T", "facts": [["Date", "2026-11-25"]], "sections": sections}
+    made = docs.blocks(Results([]), RECORDED, {}, [], report)
+    assert made["choosing-facts"]() == "- Date: 2026-11-25"
+    words, items, caption, rows, figure = made["choosing-chains"]().split("\n\n")
+    assert (words, items, caption) == ("Words.", "- one\n- two", "Times:")
+    assert rows.splitlines()[-1] == "| 2 | 1.5 ms |"
+    assert figure == "![BFV: time, of a chain](figures/choosing-chains-bfv-time-of-a-chain.svg)"
+    assert list(choosing.figures(report)) == [("choosing-chains-bfv-time-of-a-chain.svg", "<svg/>\n")]
+
+
+def test_a_comparison_that_was_not_recorded_leaves_blocks_that_say_so() -> None:
+    made = docs.blocks(Results([]), RECORDED, {}, [])
+    assert made["choosing-facts"]() == made["choosing-product"]() == choosing.NOTHING
+    assert list(choosing.figures(None)) == []

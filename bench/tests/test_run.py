@@ -31,6 +31,9 @@ def test_the_steps_of_a_suite_are_its_degrees() -> None:
     assert len(run.steps("client", None, None)) == 4
     assert run.steps("chain", scheme=["bgv"], depth=[2, 4]) == [["--scheme", "bgv", "--depth", d] for d in "24"]
     assert len(run.steps("chain")) == 15
+    assert len(run.steps("product")) == 24
+    [first, *_] = run.steps("inner-product", scheme=["tfhe"], count=[100])
+    assert first == ["--scheme", "tfhe", "--way", "paper", "--count", "100"]
     assert run.steps("matvec") == [[]]
     assert run.steps("cyclotomic")[0] == ["--set", "511:2:1"]
     assert run.steps("lookup")[0] == ["--log-n", "15", "--method", "fast"]

@@ -242,6 +242,15 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call:
     return Call(f"ev.sum(x, {text})", lambda: w.ev.sum(x.value, count, **options), truth)
 
 
+def product_of_slots(w: World, rng: Rng, x: Item) -> Call:
+    count, stride = int(one_of(rng, 1, 2, 2, 3, 4, 4, 5, 8)), int(one_of(rng, 1, 1, 1, 2, -1))
+    truth = np.ones_like(x.truth)
+    for k in range(count):
+        truth = truth * np.roll(x.truth, -k * stride)
+    options = {} if stride == 1 else {"stride": stride}
+    return Call(f"ev.product(x, {count}, {options})", lambda: w.ev.product(x.value, count, **options), truth)
+
+
 def matvec(w: World, rng: Rng, x: Item) -> Call:
     """Right in the rows of the matrix; the slots after them are not told."""
     slots = len(x.truth)
@@ -478,6 +487,7 @@ VERBS: list[Verb] = [
     Verb("weighted_sum", weighted_sum, THREE, 0.7),
     Verb("dot", dot, THREE, 0.7),
     Verb("sum", sum_of_slots, ONE, 0.8),
+    Verb("product", product_of_slots, ONE, 0.6),
     Verb("matvec", matvec, ONE, 1.0),
     Verb("polynomial", polynomial, ONE, 1.5),
     Verb("with_magnitude", with_magnitude, ONE, 0.5),

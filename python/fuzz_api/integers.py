@@ -307,6 +307,15 @@ def sum_of_slots(w: World, rng: Rng, x: Item) -> Call | None:
     return Call(f"ev.sum(x, {count}, {options})", lambda: w.ev.sum(x.value, count, **options), truth % w.t)
 
 
+def product_of_slots(w: World, rng: Rng, x: Item) -> Call | None:
+    count, stride = int(one_of(rng, 1, 2, 2, 3, 4, 4, 5, 8)), int(one_of(rng, 1, 1, 1, 2, -1))
+    truth = np.array([1] * w.n, dtype=object)
+    for k in range(count):
+        truth = truth * rolled(w, x.truth, k * stride) % w.t
+    options = {} if stride == 1 else {"stride": stride}
+    return Call(f"ev.product(x, {count}, {options})", lambda: w.ev.product(x.value, count, **options), truth)
+
+
 def dot(w: World, rng: Rng, x: Item, y: Item, z: Item) -> Call | None:
     truth = (product(w, x, y) + product(w, z, z)) % w.t
     return Call("ev.dot([x, z], [y, z])", lambda: w.ev.dot([x.value, z.value], [y.value, z.value]), truth)
@@ -474,6 +483,7 @@ VERBS: list[Verb] = [
     Verb("rotate_many", rotate_many, ONE, 0.5),
     Verb("swap_rows", swap_rows, ONE, 0.5),
     Verb("sum", sum_of_slots, ONE, 0.8),
+    Verb("product", product_of_slots, ONE, 0.6),
     Verb("polynomial", polynomial, ONE, 1.0),
     Verb("matvec", matvec, ONE, 1.0),
     Verb("power", power, ONE, 0.6),

@@ -269,6 +269,9 @@ def reals_parameters(w: Any, rng: Rng) -> Call:
         )
     )
     calls.append(
+        (f"ckks.rotations_of_product({a}, stride={b})", lambda: ckks.rotations_of_product(min(a, 2**20), stride=b))
+    )
+    calls.append(
         (f"ctx.steps_of_sum({a}, level={b}, key_memory={c})", lambda: w.ctx.steps_of_sum(a, level=b, key_memory=c))
     )
     text, run = calls[int(rng.integers(len(calls)))]

@@ -18,7 +18,7 @@ array([[513, 514, 515],
 Parameters and keys serve BFV too, and ``noren.bfv.Context.convert`` takes ciphertexts over.
 """
 
-from noren._noren import rotations_of_matrix, rotations_of_sum
+from noren._noren import rotations_of_matrix, rotations_of_product, rotations_of_sum
 from noren._noren.bgv import Ciphertext, Context, Evaluator
 from noren._noren.integers import EvaluationKeys, Keys, Parameters, PublicKey, SecretKey, SlotMatrix
 
@@ -33,5 +33,6 @@ __all__ = [
     "SecretKey",
     "SlotMatrix",
     "rotations_of_matrix",
+    "rotations_of_product",
     "rotations_of_sum",
 ]

@@ -16,7 +16,7 @@
 True
 """
 
-from noren._noren import rotations_of_matrix, rotations_of_sum
+from noren._noren import rotations_of_matrix, rotations_of_product, rotations_of_sum
 from noren._noren.ckks import (
     Ciphertext,
     Context,
@@ -42,5 +42,6 @@ __all__ = [
     "Releases",
     "SecretKey",
     "rotations_of_matrix",
+    "rotations_of_product",
     "rotations_of_sum",
 ]

@@ -75,6 +75,24 @@ def test_sums_of_slots(world: World) -> None:
         world.ev.sum(world.encrypt(a), 0)
 
 
+def test_products_of_slots(world: World) -> None:
+    a = world.values()
+    keys = world.ctx.keygen(rotations=ckks.rotations_of_product(8) + ckks.rotations_of_product(3, stride=2), seed=SEED)
+    ev, x = world.ctx.evaluator(keys.evaluation), world.encrypt(a)
+    y = ev.product(x)
+    assert (y.shape, y.period, y.level) == ((1,), 1, 0)
+    world.check(y.with_length(8), [a.prod()] * 8)
+    world.check(ev.product(x, 3, stride=2), a * np.roll(a, -2) * np.roll(a, -4))
+    assert ckks.rotations_of_product(100) == [1, 2, 3, 6, 12, 25, 50]
+    for count, stride in [(0, 1), (9, 1), (2, 0)]:
+        with pytest.raises(noren.EncodingError):
+            ev.product(x, count, stride=stride)
+    with pytest.raises(noren.LevelError):
+        ev.product(ev.at_level(x, 2))
+    with pytest.raises(noren.MissingKeyError, match="rotation by 3"):
+        ev.product(x, 2, stride=3)
+
+
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_unrolled_sums_of_slots(world: World, steps: int) -> None:
     keys = world.ctx.keygen(rotations=ckks.rotations_of_sum(8, steps=steps), relinearization=False, seed=SEED)

@@ -74,6 +74,7 @@ def test_rows_turn_and_swap(world: World) -> None:
         (world.ev.rotate_many(x, [1])[0], np.roll(rows, -1, axis=1)),
         (world.ev.swap_rows(x), rows[::-1]),
         (world.ev.sum(x, 8), sum(np.roll(rows, -k, axis=1) for k in range(8))),
+        (world.ev.product(x, 2), rows * np.roll(rows, -1, axis=1)),
     ]:
         assert (world.decrypt(found).reshape(2, -1) == expected % T).all()
     product = world.decrypt(world.ev.matvec(MATRIX, world.encrypt(X[:4])))

@@ -96,6 +96,35 @@ struct BinaryOp {
 // Measures an operation on bits if its result is right, and prints the record.
 void ReportBinary(const BinaryOp& op, bool right, const std::function<void()>& call);
 
+// What a record of the suites product and inner-product says besides its times.
+struct ReductionOp {
+    std::string suite, way;
+    uint32_t count, depth = 0, bootstraps = 0, slots = 0;
+    // Of all keys, in seconds.
+    double keys_time = 0;
+};
+
+// Measures a reduction whose first call took `first` seconds, if its result is right, and prints the record. A call of more than ten
+// seconds is not repeated.
+void ReportReduction(const Context& context, const Step& step, const ReductionOp& op, bool right, double first,
+                     const std::function<void()>& call);
+
+// A context that bootstraps, its keys, and the times of its set-up in seconds.
+struct Bootstrapping {
+    Context context;
+    Keys keys;
+    uint32_t depth, digits;
+    // The level of a ciphertext that has as many levels as the result of a bootstrap.
+    uint32_t fresh_level;
+    double context_time, matrices_time, keys_time;
+
+    // How many products can follow on a ciphertext before it must be bootstrapped.
+    uint32_t LevelsLeft(const Ciphertext& ciphertext) const;
+};
+
+// OpenFHE's best documented setting for 2^15 slots.
+Bootstrapping MakeBootstrapping(bool real);
+
 // Seconds since some time in the past.
 double Now();
 
@@ -106,3 +135,4 @@ void RunChain(const std::string& scheme, uint32_t depth, const Step& step);
 void RunBootstrap(bool real, const Step& step);
 void RunBinary(const std::string& workload, const Step& step);
 void RunSwitching(int log_slots, const Step& step);
+void RunReduction(const std::string& suite, const std::string& way, uint32_t count, const Step& step);

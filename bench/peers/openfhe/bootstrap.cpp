@@ -125,22 +125,39 @@ size_t KeyBytes(const Context& context, const Keys& keys) {
     return words * sizeof(uint64_t);
 }
 
-void RunBootstrap(bool real, const Step& step) {
-    const uint32_t depth = kLevelsAfter + lbcrypto::FHECKKSRNS::GetBootstrapDepth({kLevelBudget[0], 0},
-                                                                                 lbcrypto::SPARSE_ENCAPSULATED);
-    uint32_t digits = 0;
+uint32_t Bootstrapping::LevelsLeft(const Ciphertext& ciphertext) const {
+    // Slots to coefficients, which come first, take their levels before the raise, and the scale one.
+    const size_t used = ciphertext->GetLevel() + ciphertext->GetNoiseScaleDeg() - 1 + kLevelBudget[1] + 1;
+    return used < depth ? depth - static_cast<uint32_t>(used) : 0;
+}
+
+Bootstrapping MakeBootstrapping(bool real) {
+    Bootstrapping made;
+    made.depth = kLevelsAfter + lbcrypto::FHECKKSRNS::GetBootstrapDepth({kLevelBudget[0], 0},
+                                                                        lbcrypto::SPARSE_ENCAPSULATED);
+    made.fresh_level = made.depth - kLevelsAfter;
     double start = Now();
-    const Context context = MakeBootstrapContext(real, depth, &digits);
-    const double context_time = Now() - start;
+    made.context = MakeBootstrapContext(real, made.depth, &made.digits);
+    made.context_time = Now() - start;
     const size_t slots = size_t{1} << (kLogN - 1);
     start = Now();
-    context->EvalBootstrapSetup(kLevelBudget, {0, 0}, slots, 0, true, true);
-    const double matrices_time = Now() - start;
+    made.context->EvalBootstrapSetup(kLevelBudget, {0, 0}, slots, 0, true, true);
+    made.matrices_time = Now() - start;
     start = Now();
-    const Keys keys = context->KeyGen();
-    context->EvalMultKeyGen(keys.secretKey);
-    context->EvalBootstrapKeyGen(keys.secretKey, slots);
-    const double keys_time = Now() - start;
+    made.keys = made.context->KeyGen();
+    made.context->EvalMultKeyGen(made.keys.secretKey);
+    made.context->EvalBootstrapKeyGen(made.keys.secretKey, slots);
+    made.keys_time = Now() - start;
+    return made;
+}
+
+void RunBootstrap(bool real, const Step& step) {
+    const Bootstrapping setting = MakeBootstrapping(real);
+    const Context& context = setting.context;
+    const Keys& keys = setting.keys;
+    const uint32_t digits = setting.digits;
+    const size_t slots = size_t{1} << (kLogN - 1);
+    double start = 0;
 
     char text[512];
     const std::string shared = ",\"set\":\"sparse encapsulation\",\"mode\":\"" +
@@ -149,9 +166,9 @@ void RunBootstrap(bool real, const Step& step) {
     const auto report = [&](const std::string& op, const std::vector<double>& times, bool right, const std::string& more) {
         ReportTimes(context, step, op, digits, right, times, shared + more);
     };
-    std::snprintf(text, sizeof text, ",\"context_ns\":%.0f,\"keys_ns\":%.0f,\"matrices_ns\":%.0f", context_time * 1e9,
-                  keys_time * 1e9, matrices_time * 1e9);
-    report("setup", {(context_time + keys_time + matrices_time) * 1e9}, true, text);
+    std::snprintf(text, sizeof text, ",\"context_ns\":%.0f,\"keys_ns\":%.0f,\"matrices_ns\":%.0f", setting.context_time * 1e9,
+                  setting.keys_time * 1e9, setting.matrices_time * 1e9);
+    report("setup", {(setting.context_time + setting.keys_time + setting.matrices_time) * 1e9}, true, text);
 
     auto messages = Messages(slots, real);
     if (step.threads != 1) {
@@ -164,7 +181,7 @@ void RunBootstrap(bool real, const Step& step) {
     Precision least = {1e3, 1e3};
     std::string precision;
     for (const auto& [name, values] : messages) {
-        const auto plain = context->MakeCKKSPackedPlaintext(values, 1, depth - 1 - kLevelBudget[1], nullptr, slots);
+        const auto plain = context->MakeCKKSPackedPlaintext(values, 1, setting.depth - 1 - kLevelBudget[1], nullptr, slots);
         const auto low = context->Encrypt(keys.publicKey, plain);
         start = Now();
         const Ciphertext high = context->EvalBootstrap(low);
@@ -184,8 +201,7 @@ void RunBootstrap(bool real, const Step& step) {
         std::snprintf(text, sizeof text, "%s\"%s\":[%.3f,%.3f]", precision.empty() ? "" : ",", name.c_str(), bits[0],
                       bits[1]);
         precision += text;
-        const size_t used = high->GetLevel() + high->GetNoiseScaleDeg() - 1;
-        left = depth - static_cast<uint32_t>(used) - kLevelBudget[1] - 1;
+        left = setting.LevelsLeft(high);
     }
     std::snprintf(text, sizeof text, ",\"first_ns\":%.0f,\"levels_left\":%u,\"level_bits\":%u", first_time, left, kScale);
     std::string more = text;

@@ -74,6 +74,13 @@ void Run(std::map<std::string, std::string> options) {
         if (options["--preset"].rfind("n16", 0) == 0) {
             RunBootstrap(options["--mode"] == "real", step);
         }
+    } else if (suite == "product" || suite == "inner-product") {
+        // TFHE of OpenFHE has bits alone.
+        if (options["--scheme"].find("ckks") != std::string::npos) {
+            for (const int count : Numbers(options["--count"])) {
+                RunReduction(suite, options["--way"], static_cast<uint32_t>(count), step);
+            }
+        }
     } else if (suite == "switching") {
         for (const int log_slots : Numbers(options["--log-slots"])) {
             RunSwitching(log_slots, step);
@@ -128,7 +135,8 @@ int main(int argc, char** argv) {
         {"--suite", "ckks"},  {"--log-n", "13,14,15,16"}, {"--shape", "hybrid"}, {"--special", "1,5,10"},
         {"--level", "1,4,9"}, {"--threads", "1"},         {"--seconds", "1"},
         {"--preset", "n16"},  {"--mode", "complex"},        {"--scheme", "bfv,bgv,ckks"},
-        {"--depth", "2,4,6,8,10"}, {"--workload", "BOOL"}, {"--batch", "1"}, {"--log-slots", "4"}};
+        {"--depth", "2,4,6,8,10"}, {"--workload", "BOOL"}, {"--batch", "1"}, {"--log-slots", "4"},
+        {"--count", "2"}, {"--way", "paper"}, {"--bits", "16"}};
     try {
         for (int i = 1; i < argc; i += 2) {
             if (options.count(argv[i]) == 0 || i + 1 == argc) {

@@ -246,6 +246,37 @@ void ReportChain(const Context& context, const Step& step, const std::string& op
           right ? Measure(step.seconds, 1, call) : Timing{0, 0, 0}, more);
 }
 
+void ReportReduction(const Context& context, const Step& step, const ReductionOp& op, bool right, double first,
+                     const std::function<void()>& call) {
+    // As in noren's measure.rs: the time that goes to the samples of a slow operation.
+    constexpr double kPatience = 10;
+    const auto parameters = ParametersOf(context);
+    const auto& primes = parameters->GetElementParams()->GetParams();
+    const size_t special = parameters->GetParamsP()->GetParams().size();
+    char more[256];
+    std::snprintf(more, sizeof more,
+                  ",\"scheme\":\"ckks\",\"way\":\"%s\",\"count\":%u,\"log_q\":%.3f,\"depth\":%u,\"bootstraps\":%u,"
+                  "\"keys_ns\":%.0f",
+                  op.way.c_str(), op.count, BitsOf(primes), op.depth, op.bootstraps, op.keys_time * 1e9);
+    Timing timing{0, 0, 0};
+    if (right && first * kLeastSamples < kPatience) {
+        timing = Measure(step.seconds, 1, call);
+    } else if (right) {
+        std::vector<double> times;
+        for (double spent = first; spent < kPatience; spent += times.back() / 1e9) {
+            const double start = Now();
+            call();
+            times.push_back((Now() - start) * 1e9);
+        }
+        timing = TimingOf(times.empty() ? std::vector<double>{first * 1e9} : times);
+    }
+    const std::string name = op.suite == "product" ? "product" : "inner_product";
+    Print(context,
+          {op.suite, name, right ? "" : kWrong, static_cast<uint32_t>(primes.size()), static_cast<uint32_t>(special),
+           parameters->GetNumPartQ(), true, step.threads, op.slots},
+          timing, more);
+}
+
 void ReportBinary(const BinaryOp& op, bool right, const std::function<void()>& call) {
     const Timing timing = right ? Measure(op.step.seconds, 1, call) : Timing{0, 0, 0};
     std::printf(

@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::inputs::{InputOptions, Inputs};
 use crate::params::parse_security;
 use crate::{
-    advise, bench, calibrate, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, params, passphrase, plan,
-    prepare, signing,
+    advise, bench, calibrate, compare, decrypt, demo, encrypt, eval, expand, info, inspect, keygen, params, passphrase,
+    plan, prepare, signing,
 };
 
 /// Computes on encrypted tables: keys and encryption on one side, programs on the other.
@@ -30,7 +30,7 @@ use crate::{
         Exit codes: 0 done, 1 refused (nothing was written), 2 wrong usage."
 )]
 struct Cli {
-    /// The number of threads; `bench` takes a list, such as 1,2 [default: all; bench: 1]
+    /// The number of threads; `bench` and `compare` take a list, such as 1,2 [default: all; bench: 1; compare: 1, and all if it is not quick]
     #[arg(long, global = true, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u16).range(THREADS))]
     threads: Vec<u16>,
     /// Print JSON instead of text
@@ -64,6 +64,7 @@ enum Verb {
     Sign(signing::Sign),
     Verify(signing::Verify),
     Bench(bench::Arguments),
+    Compare(compare::Arguments),
     Demo(demo::Arguments),
 }
 
@@ -104,8 +105,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
-    if cli.threads.len() > 1 && !matches!(cli.verb, Verb::Bench(_)) {
-        let message = "--threads takes one number here: a list is for bench";
+    if cli.threads.len() > 1 && !matches!(cli.verb, Verb::Bench(_) | Verb::Compare(_)) {
+        let message = "--threads takes one number here: a list is for bench and compare";
         return Err(Cli::command().error(ErrorKind::ValueValidation, message));
     }
     Ok(cli)
@@ -114,7 +115,8 @@ fn check_threads(cli: Cli) -> Result<Cli, clap::Error> {
 fn check_signer(cli: Cli) -> Result<Cli, clap::Error> {
     let message = match (&cli.verb, cli.inputs.signer.is_some()) {
         (Verb::Verify(_), false) => "verify takes --signer FILE: the public key of whoever signed",
-        (Verb::Info(_) | Verb::Calibrate(_) | Verb::Advise(_) | Verb::Bench(_) | Verb::Demo(_), true)
+        (Verb::Info(_) | Verb::Calibrate(_) | Verb::Advise(_) | Verb::Bench(_), true)
+        | (Verb::Compare(_) | Verb::Demo(_), true)
         | (Verb::Passphrase(_) | Verb::SigningKey(_) | Verb::Sign(_), true) => {
             "--signer is for verbs that read files of others: this one reads none"
         }
@@ -131,6 +133,7 @@ fn execute(cli: Cli) -> Result<(), Failure> {
     match cli.verb {
         // Each measurement has threads of its own.
         Verb::Bench(arguments) => bench::run(&arguments, &threads, &console),
+        Verb::Compare(arguments) => compare::run(&arguments, &threads, &console),
         verb => match threads.first() {
             None => verb.run_refusing(&console),
             Some(&count) => {
@@ -168,6 +171,7 @@ impl Verb {
             Self::Sign(arguments) => arguments.run(console),
             Self::Verify(arguments) => arguments.run(console),
             Self::Bench(arguments) => bench::run(&arguments, &[], console),
+            Self::Compare(arguments) => compare::run(&arguments, &[], console),
             Self::Demo(arguments) => demo::run(&arguments, console),
         }
     }

@@ -14,6 +14,7 @@
 //! | `switching` | scheme switching: its plan and keys, and programs that compare entries of tables of numbers |
 //! | `tfhe` | columns of integers and truth values, encrypted one by one: their plan, keys, encryption, programs, lookups, decryption |
 //! | `bench` | the benchmarks: measuring, records, suites |
+//! | `compare` | schemes and libraries compared: measuring, the figures of the publication, the report |
 //! | `programs` | programs with their models from files, and the plan for them in words |
 //! | `describe` | parameters in words: security, precision, sizes |
 //! | `tables` | tables from CSV and NPY files and back |
@@ -40,6 +41,7 @@ mod calibrate;
 mod ckks;
 mod columns;
 mod command;
+mod compare;
 mod console;
 mod decrypt;
 mod demo;

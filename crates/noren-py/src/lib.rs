@@ -78,7 +78,7 @@ mod module {
     #[pymodule_export]
     use crate::progress::PyProgress;
     #[pymodule_export]
-    use crate::rotations::{rotations_of_matrix, rotations_of_sum};
+    use crate::rotations::{rotations_of_matrix, rotations_of_product, rotations_of_sum};
     #[pymodule_export]
     use crate::signing::{PySigner, PySigningKey, sign, verify};
 

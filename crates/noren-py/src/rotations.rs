@@ -1,6 +1,7 @@
-//! The rotations that sums of slots and products with matrices need keys for, in all schemes with vectors.
+//! The rotations that sums and products of slots and products with matrices need keys for, in all schemes with vectors.
 
 use noren::circuits::matrix::Matrix;
+use noren::circuits::product;
 use noren::circuits::trace::Unrolling;
 use noren::schemes::extent::Extent;
 use pyo3::prelude::*;
@@ -17,6 +18,14 @@ pub(crate) fn rotations_of_sum(count: i64, stride: i64, steps: Option<usize>) ->
     let slots = Extent::of_slots(LARGEST_SLOTS);
     let terms = terms_of_sum(Some(count), stride, slots, LARGEST_SLOTS)?;
     Ok(plan_of_sum(terms, steps)?.rotations())
+}
+
+/// The rotations that ``Evaluator.product`` of ``count`` slots needs keys for.
+#[pyfunction]
+#[pyo3(signature = (count, *, stride = 1))]
+pub(crate) fn rotations_of_product(count: i64, stride: i64) -> PyResult<Vec<isize>> {
+    let (count, stride) = terms_of_sum(Some(count), stride, Extent::of_slots(LARGEST_SLOTS), LARGEST_SLOTS)?;
+    product::rotations(count, stride).map_err(raise)
 }
 
 /// The rotations that ``Evaluator.matvec`` of this matrix needs keys for.

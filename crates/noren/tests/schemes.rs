@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::{Basis, Polynomial};
+use noren::circuits::product;
 use noren::circuits::recorder::Recorder;
 use noren::circuits::trace::{self, Unrolling};
 use noren::error::Error;
@@ -211,6 +212,7 @@ fn rotations() -> Vec<isize> {
     let map = LinearMap::dense(8, 8, &entries).unwrap();
     let recorder = Recorder::new();
     trace::sum(&recorder, &recorder.fresh(SLOTS), 12, 3).unwrap();
+    product::product(&recorder, &recorder.fresh(SLOTS), 7, 2).unwrap();
     let plan = Unrolling::unrolled(64, 1, 3).unwrap();
     let recorded = recorder.usage().rotations.into_keys();
     let all: BTreeSet<isize> = recorded.chain(map.rotations()).chain(plan.rotations()).chain([1, -2, 5]).collect();
@@ -279,6 +281,11 @@ fn suite<W: World>(world: &W) {
     check("sum of 12", trace::sum(ev, &a, 12, 3), &total);
     let total = (0..64).fold(vec![0; SLOTS], |sum, k| each(&sum, &turned(&x, k), |x, y| x + y));
     check("sum of 64", Unrolling::unrolled(64, 1, 3).unwrap().apply(ev, &a), &total);
+
+    let total = (1..7).fold(x.clone(), |product, k| each(&product, &turned(&x, 2 * k), |x, y| x * y));
+    check("product of 7", product::product(ev, &a, 7, 2), &total);
+    let total = each(&each(&x, &turned(&x, 1), |x, y| x * y), &turned(&x, 2), |x, y| x * y);
+    check("products in a row", product::sequential(ev, &a, 3, 1), &total);
 
     let rows: Vec<i64> = x[..8].repeat(SLOTS / 8);
     let map = LinearMap::dense(8, 8, &W::numbers(&matrix())).unwrap();

@@ -7,11 +7,13 @@ mod digits;
 mod driver;
 mod integers;
 mod record;
+mod reduction;
 
 use std::process::ExitCode;
 
 use driver::{finish, numbers, options};
 use record::Step;
+use reduction::Case;
 use tfhe::boolean::parameters::{DEFAULT_PARAMETERS_KS_PBS, PARAMETERS_ERROR_PROB_2_POW_MINUS_165_KS_PBS};
 use tfhe::shortint::parameters::v1_8::*;
 
@@ -24,17 +26,33 @@ fn run() -> Result<(), String> {
         ("suite", "tfhe"),
         ("workload", "BOOL,1_1,2_2,3_3"),
         ("batch", "1,8,64,512"),
+        ("scheme", "ckks,tfhe"),
+        ("way", "paper"),
+        ("count", "2"),
+        ("bits", "16"),
         ("threads", "1"),
         ("seconds", "1"),
     ])?;
-    if options["suite"] != "tfhe" {
-        return Err(format!("there is no suite {}", options["suite"]));
+    let suite = options["suite"].as_str();
+    if !["tfhe", "product", "inner-product"].contains(&suite) {
+        return Err(format!("there is no suite {suite}"));
     }
     let batches = numbers(&options["batch"])?;
     let seconds = options["seconds"].parse().map_err(|_| "--seconds needs a number")?;
     for threads in numbers(&options["threads"])? {
         // Everything parallel in TFHE-rs runs in the pool that it is called from.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string())?;
+        if suite != "tfhe" {
+            // Of CKKS it has nothing.
+            if options["scheme"].split(',').any(|scheme| scheme == "tfhe") {
+                let bits = options["bits"].parse().map_err(|_| "--bits needs a number")?;
+                for count in numbers(&options["count"])? {
+                    let case = Case { suite, way: &options["way"], count, bits, threads, seconds };
+                    pool.install(|| reduction::run(&case));
+                }
+            }
+            continue;
+        }
         for workload in options["workload"].split(',') {
             let step = Step { workload: workload.to_owned(), batches: batches.clone(), threads, seconds };
             pool.install(|| measure(&step));

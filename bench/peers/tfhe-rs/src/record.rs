@@ -10,7 +10,8 @@ pub struct Step {
     pub seconds: f64,
 }
 
-const VERSION: &str = "1.8.0";
+/// The version of TFHE-rs.
+pub const VERSION: &str = "1.8.0";
 
 /// What is measured: the degree of its polynomials, the bits of its words, and its set as TFHE-rs calls it.
 #[derive(Clone, Copy)]

@@ -41,7 +41,7 @@ impl Beside {
 }
 
 /// The output of a program, or why that is no list of records.
-pub(super) fn records(command: &mut Command) -> Result<Vec<Record>, String> {
+pub(crate) fn records(command: &mut Command) -> Result<Vec<Record>, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);

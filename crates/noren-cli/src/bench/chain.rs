@@ -4,13 +4,10 @@
 //! 45 bits a level for CKKS, 128-bit security, for each depth the smallest modulus. A chain multiplies a ciphertext again
 //! and again with a fresh one; a second record squares it as often.
 
-use std::fmt;
-
-use clap::ValueEnum;
 use noren::bfv::Bfv;
 use noren::bgv::Bgv;
 use noren::ckks;
-use noren::schemes::integers::{self, KeyRequest, Requirements, Scheme};
+use noren::schemes::integers::{self, KeyRequest, Requirements};
 use noren_rlwe::parameters::Parameters;
 
 use crate::bench::ckks::seed;
@@ -18,6 +15,7 @@ use crate::bench::judge::{Judge, drop_result, values};
 use crate::bench::measure::{self, Timing};
 use crate::bench::record::Record;
 use crate::bench::run::Run;
+use crate::bench::scheme::Scheme;
 use crate::bench::shape::Shape;
 use crate::failure::Failure;
 use crate::machine;
@@ -28,27 +26,20 @@ pub(super) const DEPTHS: [usize; 5] = [2, 4, 6, 8, 10];
 const T: u64 = 65537;
 const SLOTS: usize = 1 << 15;
 
-/// A scheme of the comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Chained {
-    /// Exact integers, products that are scaled
-    Bfv,
-    /// Exact integers, limbs dropped after each product
-    Bgv,
-    /// Approximate numbers
-    Ckks,
-}
+/// The schemes of the comparison.
+pub(super) const SCHEMES: [Scheme; 3] = [Scheme::Bfv, Scheme::Bgv, Scheme::Ckks];
 
 /// Measures chains of one depth with each number of threads.
-pub(super) fn run(run: &Run<'_>, scheme: Chained, depth: usize) -> Result<(), Failure> {
+pub(super) fn run(run: &Run<'_>, scheme: Scheme, depth: usize) -> Result<(), Failure> {
     match scheme {
-        Chained::Bfv => integers::<Bfv>(run, scheme, depth),
-        Chained::Bgv => integers::<Bgv>(run, scheme, depth),
-        Chained::Ckks => ckks(run, scheme, depth),
+        Scheme::Bfv => integers::<Bfv>(run, scheme, depth),
+        Scheme::Bgv => integers::<Bgv>(run, scheme, depth),
+        Scheme::Ckks => ckks(run, scheme, depth),
+        Scheme::Tfhe => Scheme::choose(&[scheme], &SCHEMES).map(drop),
     }
 }
 
-fn integers<S: Scheme>(run: &Run<'_>, scheme: Chained, depth: usize) -> Result<(), Failure> {
+fn integers<S: integers::Scheme>(run: &Run<'_>, scheme: Scheme, depth: usize) -> Result<(), Failure> {
     let requirements = Requirements { depth, plaintext_modulus: T, slots: SLOTS, ..Requirements::default() };
     let parameters = requirements.choose::<S>()?;
     machine::reset_peak_rss();
@@ -84,7 +75,7 @@ fn integers<S: Scheme>(run: &Run<'_>, scheme: Chained, depth: usize) -> Result<(
     Ok(())
 }
 
-fn ckks(run: &Run<'_>, scheme: Chained, depth: usize) -> Result<(), Failure> {
+fn ckks(run: &Run<'_>, scheme: Scheme, depth: usize) -> Result<(), Failure> {
     let parameters = Shape::of_chain(depth).parameters()?;
     machine::reset_peak_rss();
     let request = ckks::KeyRequest { relinearization: true, ..ckks::KeyRequest::default() };
@@ -118,7 +109,7 @@ fn ckks(run: &Run<'_>, scheme: Chained, depth: usize) -> Result<(), Failure> {
 #[allow(clippy::too_many_arguments, reason = "the fields of one record")]
 fn report(
     run: &Run<'_>,
-    scheme: Chained,
+    scheme: Scheme,
     depth: usize,
     squares: bool,
     parameters: &Parameters,
@@ -130,10 +121,4 @@ fn report(
     let record = Record { slots, ..Record::of_rlwe("chain", op, parameters, threads, timing, "") };
     let log_q = parameters.log_q(parameters.max_limbs());
     run.report(&record.with("scheme", scheme.to_string()).with("depth", depth).with("log_q", log_q))
-}
-
-impl fmt::Display for Chained {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.to_possible_value().expect("no scheme is hidden").get_name())
-    }
 }

@@ -1,5 +1,6 @@
 //! Measuring: how long an operation takes, warm, often enough to say.
 
+use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,8 @@ const MOST_SAMPLES: usize = 100_000;
 const SAMPLE: Duration = Duration::from_micros(50);
 /// The part of the time that is spent on warming up.
 const WARM_UP: f64 = 0.2;
+/// The time that goes to the samples of a slow operation.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of turns of operations that are compared.
 const TURNS: u32 = 10;
 
@@ -50,6 +53,31 @@ pub(super) fn time<E>(seconds: f64, per: f64, mut call: impl FnMut() -> Result<(
         samples.push(sample(repeats)?.as_secs_f64() * 1e9 / f64::from(repeats) / per);
     }
     Ok(Timing::of(&mut samples))
+}
+
+/// The result of a call, and how long calls take: as [`time`] says where five calls take less than [`PATIENCE`], else of as many
+/// calls as begin in that time after the first one, or, if the first one takes longer, of that alone.
+///
+/// # Errors
+/// The errors of the operation.
+pub(super) fn with_result<T, E>(seconds: f64, mut call: impl FnMut() -> Result<T, E>) -> Result<(T, Timing), E> {
+    let start = Instant::now();
+    let result = call()?;
+    let first = start.elapsed();
+    let mut again = || call().map(|result| drop(black_box(result)));
+    if first * (LEAST_SAMPLES as u32) < PATIENCE {
+        return Ok((result, time(seconds, 1.0, again)?));
+    }
+    let mut samples = Vec::new();
+    while start.elapsed() < PATIENCE {
+        let begin = Instant::now();
+        again()?;
+        samples.push(begin.elapsed().as_secs_f64() * 1e9);
+    }
+    if samples.is_empty() {
+        samples.push(first.as_secs_f64() * 1e9);
+    }
+    Ok((result, Timing::of(&mut samples)))
 }
 
 /// How long calls take that are compared with each other, each over `seconds` and with at least five samples: they take
@@ -138,6 +166,19 @@ mod tests {
         // One call warms up.
         assert_eq!((timing.reps, calls), (5, 6));
         assert!(timing.median_ns >= pause.as_nanos() as f64);
+    }
+
+    #[test]
+    fn the_result_of_a_call_comes_with_its_timing() {
+        let mut calls = 0;
+        let found = with_result(0.0, || {
+            calls += 1;
+            std::thread::sleep(Duration::from_millis(1));
+            Ok::<_, Infallible>(calls)
+        });
+        let Ok((result, timing)) = found;
+        // One call for the result, one warms up.
+        assert_eq!((result, timing.reps, calls), (1, 5, 7));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `noren bench`: how fast this machine is, in records that can be compared with those of other libraries.
 
 mod advise;
-mod beside;
+pub(crate) mod beside;
 mod bootstrap;
 mod chain;
 mod ckks;
@@ -13,9 +13,11 @@ mod lookup;
 mod matvec;
 mod measure;
 mod parallel;
-mod record;
+pub(crate) mod record;
+mod reduction;
 mod rns_heaan;
 mod run;
+mod scheme;
 mod shape;
 mod suite;
 mod switching;

@@ -19,30 +19,30 @@ type Name = Cow<'static, str>;
 
 /// A record: the operation, the library, and how long it took.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Record {
-    pub(super) suite: Name,
-    pub(super) op: Name,
-    pub(super) library: Name,
-    pub(super) version: Name,
-    pub(super) n: usize,
-    pub(super) limbs: usize,
-    pub(super) log_qp: f64,
-    pub(super) special: usize,
-    pub(super) dnum: usize,
-    pub(super) slots: usize,
-    pub(super) security: String,
-    pub(super) isa: Name,
-    pub(super) threads: usize,
+pub(crate) struct Record {
+    pub(crate) suite: Name,
+    pub(crate) op: Name,
+    pub(crate) library: Name,
+    pub(crate) version: Name,
+    pub(crate) n: usize,
+    pub(crate) limbs: usize,
+    pub(crate) log_qp: f64,
+    pub(crate) special: usize,
+    pub(crate) dnum: usize,
+    pub(crate) slots: usize,
+    pub(crate) security: String,
+    pub(crate) isa: Name,
+    pub(crate) threads: usize,
     /// `None` where the result was wrong: a wrong result has no time.
-    pub(super) median_ns: Option<f64>,
-    pub(super) mad_ns: Option<f64>,
-    pub(super) reps: usize,
+    pub(crate) median_ns: Option<f64>,
+    pub(crate) mad_ns: Option<f64>,
+    pub(crate) reps: usize,
     /// The most memory that the process has held since the record before this one.
-    pub(super) peak_rss_bytes: Option<u64>,
-    pub(super) note: Name,
+    pub(crate) peak_rss_bytes: Option<u64>,
+    pub(crate) note: Name,
     /// Fields of some operations only.
     #[serde(flatten)]
-    pub(super) more: Map<String, Value>,
+    pub(crate) more: Map<String, Value>,
 }
 
 /// The note of a record without a time.

@@ -83,6 +83,29 @@ impl Shape {
         shape(16, 48, 45, limbs, 48, limbs.div_ceil(3))
     }
 
+    /// The set of the suite `product` for trees of this depth, 1 to 7: 20 bits of the product of as many numbers as the depth allows,
+    /// the smallest degree that is secure, and the special primes that were fastest.
+    pub(super) fn of_product(depth: usize) -> Self {
+        let (log_n, special) = match depth {
+            ..=2 => (13, 1),
+            3..=5 => (14, 3),
+            _ => (14, 2),
+        };
+        shape(log_n, 46, 40, depth + 1, 48, special)
+    }
+
+    /// The set of the suite `product` for this many products in a row, up to 19: numbers in all slots of the degree that the
+    /// comparison has, 2^13 for one product and 2^16 for more.
+    pub(super) fn of_product_chain(depth: usize) -> Self {
+        let limbs = depth + 1;
+        if depth == 1 { shape(13, 50, 45, limbs, 48, 1) } else { shape(16, 48, 45, limbs, 48, limbs.div_ceil(3)) }
+    }
+
+    /// The set of the suite `inner-product`: 20 bits of the inner product of vectors of up to 128 numbers from -1 to 1.
+    pub(super) fn of_inner_product() -> Self {
+        shape(13, 50, 40, 2, 48, 1)
+    }
+
     /// The parameters.
     pub(super) fn parameters(&self) -> Result<Parameters, Failure> {
         let further = std::iter::repeat_n(self.scale, self.limbs - 1);
@@ -129,6 +152,17 @@ mod tests {
             let parameters = shape.parameters().expect("primes, and the security that it names");
             assert_eq!((parameters.rlwe().max_limbs(), parameters.rlwe().dnum()), (shape.limbs, digits));
             assert!(parameters.rlwe().q().iter().chain(parameters.rlwe().p()).all(|&q| q < 1 << 48));
+        }
+    }
+
+    #[test]
+    fn reductions_are_secure_in_the_degrees_of_their_sets() {
+        let degrees: Vec<u32> = (1..=7).map(|depth| Shape::of_product(depth).log_n).collect();
+        assert_eq!(degrees, [13, 13, 14, 14, 14, 14, 14]);
+        let all = (1..=7).map(Shape::of_product).chain((1..=19).map(Shape::of_product_chain));
+        for shape in all.chain([Shape::of_inner_product()]) {
+            let parameters = shape.parameters().expect("128-bit security");
+            assert_eq!(parameters.rlwe().security(), Security::Bits128);
         }
     }
 

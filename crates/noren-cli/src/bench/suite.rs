@@ -8,10 +8,12 @@ use noren::bootstrapping::Preset;
 
 use crate::bench::beside::Beside;
 use crate::bench::bootstrap::{self, Messages};
-use crate::bench::chain::{self, Chained};
+use crate::bench::chain;
 use crate::bench::parallel::{Axes, Figure};
 use crate::bench::record::Record;
+use crate::bench::reduction::{self, Case, Reduction, Way};
 use crate::bench::run::Run;
+use crate::bench::scheme::Scheme;
 use crate::bench::shape::{Family, Shape};
 use crate::bench::tfhe::{self, Workload};
 use crate::bench::weak_client::{self, Part};
@@ -65,9 +67,18 @@ pub(crate) struct Arguments {
     /// chain: how many products follow one another [default: 2,4,6,8,10]
     #[arg(long, value_name = "DEPTH,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=16))]
     depth: Vec<u32>,
-    /// chain: only these schemes [default: all]
+    /// chain, product, inner-product: only these schemes [default: all of the suite]
     #[arg(long, value_enum, value_name = "SCHEME,...", value_delimiter = ',')]
-    scheme: Vec<Chained>,
+    scheme: Vec<Scheme>,
+    /// product, inner-product: how many numbers become one [default: 2,20,40,60,80,100]
+    #[arg(long, value_name = "COUNT,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=i64::from(reduction::MOST)))]
+    count: Vec<u32>,
+    /// product, inner-product: in which order [default: both]
+    #[arg(long, value_enum, value_name = "WAY,...", value_delimiter = ',')]
+    way: Vec<Way>,
+    /// product, inner-product: the width of integers of TFHE in bits [default: 16]
+    #[arg(long, value_name = "BITS", value_parser = parse_width)]
+    bits: Option<usize>,
     /// parallel: only this figure [default: both]
     #[arg(long, value_enum)]
     figure: Option<Figure>,
@@ -112,6 +123,10 @@ enum Suite {
     RnsHeaan,
     /// Products that follow one another in BFV, BGV and CKKS, for each depth
     Chain,
+    /// The product of n numbers, in CKKS and in TFHE, one after the other and as a tree
+    Product,
+    /// The inner product of two vectors of n numbers, in CKKS and in TFHE
+    InnerProduct,
     /// A matrix of 512 x 512 times an encrypted vector of integers, in BGV
     Matvec,
     /// A matrix of all slots times an encrypted vector, in BGV over rings whose index is no power of two
@@ -195,11 +210,11 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
             }
         }
         Suite::Chain => {
-            let schemes = if arguments.scheme.is_empty() { Chained::value_variants() } else { &arguments.scheme[..] };
+            let schemes = Scheme::choose(&arguments.scheme, &chain::SCHEMES)?;
             let depths: Vec<usize> = arguments.depth.iter().map(|&depth| depth as usize).collect();
             let depths = if depths.is_empty() { &chain::DEPTHS } else { &depths[..] };
             console.text(Record::head())?;
-            for &scheme in schemes {
+            for scheme in schemes {
                 for &depth in depths {
                     chain::run(&run, scheme, depth)?;
                     let (scheme, depth) = (scheme.to_string(), depth.to_string());
@@ -207,6 +222,8 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
                 }
             }
         }
+        Suite::Product => reductions(arguments, Reduction::Product, &run, &mut beside)?,
+        Suite::InnerProduct => reductions(arguments, Reduction::InnerProduct, &run, &mut beside)?,
         Suite::Matvec => {
             console.text(Record::head())?;
             matvec::run(&run)?;
@@ -278,13 +295,34 @@ pub(crate) fn run(arguments: &Arguments, threads: &[usize], console: &Console) -
     }
 }
 
+/// The steps of the suites `product` and `inner-product`.
+fn reductions(arguments: &Arguments, reduction: Reduction, run: &Run<'_>, beside: &mut Beside) -> Result<(), Failure> {
+    let schemes = Scheme::choose(&arguments.scheme, &reduction::SCHEMES)?;
+    let ways = if arguments.way.is_empty() { Way::value_variants() } else { &arguments.way[..] };
+    let counts: Vec<usize> = arguments.count.iter().map(|&count| count as usize).collect();
+    let counts = if counts.is_empty() { &reduction::COUNTS } else { &counts[..] };
+    let bits = arguments.bits.unwrap_or(reduction::BITS);
+    run.console.text(Record::head())?;
+    for &scheme in &schemes {
+        for &count in counts {
+            for &way in ways {
+                reduction::run(run, &Case { reduction, scheme, way, count, bits })?;
+                let (scheme, count, bits) = (scheme.to_string(), count.to_string(), bits.to_string());
+                let options = [("--suite", reduction.suite()), ("--scheme", &scheme), ("--way", way.name())];
+                beside.step(run, &[&options[..], &[("--count", &count), ("--bits", &bits)]].concat())?;
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Arguments {
     /// Refuses options of other suites.
     fn check(&self) -> Result<(), Failure> {
         use Suite::*;
         // Whether it is absent, and the suites that have it. No other program shares out loops in the ways of the suite parallel, or has
         // light keys beside CKKS.
-        let options: [(&str, bool, &[Suite]); 17] = [
+        let options: [(&str, bool, &[Suite]); 20] = [
             ("--log-n", self.log_n.is_empty(), &[Kernels, Ckks, Client, Lookup, Parallel, RnsHeaan]),
             ("--shape", self.shape == Family::Hybrid, &[Ckks]),
             ("--special", self.special.is_empty(), &[Trace]),
@@ -294,7 +332,10 @@ impl Arguments {
             ("--log-slots", self.log_slots.is_none(), &[Bootstrap, Switching]),
             ("--mode", self.mode.is_empty(), &[Bootstrap]),
             ("--depth", self.depth.is_empty(), &[Chain]),
-            ("--scheme", self.scheme.is_empty(), &[Chain]),
+            ("--scheme", self.scheme.is_empty(), &[Chain, Product, InnerProduct]),
+            ("--count", self.count.is_empty(), &[Product, InnerProduct]),
+            ("--way", self.way.is_empty(), &[Product, InnerProduct]),
+            ("--bits", self.bits.is_none(), &[Product, InnerProduct]),
             ("--figure", self.figure.is_none(), &[Parallel]),
             ("--method", self.method.is_empty(), &[Lookup]),
             ("--workload", self.workload.is_empty(), &[Tfhe]),
@@ -314,6 +355,13 @@ impl Arguments {
             }
             None => Ok(()),
         }
+    }
+}
+
+fn parse_width(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bits) if (2..=64).contains(&bits) && bits % 2 == 0 => Ok(bits),
+        _ => Err("an even number of bits from 2 to 64 is needed".to_owned()),
     }
 }
 

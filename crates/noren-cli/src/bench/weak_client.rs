@@ -23,6 +23,7 @@ use crate::bench::measure::{Timing, time, with_scratch_file};
 use crate::bench::record::Record;
 use crate::bench::run::Run;
 use crate::failure::Failure;
+use crate::machine;
 
 /// The set of light keys, and that of keys which travel whole.
 const LIGHT: &str = "2_2_LIGHT";
@@ -63,7 +64,7 @@ pub(super) fn run(run: &Run<'_>, preset: Preset, parts: &[Part]) -> Result<(), F
         return Device { run, preset, part, threads, bootstrapping, ckks }.measure();
     }
     let failed = |reason| Failure::Program { program: "noren".to_owned(), reason };
-    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let program = machine::program().map_err(|error| failed(error.to_string()))?;
     for part in parts {
         for threads in run.threads {
             let mut command = Command::new(&program);

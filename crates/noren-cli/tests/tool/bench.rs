@@ -235,6 +235,36 @@ fn the_baseline_of_bootstrapping_is_measured_too() {
 }
 
 #[test]
+fn reductions_are_measured_in_both_orders() {
+    let sandbox = Sandbox::new("reductions");
+    let of = |suite: &str, scheme: &str, count: &str, more: &[&str]| {
+        records(&sandbox, &[&["bench", suite, "--scheme", scheme, "--count", count], more].concat())
+    };
+    let fields = |record: &Value| ["n", "slots", "count", "depth", "bootstraps"].map(|name| record[name].as_u64());
+    let products = of("product", "ckks", "2,100", &["--way", "tree"]);
+    products.iter().for_each(check);
+    let shapes: Vec<_> = products.iter().map(fields).collect();
+    assert_eq!(shapes, [[8192, 2, 2, 1, 0].map(Some), [16384, 128, 100, 7, 0].map(Some)]);
+    // 20 bits of the product, in a modulus that is secure.
+    assert!(products.iter().all(|record| record["worst_bits"].as_f64() >= Some(20.0) && record["security"] == "128"));
+    assert!(products.iter().all(|record| record["keys_ns"].as_f64() > Some(0.0) && record["way"] == "tree"));
+    let sums = of("inner-product", "ckks", "100", &[]);
+    sums.iter().for_each(check);
+    let ways: Vec<_> = sums.iter().map(|record| record["way"].as_str()).collect();
+    assert_eq!(ways, [Some("paper"), Some("tree")]);
+    assert!(sums.iter().all(|record| record["op"] == "inner_product" && record["depth"] == 1));
+    let integers = of("product", "tfhe", "3", &["--bits", "4"]);
+    integers.iter().for_each(check);
+    let found: Vec<_> = integers.iter().map(|record| (&record["depth"], &record["bits"])).collect();
+    assert_eq!(found, [(&2.into(), &4.into()), (&2.into(), &4.into())]);
+    sandbox.refused(&["bench", "product", "--scheme", "bfv"], &["--scheme", "bfv", "ckks, tfhe"]);
+    sandbox.refused(&["bench", "chain", "--scheme", "tfhe"], &["--scheme", "tfhe", "bfv, bgv, ckks"]);
+    sandbox.refused(&["bench", "chain", "--count", "2"], &["--count", "chain"]);
+    let usage = sandbox.run(&["bench", "product", "--count", "1"]);
+    assert_eq!(usage.status.code(), Some(2));
+}
+
+#[test]
 fn steps_that_there_are_not_are_refused() {
     let sandbox = Sandbox::new("steps");
     sandbox.refused(&["bench", "ckks", "--log-n", "13"], &["found 13", "14, 15, 16"]);

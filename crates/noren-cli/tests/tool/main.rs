@@ -3,6 +3,7 @@
 mod additions;
 mod bench;
 mod bootstrap;
+mod compare;
 mod cyclotomic;
 mod integers;
 mod lookup;

@@ -7,6 +7,7 @@ use noren::Complex64;
 use noren::bootstrapping::{BootstrappingEvaluator, WithBootstrapping};
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
+use noren::circuits::product::product;
 use noren::ckks::{Ciphertext, Encoder, Evaluator, Plaintext};
 use noren::error::Result;
 use noren::switching::SchemeSwitch;
@@ -379,6 +380,30 @@ impl PyEvaluator {
                 SumOf::Repeats(period) => sum.with_period(period),
                 SumOf::First => sum.with_length(Some(1)),
                 SumOf::Slots => Ok(sum),
+            }
+        })
+    }
+
+    /// Slot j of the result is the product of the slots j, j + stride, ..., j + (count - 1) * stride of x, around the end.
+    ///
+    /// count: None for all values; a product of all values stands in the first slot, in every slot if they fill a period.
+    ///     A power of two takes the fewest products: pad values with ones.
+    ///
+    /// Raises EncodingError if the slots reach over more than the values of x, or for a stride of 0.
+    ///
+    /// ceil(log2(count)) levels. Needs keys for ``rotations_of_product(count, stride=stride)``.
+    #[pyo3(signature = (x, count = None, *, stride = 1))]
+    fn product(&self, py: Python<'_>, x: &PyCiphertext, count: Option<i64>, stride: i64) -> PyResult<PyCiphertext> {
+        let (extent, slots) = (x.inner.extent(), x.inner.slots());
+        let factors = terms_of_sum(count, stride, extent, slots)?;
+        self.run(py, |_| {
+            let (count, stride) = factors;
+            let found = on_either!(self, ev => product(ev, &x.inner, count, stride))?;
+            match SumOf::of(factors, extent, slots) {
+                SumOf::Number => found.with_period(1)?.with_length(Some(1)),
+                SumOf::Repeats(period) => found.with_period(period),
+                SumOf::First => found.with_length(Some(1)),
+                SumOf::Slots => Ok(found),
             }
         })
     }

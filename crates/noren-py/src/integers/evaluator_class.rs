@@ -252,6 +252,34 @@ macro_rules! evaluator_class {
                 })
             }
 
+            /// Slot c of each row of the result is the product of the slots c, c + stride, ..., c + (count - 1) * stride of x.
+            ///
+            /// count: None for all numbers of one row; the product of all numbers stands in the first slot, in every slot if
+            /// they fill a period. A power of two takes the fewest products: pad numbers with ones. ceil(log2(count)) levels.
+            /// Needs keys for ``rotations_of_product(count, stride=stride)``.
+            ///
+            /// Raises EncodingError if the slots reach over more than the numbers of x, or for a stride of 0.
+            #[pyo3(signature = (x, count = None, *, stride = 1))]
+            fn product(
+                &self,
+                py: Python<'_>,
+                x: &$ciphertext,
+                count: Option<i64>,
+                stride: i64,
+            ) -> PyResult<$ciphertext> {
+                let (extent, row) = (x.inner.content().extent(), x.inner.parameters().row_slots());
+                let factors = terms_of_sum(count, stride, extent, row)?;
+                self.run(py, |ev| {
+                    let found = product(ev, &x.inner, factors.0, factors.1)?;
+                    match SumOf::of(factors, extent, row) {
+                        SumOf::Number => found.with_period(1)?.with_length(Some(1)),
+                        SumOf::Repeats(period) => found.with_period(period),
+                        SumOf::First => found.with_length(Some(1)),
+                        SumOf::Slots => Ok(found),
+                    }
+                })
+            }
+
             /// A polynomial of every slot, with integer coefficients, lowest first: ceil(log2(len(coefficients))) levels.
             fn polynomial(
                 &self,

@@ -8,6 +8,7 @@ use noren::bfv::Bfv;
 use noren::bgv::{Bgv, Context, Decryptor, Encoder, KeyRequest, Plaintext, SlotMatrix};
 use noren::circuits::polynomial::Polynomial;
 use noren::circuits::power::power;
+use noren::circuits::product::product;
 use noren::error::Result;
 use noren::schemes::integers::{Ciphertext, Ciphertexts, Evaluator};
 use noren::wire::{Form, Limits, Object};

@@ -6,7 +6,7 @@ use crate::advisor::workload::Computation;
 use crate::circuits::linear::{LinearMap, PreparedMap};
 use crate::circuits::matrix::Matrix;
 use crate::circuits::polynomial::Polynomial;
-use crate::circuits::trace;
+use crate::circuits::{product, trace};
 use crate::schemes::slots::{Scalar, SlotEvaluator};
 
 /// Where the values of an instance lie.
@@ -118,8 +118,8 @@ impl SlotCircuit {
         }
         let x = &inputs[0];
         let one = match (self.placement, self.computation) {
-            (Placement::Consecutive, Computation::Product { .. }) => product_of_slots(ev, x, self.slots())?,
-            (Placement::Apart, Computation::Product { .. }) => product(ev, inputs)?,
+            (Placement::Consecutive, Computation::Product { .. }) => product::product(ev, x, self.slots(), 1)?,
+            (Placement::Apart, Computation::Product { .. }) => product_of_ciphertexts(ev, inputs)?,
             (Placement::Consecutive, Computation::Sum { .. }) => trace::sum(ev, x, self.slots(), 1)?,
             (Placement::Apart, Computation::Sum { .. }) => sum(ev, inputs)?,
             (Placement::Consecutive, Computation::InnerProduct { .. }) => {
@@ -173,19 +173,8 @@ impl<F> PreparedCircuit<F> {
     }
 }
 
-/// The product of `count` slots, a power of two: halves are rotated onto each other.
-fn product_of_slots<E: SlotEvaluator>(ev: &E, x: &E::Ciphertext, count: usize) -> Result<E::Ciphertext> {
-    let mut product = x.clone();
-    let mut distance = count / 2;
-    while distance > 0 {
-        product = ev.mul(&product, &ev.rotate(&product, distance as isize)?)?;
-        distance /= 2;
-    }
-    Ok(product)
-}
-
 /// The product of ciphertexts, in pairs.
-fn product<E: SlotEvaluator>(ev: &E, factors: &[E::Ciphertext]) -> Result<E::Ciphertext> {
+fn product_of_ciphertexts<E: SlotEvaluator>(ev: &E, factors: &[E::Ciphertext]) -> Result<E::Ciphertext> {
     let mut products = factors.to_vec();
     while products.len() > 1 {
         let pairs = products.chunks(2).map(|pair| match pair {

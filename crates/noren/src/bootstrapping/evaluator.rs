@@ -387,6 +387,14 @@ impl SlotEvaluator for BootstrappingEvaluator {
         self.ready(a, if fits { levels } else { 0 }).map(Cow::into_owned)
     }
 
+    fn renewed_for_product(&self, a: Ciphertext) -> Result<Ciphertext> {
+        let ready = match self.ready(&a, 1)? {
+            Cow::Owned(ready) => Some(ready),
+            Cow::Borrowed(_) => None,
+        };
+        Ok(ready.unwrap_or(a))
+    }
+
     fn bounds(&self, a: &Ciphertext) -> Option<Bounds> {
         self.evaluator.bounds(a)
     }

@@ -7,6 +7,7 @@
 //! | [`linear`] | linear maps by their diagonals: what `matrix` chooses from | 1 |
 //! | [`polynomial`] | a polynomial of every slot | `ceil(log2(degree + 1))` |
 //! | [`power`] | a whole power of every slot | `ceil(log2(exponent))` |
+//! | [`product`] | products over rotations | `ceil(log2(factors))` |
 //! | [`approx`] | any smooth function, through a polynomial | as its polynomial |
 //! | [`recorder`] | no result: what a circuit needs and costs | |
 
@@ -18,6 +19,7 @@ pub mod matrix;
 mod paterson_stockmeyer;
 pub mod polynomial;
 pub mod power;
+pub mod product;
 pub mod recorder;
 mod tape;
 pub mod trace;

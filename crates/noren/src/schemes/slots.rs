@@ -319,6 +319,17 @@ pub trait SlotEvaluator {
         if left < levels { Err(Error::LevelExhausted { needed: levels, left }) } else { Ok(a.clone()) }
     }
 
+    /// The same vector, renewed if no multiplication can follow on it: for circuits that multiply a vector by a rotation of itself,
+    /// which would be renewed too.
+    ///
+    /// An evaluator that cannot renew vectors gives it back as it is.
+    ///
+    /// # Errors
+    /// Whatever renewing refuses.
+    fn renewed_for_product(&self, a: Self::Ciphertext) -> Result<Self::Ciphertext> {
+        Ok(a)
+    }
+
     /// The bounds of the slots of `a`; none if the evaluator estimates no errors.
     fn bounds(&self, a: &Self::Ciphertext) -> Option<Bounds>;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use noren::circuits::polynomial::{Basis, Polynomial};
+use noren::circuits::product::{product, sequential};
 use noren::circuits::trace;
 use noren::error::Result;
 use noren::schemes::slots::{GiantStep, Scalar, SlotEvaluator};
@@ -65,7 +66,7 @@ enum Truth<W: World> {
 }
 
 /// All calls; some more often.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "encrypt",
     "encrypt",
     "add",
@@ -86,6 +87,7 @@ const NAMES: [&str; 33] = [
     "sum_rotations",
     "sum_giant_steps",
     "trace_sum",
+    "product",
     "at_level",
     "polynomial",
     "bytes",
@@ -287,6 +289,13 @@ fn call<W: World>(w: &W, step: Step, pool: &Pool<W>, draw: &mut Draw) -> (Result
             let (count, stride) = (1 + draw.below(9), draw.one(&[1, 1, 2, -3]));
             let truth = (1..count).fold(a.clone(), |sum, k| plus(&sum, &turned(a, k as isize * stride)));
             (trace::sum(ev, x, count, stride), Truth::Values(truth))
+        }
+        "product" => {
+            let (count, stride) = (1 + draw.below(5), draw.one(&[1, 1, 2, -3]));
+            let truth = (1..count).fold(a.clone(), |product, k| times(&product, &turned(a, k as isize * stride)));
+            let in_a_row = draw.chance(3);
+            let found = if in_a_row { sequential(ev, x, count, stride) } else { product(ev, x, count, stride) };
+            (found, Truth::Values(truth))
         }
         "at_level" => {
             let level = draw.below(ev.level(x) + 1);

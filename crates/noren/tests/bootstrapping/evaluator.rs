@@ -10,6 +10,7 @@ use noren::bootstrapping::{
 use noren::circuits::approx::Approximation;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::Polynomial;
+use noren::circuits::product::{self, product, sequential};
 use noren::circuits::trace;
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, Keys};
 use noren::programs::EncryptedTable;
@@ -39,8 +40,9 @@ fn world() -> &'static World {
     WORLD.get_or_init(|| {
         let parameters = Preset::Toy.parameters().expect("a preset");
         let context = Context::new(parameters.ckks().expect("primes")).expect("rings");
-        let rotations =
-            matrix().rotations().into_iter().chain(trace::rotations(300, 1)).chain(trace::rotations(512, 1));
+        let products = product::rotations(32, 1).expect("factors");
+        let rotations = matrix().rotations().into_iter().chain(products);
+        let rotations = rotations.chain(trace::rotations(300, 1)).chain(trace::rotations(512, 1));
         let request = KeyRequest {
             relinearization: true,
             rotations: rotations.collect(),
@@ -111,6 +113,22 @@ fn thirty_squares_follow_one_another() {
     assert_eq!(ev.bootstraps(), (30 - levels as u64) / levels as u64);
     let plan = noren::bootstrapping::BootstrapPlan::new(&world.parameters).expect("a plan");
     assert!((ev.log2_failure() - plan.log2_failure(ev.bootstraps())).abs() < 1e-9);
+}
+
+#[test]
+fn products_of_slots_may_be_deeper_than_the_levels() {
+    let (world, count) = (world(), 32);
+    let values: Vec<f64> = numbers(6, 0.03).iter().map(|x| (1.0 - x.abs()).copysign(*x)).collect();
+    let x = world.encrypt(&values, world.parameters.levels_left());
+    let expected = || (0..values.len()).map(|j| (0..count).map(|i| values[(j + i) % values.len()]).product());
+    let levels = world.parameters.levels_left() as u64;
+    for (found, depth) in [(product as fn(&_, &_, _, _) -> _, 5), (sequential, count as u64 - 1)] {
+        let ev = world.bootstrapping();
+        let y: Ciphertext = found(&ev, &x, count, 1).expect("levels do not end");
+        // All factors are at most 1: errors of bootstraps add up to what as many factors lose.
+        assert!(world.error(&y, expected()) <= count as f64 * PRECISION);
+        assert_eq!(ev.bootstraps(), depth.div_ceil(levels) - 1, "depth {depth}");
+    }
 }
 
 #[test]

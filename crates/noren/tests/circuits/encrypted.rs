@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use noren::circuits::approx::Approximation;
 use noren::circuits::linear::LinearMap;
 use noren::circuits::polynomial::{Basis, Polynomial};
+use noren::circuits::product;
 use noren::circuits::recorder::Recorder;
 use noren::circuits::trace::{self, Unrolling};
 use noren::ckks::{Context, Decryptor, Encoder, Encryptor, Evaluator, KeyRequest, ParametersSpec};
@@ -17,6 +18,8 @@ use crate::numbers::{EV, filling, numbers, vector};
 /// What is run both in clear and encrypted.
 enum Circuit {
     Sum { count: usize, stride: isize },
+    Product { count: usize, stride: isize },
+    ProductsInARow { count: usize, stride: isize },
     Trace(Unrolling),
     Linear(LinearMap),
     Polynomial(Polynomial),
@@ -27,6 +30,8 @@ impl Circuit {
     fn run<E: SlotEvaluator<Scalar = f64>>(&self, ev: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         match self {
             Self::Sum { count, stride } => trace::sum(ev, x, *count, *stride),
+            Self::Product { count, stride } => product::product(ev, x, *count, *stride),
+            Self::ProductsInARow { count, stride } => product::sequential(ev, x, *count, *stride),
             Self::Trace(plan) => plan.apply(ev, x),
             Self::Linear(map) => map.apply(ev, x),
             Self::Polynomial(polynomial) => polynomial.evaluate(ev, x),
@@ -89,6 +94,16 @@ fn encrypted_sums_stay_within_their_error_bound() {
         let circuit = Circuit::Sum { count, stride };
         check_encrypted(&circuit, &numbers(256, 7), &format!("sum of {count}"));
     }
+}
+
+#[test]
+fn encrypted_products_stay_within_their_error_bound() {
+    // Of absolute values near 1, which is the bound that results are estimated with.
+    let values: Vec<f64> = numbers(256, 7).iter().map(|x| (1.0 - 0.002 * x.abs()).copysign(*x)).collect();
+    for (count, stride) in [(2, 1), (3, -2), (13, 3), (64, 1), (100, 1), (256, 1)] {
+        check_encrypted(&Circuit::Product { count, stride }, &values, &format!("product of {count}"));
+    }
+    check_encrypted(&Circuit::ProductsInARow { count: 8, stride: 1 }, &values, "8 products in a row");
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod encrypted;
 mod linear_maps;
 mod numbers;
 mod polynomials;
+mod products;
 mod sums;

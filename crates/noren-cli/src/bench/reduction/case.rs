@@ -1,0 +1,61 @@
+//! What the suites `product` and `inner-product` measure.
+
+use clap::ValueEnum;
+
+use crate::bench::scheme::Scheme;
+
+/// What is measured.
+pub(in crate::bench) struct Case {
+    pub(in crate::bench) reduction: Reduction,
+    pub(in crate::bench) scheme: Scheme,
+    pub(in crate::bench) way: Way,
+    pub(in crate::bench) count: usize,
+    /// The width of integers in TFHE.
+    pub(in crate::bench) bits: usize,
+}
+
+/// Many numbers become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::bench) enum Reduction {
+    /// The product of all.
+    Product,
+    /// The sum of products of two vectors.
+    InnerProduct,
+}
+
+/// The order of operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::bench) enum Way {
+    /// As Tsuji and Oguchi compute it: one number after the other
+    Paper,
+    /// As noren does: in as few levels, or calls, as there can be
+    Tree,
+}
+
+impl Reduction {
+    /// The name of the suite.
+    pub(in crate::bench) const fn suite(self) -> &'static str {
+        match self {
+            Self::Product => "product",
+            Self::InnerProduct => "inner-product",
+        }
+    }
+
+    /// The name of the operation.
+    pub(super) const fn op(self) -> &'static str {
+        match self {
+            Self::Product => "product",
+            Self::InnerProduct => "inner_product",
+        }
+    }
+}
+
+impl Way {
+    /// The name, as the option has it.
+    pub(in crate::bench) const fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Tree => "tree",
+        }
+    }
+}

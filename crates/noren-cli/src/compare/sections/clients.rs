@@ -1,0 +1,120 @@
+//! The work of a client: table 5 of the comparison.
+
+use crate::bench::record::Record;
+use crate::compare::data::Data;
+use crate::compare::published::published;
+use crate::compare::report::{Block, Section, Table};
+use crate::compare::select::{Selection, bytes, duration, number, power, title};
+
+/// A client measured here has one thread.
+const THREADS: usize = 1;
+/// What a client does once and for a message in CKKS.
+const CKKS_OPS: [&str; 3] = ["keygen", "encode", "encrypt"];
+/// Parts of the suite `weak-client`, and what they are.
+pub(super) const PARTS: [(&str, &str); 4] = [
+    ("own", "noren: light keys of TFHE, and a message of 2^15 reals under the secret key of CKKS"),
+    ("public", "noren: a public key of CKKS, and a message of 2^15 reals under it"),
+    ("full", "noren: keys of TFHE that travel whole"),
+    ("all", "noren: all keys of bootstrapping, switching and TFHE"),
+];
+
+/// The section.
+pub(super) fn section(data: &Data) -> Section {
+    let blocks = vec![
+        Block::Text(
+            "Keys, encoding and encryption together, on one thread. In CKKS a client makes a secret and a public key and encrypts \
+             one message of all slots; in TFHE it makes the keys of the server and encrypts a bit."
+                .to_owned(),
+        ),
+        Block::Table(published_table()),
+        Block::Table(totals(data)),
+        Block::Text(
+            "A client of noren need not make the keys of TFHE: light keys grow on the server, and a stronger device of the same \
+             owner makes those of bootstrapping from a seed."
+                .to_owned(),
+        ),
+        Block::Table(parts(data)),
+        devices(data),
+    ];
+    Section { id: "clients", heading: "The work of a client (table 5)".to_owned(), blocks }
+}
+
+fn published_table() -> Table {
+    let header = ["scheme", "library", "server", "Raspberry Pi 4", "Raspberry Pi Zero 2 W"];
+    let mut table = Table::new("Published times of keys, encoding and encryption (table 5)", header);
+    for row in &published().clients {
+        let times = row.milliseconds.map(|ms| duration(Some(ms * 1e6)));
+        table.row([row.scheme.to_uppercase(), row.library.clone()].into_iter().chain(times));
+    }
+    table
+}
+
+/// The sum of operations of the same kind; none if one is missing.
+fn sum(selection: &Selection<'_>, ops: &[&str]) -> Option<f64> {
+    ops.iter().map(|op| selection.op(op).time()).sum()
+}
+
+fn totals(data: &Data) -> Table {
+    let header = ["scheme", "library", "parameters", "keys, encoding, encryption", "peak memory"];
+    let mut table = Table::new("Times measured here", header);
+    let rings = Selection::of(&data.records, "client", THREADS);
+    for n in rings.degrees() {
+        for library in rings.degree(n).libraries() {
+            let own = rings.degree(n).library(&library);
+            let time = duration(sum(&own, &CKKS_OPS));
+            table.row([
+                "CKKS".to_owned(),
+                title(&library).to_owned(),
+                format!("N = {}", power(n)),
+                time,
+                bytes(own.peak()),
+            ]);
+        }
+    }
+    let bits = Selection::of(&data.records, "tfhe", THREADS).with("workload", "BOOL");
+    let keys = Selection::of(&data.records, "tfhe", THREADS).with("workload", "client-BOOL");
+    for library in keys.libraries() {
+        let encrypt = bits.library(&library).op("encrypt").time();
+        let made = keys.library(&library);
+        let time = made.op("client_keys").time().zip(encrypt).map(|(keys, encrypt)| keys + encrypt);
+        let parameters = "bits, keys as they are sent".to_owned();
+        table.row(["TFHE".to_owned(), title(&library).to_owned(), parameters, duration(time), bytes(made.peak())]);
+    }
+    table
+}
+
+/// The time of all that a device does once, of one message, and what it sends.
+pub(super) fn part<'a>(data: &'a Data, name: &str) -> Option<(f64, Selection<'a>)> {
+    let own = Selection::of(&data.records, "weak-client", THREADS).with("part", name);
+    // Of operations that are repeated the first one counts, with the tables that it makes; it holds the encoding.
+    let spent = |record: &&Record| match &*record.op {
+        "encode" => Some(0.0),
+        _ => number(record, "first_ns").or(record.median_ns),
+    };
+    let time: Option<f64> = own.records().iter().map(spent).sum();
+    time.filter(|_| !own.is_empty()).map(|time| (time, own))
+}
+
+fn parts(data: &Data) -> Table {
+    let mut table = Table::new("What a client of noren makes", ["device makes", "time", "peak memory", "sends"]);
+    for (name, what) in PARTS {
+        let Some((time, own)) = part(data, name) else { continue };
+        let sent: f64 = own.records().iter().filter_map(|record| number(record, "file_bytes")).sum();
+        table.row([what.to_owned(), duration(Some(time)), bytes(own.peak()), bytes(Some(sent))]);
+    }
+    table
+}
+
+/// Devices on which nothing was measured.
+fn devices(data: &Data) -> Block {
+    if data.devices.is_empty() {
+        return Block::Text("No model of weaker devices was given: their rows would stand here.".to_owned());
+    }
+    let header = ["device", "work", "time", "peak memory"];
+    let mut table = Table::new("Devices, by a model: nothing was measured on them", header);
+    for row in &data.devices {
+        let (time, peak) = (duration(Some(row.milliseconds * 1e6)), bytes(row.peak_bytes.map(|bytes| bytes as f64)));
+        table.row([row.device.clone(), row.work.clone(), time, peak]);
+    }
+    Block::Table(table)
+}
