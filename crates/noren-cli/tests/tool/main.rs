@@ -1,6 +1,7 @@
 //! The tool as its users meet it: the program, run on files in directories of its own.
 
 mod additions;
+mod advise;
 mod bench;
 mod bootstrap;
 mod compare;

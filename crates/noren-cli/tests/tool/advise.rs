@@ -1,0 +1,59 @@
+//! Advice on the command line: costs from a file, choices, limits and refusals.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// A sandbox with the costs of the reference machine, so that nothing is measured.
+fn sandbox(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new(name);
+    sandbox.write("server.json", noren::advisor::Machine::reference().to_json().as_bytes());
+    sandbox
+}
+
+#[test]
+fn advice_names_the_scheme_first_and_says_why_the_others_are_not() {
+    let sandbox = sandbox("advise");
+    let asked = ["advise", "inner-product", "--count", "100", "--real", "20", "--machine", "server.json"];
+    let text = sandbox.done(&asked);
+    for part in ["1. CKKS (noren): N = 2^13", "sums of rotations", "all times are predictions", "- TFHE: "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = sandbox.json(&asked);
+    assert_eq!(json["candidates"][0]["scheme"], "ckks");
+    assert_eq!(json["rejections"].as_array().map(Vec::len), Some(6));
+    // The workload of a report is asked for again from a file.
+    sandbox.write("workload.json", json["workload"].to_string().as_bytes());
+    assert_eq!(sandbox.json(&["advise", "--workload", "workload.json", "--machine", "server.json"]), json);
+}
+
+#[test]
+fn clients_and_limits_change_the_advice() {
+    let sandbox = sandbox("advise-limits");
+    let asked = ["advise", "compare", "--integer", "16", "--machine", "server.json"];
+    let with = |more: &[&'static str]| [&asked[..], more].concat();
+    let seconds = |json: Value| json["candidates"][0]["price"]["keys_seconds"].as_f64().expect("a time");
+    let [near, weak] = [&[][..], &["--client", "pi-zero"]].map(|more| seconds(sandbox.json(&with(more))));
+    assert!(weak > 5.0 * near, "{weak} {near}");
+    for (more, word) in [
+        (&["--server-memory", "10"][..], "nearest is TFHE"),
+        (&["--client", "toaster"], "pi-zero"),
+        (&["--instances", "0"], "instances"),
+    ] {
+        sandbox.refused(&with(more), &[word]);
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let sandbox = sandbox("advise-missing");
+    for (arguments, word) in [
+        (&["advise", "sum", "--count", "3", "--machine", "server.json"][..], "--real BITS"),
+        (&["advise", "sum", "--real", "10", "--machine", "server.json"], "--count"),
+        (&["advise", "sum", "--count", "3", "--real", "10", "--machine", "none.json"], "none.json"),
+    ] {
+        sandbox.refused(arguments, &[word]);
+    }
+    sandbox.write("wrong.json", b"{}");
+    sandbox.refused(&["advise", "compare", "--integer", "8", "--machine", "wrong.json"], &["noren calibrate"]);
+}

@@ -1,0 +1,66 @@
+"""Advice in Python: choices, devices, limits and mistakes."""
+
+from pathlib import Path
+
+import noren
+import pytest
+from noren import advisor
+
+
+def advise(computation: str, **options: object) -> advisor.Advice:
+    """Return advice for the reference machine, so that nothing is measured."""
+    return advisor.advise(computation, machine=advisor.REFERENCE, threads=1, **options)  # type: ignore[arg-type]
+
+
+def test_the_best_comes_first_and_all_others_say_why() -> None:
+    advice = advise("inner-product", count=16, integer=4)
+    assert [candidate.scheme for candidate in advice] == ["bgv", "bfv", "tfhe"]
+    assert all(a.server_seconds <= b.server_seconds for a, b in zip(advice[:-1], advice[1:]))
+    assert advice[0].accuracy is None and advice[0].log2_failure is None
+    assert advice[2].log2_failure is not None and advice[2].log2_failure < -100
+    for candidate in advice:
+        assert sum(part.seconds for part in candidate.parts) == pytest.approx(candidate.server_seconds)
+    assert len(advice) + len(advice.rejections) == 7
+    text = str(advice)
+    assert "times as long as BGV" in text and "not ckks: " in text
+
+
+def test_real_numbers_have_an_error_within_what_is_asked() -> None:
+    for bits in (10, 20, 24):
+        best = advise("product", count=100, real=bits)[0]
+        assert best.scheme == "ckks" and best.accuracy is not None and best.accuracy <= 2.0**-bits
+
+
+def test_every_device_has_a_price_and_slower_ones_a_higher() -> None:
+    devices = noren.advisor.devices()
+    assert [device.name for device in devices if device.measured] == ["server"]
+    prices = [advise("compare", integer=8, client=device.name)[0] for device in devices]
+    times = [price.keys_seconds + price.encrypt_seconds for price in prices]
+    assert times == sorted(times)
+    assert len({price.server_seconds for price in prices}) == 1
+
+
+def test_limits_and_mistakes_are_errors_that_say_what_is_possible() -> None:
+    with pytest.raises(noren.Error, match="nearest is CKKS"):
+        advise("product", count=100, real=20, server_seconds=1e-6)
+    with pytest.raises(noren.Error, match="pi-zero"):
+        advise("compare", integer=8, client="abacus")
+    with pytest.raises(TypeError, match="needs count"):
+        advise("product", real=20)
+    with pytest.raises(TypeError, match="real=BITS"):
+        advise("product", count=3)
+    with pytest.raises(TypeError, match="real=BITS"):
+        advise("product", count=3, real=20, integer=8)
+    with pytest.raises(ValueError, match="inner-product"):
+        advise("quotient", integer=8)
+    with pytest.raises(noren.Error, match="dead_zone"):
+        advise("compare", real=10)
+
+
+def test_files_of_costs_are_read_and_foreign_ones_refused(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    with pytest.raises(noren.Error, match="noren calibrate"):
+        advisor.advise("compare", integer=8, machine=wrong)
+    with pytest.raises(OSError, match=r"none\.json"):
+        advisor.advise("compare", integer=8, machine=tmp_path / "none.json")
