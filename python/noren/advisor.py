@@ -28,7 +28,8 @@ REFERENCE: Literal["reference"] = "reference"
 """A server with two cores of Zen 4 and AVX-512, in place of a file of costs."""
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """A part of the server's time."""
 
     name: str
@@ -146,7 +147,10 @@ class Advice(Sequence[Candidate]):
             for candidate in self
         ]
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows]]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in [head, *rows]
+        ]
         lines += [f"{candidate.scheme}: {'; '.join(candidate.reasons)}" for candidate in self]
         lines += [f"not {rejection.scheme}: {rejection.reason}" for rejection in self.rejections]
         return "\n".join(lines)
@@ -176,17 +180,18 @@ def advise(
 ) -> Advice:
     """Return the ways to do a workload, ordered by what is to be short, with prices and reasons.
 
-    computation: ``product``, ``sum`` or ``inner-product`` (of ``count`` values, or vectors of this length), ``squarings``
-        (``degree`` in a row) or ``polynomial`` (of ``degree``) of a value, ``matrix`` (``rows`` times ``columns``, in clear,
-        times an encrypted vector), ``compare`` (is one value less than another), ``table`` (any function of ``inputs``, 1
-        or 2).
+    computation: ``product``, ``sum`` or ``inner-product`` (of ``count`` values, or vectors of this length),
+        ``squarings`` (``degree`` in a row) or ``polynomial`` (of ``degree``) of a value, ``matrix`` (``rows`` times
+        ``columns``, in clear, times an encrypted vector), ``compare`` (is one value less than another), ``table`` (any
+        function of ``inputs``, 1 or 2).
     real: values are real numbers in [-1, 1], and results have an error of at most ``2**-real``.
     integer: values are unsigned integers of this many bits, and results exact.
-    result_bits: bits of integer results; fewer than the largest result has means modulo a power of two. As many as it has
-        for None.
+    result_bits: bits of integer results; fewer than the largest result has means modulo a power of two. As many as it
+        has for None.
     instances: how often it is done, on other values, all at once.
     dead_zone: for comparisons of real numbers, the distance within which either answer is right.
-    objective: what is to be short: the server's time, the time from inputs to results, or all of both parties' time once.
+    objective: what is to be short: the server's time, the time from inputs to results, or all of both parties' time
+        once.
     client: the client's device, a name of `devices`; this machine for None.
     machine: a file of `calibrate` with the costs of the server, or `REFERENCE`; this machine for None.
     threads: the server's threads; all for None.

@@ -251,15 +251,11 @@ fn sums(computation: Computation, usage: &CircuitUsage) -> (usize, usize) {
 }
 
 /// Prime moduli above `2^bits` with slots for rows of this many: the usual one, and one for all rings.
-fn moduli(bits: f64, slots: usize) -> Vec<u64> {
+fn moduli(bits: f64, slots: usize) -> impl Iterator<Item = u64> {
     let least = libm::exp2(bits).ceil() as u64;
-    let mut moduli = Vec::new();
-    if least < USUAL_MODULUS && slots <= USUAL_MODULUS as usize / 4 {
-        moduli.push(USUAL_MODULUS);
-    }
+    let usual = (least < USUAL_MODULUS && slots <= USUAL_MODULUS as usize / 4).then_some(USUAL_MODULUS);
     let first = least.div_ceil(STEP).max(1);
-    moduli.extend((first..).map(|k| k * STEP + 1).find(|&t| is_prime(t)));
-    moduli
+    usual.into_iter().chain((first..).map(|k| k * STEP + 1).find(|&t| is_prime(t)))
 }
 
 fn describe(parameters: &Parameters) -> String {

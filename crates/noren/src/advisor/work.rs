@@ -77,7 +77,7 @@ impl Unit {
         all
     }
 
-    /// The position among all units. Degrees outside of [`LOG_DEGREES`] count as the nearest inside.
+    /// The position among all units. Degrees below `2^10` and above `2^17` count as these.
     #[must_use]
     pub fn position(self) -> usize {
         let residence = |place| match place {

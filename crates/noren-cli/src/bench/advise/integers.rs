@@ -8,7 +8,7 @@ use noren::schemes::integers::{
 };
 use noren_rlwe::keygen::KeyGenerator;
 
-use crate::bench::advise::Step;
+use crate::bench::advise::step::Step;
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
 use crate::bench::measure;

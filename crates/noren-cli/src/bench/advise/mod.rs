@@ -5,30 +5,18 @@
 
 mod integers;
 mod reals;
+mod step;
 mod torus;
 mod workloads;
 
-use noren::advisor::{Advice, Candidate, Limits, Machine, Party, Plan, Scheme, Workload, advise};
-use serde_json::json;
+use noren::advisor::{Advice, Limits, Machine, Party, Plan, Scheme, Workload, advise};
 
-use crate::bench::measure::Timing;
-use crate::bench::record::Record;
+use crate::bench::advise::step::Step;
 use crate::bench::run::Run;
 use crate::calibrate;
 use crate::failure::Failure;
 use crate::machine;
 pub(super) use workloads::all;
-
-/// One candidate that is measured.
-pub(super) struct Step<'a> {
-    run: &'a Run<'a>,
-    number: usize,
-    workload: &'a Workload,
-    candidate: &'a Candidate,
-    /// The place among all candidates, 0 for the choice.
-    place: usize,
-    threads: usize,
-}
 
 /// This machine: its costs as they were measured before, or now.
 pub(super) fn measured() -> Result<Machine, Failure> {
@@ -59,29 +47,4 @@ pub(super) fn run(run: &Run<'_>, measured: &Machine, number: usize, workload: &W
         }
     }
     Ok(())
-}
-
-impl Step<'_> {
-    /// Reports the time of a part beside its prediction.
-    fn report(&self, op: &'static str, timing: Option<Timing>, predicted: f64) -> Result<(), Failure> {
-        let price = &self.candidate.price;
-        let record =
-            Record { suite: "advise".into(), threads: self.threads, ..Record::of_kernel(op, 0, 0.0, isa(), timing) };
-        let workload = serde_json::to_value(self.workload).unwrap_or_default();
-        let (ratio, bytes) = (timing.map(|timing| predicted * 1e9 / timing.median_ns), price.server_memory);
-        self.run.report(
-            &record
-                .with("workload", self.number)
-                .with("what", workload)
-                .with("scheme", json!(self.candidate.scheme))
-                .with("place", self.place)
-                .with("predicted_ns", predicted * 1e9)
-                .with("ratio", json!(ratio))
-                .with("predicted_rss_bytes", bytes),
-        )
-    }
-}
-
-fn isa() -> &'static str {
-    noren_math::kernels::kernels().name()
 }

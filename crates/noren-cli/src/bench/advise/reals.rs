@@ -5,7 +5,7 @@ use noren::bootstrapping::Preset;
 use noren::ckks::{Ciphertext, Context, Decryptor, Encoder, Encryptor, Evaluator, Parameters};
 use noren_rlwe::keygen::KeyGenerator;
 
-use crate::bench::advise::Step;
+use crate::bench::advise::step::Step;
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
 use crate::bench::measure;

@@ -4,7 +4,7 @@ use noren::advisor::{Computation, TorusDraft, Values};
 use noren::radix::{Comparison, Evaluator, Integer, Operation};
 use noren::tfhe::{self, Context, Decryptor, Encryptor, Preset};
 
-use crate::bench::advise::Step;
+use crate::bench::advise::step::Step;
 use crate::bench::ckks::seed;
 use crate::bench::judge::drop_result;
 use crate::bench::measure;
