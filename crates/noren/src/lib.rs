@@ -8,7 +8,8 @@
 //! - [`radix`]: integers of up to 64 bits of TFHE, from digits that are encrypted one by one;
 //! - [`bootstrapping`]: new levels for ciphertexts that have few left;
 //! - [`switching`]: between CKKS and TFHE, for comparisons and any function of encrypted reals;
-//! - [`programs`]: whole computations on tables, as the command-line tool runs them.
+//! - [`programs`]: whole computations on tables, as the command-line tool runs them;
+//! - [`compiler`]: functions of arrays, from a graph of operations to a client half and a server half.
 //!
 //! The layers below are `noren-rlwe` (samples and keys), `noren-ring` (polynomials) and `noren-math` (numbers).
 //!
@@ -47,6 +48,7 @@
 
 pub mod bootstrapping;
 pub mod circuits;
+pub mod compiler;
 pub mod lookup;
 pub mod programs;
 pub mod radix;
