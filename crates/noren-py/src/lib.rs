@@ -10,6 +10,7 @@
 //! | `bootstrapping` | the classes of `noren.bootstrapping`: parameters, plan and keys; the bootstrapper |
 //! | `switching` | the classes of `noren.switching`: parameters, keys, the switch and what it gives |
 //! | `programs` | the classes of `noren.programs`: programs and plans; encrypted tables |
+//! | `compiler` | the classes of `noren.compiler`: graphs, and compiled functions |
 //! | `admission` | how much security files must promise |
 //! | `array` | numpy in |
 //! | `errors` | one exception for each family of errors |
@@ -40,6 +41,7 @@ mod admission;
 mod array;
 mod bootstrapping;
 mod ckks;
+mod compiler;
 mod display;
 mod errors;
 mod evaluators;
@@ -168,6 +170,15 @@ mod module {
         use crate::programs::program::{PyPlan, PyProgram, choose_parameters};
         #[pymodule_export]
         use crate::programs::table::{PyEncryptedTable, decrypt_table, encrypt_table};
+    }
+
+    /// The classes of `noren.compiler`.
+    #[pymodule]
+    mod compiler {
+        #[pymodule_export]
+        use crate::compiler::graph::PyGraph;
+        #[pymodule_export]
+        use crate::compiler::program::PyProgram;
     }
 
     #[pymodule_init]

@@ -6,7 +6,7 @@ use crate::circuits::polynomial::Polynomial;
 use crate::schemes::slots::{Scalar, SlotEvaluator};
 
 /// A scalar of an evaluator, made of a number of a graph.
-pub(in crate::compiler) trait Number: Scalar {
+pub(in crate::compiler) trait Number: Scalar + Default {
     /// Whether the numbers are real.
     const REAL: bool;
 
