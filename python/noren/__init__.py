@@ -6,6 +6,7 @@
 - `noren.bootstrapping`: new levels for ciphertexts, so that programs of any depth run;
 - `noren.switching`: comparisons and any function of the numbers of CKKS, by TFHE;
 - `noren.programs`: whole computations on encrypted tables;
+- `noren.compile`, `noren.Input`: functions of numpy, compiled to a client half and a server half;
 - `noren.sign`, `noren.verify`, `noren.SigningKey`, `noren.Signer`: files that say who made them;
 - `noren.PicklableSecret`: a secret key that is pickled on purpose;
 - `noren.progress`: a function that hears how far long calls are;
@@ -15,7 +16,7 @@
 The command-line tool `noren` comes with this package. What it does is in `noren --help`.
 """
 
-from noren import bfv, bgv, bootstrapping, ckks, programs, switching, tfhe
+from noren import bfv, bgv, bootstrapping, ckks, compiler, programs, switching, tfhe
 from noren._noren import (
     EncodingError,
     Error,
@@ -37,10 +38,12 @@ from noren._noren import (
 )
 from noren._progress import progress
 from noren._secret import PicklableSecret
+from noren.compiler import Input, compile
 
 __all__ = [
     "EncodingError",
     "Error",
+    "Input",
     "InsecureError",
     "KeyMismatchError",
     "LevelError",
@@ -59,6 +62,8 @@ __all__ = [
     "bgv",
     "bootstrapping",
     "ckks",
+    "compile",
+    "compiler",
     "programs",
     "progress",
     "sign",

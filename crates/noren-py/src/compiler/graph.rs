@@ -34,16 +34,20 @@ impl PyGraph {
         let mut graph = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let position = graph.push(operation, place).map_err(raise)?;
         let node = graph.node(position);
-        let element = match node.element {
-            Element::Bool => "bool",
-            Element::Integer => "integer",
-            Element::Real => "real",
-        };
-        Ok((position, node.shape.clone(), element, node.range.low, node.range.high))
+        Ok((position, node.shape.clone(), element_name(node.element), node.range.low, node.range.high))
     }
 
     /// Says which nodes the function returns. Raises Error for nodes that there are not.
     fn finish(&self, outputs: Vec<usize>) -> PyResult<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).finish(outputs).map_err(raise)
+    }
+}
+
+/// The name of an element type.
+pub(crate) const fn element_name(element: Element) -> &'static str {
+    match element {
+        Element::Bool => "bool",
+        Element::Integer => "integer",
+        Element::Real => "real",
     }
 }

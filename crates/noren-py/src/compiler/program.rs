@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use noren::ckks;
-use noren::compiler::{Direction, Options, Outcome, Program};
+use noren::compiler::{Direction, Operation, Options, Outcome, Program};
 use noren::error::{Error, Result};
 use noren::programs::columns::Columns;
 use noren::schemes::integers::Ciphertexts;
@@ -20,7 +20,7 @@ use crate::ckks::classes::PyEvaluator;
 use crate::ckks::evaluator::on_either;
 use crate::ckks::keys::PySecretKey;
 use crate::ckks::parameters::PyParameters;
-use crate::compiler::graph::PyGraph;
+use crate::compiler::graph::{PyGraph, element_name};
 use crate::errors::raise;
 use crate::integers::keys::PyIntegerSecretKey;
 use crate::integers::parameters::PyIntegerParameters;
@@ -38,6 +38,9 @@ pub(crate) struct PyProgram(Program);
 
 /// For each output its elements in row-major order, and a bound on their error.
 type Results<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<f64>);
+
+/// What goes in, and what comes out.
+type Signature = (Vec<(String, Vec<usize>, &'static str, f64, f64)>, Vec<(Vec<usize>, &'static str)>);
 
 #[pymethods]
 impl PyProgram {
@@ -88,6 +91,12 @@ impl PyProgram {
         self.0.precision()
     }
 
+    /// Whether the server needs circuit keys of TFHE: for tables.
+    #[getter]
+    fn needs_circuit_keys(&self) -> bool {
+        self.0.needs_circuit_keys()
+    }
+
     /// The parameters of the scheme.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -111,6 +120,23 @@ impl PyProgram {
     #[getter]
     fn graph(&self) -> String {
         self.0.graph().to_json()
+    }
+
+    /// Name, shape, element type, lowest and highest value of each input; and shape and element type of each output.
+    #[getter]
+    fn signature(&self) -> Signature {
+        let graph = self.0.graph();
+        let inputs = graph.inputs().into_iter().map(|at| {
+            let node = graph.node(at);
+            let name = match &node.operation {
+                Operation::Input { name, .. } => name.clone(),
+                _ => String::new(),
+            };
+            (name, node.shape.clone(), element_name(node.element), node.range.low, node.range.high)
+        });
+        let outputs = graph.outputs().iter().map(|&at| graph.node(at));
+        let outputs = outputs.map(|node| (node.shape.clone(), element_name(node.element)));
+        (inputs.collect(), outputs.collect())
     }
 
     /// What the function does, step by step, as JSON.

@@ -56,6 +56,12 @@ pub(super) fn check(graph: &Graph) -> Result<()> {
     Ok(())
 }
 
+/// Whether an output depends on a table, which is looked up with circuit keys.
+pub(super) fn needs_circuit_keys(graph: &Graph) -> bool {
+    let nodes = graph.nodes().iter().zip(graph.needed());
+    nodes.into_iter().any(|(node, needed)| needed && matches!(node.operation, Operation::Table { .. }))
+}
+
 /// Runs a graph on the columns of its inputs, in the order of the inputs.
 ///
 /// # Errors

@@ -132,6 +132,12 @@ impl Program {
         }
     }
 
+    /// Whether the server needs circuit keys of TFHE, besides server keys: for tables.
+    #[must_use]
+    pub fn needs_circuit_keys(&self) -> bool {
+        matches!(self.target, Target::Tfhe { .. }) && columns::needs_circuit_keys(&self.simple)
+    }
+
     /// The parameters, of a function on CKKS.
     #[must_use]
     pub const fn ckks(&self) -> Option<&ckks::Parameters> {
