@@ -29,7 +29,9 @@ pub(super) fn element_of(graph: &Graph, at: usize) -> Result<Element> {
     match node.element {
         operation::Element::Bool => Ok(Element::Bool),
         operation::Element::Integer => Ok(holding(node.range)),
-        operation::Element::Real => Err(refusal(graph, at, "integers: round and scale the numbers, or use scheme=\"ckks\"")),
+        operation::Element::Real => {
+            Err(refusal(graph, at, "integers: round and scale the numbers, or use scheme=\"ckks\""))
+        }
     }
 }
 
@@ -247,7 +249,8 @@ impl Run<'_> {
             _ if truths => Element::Bool,
             _ => holding(operand.range.hull(node.range)),
         };
-        let column = |term: usize| self.picked(of, wide, &terms.iter().map(|term_of| term_of[term]).collect::<Vec<_>>());
+        let column =
+            |term: usize| self.picked(of, wide, &terms.iter().map(|term_of| term_of[term]).collect::<Vec<_>>());
         let columns = (0..terms[0].len()).map(column).collect::<Result<Vec<_>>>()?;
         match kind {
             Reduction::Sum => self.ev.sum(&columns),

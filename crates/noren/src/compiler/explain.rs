@@ -68,8 +68,12 @@ impl Program {
     /// None of programs that were compiled.
     pub fn explain(&self) -> Result<Explanation> {
         let (parameters, recording, levels) = match &self.target {
-            Target::Ckks { parameters, recording, .. } => (words(parameters.degree(), parameters.rlwe()), Some(recording), parameters.max_level()),
-            Target::Bgv { parameters, recording } => (words(parameters.degree(), parameters.rlwe()), Some(recording), recording.usage.depth),
+            Target::Ckks { parameters, recording, .. } => {
+                (words(parameters.degree(), parameters.rlwe()), Some(recording), parameters.max_level())
+            }
+            Target::Bgv { parameters, recording } => {
+                (words(parameters.degree(), parameters.rlwe()), Some(recording), recording.usage.depth)
+            }
             Target::Tfhe { parameters } => (parameters.to_string(), None, 0),
         };
         let predicted = self.predicted()?;

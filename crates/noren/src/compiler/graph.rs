@@ -4,8 +4,8 @@ use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::compiler::inference::infer;
-use crate::compiler::operation::{Element, Operation};
 use crate::compiler::interval::Interval;
+use crate::compiler::operation::{Element, Operation};
 
 /// A function of arrays: operations, each on the results of earlier ones, of which some are returned.
 ///

@@ -99,7 +99,8 @@ impl Context<'_> {
             Operation::Polynomial(of, coefficients) => {
                 let node = graph.node(*of);
                 self.check_number(node)?;
-                if !(1..=MOST_COEFFICIENTS).contains(&coefficients.len()) || !coefficients.iter().all(|c| c.is_finite()) {
+                if !(1..=MOST_COEFFICIENTS).contains(&coefficients.len()) || !coefficients.iter().all(|c| c.is_finite())
+                {
                     let found = format!("{} coefficients", coefficients.len());
                     return Err(self.operands(found, format!("1 to {MOST_COEFFICIENTS}, all finite")));
                 }
@@ -110,7 +111,9 @@ impl Context<'_> {
             Operation::Function { name, of, error } => {
                 let node = graph.node(*of);
                 if !(*error >= 0.0 && error.is_finite()) {
-                    return Err(self.operands(format!("an error of {error}"), "a finite error of at least 0".to_owned()));
+                    return Err(
+                        self.operands(format!("an error of {error}"), "a finite error of at least 0".to_owned())
+                    );
                 }
                 let range = name.range(node.range).map_err(|needed| self.range(node.range, needed))?;
                 Ok((node.shape.clone(), Element::Real, range))
@@ -150,12 +153,12 @@ impl Context<'_> {
 
     fn binary(&self, kind: Binary, a: &Node, b: &Node, same: bool) -> Result<(Vec<usize>, Element, Interval)> {
         let found = || format!("{} and {}", describe(a), describe(b));
-        let shape = broadcast(&a.shape, &b.shape)
-            .ok_or_else(|| self.operands(found(), "shapes that broadcast".to_owned()))?;
+        let shape =
+            broadcast(&a.shape, &b.shape).ok_or_else(|| self.operands(found(), "shapes that broadcast".to_owned()))?;
         let element = a.element.max(b.element);
         let bitwise = matches!(kind, Binary::And | Binary::Or | Binary::Xor);
-        let integers = bitwise
-            || matches!(kind, Binary::FloorDivide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight);
+        let integers =
+            bitwise || matches!(kind, Binary::FloorDivide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight);
         if integers && element == Element::Real {
             return Err(self.operands(found(), "integers".to_owned()));
         }

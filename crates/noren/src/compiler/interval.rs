@@ -170,8 +170,7 @@ impl Interval {
     fn quotient(self, divisor: Self) -> Self {
         let candidates = [divisor.low, divisor.high, -1.0, 1.0];
         let divisors = candidates.iter().filter(|&&d| d != 0.0 && divisor.contains(d));
-        let quotients: Vec<f64> =
-            divisors.flat_map(|d| [self.low, self.high].map(|x| (x / d).floor())).collect();
+        let quotients: Vec<f64> = divisors.flat_map(|d| [self.low, self.high].map(|x| (x / d).floor())).collect();
         Self::of(&quotients)
     }
 }
@@ -189,8 +188,18 @@ mod tests {
     #[test]
     fn results_of_integers_lie_in_their_interval() {
         let intervals = [[-3.0, 5.0], [1.0, 6.0], [-7.0, -2.0], [0.0, 3.0]];
-        let kinds = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Minimum, Binary::Maximum, Binary::And, Binary::Or,
-            Binary::Xor, Binary::FloorDivide, Binary::Remainder];
+        let kinds = [
+            Binary::Add,
+            Binary::Sub,
+            Binary::Mul,
+            Binary::Minimum,
+            Binary::Maximum,
+            Binary::And,
+            Binary::Or,
+            Binary::Xor,
+            Binary::FloorDivide,
+            Binary::Remainder,
+        ];
         for (a, b) in intervals.iter().flat_map(|&a| intervals.map(|b| (Interval::from(a), Interval::from(b)))) {
             for kind in kinds {
                 let found = a.binary(kind, b);

@@ -115,7 +115,8 @@ impl Layout {
                 continue;
             }
             let size = length.next_power_of_two();
-            let free = self.dimensions.iter().position(|d| d.axis.is_none() && d.fill == Fill::Copies && d.size == size);
+            let free =
+                self.dimensions.iter().position(|d| d.axis.is_none() && d.fill == Fill::Copies && d.size == size);
             let dimension = Dimension::of_axis(axis, length, fill);
             match free {
                 Some(at) => self.dimensions[at] = dimension,
@@ -241,7 +242,9 @@ mod tests {
 
     #[test]
     fn copies_make_room_for_axes() {
-        let sums = Layout { dimensions: vec![Dimension::without_axis(4, Fill::Copies), Dimension::of_axis(1, 2, Fill::Zeros)] };
+        let sums = Layout {
+            dimensions: vec![Dimension::without_axis(4, Fill::Copies), Dimension::of_axis(1, 2, Fill::Zeros)],
+        };
         let table = sums.extended(&[3, 2], Fill::Zeros);
         assert_eq!(table, Layout::of_axes(&[3, 2], &[0, 1], Fill::Zeros));
     }

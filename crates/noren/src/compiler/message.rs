@@ -116,7 +116,10 @@ impl Program {
         let message = Message::from_bytes(bytes)?;
         let wrong = |found: &str, needed: &str| Error::WrongKind { found: found.to_owned(), needed: needed.to_owned() };
         if message.program != self.digest() {
-            return Err(wrong("ciphertexts of another compiled function", "those of this one: load the same program file"));
+            return Err(wrong(
+                "ciphertexts of another compiled function",
+                "those of this one: load the same program file",
+            ));
         }
         match (message.direction, direction) {
             (Direction::Inputs, Direction::Outputs) => Err(wrong("encrypted inputs", "results of the server")),

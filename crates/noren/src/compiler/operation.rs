@@ -205,10 +205,7 @@ impl Binary {
     /// Whether it compares.
     #[must_use]
     pub const fn compares(self) -> bool {
-        matches!(
-            self,
-            Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual | Self::Equal | Self::NotEqual
-        )
+        matches!(self, Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual | Self::Equal | Self::NotEqual)
     }
 
     /// The result, of integers as numbers of `f64`.

@@ -37,10 +37,6 @@ pub(super) struct CkksPlan {
     pub(super) parameters: ckks::Parameters,
     pub(super) approximations: Approximations,
     pub(super) recording: Recording,
-    /// For each node the bound on the error of its elements, as far as it has ciphertexts.
-    pub(super) bounds: Vec<Option<f64>>,
-    /// The largest bound of an output.
-    pub(super) bound: f64,
 }
 
 impl CkksPlan {
@@ -60,13 +56,8 @@ impl CkksPlan {
         // The slots depend on the ring, the levels on the slots, and the ring on the levels.
         let (mut depth, mut slots) = (0, 1);
         for _ in 0..MOST_ROUNDS {
-            let requirements = ckks::Requirements {
-                depth,
-                precision_bits: bits.max(1.0),
-                max_abs,
-                slots,
-                security: options.security,
-            };
+            let requirements =
+                ckks::Requirements { depth, precision_bits: bits.max(1.0), max_abs, slots, security: options.security };
             let parameters = match ckks::Parameters::smallest(&requirements) {
                 Ok(parameters) => parameters,
                 Err(error @ Error::Parameters { .. }) => {
@@ -82,11 +73,11 @@ impl CkksPlan {
                 continue;
             }
             let model = NoiseModel::new(parameters.clone(), None);
-            let Predicted { bounds, outputs } = predicted(graph, &model, &recording, approximations)?;
+            let Predicted { outputs, .. } = predicted(graph, &model, &recording, approximations)?;
             let bound = outputs.iter().copied().fold(0.0, f64::max);
             nearest = nearest.min(bound);
-            if bound <= precision * MARGIN || bound <= precision && precision - bound < f64::EPSILON {
-                return Ok(Self { parameters, approximations, recording, bounds, bound });
+            if bound <= precision * MARGIN {
+                return Ok(Self { parameters, approximations, recording });
             }
             if bound.is_infinite() {
                 // A message may have left its modulus: the first prime must hold more.
@@ -101,7 +92,9 @@ impl CkksPlan {
         let reason = if refused.is_empty() {
             "the bound did not settle: ask for less, or narrow the ranges of inputs".to_owned()
         } else {
-            format!("{refused}. Narrower ranges of inputs, fewer operations after one another or a larger precision= help")
+            format!(
+                "{refused}. Narrower ranges of inputs, fewer operations after one another or a larger precision= help"
+            )
         };
         Err(CompileError::Precision { wanted: precision, nearest, reason }.into())
     }
@@ -109,7 +102,9 @@ impl CkksPlan {
 
 /// Bounds of a graph on a model of noise.
 pub(super) struct Predicted {
+    /// For each node the bound on the error of its elements, as far as it has ciphertexts.
     pub(super) bounds: Vec<Option<f64>>,
+    /// For each output.
     pub(super) outputs: Vec<f64>,
 }
 
@@ -245,11 +240,18 @@ fn modulus_above(least: f64) -> Result<u64> {
     /// Moduli stay below this.
     const MOST: f64 = (1u64 << 45) as f64;
     if least >= MOST {
-        return Err(Error::parameter("results", format!("{least:e}"), format!("below {MOST:e}: narrow the ranges of inputs")));
+        return Err(Error::parameter(
+            "results",
+            format!("{least:e}"),
+            format!("below {MOST:e}: narrow the ranges of inputs"),
+        ));
     }
     let start = (least / SLOT_INDEX as f64) as u64;
     let candidates = (start.max(1)..).map(|k| k * SLOT_INDEX + 1).filter(|&t| t as f64 >= least);
-    candidates.take(1 << 16).find(|&t| prime_power(t) == Some((t, 1))).ok_or_else(|| Error::parameter("results", least, "smaller numbers"))
+    candidates
+        .take(1 << 16)
+        .find(|&t| prime_power(t) == Some((t, 1)))
+        .ok_or_else(|| Error::parameter("results", least, "smaller numbers"))
 }
 
 #[cfg(test)]

@@ -199,8 +199,9 @@ impl Program {
     /// # Errors
     /// Text that is not the JSON of a program; a program that could not have been compiled.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let refused =
-            |reason: String| Error::parameter("program", format!("refused ({reason})"), "a file of a compiled function");
+        let refused = |reason: String| {
+            Error::parameter("program", format!("refused ({reason})"), "a file of a compiled function")
+        };
         let record: Record = serde_json::from_slice(bytes).map_err(|error| refused(error.to_string()))?;
         if record.noren_program != FORMAT {
             return Err(refused(format!("format {}", record.noren_program)));
@@ -271,7 +272,9 @@ impl Program {
             let outside = values.iter().position(|&x| !(node.range.contains(x) && whole(x)));
             if let Some(index) = outside {
                 let (low, high) = (node.range.low, node.range.high);
-                return Err(CompileError::OutsideRange { input: name.clone(), index, value: values[index], low, high }.into());
+                return Err(
+                    CompileError::OutsideRange { input: name.clone(), index, value: values[index], low, high }.into()
+                );
             }
         }
         Ok(())
@@ -282,11 +285,16 @@ impl Target {
     fn new(scheme: Scheme, graph: &Graph, options: &Options) -> Result<Self> {
         match scheme {
             Scheme::Ckks => {
-                let CkksPlan { parameters, approximations, recording, .. } = CkksPlan::search(graph, options)?;
+                let CkksPlan { parameters, approximations, recording } = CkksPlan::search(graph, options)?;
                 Ok(Self::Ckks { parameters, approximations, recording })
             }
             Scheme::Bgv => {
-                if let Some(real) = graph.nodes().iter().zip(graph.needed()).find(|(node, needed)| *needed && node.element == Element::Real) {
+                if let Some(real) = graph
+                    .nodes()
+                    .iter()
+                    .zip(graph.needed())
+                    .find(|(node, needed)| *needed && node.element == Element::Real)
+                {
                     let (place, operation) = (real.0.place.clone(), real.0.operation.name());
                     let needed = "integers: use scheme=\"ckks\" for real numbers".to_owned();
                     return Err(CompileError::Unsupported { place, operation, scheme: "bgv", needed }.into());
@@ -309,7 +317,8 @@ impl Target {
         if real {
             return Self::new(Scheme::Ckks, graph, options);
         }
-        let targets: Vec<Result<Self>> = [Scheme::Bgv, Scheme::Tfhe].map(|scheme| Self::new(scheme, graph, options)).into();
+        let targets: Vec<Result<Self>> =
+            [Scheme::Bgv, Scheme::Tfhe].map(|scheme| Self::new(scheme, graph, options)).into();
         let drafts = targets.iter().flatten().map(Self::draft).collect();
         let best = order(drafts).first().map(|draft| draft.scheme);
         let mut refusal = None;

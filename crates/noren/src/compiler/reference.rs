@@ -52,7 +52,9 @@ impl Graph {
                 positions.iter().map(|&at| usize::try_from(at).map_or(0.0, |at| values[*of][at])).collect()
             }
             Operation::Unary(kind, of) => each(*of, &|x| kind.of(x)),
-            Operation::Binary(kind, a, b) => spread(*a).into_iter().zip(spread(*b)).map(|(a, b)| kind.of(a, b)).collect(),
+            Operation::Binary(kind, a, b) => {
+                spread(*a).into_iter().zip(spread(*b)).map(|(a, b)| kind.of(a, b)).collect()
+            }
             Operation::Select(condition, a, b) => {
                 let pairs = spread(*a).into_iter().zip(spread(*b));
                 spread(*condition).into_iter().zip(pairs).map(|(c, (a, b))| if c != 0.0 { a } else { b }).collect()

@@ -10,9 +10,8 @@ pub fn size(shape: &[usize]) -> Option<usize> {
 #[must_use]
 pub fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let dimensions = a.len().max(b.len());
-    let extent = |shape: &[usize], axis: usize| {
-        (axis + shape.len()).checked_sub(dimensions).map_or(1, |axis| shape[axis])
-    };
+    let extent =
+        |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(dimensions).map_or(1, |axis| shape[axis]);
     let joined = |axis: usize| match (extent(a, axis), extent(b, axis)) {
         (x, y) if x == y => Some(x),
         (1, y) => Some(y),

@@ -123,7 +123,7 @@ impl Signs {
         let refused = || Error::parameter("dead zone", from, "far enough from 0 and from 1 for double precision");
         let (coefficients, distance) = minimax::best(&rows, &vec![1.0; rows.len()]).ok_or_else(refused)?;
         let distance = (distance * (1.0 + BETWEEN_POINTS)).max(LEAST_DISTANCE);
-        if !(distance < 1.0) {
+        if distance >= 1.0 {
             return Err(refused());
         }
         let mut all = vec![0.0; DEGREE + 1];

@@ -16,6 +16,9 @@ use crate::schemes::slots::SlotEvaluator;
 /// An operand of an evaluator, and the node whose shape it has.
 pub(super) type Shaped<E> = (usize, Operand<<E as SlotEvaluator>::Ciphertext>);
 
+/// Two arrays whose elements lie side by side.
+type Pair<E> = (Arc<Value<<E as SlotEvaluator>::Ciphertext>>, Arc<Value<<E as SlotEvaluator>::Ciphertext>>);
+
 impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     /// `a + b`, `a - b` or `a b`, in the shape of node `at`.
     pub(super) fn combined(
@@ -45,8 +48,9 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
                 }
                 // c - x = c + (-x): the sign costs nothing.
                 values.iter_mut().for_each(|c| *c = -*c);
-                let difference = self.with_constant(at, Binary::Sub, &x, &values.iter().map(|c| -c).collect::<Vec<_>>())?;
-                return self.scaled(at, (at, difference), -1.0);
+                let difference =
+                    self.with_constant(at, Binary::Sub, &x, &values.iter().map(|c| -c).collect::<Vec<_>>())?;
+                return self.scaled((at, difference), -1.0);
             }
             _ => {}
         }
@@ -60,7 +64,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         at: usize,
         a: Shaped<E>,
         b: Shaped<E>,
-    ) -> Result<(Arc<Value<E::Ciphertext>>, Arc<Value<E::Ciphertext>>)> {
+    ) -> Result<Pair<E>> {
         let shape = self.graph.node(at).shape.clone();
         let (x, y) = match (&a.1, &b.1) {
             (Operand::Free(left), Operand::Free(right)) => {
@@ -119,7 +123,12 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     }
 
     /// An input in a layout of the result's axes: without those that it does not have.
-    fn free_in(&mut self, (at, operand): &Shaped<E>, shape: &[usize], layout: &Layout) -> Result<Arc<Value<E::Ciphertext>>> {
+    fn free_in(
+        &mut self,
+        (at, operand): &Shaped<E>,
+        shape: &[usize],
+        layout: &Layout,
+    ) -> Result<Arc<Value<E::Ciphertext>>> {
         let Operand::Free(free) = operand else {
             return Err(self.refusal(*at, "an input"));
         };
@@ -167,7 +176,8 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             _ => Fill::Unknown,
         };
         let layout = x.layout.joined(&y.layout, fill);
-        let layout = layout.ok_or_else(|| noren_rlwe::error::Error::parameter("layout", "apart", "elements side by side"))?;
+        let layout =
+            layout.ok_or_else(|| noren_rlwe::error::Error::parameter("layout", "apart", "elements side by side"))?;
         let square = product && Arc::ptr_eq(x, y);
         let parts = self.side_by_side(layout.parts(self.slots), |part| {
             let (a, b) = (&x.parts[part % x.parts.len()], &y.parts[part % y.parts.len()]);
@@ -193,7 +203,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let range = Interval::of(values);
         let uniform = range.low == range.high;
         if uniform && kind == Binary::Mul {
-            return Ok(Operand::Value(self.multiple(at, x, range.low)?));
+            return Ok(Operand::Value(self.multiple(x, range.low)?));
         }
         if kind == Binary::Sub {
             return self.with_constant(at, Binary::Add, x, &values.iter().map(|c| -c).collect::<Vec<_>>());
@@ -202,15 +212,16 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             return Ok(Operand::Value(x.clone()));
         }
         if uniform && (x.layout.is_full() || !x.layout.is_known()) {
-            let parts = self.side_by_side(x.parts.len(), |part| {
-                self.ev.add_scalar(&x.parts[part], E::Scalar::number(range.low))
-            })?;
+            let parts = self
+                .side_by_side(x.parts.len(), |part| self.ev.add_scalar(&x.parts[part], E::Scalar::number(range.low)))?;
             let value = self.made(parts, x.layout.clone().blurred(), x.bounds.plus(range));
             return Ok(Operand::Value(value.into()));
         }
         let shape = &self.graph.node(at).shape;
         let product = kind == Binary::Mul;
-        let layout = if uniform { x.layout.clone() } else {
+        let layout = if uniform {
+            x.layout.clone()
+        } else {
             x.layout.clone().extended(shape, if product { Fill::Zeros } else { Fill::Unknown })
         };
         Ok(Operand::Value(self.with_plain(product, x, layout, shape, values)?.into()))
@@ -254,13 +265,13 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         Ok(self.made(parts, layout, bounds))
     }
 
-    /// `c x`, in the shape of node `at`.
-    pub(super) fn scaled(&mut self, at: usize, (of, x): Shaped<E>, c: f64) -> Result<Operand<E::Ciphertext>> {
+    /// `c x`.
+    pub(super) fn scaled(&mut self, (of, x): Shaped<E>, c: f64) -> Result<Operand<E::Ciphertext>> {
         if let Operand::Constant(values) = &x {
             return Ok(Operand::Constant(values.iter().map(|x| c * x).collect()));
         }
         let x = self.value((of, x), None)?;
-        Ok(Operand::Value(self.multiple(at, &x, c)?))
+        Ok(Operand::Value(self.multiple(&x, c)?))
     }
 
     /// `x + c`, in the shape of node `at`.
@@ -274,12 +285,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     }
 
     /// `c x`; without a level for a few numbers.
-    pub(super) fn multiple(
-        &self,
-        at: usize,
-        x: &Arc<Value<E::Ciphertext>>,
-        c: f64,
-    ) -> Result<Arc<Value<E::Ciphertext>>> {
+    pub(super) fn multiple(&self, x: &Arc<Value<E::Ciphertext>>, c: f64) -> Result<Arc<Value<E::Ciphertext>>> {
         if c == 1.0 {
             return Ok(x.clone());
         }

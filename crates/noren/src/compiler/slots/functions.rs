@@ -72,7 +72,8 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let elements = self.graph.node(of).range;
         let error = if error > 0.0 { error } else { self.approximations.error };
         let wide = x.bounds.high - x.bounds.low > WIDE * (elements.high - elements.low).max(f64::MIN_POSITIVE);
-        let cleaned = if wide || function.range(x.bounds).is_err() { Some(self.cleaned(of, x, elements)?) } else { None };
+        let cleaned =
+            if wide || function.range(x.bounds).is_err() { Some(self.cleaned(of, x, elements)?) } else { None };
         let x = cleaned.as_ref().unwrap_or(x);
         let range = function.range(x.bounds).map_err(|needed| {
             let node = self.graph.node(at);
@@ -80,13 +81,12 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             CompileError::Range { place, operation, low: x.bounds.low, high: x.bounds.high, needed: needed.to_owned() }
         })?;
         let approximation = Approximation::with_error(|t| function.of(t), proper(x.bounds), error)?;
-        self.approximated(at, x, &approximation, range)
+        self.approximated(x, &approximation, range)
     }
 
     /// The function that a polynomial stands for: it is the message, and the distance of the polynomial a part of the error.
-    pub(super) fn approximated(
+    fn approximated(
         &self,
-        at: usize,
         x: &Arc<Value<E::Ciphertext>>,
         approximation: &Approximation,
         range: Interval,
@@ -102,16 +102,23 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         polynomial: &Polynomial,
         interval: [f64; 2],
     ) -> Result<Vec<E::Ciphertext>> {
-        self.side_by_side(x.parts.len(), |part| {
-            E::Scalar::on_interval(self.ev, polynomial, interval, &x.parts[part])
-        })
+        self.side_by_side(x.parts.len(), |part| E::Scalar::on_interval(self.ev, polynomial, interval, &x.parts[part]))
     }
 
     /// The same elements, and numbers of their range in all other slots; one level.
-    fn cleaned(&mut self, of: usize, x: &Arc<Value<E::Ciphertext>>, range: Interval) -> Result<Arc<Value<E::Ciphertext>>> {
+    fn cleaned(
+        &mut self,
+        of: usize,
+        x: &Arc<Value<E::Ciphertext>>,
+        range: Interval,
+    ) -> Result<Arc<Value<E::Ciphertext>>> {
         let copied = self.copied(x)?;
         if copied.layout.is_full() {
-            return Ok(Arc::new(Value { parts: self.ranged(&copied, range), layout: copied.layout.clone(), bounds: range }));
+            return Ok(Arc::new(Value {
+                parts: self.ranged(&copied, range),
+                layout: copied.layout.clone(),
+                bounds: range,
+            }));
         }
         let shape = self.graph.node(of).shape.clone();
         let count = size(&shape).unwrap_or(0);

@@ -38,10 +38,7 @@ pub(in crate::compiler) trait Shared:
 {
 }
 
-impl<E> Shared for E where
-    E: SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Sync
-{
-}
+impl<E> Shared for E where E: SlotEvaluator<Scalar: Number, Ciphertext: Send + Sync, Plaintext: Send + Sync> + Sync {}
 
 /// A result of a function: its ciphertexts, and where its elements lie.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,12 +101,19 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
 
     /// The result of a node, with its range told to the evaluator where every slot holds an element.
     fn narrowed(&self, at: usize, result: Operand<E::Ciphertext>) -> Operand<E::Ciphertext> {
-        let Operand::Value(value) = &result else { return result };
+        let value = match result {
+            Operand::Value(value) => value,
+            other => return other,
+        };
         let bounds = value.bounds.clipped(self.graph.node(at).range);
         if bounds == value.bounds || !value.layout.is_full() {
-            return result;
+            return Operand::Value(value);
         }
-        Operand::Value(self.made(value.parts.clone(), value.layout.clone(), bounds).into())
+        let (parts, layout) = match Arc::try_unwrap(value) {
+            Ok(value) => (value.parts, value.layout),
+            Err(value) => (value.parts.clone(), value.layout.clone()),
+        };
+        Operand::Value(self.made(parts, layout, bounds).into())
     }
 
     fn output(&mut self, at: usize, results: &[Option<Operand<E::Ciphertext>>]) -> Result<Output<E::Ciphertext>> {
@@ -138,9 +142,9 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
             Operation::Unary(kind, of) => {
                 let x = operand(*of)?;
                 match kind {
-                    Unary::Neg => self.scaled(at, (*of, x), -1.0)?,
+                    Unary::Neg => self.scaled((*of, x), -1.0)?,
                     Unary::Not => {
-                        let negative = self.scaled(at, (*of, x), -1.0)?;
+                        let negative = self.scaled((*of, x), -1.0)?;
                         self.shifted(at, (at, negative), 1.0)?
                     }
                     Unary::Abs => self.abs(at, (*of, x))?,
@@ -193,7 +197,8 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
         let absent: Vec<usize> = axes.iter().copied().filter(|&axis| x.layout.find(axis).is_none()).collect();
         let mut x = x;
         // The outermost first: once it is gone, the next is outermost, and sums over the outermost are copies.
-        while let Some(dimension) = x.layout.dimensions.iter().rposition(|d| d.axis.is_some_and(|axis| axes.contains(&axis)))
+        while let Some(dimension) =
+            x.layout.dimensions.iter().rposition(|d| d.axis.is_some_and(|axis| axes.contains(&axis)))
         {
             x = match kind {
                 Reduction::Sum => self.sum(&x, dimension)?.into(),
@@ -219,7 +224,9 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
     ) -> Result<Arc<Value<E::Ciphertext>>> {
         match operand {
             Operand::Value(value) => Ok(value),
-            Operand::Free(free) => self.view(free, &self.graph.node(at).shape.clone(), layout.or_else(|| Some(self.suited(at)))),
+            Operand::Free(free) => {
+                self.view(free, &self.graph.node(at).shape.clone(), layout.or_else(|| Some(self.suited(at))))
+            }
             Operand::Constant(_) => Err(self.refusal(at, "compute it before the function is compiled")),
         }
     }
@@ -250,7 +257,8 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
     pub(super) fn suited(&self, at: usize) -> Layout {
         let node = self.graph.node(at);
         let outermost = self.summed(at, &mut HashSet::new());
-        let (inner, outer): (Vec<usize>, Vec<usize>) = (0..node.shape.len()).partition(|axis| !outermost.contains(axis));
+        let (inner, outer): (Vec<usize>, Vec<usize>) =
+            (0..node.shape.len()).partition(|axis| !outermost.contains(axis));
         let padding = 0.0f64.clamp(node.range.low, node.range.high);
         let fill = if padding == 0.0 { Fill::Zeros } else { Fill::Unknown };
         Layout::of_axes(&node.shape, &[inner, outer].concat(), fill)
@@ -283,12 +291,7 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
     }
 
     /// An array of these ciphertexts, with what is known of it told to the evaluator.
-    pub(super) fn made(
-        &self,
-        parts: Vec<E::Ciphertext>,
-        layout: Layout,
-        bounds: Interval,
-    ) -> Value<E::Ciphertext> {
+    pub(super) fn made(&self, parts: Vec<E::Ciphertext>, layout: Layout, bounds: Interval) -> Value<E::Ciphertext> {
         let period = layout.period().min(self.slots);
         let known = |part| self.ev.with_range(self.ev.with_period(part, period), bounds.into());
         Value { parts: parts.into_iter().map(known).collect(), layout, bounds }

@@ -41,13 +41,14 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             return self.copies_times(at, x, columns, &(0..columns).map(|k| column(k).sum()).collect::<Vec<f64>>());
         };
         if columns == 1 {
-            let product = self.with_plain(true, x, x.layout.clone(), &row_shape(x, axis, rows), &spread(x, axis, matrix))?;
+            let product =
+                self.with_plain(true, x, x.layout.clone(), &row_shape(x, axis, rows), &spread(x, axis, matrix))?;
             let sum = self.sum(&product, product.layout.find(axis).unwrap_or(dimension))?;
             return Ok(self.made(sum.parts, sum.layout, if x.layout.is_known() { bounds } else { sum.bounds }));
         }
         let spread = Spread::of(&x.layout, dimension, self.slots);
         if spread.within == 1 {
-            return self.weighted_parts(at, x, (dimension, spread), columns, matrix, bounds);
+            return self.weighted_parts(x, (dimension, spread), columns, matrix, bounds);
         }
         let last = dimension + 1 == x.layout.dimensions.len();
         let size = columns.next_power_of_two();
@@ -69,7 +70,6 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     /// The product where each ciphertext holds one index of the axis: weighted sums of ciphertexts.
     fn weighted_parts(
         &self,
-        at: usize,
         x: &Value<E::Ciphertext>,
         (dimension, spread): (usize, Spread),
         columns: usize,
@@ -139,9 +139,8 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         };
         let groups = spread.parts(x.parts.len());
         let blocks = size / within;
-        let maps: Vec<Vec<LinearMap<E::Scalar>>> = (0..blocks)
-            .map(|h| (0..spread.groups).map(|g| map(h, g)).collect::<Result<_>>())
-            .collect::<Result<_>>()?;
+        let maps: Vec<Vec<LinearMap<E::Scalar>>> =
+            (0..blocks).map(|h| (0..spread.groups).map(|g| map(h, g)).collect::<Result<_>>()).collect::<Result<_>>()?;
         let products = self.side_by_side(groups.len() * blocks, |work| {
             let (group, h) = (&groups[work / blocks], work % blocks);
             let mut sum = None;
@@ -191,8 +190,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         target: &Layout,
         shape: &[usize],
     ) -> Result<Value<E::Ciphertext>> {
-        let mut index_of_source = |index: &[usize]| x.layout.address(index);
-        self.gathered(at, x, target, shape, &mut |index| Some(index_of_source(index)))
+        self.gathered(at, x, target, shape, &mut |index| Some(x.layout.address(index)))
     }
 
     /// An array whose elements are those at some addresses of another, or zero; one level.

@@ -18,6 +18,6 @@ mod matrix;
 pub(super) mod number;
 mod reduce;
 mod signs;
-pub(super) mod value;
 #[cfg(test)]
 mod tests;
+pub(super) mod value;

@@ -30,6 +30,9 @@ pub(super) struct Spread {
     pub(super) cyclic: bool,
 }
 
+/// An operation on two vectors that is associative and commutative.
+type Combine<'a, L, C> = dyn FnMut(&mut L, &C, &C) -> Result<C> + 'a;
+
 impl Spread {
     pub(super) fn of(layout: &Layout, dimension: usize, slots: usize) -> Self {
         let (stride, size) = (layout.stride(dimension), layout.dimensions[dimension].size);
@@ -114,7 +117,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         dimension: usize,
         repeatable: bool,
         bounds: Interval,
-        combine: &mut dyn FnMut(&mut Self, &E::Ciphertext, &E::Ciphertext) -> Result<E::Ciphertext>,
+        combine: &mut Combine<'_, Self, E::Ciphertext>,
     ) -> Result<Value<E::Ciphertext>> {
         let of = x.layout.dimensions[dimension];
         let spread = Spread::of(&x.layout, dimension, self.slots);
@@ -146,7 +149,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     fn tree(
         &mut self,
         mut terms: Vec<E::Ciphertext>,
-        combine: &mut dyn FnMut(&mut Self, &E::Ciphertext, &E::Ciphertext) -> Result<E::Ciphertext>,
+        combine: &mut Combine<'_, Self, E::Ciphertext>,
     ) -> Result<E::Ciphertext> {
         while terms.len() > 1 {
             let mut next = Vec::with_capacity(terms.len().div_ceil(2));
@@ -168,11 +171,12 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         count: usize,
         stride: usize,
         repeatable: bool,
-        combine: &mut dyn FnMut(&mut Self, &E::Ciphertext, &E::Ciphertext) -> Result<E::Ciphertext>,
+        combine: &mut Combine<'_, Self, E::Ciphertext>,
     ) -> Result<E::Ciphertext> {
         let mut folds = BTreeMap::from([(1, x)]);
         for bits in (0..=count.ilog2()).rev() {
-            let halves = if repeatable { [count.div_ceil(1 << bits); 2] } else { [count >> bits, count.div_ceil(1 << bits)] };
+            let halves =
+                if repeatable { [count.div_ceil(1 << bits); 2] } else { [count >> bits, count.div_ceil(1 << bits)] };
             for n in halves {
                 if folds.contains_key(&n) {
                     continue;
@@ -228,8 +232,11 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let mask: Vec<E::Scalar> = x.layout.elements(self.axes(x)).map(number).collect();
         let masks = super::value::in_parts(&mask, self.slots);
         let parts = self.side_by_side(x.parts.len(), |part| {
-            let masked = self.ev.mul_plain(&x.parts[part], &self.ev.encode_for(&masks[part % masks.len()], &x.parts[part])?)?;
-            strides.iter().try_fold(masked, |x, &(size, stride)| trace::replicate(self.ev, &x, size, stride.cast_signed()))
+            let masked =
+                self.ev.mul_plain(&x.parts[part], &self.ev.encode_for(&masks[part % masks.len()], &x.parts[part])?)?;
+            strides
+                .iter()
+                .try_fold(masked, |x, &(size, stride)| trace::replicate(self.ev, &x, size, stride.cast_signed()))
         })?;
         let mut layout = x.layout.clone();
         for dimension in &mut layout.dimensions {

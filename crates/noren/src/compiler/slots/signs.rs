@@ -124,11 +124,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
 
     /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1.
     fn sign_of(&self, x: &E::Ciphertext, size: f64, signs: &Signs, step: bool) -> Result<E::Ciphertext> {
-        let mut x = if size == 1.0 {
-            x.clone()
-        } else {
-            self.ev.mul_scalar(x, E::Scalar::number(1.0 / size))?
-        };
+        let mut x = if size == 1.0 { x.clone() } else { self.ev.mul_scalar(x, E::Scalar::number(1.0 / size))? };
         let last = signs.stages().len() - 1;
         for (at, stage) in signs.stages().iter().enumerate() {
             if step && at == last {

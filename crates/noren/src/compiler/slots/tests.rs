@@ -128,9 +128,12 @@ fn chains_of_matrices_stay_in_slots() {
 fn sums_products_and_extremes_run_along_any_axes() {
     for slots in SLOTS {
         for axes in [vec![0], vec![1], vec![2], vec![0, 2], vec![0, 1, 2]] {
-            for (kind, tolerance) in
-                [(Reduction::Sum, 1e-9), (Reduction::Product, 1e-6), (Reduction::Maximum, 2e-3), (Reduction::Minimum, 2e-3)]
-            {
+            for (kind, tolerance) in [
+                (Reduction::Sum, 1e-9),
+                (Reduction::Product, 1e-6),
+                (Reduction::Maximum, 2e-3),
+                (Reduction::Minimum, 2e-3),
+            ] {
                 if slots < 64 && matches!(kind, Reduction::Maximum | Reduction::Minimum) && axes.len() > 1 {
                     continue;
                 }
@@ -219,7 +222,9 @@ fn functions_are_within_their_error() {
         let mut built = Built::new();
         let x = built.input(&[5], 0.5, 2.0);
         let mut outputs = Vec::new();
-        for name in [Function::Exp, Function::Log, Function::Sqrt, Function::Reciprocal, Function::Tanh, Function::Sigmoid] {
+        for name in
+            [Function::Exp, Function::Log, Function::Sqrt, Function::Reciprocal, Function::Tanh, Function::Sigmoid]
+        {
             outputs.push(built.push(Operation::Function { name, of: x, error: 1e-6 }));
         }
         let weights = vec![0.3, -0.2, 0.4, 0.1, 0.25];

@@ -308,7 +308,8 @@ impl SlotEvaluator for NoiseModel {
         let below = one_below(lowest.level)?;
         let miss = HALF / (self.parameters.scale_at(below).to_f64() * self.parameters.prime(lowest.level) as f64);
         let mut values = vec![constant; lowest.values.len()];
-        let mut estimate = Estimate::exact(Range::real(constant, constant), mix(WEIGHTED, constant.to_bits())).with_bias(miss);
+        let mut estimate =
+            Estimate::exact(Range::real(constant, constant), mix(WEIGHTED, constant.to_bits())).with_bias(miss);
         for &(x, c) in terms {
             check_slots(x.values.len(), lowest.values.len())?;
             f64::check(&[c])?;
@@ -406,8 +407,11 @@ impl SlotEvaluator for NoiseModel {
         let moves = |steps: isize| steps % slots.cast_signed() != 0;
         let image = |&steps: &isize| {
             let estimate = rotated(&a.estimate, steps, slots);
-            let estimate =
-                if moves(steps) { noise::undivided(estimate, parameters, scale, a.level + 1, shape)? } else { estimate };
+            let estimate = if moves(steps) {
+                noise::undivided(estimate, parameters, scale, a.level + 1, shape)?
+            } else {
+                estimate
+            };
             Ok((moved(&a.values, steps), estimate))
         };
         let images: Vec<(Vec<f64>, Estimate)> = babies.iter().map(image).collect::<Result<_>>()?;
