@@ -60,6 +60,14 @@ pub enum CompileError {
         /// What limits it.
         reason: String,
     },
+    /// A function that takes more levels than any parameters have, or whose results no modulus holds.
+    #[error("the function takes {levels} levels, one after the other: {reason}")]
+    Budget {
+        /// The levels.
+        levels: usize,
+        /// What limits them, and what is possible.
+        reason: String,
+    },
     /// A value that is outside of the range that was declared for its input.
     #[error(
         "input {input:?}: element {index} is {}, the declared range is [{}, {}]: declare a wider range and compile again, \

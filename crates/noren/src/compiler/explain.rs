@@ -8,6 +8,7 @@ use crate::compiler::columns;
 use crate::compiler::interval::Interval;
 use crate::compiler::operation::Operation;
 use crate::compiler::program::{Program, Target};
+use crate::compiler::recording::Recording;
 
 /// Everything that is known of a compiled function before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -122,10 +123,8 @@ impl Program {
         Ok(Explanation {
             scheme: self.scheme().to_string(),
             parameters,
-            ciphertexts: recording.map_or_else(
-                || self.graph.inputs().into_iter().map(elements).sum(),
-                super::recording::Recording::ciphertexts,
-            ),
+            ciphertexts: recording
+                .map_or_else(|| self.graph.inputs().into_iter().map(elements).sum(), Recording::ciphertexts),
             slots: recording.map_or(0, |recording| recording.slots),
             levels,
             bootstraps: 0,

@@ -4,8 +4,8 @@ use noren_rlwe::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::compiler::inference::infer;
-use crate::compiler::interval::Interval;
-use crate::compiler::operation::{Element, Operation};
+use crate::compiler::node::Node;
+use crate::compiler::operation::Operation;
 
 /// A function of arrays: operations, each on the results of earlier ones, of which some are returned.
 ///
@@ -28,21 +28,6 @@ use crate::compiler::operation::{Element, Operation};
 pub struct Graph {
     nodes: Vec<Node>,
     outputs: Vec<usize>,
-}
-
-/// A node of a [`Graph`]: an operation, and what is known of its result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Node {
-    /// The operation.
-    pub operation: Operation,
-    /// Where the function asks for it, such as `scores.py:12`; empty if that is not known.
-    pub place: String,
-    /// The shape of the result.
-    pub shape: Vec<usize>,
-    /// The type of its elements.
-    pub element: Element,
-    /// Where its elements lie.
-    pub range: Interval,
 }
 
 /// The JSON of a graph: all that does not follow.
@@ -69,7 +54,7 @@ impl Graph {
         if let Some(missing) = operation.operands().into_iter().find(|&operand| operand >= self.nodes.len()) {
             return Err(Error::parameter("operand", missing, format!("below {}", self.nodes.len())));
         }
-        let (shape, element, range) = infer(self, &operation, place)?;
+        let (shape, element, range) = infer(&self.nodes, &operation, place)?;
         self.nodes.push(Node { operation, place: place.to_owned(), shape, element, range });
         Ok(self.nodes.len() - 1)
     }

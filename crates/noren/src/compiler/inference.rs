@@ -3,8 +3,8 @@
 use noren_rlwe::error::Result;
 
 use crate::compiler::error::CompileError;
-use crate::compiler::graph::{Graph, Node};
 use crate::compiler::interval::Interval;
+use crate::compiler::node::Node;
 use crate::compiler::operation::{Binary, Element, Operation, Reduction, Unary};
 use crate::compiler::shape::{broadcast, size, without};
 
@@ -20,13 +20,13 @@ const MOST_COEFFICIENTS: usize = 1 << 10;
 /// Integers up to this absolute value are exact in `f64`.
 const LARGEST_INTEGER: f64 = (1u64 << 53) as f64;
 
-/// Shape, element type and range of the result of an operation on nodes of a graph.
+/// Shape, element type and range of the result of an operation on earlier nodes.
 ///
 /// # Errors
 /// [`CompileError::Operands`] and [`CompileError::Range`].
-pub(super) fn infer(graph: &Graph, operation: &Operation, place: &str) -> Result<(Vec<usize>, Element, Interval)> {
+pub(super) fn infer(nodes: &[Node], operation: &Operation, place: &str) -> Result<(Vec<usize>, Element, Interval)> {
     let context = Context { operation, place };
-    let result = context.infer(graph)?;
+    let result = context.infer(nodes)?;
     let (shape, element, range) = &result;
     if size(shape).is_none_or(|size| size > MOST_ELEMENTS || size == 0) || shape.len() > MOST_AXES {
         let needed = format!("1 to {MOST_ELEMENTS} elements in at most {MOST_AXES} axes");
@@ -48,7 +48,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn infer(&self, graph: &Graph) -> Result<(Vec<usize>, Element, Interval)> {
+    fn infer(&self, nodes: &[Node]) -> Result<(Vec<usize>, Element, Interval)> {
         match self.operation {
             Operation::Input { shape, element, range, .. } => {
                 let whole = range.low.fract() == 0.0 && range.high.fract() == 0.0;
@@ -72,7 +72,7 @@ impl Context<'_> {
                 Ok((shape.clone(), *element, range))
             }
             Operation::Gather { of, shape, positions } => {
-                let node = graph.node(*of);
+                let node = &nodes[*of];
                 self.check_count("positions", positions.len(), shape)?;
                 let count = size(&node.shape).unwrap_or(0) as i64;
                 if let Some(outside) = positions.iter().find(|&&position| position < -1 || position >= count) {
@@ -82,10 +82,10 @@ impl Context<'_> {
                 let range = if zero { node.range.hull(Interval::point(0.0)) } else { node.range };
                 Ok((shape.clone(), node.element, range))
             }
-            Operation::Unary(kind, of) => self.unary(*kind, graph.node(*of)),
-            Operation::Binary(kind, a, b) => self.binary(*kind, graph.node(*a), graph.node(*b), a == b),
+            Operation::Unary(kind, of) => self.unary(*kind, &nodes[*of]),
+            Operation::Binary(kind, a, b) => self.binary(*kind, &nodes[*a], &nodes[*b], a == b),
             Operation::Select(condition, a, b) => {
-                let [condition, a, b] = [condition, a, b].map(|&at| graph.node(at));
+                let [condition, a, b] = [condition, a, b].map(|&at| &nodes[at]);
                 if condition.element != Element::Bool {
                     return Err(self.operands(describe(condition), "a condition of truth values".to_owned()));
                 }
@@ -94,10 +94,10 @@ impl Context<'_> {
                 let shape = shape.ok_or_else(|| self.operands(found(), "shapes that broadcast".to_owned()))?;
                 Ok((shape, a.element.max(b.element), a.range.hull(b.range)))
             }
-            Operation::MatMul { of, columns, matrix } => self.matrix(graph.node(*of), *columns, matrix),
-            Operation::Reduce(kind, of, axes) => self.reduce(*kind, graph.node(*of), axes),
+            Operation::MatMul { of, columns, matrix } => self.matrix(&nodes[*of], *columns, matrix),
+            Operation::Reduce(kind, of, axes) => self.reduce(*kind, &nodes[*of], axes),
             Operation::Polynomial(of, coefficients) => {
-                let node = graph.node(*of);
+                let node = &nodes[*of];
                 self.check_number(node)?;
                 if !(1..=MOST_COEFFICIENTS).contains(&coefficients.len()) || !coefficients.iter().all(|c| c.is_finite())
                 {
@@ -109,7 +109,7 @@ impl Context<'_> {
                 Ok((node.shape.clone(), element, polynomial_range(coefficients, node.range)))
             }
             Operation::Function { name, of, error } => {
-                let node = graph.node(*of);
+                let node = &nodes[*of];
                 if !(*error >= 0.0 && error.is_finite()) {
                     return Err(
                         self.operands(format!("an error of {error}"), "a finite error of at least 0".to_owned())
@@ -119,7 +119,7 @@ impl Context<'_> {
                 Ok((node.shape.clone(), Element::Real, range))
             }
             Operation::Table { of, first, values, element } => {
-                let node = graph.node(*of);
+                let node = &nodes[*of];
                 let domain = Interval::new(*first as f64, *first as f64 + values.len() as f64 - 1.0);
                 if node.element == Element::Real {
                     return Err(self.operands(describe(node), "integers".to_owned()));

@@ -89,13 +89,13 @@ impl CkksPlan {
             bits += libm::log2(excess).max(0.5);
             approximations.error /= excess.clamp(1.5, 64.0);
         }
-        let reason = if refused.is_empty() {
-            "the bound did not settle: ask for less, or narrow the ranges of inputs".to_owned()
-        } else {
-            format!(
-                "{refused}. Narrower ranges of inputs, fewer operations after one another or a larger precision= help"
-            )
-        };
+        if refused.is_empty() {
+            "the bound did not settle".clone_into(&mut refused);
+        }
+        let reason = format!("{refused}. Narrower ranges of inputs, fewer steps or a larger precision= help");
+        if nearest.is_infinite() {
+            return Err(CompileError::Budget { levels: depth, reason }.into());
+        }
         Err(CompileError::Precision { wanted: precision, nearest, reason }.into())
     }
 }

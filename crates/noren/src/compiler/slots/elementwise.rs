@@ -59,12 +59,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     }
 
     /// Both operands with axes of the result, and with elements side by side.
-    pub(super) fn side_by_side_operands(
-        &mut self,
-        at: usize,
-        a: Shaped<E>,
-        b: Shaped<E>,
-    ) -> Result<Pair<E>> {
+    pub(super) fn side_by_side_operands(&mut self, at: usize, a: Shaped<E>, b: Shaped<E>) -> Result<Pair<E>> {
         let shape = self.graph.node(at).shape.clone();
         let (x, y) = match (&a.1, &b.1) {
             (Operand::Free(left), Operand::Free(right)) => {

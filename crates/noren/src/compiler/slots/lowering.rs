@@ -1,7 +1,7 @@
 //! From the nodes of a graph to operations on slots, on any evaluator.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
 
 use noren_rlwe::error::Result;
 
@@ -10,6 +10,7 @@ use crate::compiler::graph::Graph;
 use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Fill, Layout};
 use crate::compiler::operation::{Binary, Element, Operation, Reduction, Unary};
+use crate::compiler::signs::Signs;
 use crate::compiler::slots::number::Number;
 use crate::compiler::slots::value::{Free, Operand, Value, View};
 use crate::schemes::slots::SlotEvaluator;
@@ -47,6 +48,9 @@ pub(in crate::compiler) struct Output<C> {
     pub(in crate::compiler) layout: Layout,
 }
 
+/// Polynomials of signs, by the bits of the dead zone and of the error.
+type KnownSigns = HashMap<(Option<u64>, u64), Arc<Signs>>;
+
 /// A run of a graph on an evaluator.
 pub(in crate::compiler) struct Lowering<'a, E: SlotEvaluator, S> {
     pub(super) ev: &'a E,
@@ -54,6 +58,8 @@ pub(in crate::compiler) struct Lowering<'a, E: SlotEvaluator, S> {
     pub(super) slots: usize,
     pub(super) approximations: Approximations,
     pub(super) source: &'a mut S,
+    /// Polynomials of signs, by the dead zone (none for products) and the error: several nodes need the same.
+    pub(super) signs: Mutex<KnownSigns>,
     consumers: Vec<Vec<usize>>,
 }
 
@@ -66,7 +72,7 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
         approximations: Approximations,
         source: &'a mut S,
     ) -> Self {
-        Self { ev, graph, slots, approximations, source, consumers: graph.consumers() }
+        Self { ev, graph, slots, approximations, source, signs: Mutex::default(), consumers: graph.consumers() }
     }
 
     /// Runs all nodes that an output depends on; `done` hears of the ciphertexts of each.

@@ -1,6 +1,6 @@
 //! Comparisons of real numbers, and what follows from them, by approximate signs.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use noren_rlwe::error::{Error, Result};
 
@@ -32,7 +32,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let difference = self.difference(at, a, b)?;
         let zone = self.dead_zone(at)?;
         let size = unit(difference.bounds);
-        let signs = Signs::new((zone / size).min(0.5), 2.0 * self.approximations.error)?;
+        let signs = self.signs(Some((zone / size).min(0.5)), 2.0 * self.approximations.error)?;
         let parts = self.side_by_side(difference.parts.len(), |part| {
             let step = self.sign_of(&difference.parts[part], size, &signs, true)?;
             Ok(self.ev.with_errors(step, &[], signs.error() / 2.0))
@@ -46,7 +46,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         self.check_real(at)?;
         let x = self.value(x, None)?;
         let (zone, size) = (self.dead_zone(at)?, unit(x.bounds));
-        let signs = Signs::new((zone / size).min(0.5), self.approximations.error)?;
+        let signs = self.signs(Some((zone / size).min(0.5)), self.approximations.error)?;
         let parts = self.side_by_side(x.parts.len(), |part| {
             let sign = self.sign_of(&x.parts[part], size, &signs, false)?;
             Ok(self.ev.with_errors(sign, &[], signs.error()))
@@ -62,7 +62,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             return Ok(Operand::Value(x));
         }
         let size = unit(x.bounds);
-        let signs = Signs::of_products(self.approximations.error / size)?;
+        let signs = self.signs(None, self.approximations.error / size)?;
         let error = size * signs.product_error();
         let parts = self.side_by_side(x.parts.len(), |part| {
             let x = &x.parts[part];
@@ -103,7 +103,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         a: &E::Ciphertext,
         b: &E::Ciphertext,
         bounds: Interval,
-        (size, signs): &(f64, Signs),
+        (size, signs): &(f64, Arc<Signs>),
     ) -> Result<E::Ciphertext> {
         let difference = self.ev.sub(a, b)?;
         let excess = self.ev.mul(&difference, &self.sign_of(&difference, *size, signs, true)?)?;
@@ -116,10 +116,10 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     ///
     /// # Errors
     /// Integers, which have no approximate signs.
-    pub(super) fn signs_of_differences(&self, at: usize, bounds: Interval) -> Result<(f64, Signs)> {
+    pub(super) fn signs_of_differences(&self, at: usize, bounds: Interval) -> Result<(f64, Arc<Signs>)> {
         self.check_real(at)?;
         let size = unit(bounds);
-        Ok((size, Signs::of_products(2.0 * self.approximations.error / size)?))
+        Ok((size, self.signs(None, 2.0 * self.approximations.error / size)?))
     }
 
     /// The sign of `x / size`, or whether it is positive, as a number from 0 to 1.
@@ -139,6 +139,21 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             }
         }
         Ok(x)
+    }
+
+    /// The polynomials for this dead zone, or for products, within this error.
+    fn signs(&self, zone: Option<f64>, error: f64) -> Result<Arc<Signs>> {
+        let key = (zone.map(f64::to_bits), error.to_bits());
+        let mut known = self.signs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(signs) = known.get(&key) {
+            return Ok(signs.clone());
+        }
+        let signs = Arc::new(match zone {
+            Some(zone) => Signs::new(zone, error)?,
+            None => Signs::of_products(error)?,
+        });
+        known.insert(key, signs.clone());
+        Ok(signs)
     }
 
     fn difference(&mut self, at: usize, a: Shaped<E>, b: Shaped<E>) -> Result<Arc<Value<E::Ciphertext>>> {
