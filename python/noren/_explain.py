@@ -84,7 +84,7 @@ class Explanation:
         names = ("products", "plain_products", "rotations")
         return {name: sum(step[name] for step in self._found["steps"]) for name in names}
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None) -> object:
         """Draw levels and error bounds of all steps.
 
         Returns a figure of matplotlib if it is installed, else an SVG as text; `path` takes the picture too.
@@ -139,8 +139,8 @@ class Explanation:
             tall = height * step["level"] / top
             label = escape(f"{step['operation']}, {step['level']} levels left, error bound {step['bound']:.1e}")
             bars.append(
-                f'<g><title>{label}</title><rect x="{at * width + 10}" y="{height - tall + 10:.1f}" width="{width - 10}" '
-                f'height="{tall:.1f}" fill="#9ecae1"/><text x="{at * width + 12}" y="{height + 25}" font-size="8">'
+                f'<g><title>{label}</title><rect x="{at * width + 10}" y="{height - tall + 10:.1f}" '
+                f'width="{width - 10}" height="{tall:.1f}" fill="#9ecae1"/><text x="{at * width + 12}" y="{height + 25}" font-size="8">'
                 f"{escape(step['operation'][:12])}</text></g>"
             )
         size = f'width="{len(steps) * width + 20}" height="{height + 40}"'

@@ -203,8 +203,10 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def clip(self, low: Any = None, high: Any = None) -> Traced:
         """Return the numbers, at least `low` and at most `high`."""
-        result: Traced = np.clip(self, low, high)  # type: ignore[call-overload]
-        return result
+        result = self
+        if low is not None:
+            result = np.maximum(result, low)
+        return result if high is None else np.minimum(result, high)
 
     def __getitem__(self, index: Any) -> Traced:
         """Take elements by an index that is known."""
@@ -246,8 +248,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def __bool__(self) -> NoReturn:
         """Refuse to decide while values are not known."""
         raise TraceError(
-            f"{place()}: the truth value of an encrypted array is not known while a function is traced: in place of if, "
-            "while, and, or, not, max and min write np.where(condition, a, b), np.logical_and, np.maximum or np.minimum"
+            f"{place()}: the truth value of an encrypted array is not known while a function is traced: in place of "
+            "if, while, and, or, not, max and min write np.where(condition, a, b), np.logical_and, np.maximum, np.minimum"
         )
 
     def __float__(self) -> NoReturn:
@@ -269,7 +271,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __setitem__(self, _index: object, _value: object) -> NoReturn:
         """Refuse to change."""
-        raise TraceError(f"{place()}: an assignment to an encrypted array: build a new one with np.where or np.concatenate")
+        raise TraceError(
+            f"{place()}: an assignment to an encrypted array: build a new one with np.where or np.concatenate"
+        )
 
     def __hash__(self) -> int:
         """Return the identity."""
@@ -298,4 +302,4 @@ def _axes(axis: object, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, tuple) else (axis,)
-    return tuple(sorted(np.lib.array_utils.normalize_axis_tuple(axes, ndim)))  # type: ignore[arg-type]
+    return tuple(sorted(np.lib.array_utils.normalize_axis_tuple(axes, ndim)))

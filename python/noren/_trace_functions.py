@@ -59,9 +59,7 @@ _STRUCTURAL = (
 _JOINING = "concatenate stack vstack hstack dstack column_stack"
 
 
-def ufunc_of(
-    tracer: Tracer, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Traced:
+def ufunc_of(tracer: Tracer, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Record a universal function."""
     name = ufunc.__name__
     if method == "reduce" and name in _REDUCTIONS:

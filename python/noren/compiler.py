@@ -1,7 +1,7 @@
 """Functions of numpy, compiled: a client half that encrypts, and a server half that computes.
 
-A function is traced once on the shapes and ranges of its arguments. The compiler chooses scheme and parameters, and both
-halves meet in bytes: evaluation keys, encrypted arguments, encrypted results.
+A function is traced once on the shapes and ranges of its arguments. The compiler chooses scheme and parameters, and
+both halves meet in bytes: evaluation keys, encrypted arguments, encrypted results.
 
 >>> import numpy as np
 >>> import noren
@@ -35,8 +35,10 @@ from numpy.typing import ArrayLike, NDArray
 from noren import _explain
 from noren._noren import EncodingError, Error, RangeError, WireError, bgv, ckks, integers, tfhe
 from noren._noren.compiler import Program
-from noren._trace import Traced, TraceError, Tracer, place
-from noren._trace_functions import flattened, select, sigmoid as _sigmoid, table as _table
+from noren._trace import Traced, TraceError, Tracer
+from noren._trace_functions import flattened, select
+from noren._trace_functions import sigmoid as _sigmoid
+from noren._trace_functions import table as _table
 
 __all__ = [
     "Client",
@@ -107,8 +109,9 @@ def compile(
 ) -> Compiled:
     """Trace a function of numpy, and compile it.
 
-    examples: an `Input` for each argument, or an array of its shape and type with a pair of `ranges`. A range is public,
-        and tells the server what values may occur; ``ranges="data"`` takes the smallest and largest element of the arrays.
+    examples: an `Input` for each argument, or an array of its shape and type with a pair of `ranges`. A range is
+        public: it tells the server what values may occur. ``ranges="data"`` takes the smallest and largest element of
+        the arrays.
     scheme: "ckks" for real numbers, "bgv" for sums and products of integers, "tfhe" for integers with comparisons,
         divisions and tables; "auto" chooses.
     precision: the absolute error that results of real numbers may have; None for a thousandth of the largest possible
@@ -118,8 +121,8 @@ def compile(
     security: of keys and ciphertexts in bits; None, in tests, for small rings that keep nothing secret.
 
     Raises `noren.compiler.TraceError` for what cannot be traced, with file and line, and what to write instead;
-    `noren.Error` for operations that the scheme does not have, for ranges for which an operation is not defined, and for
-    a precision that is not possible, with the nearest that is.
+    `noren.Error` for operations that the scheme does not have, for ranges for which an operation is not defined, and
+    for a precision that is not possible, with the nearest that is.
     """
     inputs = _inputs(examples, ranges)
     tracer = Tracer()
@@ -134,9 +137,7 @@ def compile(
         if not isinstance(value, Traced):
             raise TraceError(f"output {output!r} does not depend on an input: compute it without encryption")
     tracer.graph.finish([output.node for output in outputs])
-    program = Program.compile(
-        tracer.graph, scheme=scheme, precision=precision, dead_zone=dead_zone, security=security
-    )
+    program = Program.compile(tracer.graph, scheme=scheme, precision=precision, dead_zone=dead_zone, security=security)
     return Compiled(program, function)
 
 
@@ -268,8 +269,9 @@ class Client:
     def decrypt(self, reply: bytes, *, bound: bool = False) -> Any:
         """Decrypt the results: an array for each output, or the array if there is one.
 
-        With `bound` each array comes with a bound on its absolute error, which fails with a probability of at most 2^-40;
-        it is 0 for exact schemes. The last digits of real results hold traces of the secret key: they are for its owner.
+        With `bound` each array comes with a bound on its absolute error, which fails with a probability of at most
+        2^-40; it is 0 for exact schemes. The last digits of real results hold traces of the secret key: they are for
+        its owner.
 
         Raises `noren.RangeError` for results that cannot be trusted, `noren.WireError` for bytes of another function.
         """
@@ -403,13 +405,15 @@ def _inputs(examples: Sequence[Any], ranges: Any) -> list[Input]:
             continue
         array = np.asarray(example)
         if array.dtype.kind not in _ELEMENTS:
-            raise EncodingError(f"argument {at} is of type {array.dtype}: real numbers, integers and truth values are compiled")
+            raise EncodingError(
+                f"argument {at} is of type {array.dtype}: real numbers, integers and truth values are compiled"
+            )
         if array.dtype.kind == "b":
             low, high = 0.0, 1.0
         elif ranges is None:
             raise RangeError(
-                f"argument {at} has no range: give noren.Input(shape, low, high), or ranges=[(low, high), ...], which are "
-                'public; ranges="data" takes the smallest and largest element of the examples'
+                f"argument {at} has no range: give noren.Input(shape, low, high), or ranges=[(low, high), ...], which "
+                'are public; ranges="data" takes the smallest and largest element of the examples'
             )
         else:
             low, high = (array.min(), array.max()) if ranges == "data" else ranges[at]
