@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -207,6 +208,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if low is not None:
             result = np.maximum(result, low)
         return result if high is None else np.minimum(result, high)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of arrays by the function of the same name."""
+        if name.startswith("_") or not hasattr(np.ndarray, name) or not hasattr(np, name):
+            raise AttributeError(f"{place()}: encrypted arrays have no attribute {name!r} while a function is traced")
+        return partial(getattr(np, name), self)
 
     def __getitem__(self, index: Any) -> Traced:
         """Take elements by an index that is known."""

@@ -62,6 +62,10 @@ _JOINING = "concatenate stack vstack hstack dstack column_stack"
 def ufunc_of(tracer: Tracer, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Record a universal function."""
     name = ufunc.__name__
+    out = kwargs.get("out")
+    if method == "__call__" and out is not None and out[0] is inputs[0]:
+        # x += 1 names a new array: traced ones do not change.
+        kwargs = {key: value for key, value in kwargs.items() if key != "out"}
     if method == "reduce" and name in _REDUCTIONS:
         options = {"axis": kwargs.get("axis", 0), "keepdims": kwargs.get("keepdims", False)}
         _only(name, kwargs, {"axis", "keepdims", "dtype", "out", "initial", "where"})

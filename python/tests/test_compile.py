@@ -175,6 +175,42 @@ def test_client_and_server_are_processes_of_their_own(
         assert np.abs(values - wanted).max() <= bound
 
 
+def loops(x: Any) -> Any:
+    total = 0
+    power = np.ones_like(x)
+    for at, row in enumerate(x):
+        total += (at + 1) * row
+    for _ in range(3):
+        power = power * x
+    rolled = np.roll(power, 1, axis=1)[:, ::-1]
+    return total, np.concatenate([rolled, x.T[:1, :2].reshape(1, 2).repeat(2, axis=1)[:, :4]])
+
+
+def test_loops_unroll_and_elements_are_rearranged() -> None:
+    x = RNG.uniform(-1, 1, (3, 4))
+    f = noren.compile(loops, Input((3, 4), -1.0, 1.0), precision=1e-3, security=None)
+    keys = f.client.keygen()
+    reply = f.server.run(f.client.encrypt(x), keys)
+    for (values, bound), wanted in zip(f.client.decrypt(reply, bound=True), loops(x), strict=True):
+        assert values.shape == wanted.shape
+        assert np.abs(values - wanted).max() <= bound
+
+
+def booleans(x: Any, y: Any) -> Any:
+    both = (x > 3) & (y <= 5)
+    return np.where(both, x < y, x == y), np.count_nonzero(both), np.sign(x - y) * abs(y), (x << 2) - (y >> 1)
+
+
+def test_truth_values_are_computed_with() -> None:
+    inputs = [Input(4, 0, 9), Input(4, -8, 9)]
+    f = noren.compile(booleans, *inputs, security=None)
+    arguments = drawn(inputs)
+    keys = f.client.keygen()
+    results = f.client.decrypt(f.server.run(f.client.encrypt(*arguments), keys))
+    for found, wanted in zip(results, booleans(*arguments), strict=True):
+        assert (found == wanted).all()
+
+
 def test_a_program_of_no_security_is_refused_unless_asked_for(tmp_path: Path) -> None:
     f = noren.compile(linear, Input((20, 6), -1.0, 1.0), security=None)
     f.save(tmp_path / "f")
