@@ -70,9 +70,15 @@ impl Layout {
         self.dimensions.iter().map(|dimension| dimension.size).product()
     }
 
-    /// The number of ciphertexts with this many slots.
+    /// The number of ciphertexts with this many slots that hold elements: those behind the last element are left out.
     pub(super) fn parts(&self, slots: usize) -> usize {
-        self.period().div_ceil(slots)
+        let used = match self.dimensions.split_last() {
+            Some((outermost, inner)) if outermost.axis.is_some() => {
+                outermost.length * inner.iter().map(|dimension| dimension.size).product::<usize>()
+            }
+            _ => self.period(),
+        };
+        used.div_ceil(slots)
     }
 
     /// The stride of a dimension.
@@ -222,6 +228,7 @@ mod tests {
     fn elements_have_the_addresses_of_their_indices() {
         let layout = Layout::of_axes(&[3, 1, 4], &[0, 1, 2], Fill::Zeros);
         assert_eq!((layout.period(), layout.parts(8), layout.stride(1)), (16, 2, 4));
+        assert_eq!(Layout::of_axes(&[4, 5], &[0, 1], Fill::Zeros).parts(8), 3);
         assert_eq!(layout.address(&[2, 0, 3]), 14);
         for (address, index) in layout.elements(3).enumerate() {
             assert_eq!(index.is_some(), address % 4 < 3);

@@ -173,9 +173,11 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let layout = x.layout.joined(&y.layout, fill);
         let layout =
             layout.ok_or_else(|| noren_rlwe::error::Error::parameter("layout", "apart", "elements side by side"))?;
+        let cut = [x, y].iter().any(|operand| operand.is_cut(&layout, self.slots));
+        let layout = if cut { layout.blurred() } else { layout };
         let square = product && Arc::ptr_eq(x, y);
         let parts = self.side_by_side(layout.parts(self.slots), |part| {
-            let (a, b) = (&x.parts[part % x.parts.len()], &y.parts[part % y.parts.len()]);
+            let (a, b) = (x.part(part, self.slots), y.part(part, self.slots));
             match kind {
                 Binary::Add => self.ev.add(a, b),
                 Binary::Sub => self.ev.sub(a, b),
@@ -245,7 +247,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let period: Vec<E::Scalar> = plain.elements(shape.len()).map(number).collect();
         let plains = in_parts(&period, self.slots);
         let parts = self.side_by_side(layout.parts(self.slots), |part| {
-            let a = &x.parts[part % x.parts.len()];
+            let a = x.part(part, self.slots);
             let p = self.ev.encode_for(&plains[part % plains.len()], a)?;
             if product { self.ev.mul_plain(a, &p) } else { self.ev.add_plain(a, &p) }
         })?;

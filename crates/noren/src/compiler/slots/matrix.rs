@@ -10,8 +10,8 @@ use crate::compiler::interval::Interval;
 use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::slots::lowering::{Lowering, Shared, Source};
 use crate::compiler::slots::number::Number;
-use crate::compiler::slots::reduce::Spread;
-use crate::compiler::slots::value::Value;
+use crate::compiler::slots::reduce::{Spread, without};
+use crate::compiler::slots::value::{Value, in_parts};
 use crate::schemes::slots::Scalar;
 
 impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
@@ -40,15 +40,12 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let Some(dimension) = x.layout.find(axis) else {
             return self.copies_times(at, x, columns, &(0..columns).map(|k| column(k).sum()).collect::<Vec<f64>>());
         };
-        if columns == 1 {
-            let product =
-                self.with_plain(true, x, x.layout.clone(), &row_shape(x, axis, rows), &spread(x, axis, matrix))?;
-            let sum = self.sum(&product, product.layout.find(axis).unwrap_or(dimension))?;
-            return Ok(self.made(sum.parts, sum.layout, if x.layout.is_known() { bounds } else { sum.bounds }));
-        }
         let spread = Spread::of(&x.layout, dimension, self.slots);
         if spread.within == 1 {
             return self.weighted_parts(x, (dimension, spread), columns, matrix, bounds);
+        }
+        if columns == 1 {
+            return self.weighted_slots(x, dimension, matrix, bounds);
         }
         let last = dimension + 1 == x.layout.dimensions.len();
         let size = columns.next_power_of_two();
@@ -65,6 +62,36 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             return self.matrix_product(at, &moved.into(), columns, matrix);
         }
         self.by_diagonals(at, x, (dimension, spread), columns, matrix, bounds)
+    }
+
+    /// The product with one column: the elements times its entries, added up.
+    fn weighted_slots(
+        &self,
+        x: &Value<E::Ciphertext>,
+        dimension: usize,
+        column: &[f64],
+        bounds: Interval,
+    ) -> Result<Value<E::Ciphertext>> {
+        let spread = Spread::of(&x.layout, dimension, self.slots);
+        let size = x.layout.dimensions[dimension].size;
+        // Entries repeat after the dimension; where there is no element they are zero.
+        let entry = |address: usize| column.get(address / spread.stride % size).copied().unwrap_or(0.0);
+        let period = (spread.stride * size).min(x.layout.period());
+        let numbers: Vec<E::Scalar> = (0..period).map(|address| E::Scalar::number(entry(address))).collect();
+        let plains = in_parts(&numbers, self.slots);
+        let groups = spread.parts(x.parts.len());
+        let last = (column.len() - 1) / spread.within;
+        let parts = self.side_by_side(groups.len(), |at| {
+            let used = &groups[at][..=last];
+            let encode = |&part: &usize| self.ev.encode_for(&plains[part % plains.len()], &x.parts[part]);
+            let plains = used.iter().map(encode).collect::<Result<Vec<_>>>()?;
+            let pairs: Vec<_> = used.iter().map(|&part| &x.parts[part]).zip(&plains).collect();
+            trace::sum(self.ev, &self.ev.dot_plain(&pairs)?, spread.within, spread.stride.cast_signed())
+        })?;
+        let fill = if spread.cyclic { Fill::Copies } else { Fill::Unknown };
+        let known = x.layout.is_known();
+        let bounds = if known { bounds } else { bounds.hull(x.bounds.times(Interval::of(column)).repeated(size)) };
+        Ok(self.made(parts, without(&x.layout, dimension, spread.within, fill), bounds))
     }
 
     /// The product where each ciphertext holds one index of the axis: weighted sums of ciphertexts.
@@ -138,7 +165,9 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             LinearMap::from_diagonals(period, map)
         };
         let groups = spread.parts(x.parts.len());
-        let blocks = size / within;
+        // Behind the last dimension nothing is counted by blocks.
+        let last = dimension + 1 == x.layout.dimensions.len();
+        let blocks = if last { columns.div_ceil(within) } else { size / within };
         let maps: Vec<Vec<LinearMap<E::Scalar>>> =
             (0..blocks).map(|h| (0..spread.groups).map(|g| map(h, g)).collect::<Result<_>>()).collect::<Result<_>>()?;
         let products = self.side_by_side(groups.len() * blocks, |work| {
@@ -236,10 +265,4 @@ fn row_shape<C>(x: &Value<C>, axis: usize, rows: usize) -> Vec<usize> {
     }
     shape[axis] = rows;
     shape
-}
-
-/// One number for each index of the last axis, broadcast to the shape of the array.
-fn spread<C>(x: &Value<C>, axis: usize, row: &[f64]) -> Vec<f64> {
-    let count = row_shape(x, axis, row.len()).iter().product::<usize>();
-    (0..count).map(|position| row[position % row.len()]).collect()
 }

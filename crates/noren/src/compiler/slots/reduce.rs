@@ -253,7 +253,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
 }
 
 /// The layout without an axis: of its dimension only what lies within a ciphertext is left.
-fn without(layout: &Layout, at: usize, within: usize, fill: Fill) -> Layout {
+pub(super) fn without(layout: &Layout, at: usize, within: usize, fill: Fill) -> Layout {
     let mut layout = layout.clone();
     layout.dimensions[at] = Dimension::without_axis(within, fill);
     layout.tidied()

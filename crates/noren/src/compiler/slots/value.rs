@@ -15,6 +15,19 @@ pub(super) struct Value<C> {
     pub(super) bounds: Interval,
 }
 
+impl<C> Value<C> {
+    /// The ciphertext of this part of a larger array. Where it would hold no element, it is another one.
+    pub(super) fn part(&self, part: usize, slots: usize) -> &C {
+        let all = self.layout.period().div_ceil(slots);
+        self.parts.get(part % all).unwrap_or(&self.parts[self.parts.len() - 1])
+    }
+
+    /// Whether a larger array repeats it with ciphertexts that hold no element.
+    pub(super) fn is_cut(&self, larger: &Layout, slots: usize) -> bool {
+        self.parts.len() < self.layout.period().div_ceil(slots) && larger.period() > self.layout.period()
+    }
+}
+
 /// An operand of an operation.
 pub(super) enum Operand<C> {
     /// Numbers in clear, in row-major order.
@@ -75,7 +88,9 @@ impl View {
             usize::try_from(at).map_or(0.0, |at| elements[at])
         };
         let period: Vec<f64> = self.layout.elements(self.shape.len()).map(element).collect();
-        in_parts(&period, slots)
+        let mut parts = in_parts(&period, slots);
+        parts.truncate(self.layout.parts(slots));
+        parts
     }
 }
 
