@@ -1,9 +1,9 @@
 """A function of numpy, compiled: risk scores of patients, by a server that learns nothing of them.
 
-A model was trained in clear. Its function, with standardisation, a hidden layer and a logistic end, is compiled for tables
-of 64 patients. The client and the server are processes of their own that meet in files: the program, evaluation keys,
-the encrypted table, the encrypted scores. Before anything is encrypted, the client simulates the function with the noise
-of the scheme, and sees the error bound.
+A model was trained in clear. Its function, with a hidden layer and a logistic end, is compiled for tables of 64
+patients. The client and the server are processes of their own that meet in files: the program, evaluation keys, the
+encrypted table, the encrypted scores. Before anything is encrypted, the client simulates the function with the noise of
+the scheme, and sees the error bound.
 
 Run it with ``python examples/8_compile.py``: 128-bit security, some seconds.
 """
@@ -48,7 +48,7 @@ def main() -> None:
     model.fit(numbers[PATIENTS:], diagnoses[PATIENTS:])
     (first, second), (bias, last) = model.coefs_, model.intercepts_
 
-    def score(table: Any) -> Any:
+    def score(table: Any) -> Any:  # noqa: ANN401
         return compiler.sigmoid(np.tanh(table @ first + bias) @ second[:, 0] + last[0])
 
     shape = (PATIENTS, data.shape[1])
@@ -69,7 +69,7 @@ def main() -> None:
         subprocess.run([sys.executable, "-c", SERVER, *map(str, (program, keys, request, reply))], check=True)
         elapsed = time.perf_counter() - start
         scores, bound = f.client.decrypt(reply.read_bytes(), bound=True)
-    print(f"encrypted: off by {np.abs(scores - expected).max():.1e}, at most {bound:.1e}; {elapsed:.1f} s on the server")
+    print(f"encrypted: off by {np.abs(scores - expected).max():.1e}, at most {bound:.1e}; {elapsed:.1f} s")
     print(f"{np.mean((scores > 0.5) == diagnoses[:PATIENTS]):.0%} of {PATIENTS} diagnoses are as known")
 
 

@@ -139,8 +139,10 @@ class Explanation:
             tall = height * step["level"] / top
             label = escape(f"{step['operation']}, {step['level']} levels left, error bound {step['bound']:.1e}")
             bars.append(
-                f'<g><title>{label}</title><rect x="{at * width + 10}" y="{height - tall + 10:.1f}" '
-                f'width="{width - 10}" height="{tall:.1f}" fill="#9ecae1"/><text x="{at * width + 12}" y="{height + 25}" font-size="8">'
+                f"<g><title>{label}</title>"
+                f'<rect x="{at * width + 10}" y="{height - tall + 10:.1f}" width="{width - 10}" '
+                f'height="{tall:.1f}" fill="#9ecae1"/>'
+                f'<text x="{at * width + 12}" y="{height + 25}" font-size="8">'
                 f"{escape(step['operation'][:12])}</text></g>"
             )
         size = f'width="{len(steps) * width + 20}" height="{height + 40}"'

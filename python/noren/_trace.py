@@ -256,7 +256,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """Refuse to decide while values are not known."""
         raise TraceError(
             f"{place()}: the truth value of an encrypted array is not known while a function is traced: in place of "
-            "if, while, and, or, not, max and min write np.where(condition, a, b), np.logical_and, np.maximum, np.minimum"
+            "if, while, and, or, not, max, min write np.where(condition, a, b), np.logical_and, np.maximum, np.minimum"
         )
 
     def __float__(self) -> NoReturn:

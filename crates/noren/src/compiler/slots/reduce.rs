@@ -80,7 +80,9 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         })?;
         let whole = known || rest == spread.within;
         let fill = if spread.cyclic && whole { Fill::Copies } else { Fill::Unknown };
-        let count = if x.layout.is_known() || x.layout.is_full() { of.length } else { of.size };
+        // Padding that is zero is added too, and beside elements of other dimensions it may not be.
+        let padded = known && of.length < of.size && !x.layout.is_known();
+        let count = if padded { of.size } else { of.length };
         Ok(self.made(parts, without(&x.layout, dimension, spread.within, fill), x.bounds.repeated(count)))
     }
 
