@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import noren
 import numpy as np
 import pytest
+
+import noren
 from noren import Input
 
 STEPS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -66,7 +67,12 @@ def test_random_functions_are_within_their_bounds(seed: int) -> None:
         Input(tuple(int(n) for n in rng.integers(1, 7, rng.integers(1, 3))), float(rng.choice([-1.0, 0.25])), 1.0)
         for _ in range(rng.integers(1, 3))
     ]
-    f = noren.compile(function, *inputs, precision=PRECISION, security=None)
+    try:
+        f = noren.compile(function, *inputs, precision=PRECISION, security=None)
+    except noren.Error as error:
+        # Several maxima one after the other.
+        assert "the nearest that is possible" in str(error) or "levels, one after the other" in str(error)
+        return
     arrays = [rng.uniform(spec.low, spec.high, spec.shape) for spec in inputs]
     keys = f.client.keygen()
     encrypted = f.client.decrypt(f.server.run(f.client.encrypt(*arrays), keys), bound=True)

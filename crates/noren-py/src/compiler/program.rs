@@ -17,7 +17,6 @@ use pyo3::types::PyBytes;
 use crate::admission::{USUAL, admit};
 use crate::array::detached;
 use crate::ckks::classes::PyEvaluator;
-use crate::ckks::evaluator::on_either;
 use crate::ckks::keys::PySecretKey;
 use crate::ckks::parameters::PyParameters;
 use crate::compiler::graph::{PyGraph, element_name};
@@ -196,7 +195,7 @@ impl PyProgram {
             let context = evaluator.plain.context();
             detached(py, || {
                 let ckks::Ciphertexts(inputs) = ckks::Ciphertexts::from_bytes(context, single(&items)?)?;
-                let outputs = on_either!(evaluator, ev => program.run_ckks(ev, inputs))?;
+                let outputs = program.run_ckks(&evaluator.plain, inputs)?;
                 Ok(vec![ckks::Ciphertexts(outputs).to_bytes(context, Form::Packed)])
             })?
         } else if let Ok(evaluator) = evaluator.cast::<PyBgvEvaluator>() {

@@ -11,7 +11,7 @@
 //! | `signs` | comparisons of real numbers by polynomials |
 //! | `columns` | graphs on columns of TFHE, by [`crate::programs::columns`] |
 //! | `recording` | a dry run: views of inputs, levels, keys, counts |
-//! | `options`, `parameters`, `choice` | what the caller asks for; parameters from it; which scheme comes first |
+//! | `options`, `parameters`, `moduli`, `choice` | what the caller asks for; parameters from it; which scheme comes first |
 //! | `program`, `halves` | [`Program`]: encryption, evaluation, decryption and simulation |
 //! | `message` | [`Message`]: the bytes between the halves |
 //! | `explain` | [`Explanation`]: what a function does, step by step |
@@ -26,6 +26,7 @@ mod inference;
 pub(crate) mod interval;
 mod layout;
 pub(crate) mod message;
+mod moduli;
 pub(crate) mod node;
 pub(crate) mod operation;
 pub(crate) mod options;

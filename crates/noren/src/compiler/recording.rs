@@ -65,6 +65,16 @@ impl Recording {
     }
 }
 
+/// As many slots as the largest array takes.
+pub(super) fn slots_of(graph: &Graph) -> usize {
+    let needed = graph.needed();
+    let nodes = graph.nodes().iter().enumerate().filter(|(at, _)| needed[*at]).map(|(_, node)| node);
+    let padded = |shape: &[usize]| {
+        shape.iter().fold(1usize, |product, extent| product.saturating_mul(extent.next_power_of_two()))
+    };
+    nodes.map(|node| padded(&node.shape)).max().unwrap_or(1)
+}
+
 /// A source of blanks, which notes the views.
 struct Blanks<'a, T> {
     recorder: &'a Recorder<T>,
