@@ -35,6 +35,7 @@ _BINARY = {
     "fmax": "maximum",
     "fmin": "minimum",
 }
+_OF_TRUTHS = {"add": "or", "multiply": "and"}
 _UNARY = {
     "negative": "neg",
     "absolute": "abs",
@@ -77,6 +78,9 @@ def ufunc_of(tracer: Tracer, ufunc: np.ufunc, method: str, inputs: tuple[Any, ..
         a, b = (_traced(tracer, x) for x in inputs)
         if name.startswith("logical") and not (a.dtype.kind == b.dtype.kind == "b"):
             raise TraceError(f"{place()}: np.{name} of numbers: compare them first, such as x != 0")
+        if a.dtype.kind == b.dtype.kind == "b" and name in _OF_TRUTHS:
+            # Sums and products of truth values are truth values.
+            return a.binary(_OF_TRUTHS[name], b)
         return a.binary(_BINARY[name], b)
     if name in _UNARY:
         x = _traced(tracer, inputs[0])

@@ -198,7 +198,8 @@ def test_loops_unroll_and_elements_are_rearranged() -> None:
 
 def booleans(x: Any, y: Any) -> Any:
     both = (x > 3) & (y <= 5)
-    return np.where(both, x < y, x == y), np.count_nonzero(both), np.sign(x - y) * abs(y), (x << 2) - (y >> 1)
+    chosen = np.where(both + (x == 0), x < y, x == y)
+    return chosen, np.count_nonzero(both), np.sign(x - y) * abs(y), (x << 2) - (y >> 1)
 
 
 def test_truth_values_are_computed_with() -> None:

@@ -71,8 +71,9 @@ def test_random_functions_are_within_their_bounds(seed: int) -> None:
         f = noren.compile(function, *inputs, precision=PRECISION, security=None)
     except noren.Error as error:
         # Several maxima one after the other.
-        assert "the nearest that is possible" in str(error) or "levels, one after the other" in str(error)
-        return
+        if "the nearest that is possible" in str(error) or "levels, one after the other" in str(error):
+            return
+        raise
     arrays = [rng.uniform(spec.low, spec.high, spec.shape) for spec in inputs]
     keys = f.client.keygen()
     encrypted = f.client.decrypt(f.server.run(f.client.encrypt(*arrays), keys), bound=True)

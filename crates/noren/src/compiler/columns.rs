@@ -1,6 +1,6 @@
 //! Graphs of integers and truth values on columns of TFHE, whose elements are encrypted one by one.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::compiler::error::CompileError;
 use crate::compiler::graph::Graph;
@@ -244,11 +244,7 @@ impl Run<'_> {
             terms[position_of(&without(&index, axes), &node.shape)].push(position);
         }
         let truths = operand.element == operation::Element::Bool;
-        let wide = match kind {
-            Reduction::Sum | Reduction::Product if truths => Element::Bool,
-            _ if truths => Element::Bool,
-            _ => holding(operand.range.hull(node.range)),
-        };
+        let wide = if truths { Element::Bool } else { holding(operand.range.hull(node.range)) };
         let column =
             |term: usize| self.picked(of, wide, &terms.iter().map(|term_of| term_of[term]).collect::<Vec<_>>());
         let columns = (0..terms[0].len()).map(column).collect::<Result<Vec<_>>>()?;
@@ -354,7 +350,7 @@ const fn turned(kind: operation::Binary) -> Option<operation::Binary> {
     }
 }
 
-fn refusal(graph: &Graph, at: usize, needed: &str) -> noren_rlwe::error::Error {
+fn refusal(graph: &Graph, at: usize, needed: &str) -> Error {
     let node = graph.node(at);
     let (place, operation) = (node.place.clone(), node.operation.name());
     CompileError::Unsupported { place, operation, scheme: "tfhe", needed: needed.to_owned() }.into()

@@ -1,5 +1,6 @@
 //! The two halves of a compiled function, in each scheme: encryption, evaluation, decryption.
 
+use noren_math::random::Seed;
 use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::recorder::CircuitUsage;
@@ -16,7 +17,6 @@ use crate::schemes::ckks::model::NoiseModel;
 use crate::schemes::integers;
 use crate::schemes::slots::SlotEvaluator;
 use crate::schemes::{bgv, tfhe};
-use noren_math::random::Seed;
 
 /// The results of a function, after decryption.
 #[derive(Debug, Clone, PartialEq)]

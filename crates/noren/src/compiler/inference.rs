@@ -1,6 +1,6 @@
 //! Shapes, element types and ranges of the results of operations.
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::compiler::error::CompileError;
 use crate::compiler::interval::Interval;
@@ -240,12 +240,12 @@ impl Context<'_> {
         Err(self.operands(format!("{found} {what} in shape {shape:?}"), format!("as many {what} as elements")))
     }
 
-    fn operands(&self, found: String, needed: String) -> noren_rlwe::error::Error {
+    fn operands(&self, found: String, needed: String) -> Error {
         let (place, operation) = (self.place.to_owned(), self.operation.name());
         CompileError::Operands { place, operation, found, needed }.into()
     }
 
-    fn range(&self, range: Interval, needed: &str) -> noren_rlwe::error::Error {
+    fn range(&self, range: Interval, needed: &str) -> Error {
         CompileError::Range {
             place: self.place.to_owned(),
             operation: self.operation.name(),

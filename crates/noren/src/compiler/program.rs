@@ -1,6 +1,7 @@
 //! A compiled function: what its client and its server share.
 
 use noren_rlwe::error::{Error, Result};
+use noren_rlwe::security::Security;
 use noren_rlwe::wire::object::Object;
 use noren_rlwe::wire::writer::Form;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,6 @@ use crate::compiler::simplify::simplified;
 use crate::compiler::slots::lowering::Approximations;
 use crate::schemes::ckks::model::NoiseModel;
 use crate::schemes::{ckks, integers, tfhe};
-use noren_rlwe::security::Security;
 
 /// A compiled function: a graph, a scheme with parameters, and what is encrypted where.
 ///

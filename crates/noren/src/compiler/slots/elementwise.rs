@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::compiler::interval::Interval;
-use crate::compiler::layout::{Fill, Layout};
+use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::operation::Binary;
 use crate::compiler::shape::{broadcast_positions, position_of};
 use crate::compiler::slots::lowering::{Lowering, Shared, Source};
@@ -134,8 +134,8 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         for dimension in &mut layout.dimensions {
             let axis = dimension.axis.and_then(|axis| axis.checked_sub(missing)).filter(|&axis| own[axis] > 1);
             *dimension = match axis {
-                Some(axis) => crate::compiler::layout::Dimension { axis: Some(axis), fill, ..*dimension },
-                None => crate::compiler::layout::Dimension::without_axis(dimension.size, Fill::Copies),
+                Some(axis) => Dimension { axis: Some(axis), fill, ..*dimension },
+                None => Dimension::without_axis(dimension.size, Fill::Copies),
             };
         }
         let value = self.view(free.clone(), &own, Some(layout.tidied()))?;
@@ -171,8 +171,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             _ => Fill::Unknown,
         };
         let layout = x.layout.joined(&y.layout, fill);
-        let layout =
-            layout.ok_or_else(|| noren_rlwe::error::Error::parameter("layout", "apart", "elements side by side"))?;
+        let layout = layout.ok_or_else(|| Error::parameter("layout", "apart", "elements side by side"))?;
         let cut = [x, y].iter().any(|operand| operand.is_cut(&layout, self.slots));
         let layout = if cut { layout.blurred() } else { layout };
         let square = product && Arc::ptr_eq(x, y);
@@ -237,7 +236,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let unknown = layout.dimensions.iter().any(|d| d.axis.is_none() && d.fill == Fill::Unknown);
         // Slots of partial sums, which have no element, are treated as the element beside them: the numbers repeat earlier.
         let copies = layout.dimensions.iter().map(|&d| match d.axis {
-            None => crate::compiler::layout::Dimension::without_axis(d.size, Fill::Copies),
+            None => Dimension::without_axis(d.size, Fill::Copies),
             Some(_) => d,
         });
         let plain = Layout { dimensions: copies.collect() }.tidied();

@@ -14,7 +14,7 @@ use crate::compiler::operation::{Element, Function};
 use crate::compiler::shape::size;
 use crate::compiler::slots::lowering::{Lowering, Shared, Source};
 use crate::compiler::slots::number::Number;
-use crate::compiler::slots::value::Value;
+use crate::compiler::slots::value::{Value, in_parts};
 
 /// Up to this absolute value powers of arguments are evaluated as they are: above, the powers outgrow the polynomial, and the
 /// Chebyshev basis takes one level more.
@@ -138,7 +138,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     fn filled(&self, x: &Value<E::Ciphertext>, shape: &[usize], number: f64) -> Result<Value<E::Ciphertext>> {
         let value = |index: Option<Vec<usize>>| E::Scalar::number(if index.is_some() { 0.0 } else { number });
         let period: Vec<E::Scalar> = x.layout.elements(shape.len()).map(value).collect();
-        let plains = super::value::in_parts(&period, self.slots);
+        let plains = in_parts(&period, self.slots);
         let parts = self.side_by_side(x.parts.len(), |part| {
             let a = &x.parts[part];
             self.ev.add_plain(a, &self.ev.encode_for(&plains[part % plains.len()], a)?)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use noren_rlwe::error::Result;
 
 use crate::compiler::layout::{Dimension, Fill, Layout};
-use crate::compiler::shape::{index_of, indices};
+use crate::compiler::shape::{index_of, indices, position_of};
 use crate::compiler::slots::lowering::{Lowering, Shared, Source};
 use crate::compiler::slots::value::{Free, Operand, Value};
 
@@ -45,7 +45,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         let target = self.suited(at);
         let layout = value.layout.clone();
         let mut source = |index: &[usize]| {
-            let position = crate::compiler::shape::position_of(index, to);
+            let position = position_of(index, to);
             usize::try_from(positions[position]).ok().map(|at| layout.address(&index_of(at, from)))
         };
         let gathered = self.gathered(at, &value, &target, to, &mut source)?;

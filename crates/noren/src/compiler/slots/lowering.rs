@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::compiler::error::CompileError;
 use crate::compiler::graph::Graph;
@@ -316,7 +316,7 @@ impl<'a, E: Shared, S: Source<E::Ciphertext>> Lowering<'a, E, S> {
     }
 
     /// What cannot be done in slots.
-    pub(super) fn refusal(&self, at: usize, needed: &str) -> noren_rlwe::error::Error {
+    pub(super) fn refusal(&self, at: usize, needed: &str) -> Error {
         let node = self.graph.node(at);
         let (place, operation) = (node.place.clone(), node.operation.name());
         CompileError::Unsupported { place, operation, scheme: "this scheme", needed: needed.to_owned() }.into()

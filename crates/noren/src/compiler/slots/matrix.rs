@@ -1,6 +1,7 @@
 //! Products with matrices in clear, along one axis.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use noren_rlwe::error::Result;
 
@@ -19,7 +20,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     pub(super) fn matrix_product(
         &mut self,
         at: usize,
-        x: &std::sync::Arc<Value<E::Ciphertext>>,
+        x: &Arc<Value<E::Ciphertext>>,
         columns: usize,
         matrix: &[f64],
     ) -> Result<Value<E::Ciphertext>> {
@@ -200,7 +201,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
     fn copies_times(
         &mut self,
         at: usize,
-        x: &std::sync::Arc<Value<E::Ciphertext>>,
+        x: &Arc<Value<E::Ciphertext>>,
         columns: usize,
         sums: &[f64],
     ) -> Result<Value<E::Ciphertext>> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use noren_rlwe::error::Result;
+use noren_rlwe::error::{Error, Result};
 
 use crate::circuits::power::power;
 use crate::circuits::trace;
@@ -12,7 +12,7 @@ use crate::compiler::layout::{Dimension, Fill, Layout};
 use crate::compiler::operation::Reduction;
 use crate::compiler::slots::lowering::{Lowering, Shared, Source};
 use crate::compiler::slots::number::Number;
-use crate::compiler::slots::value::Value;
+use crate::compiler::slots::value::{Value, in_parts};
 use crate::schemes::slots::Scalar;
 
 /// How the indices of a dimension are spread over slots and ciphertexts.
@@ -34,6 +34,7 @@ pub(super) struct Spread {
 type Combine<'a, L, C> = dyn FnMut(&mut L, &C, &C) -> Result<C> + 'a;
 
 impl Spread {
+    /// That of a dimension, in ciphertexts of this many slots.
     pub(super) fn of(layout: &Layout, dimension: usize, slots: usize) -> Self {
         let (stride, size) = (layout.stride(dimension), layout.dimensions[dimension].size);
         let within = (slots / stride).clamp(1, size);
@@ -192,7 +193,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
             }
         }
         // The halves of a count lead from 1 to it.
-        folds.remove(&count).ok_or_else(|| noren_rlwe::error::Error::parameter("elements", count, "at least 1"))
+        folds.remove(&count).ok_or_else(|| Error::parameter("elements", count, "at least 1"))
     }
 
     /// What all elements along axes are that hold `count` copies of one.
@@ -232,7 +233,7 @@ impl<E: Shared, S: Source<E::Ciphertext>> Lowering<'_, E, S> {
         }
         let number = |index: Option<Vec<usize>>| if index.is_some() { E::Scalar::ONE } else { E::Scalar::ZERO };
         let mask: Vec<E::Scalar> = x.layout.elements(self.axes(x)).map(number).collect();
-        let masks = super::value::in_parts(&mask, self.slots);
+        let masks = in_parts(&mask, self.slots);
         let parts = self.side_by_side(x.parts.len(), |part| {
             let masked =
                 self.ev.mul_plain(&x.parts[part], &self.ev.encode_for(&masks[part % masks.len()], &x.parts[part])?)?;

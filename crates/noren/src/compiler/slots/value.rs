@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::compiler::interval::Interval;
 use crate::compiler::layout::Layout;
+use crate::compiler::shape::position_of;
 
 /// An array in ciphertexts.
 pub(super) struct Value<C> {
@@ -83,7 +84,7 @@ impl View {
         let padding = self.free.padding();
         let element = |index: Option<Vec<usize>>| {
             let Some(index) = index else { return padding };
-            let at = crate::compiler::shape::position_of(&index, &self.shape);
+            let at = position_of(&index, &self.shape);
             let at = self.free.positions.as_ref().map_or(at as i64, |positions| positions[at]);
             usize::try_from(at).map_or(0.0, |at| elements[at])
         };
