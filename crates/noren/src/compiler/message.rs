@@ -99,7 +99,7 @@ impl Program {
     /// The digest by which messages name the program.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
-        *blake3::hash(&self.to_bytes()).as_bytes()
+        *self.digest.get_or_init(|| *blake3::hash(&self.to_bytes()).as_bytes())
     }
 
     /// The bytes of ciphertexts of this program.

@@ -1,5 +1,7 @@
 //! A compiled function: what its client and its server share.
 
+use std::sync::OnceLock;
+
 use noren_rlwe::error::{Error, Result};
 use noren_rlwe::security::Security;
 use noren_rlwe::wire::object::Object;
@@ -50,6 +52,8 @@ pub struct Program {
     pub(super) target: Target,
     /// The absolute error that was asked for.
     precision: f64,
+    /// The digest of the bytes, once it was asked for.
+    pub(super) digest: OnceLock<[u8; 32]>,
 }
 
 /// A scheme with parameters for a graph.
@@ -98,7 +102,7 @@ impl Program {
             Some(scheme) => Target::new(scheme, &simple, options)?,
             None => Target::choose(&simple, options)?,
         };
-        Ok(Self { graph, simple, target, precision })
+        Ok(Self { graph, simple, target, precision, digest: OnceLock::new() })
     }
 
     /// The function.
@@ -238,7 +242,7 @@ impl Program {
                 Target::Tfhe { parameters: tfhe::Parameters::from_bytes(&(), &parameters)? }
             }
         };
-        Ok(Self { graph, simple, target, precision: record.precision })
+        Ok(Self { graph, simple, target, precision: record.precision, digest: OnceLock::new() })
     }
 
     /// For each node the bound on the error of its elements, and that of each output, as the noise of CKKS is predicted;
