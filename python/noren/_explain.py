@@ -17,6 +17,7 @@ _COLUMNS = (
     ("products", "products"),
     ("plain_products", "plain products"),
     ("rotations", "rotations"),
+    ("bootstraps", "bootstraps"),
     ("bound", "error bound"),
 )
 
@@ -45,7 +46,7 @@ class Explanation:
 
     @property
     def bootstraps(self) -> int:
-        """How often ciphertexts get new levels."""
+        """The bootstraps of all steps; the circuit bootstraps of tables are not counted."""
         return int(self._found["bootstraps"])
 
     @property
@@ -80,8 +81,8 @@ class Explanation:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many products, products with numbers in clear, and rotations there are in all."""
-        names = ("products", "plain_products", "rotations")
+        """How many products, products with numbers in clear, rotations and bootstraps there are in all."""
+        names = ("products", "plain_products", "rotations", "bootstraps")
         return {name: sum(step[name] for step in self._found["steps"]) for name in names}
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> object:
@@ -115,9 +116,15 @@ class Explanation:
 
     def __str__(self) -> str:
         """Return the table."""
-        rows = [[title for _, title in _COLUMNS]]
-        rows += [[_cell(name, step[name]) for name, _ in _COLUMNS] for step in self._found["steps"]]
-        widths = [max(len(row[at]) for row in rows) for at in range(len(_COLUMNS))]
+        # Columns of counts that are all 0 say nothing.
+        shown = [
+            (name, title)
+            for name, title in _COLUMNS
+            if any(step[name] for step in self._found["steps"]) or name in ("operation", "place", "level")
+        ]
+        rows = [[title for _, title in shown]]
+        rows += [[_cell(name, step[name]) for name, _ in shown] for step in self._found["steps"]]
+        widths = [max(len(row[at]) for row in rows) for at in range(len(shown))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         head = [
             f"{self.scheme}: {self.parameters}",

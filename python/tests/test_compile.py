@@ -235,6 +235,10 @@ def test_explanations_have_a_table_and_a_plot(tmp_path: Path) -> None:
     assert explanation.bound <= explanation.precision == 1e-2
     assert explanation.levels >= explanation.steps[-1]["level"]
     assert explanation.counts["plain_products"] > 0
+    of_integers = noren.compile(largest, Input(4, 0, 60), security=None).explain()
+    assert of_integers.bootstraps == of_integers.counts["bootstraps"] > 0
+    assert "bootstraps" in str(of_integers)
+    assert "rotations" not in str(of_integers).split("\n\n")[1]
     explanation.plot(tmp_path / "plan.svg")
     assert (tmp_path / "plan.svg").stat().st_size > 0
 

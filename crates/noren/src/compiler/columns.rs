@@ -301,7 +301,7 @@ impl Run<'_> {
 }
 
 /// The narrowest integer type that holds an interval.
-fn holding(range: Interval) -> Element {
+pub(super) fn holding(range: Interval) -> Element {
     let fits = |bits: &u32| match range.low < 0.0 {
         true => range.low >= -libm::exp2(f64::from(bits - 1)) && range.high < libm::exp2(f64::from(bits - 1)),
         false => range.high < libm::exp2(f64::from(*bits)),

@@ -4,6 +4,7 @@ use noren_rlwe::error::Result;
 use serde::Serialize;
 
 use crate::circuits::recorder::Counts;
+use crate::compiler::bootstraps::bootstraps;
 use crate::compiler::columns;
 use crate::compiler::interval::Interval;
 use crate::compiler::operation::Operation;
@@ -23,7 +24,7 @@ pub struct Explanation {
     pub slots: usize,
     /// The levels that inputs have.
     pub levels: usize,
-    /// How often ciphertexts are renewed.
+    /// The bootstraps of all steps; those of tables, which are circuit bootstraps, are not counted.
     pub bootstraps: usize,
     /// The rotations that have a key.
     pub rotations: Vec<isize>,
@@ -58,6 +59,8 @@ pub struct Step {
     pub plain_products: usize,
     /// Rotations.
     pub rotations: usize,
+    /// Bootstraps.
+    pub bootstraps: usize,
     /// The predicted bound on the error of its elements; 0 of exact schemes.
     pub bound: f64,
 }
@@ -82,6 +85,10 @@ impl Program {
         let mut steps = Vec::new();
         let mut push = |at: usize, level: usize, ciphertexts: usize, counts: Counts| -> Result<()> {
             let node = self.simple.node(at);
+            let bootstraps = match self.target {
+                Target::Tfhe { .. } => bootstraps(&self.simple, at)?,
+                _ => 0,
+            };
             let element = match self.target {
                 Target::Tfhe { .. } => columns::element_of(&self.simple, at)?.to_string(),
                 Target::Bgv { .. } => "integer".to_owned(),
@@ -98,6 +105,7 @@ impl Program {
                 products: counts.products,
                 plain_products: counts.plain_products,
                 rotations: counts.rotations,
+                bootstraps,
                 bound: bound(at),
             });
             Ok(())
@@ -127,7 +135,7 @@ impl Program {
                 .map_or_else(|| self.graph.inputs().into_iter().map(elements).sum(), Recording::ciphertexts),
             slots: recording.map_or(0, |recording| recording.slots),
             levels,
-            bootstraps: 0,
+            bootstraps: steps.iter().map(|step| step.bootstraps).sum(),
             rotations: recording.map_or_else(Vec::new, |recording| recording.usage.rotations.keys().copied().collect()),
             precision: if predicted.is_some() { self.precision() } else { 0.0 },
             bound: largest.unwrap_or(0.0),

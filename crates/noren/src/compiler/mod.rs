@@ -10,12 +10,14 @@
 //! | `slots` | graphs on slots, by the circuits of [`crate::circuits`], on any evaluator |
 //! | `signs` | comparisons of real numbers by polynomials |
 //! | `columns` | graphs on columns of TFHE, by [`crate::programs::columns`] |
+//! | `bootstraps` | how many bootstraps nodes take on columns |
 //! | `recording` | a dry run: views of inputs, levels, keys, counts |
 //! | `options`, `parameters`, `moduli`, `choice` | what the caller asks for; parameters from it; which scheme comes first |
 //! | `program`, `halves` | [`Program`]: encryption, evaluation, decryption and simulation |
 //! | `message` | [`Message`]: the bytes between the halves |
 //! | `explain` | [`Explanation`]: what a function does, step by step |
 
+mod bootstraps;
 pub(crate) mod choice;
 mod columns;
 pub(crate) mod error;
