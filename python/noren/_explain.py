@@ -120,7 +120,7 @@ class Explanation:
         shown = [
             (name, title)
             for name, title in _COLUMNS
-            if any(step[name] for step in self._found["steps"]) or name in ("operation", "place", "level")
+            if any(step[name] for step in self._found["steps"]) or (name == "level" and self.levels > 0)
         ]
         rows = [[title for _, title in shown]]
         rows += [[_cell(name, step[name]) for name, _ in shown] for step in self._found["steps"]]
