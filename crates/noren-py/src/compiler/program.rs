@@ -52,7 +52,10 @@ impl PyProgram {
     ///
     /// Raises Error for what the scheme does not have, and for a precision that it does not reach.
     #[staticmethod]
-    #[pyo3(signature = (graph, *, scheme = "auto", precision = None, dead_zone = None, security = Some(USUAL)))]
+    #[pyo3(
+        signature = (graph, *, scheme = "auto", precision = None, dead_zone = None, security = Some(USUAL)),
+        text_signature = "(graph, *, scheme='auto', precision=None, dead_zone=None, security=128)"
+    )]
     fn compile(
         py: Python<'_>,
         graph: &PyGraph,
@@ -71,7 +74,7 @@ impl PyProgram {
     ///
     /// Raises Error for other bytes, and InsecureError for parameters that promise fewer than `min_security` bits.
     #[staticmethod]
-    #[pyo3(signature = (data, *, min_security = USUAL))]
+    #[pyo3(signature = (data, *, min_security = USUAL), text_signature = "(data, *, min_security=128)")]
     fn from_bytes(py: Python<'_>, data: &[u8], min_security: u32) -> PyResult<Self> {
         let program = detached(py, || Program::from_bytes(data))?;
         admit(py, "the compiled function", program.security(), min_security)?;
