@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use noren::bootstrapping::{BootstrapKeyFile, BootstrapKeys, Preset};
 use noren::ckks;
-use noren::compiler::{
-    Binary, Direction, Element, Function, Graph, Interval, Message, Operation, Reduction,
-};
+use noren::compiler::{self, Binary, Direction, Function, Graph, Interval, Message, Operation, Reduction};
 use noren::lookup::{LookupKeyFile, LookupPlan};
 use noren::programs::EncryptedTable;
 use noren::programs::TableLayout;
@@ -253,9 +251,10 @@ fn write_ckks() -> Result<()> {
 fn write_compiled() -> Result<()> {
     let mut graph = Graph::default();
     let range = Interval::new(0.0, 3.0);
-    let input = Operation::Input { name: "x".into(), shape: vec![2, 2], element: Element::Integer, range };
+    let input = Operation::Input { name: "x".into(), shape: vec![2, 2], element: compiler::Element::Integer, range };
     let x = graph.push(input, "f.py:1")?;
-    let table = Operation::Table { of: x, first: 0, values: vec![5.0, 6.0, 7.0, 8.0], element: Element::Integer };
+    let table =
+        Operation::Table { of: x, first: 0, values: vec![5.0, 6.0, 7.0, 8.0], element: compiler::Element::Integer };
     let found = graph.push(table, "f.py:2")?;
     let sums = graph.push(Operation::MatMul { of: found, columns: 1, matrix: vec![1.0, -2.0] }, "f.py:3")?;
     let turned = Operation::Gather { of: sums, shape: vec![2], positions: vec![1, -1] };
@@ -267,7 +266,8 @@ fn write_compiled() -> Result<()> {
     graph.finish(vec![difference, found])?;
     put("compiler_graph", "several", graph.to_json().as_bytes())?;
     let message = Message { direction: Direction::Inputs, program: [7; 32], items: vec![vec![1, 2, 3], vec![]] };
-    put("compiler_message", "two", &message.to_bytes())
+    put("compiler_message", "two", &message.to_bytes())?;
+    Ok(())
 }
 
 /// Tables and models as users write them.
